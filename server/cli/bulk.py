@@ -17,7 +17,7 @@ from server.cli.connection import CommandClient, open_client, server_errors, to_
 from server.cli.console import note_files, output_console, print_json, print_note, to_json_document
 from server.cli.errors import CliError, InputError
 from server.cli.files import STDIN, feed, read_lines, result_file
-from server.cli.options import BulkEngine, Connection, RunOptions, is_overview
+from server.cli.options import Connection, RunOptions, is_overview
 from server.cli.parquet import PARQUET, count_rows, read_parquet
 from server.cli.progress import Progress, State
 from server.cli.results import Answer, EarlierResults, I, R, Work, earlier_results, to_answer
@@ -187,7 +187,7 @@ async def answers(
 
 def workers_of(connection: Connection, options: RunOptions) -> AbstractAsyncContextManager[CommandClient]:
     """Opens what works on the items: a server, or the actors of a cluster."""
-    if options.engine is BulkEngine.RAY:
+    if options.engine == "ray":
         from server.cli.ray_engine import open_cluster
 
         return open_cluster(options)

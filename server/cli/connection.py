@@ -12,7 +12,7 @@ from precis.calls import Call
 from precis.retry import DEFAULT_RETRY
 
 from server.cli.errors import CliError, InputError, TryLaterError
-from server.cli.options import Connection
+from server.cli.options import DEFAULT_ADDRESS, Connection
 
 INPUT_ERRORS = (
     errors.InvalidArgument,
@@ -32,9 +32,11 @@ class CommandClient(AsyncClient):
 
     Attributes:
         width: servers behind it that work side by side.
+        flags: to add to a command so that it calls the same; begins with a space, or is empty.
     """
 
     width = 1
+    flags = ""
 
     async def send(self, call: Call[T]) -> T:
         """Sends a unary call. Raises PrecisError."""
@@ -66,6 +68,7 @@ async def open_client(
         retry: how often failed calls are made again.
     """
     async with new_client(connection, timeout_s, retry) as client:
+        client.flags = "" if connection.address == DEFAULT_ADDRESS else f" --address {connection.address}"
         with server_errors(connection):
             yield client
 

@@ -63,19 +63,21 @@ class Grid:
 
     Attributes:
         headings: of the columns, as for `new_table`.
-        rows: their cells.
+        rows: their cells; one with a style is a Text.
         limit: characters of a cell on the terminal.
     """
 
     headings: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    rows: Sequence[Sequence[str | Text]]
     limit: int = 80
 
     def to_table(self, *, title: str = "") -> Table:
         """Builds the table of the terminal."""
         table = new_table(*self.headings, title=title)
+        for column in table.columns:
+            column.overflow = "fold"
         for row in self.rows:
-            table.add_row(*(shown(cell, limit=self.limit) for cell in row))
+            table.add_row(*(cell if isinstance(cell, Text) else shown(cell, limit=self.limit) for cell in row))
         return table
 
 

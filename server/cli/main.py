@@ -37,35 +37,13 @@ app = typer.Typer(
 
     [bold]First steps[/]
 
-      precis models install      put the two models into ./models
+      precis models install                  put the two models into ./models
 
-      precis serve               start the server; Ctrl+C stops it
+      precis serve                           start the server; Ctrl+C stops it
 
-      precis ui                  the same with a page for your browser
+      precis ui                              the same with a page for your browser
 
-      precis summarize FILE.pdf  summarize a long document
-
-      precis summaries submit F  have it written without waiting; list, watch, show
-
-      precis evaluate FILE.json  score a summary against a golden reference
-
-      precis gold FILE           propose a golden reference of a document
-
-      precis target LENGTH       tell how long its summary should be
-
-      precis judge ITEMS.jsonl   score summaries against their source alone
-
-      precis calibrate L.jsonl   measure and fit the judge on your own labels
-
-      precis compare A B         see whether results got worse
-
-      precis assess -q QUESTION  answer a question about quality, for a summary or image
-
-      precis health              see whether the server is ready
-
-      precis load RPC            measure how fast a server answers
-
-      precis settings            list what can be set, and what is
+      precis judge --source A.txt -s S.txt   check a summary against its source
 
     [bold]Exit codes[/]  0 done; 1 the answer is "no"; 2 the input has to change;
     3 the server cannot be reached, is full or too slow; 4 anything else;
@@ -101,25 +79,11 @@ def precis(
     """Holds the options of the program itself; its help is above."""
 
 
-for command in (
-    serve,
-    ui,
-    settings,
-    summarize,
-    evaluate,
-    gold,
-    target,
-    judge,
-    calibrate,
-    compare,
-    assess,
-    synthesize,
-    embed,
-    entail,
-    health,
-    contract,
-    load,
-):
+COMMANDS = (
+    *(serve, ui, settings, summarize, evaluate, gold, target, judge, calibrate, compare, assess, synthesize),
+    *(embed, entail, health, contract, load),
+)
+for command in COMMANDS:
     app.command()(command)
 app.add_typer(models.app, name="models")
 app.add_typer(summaries.app, name="summaries")

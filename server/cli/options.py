@@ -4,9 +4,8 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 
@@ -18,15 +17,12 @@ DEFAULT_ADDRESS = "127.0.0.1:50051"
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 TimeoutOption = Annotated[float, typer.Option("--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait.")]
 NoLanguageModelOption = Annotated[bool, typer.Option("--no-llm", help="Do not ask the server's language model.")]
-ReportOption = Annotated[
+OutputOption = Annotated[
     Path | None,
-    typer.Option("--report", metavar="FILE.html", help="Write a page: summary and source, sentence by sentence."),
+    typer.Option("--output", "-o", metavar="FILE", help="Write here, not on stdout: JSON if it ends in .json."),
 ]
-FailFlawedOption = Annotated[
-    bool, typer.Option("--fail-flawed", help="Exit code 1 if the checks still find faults in a summary that is done.")
-]
-CitePagesOption = Annotated[
-    bool, typer.Option("--cite-pages", help="Write the page of its source behind what is cited, in brackets.")
+AnyModelsOption = Annotated[
+    bool, typer.Option("--any-models", help="Use the calibration for judgements by other models too.")
 ]
 ConcurrencyOption = Annotated[int, typer.Option("--concurrency", min=1, max=256, help="Items in work at once.")]
 ItemTimeoutOption = Annotated[
@@ -60,13 +56,6 @@ class Connection:
     ] = None
 
 
-class BulkEngine(StrEnum):
-    """Who works on many items."""
-
-    SERVER = "server"
-    RAY = "ray"
-
-
 @dataclass(frozen=True)
 class RunOptions:
     """What `precis evaluate` and `precis judge` do with their items and results."""
@@ -89,8 +78,9 @@ class RunOptions:
     concurrency: ConcurrencyOption = 8
     timeout_s: ItemTimeoutOption = 300.0
     engine: Annotated[
-        BulkEngine, typer.Option("--engine", help="Who works: a server, or actors on a Ray cluster (extra ray).")
-    ] = BulkEngine.SERVER
+        Literal["server", "ray"],
+        typer.Option("--engine", help="Who works: a server, or actors on a Ray cluster (extra ray)."),
+    ] = "server"
     workers: Annotated[
         int | None, typer.Option(min=1, help="Actors of --engine ray (default: as many as the cluster has cores for).")
     ] = None
@@ -101,7 +91,7 @@ def check_run(options: RunOptions, inputs: Sequence[Path], *outputs: Path | None
     """Refuses what cannot work, such as to write over what is read. Raises InputError."""
     if options.resume and not is_bulk:
         raise InputError("--resume is for many items, in JSON Lines or a directory")
-    if options.engine is BulkEngine.RAY and not is_bulk:
+    if options.engine == "ray" and not is_bulk:
         raise InputError("--engine ray is for many items, in JSON Lines, Parquet or a directory")
     if options.output is not None and options.output.suffix == PARQUET and not is_bulk:
         raise InputError("results are Parquet for many items only: name FILE.json")
@@ -127,24 +117,50 @@ def check_outputs(inputs: Sequence[Path], *outputs: Path | None) -> None:
             taken.add(path.resolve())
 
 
-def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Lets a command take a dataclass of options: its fields become options, in the place of the parameter."""
-    hints = get_type_hints(command, include_extras=True)
-    parameters = [
-        parameter.replace(annotation=hints[name]) for name, parameter in inspect.signature(command).parameters.items()
-    ]
-    groups = {name: group for name, group in hints.items() if is_dataclass(group) and isinstance(group, type)}
+def exit_codes(no: str = "", other: str = "") -> str:
+    """Says what the exit codes of a command mean that asks a server.
 
-    @functools.wraps(command)
-    def run(**values: Any) -> None:  # noqa: ANN401 - whatever typer has parsed
-        for name, group in groups.items():
-            values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
-        command(**values)
+    Args:
+        no: what 1 means; empty: the command never says no.
+        other: an example of 4.
+    """
+    one, such = f"1 {no}; " if no else "", f", such as {other}" if other else ""
+    rest = f"3 the server cannot be reached, is full or too slow; 4 anything else{such}; 130 Ctrl+C."
+    return f"0 done; {one}2 the input has to change; {rest}"
 
-    expanded = [option for parameter in parameters for option in _expand(parameter)]
-    run.__signature__ = inspect.Signature(expanded)  # type: ignore[attr-defined] # typer reads it
-    run.__annotations__ = {option.name: option.annotation for option in expanded}
-    return run
+
+def command(*examples: str, exits: str = "") -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Makes a command of a function: its help ends with examples and exit codes, its groups of options are taken apart.
+
+    A parameter whose type is a dataclass is such a group: each of its fields becomes an option.
+
+    Args:
+        examples: command lines.
+        exits: what the exit codes mean; empty: they are not told.
+    """
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        hints = get_type_hints(function, include_extras=True)
+        parameters = [
+            one.replace(annotation=hints[one.name]) for one in inspect.signature(function).parameters.values()
+        ]
+        groups = {name: group for name, group in hints.items() if is_dataclass(group) and isinstance(group, type)}
+
+        @functools.wraps(function)
+        def run(**values: Any) -> None:  # noqa: ANN401 - whatever typer has parsed
+            for name, group in groups.items():
+                values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
+            function(**values)
+
+        expanded = [option for parameter in parameters for option in _expand(parameter)]
+        run.__signature__ = inspect.Signature(expanded)  # type: ignore[attr-defined] # typer reads it
+        run.__annotations__ = {option.name: option.annotation for option in expanded}
+        paragraphs = [inspect.cleandoc(function.__doc__ or "")]
+        paragraphs += ["[bold]Examples[/]", *(f"  {example}" for example in examples)] if examples else []
+        run.__doc__ = "\n\n".join(paragraphs + ([f"[bold]Exit codes[/]  {exits}"] if exits else []))
+        return run
+
+    return decorate
 
 
 def _expand(parameter: inspect.Parameter) -> Iterator[inspect.Parameter]:
@@ -161,39 +177,11 @@ def _expand(parameter: inspect.Parameter) -> Iterator[inspect.Parameter]:
 
 @dataclass(frozen=True)
 class EndpointOptions:
-    """An OpenAI-compatible endpoint named on the command line.
-
-    Attributes:
-        url: base address.
-        model: as the endpoint calls it.
-        key_file: holds the endpoint's key; None for an endpoint without one.
-    """
+    """An OpenAI-compatible endpoint named on the command line; `key_file` is None for one without a key."""
 
     url: str
     model: str
     key_file: Path | None = None
-
-
-class Detail(StrEnum):
-    """How much a summary says where no length is asked for."""
-
-    SCHEDULE = "schedule"
-    FULL = "full"
-
-
-class Form(StrEnum):
-    """How a summary is written."""
-
-    MARKDOWN = "markdown"
-    PROSE = "prose"
-    BULLETS = "bullets"
-
-
-class Audience(StrEnum):
-    """Whom a summary is for."""
-
-    TECHNICAL = "technical"
-    OPERATOR = "operator"
 
 
 @dataclass(frozen=True)
@@ -208,7 +196,7 @@ class SummaryOptions:
         float | None, typer.Option("--share", min=0, max=1, help="Length as a share of the document's: 0.1 is a tenth.")
     ] = None
     detail: Annotated[
-        Detail | None,
+        Literal["schedule", "full"] | None,
         typer.Option(
             "--detail", help="Length by rule: of the evaluation's schedule (default), or all that can be kept."
         ),
@@ -216,7 +204,10 @@ class SummaryOptions:
     focus: Annotated[
         str, typer.Option("--focus", metavar="TEXT", help="Subject or question that comes first, 500 characters.")
     ] = ""
-    form: Annotated[Form | None, typer.Option("--form", help="How it is written (default markdown).")] = None
+    form: Annotated[
+        Literal["markdown", "prose", "bullets"] | None,
+        typer.Option("--form", help="How it is written (default markdown)."),
+    ] = None
     language: Annotated[
         str, typer.Option("--language", metavar="NAME", help="Language of the summary; needs a language model.")
     ] = ""
@@ -227,7 +218,9 @@ class SummaryOptions:
         Path | None,
         typer.Option("--json-schema", metavar="FILE", help="Write JSON that fits this schema; needs a language model."),
     ] = None
-    audience: Annotated[Audience, typer.Option("--type", help="Whom the summary is for.")] = Audience.TECHNICAL
+    audience: Annotated[Literal["technical", "operator"], typer.Option("--type", help="Whom the summary is for.")] = (
+        "technical"
+    )
     wave: Annotated[
         str | None,
         typer.Option(metavar="N|all", help="Batches at once; 1: each sees the ones before (default: all)."),
@@ -250,3 +243,31 @@ class BudgetOptions:
     max_cost: Annotated[
         float | None, typer.Option("--max-cost", min=0.000001, help="Most money, at the server's prices, likewise.")
     ] = None
+
+
+@dataclass(frozen=True)
+class TargetOptions:
+    """Where a summary goes, and what is checked about it."""
+
+    output: OutputOption = None
+    layers: Annotated[
+        Path | None,
+        typer.Option("--layers", metavar="DIR", help="Also write overview, sections, summary and extraction here."),
+    ] = None
+    as_json: Annotated[bool, typer.Option("--json", help="Give JSON with all measurements, not Markdown.")] = False
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", metavar="FILE.html", help="Write a page: summary and source, sentence by sentence."),
+    ] = None
+    cite_pages: Annotated[
+        bool, typer.Option("--cite-pages", help="Write the page of its source behind what is cited, in brackets.")
+    ] = False
+    fail_flawed: Annotated[
+        bool,
+        typer.Option("--fail-flawed", help="Exit code 1 if the checks still find faults in a summary that is done."),
+    ] = False
+
+    @property
+    def is_json(self) -> bool:
+        """Whether all measurements are written."""
+        return self.as_json or (self.output is not None and self.output.suffix.lower() == ".json")

@@ -7,16 +7,16 @@ dies is started again and its calls are made again; a call that its actors did n
 import asyncio
 import importlib
 import os
-import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 import grpc
 from google.protobuf.message import Message
 from precis.calls import Call
 from precis.errors import Internal, PrecisError
+from precis.local import AsyncClient as LocalClient
 from precis.rich_status import RichStatus
 
 from pipeline.errors import needs_extra
@@ -30,6 +30,10 @@ T = TypeVar("T")
 _MAX_RETRIES = 2  # of a call whose actor died under it
 
 
+class ActorClient(CommandClient, LocalClient):
+    """Calls a server of its own, in this process: no port, no keys, summaries in a folder that goes with it."""
+
+
 class ServerActor:
     """A server in a process of Ray's, which answers the calls of one command.
 
@@ -39,14 +43,12 @@ class ServerActor:
     """
 
     def __init__(self, cores: int, timeout_s: float) -> None:
-        self._cores = cores
-        self._timeout_s = timeout_s
-        self._stack = AsyncExitStack()
-        self._starting: asyncio.Task[CommandClient] | None = None
+        self._client = ActorClient({"inference": {"runtime": {"workers": cores}}}, timeout_s=timeout_s)
+        self._starting: asyncio.Task[ActorClient] | None = None
 
     async def call(self, path: str, request: Message) -> bytes | PrecisError:
         """Returns the response as bytes, or why there is none. The first call waits for the models."""
-        self._starting = self._starting or asyncio.create_task(self._start())
+        self._starting = self._starting or asyncio.create_task(self._client.__aenter__())
         client = await self._starting
         try:
             return await client.send(Call(path, request, bytes))
@@ -55,25 +57,7 @@ class ServerActor:
 
     async def stop(self) -> None:
         """Stops the server."""
-        await self._stack.aclose()
-
-    async def _start(self) -> CommandClient:
-        from server.app import App  # the command itself needs no models
-        from server.settings import load_settings
-
-        folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="precis-"))
-        settings = load_settings(
-            overrides={
-                "listen": {"host": "127.0.0.1", "port": 0},
-                "metrics": {"enabled": False},
-                "auth": {"keys_file": None},
-                "tls": {"certificate_file": None, "key_file": None, "client_ca_file": None},
-                "inference": {"runtime": {"workers": self._cores}},
-                "summary_storage": {"directory": folder, "postgres_url": None},
-            }
-        )
-        app = await self._stack.enter_async_context(App(settings))
-        return await self._stack.enter_async_context(CommandClient(app.address, timeout_s=self._timeout_s))
+        await self._client.close()
 
 
 class ClusterClient(CommandClient):

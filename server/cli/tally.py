@@ -1,7 +1,7 @@
 """What the items of a command amount to: on the terminal, as JSON and as a page, and whether it is good enough."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Protocol
 
@@ -98,6 +98,7 @@ class Tally(ABC, Generic[I, R]):
     noun: ClassVar[str]  # for one result
     template: ClassVar[str]
     script: ClassVar[str]
+    words: ClassVar[Mapping[str, object]] = {}  # what the macros of the template know
     keeps_page: bool = field(default=False, kw_only=True)
     failed: FailedItems = field(default_factory=FailedItems, kw_only=True)
     done_count: int = field(default=0, kw_only=True)
@@ -215,6 +216,7 @@ class Tally(ABC, Generic[I, R]):
         return render_page(
             self.template,
             script_file=self.script,
+            words=self.words,
             title=many if has_index else one,
             tally=self,
             items=items,

@@ -1,6 +1,5 @@
 """Judges labelled summaries, fits a threshold and a mapping to what people say, and shows how well they agree."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,26 +7,16 @@ from pathlib import Path
 from precis.v1 import common_pb2
 from precis.v1 import judge_pb2 as pb
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from server.cli.agreement.calibration_report import (
-    MEASURES,
-    CalibrationReport,
-    Disagreement,
-    JudgedRow,
-    left_out,
-    report_of,
-    to_fields,
-)
+from server.cli.agreement.calibration_report import CalibrationReport, Disagreement, JudgedRow, report_of, to_fields
 from server.cli.agreement.labels import LabelRow, read_labels
-from server.cli.agreement.terms import CalibrateTerms
+from server.cli.agreement.terms import CalibrateOptions
 from server.cli.bulk import Items, run_bulk
 from server.cli.console import (
     SHOWN_ITEMS,
     indented,
     new_list,
-    new_table,
     note_files,
     output_console,
     print_json,
@@ -37,7 +26,7 @@ from server.cli.console import (
 from server.cli.errors import InputError
 from server.cli.files import result_file
 from server.cli.judge.calibration import NO_MODELS, Identity, find_metric, identity_of, score_of, worst_claims
-from server.cli.judge.floors import JudgeTerms
+from server.cli.judge.floors import JudgeOptions
 from server.cli.judge.items import to_work
 from server.cli.judge.judgements import WORDS, JudgeAnswer
 from server.cli.judge.names import status_name
@@ -53,7 +42,7 @@ PAGE_DISAGREEMENTS = 200
 class JudgedRows:
     """Collects what is needed of the answers; never the judgements themselves."""
 
-    terms: CalibrateTerms
+    options: CalibrateOptions
     rows: Mapping[str, LabelRow]
     judged: dict[str, JudgedRow] = field(default_factory=dict)
     identities: set[Identity] = field(default_factory=set)
@@ -64,11 +53,10 @@ class JudgedRows:
         if answer.error is not None:
             self.failed.add(answer.id, answer.error)
         elif answer.result is not None:
-            kind, result = self.terms.kind, answer.result
-            metric = find_metric(result, kind) or pb.JudgeMetric()
+            kind, result = self.options.kind, answer.result
+            status = status_name(find_metric(result, kind) or pb.JudgeMetric())
             claims = worst_claims(result, kind.policy)
-            score = score_of(result, kind)
-            self.judged[answer.id] = JudgedRow(self.rows[answer.id], score, status_name(metric), claims)
+            self.judged[answer.id] = JudgedRow(self.rows[answer.id], score_of(result, kind), status, claims)
             if (identity := identity_of(result)) is not None:
                 self.identities.add(identity)
 
@@ -78,37 +66,36 @@ class JudgedRows:
         if len(self.identities) > 1:
             raise InputError("the results come from different models; without --resume all rows are judged anew")
         identity = next(iter(self.identities), NO_MODELS)
-        return report_of([self.judged[row_id] for row_id in self.rows], identity, self.terms)
+        return report_of([self.judged[row_id] for row_id in self.rows], identity, self.options)
 
 
-async def calibrate(path: Path, connection: Connection, terms: CalibrateTerms, options: RunOptions) -> None:
+async def calibrate(path: Path, connection: Connection, options: CalibrateOptions, run: RunOptions) -> None:
     """Reads, judges, measures, writes, prints. Raises CliError.
 
     Args:
         path: of the labelled rows.
         connection: to the server.
-        terms: what is measured and fitted, and where it goes.
-        options: of the judging alone; its output holds the judgements.
+        options: what is measured and fitted, and where it goes.
+        run: of the judging alone; its output holds the judgements.
     """
-    rows = read_labels(path, terms.scale)
-    answers = JudgedRows(terms, {row.item.id: row for row in rows})
-    judge_terms = JudgeTerms(frameworks=(terms.kind.framework,), use_language_model=terms.use_language_model)
-    work = to_work(judge_terms, common_pb2.PRIORITY_BULK)
+    rows = read_labels(path, options.scale)
+    answers = JudgedRows(options, {row.item.id: row for row in rows})
+    judging = JudgeOptions([options.kind.framework], no_llm=options.no_llm)
     items = Items(iter([row.item for row in rows]), len(rows))
-    await run_bulk(work, items, connection, options, answers.add)
-    if not terms.as_json:
+    await run_bulk(to_work(judging, common_pb2.PRIORITY_BULK), items, connection, run, answers.add)
+    if not options.as_json:
         answers.failed.print(output_console())
     report = answers.report()
-    with result_file(terms.report) as page, result_file(terms.output) as file:
+    with result_file(options.report) as page, result_file(options.output) as file:
         if page is not None:
             page.write(render_calibration(report))
         if file is not None:
             file.write(to_json_document(report.calibration.model_dump(mode="json")))
-    if terms.as_json:
+    if options.as_json:
         print_json(to_fields(report))
     else:
         print_calibration(output_console(), report)
-    note_files(calibration=terms.output, report=terms.report)
+    note_files(calibration=options.output, report=options.report)
 
 
 def render_calibration(report: CalibrationReport) -> str:
@@ -118,11 +105,7 @@ def render_calibration(report: CalibrationReport) -> str:
         words=WORDS,
         title=f"Calibration of {report.calibration.kind}",
         report=report,
-        whole=PAGE_DISAGREEMENTS,
-        measures=MEASURES,
-        left_out=list(left_out(report.without_score)),
-        fold_words=fold_words(report),
-        mapping_words=mapping_words(report),
+        disagreements=report.disagreements[:PAGE_DISAGREEMENTS],
         disagreement_words=disagreement_words,
     )
 
@@ -132,59 +115,14 @@ def print_calibration(console: Console, report: CalibrationReport) -> None:
     calibration = report.calibration
     bad_count = calibration.row_count - calibration.good_count
     console.print(f"{calibration.kind}: {calibration.good_count} good and {bad_count} bad summaries", markup=False)
-    for line in left_out(report.without_score):
+    for line in report.left_out:
         console.print(shown(line, style="dim"))
-    console.print(measure_table(report))
-    console.print(reliability_table(report))
-    if report.study.categories:
-        console.print(category_table(report))
-    console.print(Text(f"Pass from {calibration.threshold:g} of 10; {mapping_words(report)}", style="bold"))
-    console.print(Text(fold_words(report) + "\n", style="dim"))
+    for grid in (report.measure_grid, report.reliability_grid(), report.category_grid):
+        if grid.rows:
+            console.print(grid.to_table())
+    console.print(Text(f"Pass from {calibration.threshold:g} of 10; {report.mapping_words}", style="bold"))
+    console.print(Text(f"{report.fold_words}\n", style="dim"))
     print_disagreements(console, report)
-
-
-def measure_table(report: CalibrationReport) -> Table:
-    """Builds the table of measures with their intervals; what is not defined is left out."""
-    table = new_table("agreement with people", ">value", ">95% interval")
-    for name, words in MEASURES.items():
-        found = report.calibration.measures[name]
-        if found.value is not None:
-            interval = "-" if found.low is None else f"{found.low:.3f} to {found.high:.3f}"
-            table.add_row(words, f"{found.value:.3f}", interval)
-    return table
-
-
-def reliability_table(report: CalibrationReport) -> Table:
-    """Builds the table of what probabilities promise and what people say, by bins."""
-    table = new_table("probability", ">rows", ">mean", ">good")
-    for found in report.study.mapped_bins:
-        bounds = f"{found.low:.1f} to {found.high:.1f}"
-        table.add_row(bounds, str(found.count), f"{found.mean_probability:.3f}", f"{found.good_share:.3f}")
-    return table
-
-
-def category_table(report: CalibrationReport) -> Table:
-    """Builds the table of categories."""
-    table = new_table("category", ">rows", ">good", ">AUC", ">balanced accuracy")
-    for one in report.study.categories:
-        numbers = ("-" if math.isnan(number) else f"{number:.3f}" for number in (one.auc, one.balanced_accuracy))
-        table.add_row(shown(one.category, limit=40), str(one.count), str(one.good_count), *numbers)
-    return table
-
-
-def mapping_words(report: CalibrationReport) -> str:
-    """Says which mapping was fitted."""
-    mapping = report.calibration.mapping
-    return f"probability 1 / (1 + exp(-({mapping.slope:.4g} * score {mapping.intercept:+.4g})))"
-
-
-def fold_words(report: CalibrationReport) -> str:
-    """Says how much the threshold depends on the rows."""
-    thresholds = report.study.fold_thresholds
-    return (
-        f"Measures of the fitted threshold and of the probability are of rows whose sources were held out; "
-        f"thresholds of the {len(thresholds)} folds: {min(thresholds):g} to {max(thresholds):g}."
-    )
 
 
 def print_disagreements(console: Console, report: CalibrationReport) -> None:
@@ -205,5 +143,5 @@ def print_disagreements(console: Console, report: CalibrationReport) -> None:
 
 def disagreement_words(one: Disagreement) -> str:
     """Says what the judge and what people say."""
-    verdict = "passes" if one.passed else "fails"
+    verdict = {"pass": "passes", "fail": "fails"}[one.verdict]
     return f"{verdict} with {one.score:.2f} (probability {one.probability:.2f}); people say {one.label:g}"

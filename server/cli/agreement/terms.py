@@ -1,11 +1,29 @@
-"""What the options of `precis calibrate` and `precis compare` amount to. Imports nothing heavy."""
+"""The options of `precis calibrate` and `precis compare`. Imports nothing heavy."""
 
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from server.cli.errors import InputError
-from server.cli.judge.floors import MetricChoice, Policy, ScoreKind
+from server.cli.judge.floors import (
+    FrameworkChoice,
+    FrameworkOption,
+    MetricChoice,
+    MetricOption,
+    Policy,
+    PolicyOption,
+    ScoreKind,
+)
+from server.cli.options import (
+    AnyModelsOption,
+    ConcurrencyOption,
+    ItemTimeoutOption,
+    JsonOption,
+    NoLanguageModelOption,
+)
 
 MIDDLE_SCORE = 5.0
 
@@ -64,52 +82,70 @@ def parse_scale(text: str | None, good_from: float | None) -> Scale:
 
 
 @dataclass(frozen=True)
-class CalibrateTerms:
-    """How `precis calibrate` measures and fits.
+class JudgingOptions:
+    """How `precis calibrate` and `precis compare` have summaries judged, and which score they take."""
 
-    Attributes:
-        kind: the score.
-        scale: of the labels.
-        least_precision: the threshold must reach it; None: it balances both kinds of errors.
-        use_language_model: as in JudgeTerms.
-        output: the calibration is written there.
-        report: a page for people is written there.
-        as_json: print JSON in place of tables.
-    """
+    framework: FrameworkOption = FrameworkChoice.ULTRA
+    metric: MetricOption = MetricChoice.HALLUCINATION
+    policy: PolicyOption = Policy.STRICT
+    no_llm: NoLanguageModelOption = False
+    as_json: JsonOption = False
+    report: Annotated[Path | None, typer.Option("--report", metavar="FILE.html", help="Write a page for people.")] = (
+        None
+    )
+    concurrency: ConcurrencyOption = 8
+    timeout_s: ItemTimeoutOption = 300.0
 
-    kind: ScoreKind
-    scale: Scale
-    least_precision: float | None = None
-    use_language_model: bool | None = None
-    output: Path | None = None
-    report: Path | None = None
-    as_json: bool = False
+    @property
+    def kind(self) -> ScoreKind:
+        """The score. Raises InputError for a policy that does not go with the metric."""
+        return check_kind(ScoreKind(self.framework, self.metric, self.policy))
 
 
 @dataclass(frozen=True)
-class CompareTerms:
-    """How `precis compare` compares.
+class CalibrateOptions(JudgingOptions):
+    """How `precis calibrate` measures and fits."""
 
-    Attributes:
-        kind: the score; that of the calibration, if there is one.
-        threshold: summaries with this score pass; that of the calibration, if there is one.
-        calibration: a file of `precis calibrate`.
-        tolerance: points that the mean may fall.
-        confidence: of the intervals.
-        takes_other_models: use the calibration for judgements by other models too.
-        is_common: leave out items that only one of the files has.
-        use_language_model: as in JudgeTerms.
-        report: a page for people is written there.
-        as_json: print JSON in place of tables.
-    """
+    scale_text: Annotated[
+        str | None, typer.Option("--scale", metavar="LOW:HIGH", help="Scale of the labels; high is good.")
+    ] = None
+    good_from: Annotated[
+        float | None, typer.Option(metavar="LABEL", help="Least good label of --scale (default above the middle).")
+    ] = None
+    precision: Annotated[
+        float | None,
+        typer.Option(min=0.01, max=1, metavar="SHARE", help="Share of good ones that the threshold must reach."),
+    ] = None
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE.json", help="Write the calibration here.")
+    ] = None
+    results: Annotated[
+        Path | None, typer.Option("--results", metavar="FILE.jsonl", help="Also write the judgements here.")
+    ] = None
+    resume: Annotated[bool, typer.Option("--resume", help="Keep what --results holds for the same rows.")] = False
 
-    kind: ScoreKind
-    threshold: float = MIDDLE_SCORE
-    calibration: Path | None = None
-    tolerance: float = 0.0
-    confidence: float = 0.95
-    takes_other_models: bool = False
-    is_common: bool = False
-    use_language_model: bool | None = None
-    report: Path | None = None
-    as_json: bool = False
+    @property
+    def scale(self) -> Scale:
+        """The scale of the labels. Raises InputError."""
+        return parse_scale(self.scale_text, self.good_from)
+
+
+@dataclass(frozen=True)
+class CompareOptions(JudgingOptions):
+    """How `precis compare` compares; score and threshold are those of the calibration, if there is one."""
+
+    threshold: Annotated[
+        float, typer.Option(min=0, max=10, metavar="SCORE", help="Summaries with this score pass.")
+    ] = MIDDLE_SCORE
+    calibration: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.json", help="Take score, policy and threshold from precis calibrate."),
+    ] = None
+    any_models: AnyModelsOption = False
+    tolerance: Annotated[
+        float, typer.Option(min=0, max=10, metavar="POINTS", help="How far the mean score may fall.")
+    ] = 0.0
+    confidence: Annotated[
+        float, typer.Option(min=0.5, max=0.999, metavar="SHARE", help="Of the intervals and of the answer.")
+    ] = 0.95
+    common: Annotated[bool, typer.Option("--common", help="Leave out items that only one file has.")] = False

@@ -1,19 +1,103 @@
-"""Asks the server for an answer about quality, follows what it does, and prints what came of it."""
+"""Asks for an answer about quality: the JSON of a file with the options laid over it, and what came of it."""
 
+from collections.abc import Mapping
 from contextlib import aclosing
 from pathlib import Path
+from typing import Any, TypeVar
 
+from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
 from precis.calls import JUDGE, Call, rpc_path
 from precis.v1 import synthesis_pb2 as pb
 
-from server.cli.assess.request import assess_request, synthesize_request
+from server.cli.assess.question import Level, QuestionOptions, SubjectOptions
 from server.cli.assess.table import event_line, print_assessment, print_synthesis
-from server.cli.commands.assess import LevelChoice, QuestionOptions, SubjectOptions
 from server.cli.connection import open_client
 from server.cli.console import output_console, print_json, print_note
-from server.cli.errors import CliError, NegativeAnswer
-from server.cli.files import to_json_fields
+from server.cli.documents.read import read_document_text
+from server.cli.errors import CliError, InputError, NegativeAnswer
+from server.cli.files import STDIN, naming, parse_message, parse_object, read_bytes, read_text, to_json_fields
 from server.cli.options import Connection
+
+R = TypeVar("R", pb.SynthesizeRequest, pb.AssessRequest)
+GLOBAL = "Global"
+
+
+def synthesize_request(file: Path, options: QuestionOptions) -> pb.SynthesizeRequest:
+    """Builds the request. Raises InputError."""
+    return _asking(_read(file, pb.SynthesizeRequest()), options)
+
+
+def assess_request(file: Path | None, subject: SubjectOptions, options: QuestionOptions) -> pb.AssessRequest:
+    """Builds the request. Raises InputError."""
+    if [file, subject.source, subject.summary].count(STDIN) > 1:
+        raise InputError("only one of FILE.json, --source and --summary can be standard input")
+    request = _asking(pb.AssessRequest() if file is None else _read(file, pb.AssessRequest()), options)
+    for name in ("source", "summary"):
+        if (path := getattr(subject, name)) is not None:
+            setattr(request, name, read_document_text(path))
+    if subject.reference is not None:
+        request.reference = read_bytes(subject.reference)
+    if subject.stage is not None:
+        request.stage = pb.AssessStage.Value(f"ASSESS_STAGE_{subject.stage.upper()}")
+    if subject.replans is not None:
+        request.options.max_replan_iterations = subject.replans
+    return request
+
+
+def _asking(request: R, options: QuestionOptions) -> R:
+    """Lays the options over a request."""
+    request.question = options.question or request.question
+    if options.mode is not None:
+        request.mode = pb.SynthesisMode.Value(f"SYNTHESIS_MODE_{options.mode.upper()}")
+    if options.choices:
+        request.choices[:] = options.choices
+    if options.fail_under is not None:
+        _ask_for_level(request)
+    if options.scope:
+        named, objects = pb.QualityScope(name=GLOBAL), pb.ScopeObjects(names=options.scope)
+        request.scope.CopyFrom(named if options.scope == [GLOBAL] else pb.QualityScope(objects=objects))
+    if options.images:
+        request.images[:] = [read_bytes(path) for path in options.images]
+    if options.no_llm:
+        request.options.use_language_model = False
+    return request
+
+
+def _ask_for_level(request: R) -> None:
+    """Asks for what --fail-under looks at. Raises InputError when another kind of answer is asked for already."""
+    if request.mode == pb.SYNTHESIS_MODE_EXPLANATION:
+        raise InputError("--fail-under needs a level, which --mode explanation does not give: ask with --mode scoring")
+    if request.choices:
+        raise InputError("--fail-under needs a level, and the answer is one of the choices: leave one of them out")
+    request.mode = pb.SYNTHESIS_MODE_SCORING
+
+
+def _read(path: Path, request: R) -> R:
+    with naming(path):
+        fields = _spelled_out(parse_object(read_text(path)), request.DESCRIPTOR)
+        with naming(f"no {request.DESCRIPTOR.name}"):
+            return parse_message(fields, request)
+
+
+def _spelled_out(fields: Mapping[str, Any], message: Descriptor) -> dict[str, Any]:
+    """Gives the words of enums the names that the contract has for them: "severe" is DISTORTION_SEVERITY_SEVERE."""
+    return {name: _value(value, message.fields_by_name.get(name)) for name, value in fields.items()}
+
+
+def _value(value: Any, field: FieldDescriptor | None) -> Any:  # noqa: ANN401 - of JSON
+    if isinstance(value, list):
+        return [_value(one, field) for one in value]
+    if field is not None and isinstance(value, dict) and field.message_type is not None:
+        return _spelled_out(value, field.message_type)
+    if field is not None and isinstance(value, str) and field.enum_type is not None:
+        return _name_of(value, field.enum_type)
+    return value
+
+
+def _name_of(word: str, kind: EnumDescriptor) -> str:
+    prefix = kind.values[0].name.removesuffix("UNSPECIFIED")
+    name = prefix + word.upper().replace("-", "_")
+    return name if name in kind.values_by_name else word
 
 
 async def synthesize_file(file: Path, options: QuestionOptions, connection: Connection) -> None:
@@ -51,9 +135,9 @@ async def assess_subject(
         _check(outcome.synthesis, options.fail_under)
 
 
-def _check(synthesis: pb.Synthesis, floor: LevelChoice | None) -> None:
+def _check(synthesis: pb.Synthesis, floor: Level | None) -> None:
     """Raises NegativeAnswer for a level under the floor, and CliError when nobody could answer."""
-    if floor is not None and (not synthesis.level or synthesis.final_answer > floor.value):
+    if floor is not None and (not synthesis.level or synthesis.final_answer > floor):
         raise NegativeAnswer(f"under the limit: {synthesis.final_answer if synthesis.level else 'no level'} < {floor}")
     if synthesis.error and not synthesis.degraded:
         raise CliError(f"no answer: {synthesis.error}")

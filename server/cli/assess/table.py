@@ -5,8 +5,9 @@ from precis.v1 import synthesis_pb2 as pb
 from precis.words import word_of
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-from server.cli.console import new_list, new_table, shown
+from server.cli.console import Grid, new_list, shown
 
 TEXT_LIMIT = 600  # characters of one foreign text
 CELL_LIMIT = 160
@@ -52,7 +53,7 @@ def print_assessment(console: Console, outcome: pb.Assessment) -> None:
     if outcome.HasField("synthesis"):
         print_synthesis(console, outcome.synthesis)
     elif outcome.HasField("evidence"):
-        console.print(evidence_table(outcome.evidence))
+        console.print(evidence_grid(outcome.evidence).to_table())
     else:
         console.print(plan_list(outcome.plan))
     for note in outcome.notes:
@@ -67,7 +68,7 @@ def print_synthesis(console: Console, synthesis: pb.Synthesis) -> None:
     console.print(shown(synthesis.quality_reasoning, limit=TEXT_LIMIT))
     if synthesis.HasField("fusion"):
         console.print(fusion_line(synthesis.fusion))
-    console.print(evidence_table(synthesis.used_evidence))
+    console.print(evidence_grid(synthesis.used_evidence).to_table())
     for need in synthesis.replan_needs:
         reason = word_of(pb.ReplanReason, need.reason)
         console.print(shown(f"lacking: {need.message} ({reason})", limit=TEXT_LIMIT, style="yellow"))
@@ -98,29 +99,30 @@ def fusion_line(fusion: fusion_pb2.ScoreFusion) -> str:
     return "; ".join(parts)
 
 
-def evidence_table(evidence: pb.QualityEvidence) -> Table:
+def evidence_grid(evidence: pb.QualityEvidence) -> Grid:
     """Builds the table of findings and scores."""
-    table = new_table("part", "distortion", "severity", ">score", "by")
+    rows: list[tuple[str | Text, ...]] = []
     for part in evidence.distortion_analysis:
         for one in part.findings:
             severity = word_of(pb.DistortionSeverity, one.severity)
-            cells = shown(severity, style=STYLES.get(severity, "")), "", shown(one.explanation, limit=CELL_LIMIT)
-            table.add_row(shown(part.scope, limit=CELL_LIMIT), shown(one.kind, limit=CELL_LIMIT), *cells)
-    for score in evidence.tool_scores:
-        subject = shown(score.scope, limit=CELL_LIMIT), shown(score.aspect or "quality", limit=CELL_LIMIT)
-        table.add_row(*subject, "", f"{score.score:.2f}", shown(score.tool, limit=CELL_LIMIT))
-    return table
+            rows.append((part.scope, one.kind, Text(severity, STYLES.get(severity, "")), "", one.explanation))
+    rows += [(one.scope, one.aspect or "quality", "", f"{one.score:.2f}", one.tool) for one in evidence.tool_scores]
+    return Grid(("part", "distortion", "severity", ">score", "by"), rows, CELL_LIMIT)
 
 
 def plan_list(plan: pb.AssessmentPlan) -> Table:
     """Builds the list of what is planned."""
+    facts = {
+        "mode": word_of(pb.SynthesisMode, plan.mode),
+        "scope": _scope(plan),
+        "distortions": ", ".join(plan.distortions),
+        "tools": ", ".join(plan.tools),
+        "reason": plan.reason,
+        "by": plan.author,
+    }
     rows = new_list()
-    rows.add_row("mode", word_of(pb.SynthesisMode, plan.mode))
-    rows.add_row("scope", shown(_scope(plan), limit=TEXT_LIMIT))
-    rows.add_row("distortions", shown(", ".join(plan.distortions), limit=TEXT_LIMIT))
-    rows.add_row("tools", shown(", ".join(plan.tools), limit=TEXT_LIMIT))
-    rows.add_row("reason", shown(plan.reason, limit=TEXT_LIMIT))
-    rows.add_row("by", shown(plan.author))
+    for name, fact in facts.items():
+        rows.add_row(name, shown(fact, limit=TEXT_LIMIT))
     return rows
 
 

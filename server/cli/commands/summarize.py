@@ -1,4 +1,4 @@
-"""`precis summarize`: the command's options and help. The work is in `summarize_document`."""
+"""`precis summarize`: the command's options and help. The work is in `write_summary`."""
 
 import asyncio
 from collections.abc import Container
@@ -12,24 +12,33 @@ import typer
 from server.cli.errors import InputError
 from server.cli.options import (
     BudgetOptions,
-    CitePagesOption,
     Connection,
     EndpointOptions,
-    FailFlawedOption,
-    ReportOption,
     SummaryOptions,
+    TargetOptions,
     check_outputs,
-    with_options,
+    command,
+    exit_codes,
 )
 
 if TYPE_CHECKING:
-    from server.cli.summarize.run import SummaryCalls
+    from server.cli.connection import CommandClient
 
 OF_A_BEGINNING = {"plan", "key", *(field.name for field in fields(SummaryOptions))}
 """What cannot be chosen any more when a summary goes on."""
 
 
-@with_options
+@command(
+    "precis summarize manual.pdf --output manual.md",
+    'precis summarize manual.pdf --words 300 --form bullets --focus "starting the pump"',
+    "precis summarize manual.pdf --cite-pages --report manual.html",
+    "precis summarize handbook.txt --plan",
+    "precis summarize docs/ minutes.docx -o all.md   # one document, file names as headings",
+    "precis summarize manual.pdf --json | jq '.retention.share'",
+    "precis summarize --resume 1a3c9e6b291d4c6ea838a06cfba52a7f",
+    "precis summarize manual.pdf --endpoint http://127.0.0.1:8080/v1 --model qwen3",
+    exits=exit_codes("done and flawed, with --fail-flawed", "a partial summary"),
+)
 def summarize(
     files: Annotated[
         list[Path] | None,
@@ -38,18 +47,7 @@ def summarize(
         ),
     ] = None,
     *,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write here, not on stdout: JSON if it ends in .json."),
-    ] = None,
-    layers: Annotated[
-        Path | None,
-        typer.Option("--layers", metavar="DIR", help="Also write overview, sections, summary and extraction here."),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Give JSON with all measurements, not Markdown.")] = False,
-    report: ReportOption = None,
-    cite_pages: CitePagesOption = False,
-    fail_flawed: FailFlawedOption = False,
+    target: TargetOptions,
     resume: Annotated[
         str | None, typer.Option("--resume", metavar="ID", help="Go on with a summary; no finished call is repeated.")
     ] = None,
@@ -84,66 +82,50 @@ def summarize(
     --api-key-file is the endpoint's key. All other settings are those of
     `precis serve`; what is done is kept in ./summaries, and --resume needs
     the same --endpoint and --model.
-
-    [bold]Examples[/]
-
-      precis summarize manual.pdf --output manual.md
-
-      precis summarize manual.pdf --words 300 --form bullets --focus "starting the pump"
-
-      precis summarize manual.pdf --cite-pages --report manual.html
-
-      precis summarize handbook.txt --plan
-
-      precis summarize docs/ minutes.docx -o all.md   # one document, file names as headings
-
-      precis summarize manual.pdf --json | jq '.retention.share'
-
-      precis summarize --resume 1a3c9e6b291d4c6ea838a06cfba52a7f
-
-      precis summarize manual.pdf --endpoint http://127.0.0.1:8080/v1 --model qwen3
-
-    [bold]Exit codes[/]  0 done; 1 done and flawed, with --fail-flawed; 2 the input has
-    to change; 3 the server cannot be reached, is full or stopping; 4 anything
-    else, such as a partial summary; 130 Ctrl+C.
     """
     if bool(files) == (resume is not None):
         raise InputError("name a FILE to summarize, or --resume ID")
     if resume is not None and (ignored := typed_of(context, OF_A_BEGINNING)):
         raise InputError(f"{ignored[0]} has no effect with --resume: what was asked for stays")
     here = named_endpoint(endpoint, model, context)
-    from server.cli.summarize.ordered import Ordered
-    from server.cli.summarize.run import LAYER_FILES, Target, plan_document, summarize_document, write_summary
-    from server.cli.summarize.source import files_read
+    from server.cli.progress import is_live
+    from server.cli.summarize.ordered import to_budget, to_options
+    from server.cli.summarize.run import LAYER_FILES, begin, follow, plan_document, write_summary
+    from server.cli.summarize.source import files_read, read_document
 
-    asked = Ordered(options, budget, key)
-    written = [layers / name for name in LAYER_FILES] if layers is not None else []
-    check_outputs(list(files_read(files or [])), output, report, *written)
-    target = Target(output, as_json, layers, report, cite_pages, fail_flawed)
+    to_options(options)  # what excludes each other is refused before anything is read
+    layers = [target.layers / name for name in LAYER_FILES] if target.layers is not None else []
+    check_outputs(list(files_read(files or [])), target.output, target.report, *layers)
 
     async def work() -> None:
-        async with open_calls(here, connection, timeout) as calls:
-            if resume is not None:
-                await write_summary(calls.resume(resume, asked.budget_message), calls, target)
-            elif plan:
-                await plan_document(files or [], asked, calls, target)
+        async with open_summaries(here, connection, timeout) as client:
+            if plan:
+                await plan_document(files or [], options, client, target)
+            elif resume is not None:
+                stream = client.resume_summary(
+                    resume, budget=to_budget(budget), include_draft=is_live(), timeout_s=timeout
+                )
+                await write_summary(follow(stream, client), client, target)
             else:
-                await summarize_document(files or [], asked, calls, target)
+                document = read_document(files or [])
+                stream = begin(document, options, budget, client, key=key, timeout_s=timeout)
+                await write_summary(follow(stream, client), client, target, document)
 
     asyncio.run(work())
 
 
-def open_calls(
+def open_summaries(
     here: EndpointOptions | None, connection: Connection, timeout_s: float | None
-) -> "AbstractAsyncContextManager[SummaryCalls]":
-    """Opens what the command calls: this process or a server."""
+) -> "AbstractAsyncContextManager[CommandClient]":
+    """Opens what writes summaries: this process or a server."""
+    from server.cli.connection import open_client
+    from server.cli.summarize.run import BEGIN_TWICE, PLAN_TIMEOUT_S
+
     if here is not None:
-        from server.cli.summarize.local import local_summaries
+        from server.cli.summarize.local import local_client
 
-        return local_summaries(here, timeout_s)
-    from server.cli.summarize.run import remote_summaries
-
-    return remote_summaries(connection, timeout_s)
+        return local_client(here, timeout_s or PLAN_TIMEOUT_S)
+    return open_client(connection, timeout_s or PLAN_TIMEOUT_S, BEGIN_TWICE)
 
 
 def named_endpoint(url: str | None, model: str | None, context: typer.Context) -> EndpointOptions | None:

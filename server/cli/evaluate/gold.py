@@ -16,14 +16,14 @@ from precis.v1 import summarize_pb2 as summaries
 from pipeline.evaluate.datum import MAX_KEY_FACTS, MIN_KEY_FACTS, GoldStandardSummary
 from pipeline.evaluate.proposal import CheckedClaim, WrittenText, fact_candidates, propose_reference
 from pipeline.reading.compression import get_target_summary_length
-from server.cli.connection import open_client
+from server.cli.connection import CommandClient, open_client
 from server.cli.console import new_list, output_console, print_note, shown, to_json_document
 from server.cli.documents.read import document_name, read_document_text
 from server.cli.errors import CliError, InputError
 from server.cli.evaluate.table import QUOTE_LIMIT
 from server.cli.files import result_file, to_json_fields
 from server.cli.options import Connection
-from server.cli.summarize.run import SummaryCalls, follow, remote_summaries
+from server.cli.summarize.run import BEGIN_TWICE, PLAN_TIMEOUT_S, follow
 
 WISHES = "Write short sentences. Each states one fact and names its subject instead of using a pronoun."
 """What a language model is asked for beside a summary, so that its sentences can be facts."""
@@ -46,23 +46,23 @@ async def propose_gold(
         raise InputError(f"{path} holds no text")
     entry = pb.GoldStandardEntry(category=category, source_id=document_name(path), text=text)
     with result_file(output) as file:
-        async with remote_summaries(connection, None) as calls:
-            summary = await write_source(entry, calls)
+        async with open_client(connection, PLAN_TIMEOUT_S, BEGIN_TWICE) as client:
+            summary = await write_source(entry, client)
         proposal = await check(entry, summary, connection, timeout_s)
         (file or sys.stdout).write(to_json_document({"datum": to_json_fields(proposal.datum)}))
     print_proposal(proposal, output)
 
 
-async def write_source(entry: pb.GoldStandardEntry, calls: SummaryCalls) -> summaries.Summary:
+async def write_source(entry: pb.GoldStandardEntry, client: CommandClient) -> summaries.Summary:
     """Has the document summarized at length, so that there is something to choose from."""
     document = summaries.Document(document_id=entry.source_id, name=entry.source_id, text=entry.text)
     options = summaries.SummarizeOptions(
         detail=summaries.SUMMARY_DETAIL_FULL, form=summaries.SUMMARY_FORM_PROSE, max_iterations=1
     )
-    plan = await calls.plan(summaries.PlanSummaryRequest(document=document, options=options))
+    plan = await client.plan_summary(document, options=options)
     if plan.writer_kind == summaries.WRITER_KIND_LANGUAGE_MODEL:
         options.instructions = WISHES
-    summary = await follow(calls.summarize(summaries.SummarizeRequest(document=document, options=options)), calls)
+    summary = await follow(client.summarize(document, options=options), client)
     if summary.status != summaries.SUMMARY_STATUS_DONE:
         raise CliError(f"the summary is partial: {summary.failure.message}")
     return summary

@@ -3,7 +3,7 @@
 Also the policy: what a score is without the points that merely additional statements cost.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -17,7 +17,7 @@ from pipeline.errors import InvalidInputError, parse
 from pipeline.frozen import FrozenModel
 from server.cli.errors import InputError
 from server.cli.files import naming, parse_object, read_text
-from server.cli.judge.floors import FrameworkChoice, JudgeTerms, MetricChoice, Policy, ScoreKind
+from server.cli.judge.floors import FrameworkChoice, MetricChoice, Policy, ScoreKind
 from server.cli.judge.names import (
     LEAST_CONTRADICTION,
     counting_score,
@@ -177,13 +177,9 @@ class AppliedCalibration:
         )
 
 
-def applied_calibration(terms: JudgeTerms) -> tuple[AppliedCalibration | None, JudgeTerms]:
-    """Reads the calibration that the terms name; its framework is to judge then, too. Raises InputError."""
-    if terms.calibration is None:
-        return None, terms
-    applied = AppliedCalibration(terms.calibration, read_calibration(terms.calibration), terms.takes_other_models)
-    asked = {*terms.frameworks, applied.calibration.framework}
-    return applied, replace(terms, frameworks=tuple(choice for choice in FrameworkChoice if choice in asked))
+def applied_calibration(path: Path | None, *, any_models: bool) -> AppliedCalibration | None:
+    """Reads a calibration; None for none. Raises InputError."""
+    return AppliedCalibration(path, read_calibration(path), any_models) if path is not None else None
 
 
 def identity_of(result: pb.JudgeResult) -> Identity | None:

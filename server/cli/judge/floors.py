@@ -1,18 +1,15 @@
-"""`--fail-under`: the least scores that a judgement must reach.
-
-Imports nothing heavy: the options of the command need it.
-
-What the options of `precis judge` amount to. Imports nothing heavy.
-"""
+"""The options of `precis judge`: which scores, how they are asked for, and `--fail-under`. Imports nothing heavy."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
+
+import typer
 
 from server.cli.errors import InputError
+from server.cli.options import AnyModelsOption, NoLanguageModelOption
 
 BEST_SCORE = 10.0
 CLAIMS_SHOWN = 10  # of those that are not supported, unless --claims says another number
@@ -44,6 +41,13 @@ class Policy(StrEnum):
 
     STRICT = "strict"
     LENIENT = "lenient"
+
+
+FrameworkOption = Annotated[FrameworkChoice, typer.Option("--framework", "-f", help="Whose score.")]
+MetricOption = Annotated[MetricChoice, typer.Option("--metric", "-m", help="Which score.")]
+PolicyOption = Annotated[
+    Policy, typer.Option("--policy", help="Whether statements count that may be true but are not in the source.")
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,46 +110,56 @@ def parse_score(text: str) -> float:
     return score
 
 
-def parse_claims(text: str) -> int | None:
-    """Reads how many claims are listed; None for all. Raises InputError."""
-    if text.strip().lower() == ALL_CLAIMS:
-        return None
-    if not text.isdecimal():
-        raise InputError(f"--claims: expected a number or {ALL_CLAIMS}, got {text or 'nothing'}")
-    return int(text)
-
-
-def chosen_frameworks(named: Sequence[FrameworkChoice], floors: tuple[Floor, ...]) -> tuple[FrameworkChoice, ...]:
-    """Returns the frameworks that --framework names; without it Ultra, and those that --fail-under names."""
-    needed = {FrameworkChoice.ULTRA, *(floor.framework for floor in floors)}
-    return tuple(dict.fromkeys(named or [framework for framework in FrameworkChoice if framework in needed]))
-
-
-def check_floors(floors: tuple[Floor, ...], frameworks: tuple[FrameworkChoice, ...]) -> None:
-    """Refuses a floor of a framework that is not asked to judge. Raises InputError."""
-    for floor in floors:
-        if floor.framework is not None and floor.framework not in frameworks:
-            raise InputError(f"--fail-under names {floor.framework}, which --framework leaves out")
-
-
 @dataclass(frozen=True)
-class JudgeTerms:
-    """How `precis judge` judges, and what it does with the scores.
+class JudgeOptions:
+    """How `precis judge` judges, and what it does with the scores."""
 
-    Attributes:
-        frameworks: that judge.
-        use_language_model: False: the server must not ask its language model. None: as the server's settings say.
-        max_claims: claims of a summary that are checked at most; None: as the server's settings say.
-        shown_claims: claims without support that are listed; None for all.
-        floors: a score under one of these is a NegativeAnswer.
-        calibration: a file of `precis calibrate`; what does not pass is a NegativeAnswer too.
-        takes_other_models: use the calibration for judgements by other models too.
-    """
+    framework: Annotated[
+        list[FrameworkChoice] | None, typer.Option("--framework", "-f", help="Repeatable (default ultra).")
+    ] = None
+    fail_under: Annotated[
+        list[str] | None,
+        typer.Option(metavar="[FRAMEWORK:]METRIC=SCORE", help="Exit with 1 when a score is under this. Repeatable."),
+    ] = None
+    calibration: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.json", help="Add probability and verdict, as precis calibrate learned."),
+    ] = None
+    any_models: AnyModelsOption = False
+    max_claims: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Check at most N claims of a summary; its scores are then partial."),
+    ] = None
+    claims: Annotated[str, typer.Option(metavar="N|all", help="List so many of the claims that are not supported.")] = (
+        str(CLAIMS_SHOWN)
+    )
+    no_llm: NoLanguageModelOption = False
 
-    frameworks: tuple[FrameworkChoice, ...] = (FrameworkChoice.ULTRA,)
-    use_language_model: bool | None = None
-    max_claims: int | None = None
-    shown_claims: int | None = CLAIMS_SHOWN
-    floors: tuple[Floor, ...] = ()
-    calibration: Path | None = None
-    takes_other_models: bool = False
+    @property
+    def floors(self) -> tuple[Floor, ...]:
+        """The least scores. Raises InputError for what is none, or of a framework that is not asked to judge."""
+        floors = tuple(map(parse_floor, self.fail_under or ()))
+        for floor in floors:
+            if self.framework and floor.framework not in (None, *self.framework):
+                raise InputError(f"--fail-under names {floor.framework}, which --framework leaves out")
+        return floors
+
+    @property
+    def frameworks(self) -> tuple[FrameworkChoice, ...]:
+        """Those that --framework names; without it Ultra, and those that --fail-under names."""
+        needed = {FrameworkChoice.ULTRA, *(floor.framework for floor in self.floors)}
+        return tuple(dict.fromkeys(self.framework or [choice for choice in FrameworkChoice if choice in needed]))
+
+    @property
+    def shown_claims(self) -> int | None:
+        """How many claims are listed; None for all. Raises InputError."""
+        if self.claims.strip().lower() == ALL_CLAIMS:
+            return None
+        if not self.claims.isdecimal():
+            raise InputError(f"--claims: expected a number or {ALL_CLAIMS}, got {self.claims or 'nothing'}")
+        return int(self.claims)
+
+    @property
+    def use_language_model(self) -> bool | None:
+        """None: as the server's settings say."""
+        return False if self.no_llm else None

@@ -17,7 +17,7 @@ from server.cli.documents.read import document_name, read_document_text
 from server.cli.errors import InputError
 from server.cli.files import STDIN, decode, parse_object, read_text, to_id
 from server.cli.judge.calibration import AppliedCalibration
-from server.cli.judge.floors import JudgeTerms
+from server.cli.judge.floors import FrameworkChoice, JudgeOptions
 from server.cli.results import Work, category_field
 
 SOURCE_SUFFIX, SUMMARY_SUFFIX = ".source.txt", ".summary.txt"
@@ -97,12 +97,16 @@ def text_of(fields: dict[str, Any], name: str) -> str:
 
 
 def to_work(
-    terms: JudgeTerms, priority: common_pb2.Priority.ValueType, applied: AppliedCalibration | None = None
+    options: JudgeOptions, priority: common_pb2.Priority.ValueType, applied: AppliedCalibration | None = None
 ) -> Work[Item, pb.JudgeResult]:
-    """Describes how items are judged; what is not set is left to the server."""
+    """Describes how items are judged, by the framework of a calibration too; what is not set is left to the server."""
+    frameworks = options.frameworks
+    if applied is not None:
+        asked = {*frameworks, applied.calibration.framework}
+        frameworks = tuple(choice for choice in FrameworkChoice if choice in asked)
     common = pb.JudgeRequest(
-        frameworks=[pb.JudgeFramework.Value(f"JUDGE_FRAMEWORK_{choice.name}") for choice in terms.frameworks],
-        options=pb.JudgeOptions(use_language_model=terms.use_language_model, max_claims=terms.max_claims),
+        frameworks=[pb.JudgeFramework.Value(f"JUDGE_FRAMEWORK_{choice.name}") for choice in frameworks],
+        options=pb.JudgeOptions(use_language_model=options.use_language_model, max_claims=options.max_claims),
         priority=priority,
         view=common_pb2.RESULT_VIEW_FULL,  # for --output, --report and what the tables show
     )
@@ -117,5 +121,5 @@ def to_work(
         calibrated = {"calibrated": applied.verdict_of(result).to_fields()} if applied else {}
         return category_field(item, result) | calibrated
 
-    decisive = (*terms.frameworks, str(terms.use_language_model), str(terms.max_claims))
+    decisive = (*frameworks, str(options.use_language_model), str(options.max_claims))
     return Work("judging", "result", pb.JudgeResult, send, decisive, more_fields)

@@ -1,21 +1,26 @@
-"""What judgements amount to: the spread of the scores, the claims, what is under a limit, and their page."""
+"""Judges a few summaries or many: what the scores and claims amount to, what is under a limit, and their page."""
 
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
 from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
+from rich.console import Console
 
+from server.cli.bulk import run_few, run_many
 from server.cli.console import DASH
 from server.cli.judge import claim_marks, names
-from server.cli.judge.calibration import AppliedCalibration
-from server.cli.judge.floors import BEST_SCORE, Floor
-from server.cli.judge.items import Item
+from server.cli.judge.calibration import AppliedCalibration, applied_calibration
+from server.cli.judge.floors import BEST_SCORE, Floor, JudgeOptions
+from server.cli.judge.items import Item, read_items, read_summaries, to_work
 from server.cli.judge.names import MetricKey
+from server.cli.judge.table import print_comparison, print_judgement, print_verdicts
 from server.cli.judge.verdict import ClaimVerdict, badness_of, left_out, mean_of, verdict_of
+from server.cli.options import Connection, RunOptions
 from server.cli.results import Answer
 from server.cli.spread import Bin, histogram, plain_histogram
 from server.cli.tally import Tally
@@ -92,6 +97,7 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
     noun = "Judgement"
     template = "judgements.html"
     script = "script.js"
+    words = WORDS
     limit_words = UNDER
     floors: Sequence[Floor] = ()
     applied: AppliedCalibration | None = None
@@ -173,7 +179,6 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
         }
         worst = plain_histogram((row.verdict.worst_score for row in rows), BEST_SCORE)
         return {
-            "words": WORDS,
             "floors": self.floors,
             "headings": (*means, "worst claim", "unsupported claims", "claims", "not checked", "status"),
             "cells": [cells_of(row, frameworks) for row in rows],
@@ -225,3 +230,30 @@ def mean_results(
         if means := [metric.score for metric in result.metrics if metric.HasField("score")]:
             result.mean_score = statistics.fmean(means)
     return list(results.values())
+
+
+async def judge_document(
+    source: Path, summaries: Sequence[Path], connection: Connection, options: JudgeOptions, run: RunOptions
+) -> None:
+    """Reads, judges, prints. Raises CliError."""
+    items, shown_claims = read_summaries(source, summaries), options.shown_claims
+    applied = applied_calibration(options.calibration, any_models=options.any_models)
+
+    def show(console: Console, results: Sequence[tuple[str, pb.JudgeResult]]) -> None:
+        if len(results) == 1:
+            print_judgement(console, results[0][1], is_brief=run.is_brief, shown_claims=shown_claims)
+        else:
+            print_comparison(console, results, is_brief=run.is_brief, shown_claims=shown_claims)
+        if applied:
+            verdicts = [(item_id, applied.verdict_of(result)) for item_id, result in results]
+            print_verdicts(console, applied.calibration, verdicts)
+
+    work = to_work(options, common_pb2.PRIORITY_INTERACTIVE, applied)
+    await run_few(work, items, connection, run, tally=JudgeTally(options.floors, applied), show=show)
+
+
+async def judge_bulk(path: Path, connection: Connection, options: JudgeOptions, run: RunOptions) -> None:
+    """Reads, judges, prints. Raises CliError; CliError itself when items failed."""
+    applied = applied_calibration(options.calibration, any_models=options.any_models)
+    work = to_work(options, common_pb2.PRIORITY_BULK, applied)
+    await run_many(work, read_items(path), connection, run, tally=JudgeTally(options.floors, applied))

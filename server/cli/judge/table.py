@@ -15,7 +15,6 @@ from server.cli.judge.names import (
     add,
     cap_name,
     counting_score,
-    deciding_caps,
     doubted_words,
     framework_word,
     in_words,
@@ -24,7 +23,7 @@ from server.cli.judge.names import (
     metric_word,
     mismatch_word,
     models_said,
-    status_name,
+    remarks_of,
 )
 from server.cli.judge.verdict import ClaimVerdict, differing, doubtful, sentence, verdict_of
 
@@ -95,27 +94,16 @@ def score_table(result: pb.JudgeResult, verdict: ClaimVerdict) -> Table:
     """Builds the table of metrics by framework."""
     headings = (f">{framework_word(framework.framework)}" for framework in result.frameworks)
     table = new_table("", *headings, title=TITLE)
-    read = f": {verdict.checked_count:,} of {verdict.claim_count:,} claims"
     for row in zip(*(framework.metrics for framework in result.frameworks), strict=True):
-        table.add_row(metric_word(row[0].name), *(score_cell(metric, read=read) for metric in row))
+        table.add_row(metric_word(row[0].name), *(score_cell(metric, left_out=verdict.left_out) for metric in row))
     return table
 
 
-def score_cell(metric: pb.JudgeMetric, *, best: float | None = None, read: str = "") -> Text:
-    """Shows a score, and before it what is special: status, deciding cap, confidence.
-
-    Args:
-        metric: the metric.
-        best: is highlighted.
-        read: how many claims were checked; said of a score that is partial.
-    """
-    status = status_name(metric) + (read if metric.status == pb.JUDGE_METRIC_STATUS_PARTIAL else "")
-    remarks = [status, "capped" if deciding_caps(metric) else ""]
+def score_cell(metric: pb.JudgeMetric, *, best: float | None = None, left_out: str = "") -> Text:
+    """Shows a score, and before it what is special; `best` is highlighted."""
+    said = ", ".join(remarks_of(metric, left_out))
     if not metric.HasField("score"):
-        return Text(remarks[0], style="red")
-    if metric.HasField("confidence"):
-        remarks.append(f"confidence {metric.confidence:.2f}")
-    said = ", ".join(filter(None, remarks))
+        return Text(said, style="red")
     counting = counting_score(metric)
     style = "dim" if counting is None else "bold green" if counting == best else ""
     return Text.assemble((f"{said}  " if said else "", "dim"), (f"{metric.score:.2f}", style))

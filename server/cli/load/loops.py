@@ -9,13 +9,14 @@ were slow has waited, and is counted so. Measuring from the time of sending woul
 
 import asyncio
 import itertools
-import random
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from hdrh.histogram import HdrHistogram
+
+from server.cli.load.pace import Pace, Period
 
 CallOnce = Callable[[int], Awaitable[str]]
 """Makes the call of a number, and returns the name of its status code."""
@@ -24,50 +25,6 @@ OK = "OK"
 WAITED = {OK, "DEADLINE_EXCEEDED"}  # others are refusals, whose time says nothing
 LONGEST_US = 3_600_000_000
 DIGITS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """How calls follow each other.
-
-    Attributes:
-        callers: of a closed loop; 0 in an open one.
-        rate: calls a second of an open loop; 0 in a closed one.
-        is_poisson: gaps are drawn from the exponential distribution; else all are equal.
-    """
-
-    callers: int = 0
-    rate: float = 0.0
-    is_poisson: bool = True
-
-    def __str__(self) -> str:
-        if self.callers:
-            return f"closed, {self.callers} callers"
-        return f"open, {self.rate:g}/s {'Poisson' if self.is_poisson else 'constant'}"
-
-    def arrivals(self, seed: int) -> Iterator[float]:
-        """Yields the times of an open loop, in seconds from its beginning."""
-        generator, at_s = random.Random(seed), 0.0  # noqa: S311 - no secret
-        while True:
-            at_s += generator.expovariate(self.rate) if self.is_poisson else 1 / self.rate
-            yield at_s
-
-
-@dataclass(frozen=True, slots=True)
-class Period:
-    """How long a loop runs, and how much it may have on its way.
-
-    Attributes:
-        warmup_s: not measured.
-        seconds: measured.
-        max_in_flight: of an open loop; calls beyond are not made, and counted.
-        seed: of the arrivals.
-    """
-
-    warmup_s: float
-    seconds: float
-    max_in_flight: int = 10_000
-    seed: int = 0
 
 
 def _histogram() -> HdrHistogram:

@@ -86,32 +86,21 @@ def sentence(number: int) -> str:
     return f"The {subject} {_PLACES[number // 35 % len(_PLACES)]} {verb} after {number} days of work."
 
 
-def _embed(number: int) -> Message:
-    return inference_pb2.EmbedRequest(texts=[sentence(number)])
+_TEXTS: dict[str, Callable[[int], dict[str, str]]] = {
+    "embed": lambda number: {"text": sentence(number)},
+    "nli": lambda number: {"premise": f"{sentence(number)} {sentence(number + 1)}", "hypothesis": sentence(number)},
+    "judge": lambda number: {
+        "source": " ".join(sentence(8 * number + offset) for offset in range(8)),
+        "summary": f"{sentence(8 * number)} {sentence(8 * number + 3)}",
+    },
+}
+"""Made-up texts by model of the Open Inference Protocol, by the names of its inputs."""
 
-
-def _entail(number: int) -> Message:
-    pair = inference_pb2.TextPair(premise=_premise(number), hypothesis=sentence(number))
-    return inference_pb2.EntailRequest(pairs=[pair])
-
-
-def _judge(number: int) -> Message:
-    return judge_pb2.JudgeRequest(source=_document(number), summary=_summary(number))
-
-
-def _premise(number: int) -> str:
-    return f"{sentence(number)} {sentence(number + 1)}"
-
-
-def _summary(number: int) -> str:
-    return f"{sentence(8 * number)} {sentence(8 * number + 3)}"
-
-
-def _document(number: int) -> str:
-    return " ".join(sentence(8 * number + offset) for offset in range(8))
-
-
-_MADE_UP: dict[str, Callable[[int], Message]] = {"Embed": _embed, "Entail": _entail, "Judge": _judge}
+_MADE_UP: dict[str, Callable[[int], Message]] = {
+    "Embed": lambda number: inference_pb2.EmbedRequest(texts=[_TEXTS["embed"](number)["text"]]),
+    "Entail": lambda number: inference_pb2.EntailRequest(pairs=[inference_pb2.TextPair(**_TEXTS["nli"](number))]),
+    "Judge": lambda number: parse_message(dict(_TEXTS["judge"](number)), judge_pb2.JudgeRequest()),
+}
 
 
 def _open_inference(name: str, data: Path | None) -> LoadTarget:
@@ -122,15 +111,10 @@ def _open_inference(name: str, data: Path | None) -> LoadTarget:
     if data is not None:
         requests = [_tensors(model, fields, place) for place, fields in _lines(data)]
         return LoadTarget(name, path, is_stream=False, make=_cycle(requests), distinct_count=len(requests))
-    columns: dict[str, Callable[[int], dict[str, str]]] = {
-        "embed": lambda number: {"text": sentence(number)},
-        "nli": lambda number: {"premise": _premise(number), "hypothesis": sentence(number)},
-        "judge": lambda number: {"source": _document(number), "summary": _summary(number)},
-    }
-    if model not in columns:
+    if model not in _TEXTS:
         raise InputError(f"{name} needs --data FILE: a request a line, as the protocol's JSON has it")
     return LoadTarget(
-        name, path, is_stream=False, make=lambda number: _texts(model, columns[model](number)), distinct_count=0
+        name, path, is_stream=False, make=lambda number: _texts(model, _TEXTS[model](number)), distinct_count=0
     )
 
 

@@ -4,19 +4,17 @@ import itertools
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
 from precis import RetryPolicy
 from precis.calls import Call
 from precis.errors import PrecisError
-from rich.table import Table
 
 from server.cli.connection import CommandClient, open_client
-from server.cli.console import new_table, output_console, print_note
+from server.cli.console import Grid, number, output_console, print_note
 from server.cli.errors import CliError
 from server.cli.files import result_file, to_json_line
-from server.cli.load.loops import OK, CallOnce, Measurement, Pace, Period, measure
+from server.cli.load.loops import OK, CallOnce, Measurement, measure
+from server.cli.load.pace import LoadOptions
 from server.cli.load.requests import LoadTarget, find_target
 from server.cli.options import Connection
 from server.cli.page.render import render_page
@@ -27,36 +25,23 @@ ANSWERS_BEYOND = 5  # of a percentile that is shown
 LATE_SHARE = 0.1  # of the median wait: a generator that is later than that measures itself
 
 
-@dataclass(frozen=True, slots=True)
-class LoadTerms:
-    """What is to be measured, and where it goes."""
-
-    name: str
-    data: Path | None
-    paces: Sequence[Pace]
-    period: Period
-    timeout_s: float
-    as_json: bool
-    report: Path | None
-
-
-async def run_load(terms: LoadTerms, connection: Connection) -> None:
+async def run_load(name: str, options: LoadOptions, connection: Connection) -> None:
     """Measures all paces and prints them. Raises CliError when nothing was answered."""
-    target = find_target(terms.name, terms.data)
+    target = find_target(name, options.data)
     numbers = itertools.count()
     rows: list[Measurement] = []
-    async with open_client(connection, terms.timeout_s, ONCE) as client:
-        for pace in terms.paces:
-            print_note(f"{target.name}: {pace}, {terms.period.seconds:g} s")
-            rows.append(await measure(caller_of(client, target), pace, terms.period, numbers))
+    async with open_client(connection, options.timeout_s, ONCE) as client:
+        for pace in options.paces:
+            print_note(f"{target.name}: {pace}, {options.seconds:g} s")
+            rows.append(await measure(caller_of(client, target), pace, options.period, numbers))
     notes = notes_of(target, rows)
-    with result_file(terms.report) as page:
+    with result_file(options.report) as page:
         if page is not None:
             page.write(render_load(target, rows, notes))
-    if terms.as_json:
+    if options.as_json:
         sys.stdout.writelines(to_json_line(to_fields(row)) for row in rows)
     else:
-        output_console().print(to_table(target, rows))
+        output_console().print(to_grid(rows).to_table(title=target.name))
     for note in notes:
         print_note(note)
     if not any(row.codes[OK] for row in rows):
@@ -130,26 +115,17 @@ def to_fields(row: Measurement) -> dict[str, object]:
     }
 
 
-def to_table(target: LoadTarget, rows: Sequence[Measurement]) -> Table:
+def to_grid(rows: Sequence[Measurement]) -> Grid:
     """Builds the table of percentiles against rates."""
-    table = new_table(*headings(), title=target.name)
-    for row in rows:
-        table.add_row(*cells(row))
-    return table
-
-
-def headings() -> list[str]:
-    """Names the columns."""
-    return ["loop", ">answers/s", ">failed", *(f">p{percentile:g} ms" for percentile in PERCENTILES), ">max ms"]
+    waits = (f">p{percentile:g} ms" for percentile in PERCENTILES)
+    return Grid(("loop", ">answers/s", ">failed", *waits, ">max ms"), [cells(row) for row in rows])
 
 
 def cells(row: Measurement) -> list[str]:
     """Writes one row."""
-    waits = [percentile_ms(row, percentile) for percentile in PERCENTILES]
+    waits = [*(percentile_ms(row, percentile) for percentile in PERCENTILES), float(row.waits.get_max_value()) / 1e3]
     failed = row.codes.total() - row.codes[OK] + row.unsent_count
-    longest_ms = float(row.waits.get_max_value()) / 1e3
-    shown = ["-" if wait is None else f"{wait:.2f}" for wait in waits]
-    return [str(row.pace), f"{row.answered_rate:.1f}", str(failed), *shown, f"{longest_ms:.2f}"]
+    return [str(row.pace), f"{row.answered_rate:.1f}", str(failed), *map(number, waits)]
 
 
 WIDTH, HEIGHT = 640.0, 320.0
@@ -171,8 +147,7 @@ def render_load(target: LoadTarget, rows: Sequence[Measurement], notes: Sequence
     return render_page(
         "load.html",
         title=f"Load of {target.name}",
-        headings=[heading.removeprefix(">") for heading in headings()],
-        rows=[cells(row) for row in rows],
+        waits=to_grid(rows),
         notes=notes,
         lines={name: [place(point) for point in line] for name, line in lines.items() if line},
         marks_ms=[(10.0**power, HEIGHT * (1 - (power - floor) / (top - floor))) for power in range(floor, top + 1)],

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
+from rich.text import Text
 
 from inference.compile.export import ExportOptions, export_model
 from inference.compile.install import install_models
@@ -20,7 +20,7 @@ from inference.core.packed_file import CORE_FILE
 from inference.errors import InferenceError
 from inference.models.directory import ListedModel, ModelDirectory, list_models
 from inference.models.manifest import Manifest, Task
-from server.cli.console import new_table, output_console, print_json, print_note, shown
+from server.cli.console import Grid, output_console, print_json, print_note
 from server.cli.errors import CliError, NegativeAnswer
 from server.cli.progress import MEBIBYTE, Progress, State
 
@@ -115,7 +115,7 @@ def show_models(models_dir: Path, *, as_json: bool) -> None:
     if as_json:
         print_json([to_fields(model) for model in models])
     else:
-        output_console().print(models_table(models))
+        output_console().print(models_grid(models).to_table())
     problems = [model.problem for model in models if model.status != OK]
     if problems:
         raise NegativeAnswer("; ".join(problems))
@@ -138,19 +138,14 @@ def precisions(manifest: Manifest) -> str:
     return f"{manifest.core}, or {manifest.precision}" if manifest.core else manifest.precision
 
 
-def models_table(models: tuple[ListedModel, ...]) -> Table:
+def models_grid(models: tuple[ListedModel, ...]) -> Grid:
     """Builds the table."""
-    table = new_table("role", "name", "revision", "precision", "license", ">tokens", ">MiB", "status")
-    for column in table.columns[:5]:
-        column.overflow = "fold"
+    rows = []
     for model in models:
-        manifest = model.manifest
-        facts = (manifest.name, manifest.revision, precisions(manifest), manifest.license) if manifest else ("",) * 4
-        table.add_row(
-            model.role,
-            *(shown(fact, limit=60) for fact in facts),
-            str(manifest.max_tokens) if manifest else "",
-            f"{model.size_bytes / MEBIBYTE:.1f}",
-            shown(model.status, style="green" if model.status == OK else "red"),
-        )
-    return table
+        manifest, status = model.manifest, Text(model.status, "green" if model.status == OK else "red")
+        facts = ("",) * 5
+        if manifest:
+            facts = (manifest.name, manifest.revision, precisions(manifest), manifest.license, str(manifest.max_tokens))
+        rows.append((model.role, *facts, f"{model.size_bytes / MEBIBYTE:.1f}", status))
+    headings = ("role", "name", "revision", "precision", "license", ">tokens", ">MiB", "status")
+    return Grid(headings, rows, 60)

@@ -5,6 +5,7 @@ Writes the contract as a descriptor set.
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from server.cli.connection import CommandClient, open_client
-from server.cli.console import new_table, output_console, print_json, shown
+from server.cli.console import Grid, number, output_console, print_json
 from server.cli.errors import CliError, InputError, NegativeAnswer
 from server.cli.files import read_text, to_json_fields, to_json_line
 from server.cli.options import Connection
@@ -68,27 +69,23 @@ def print_response(response: pb.EmbedResponse | pb.EntailResponse, table: Table 
 def similarity_table(texts: Sequence[str], response: pb.EmbedResponse) -> Table:
     """Builds the table of tokens, and of cosines between the texts when there are few."""
     vectors = [np.asarray(result.embedding.values, dtype=np.float32) for result in response.results]
-    shown_count = len(vectors) if len(vectors) <= MATRIX_LIMIT else 0
-    numbers = (f">{number}" for number in range(1, shown_count + 1))
-    table = new_table("text", ">tokens", *numbers, title=f"{response.model.name}: cosine")
+    others = vectors if len(vectors) <= MATRIX_LIMIT else []
+    rows = []
     for position, (text, result) in enumerate(zip(texts, response.results, strict=True)):
-        cosines = [
-            f"{np.dot(vectors[position], other):.3f}" if vectors[position].size and other.size else "-"
-            for other in vectors[:shown_count]
-        ]
+        own = vectors[position]
+        cosines = (f"{np.dot(own, other):.3f}" if own.size and other.size else "-" for other in others)
         tokens = f"{result.embedding.token_count}{' (cut)' if result.embedding.truncated else ''}"
-        table.add_row(shown(f"{position + 1} {text}", limit=LABEL_LIMIT), tokens, *cosines)
-    return table
+        rows.append((f"{position + 1} {text}", tokens, *cosines))
+    headings = ("text", ">tokens", *(f">{column}" for column in range(1, len(others) + 1)))
+    return Grid(headings, rows, LABEL_LIMIT).to_table(title=f"{response.model.name}: cosine")
 
 
 def entailment_table(hypotheses: Sequence[str], response: pb.EntailResponse) -> Table:
-    """Builds the table of probabilities; the likeliest relation of each row is bold."""
-    table = new_table("hypothesis", ">entailment", ">neutral", ">contradiction")
-    for text, result in zip(hypotheses, response.results, strict=True):
-        scores = (result.scores.entailment, result.scores.neutral, result.scores.contradiction)
-        cells = [Text(f"{score:.3f}", style="bold" if score == max(scores) else "") for score in scores]
-        table.add_row(shown(text, limit=2 * LABEL_LIMIT), *cells)
-    return table
+    """Builds the table of probabilities."""
+    scores = (result.scores for result in response.results)
+    numbers = ((one.entailment, one.neutral, one.contradiction) for one in scores)
+    rows = [(text, *map(partial(number, digits=3), row)) for text, row in zip(hypotheses, numbers, strict=True)]
+    return Grid(("hypothesis", ">entailment", ">neutral", ">contradiction"), rows, 2 * LABEL_LIMIT).to_table()
 
 
 SERVING = "SERVING"
@@ -102,7 +99,8 @@ async def check_health(services: Sequence[str], connection: Connection, *, as_js
     if as_json:
         print_json(statuses)
     else:
-        print_table(statuses)
+        rows = [(name, Text(status, "green" if status == SERVING else "red")) for name, status in statuses.items()]
+        output_console().print(Grid(("service", "status"), rows).to_table())
     down = [name for name, status in statuses.items() if status != SERVING]
     if down:
         raise NegativeAnswer(f"not serving: {', '.join(down)}")
@@ -114,14 +112,6 @@ async def status_of(client: CommandClient, service: str) -> str:
         return await client.send(health_check(service))
     except NotFound:
         return "UNKNOWN SERVICE"
-
-
-def print_table(statuses: dict[str, str]) -> None:
-    """Prints name and status of each service."""
-    table = new_table("service", "status")
-    for name, status in statuses.items():
-        table.add_row(shown(name), shown(status, style="green" if status == SERVING else "red"))
-    output_console().print(table)
 
 
 def write_contract(output: Path) -> None:

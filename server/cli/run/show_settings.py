@@ -11,9 +11,8 @@ from typing import Annotated, Any, get_args, get_origin
 from pydantic import BaseModel, TypeAdapter
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
-from rich.table import Table
 
-from server.cli.console import new_table, output_console, print_json, shown
+from server.cli.console import Grid, output_console, print_json, shown
 from server.cli.errors import InputError
 from server.errors import SettingsError
 from server.settings import FILE_VARIABLE, NOT_SETTABLE, PREFIX, SEPARATOR, Settings, load_settings, read_sources
@@ -72,7 +71,7 @@ def print_settings(word: str, *, as_json: bool, as_markdown: bool) -> None:
     elif as_markdown:
         sys.stdout.write(to_markdown(listed))
     else:
-        output_console().print(to_table(listed))
+        output_console().print(to_grid(listed).to_table())
 
 
 def list_settings(*, defaults_only: bool = False) -> list[Setting]:
@@ -167,20 +166,17 @@ def _shown(path: tuple[str, ...], values: Mapping[str, Any], field: FieldInfo) -
     return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
 
 
-def to_table(settings: list[Setting]) -> Table:
+def to_grid(settings: list[Setting]) -> Grid:
     """Builds the table."""
-    table = new_table("name", "value", "default", "origin", "meaning")
-    for column in table.columns:
-        column.overflow = "fold"
-    for one in settings:
-        table.add_row(
+    rows = [
+        (
             shown(one.name, style="bold").append(f"\n{one.variable}", style="dim"),
-            shown(one.value, limit=60),
-            shown(one.default, limit=60),
-            shown(one.origin, style="" if one.origin == "default" else "yellow"),
+            *(one.value, one.default, shown(one.origin, style="" if one.origin == "default" else "yellow")),
             shown(one.meaning).append(f" ({one.values})", style="dim"),
         )
-    return table
+        for one in settings
+    ]
+    return Grid(("name", "value", "default", "origin", "meaning"), rows, 60)
 
 
 def to_markdown(settings: list[Setting]) -> str:

@@ -1,19 +1,22 @@
 """Summaries in this process, written by an endpoint that the command line names.
 
 No port is opened and no server is asked: one that called whatever address its callers name, with whatever key, could
-be sent anywhere inside its network. Nor does the key of another endpoint ever go to the one that is named here.
+be sent anywhere inside its network. Nor does the key of another endpoint ever go to the one that is named here. The
+service answers on a socket in a folder of its own, which nobody else can read, and is called as any server is.
 """
 
-import asyncio
 import logging
 import shlex
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+import tempfile
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
 
-from precis.errors import error_of
-from precis.rich_status import RichStatus
+import grpc
 from precis.v1 import summarize_pb2 as pb
+from precis.v1.summarize_pb2_grpc import add_SummarizeServiceServicer_to_server
+from prometheus_client import CollectorRegistry
 
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.errors import LlmError
@@ -23,63 +26,60 @@ from pipeline.summarize.gate.gate import TrustGate
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.summarizer import open_summarizer
 from server.backends import ChosenWriter
-from server.cli.connection import to_cli_error
-from server.cli.errors import CliError, InputError, TryLaterError
+from server.cli.connection import CommandClient, open_client
+from server.cli.errors import InputError
 from server.cli.options import Connection, EndpointOptions
-from server.cli.progress import is_live
-from server.cli.summarize.run import SummaryCalls
-from server.errors import INTERNAL, StartupError, rule_for
+from server.errors import StartupError
 from server.observe import tracing
+from server.observe.metrics import CallMetrics
+from server.rpc.admission import CallPolicy
+from server.rpc.calls import CallRunner
+from server.rpc.handlers import HandlerTable
 from server.services.summarize import SummarizeServicer
 from server.services.summarize_request import DocumentRules
 from server.services.summary_writer import behind_gate, fit_concurrency
 from server.settings import Settings, load_settings
 
-Response = pb.SummarizeResponse | pb.ResumeSummaryResponse
+_ANY_SIZE = (("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1))
 
 
 @asynccontextmanager
-async def local_summaries(endpoint: EndpointOptions, timeout_s: float | None) -> AsyncIterator[SummaryCalls]:
+async def local_client(endpoint: EndpointOptions, timeout_s: float) -> AsyncIterator[CommandClient]:
     """Opens the endpoint and the stored summaries for one command. Raises CliError."""
     logging.getLogger().addHandler(logging.NullHandler())  # the view says what matters
+    llm = {"base_url": endpoint.url, "model": endpoint.model, "api_key": None, "api_key_file": endpoint.key_file}
     async with AsyncExitStack() as stack:
-        with _start_errors():
-            settings = _settings(endpoint)
+        try:
+            settings = load_settings(overrides={"llm": llm})  # as a server would, but for the endpoint and its key
             stack.enter_context(tracing.configured(settings.tracing))
-            servicer = await _open_servicer(stack, settings)
-
-        async def plan(request: pb.PlanSummaryRequest) -> pb.SummaryPlan:
-            with _service_errors():
-                return (await servicer.PlanSummary(request)).plan
-
-        async def get(request: pb.GetSummaryRequest) -> pb.GetSummaryResponse:
-            with _service_errors():
-                return await servicer.GetSummary(request)
-
-        def resume(summary_id: str, budget: pb.SummaryBudget | None) -> AsyncIterator[pb.SummaryEvent]:
-            request = pb.ResumeSummaryRequest(summary_id=summary_id, budget=budget, include_draft=is_live())
-            return _events(servicer.ResumeSummary(request), timeout_s)
-
+            address = await _serve(stack, settings, await _open_servicer(stack, settings))
+        except (StartupError, LlmError, StorageError) as error:
+            raise InputError(str(error)) from error
+        client = await stack.enter_async_context(open_client(Connection(address), timeout_s))
         key = f" --api-key-file {shlex.quote(str(endpoint.key_file))}" if endpoint.key_file else ""
-        yield SummaryCalls(
-            flags=f" --endpoint {shlex.quote(endpoint.url)} --model {shlex.quote(endpoint.model)}{key}",
-            summarize=lambda request: _events(servicer.Summarize(request), timeout_s),
-            resume=resume,
-            plan=plan,
-            get=get,
-        )
+        client.flags = f" --endpoint {shlex.quote(endpoint.url)} --model {shlex.quote(endpoint.model)}{key}"
+        yield client
 
 
-async def _events(responses: AsyncGenerator[Response, None], timeout_s: float | None) -> AsyncIterator[pb.SummaryEvent]:
-    with _service_errors():
-        async with asyncio.timeout(timeout_s), aclosing(responses) as open_responses:
-            async for response in open_responses:
-                yield response.event
+async def _serve(stack: AsyncExitStack, settings: Settings, servicer: SummarizeServicer) -> str:
+    """Offers the service on a socket; returns its address."""
+    policy = CallPolicy.of(settings.listen, 0, None, {})
+    table = HandlerTable(CallRunner(policy, CallMetrics(CollectorRegistry())))
+    as_server: Any = table  # the generated function asks for a server and uses two methods, which the table has
+    add_SummarizeServiceServicer_to_server(servicer, as_server)
+    table.open()
+    server = grpc.aio.server(options=_ANY_SIZE)
+    server.add_generic_rpc_handlers((table,))
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="precis-"))
+    server.add_insecure_port(address := f"unix:{folder}/socket")
+    await server.start()
+    stack.push_async_callback(server.stop, None)
+    return address
 
 
 async def _open_servicer(stack: AsyncExitStack, settings: Settings) -> SummarizeServicer:
     llm = settings.llm
-    assert llm is not None, "_settings names one"  # noqa: S101 - our own bug if not
+    assert llm is not None, "local_client names one"  # noqa: S101 - our own bug if not
     cpu = stack.enter_context(ThreadPoolExecutor(settings.services.cpu_threads, "precis-summaries"))
     chat = OpenAiChatModel(await stack.enter_async_context(Endpoint(llm)))
     writer = LlmWriter(chat, fit_concurrency(settings.llm_writer, llm), prices=llm.prices)
@@ -89,34 +89,3 @@ async def _open_servicer(stack: AsyncExitStack, settings: Settings) -> Summarize
     summarizer = await stack.enter_async_context(opened)
     rules = DocumentRules(settings.summarize.limits, settings.services.chunk_tokens)
     return SummarizeServicer(summarizer, chosen, rules, cpu=cpu)
-
-
-def _settings(endpoint: EndpointOptions) -> Settings:
-    """Reads the settings as a server would, with another endpoint and none of their keys."""
-    llm = {"base_url": endpoint.url, "model": endpoint.model, "api_key": None, "api_key_file": endpoint.key_file}
-    return load_settings(overrides={"llm": llm})
-
-
-@contextmanager
-def _start_errors() -> Iterator[None]:
-    try:
-        yield
-    except (StartupError, LlmError, StorageError) as error:
-        raise InputError(str(error)) from error
-
-
-@contextmanager
-def _service_errors() -> Iterator[None]:
-    """Turns what a server would send as a status into the same line and exit code."""
-    try:
-        yield
-    except TimeoutError as error:
-        raise TryLaterError("no summary in time: raise --timeout") from error
-    except CliError:
-        raise
-    except Exception as error:
-        rule = rule_for(error)
-        if rule is INTERNAL:
-            raise
-        failure = error_of(RichStatus(rule.code, str(error), reason=rule.reason))
-        raise to_cli_error(failure, Connection()) from error

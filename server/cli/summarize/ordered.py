@@ -1,6 +1,6 @@
-"""What a command orders of the server, from its options."""
+"""The options of a summary as messages; what is not set is left to the server."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from precis.v1 import summarize_pb2 as pb
@@ -12,36 +12,14 @@ from server.cli.options import BudgetOptions, SummaryOptions
 ALL = "all"
 
 
-@dataclass(frozen=True)
-class Ordered:
-    """What is asked for.
-
-    Attributes:
-        key: idempotency key; empty for none.
-    """
-
-    options: SummaryOptions
-    budget: BudgetOptions
-    key: str = ""
-
-    @property
-    def budget_message(self) -> pb.SummaryBudget | None:
-        """None without bounds."""
-        bounds = {name: value for name, value in asdict(self.budget).items() if value is not None}
-        return pb.SummaryBudget(**bounds) if bounds else None
-
-    def request(self, document: pb.Document) -> pb.SummarizeRequest:
-        """Builds the request for a document. Raises InputError for options that exclude each other."""
-        return pb.SummarizeRequest(
-            document=document,
-            options=to_options(self.options),
-            idempotency_key=self.key,
-            budget=self.budget_message,
-        )
+def to_budget(options: BudgetOptions) -> pb.SummaryBudget | None:
+    """Gives the bounds as a message; None without any."""
+    bounds = {name: value for name, value in asdict(options).items() if value is not None}
+    return pb.SummaryBudget(**bounds) if bounds else None
 
 
 def to_options(options: SummaryOptions) -> pb.SummarizeOptions:
-    """Gives the options as a message; what is not set is left to the server. Raises InputError."""
+    """Gives the options as a message. Raises InputError for what excludes each other."""
     if sum(choice is not None for choice in (options.words, options.tokens, options.share, options.detail)) > 1:
         raise InputError("give one of --words, --tokens, --share and --detail")
     wave = parse_wave(options.wave)
@@ -50,17 +28,17 @@ def to_options(options: SummaryOptions) -> pb.SummarizeOptions:
         "target_words": options.words,
         "target_tokens": options.tokens,
         "target_share": options.share,
-        "detail": options.detail and pb.SummaryDetail.Value(f"SUMMARY_DETAIL_{options.detail.name}"),
+        "detail": options.detail and pb.SummaryDetail.Value(f"SUMMARY_DETAIL_{options.detail.upper()}"),
         "focus": options.focus,
         "language": options.language,
         "instructions": options.instructions,
         "json_schema": read_text(options.json_schema) if options.json_schema else None,
-        "form": options.form and pb.SummaryForm.Value(f"SUMMARY_FORM_{options.form.name}"),
+        "form": options.form and pb.SummaryForm.Value(f"SUMMARY_FORM_{options.form.upper()}"),
         "wave_all": True if wave == 0 else None,
         "wave_batches": wave or None,
     }
     chosen = {name: value for name, value in chosen.items() if value is not None}
-    audience = pb.SummaryType.Value(f"SUMMARY_TYPE_{options.audience.name}")
+    audience = pb.SummaryType.Value(f"SUMMARY_TYPE_{options.audience.upper()}")
     return pb.SummarizeOptions(summary_type=audience, **chosen)
 
 

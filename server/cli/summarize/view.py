@@ -5,7 +5,7 @@ from collections.abc import Collection
 from precis.v1 import summarize_pb2 as pb
 from rich.console import Console
 
-from server.cli.console import new_table, print_note, shown
+from server.cli.console import Grid, print_note, shown
 from server.cli.progress import Progress, State
 
 PHASES = {
@@ -142,20 +142,19 @@ def ending(summary: pb.Summary) -> str:
 
 def print_plan(console: Console, plan: pb.SummaryPlan) -> None:
     """Prints the planned calls."""
-    table = new_table("step", ">calls")
-    table.add_row("map", str(plan.map_calls))
-    for level, calls in enumerate(plan.level_calls, 1):
-        table.add_row(f"reduce, level {level}", str(calls))
-    if plan.shape_calls:
-        table.add_row("length and form", str(plan.shape_calls))
-    table.add_row("reflect", "1")
-    table.add_row("topics", "1")
-    if plan.json_calls:
-        table.add_row("JSON", str(plan.json_calls))
-    table.add_row("all", str(plan.calls), style="bold")
-    table.add_row("all, if the critic is never content", str(plan.most_calls))
-    table.add_row("one after another at least", str(plan.rounds))
-    console.print(table)
+    steps = {
+        "map": plan.map_calls,
+        **{f"reduce, level {level}": calls for level, calls in enumerate(plan.level_calls, 1)},
+        "length and form": plan.shape_calls,
+        "reflect": 1,
+        "topics": 1,
+        "JSON": plan.json_calls,
+        "all": plan.calls,
+        "all, if the critic is never content": plan.most_calls,
+        "one after another at least": plan.rounds,
+    }
+    rows = [(step, str(calls)) for step, calls in steps.items() if calls]
+    console.print(Grid(("step", ">calls"), rows).to_table())
     exact = "exact" if plan.is_exact else "lower bounds, for the model's context is small"
     console.print(f"{plan.input_tokens:,} tokens; {plan.concurrency} calls at once; the counts are {exact}")
     if plan.HasField("max_cost"):

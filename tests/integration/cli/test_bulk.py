@@ -9,22 +9,11 @@ from pathlib import Path
 
 from server.app import App
 from tests.integration.evaluate.evaluations import evaluate_request
-from tests.integration.support.programs import ROOT, fields_of, precis, unused_port
+from tests.integration.support.programs import ROOT, fields_of, precis
 
 
 def lines_of(count: int) -> list[str]:
     return [json.dumps({"id": f"item-{seed}", **fields_of(evaluate_request(seed))}) for seed in range(count)]
-
-
-async def test_json_lines_are_evaluated_in_bulk(app: App, tmp_path: Path) -> None:
-    path, output = tmp_path / "many.jsonl", tmp_path / "results.jsonl"
-    path.write_text("\n".join(lines_of(30)) + "\n\n", encoding="utf-8")
-    ended = await precis("evaluate", path, "--output", output, "-a", app.address)
-    assert (ended.code, ended.err) == (0, "")
-    assert "30 items, 0 failed, 0 hard fails" in ended.out
-    results = [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
-    assert sorted(result["id"] for result in results) == sorted(f"item-{seed}" for seed in range(30))
-    assert all(0 < result["response"]["loss"] < 1 for result in results)
 
 
 async def test_bad_lines_are_errors_of_their_own(app: App) -> None:
@@ -42,32 +31,6 @@ async def test_bad_lines_are_errors_of_their_own(app: App) -> None:
     assert "not JSON" in results["line 2"]["error"]["message"]
     assert "not UTF-8" in results["line 8"]["error"]["message"]
     assert results["7"]["error"]["field"] == "datum"
-
-
-async def test_what_is_done_is_kept_and_what_failed_or_changed_is_not(app: App, tmp_path: Path) -> None:
-    path, output = tmp_path / "many.jsonl", tmp_path / "results.jsonl"
-    good = lines_of(4)
-    refused = json.loads(good[1]) | {"id": "bad"}
-    del refused["datum"]["entry"]
-    path.write_text("\n".join([*good[:3], json.dumps(refused), '{"datums": 1}']), encoding="utf-8")
-    arguments = ("evaluate", path, "-o", output, "--concurrency", "2", "-a", app.address)
-    first = await precis(*arguments)
-    assert (first.code, first.error) == (4, "precis: 2 of 5 items failed; the others are done")
-    assert "line 5: INVALID_ARGUMENT: Message type" in first.out
-    path.write_text("\n".join(good), encoding="utf-8")
-    again = await precis(*arguments, "--resume")
-    assert (again.code, again.err) == (0, "")
-    assert "4 items, 0 failed, 0 hard fails, 3 kept from an earlier run" in again.out
-
-
-async def test_a_bulk_run_against_no_server_keeps_the_old_results(tmp_path: Path) -> None:
-    path, output = tmp_path / "many.jsonl", tmp_path / "results.jsonl"
-    path.write_text("\n".join(lines_of(2)), encoding="utf-8")
-    output.write_text("old", encoding="utf-8")
-    ended = await precis("evaluate", path, "-o", output, "-a", f"127.0.0.1:{unused_port()}")
-    assert ended.code == 3
-    assert "cannot reach" in ended.error
-    assert output.read_text(encoding="utf-8") == "old"
 
 
 async def test_a_reader_that_leaves_is_no_error(app: App, tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from precis.v1.judge_pb2_grpc import JudgeServiceStub
 
 from pipeline.evaluate.datum import GoldStandardSummary
 from server.app import App
+from server.cli.evaluate.evaluations import evaluate_document
 from server.cli.evaluate.gold import propose_gold
-from server.cli.evaluate.run import evaluate_document
 from server.cli.options import Connection, RunOptions
 from server.settings import Settings
 from tests.integration.judge.judge_requests import SOURCE, judge_request, lasting

@@ -11,8 +11,8 @@ from precis.v1 import judge_pb2 as pb
 from server.cli.agreement.compare import read_scores
 from server.cli.agreement.labels import read_labels
 from server.cli.agreement.terms import Scale
-from server.cli.assess.request import synthesize_request
-from server.cli.commands.assess import QuestionOptions
+from server.cli.assess.question import QuestionOptions
+from server.cli.assess.run import synthesize_request
 from server.cli.errors import InputError
 from server.cli.evaluate.files import read_candidates
 from server.cli.files import MAX_DEPTH, MAX_DIGITS, parse_message, parse_object

@@ -14,16 +14,15 @@ from rich.console import Console
 from server.cli.agreement.calibrate import JudgedRows, print_calibration, render_calibration
 from server.cli.agreement.calibration_report import CalibrationReport, to_fields
 from server.cli.agreement.labels import LabelRow
-from server.cli.agreement.terms import CalibrateTerms, Scale
+from server.cli.agreement.terms import CalibrateOptions
 from server.cli.errors import CliError, InputError
-from server.cli.judge.floors import ScoreKind
 from server.cli.judge.items import Item
 from server.cli.judge.judgements import JudgeAnswer
 from tests.judgements import foreign_judgement, judgement
 from tests.unit.server.cli.page.report_page import one, read_page
 from tests.unit.server.cli.page.test_page import HOSTILE, poison
 
-TERMS = CalibrateTerms(ScoreKind(), Scale())
+OPTIONS = CalibrateOptions()
 MARKUP = "[bold red]x[/] [/nonsense] \x1b[31m"
 ROWS = 40
 
@@ -45,7 +44,7 @@ def answers_of(scores: Sequence[float | None], *, prefix: str = "row", hostile: 
         good = int(number >= len(scores) // 2)
         item = Item(f"{prefix} {number:02}", f"Source {number}.", "Summary.", prefix if number % 2 else "")
         rows[item.id] = LabelRow(item, {"a": good, "b": good - (number >= len(scores) - 2)})
-    answers = JudgedRows(TERMS, rows)
+    answers = JudgedRows(OPTIONS, rows)
     for row, score in zip(rows.values(), scores, strict=True):
         result = result_of(score)
         if hostile:
@@ -89,7 +88,7 @@ def test_the_calibration_holds_what_was_learned() -> None:
 def test_the_same_rows_give_the_same_calibration_in_any_order() -> None:
     scores = [number / 4 for number in range(ROWS)]
     answers = answers_of(scores)
-    later = JudgedRows(TERMS, answers.rows)
+    later = JudgedRows(OPTIONS, answers.rows)
     later.judged = dict(reversed(answers.judged.items()))
     later.identities = set(answers.identities)
     assert later.report().calibration == answers.report().calibration
@@ -112,7 +111,7 @@ def test_rows_that_no_model_read_are_no_other_judge() -> None:
     assert "1 more have no score that counts: unsupported language" in printed(report)
     for row_id in answers.rows:
         answers.add(JudgeAnswer(row_id, None, foreign_judgement(), None, ""))
-    later = JudgedRows(TERMS, answers.rows, answers.judged)
+    later = JudgedRows(OPTIONS, answers.rows, answers.judged)
     with pytest.raises(InputError, match=r"at least 5 good.*; 40 more have no score that counts: unsupported language"):
         later.report()
 

@@ -23,7 +23,7 @@ from server.cli.agreement.comparison_report import (
     report_of,
     to_fields,
 )
-from server.cli.agreement.terms import CompareTerms
+from server.cli.agreement.terms import CompareOptions
 from server.cli.errors import InputError
 from server.cli.files import to_json_fields
 from server.cli.judge.floors import FrameworkChoice, MetricChoice, Policy, ScoreKind
@@ -48,8 +48,8 @@ def compared(
     tolerance: float = 0.0,
     is_common: bool = False,
 ) -> ComparisonReport:
-    terms = CompareTerms(ScoreKind(), tolerance=tolerance, is_common=is_common)
-    return report_of(scores(PATHS[0], before, category), scores(PATHS[1], after, category), terms)
+    options = CompareOptions(tolerance=tolerance, common=is_common)
+    return report_of(scores(PATHS[0], before, category), scores(PATHS[1], after, category), options)
 
 
 def printed(report: ComparisonReport) -> str:
@@ -110,7 +110,7 @@ def with_lost(
     first, second = scores(PATHS[0], before, category), scores(PATHS[1], after, category)
     for side in (first, second):
         side.statuses = {item_id: status for item_id, score in side.scores.items() if score is None}
-    return report_of(first, second, CompareTerms(ScoreKind()))
+    return report_of(first, second, CompareOptions())
 
 
 def test_items_that_lost_their_score_are_a_regression_and_listed() -> None:

@@ -117,4 +117,4 @@ def test_output_that_the_terminal_cannot_show_is_replaced() -> None:
 
 def test_the_choices_of_export_are_those_of_the_compiler() -> None:
     assert set(ModelTask) == set(get_args(Task))
-    assert set(cli_models.GraphOrigin) == set(get_args(GraphOrigin))
+    assert set(get_args(cli_models.GraphChoice)) == set(get_args(GraphOrigin))

@@ -2,38 +2,53 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, cast
 
 import pytest
 from precis.v1 import evaluate_pb2 as pb
 from precis.v1 import evidence_pb2
 from precis.v1 import summarize_pb2 as summaries
 
+from server.cli.connection import CommandClient
 from server.cli.errors import CliError
 from server.cli.evaluate.gold import WISHES, GoldProposal, print_proposal, write_source
-from server.cli.summarize.run import SummaryCalls
 
 ENTRY = pb.GoldStandardEntry(source_id="report.txt", text="The gate held.")
 
 
-def calls(
-    writer: summaries.WriterKind.ValueType,
-    status: summaries.SummaryStatus.ValueType,
-    asked: list[summaries.SummarizeRequest],
-) -> SummaryCalls:
+class FakeRun:
+    """A summary that ends at once."""
+
+    def __init__(self, summary: summaries.Summary) -> None:
+        self._summary = summary
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None: ...
+
+    async def __aiter__(self) -> AsyncIterator[Any]:
+        for step in ():
+            yield step
+
+    async def result(self) -> summaries.Summary:
+        return self._summary
+
+
+class FakeClient:
     """A server that notes what it is asked for."""
 
-    async def plan(_: summaries.PlanSummaryRequest) -> summaries.SummaryPlan:
-        return summaries.SummaryPlan(writer_kind=writer)
+    def __init__(self, writer: summaries.WriterKind.ValueType, status: summaries.SummaryStatus.ValueType) -> None:
+        self._plan = summaries.SummaryPlan(writer_kind=writer)
+        self._status = status
+        self.asked: list[tuple[summaries.Document, summaries.SummarizeOptions]] = []
 
-    async def summarize(request: summaries.SummarizeRequest) -> AsyncIterator[summaries.SummaryEvent]:
-        asked.append(request)
-        yield summaries.SummaryEvent(summary=summaries.Summary(status=status, text="The gate held."))
+    async def plan_summary(self, *_: object, **__: object) -> summaries.SummaryPlan:
+        return self._plan
 
-    def never(*_: object) -> Any:  # noqa: ANN401 - whatever a call returns
-        raise NotImplementedError
-
-    return SummaryCalls(flags="", summarize=summarize, resume=never, plan=plan, get=never)
+    def summarize(self, document: summaries.Document, *, options: summaries.SummarizeOptions) -> FakeRun:
+        self.asked.append((document, options))
+        return FakeRun(summaries.Summary(status=self._status, text="The gate held."))
 
 
 @pytest.mark.parametrize(
@@ -41,16 +56,17 @@ def calls(
     [(summaries.WRITER_KIND_LANGUAGE_MODEL, WISHES), (summaries.WRITER_KIND_EXTRACTIVE, "")],
 )
 async def test_only_a_language_model_is_told_how_to_write(writer: summaries.WriterKind.ValueType, wishes: str) -> None:
-    asked: list[summaries.SummarizeRequest] = []
-    await write_source(ENTRY, calls(writer, summaries.SUMMARY_STATUS_DONE, asked))
-    [request] = asked
-    assert (request.options.instructions, request.document.text) == (wishes, ENTRY.text)
-    assert request.options.detail == summaries.SUMMARY_DETAIL_FULL
+    client = FakeClient(writer, summaries.SUMMARY_STATUS_DONE)
+    await write_source(ENTRY, cast("CommandClient", client))
+    [(document, options)] = client.asked
+    assert (options.instructions, document.text) == (wishes, ENTRY.text)
+    assert options.detail == summaries.SUMMARY_DETAIL_FULL
 
 
 async def test_a_partial_summary_makes_no_reference() -> None:
+    client = FakeClient(summaries.WRITER_KIND_EXTRACTIVE, summaries.SUMMARY_STATUS_FAILED)
     with pytest.raises(CliError, match="partial"):
-        await write_source(ENTRY, calls(summaries.WRITER_KIND_EXTRACTIVE, summaries.SUMMARY_STATUS_FAILED, []))
+        await write_source(ENTRY, cast("CommandClient", client))
 
 
 def test_what_is_left_out_is_said_and_texts_cannot_drive_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,7 +19,8 @@ from server.cli.judge.calibration import (
     score_of,
     worst_claims,
 )
-from server.cli.judge.floors import FrameworkChoice, JudgeTerms, MetricChoice, Policy, ScoreKind
+from server.cli.judge.floors import FrameworkChoice, JudgeOptions, MetricChoice, Policy, ScoreKind
+from server.cli.judge.items import to_work
 from tests.judgements import (
     UNSUPPORTED,
     foreign_judgement,
@@ -114,10 +115,10 @@ def test_the_worst_claims_come_first_and_forgiven_ones_last() -> None:
 def test_a_file_comes_back_and_its_framework_judges_too(tmp_path: Path) -> None:
     path = written(tmp_path)
     assert json.loads(path.read_text())["models"] == [model.model_dump() for model in read_calibration(path).models]
-    applied, terms = applied_calibration(JudgeTerms((FrameworkChoice.TWIN_LOCK,), calibration=path))
-    assert applied is not None
-    assert terms.frameworks == (FrameworkChoice.TWIN_LOCK, FrameworkChoice.ULTRA)
-    assert applied_calibration(JudgeTerms()) == (None, JudgeTerms())
+    applied = applied_calibration(path, any_models=False)
+    work = to_work(JudgeOptions([FrameworkChoice.TWIN_LOCK]), common_pb2.PRIORITY_BULK, applied)
+    assert work.terms[:2] == (FrameworkChoice.TWIN_LOCK, FrameworkChoice.ULTRA)
+    assert applied_calibration(None, any_models=False) is None
 
 
 @pytest.mark.parametrize(

@@ -4,15 +4,7 @@ import pytest
 from precis.v1 import judge_pb2 as pb
 
 from server.cli.errors import InputError
-from server.cli.judge.floors import (
-    Floor,
-    FrameworkChoice,
-    MetricChoice,
-    check_floors,
-    chosen_frameworks,
-    parse_claims,
-    parse_floor,
-)
+from server.cli.judge.floors import Floor, FrameworkChoice, JudgeOptions, MetricChoice, parse_floor
 from server.cli.judge.names import breaches_of
 from tests.judgements import judgement
 
@@ -52,18 +44,17 @@ def test_what_is_no_floor_is_said(text: str, message: str) -> None:
 
 
 def test_a_framework_that_does_not_judge_has_no_floor() -> None:
-    floor = parse_floor("ultra:coverage=5")
-    check_floors((floor,), (FrameworkChoice.ULTRA,))
+    assert len(JudgeOptions([FrameworkChoice.ULTRA], ["ultra:coverage=5"]).floors) == 1
     with pytest.raises(InputError, match="names ultra"):
-        check_floors((floor,), (FrameworkChoice.TWIN_LOCK,))
+        _ = JudgeOptions([FrameworkChoice.TWIN_LOCK], ["ultra:coverage=5"]).floors
 
 
 def test_ultra_judges_unless_others_are_named_and_those_that_a_floor_names() -> None:
     twin, ultra = FrameworkChoice.TWIN_LOCK, FrameworkChoice.ULTRA
-    floors = (parse_floor("coverage=5"), parse_floor("twin-lock:coverage=5"))
-    assert chosen_frameworks((), ()) == (ultra,)
-    assert chosen_frameworks((), floors) == (twin, ultra)
-    assert chosen_frameworks((twin, twin), floors) == (twin,)
+    floors = ["coverage=5", "twin-lock:coverage=5"]
+    assert JudgeOptions().frameworks == (ultra,)
+    assert JudgeOptions(None, floors).frameworks == (twin, ultra)
+    assert JudgeOptions([twin, twin], floors).frameworks == (twin,)
 
 
 def said(text: str, result: pb.JudgeResult) -> list[str]:
@@ -92,7 +83,7 @@ def test_a_summary_without_claims_hallucinates_nothing() -> None:
 
 
 def test_claims_are_listed_up_to_a_number_or_all() -> None:
-    assert (parse_claims("25"), parse_claims("0"), parse_claims("All")) == (25, 0, None)
+    assert [JudgeOptions(claims=text).shown_claims for text in ("25", "0", "All")] == [25, 0, None]
     for text in ("", "-1", "many", "1.5"):
         with pytest.raises(InputError, match="--claims: expected a number or all"):
-            parse_claims(text)
+            _ = JudgeOptions(claims=text).shown_claims

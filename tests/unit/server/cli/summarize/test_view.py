@@ -8,21 +8,14 @@ from google.protobuf.duration_pb2 import Duration
 from precis.v1 import common_pb2
 from precis.v1 import summarize_pb2 as pb
 
+from server.cli.connection import open_client
 from server.cli.console import output_console
 from server.cli.errors import InputError, NegativeAnswer
-from server.cli.options import Audience, BudgetOptions, Connection, Detail, SummaryOptions
+from server.cli.options import BudgetOptions, Connection, SummaryOptions, TargetOptions
 from server.cli.progress import Progress
 from server.cli.summarize.listed import status_of
-from server.cli.summarize.ordered import Ordered, parse_wave, to_options
-from server.cli.summarize.run import (
-    Target,
-    check_flaws,
-    how_to_resume,
-    remote_summaries,
-    to_markdown,
-    write_layers,
-    written,
-)
+from server.cli.summarize.ordered import parse_wave, to_budget, to_options
+from server.cli.summarize.run import check_flaws, how_to_resume, to_markdown, write_layers, written
 from server.cli.summarize.view import ProgressView, describe, ending, print_plan
 
 
@@ -89,8 +82,8 @@ def test_a_list_says_of_a_summary_that_is_done_whether_it_is_flawed() -> None:
 
 def test_a_flawed_summary_is_an_error_where_that_is_asked_for() -> None:
     flawed = pb.Summary(status=pb.SUMMARY_STATUS_DONE, trust=pb.SummaryTrust(flaw_count=1))
-    strict = Target(None, as_json=False, fails_flawed=True)
-    check_flaws(flawed, Target(None, as_json=False))
+    strict = TargetOptions(fail_flawed=True)
+    check_flaws(flawed, TargetOptions())
     check_flaws(pb.Summary(status=pb.SUMMARY_STATUS_DONE), strict)
     with pytest.raises(NegativeAnswer, match=r"flawed in 1 place$"):
         check_flaws(flawed, strict)
@@ -134,19 +127,19 @@ def test_the_markdown_ends_with_the_topics() -> None:
 
 
 async def test_the_hint_names_a_server_elsewhere() -> None:
-    async with remote_summaries(Connection(), None) as here, remote_summaries(Connection("host:1"), None) as there:
+    async with open_client(Connection(), 1.0) as here, open_client(Connection("host:1"), 1.0) as there:
         assert how_to_resume("a1", here).endswith("precis summarize --resume a1")
         assert how_to_resume("a1", there).endswith("--resume a1 --address host:1")
 
 
 def test_options_leave_the_rest_to_the_server() -> None:
     assert to_options(SummaryOptions()) == pb.SummarizeOptions(summary_type=pb.SUMMARY_TYPE_TECHNICAL)
-    assert to_options(SummaryOptions(audience=Audience.OPERATOR, wave="all", iterations=3)) == pb.SummarizeOptions(
+    assert to_options(SummaryOptions(audience="operator", wave="all", iterations=3)) == pb.SummarizeOptions(
         summary_type=pb.SUMMARY_TYPE_OPERATOR, max_iterations=3, wave_all=True
     )
     assert to_options(SummaryOptions(wave="4")).wave_batches == 4
     with pytest.raises(InputError, match="one of --words"):
-        to_options(SummaryOptions(words=100, detail=Detail.FULL))
+        to_options(SummaryOptions(words=100, detail="full"))
 
 
 def test_json_by_a_schema_is_written_as_it_is(tmp_path: Path) -> None:
@@ -154,20 +147,14 @@ def test_json_by_a_schema_is_written_as_it_is(tmp_path: Path) -> None:
     schema.write_text('{"type": "object"}', encoding="utf-8")
     assert to_options(SummaryOptions(json_schema=schema)).json_schema == '{"type": "object"}'
     summary = pb.Summary(text="It runs.", topics=["Pumps"], json='{"bars": 2}')
-    assert written(summary, Target(tmp_path / "out.json", as_json=False)) == '{"bars": 2}\n'
-    assert '"calls_done": 0' in written(summary, Target(None, as_json=True))
-    assert '"calls_done": 0' in written(pb.Summary(text="It runs."), Target(tmp_path / "out.json", as_json=False))
+    assert written(summary, TargetOptions(tmp_path / "out.json")) == '{"bars": 2}\n'
+    assert '"calls_done": 0' in written(summary, TargetOptions(as_json=True))
+    assert '"calls_done": 0' in written(pb.Summary(text="It runs."), TargetOptions(tmp_path / "out.json"))
 
 
 def test_a_budget_is_sent_where_one_is_given() -> None:
-    assert Ordered(SummaryOptions(), BudgetOptions(), "").budget_message is None
-    asked = Ordered(SummaryOptions(), BudgetOptions(max_calls=9, max_cost=0.5), "mine")
-    assert asked.request(pb.Document(text="x")) == pb.SummarizeRequest(
-        document=pb.Document(text="x"),
-        options=pb.SummarizeOptions(summary_type=pb.SUMMARY_TYPE_TECHNICAL),
-        idempotency_key="mine",
-        budget=pb.SummaryBudget(max_calls=9, max_cost=0.5),
-    )
+    assert to_budget(BudgetOptions()) is None
+    assert to_budget(BudgetOptions(max_calls=9, max_cost=0.5)) == pb.SummaryBudget(max_calls=9, max_cost=0.5)
 
 
 def test_a_folder_of_layers_keeps_nothing_of_an_earlier_summary(tmp_path: Path) -> None:
