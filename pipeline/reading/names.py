@@ -105,9 +105,11 @@ def may_be_name(table: WordTable, index: int) -> bool:
 
 
 def _starts_sentence(table: WordTable, index: int) -> bool:
-    if index in table.openings:
-        return True
-    text, start = table.text, table.starts[index]
+    return index in table.openings or starts_sentence(table.text, table.starts[index])
+
+
+def starts_sentence(text: str, start: int) -> bool:
+    """Tells whether a word begins a sentence or line, by what stands before it."""
     before = start
     while before and text[before - 1].isspace():  # long where a sentence was left out
         before -= 1

@@ -20,9 +20,8 @@ from pipeline.remember import remember_short
 
 _UNITS = {name: line.split()[0] for line in phrase_list("units") for name in line.split()}
 _LONGEST_UNIT = 24
-_EXPONENT = re.compile(r"\^?[-−]?[¹²³23]$")
-_FACTORS = re.compile(r"[/·⋅*]")
-_PRODUCT = str.maketrans("μ", "µ", "·⋅*")
+_EXPONENTS, _BEFORE_EXPONENTS = "¹²³23", "^-−"
+_FACTORS, _PRODUCT = str.maketrans("·⋅*μ", "///µ"), str.maketrans("μ", "µ", "·⋅*")
 _DEGREES = re.compile(r"(?:degrees?|°)\s?([CF]\b|[Cc]elsius|[Ff]ahrenheit)")
 
 
@@ -37,9 +36,14 @@ def unit_of(word: str, *, is_attached: bool) -> str | None:
         return None
     if word in _UNITS:
         return _UNITS[word] if is_attached or word not in word_list("units_only_attached") else None
-    factors = _FACTORS.split(word.replace("μ", "µ"))
-    is_unit = all(factor in _UNITS or _EXPONENT.sub("", factor) in _UNITS for factor in factors)
+    factors = word.translate(_FACTORS).split("/")
+    is_unit = all(factor in _UNITS or _without_exponent(factor) in _UNITS for factor in factors)
     return word.translate(_PRODUCT) if is_unit else None
+
+
+def _without_exponent(factor: str) -> str:
+    base = factor.rstrip(_EXPONENTS)
+    return base.rstrip(_BEFORE_EXPONENTS) if base != factor else factor
 
 
 def plain_units(text: str) -> str:
@@ -110,7 +114,7 @@ _QUANTITY = re.compile(
 )
 _PERCENT = re.compile(r"\s?(?:%|per\s?cent\b|percentage points?\b)", re.IGNORECASE)
 _UNIT = re.compile(r"(\s?-?)([^\s\d,;:()\[\]{}|.!?\"“”–—]{1,24})")
-_NEGATIVE = re.compile(r"(?:^|[\s(=:~|])[-−–]$")
+_MINUS, _BEFORE_MINUS = ("-", "−", "–"), "(=:~|"
 _LOWER_BOUND = re.compile(rf"{any_of('lower_bounds')}\s+{_CURRENCY}$", re.IGNORECASE)
 _APPROXIMATE = re.compile(rf"{any_of('approximations')}\s+{_CURRENCY}$", re.IGNORECASE)
 _LEAD_CHARS = 24
@@ -177,13 +181,18 @@ def _quantity(text: str, match: re.Match[str], digits: str, span: tuple[int, int
         step=step,
         is_lower_bound=bool(_LOWER_BOUND.search(lead)),
         is_approximate=bool(_APPROXIMATE.search(lead)),
-        is_negative=bool(digits and _NEGATIVE.search(before)),
+        is_negative=bool(digits) and _is_minus(before),
         is_word=not digits,
         is_scaled=bool(match["scale"]),
         is_part=bool(digits) and (isnan(value) or _is_inside(text, match.start("digits"))),
         readings=readings,
         unit=unit,
     )
+
+
+def _is_minus(before: str) -> bool:
+    """Tells whether the two characters before digits are a sign, and no dash between words."""
+    return before.endswith(_MINUS) and (len(before) == 1 or before[0].isspace() or before[0] in _BEFORE_MINUS)
 
 
 def _is_inside(text: str, at: int) -> bool:
@@ -215,7 +224,7 @@ def _read_digits(digits: str, match: re.Match[str]) -> tuple[float, float, tuple
 
 def _readings(digits: str) -> list[str]:
     """Returns what digits with points and commas may stand for, the likeliest in English first."""
-    groups = re.split(r"[.,]", digits)
+    groups = digits.replace(",", ".").split(".")
     separators = [character for character in digits if character in ".,"]
     found = ["".join(groups)] if _is_grouped(groups) else []
     if separators and separators.count(separators[-1]) == 1:

@@ -89,16 +89,17 @@ class KnownNumbers:
         )
 
 
-_DASHES = re.compile("[\u2010\u2011\u2012\u2013\u2212]")
+_DASHES = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-"))
 _EMPHASIS = re.compile(r"\*+|(?<!\w)_{1,2}|_{1,2}(?!\w)")
-_PIECES = re.compile(r"[/,;|()\[\]{}<>=\"'“”‘’`:]+")
+_BETWEEN_PIECES = str.maketrans(dict.fromkeys("/,;|()[]{}<>=\"'“”‘’`:", " "))
+_WORD = re.compile(r"[^\W_]+")
 _CODES = {TermKind.VERSION, TermKind.PART_NUMBER, TermKind.PATH, TermKind.COMMAND}
 _LEAST_KNOWN = 0.5  # of a name's words: writers add "Mr" and "Street"
 
 
 def comparable(text: str) -> str:
     """Returns a text with one kind of dash and without emphasis, as codes and names are looked for."""
-    return _EMPHASIS.sub("", _DASHES.sub("-", text))
+    return _EMPHASIS.sub("", text.translate(_DASHES))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,7 +124,7 @@ class InputWords:
         line = comparable(text)
         mentions = Mentions.of(line)
         pieces = frozenset(_pieces(line))
-        words = re.findall(r"[^\W_]+", line.lower())
+        words = _WORD.findall(line.lower())
         return cls(mentions, pieces, frozenset(map(stem, {*words, *pieces})), "".join(word[0] for word in words))
 
     def faults(self, text: str, *, with_names: bool) -> Iterator[tuple[FaultKind, str]]:
@@ -143,7 +144,7 @@ class InputWords:
         return all(piece in self.pieces for piece in pieces) if pieces else True
 
     def _has_name(self, name: str) -> bool:
-        words = [word for word in re.findall(r"[^\W_]+", name) if word not in FUNCTION_WORDS]
+        words = [word for word in _WORD.findall(name) if word not in FUNCTION_WORDS]
         known = sum(stem(word) in self.stems or self._is_initials(word) for word in words)
         return known >= _LEAST_KNOWN * len(words)
 
@@ -152,7 +153,5 @@ class InputWords:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    for word in text.lower().split():
-        for piece in _PIECES.split(word):
-            if clean := piece.strip(".,;:!?*_-"):
-                yield clean
+    pieces = (piece.strip(".!?*_-") for piece in text.lower().translate(_BETWEEN_PIECES).split())
+    return filter(None, pieces)

@@ -18,6 +18,7 @@ from pipeline.judge.evidence.table import Tone
 from pipeline.protocols import Tokenizer
 from pipeline.reading.document import ReadText, without_quotations
 from pipeline.reading.function_words import FUNCTION_WORDS
+from pipeline.reading.names import starts_sentence
 from pipeline.reading.word_lists import any_of
 from pipeline.remember import remember_short
 
@@ -33,8 +34,6 @@ _LOADED = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_BEFORE_NAME = 8  # characters that show whether a sentence begins
-_SENTENCE_START = re.compile(r"(?:^|[.!?:]['\"”’)]*\s+|\n\s*)[-*•\"'“‘(\s]*$")
 _HOSTILE_PATTERN = re.compile(rf"\b{any_of('hostile_phrases')}\b", re.IGNORECASE)
 _FIRST_PERSON = re.compile(any_of("first_person"), re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
@@ -112,9 +111,7 @@ def loaded_words(text: str) -> Iterator[re.Match[str]]:
 def is_name(match: re.Match[str]) -> bool:
     """Tells whether a word is a name: it has a capital inside a sentence, and small letters behind it."""
     text, first = match.string, match.start()
-    if text[first].islower() or match.group().isupper():
-        return False
-    return _SENTENCE_START.search(text, max(0, first - _BEFORE_NAME), first) is None
+    return not (text[first].islower() or match.group().isupper() or starts_sentence(text, first))
 
 
 def _is_opinion(sentence: str) -> bool:
