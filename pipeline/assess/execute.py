@@ -10,13 +10,11 @@ from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from operator import itemgetter
 
-from pipeline.assess.images.image import Image
 from pipeline.assess.images.tools import (
     ImageMeasurement,
     ImageTool,
     MissingImageToolsError,
     crop,
-    has_image_tools,
     measure_image,
 )
 from pipeline.assess.look import LookTask, look_messages, look_schema, read_look
@@ -124,7 +122,6 @@ async def _look(run: AssessRun, plan: AssessPlan) -> None:
         scope=parts,
         distortions=plan.distortions,
         doubts=tuple(need.message for need in plan.needs),
-        details=await run.synthesizer.off_loop(partial(_details, run, parts)),
     )
     config = run.synthesizer.config
     request = ChatRequest(look_messages(task), config.answer_tokens, 0.0, json_schema=look_schema(), seed=0)
@@ -137,14 +134,6 @@ async def _look(run: AssessRun, plan: AssessPlan) -> None:
         return
     run.found.seen |= answer.value.findings
     run.found.boxes = answer.value.boxes | run.found.boxes
-
-
-def _details(run: AssessRun, parts: Sequence[str]) -> dict[str, Image]:
-    """Returns the parts that are known to be somewhere in the first image, cut out; none without the extra."""
-    if not has_image_tools():
-        return {}
-    found = {part: crop(run.checked.images[0], run.found.boxes[part]) for part in parts if part in run.found.boxes}
-    return {part: detail for part, detail in found.items() if detail is not None}
 
 
 def _keep(run: AssessRun, done: ToolRun, part: str = GLOBAL) -> ToolRun:

@@ -1,11 +1,11 @@
 """Has a language model look at images: what is wrong with each part of the scope, and where the part is.
 
-A second look is told what the first one left open, and sees the parts in question enlarged.
+A second look is told what the first one left open.
 """
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pydantic import BaseModel, Field
 
@@ -26,7 +26,6 @@ class LookTask:
         scope: parts to look at.
         distortions: to look for; none: any.
         doubts: what the evidence left open so far.
-        details: parts cut out of the first image, by name.
     """
 
     question: str
@@ -34,7 +33,6 @@ class LookTask:
     scope: tuple[str, ...]
     distortions: tuple[str, ...]
     doubts: tuple[str, ...] = ()
-    details: dict[str, Image] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +73,6 @@ This is another look. What the evidence has left open so far:
 {doubts}
 Look closely at just that, and decide anew from what you see. Do not repeat an earlier answer for its own sake."""
 
-_DETAILS = """
-The last {count} images are enlarged: they show part {numbers} of the first image."""
-
 
 class _Finding(BaseModel):
     part: int
@@ -97,17 +92,13 @@ def look_messages(task: LookTask) -> tuple[ChatMessage, ...]:
     parts, doubts = json.dumps(numbered, ensure_ascii=False), "\n".join(task.doubts)
     fence = Fence([task.question, parts, doubts])
     again = _AGAIN.format(doubts=fence.mark(doubts).strip()) if task.doubts else ""
-    if task.details:
-        numbers = ", ".join(str(task.scope.index(part) + 1) for part in task.details)
-        again += _DETAILS.format(count=len(task.details), numbers=numbers)
     user = _USER.format(
         question=fence.mark(task.question).strip(),
         parts=fence.mark(parts).strip(),
         distortions=", ".join(task.distortions) or "any",
         again=again,
     )
-    shown = (*task.images, *task.details.values())
-    pictures = tuple(ImagePart(image.media_type, image.data) for image in shown)
+    pictures = tuple(ImagePart(image.media_type, image.data) for image in task.images)
     return ChatMessage("system", _SYSTEM.format(nonce=fence.nonce).strip()), ChatMessage("user", user.strip(), pictures)
 
 

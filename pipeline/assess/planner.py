@@ -21,9 +21,9 @@ from pipeline.judge.result import MetricName
 from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_json, object_schema, read_json
 from pipeline.llm.chat_model import ChatMessage, ChatRequest
 from pipeline.llm.fence import DATA_RULE, Fence
+from pipeline.reading.document import quotations
 
 _SCORING = re.compile(r"\b(how good|how well|rate|rating|score|grade|level|quality of)\b", re.IGNORECASE)
-_QUOTED = re.compile(r"[\"“«](.{1,100}?)[\"”»]")
 _WORDS = {
     MetricName.COVERAGE: r"cover|complete|missing|leaves? out|omit|key point",
     MetricName.ALIGNMENT: r"align|stance|tone|intent|meaning|distort|emphasis",
@@ -59,7 +59,7 @@ def first_plan(request: AssessRequest, tools: Sequence[AssessTool]) -> AssessPla
 def next_plan(last: AssessPlan, needs: Sequence[ReplanNeed], tools: Sequence[AssessTool]) -> AssessPlan:
     """Returns a plan that closes the gaps as far as it can; it may do the same as the last one."""
     reasons = {need.reason for need in needs}
-    is_in_doubt, is_missing = bool(reasons & _IN_DOUBT), bool(reasons & _MISSING)
+    is_in_doubt, is_missing = bool(reasons & _IN_DOUBT), bool(reasons - _IN_DOUBT)
     chosen = tuple(
         tool.name
         for tool in tools
@@ -82,11 +82,6 @@ def next_plan(last: AssessPlan, needs: Sequence[ReplanNeed], tools: Sequence[Ass
 
 
 _IN_DOUBT = {ReplanReason.CONTRADICTION, ReplanReason.UNCERTAIN, ReplanReason.DISAGREEMENT}
-_MISSING = {
-    ReplanReason.SCOPE_NOT_COVERED,
-    ReplanReason.NO_TOOL_SCORES,
-    ReplanReason.KEY_DISTORTION_NOT_SCORED,
-}
 
 
 def mode_of(request: AssessRequest) -> Mode:
@@ -99,7 +94,7 @@ def scope_of(request: AssessRequest) -> tuple[str, ...]:
     if not request.summary and not request.images:
         return tuple(dict.fromkeys(score.scope for score in request.tool_scores)) or (GLOBAL,)
     summary = request.summary.casefold()
-    quoted = dict.fromkeys(match.group(1).strip() for match in _QUOTED.finditer(request.question))
+    quoted = dict.fromkeys(request.question[start + 1 : end - 1].strip() for start, end in quotations(request.question))
     return tuple(name for name in quoted if name and name.casefold() in summary) or (GLOBAL,)
 
 

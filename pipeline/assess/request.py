@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from pipeline.assess.images.image import Image, read_image
-from pipeline.assess.images.tools import ImageTool
+from pipeline.assess.images.tools import COMPARING, ImageTool
 from pipeline.assess.synthesis.config import SynthesisLimits
 from pipeline.assess.synthesis.evidence import GLOBAL, Evidence, ToolScore
-from pipeline.assess.synthesis.request import Mode, SynthesisRequest, check_request, mapped_scores
+from pipeline.assess.synthesis.request import Mode, SynthesisRequest, check_request
 from pipeline.errors import InvalidInputError
 from pipeline.judge.fusion import FusionForm
 from pipeline.judge.result import Framework, MetricName
@@ -89,21 +89,25 @@ def check_assessment(request: AssessRequest, limits: SynthesisLimits) -> Checked
     if not 0 <= request.max_replan_iterations <= MOST_REPLANS:
         got = str(request.max_replan_iterations)
         raise InvalidInputError("options.max_replan_iterations", f"0 to {MOST_REPLANS}", got)
-    scores, notes = mapped_scores(request.tool_scores, "tool_scores")
     asked = SynthesisRequest(
         question=request.question,
         mode=request.mode or Mode.EXPLANATION,
-        evidence=Evidence({}, scores),
+        evidence=Evidence({}, request.tool_scores),
         scope=(GLOBAL,) if request.scope is None else request.scope,
         choices=request.choices,
         images=request.images,
         eta=request.eta,
     )
     try:
-        images = check_request(asked, limits).images
+        checked = check_request(asked, limits)
     except InvalidInputError as error:
         raise InvalidInputError(error.field.removeprefix("evidence."), error.expected, error.got) from None
-    return CheckedAssessment(replace(request, tool_scores=scores), images, _reference(request, images, limits), notes)
+    return CheckedAssessment(
+        request=replace(request, tool_scores=checked.request.evidence.tool_scores),
+        images=checked.images,
+        reference=_reference(request, checked.images, limits),
+        notes=tuple(note.removeprefix("evidence.") for note in checked.notes),
+    )
 
 
 def _reference(request: AssessRequest, images: tuple[Image, ...], limits: SynthesisLimits) -> Image | None:
@@ -120,7 +124,6 @@ OVERALL = ""
 """The distortion of a tool that measures quality as a whole."""
 
 FIRST_OPINION = Framework.ULTRA
-_COMPARING = (ImageTool.SSIM, ImageTool.PSNR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +155,9 @@ def available_tools(checked: CheckedAssessment) -> tuple[AssessTool, ...]:
         for framework in frameworks
         for metric in MetricName
     ]
-    measures = [tool for tool in ImageTool if checked.reference is not None or tool not in _COMPARING]
+    measures = [tool for tool in ImageTool if checked.reference is not None or tool not in COMPARING]
     images = [
-        AssessTool(tool.value, OVERALL if tool in _COMPARING else tool.value, image_tool=tool)
+        AssessTool(tool.value, OVERALL if tool in COMPARING else tool.value, image_tool=tool)
         for tool in (measures if checked.images else ())
     ]
     return (*texts, *images)

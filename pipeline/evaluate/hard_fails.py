@@ -1,7 +1,5 @@
 """Which summaries get the greatest loss at once, before any model runs?"""
 
-import re
-
 from pipeline.evaluate.config import EvaluateConfig
 from pipeline.evaluate.datum import GeneratedSummary
 from pipeline.evaluate.result import HardFail, HardFailRule
@@ -15,7 +13,6 @@ from pipeline.reading.passage import TextSpan
 LENGTH_REASONS = frozenset({"length", "max_tokens", "model_length"})
 """How endpoints say that the token limit ended the text: OpenAI and Gemini or Anthropic, Mistral."""
 
-_WORD_CHARACTER = re.compile(r"[^\W_]")
 _EVIDENCE_CHARS = 40
 
 
@@ -24,7 +21,7 @@ def read_summary(generated: GeneratedSummary, config: EvaluateConfig) -> SplitTe
 
     Of structured output the text is the string "summary", or else all strings.
     """
-    if not _WORD_CHARACTER.search(generated.text):
+    if not _has_words(generated.text):
         return HardFail(HardFailRule.TRUNCATION, "the text is empty", None)
     if generated.finish_reason.lower() in LENGTH_REASONS:
         reason = "the model stopped at its token limit"
@@ -40,6 +37,10 @@ def read_summary(generated: GeneratedSummary, config: EvaluateConfig) -> SplitTe
     return summary
 
 
+def _has_words(text: str) -> bool:
+    return any(map(str.isalnum, text))
+
+
 def _read_plain(generated: GeneratedSummary, config: EvaluateConfig) -> NormalizedText | HardFail:
     if ending := open_ending(generated.text, lists_exempt=config.lists_may_end_open):
         return _truncated(generated, *ending)
@@ -53,7 +54,7 @@ def _read_json(generated: GeneratedSummary) -> NormalizedText | HardFail:
         reason = f"structured output was requested, but the text is not JSON: {error.problem}"
         return HardFail(HardFailRule.INVALID_JSON, reason, _quote(generated, error.position))
     decoded, offsets = join_strings(strings)
-    if not _WORD_CHARACTER.search(decoded):
+    if not _has_words(decoded):
         return HardFail(HardFailRule.TRUNCATION, "the structured output holds no text", None)
     for string in strings:
         if _is_prose(string) and (ending := open_ending(string.text, lists_exempt=True)):
@@ -64,7 +65,7 @@ def _read_json(generated: GeneratedSummary) -> NormalizedText | HardFail:
 def _is_prose(string: JsonString) -> bool:
     is_summary = string.depth == 1 and string.key == SUMMARY_KEY
     is_label = string.key is None or len(string.text.split()) < PROSE_WORDS
-    return bool(_WORD_CHARACTER.search(string.text)) and (is_summary or not is_label)
+    return _has_words(string.text) and (is_summary or not is_label)
 
 
 def _truncated(generated: GeneratedSummary, start: int, end: int) -> HardFail:

@@ -1,7 +1,7 @@
 """The result of an evaluation: the loss, its components, and everything they were computed from.
 
 Every fact, sentence and outline point is judged by the best pair for one hypothesis. A reader who has an `Evaluation`
-can recompute every score by hand; `tests/unit/pipeline` does.
+can recompute every score by hand.
 """
 
 from dataclasses import dataclass

@@ -16,7 +16,6 @@ from pipeline.llm.chat_model import ChatMessage, Completion, TokenLogprobs
 from pipeline.llm.errors import EmptyAnswerError, UnreadableAnswerError
 
 # Reasoning models without a parser in front put their thoughts into the answer; nobody here wants them.
-_THOUGHTS = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
 _THOUGHTS_BEGIN, _THOUGHTS_END = "<think>", "</think>"
 _END = b"[DONE]"
 _MOST_TOKENS = 1 << 30  # of one answer, prompt or completion
@@ -46,7 +45,7 @@ def _to_completion(answer: Json) -> Completion:
     choice = answer["choices"][0]
     message = choice["message"]
     finish_reason = _whole(choice.get("finish_reason") or "stop")
-    text = _THOUGHTS.sub("", _whole(message.get("content") or ""), count=1)
+    text = _without_thoughts(_whole(message.get("content") or ""))
     if not text.strip():
         raise EmptyAnswerError(_explain_empty(finish_reason, message), finish_reason=finish_reason)
     usage = answer.get("usage") or {}

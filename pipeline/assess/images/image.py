@@ -10,7 +10,6 @@ import struct
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from pydantic import Field
 
@@ -63,10 +62,10 @@ def read_image(file: bytes, limits: ImageLimits, *, path: str) -> Image:
     if len(file) > limits.max_bytes:
         raise InvalidInputError(path, f"at most {limits.max_bytes} bytes", f"{len(file)} bytes")
     try:
-        header = read_header(file)
+        media_type, width, height = read_header(file)
     except BrokenImageError as error:
         raise InvalidInputError(path, "a whole PNG, JPEG or WebP file", f"{len(file)} bytes: {error}") from None
-    image = Image(path, file, *header)
+    image = Image(path, file, media_type, width, height)
     if image.width * image.height > limits.max_pixels:
         raise InvalidInputError(path, f"at most {limits.max_pixels} pixels", image.size)
     if min(image.width, image.height) < MIN_SIDE:
@@ -86,16 +85,8 @@ class BrokenImageError(Exception):
     """The file is no image that we know, or not all of one. Its message never holds bytes of the file."""
 
 
-class ImageHeader(NamedTuple):
-    """What a file says of itself: "image/png", "image/jpeg" or "image/webp", and its size in pixels."""
-
-    media_type: str
-    width: int
-    height: int
-
-
-def read_header(data: bytes) -> ImageHeader:
-    """Returns the header of a whole file. Raises BrokenImageError: another format, or damaged."""
+def read_header(data: bytes) -> tuple[str, int, int]:
+    """Returns media type, width and height of a whole file. Raises BrokenImageError: another format, or damaged."""
     for is_ours, media_type, size_of in _FORMATS:
         if is_ours(data):
             try:
@@ -104,26 +95,22 @@ def read_header(data: bytes) -> ImageHeader:
                 raise BrokenImageError("the file ends too early") from None
             if not width or not height:
                 raise BrokenImageError("the image has no pixels")
-            return ImageHeader(media_type, width, height)
+            return media_type, width, height
     raise BrokenImageError("the file is no PNG, JPEG or WebP")
 
 
 def _png_size(data: bytes) -> tuple[int, int]:
-    position, kinds = len(_PNG_SIGNATURE), []
-    while True:
+    position, kinds = len(_PNG_SIGNATURE), set[bytes]()
+    while b"IEND" not in kinds:
         length, kind = struct.unpack_from(">I4s", data, position)
         body_end = position + 8 + length
         (checksum,) = struct.unpack_from(">I", data, body_end)
         if zlib.crc32(data[position + 4 : body_end]) != checksum:
             raise BrokenImageError("a checksum of the PNG does not match")
-        kinds.append(kind)
+        kinds.add(kind)
         position = body_end + 4
-        if kind == b"IEND":
-            break
-    if kinds[0] != b"IHDR" or b"IDAT" not in kinds:
+    if data[12:16] != b"IHDR" or b"IDAT" not in kinds:
         raise BrokenImageError("the PNG has no header or no data")
-    if kinds.count(b"IHDR") > 1:
-        raise BrokenImageError("the PNG has two headers")  # decoders believe the last
     width, height = struct.unpack_from(">II", data, 16)
     return width, height
 
@@ -142,8 +129,6 @@ def _jpeg_size(data: bytes) -> tuple[int, int]:
             continue
         (length,) = struct.unpack_from(">H", data, position + 2)
         if marker in _FRAMES:
-            if size is not None:
-                raise BrokenImageError("the JPEG has two frames")  # decoders differ in which they believe
             height, width = struct.unpack_from(">HH", data, position + 5)
             size = width, height
         if marker == _START_OF_SCAN:

@@ -64,11 +64,6 @@ class MissingImageToolsError(PipelineError):
         super().__init__(f"measuring images {needs_extra('images')}")
 
 
-def has_image_tools() -> bool:
-    """Tells whether the extra `images` is installed, without loading it."""
-    return find_spec("skimage") is not None and find_spec("PIL") is not None
-
-
 def decode(image: Image) -> Float64:
     """Returns the luminance of a checked image, shape (height, width), in [0, 1].
 
@@ -106,7 +101,7 @@ def crop(image: Image, box: Box) -> Image | None:
 @contextmanager
 def _opened(image: Image) -> Iterator[Any]:
     """Opens an image with Pillow, which is an extra."""
-    if not has_image_tools():
+    if find_spec("skimage") is None or find_spec("PIL") is None:
         raise MissingImageToolsError
     from PIL import Image as Pillow  # noqa: PLC0415 - extra
 
@@ -193,8 +188,12 @@ def blockiness(image: Float64) -> float:
     return max(0.0, sum(ratios) / len(ratios))
 
 
-WITH_REFERENCE: dict[ImageTool, Callable[[Float64, Float64], float]] = {ImageTool.SSIM: ssim, ImageTool.PSNR: psnr}
-WITHOUT_REFERENCE: dict[ImageTool, Callable[[Float64], float]] = {
+COMPARING = (ImageTool.SSIM, ImageTool.PSNR)
+"""The tools that need a reference."""
+
+_MEASURES: dict[ImageTool, Callable[..., float]] = {
+    ImageTool.SSIM: ssim,
+    ImageTool.PSNR: psnr,
     ImageTool.BLUR: blur,
     ImageTool.NOISE: noise,
     ImageTool.BLOCKINESS: blockiness,
@@ -221,18 +220,14 @@ def measure_image(
         InvalidInputError: damaged inside, or reference and image differ in size.
         MissingImageToolsError: the extra `images` is not installed.
     """
-    pixels = decode(image)
+    pixels = [decode(image)]
     if reference is not None:
         image.check_reference(reference)
-    original = None if reference is None else decode(reference)
-    return tuple(
-        ImageMeasurement(tool, value, MAPPINGS[tool](value)) for tool, value in _values(pixels, original, tools)
-    )
-
-
-def _values(pixels: Float64, original: Float64 | None, tools: Sequence[ImageTool]) -> Iterator[tuple[ImageTool, float]]:
-    for tool in (tool for tool in ImageTool if tool in tools):
-        if tool in WITHOUT_REFERENCE:
-            yield tool, WITHOUT_REFERENCE[tool](pixels)
-        elif original is not None:
-            yield tool, WITH_REFERENCE[tool](pixels, original)
+        pixels.append(decode(reference))
+    measured = []
+    for tool in ImageTool:
+        needed = 2 if tool in COMPARING else 1
+        if tool in tools and needed <= len(pixels):
+            value = _MEASURES[tool](*pixels[:needed])
+            measured.append(ImageMeasurement(tool, value, MAPPINGS[tool](value)))
+    return tuple(measured)

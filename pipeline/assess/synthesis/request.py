@@ -114,18 +114,18 @@ def check_request(request: SynthesisRequest, limits: SynthesisLimits) -> Checked
     check_text("question", request.question, limits.max_question_chars)
     _check_choices(request, limits)
     _check_scope(request.scope, limits)
-    check_evidence(request.evidence, limits)
+    _check_evidence(request.evidence, limits)
     if not (request.eta > 0 and math.isfinite(request.eta)):
         raise InvalidInputError("options.eta", "a finite number above 0", f"{request.eta:g}")
     check_text("context", request.context, limits.max_context_chars, may_be_blank=True)
     levels = None if request.level_answer is None else _levels(request.level_answer, request.mode)
     images = read_images(request.images, limits.images)
-    scores, notes = mapped_scores(request.evidence.tool_scores)
+    scores, notes = _mapped(request.evidence.tool_scores)
     evidence = replace(request.evidence, tool_scores=scores)
     return CheckedRequest(replace(request, evidence=evidence), images, levels, notes)
 
 
-def check_evidence(evidence: Evidence, limits: SynthesisLimits) -> None:
+def _check_evidence(evidence: Evidence, limits: SynthesisLimits) -> None:
     """Checks counts and texts of findings and scores. Raises InvalidInputError for the first that breaks a rule."""
     count = sum(len(found or ()) for found in evidence.distortion_analysis.values())
     if count > limits.max_findings:
@@ -146,9 +146,7 @@ def check_evidence(evidence: Evidence, limits: SynthesisLimits) -> None:
         check_text(f"{path}.aspect", score.aspect, limits.max_name_chars, may_be_blank=True)
 
 
-def mapped_scores(
-    scores: tuple[ToolScore, ...], path: str = "evidence.tool_scores"
-) -> tuple[tuple[ToolScore, ...], tuple[str, ...]]:
+def _mapped(scores: tuple[ToolScore, ...]) -> tuple[tuple[ToolScore, ...], tuple[str, ...]]:
     """Brings scores to [1, 5] by their mappings, and leaves out those that are NaN, with a note.
 
     Raises:
@@ -156,7 +154,7 @@ def mapped_scores(
     """
     kept, notes = [], []
     for index, one in enumerate(scores):
-        field = f"{path}[{index}]"
+        field = f"evidence.tool_scores[{index}]"
         if math.isnan(one.score):
             notes.append(f"{field} is NaN and was left out")
             continue

@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 
 from pipeline.assess.assessor import Assessor
-from pipeline.assess.images.image import ImageLimits, read_image
 from pipeline.assess.request import AssessRequest
 from pipeline.assess.run import Assessment, AssessModels
 from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity
@@ -141,20 +140,6 @@ async def test_an_unsure_look_is_followed_by_another_that_names_what_was_uncerta
     assert [need.reason for need in told.plans[1].needs] == [ReplanReason.UNCERTAIN]
     (finding,) = (one for one in told.evidence.distortion_analysis[GLOBAL] or () if one.kind == "blur")
     assert finding.severity is DistortionSeverity.SLIGHT
-
-
-async def test_a_second_look_sees_the_part_in_question_enlarged() -> None:
-    first = look((1, "blur", "severe"), box=LOWER_RIGHT)
-    chat = ScriptedChat(plan("blur"), first, reply("B"), plan(), look((1, "blur", "none")), reply("B"))
-    told = await assess(replace(PICTURE, scope=("car",)), chat_model=chat)
-    assert [need.reason for need in told.answers[0].synthesis.replan_needs] == [ReplanReason.CONTRADICTION]
-    again = chat.requests[4].messages[1]
-    assert "blur in car is severe, but blur says" in again.content
-    assert "they show part 1" in again.content
-    assert [len(request.messages[1].images) for request in (chat.requests[1], chat.requests[4])] == [1, 2]
-    detail = read_image(again.images[1].data, ImageLimits(), path="detail")
-    assert (detail.media_type, detail.width, detail.height) == ("image/png", 64, 64)
-    assert not told.synthesis.output.need_replan
 
 
 @pytest.mark.parametrize("limit", [0, 1, 2, 3])

@@ -86,31 +86,6 @@ def test_every_component_is_what_the_formulas_give() -> None:
     assert evaluation.loss == pytest.approx(expected)
 
 
-def test_the_loss_can_be_recomputed_from_the_result_alone() -> None:
-    evaluation = evaluate(entailment=OverlapEntailment())
-    parts = evaluation.components
-    assert parts is not None
-    assert parts.facts is not None
-    assert parts.entities is not None
-    assert parts.flow is not None
-    threshold = evaluation.config.hit_threshold
-    recall = sum(e.entailment >= threshold for e in parts.facts.facts) / len(parts.facts.facts)
-    precision = sum(e.entailment >= threshold for e in parts.facts.sentences) / len(parts.facts.sentences)
-    covered = [p.sentence_index for p in parts.flow.points if p.sentence_index is not None]
-    couples = [(a, b) for i, a in enumerate(covered) for b in covered[i + 1 :]]
-    order = 1 - sum(a > b for a, b in couples) / len(couples) if couples else float(len(covered))
-    scores = {
-        "facts": 2 * precision * recall / (precision + recall) if precision + recall else 0.0,
-        "entities": sum(e.is_valid for e in parts.entities.entities) / len(parts.entities.entities),
-        "flow": 0.7 * len(covered) / len(parts.flow.points) + 0.3 * order,
-        "semantic": min(max(parts.semantic.cosine, 0), 1),
-        "length": 1
-        - min(1, log(1 + abs(parts.length.generated_tokens - parts.length.target_tokens) / parts.length.target_tokens)),
-    }
-    weights = evaluation.config.weights.model_dump()
-    assert evaluation.loss == pytest.approx(sum(weights[name] * (1 - score) for name, score in scores.items()))
-
-
 def test_each_model_is_asked_once_and_nothing_twice() -> None:
     entailment, embedder = OverlapEntailment(), BagOfWordsEmbedder()
     evaluation = evaluate(entailment=entailment, embedder=embedder)
@@ -178,21 +153,12 @@ def test_a_perfect_summary_loses_nothing_but_length() -> None:
     assert evaluation.loss == pytest.approx(0)
 
 
-@pytest.mark.parametrize(
-    ("generated", "rule"),
-    [
-        (GeneratedSummary(text=""), HardFailRule.TRUNCATION),
-        (GeneratedSummary(text="Fees rose by"), HardFailRule.TRUNCATION),
-        (GeneratedSummary(text="The document states why."), HardFailRule.META_COMMENTARY),
-        (GeneratedSummary(text="Fees rose.", structured_output=True), HardFailRule.INVALID_JSON),
-    ],
-)
-def test_a_hard_fail_is_the_greatest_loss_and_no_model_runs(generated: GeneratedSummary, rule: HardFailRule) -> None:
+def test_a_hard_fail_is_the_greatest_loss_and_no_model_runs() -> None:
     entailment, embedder = ScriptedEntailment(), BagOfWordsEmbedder()
-    evaluation = evaluate(generated=generated, entailment=entailment, embedder=embedder)
+    evaluation = evaluate(generated=GeneratedSummary(text="Fees rose by"), entailment=entailment, embedder=embedder)
     assert evaluation.loss == 1
     assert evaluation.hard_fail is not None
-    assert evaluation.hard_fail.rule is rule
+    assert evaluation.hard_fail.rule is HardFailRule.TRUNCATION
     assert (evaluation.components, evaluation.scores, entailment.calls, embedder.calls) == (None, (), [], [])
     assert evaluation.timings.total_ms == evaluation.timings.heuristics_ms > 0
 

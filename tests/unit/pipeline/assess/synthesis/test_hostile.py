@@ -110,14 +110,6 @@ async def test_an_endpoint_that_is_down_is_not_asked_again() -> None:
     assert synthesis.output.error == "endpoint_busy: the endpoint is busy (HTTP 503)"
 
 
-@pytest.mark.parametrize("fault", [Fault.HTML, Fault.EMPTY, Fault.TRUNCATED_JSON, Fault.SERVER_ERROR])
-async def test_a_broken_endpoint_degrades_the_answer(fault: Fault) -> None:
-    async with bench(Script(first_faults=(fault,) * 100), retries={"max_attempts": 2}) as at:
-        synthesis = await synthesizer.synthesize(SCORING, chat_model=at.model)
-    assert synthesis.output.degraded
-    assert synthesis.output.final_answer == "C"
-
-
 @pytest.mark.parametrize("words", ["I cannot rate this.", '{"final_answer": 7}', '{"final_answer": "A"', "A", "[]"])
 async def test_malformed_replies_over_http_degrade_the_answer(words: str) -> None:
     async with bench(Script(replies=(Reply("", words),), supports_json_schema=False)) as at:
