@@ -107,8 +107,11 @@ async def summarizer(state: AssessState, runtime: Runtime[AssessRun]) -> AssessS
 
 def decide_next_node(state: AssessState, runtime: Runtime[AssessRun]) -> Literal["planner", "__end__"]:
     """Tells what follows an answer: another plan while it asks for one and the limit is not reached."""
-    may_replan = state["plan"].iteration < runtime.context.checked.request.max_replan_iterations
-    return "planner" if state["synthesis"].output.need_replan and may_replan else "__end__"
+    synthesis = state.get("synthesis")
+    if synthesis is None or not synthesis.output.need_replan:
+        return "__end__"
+    is_left = state["plan"].iteration < runtime.context.checked.request.max_replan_iterations
+    return "planner" if is_left else "__end__"
 
 
 def _after_evidence(_: AssessState, runtime: Runtime[AssessRun]) -> Literal["summarizer", "__end__"]:

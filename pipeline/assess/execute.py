@@ -17,7 +17,7 @@ from pipeline.assess.images.tools import (
     crop,
     measure_image,
 )
-from pipeline.assess.look import LookTask, look_messages, look_schema, read_look
+from pipeline.assess.look import LOOK_TOKENS, LookTask, look_messages, look_schema, read_look
 from pipeline.assess.request import AssessTool
 from pipeline.assess.run import AssessPlan, AssessRun, ToolRun
 from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore, names_kind
@@ -124,7 +124,7 @@ async def _look(run: AssessRun, plan: AssessPlan) -> None:
         doubts=tuple(need.message for need in plan.needs),
     )
     config = run.synthesizer.config
-    request = ChatRequest(look_messages(task), config.answer_tokens, 0.0, json_schema=look_schema(), seed=0)
+    request = ChatRequest(look_messages(task), LOOK_TOKENS, 0.0, json_schema=look_schema(), seed=0)
     read = partial(read_look, scope=parts)
     try:
         answer = await ask_json(run.models.executor, request, read, max_attempts=config.max_attempts)

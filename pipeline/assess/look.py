@@ -48,6 +48,9 @@ class Seen:
     boxes: dict[str, Box]
 
 
+LOOK_TOKENS = 800
+"""Longest reply of the model."""
+
 _MAX_FINDINGS = 40
 _MAX_CHARS = 500
 

@@ -24,4 +24,4 @@ class SynthesisConfig(FrozenModel):
 
     limits: SynthesisLimits = SynthesisLimits()
     max_attempts: int = Field(default=3, ge=1, le=10, description="Replies asked for until one is valid.")
-    answer_tokens: int = Field(default=800, ge=64, description="Longest reply of the language model.")
+    answer_tokens: int = Field(default=512, ge=64, description="Longest plan, and longest answer.")

@@ -57,14 +57,14 @@ async def test_three_attempts_are_three_requests_at_the_endpoint_each_stricter(s
     assert len(answered[0]) < len(answered[1]) < len(answered[2])
 
 
-async def test_errors_are_logged_with_attempt_and_type(caplog: pytest.LogCaptureFixture) -> None:
+async def test_errors_are_logged_with_attempt_type_and_counts_of_the_evidence(caplog: pytest.LogCaptureFixture) -> None:
     chat = ScriptedChat("no", EmptyAnswerError("x", finish_reason="stop"), EndpointBusyError("busy"))
     with caplog.at_level("WARNING"):
         await synthesizer.synthesize(injected(SCORING), chat_model=chat)
     assert [record.getMessage() for record in caplog.records] == [
-        "answer_refused attempt=1 error=WrongAnswerError asked_for=quality_answer",
-        "answer_refused attempt=2 error=EmptyAnswerError asked_for=quality_answer",
-        "endpoint_failed attempt=3 error=EndpointBusyError asked_for=quality_answer",
+        "answer_refused attempt=1 error=WrongAnswerError mode=scoring parts=1 findings=1 tool_scores=2",
+        "answer_refused attempt=2 error=EmptyAnswerError mode=scoring parts=1 findings=1 tool_scores=2",
+        "endpoint_failed attempt=3 error=EndpointBusyError mode=scoring parts=1 findings=1 tool_scores=2",
     ]
 
 
