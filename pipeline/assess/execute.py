@@ -10,14 +10,8 @@ from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from operator import itemgetter
 
-from pipeline.assess.images.tools import (
-    ImageMeasurement,
-    ImageTool,
-    MissingImageToolsError,
-    crop,
-    measure_image,
-)
-from pipeline.assess.look import LOOK_TOKENS, LookTask, look_messages, look_schema, read_look
+from pipeline.assess.images.tools import ImageMeasurement, ImageTool, MissingImageToolsError, crop, measure_image
+from pipeline.assess.look import LOOK_TOKENS, look_messages, look_schema, read_look
 from pipeline.assess.request import AssessTool
 from pipeline.assess.run import AssessPlan, AssessRun, ToolRun
 from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore, names_kind
@@ -91,14 +85,12 @@ async def _measure(run: AssessRun, plan: AssessPlan, part: str) -> list[ToolRun]
     except MissingImageToolsError as error:
         failed = f"missing_image_tools: {error}"
         return [_keep(run, ToolRun(plan.iteration, tool.name, error=failed), part) for tool in tools.values()]
-    return [
-        _keep(run, ToolRun(plan.iteration, one.tool.value, _image_score(tools[one.tool], one, part), one.value), part)
-        for one in measured
-    ]
-
-
-def _image_score(tool: AssessTool, measured: ImageMeasurement, part: str) -> ToolScore:
-    return ToolScore(tool.name, measured.score, part, tool.distortion)
+    done = []
+    for one in measured:
+        tool = tools[one.tool]
+        score = ToolScore(tool.name, one.score, part, tool.distortion)
+        done.append(_keep(run, ToolRun(plan.iteration, tool.name, score, one.value), part))
+    return done
 
 
 def _measured(run: AssessRun, part: str, tools: Sequence[ImageTool]) -> Sequence[ImageMeasurement]:
@@ -116,15 +108,15 @@ async def _look(run: AssessRun, plan: AssessPlan) -> None:
     parts = tuple(part for part in plan.scope if part in doubtful or part not in run.found.seen)
     if run.models is None or not run.has_eyes or not parts:
         return
-    task = LookTask(
-        question=run.checked.request.question,
-        images=run.checked.images,
-        scope=parts,
+    messages = look_messages(
+        run.checked.request.question,
+        run.checked.images,
+        parts,
         distortions=plan.distortions,
-        doubts=tuple(need.message for need in plan.needs),
+        doubts=[need.message for need in plan.needs],
     )
     config = run.synthesizer.config
-    request = ChatRequest(look_messages(task), LOOK_TOKENS, 0.0, json_schema=look_schema(), seed=0)
+    request = ChatRequest(messages, LOOK_TOKENS, 0.0, json_schema=look_schema(), seed=0)
     read = partial(read_look, scope=parts)
     try:
         answer = await ask_json(run.models.executor, request, read, max_attempts=config.max_attempts)

@@ -18,24 +18,6 @@ from pipeline.llm.fence import DATA_RULE, Fence
 
 
 @dataclass(frozen=True, slots=True)
-class LookTask:
-    """What to look for.
-
-    Attributes:
-        images: of the request.
-        scope: parts to look at.
-        distortions: to look for; none: any.
-        doubts: what the evidence left open so far.
-    """
-
-    question: str
-    images: tuple[Image, ...]
-    scope: tuple[str, ...]
-    distortions: tuple[str, ...]
-    doubts: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Seen:
     """What a look found.
 
@@ -89,19 +71,27 @@ class _Findings(BaseModel):
     findings: tuple[_Finding, ...] = Field(min_length=1, max_length=_MAX_FINDINGS)
 
 
-def look_messages(task: LookTask) -> tuple[ChatMessage, ...]:
-    """Returns the conversation."""
-    numbered = [{"part": number, "name": name} for number, name in enumerate(task.scope, start=1)]
-    parts, doubts = json.dumps(numbered, ensure_ascii=False), "\n".join(task.doubts)
-    fence = Fence([task.question, parts, doubts])
-    again = _AGAIN.format(doubts=fence.mark(doubts).strip()) if task.doubts else ""
+def look_messages(
+    question: str, images: Sequence[Image], scope: Sequence[str], *, distortions: Sequence[str], doubts: Sequence[str]
+) -> tuple[ChatMessage, ...]:
+    """Returns the conversation.
+
+    Args:
+        question: of the request, as `images`.
+        scope: parts to look at.
+        distortions: to look for; none: any.
+        doubts: what the evidence left open so far.
+    """
+    numbered = [{"part": number, "name": name} for number, name in enumerate(scope, start=1)]
+    parts, left_open = json.dumps(numbered, ensure_ascii=False), "\n".join(doubts)
+    fence = Fence([question, parts, left_open])
     user = _USER.format(
-        question=fence.mark(task.question).strip(),
+        question=fence.mark(question).strip(),
         parts=fence.mark(parts).strip(),
-        distortions=", ".join(task.distortions) or "any",
-        again=again,
+        distortions=", ".join(distortions) or "any",
+        again=_AGAIN.format(doubts=fence.mark(left_open).strip()) if doubts else "",
     )
-    pictures = tuple(ImagePart(image.media_type, image.data) for image in task.images)
+    pictures = tuple(ImagePart(image.media_type, image.data) for image in images)
     return ChatMessage("system", _SYSTEM.format(nonce=fence.nonce).strip()), ChatMessage("user", user.strip(), pictures)
 
 

@@ -1,67 +1,56 @@
 """Which optional fields does an endpoint accept? All speak the same language, each leaves out some words."""
 
 import base64
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from pipeline.llm.chat_model import ChatMessage, ChatRequest, ImagePart
 from pipeline.llm.completion import response_format
 from pipeline.llm.errors import RequestRefusedError
 
+_OPTIONAL = frozenset(
+    ["response_format", "json_schema", "logprobs", "max_tokens", "temperature", "seed", "stream", "stream_options"]
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """The optional fields that a request may have. It starts with all and loses those that are refused.
+    """The optional fields that an endpoint does not take; at first none.
 
-    Attributes:
-        temperature: `temperature`; OpenAI's reasoning models refuse it.
-        seed: `seed`; deprecated at OpenAI, unknown to some others.
-        token_limit: "max_tokens", or what replaces it at OpenAI.
+    OpenAI's reasoning models refuse `temperature`, and `max_tokens`, for which another name stands there. `seed` is
+    unknown to some endpoints.
     """
 
-    json_schema: bool = True
-    logprobs: bool = True
-    temperature: bool = True
-    seed: bool = True
-    stream: bool = True
-    stream_options: bool = True
-    token_limit: str = "max_tokens"  # noqa: S105 - the name of a field
+    refused: frozenset[str] = frozenset()
+
+    @property
+    def has_schemas(self) -> bool:
+        """Whether the endpoint can be made to enforce a JSON schema."""
+        return not self.refused & {"response_format", "json_schema"}
 
     def without(self, error: RequestRefusedError) -> "Dialect":
         """Returns the dialect after a refusal; an equal one if the refusal names nothing that can be left out."""
-        refused = error.refused_fields
-        return replace(
-            self,
-            json_schema=self.json_schema and not refused & {"response_format", "json_schema"},
-            logprobs=self.logprobs and "logprobs" not in refused,
-            temperature=self.temperature and "temperature" not in refused,
-            seed=self.seed and "seed" not in refused,
-            stream=self.stream and "stream" not in refused,
-            stream_options=self.stream_options and "stream_options" not in refused,
-            token_limit="max_completion_tokens" if "max_tokens" in refused else self.token_limit,
-        )
+        return Dialect(self.refused | error.refused_fields & _OPTIONAL)
 
 
 def request_body(request: ChatRequest, dialect: Dialect, *, model: str, stream: bool) -> dict[str, Any]:
     """Returns the body of POST /chat/completions."""
+    refused = dialect.refused
     body: dict[str, Any] = {
         "model": model,
         "messages": [{"role": message.role, "content": _content(message)} for message in request.messages],
-        dialect.token_limit: request.max_tokens,
+        "max_completion_tokens" if "max_tokens" in refused else "max_tokens": request.max_tokens,
+        "temperature": request.temperature,
     }
-    if dialect.temperature:
-        body["temperature"] = request.temperature
-    if request.seed is not None and dialect.seed:
+    if request.seed is not None:
         body["seed"] = request.seed
-    if request.json_schema is not None and dialect.json_schema:
+    if request.json_schema is not None and dialect.has_schemas:
         body["response_format"] = response_format(request.json_schema)
-    if request.top_logprobs and dialect.logprobs:
+    if request.top_logprobs and "logprobs" not in refused:
         body |= {"logprobs": True, "top_logprobs": request.top_logprobs}
-    if (stream or request.on_draft is not None) and dialect.stream:
-        body["stream"] = True
-        if dialect.stream_options:
-            body["stream_options"] = {"include_usage": True}
-    return body
+    if (stream or request.on_draft is not None) and "stream" not in refused:
+        body |= {"stream": True, "stream_options": {"include_usage": True}}
+    return {name: value for name, value in body.items() if name not in refused}
 
 
 def _content(message: ChatMessage) -> str | list[dict[str, Any]]:

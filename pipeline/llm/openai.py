@@ -49,7 +49,7 @@ class OpenAiChatModel:
         """Takes the endpoint's own settings by default. Raises LlmSettingsError for an unreadable tokenizer_file."""
         self._endpoint = endpoint
         self._config = config or endpoint.config
-        self._dialect = Dialect(json_schema=self._config.structured_output != "prompt")
+        self._dialect = Dialect(frozenset({"json_schema"} if self._config.structured_output == "prompt" else ()))
         self._settled: set[str] = set()
         self._settling = asyncio.Lock()
         self.count_tokens = load_token_count(self._config.tokenizer_file)
@@ -118,14 +118,14 @@ class OpenAiChatModel:
         yield
 
     def _worded(self, request: ChatRequest, dialect: Dialect) -> ChatRequest:
-        if request.json_schema is None or dialect.json_schema:
+        if request.json_schema is None or dialect.has_schemas:
             return request
         return replace(request, messages=with_schema_prompt(request.messages, request.json_schema))
 
     def _learn(self, sent: Dialect, error: RequestRefusedError) -> None:
         """Drops what was refused; raises the error if that is nothing, or a schema that the settings insist on."""
         learned = sent.without(error)
-        insists = self._config.structured_output == "json_schema" and not learned.json_schema
+        insists = self._config.structured_output == "json_schema" and not learned.has_schemas
         if learned == sent or insists:
             raise error
         known, self._dialect = self._dialect, self._dialect.without(error)

@@ -5,6 +5,7 @@ Says in words what evidence and fusion say in numbers. No model: equal evidence,
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from typing import TypeVar
 
 from pipeline.assess.synthesis.evidence import DistortionSeverity, Evidence, Finding, ToolScore, names_kind
@@ -22,21 +23,17 @@ def choose(question: str, choices: Sequence[str], evidence: Evidence, fusion: Fu
     """
     if fusion is not None and (index := _only(choices, lambda text: _is_level(text, fusion.level))) is not None:
         return index
-    findings = [finding for _, finding in worst_findings(evidence)]
+    found = worst_findings(evidence)
     if all(_severity(choice) for choice in choices):
-        asked = next((one for one in findings if names_kind(question, one.kind)), None)
+        asked = next((one for _, one in found if names_kind(question, one.kind)), None)
         return None if asked is None else _only(choices, lambda text: _severity(text) is asked.severity)
-    wrong = [(part, one) for part, one in worst_findings(evidence) if one.severity is not DistortionSeverity.NONE]
-    return _naming_the_worst(choices, wrong, evidence)
-
-
-def _naming_the_worst(choices: Sequence[str], wrong: Sequence[tuple[str, Finding]], evidence: Evidence) -> int | None:
-    """Returns the choice that names the worst finding that any of them names, if it is alone in that."""
-    named = [
-        [badness(part, one, evidence) for part, one in wrong if names_kind(choice, one.kind)] for choice in choices
-    ]
-    worst = max((bad for these in named for bad in these), default=None)
-    return _only(named, lambda these: worst in these)
+    wrong = [(part, one) for part, one in found if one.severity is not DistortionSeverity.NONE]
+    for _, same in groupby(wrong, key=lambda pair: badness(pair[0], pair[1], evidence)):
+        kinds = [one.kind for _, one in same]
+        named = [any(names_kind(choice, kind) for kind in kinds) for choice in choices]
+        if any(named):
+            return _only(named, bool)
+    return None
 
 
 def _only(items: Sequence[T], is_it: Callable[[T], bool]) -> int | None:
