@@ -8,16 +8,12 @@ import hashlib
 import re
 from dataclasses import dataclass, field
 
-from pipeline.reading.parts import FENCE
 from pipeline.reading.sentences import split_sentences
 from pipeline.reading.words import fold
+from pipeline.summarize.extractive.source_blocks import SourceBlockKind, split_source
 from pipeline.summarize.writer import Extraction, RemovedDuplicate
 
 _MIN_WORDS = 4  # "See below." and "Press Enter." belong to what stands around them
-_HEADING = re.compile(r"\s*(?:#{1,6}\s|(?:\*\*|__)[^*_]+(?:\*\*|__):?\s*$)")
-_NUMBERED = re.compile(r"\s*\(?(?:\d{1,3}|[a-zA-Z])[.)]\s")
-_BULLET = re.compile(r"\s*[-*+•‣◦▪·]\s+")
-_CODE_OR_TABLE = re.compile(r"\s*\||\t| {4,}\S")
 _ROUGH_END = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*\s+")
 _ENDS = (".", "!", "?", "。", "！", "？", ":", ")", '"', "”", "’")
 _MAX_SENTENCE_CHARS = 2_000
@@ -35,40 +31,40 @@ class DuplicateFilter:
 
     def clean(self, extraction: Extraction) -> str:
         """Returns the text without what this filter has seen before. Linear in its length."""
+        text, chunks = extraction.text, extraction.chunk_indexes
         kept: list[str] = []
-        heading = ""
-        in_code = False
-        for line in extraction.text.splitlines(keepends=True):
-            if FENCE.match(line):
-                in_code = not in_code
-            elif not in_code and _HEADING.match(line):
-                heading = fold(line)
-            elif not in_code and not _NUMBERED.match(line) and not _CODE_OR_TABLE.match(line):
-                line = self._clean_line(line, heading, extraction.chunk_indexes)  # noqa: PLW2901
-            kept.append(line)
-        return "".join(kept).strip()
+        heading, done = "", 0
+        for block in split_source(text):
+            said = text[block.start : block.end]
+            if block.kind in (SourceBlockKind.HEADING, SourceBlockKind.LABEL):
+                heading = fold(said)
+                continue
+            if block.kind is SourceBlockKind.BULLET:
+                left = "" if self._is_repeated(said, heading, chunks) else said
+            else:
+                left = self._unsaid(said, chunks) if block.kind is SourceBlockKind.PROSE else said
+            if left != said:
+                start = block.start if left else text.rfind("\n", 0, block.start) + 1  # with its mark
+                kept += [text[done:start], left]
+                done = block.end + (not left)  # and its line break
+        return "".join([*kept, text[done:]]).strip()
 
-    def _clean_line(self, line: str, heading: str, chunks: tuple[int, int]) -> str:
-        if _BULLET.match(line):
-            return "" if self._is_repeated(line, heading, chunks) else line
-        keys = [key for part in _ROUGH_END.split(line) if (key := _key(part, ""))]
+    def _unsaid(self, said: str, chunks: tuple[int, int]) -> str:
+        """Returns the sentences of a paragraph that were not said before."""
+        keys = [key for part in _ROUGH_END.split(said) if (key := _key(part))]
         if self._seen.keys().isdisjoint(keys) and len(set(keys)) == len(keys):
             self._seen.update(dict.fromkeys(keys, chunks))
-            return line
+            return said
         # Some part was seen before. The exact splitter is slow, and knows that "Sec. Hydraulics" is one sentence.
-        return self._clean_sentences(line, chunks)
-
-    def _clean_sentences(self, line: str, chunks: tuple[int, int]) -> str:
         kept: list[str] = []
-        end_of_last = 0
-        for sentence in split_sentences(line, _MAX_SENTENCE_CHARS):
-            if not self._is_repeated(line[sentence.start : sentence.end], "", chunks):
-                kept.append(line[end_of_last : sentence.end])
-            end_of_last = sentence.end
-        rest = line[end_of_last:]
-        return "".join(kept).lstrip() + rest if kept else ""
+        end = 0
+        for sentence in split_sentences(said, _MAX_SENTENCE_CHARS):
+            if not self._is_repeated(said[sentence.start : sentence.end], None, chunks):
+                kept.append(said[end : sentence.end])
+            end = sentence.end
+        return "".join(kept).lstrip() + (said[end:] if kept else "")
 
-    def _is_repeated(self, sentence: str, heading: str, chunks: tuple[int, int]) -> bool:
+    def _is_repeated(self, sentence: str, heading: str | None, chunks: tuple[int, int]) -> bool:
         """Remembers a sentence; tells whether it was seen before."""
         key = _key(sentence, heading)
         if key is None:
@@ -76,15 +72,18 @@ class DuplicateFilter:
         if key not in self._seen:
             self._seen[key] = chunks
             return False
-        self.removed.append(RemovedDuplicate(sentence.strip(), self._seen[key], chunks))
+        self.removed.append(RemovedDuplicate(sentence, self._seen[key], chunks))
         return True
 
 
-def _key(sentence: str, heading: str) -> bytes | None:
-    """Returns a hash of what a sentence says; None if it is too short to judge or, outside of lists, no sentence."""
+def _key(sentence: str, heading: str | None = None) -> bytes | None:
+    """Returns a hash of what a sentence says; None if it is too short to judge or, outside of lists, no sentence.
+
+    Args:
+        heading: above a list item; None for a sentence of prose.
+    """
     words = fold(sentence)
-    if sum(len(word) > 1 or word.isalnum() for word in words.split()) < _MIN_WORDS or not (
-        heading or _BULLET.match(sentence) or sentence.rstrip(" *_").endswith(_ENDS)
-    ):
+    is_whole = heading is not None or sentence.rstrip(" *_").endswith(_ENDS)
+    if not is_whole or sum(len(word) > 1 or word.isalnum() for word in words.split()) < _MIN_WORDS:
         return None
-    return hashlib.blake2b(f"{heading}\n{words}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return hashlib.blake2b(f"{heading or ''}\n{words}".encode("utf-8", "surrogatepass"), digest_size=16).digest()

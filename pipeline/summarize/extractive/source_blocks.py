@@ -152,11 +152,12 @@ def _run_blocks(run: Sequence[_Line], *, is_first: bool) -> Iterator[SourceBlock
 
 def _is_marked(texts: Sequence[str]) -> bool:
     """Tells whether lines are a list or begin with a heading that text follows."""
-    if _BULLET.match(texts[0]) or _STEP.match(texts[0]):
+    is_list = [bool(_BULLET.match(text) or _STEP.match(text)) for text in texts[:2]]
+    if is_list[0]:
         return True
     if not _HEADING.match(texts[0]) or len(texts) == 1 or texts[1].startswith("#") or is_listing(texts[1:]):
         return False
-    return texts[1][0].isupper() or is_sentence_end(texts[-1])
+    return is_list[1] or texts[1][0].isupper() or is_sentence_end(texts[-1])
 
 
 def _prose_blocks(run: Sequence[_Line], *, is_first: bool) -> Iterator[SourceBlock]:

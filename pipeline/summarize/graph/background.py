@@ -9,19 +9,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from pipeline.reading.parts import FENCE
+from pipeline.summarize.extractive.source_blocks import SourceBlockKind, split_source
 from pipeline.summarize.packing import ChunkBatch
 
-_MARKED = re.compile(r"(#{1,6})\s+(\S.{0,198}?)\s*#*\s*$")
-_NUMBERED = re.compile(r"(?:(?:Chapter|Part|Appendix|Section|Kapitel|Teil|Anhang)\s+)?(\d{1,3}(?:\.\d{1,3}){0,4})\.?\s+"
-                       r"([^\W\d_].{0,98}[^\W_])$")  # fmt: skip
-_MOST_LEVEL, _MOST_HEADING_CHARS = 6, 220
 _SHORT = r"[A-Z][A-Za-z0-9]{0,4}[A-Z][A-Za-z0-9]{0,3}"
 _DEFINED = re.compile(rf"(?<=\w )\(({_SHORT})s?\)")
 _WORDS_BEFORE = re.compile(r"(?:[\w/-]+ )+$")
 _LOOK_BACK = 120
 _ABBREVIATION = re.compile(rf"\b{_SHORT}\b")
 _MOST_TERMS = 12  # of one stretch
+_BELOW_ALL = 7  # levels of headings
 
 
 @dataclass
@@ -49,7 +46,7 @@ class Background:
         above: dict[int, str] = {}
         for batch in self.batches:
             headings = list(_headings(_text(batch)))
-            begins_with = headings[0][0] if headings and headings[0][2] else _MOST_LEVEL + 1
+            begins_with = headings[0][0] if headings and headings[0][2] else _BELOW_ALL
             paths.append(tuple(above[level] for level in sorted(above) if level < begins_with))
             for level, title, _ in headings:
                 above = {each: name for each, name in above.items() if each < level} | {level: title}
@@ -79,23 +76,9 @@ def _text(batch: ChunkBatch) -> str:
 
 def _headings(text: str) -> Iterator[tuple[int, str, bool]]:
     """Yields level and title of Markdown and numbered headings, and whether no text stands before."""
-    is_code, is_first = False, True
-    lines = text.split("\n")
-    for number, line in enumerate(lines):
-        is_code ^= FENCE.match(line) is not None
-        if is_code or not line.strip() or len(line) > _MOST_HEADING_CHARS:
-            is_first &= not line.strip()
-            continue
-        if marked := _MARKED.match(line):
-            yield len(marked[1]), marked[2], is_first
-        elif _stands_alone(lines, number) and (numbered := _NUMBERED.match(line.strip())):
-            yield min(numbered[1].count(".") + 1, _MOST_LEVEL), line.strip(), is_first
-        is_first = False
-
-
-def _stands_alone(lines: Sequence[str], number: int) -> bool:
-    before = number == 0 or not lines[number - 1].strip()
-    return before and (number + 1 == len(lines) or not lines[number + 1].strip())
+    for number, block in enumerate(split_source(text)):
+        if block.kind is SourceBlockKind.HEADING:
+            yield block.level, text[block.start : block.end], number == 0
 
 
 def _definitions(text: str) -> Iterator[tuple[str, str]]:

@@ -4,14 +4,14 @@ They are chosen from what was extracted, by the models of this process, and cost
 overview is how the summary begins, and sections are as long as they came out.
 """
 
-import re
+from collections import Counter
 from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
-from pipeline.reading.parts import FENCE
 from pipeline.summarize.events import LayersFound
 from pipeline.summarize.extractive.lines import count_words
+from pipeline.summarize.extractive.source_blocks import SourceBlockKind, split_source
 from pipeline.summarize.graph.notes import stage_of, unique_texts
 from pipeline.summarize.graph.run import Run, SummaryJob
 from pipeline.summarize.graph.texts import LAYERS, text_key
@@ -26,7 +26,6 @@ _SECTION_WORDS = (60, 200)
 _WHOLE_SECTION_WORDS = 120
 _MOST_SECTIONS = 60
 _MOST_CHARS = 200_000  # that sections are made from
-_HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*)")
 
 
 async def write_layers(runtime: Runtime[Run], iteration: int, level: int, last: StepOutput, summary: str) -> None:
@@ -67,7 +66,7 @@ async def _overview(run: Run, model: Writer | None, source: Extraction, summary:
     words = count_words(source.text)
     size = min(_OVERVIEW_WORDS, max(_FEWEST_WORDS, round(_OVERVIEW_SHARE * words)))
     if model is None:
-        blocks = [block for block in summary.split("\n\n") if block.strip() and not _HEADING.match(block.strip())]
+        blocks = [block for block in summary.split("\n\n") if block.strip() and not block.strip().startswith("#")]
         return " ".join(" ".join(blocks[:1]).split()[:_OVERVIEW_WORDS])
     text = await _shortened(run, model, source, Shape(LengthGoal(size, LengthUnit.WORDS), SummaryForm.PROSE))
     return " ".join(text.split())
@@ -88,20 +87,13 @@ async def _shortened(run: Run, model: Writer, source: Extraction, shape: Shape) 
 
 def split_sections(markdown: str) -> list[tuple[str, str]]:
     """Returns title and text of each section below the highest headings that are two or more; none without such."""
-    lines = markdown.split("\n")
-    headings: list[tuple[int, int, str]] = []
-    is_code = False
-    for number, line in enumerate(lines):
-        is_code ^= bool(FENCE.match(line))
-        if not is_code and (match := _HEADING.match(line)):
-            headings.append((number, len(match.group(1)), match.group(2).strip("# \t*")))
-    levels = sorted({level for _, level, _ in headings})
-    top = next((level for level in levels if sum(level == other for _, other, _ in headings) > 1), None)
-    if top is None:
-        return []
-    starts = [(number, title) for number, level, title in headings if level == top]
-    ends = [number for number, _ in starts[1:]] + [len(lines)]
+    headings = [block for block in split_source(markdown) if block.kind is SourceBlockKind.HEADING]
+    counts = Counter(heading.level for heading in headings)
+    top = min((level for level, count in counts.items() if count > 1), default=None)
+    tops = [heading for heading in headings if heading.level == top]
+    ends = [markdown.rfind("\n", 0, heading.start) for heading in tops[1:]] + [len(markdown)]
     found = [
-        (title, "\n".join(lines[number + 1 : end]).strip()) for (number, title), end in zip(starts, ends, strict=True)
+        (markdown[heading.start : heading.end].strip("# \t*"), markdown[heading.end : end].lstrip("# ").strip())
+        for heading, end in zip(tops, ends, strict=False)
     ]
     return [(title, text) for title, text in found if text][:_MOST_SECTIONS]

@@ -98,7 +98,6 @@ def test_what_was_dropped_is_remembered_with_its_chunks() -> None:
         "# The same heading stands here twice",
         "1. Press the red button for long.",
         "| a table row | with some words | in it |",
-        "    indented code stays where it is.",
         "See below.",
         "a line of output without any end mark",
     ],
