@@ -12,16 +12,13 @@ import numpy as np
 
 from pipeline.reading.terms import Term
 from pipeline.summarize.extractive.centrality import Float64
-from pipeline.summarize.extractive.excerpt import LIST_KINDS, PROSE, STATEMENTS, STRUCTURE, Excerpt, ExcerptKind
-from pipeline.summarize.extractive.section_roles import SectionRole, role_of
+from pipeline.summarize.extractive.excerpt import PROSE, STATEMENTS, STRUCTURE, Excerpt, ExcerptKind
+from pipeline.summarize.extractive.section_roles import role_of
 from pipeline.summarize.extractive.values import ExcerptValues
 
 _MOST_COMPARED = 2_000  # of sentences by MMR, the most central ones: each choice is compared with all of them
-_OWN_SUMMARY_SHARE = 0.5  # of what is filled, for what the author says in short
-_SECTIONS_SHARE = 0.6  # of what is left
-_STRETCH_TOKENS, _MOST_STRETCHES = 100, 10  # of a summary, for one stretch of its text
+_SECTIONS_SHARE = 0.6  # of what is filled, for one sentence of each section
 _ACTS_SHARE = 0.6  # of what operators read: warnings, steps and commands, before anything is explained
-_MOST_LIST_SHARE, _FEW_ITEMS = 0.2, 3  # of the room, for one list of more items
 _POOR_SHARE = 0.5  # of what may be filled; below it fragments are better than nothing
 
 
@@ -96,18 +93,13 @@ def select(candidates: Candidates, budget: Budget, always: Iterable[int] = ()) -
     if candidates.values.are_acted_on:
         selection.keep_values(_ACTS_SHARE * budget.ceiling, only_flagged=True)
     if not candidates.has_focus:
-        selection.take_own_summary(_OWN_SUMMARY_SHARE * central)
         selection.open_sections(selection.tokens + _SECTIONS_SHARE * max(0.0, central - selection.tokens))
-        selection.cover(central)
     selection.fill(central)
     if central < budget.ceiling:
         selection.keep_values(budget.ceiling)
         if not candidates.has_focus:
             selection.open_sections(min(budget.ceiling, selection.tokens + _SECTIONS_SHARE * central))
     selection.fill(fill)
-    if selection.tokens < _POOR_SHARE * fill:  # a text of nothing but lists
-        selection.takes_lists = True
-        selection.fill(fill)
     if selection.tokens < _POOR_SHARE * fill:  # a transcript without full stops, a list of titles
         selection.fill(fill, takes_cut=True)
     selection.keep_values(budget.ceiling)
@@ -119,7 +111,7 @@ class _Selection:
     """What was chosen so far.
 
     Attributes:
-        takes_lists: lists may take as much of the room as they need.
+        rows: where the vector of a sentence stands, by its position.
     """
 
     candidates: Candidates
@@ -127,7 +119,6 @@ class _Selection:
     tokens: int = 0
     said: set[Term] = field(default_factory=set)
     rows: dict[int, int] = field(default_factory=dict)
-    takes_lists: bool = False
 
     def __post_init__(self) -> None:
         """Remembers where the sentences stand in the arrays."""
@@ -174,14 +165,7 @@ class _Selection:
             if heap and density < -heap[0][0] and density < -believed:  # said meanwhile: worth less than believed
                 heapq.heappush(heap, (-density, position))
                 continue
-            self._add_if_fits(position, limit, may_be_long=only_flagged)
-
-    def take_own_summary(self, limit: float) -> None:
-        """Takes what the author says in short, from its beginning."""
-        excerpts = self.candidates.excerpts
-        for position in (self.candidates.sentences[row] for row in self._filling_rows()):
-            if role_of(excerpts, excerpts[position].section) is SectionRole.OWN_SUMMARY:
-                self._add_if_fits(position, limit)
+            self._add_if_fits(position, limit)
 
     def open_sections(self, limit: float) -> None:
         """Takes the best sentence of every section that has nothing yet: chapters first, what frames the text last."""
@@ -199,24 +183,6 @@ class _Selection:
         levels = {section: (roles[section], excerpts[section].level if section >= 0 else 0) for section in best}
         for section in sorted(best, key=lambda each: (levels[each], -sizes[each], each)):
             self._add_if_fits(-best[section][1], limit)
-
-    def cover(self, limit: float) -> None:
-        """Takes the best sentence of every stretch of the text that has nothing yet, so that none goes unheard.
-
-        The longer the text may be, the shorter the stretches: what has one stretch is told from its beginning.
-        """
-        excerpts, count = self.candidates.excerpts, min(_MOST_STRETCHES, int(limit / _STRETCH_TOKENS))
-        ends = np.cumsum([excerpt.token_count for excerpt in excerpts])
-        stretches = (count * (ends - 1) // max(1, ends[-1])).tolist()
-        served = {stretches[position] for position in self.chosen if excerpts[position].kind not in STRUCTURE}
-        best: dict[int, tuple[float, int]] = {}
-        for row in self._filling_rows():
-            position = self.candidates.sentences[row]
-            stretch = stretches[position]
-            if stretch not in served:
-                best[stretch] = max(best.get(stretch, (-1.0, 0)), (self._worth(position), -position))
-        for stretch in sorted(best):
-            self._add_if_fits(-best[stretch][1], limit)
 
     def fill(self, limit: float, *, takes_cut: bool = False) -> None:
         """Takes sentences by maximal marginal relevance: central, and unlike what is there."""
@@ -257,19 +223,13 @@ class _Selection:
         total = sum(excerpts[each].token_count * own_worth for each, own_worth in zip(said, worth, strict=True))
         return float(total / max(1, self.cost(bundle)) + self.candidates.values.bonus(position, self.said))
 
-    def _add_if_fits(self, position: int, limit: float, *, may_be_long: bool = False) -> bool:
+    def _add_if_fits(self, position: int, limit: float) -> bool:
         if position in self.chosen:
             return False
         bundle = self.bundle(position)
-        is_long = not may_be_long and self._is_long_list(bundle, limit)
-        if fits := self.tokens + self.cost(bundle) <= limit and not is_long:
+        if fits := self.tokens + self.cost(bundle) <= limit:
             self.add(bundle)
         return fits
-
-    def _is_long_list(self, bundle: Sequence[int], limit: float) -> bool:
-        """Tells whether a list would take so much of the room that other sections go unheard for it."""
-        items = sum(self.candidates.excerpts[position].kind in LIST_KINDS for position in bundle)
-        return not self.takes_lists and items > _FEW_ITEMS and self.cost(bundle) > _MOST_LIST_SHARE * limit
 
     def _filling_rows(self, *, takes_cut: bool = False) -> list[int]:
         excerpts = self.candidates.excerpts

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pipeline.reading.terms import Term, TermKind
 from pipeline.summarize.document import SummaryType
 from pipeline.summarize.extractive.excerpt import PROSE, Excerpt, ExcerptKind
-from pipeline.summarize.extractive.lines import count_words, is_prompt, is_warning
+from pipeline.summarize.extractive.lines import is_prompt, is_warning
 from pipeline.summarize.retention import Mentions, Retention, TermRetention
 from pipeline.summarize.writer import CriticVerdict
 
@@ -26,13 +26,10 @@ _TERM_WEIGHTS = {
 _FLAG_WEIGHTS = {SummaryType.TECHNICAL: 2.0, SummaryType.OPERATOR: 12.0}
 _WANTED_WEIGHT = 5.0
 # Listings and fragments are full of numbers; where something must be left out, a sentence with one says more.
-_LISTING_WEIGHT, _CUT_WEIGHT = 0.1, 0.05
-_MIN_WARNING_WORDS = 5
+_SCRAP_WEIGHT = 0.1
 _TECHNICAL_KINDS = frozenset({TermKind.UNIT, TermKind.VERSION, TermKind.PART_NUMBER, TermKind.COMMAND, TermKind.PATH})
-_FEW_TECHNICAL, _MANY_TECHNICAL = (
-    0.15,
-    0.2,
-)  # share of sentences: of 160 news articles 0.09, of two manuals 0.16 to 0.29
+# Share of sentences: of 160 news articles 0.09, of two manuals 0.16 to 0.29.
+_FEW_TECHNICAL, _MANY_TECHNICAL = 0.15, 0.2
 _PLAIN_BONUS, _TECHNICAL_BONUS = 0.1, 0.5
 _FULL_BONUS_VALUES = 3.0
 
@@ -51,7 +48,7 @@ class ExcerptValues:
         self.flags = [_FLAG_WEIGHTS[summary_type] * _must_stay(excerpt) for excerpt in excerpts]
         self.terms: list[dict[Term, float]] = []
         for excerpt in excerpts:
-            factor = (1.0 if excerpt.kind in PROSE else _LISTING_WEIGHT) * (_CUT_WEIGHT if excerpt.is_cut else 1.0)
+            factor = 1.0 if excerpt.kind in PROSE and not excerpt.is_cut else _SCRAP_WEIGHT
             weights = {term: factor * _TERM_WEIGHTS[term.kind] for term in excerpt.terms if term.kind in VALUE_KINDS}
             if missed is not None:
                 wanted = (term for term in excerpt.terms if term in missed.terms or missed.says(term.text))
@@ -88,7 +85,7 @@ def _must_stay(excerpt: Excerpt) -> bool:
         return any(is_prompt(line) for line in excerpt.text.split("\n"))
     if excerpt.kind is ExcerptKind.STEP:
         return True
-    return excerpt.kind in PROSE and count_words(excerpt.text) >= _MIN_WARNING_WORDS and is_warning(excerpt.text)
+    return excerpt.kind in PROSE and is_warning(excerpt.text)
 
 
 _FULL = 0.9

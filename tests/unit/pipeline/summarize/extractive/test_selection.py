@@ -1,5 +1,3 @@
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
 
@@ -163,42 +161,6 @@ def test_of_two_sentences_about_as_central_the_one_with_a_new_value_fills_the_sp
     )
     room = max(excerpt.token_count for excerpt in excerpts)
     assert taken in texts(excerpts, select(candidates, Budget(room, room, room)))
-
-
-def ranked(text: str, worth: Sequence[float]) -> Candidates:
-    """All sentences and items are unlike each other."""
-    excerpts = read_excerpts([text], count_tokens)
-    sentences = comparable(excerpts)
-    return Candidates(
-        excerpts=excerpts,
-        dropped=frozenset(),
-        values=ExcerptValues(excerpts, SummaryType.TECHNICAL, None),
-        sentences=sentences,
-        centrality=np.array(worth),
-        vectors=np.eye(len(sentences)),
-        relevance_weight=1.0,
-    )
-
-
-def test_every_stretch_of_a_plain_text_is_heard_where_there_is_room() -> None:
-    text = " ".join(f"The pump of hall {number} is washed in spring by its crew." for number in range(120))
-    candidates = ranked(text, [1 - number / 120 for number in range(120)])
-    halves = []
-    for room in (100.0, 450.0):
-        chosen = select(candidates, Budget(room, room, room))
-        assert sum(candidates.excerpts[position].token_count for position in chosen) <= room
-        halves.append({4 * position // 120 for position in chosen})
-    assert halves == [{0}, {0, 1, 2, 3}]
-
-
-def test_a_long_list_does_not_take_the_room_of_other_statements() -> None:
-    items = "\n".join(f"- gasket of hall {number}, of steel" for number in range(10))
-    said = "\n\n".join(f"The pump of hall {number} is washed in spring by its crew." for number in range(20))
-    candidates = ranked(f"{said}\n\n{items}", [0.5] * 20 + [1.0] * 10)
-    room = sum(excerpt.token_count for excerpt in candidates.excerpts[20:]) * 1.5
-    chosen = select(candidates, Budget(room, room, room))
-    assert chosen
-    assert all(position < 20 for position in chosen)
 
 
 def test_a_text_of_nothing_but_a_list_is_not_left_out() -> None:
