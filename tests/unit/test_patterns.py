@@ -25,7 +25,6 @@ _JUDGE = "pipeline.judge.evidence"
 BOUNDED = {
     f"{_JUDGE}.signals.tone._SENTENCE_START": "reads the 8 characters before a name",
     "pipeline.reading.names._SENTENCE_END": "reads the 6 characters before a word",
-    "pipeline.summarize.graph.background._MARKED": "lines of at most 220 characters",
     "pipeline.summarize.graph.background._WORDS_BEFORE": "reads the 120 characters before a bracket",
     **{
         f"pipeline.reading.terms.{name}": "words of at most 200 characters"
