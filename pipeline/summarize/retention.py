@@ -7,9 +7,9 @@ fewer.
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pipeline.reading.function_words import STOP_WORDS
@@ -24,32 +24,12 @@ _MOST_MISSING = 20
 
 
 @dataclass(frozen=True, slots=True)
-class TermRetention:
-    """How many distinct terms of one kind survived.
+class Kept:
+    """How much survived of something: distinct terms of one kind, or values with what they are the values of.
 
     Attributes:
-        kept_count: those of them that the output has too; at most `input_count`.
-        missing: some terms that were lost, in the order of the input; examples, not all of them.
-    """
-
-    kind: TermKind
-    input_count: int
-    kept_count: int
-    missing: tuple[str, ...] = ()
-
-    @property
-    def share(self) -> float:
-        """In [0, 1]; 1 when there was nothing to keep."""
-        return self.kept_count / self.input_count if self.input_count else 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class ValueRecall:
-    """How many values survived together with what they are the values of .
-
-    Attributes:
-        kept_count: at most `input_count`.
-        missing: some that were lost, value first, with words of their subject.
+        kept_count: those that the output has too; at most `input_count`.
+        missing: some that were lost, in the order of the input; examples, not all of them.
     """
 
     input_count: int = 0
@@ -63,6 +43,13 @@ class ValueRecall:
 
 
 @dataclass(frozen=True, slots=True)
+class TermRetention(Kept):
+    """How many distinct terms of one kind survived."""
+
+    kind: TermKind = field(kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
 class Retention:
     """What survived, one entry for each kind, in the order of `TermKind`.
 
@@ -71,13 +58,12 @@ class Retention:
     """
 
     kinds: tuple[TermRetention, ...]
-    values: ValueRecall = ValueRecall()
+    values: Kept = Kept()
 
     @property
     def share(self) -> float:
         """Of the terms of all kinds together, in [0, 1]."""
-        total = sum(kind.input_count for kind in self.kinds)
-        return sum(kind.kept_count for kind in self.kinds) / total if total else 1.0
+        return Kept(*_total(self.kinds)).share
 
     def of(self, kind: TermKind) -> TermRetention:
         """Returns the entry of a kind."""
@@ -112,19 +98,16 @@ class Mentions:
 
 def measure(input_terms: Iterable[Term], outputs: Sequence[Mentions]) -> Retention:
     """Counts the distinct terms of an input that at least one of the outputs mentions."""
-    input_counts = dict.fromkeys(TermKind, 0)
+    counts: Counter[TermKind] = Counter()
     missing: dict[TermKind, list[str]] = {kind: [] for kind in TermKind}
     for term in input_terms:
-        input_counts[term.kind] += 1
-        for output in outputs:
-            if term in output.terms or output.says(term.text):
-                break
-        else:
+        counts[term.kind] += 1
+        if not any(term in output.terms or output.says(term.text) for output in outputs):
             missing[term.kind].append(term.text)
     return Retention(
         tuple(
-            TermRetention(kind, count, count - len(missing[kind]), tuple(missing[kind][:_MOST_MISSING]))
-            for kind, count in input_counts.items()
+            TermRetention(counts[kind], counts[kind] - len(lost), tuple(lost[:_MOST_MISSING]), kind=kind)
+            for kind, lost in missing.items()
         )
     )
 
@@ -132,22 +115,13 @@ def measure(input_terms: Iterable[Term], outputs: Sequence[Mentions]) -> Retenti
 def add_up(retentions: Iterable[Retention]) -> Retention:
     """Adds the counts of several calls: a term that two inputs have counts twice, and must survive twice."""
     given = list(retentions)
-    return Retention(
-        tuple(
-            TermRetention(
-                kind,
-                sum(retention.of(kind).input_count for retention in given),
-                sum(retention.of(kind).kept_count for retention in given),
-                tuple(dict.fromkeys(term for each in given for term in each.of(kind).missing))[:_MOST_MISSING],
-            )
-            for kind in TermKind
-        ),
-        ValueRecall(
-            sum(retention.values.input_count for retention in given),
-            sum(retention.values.kept_count for retention in given),
-            tuple(dict.fromkeys(label for each in given for label in each.values.missing))[:_MOST_MISSING],
-        ),
-    )
+    kinds = (TermRetention(*_total([each.of(kind) for each in given]), kind=kind) for kind in TermKind)
+    return Retention(tuple(kinds), Kept(*_total([each.values for each in given])))
+
+
+def _total(parts: Sequence[Kept]) -> tuple[int, int, tuple[str, ...]]:
+    lost = dict.fromkeys(label for part in parts for label in part.missing)
+    return sum(part.input_count for part in parts), sum(part.kept_count for part in parts), tuple(lost)[:_MOST_MISSING]
 
 
 _KINDS = {TermKind.NUMBER, TermKind.UNIT, TermKind.VERSION, TermKind.PART_NUMBER}
@@ -220,7 +194,7 @@ def _subject_words(words: str) -> dict[str, str]:
     return found
 
 
-def measure_recall(stated: Iterable[Stated], outputs: Sequence[str]) -> ValueRecall:
+def measure_recall(stated: Iterable[Stated], outputs: Sequence[str]) -> Kept:
     """Counts the values of an input that at least one of the outputs keeps with their subject."""
     told: defaultdict[str, list[frozenset[str]]] = defaultdict(list)
     for output in outputs:
@@ -232,7 +206,7 @@ def measure_recall(stated: Iterable[Stated], outputs: Sequence[str]) -> ValueRec
         needed = min(_ENOUGH, len(one.subject))
         if not any(len(one.subject & subject) >= needed for subject in told.get(_bare(one.value), ())):
             missing.append(one.label)
-    return ValueRecall(count, count - len(missing), tuple(missing[:_MOST_MISSING]))
+    return Kept(count, count - len(missing), tuple(missing[:_MOST_MISSING]))
 
 
 def _bare(value: Term) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from pipeline.summarize.retention import ValueRecall
+from pipeline.summarize.retention import Kept
 
 _LONGEST_TEXT = 300
 
@@ -19,7 +19,7 @@ class FaultKind(StrEnum):
     LANGUAGE = "other_language"  # not the one asked for, or that of the input
     CHATTER = "chatter"  # "Sure! Here is ...", fences around everything, lines and tags of the prompt
     CUT = "cut"  # ends in the middle of a sentence
-    ORDER = "order"  # speaks to a model or a judge, and states nothing
+    ORDER = "order"  # of stored texts: earlier versions took out what speaks to a model
     NUMBER = "invented_number"
     UNIT = "wrong_unit"
     DATE = "invented_date"
@@ -107,7 +107,7 @@ class Checked:
     text: str
     trust: Trust
     whole: FaultKind | None
-    recall: ValueRecall
+    recall: Kept
     lost_share: float
 
     @property

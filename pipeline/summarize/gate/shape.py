@@ -1,14 +1,13 @@
 """The shape of an answer: what chat models put around what they were asked for, or in its place.
 
-Patterns of words are English and German, French and Spanish where they are short; whatever stands in the input word for
-word is none of it.
+Whatever stands in the input word for word is none of it.
 """
 
 import re
-from collections.abc import Iterator
 
 from pipeline.reading.framing import is_framing
 from pipeline.reading.language import is_english, is_english_prose
+from pipeline.reading.word_lists import phrase_list
 from pipeline.reading.words import fold
 from pipeline.summarize.gate.findings import FaultKind
 from pipeline.summarize.gate.source import SourceText
@@ -18,28 +17,6 @@ _FENCE_LINE = re.compile(r"[ \t]*+(?:```|~~~)[ \t]*+(\w*+)[ \t]*+")
 _TEXT_FENCES = {"", "markdown", "md", "text", "txt", "plaintext", "plain"}
 _TAG = re.compile(r"</?data(?:-[0-9a-f]{1,64})?(?:\s[^<>\n]{0,80})?>", re.IGNORECASE)
 _PART_OF = re.compile(r"(?:this is )?part \d{1,6} of \d{1,6}|document: .{1,200}", re.IGNORECASE)
-_POLITE = r"(?:sure|certainly|of course|absolutely|okay|ok|understood|gladly|no problem|thank you)"
-_THINGS = (
-    r"(?:information|details?|extracts?|extraction|text|texts|content|summary|version|document|material|part|points"
-    r"|output|result|merge|combination|answer|data)"
-)
-_ANNOUNCES = re.compile(
-    rf"(?:{_POLITE}\b[\s!,.:–-]*)?"
-    r"(?:(?:here(?:['’]s| is| are)|below (?:is|are)|the following (?:is|are)|i(?:['’]ve| have))\b"
-    rf"[^.!?]{{0,80}}\b{_THINGS}\b[^.!?]{{0,120}}[.:!]?|{_POLITE}[\s!,.:–-]*)",
-    re.IGNORECASE,
-)
-_SAYS_NO = re.compile(
-    r"(?:(?:i['’]?m|i am|we are)\s+(?:really\s+|very\s+|so\s+)?(?:sorry|afraid|unable|not able)\b"
-    r"|(?:i|we)\s+(?:can(?:no|['’])t|cannot|could not|couldn['’]t|won['’]t|will not|am unable to|must decline)"
-    r"\s+(?:\w+\s+){0,3}?"
-    r"(?:assist|help|provide|comply|fulfil|extract|summari[sz]e|do|process|continue|answer|create|generate|access|share)"
-    r"|(?:i|we)\s+apologi[sz]e|(?:my )?apologies|as an? (?:ai|(?:large )?language model)"
-    r"|(?:unfortunately|sorry),? (?:i|but|we)\b|(?:this|your) request (?:violates|goes against|is not)"
-    r"|es tut mir leid|leider kann ich|je suis désolé|désolé,|lo siento|no puedo (?:ayudar|asistir))",
-    re.IGNORECASE,
-)
-_LONGEST_LINE = 300
 _EDGE_LINES = 2
 _FEWEST_LETTERS = 40
 
@@ -75,15 +52,12 @@ def _without_fence(text: str, source: SourceText, removed: list[tuple[FaultKind,
     if not opening or opening[1].lower() not in _TEXT_FENCES:
         return text
     fences = [number for number, line in enumerate(lines) if _FENCE_LINE.fullmatch(line)]
-    is_wrapped = fences[-1] == len(lines) - 1 and len(fences) % 2 == 0 and (len(fences) > 2 or fences[0] == 0)  # noqa: PLR2004
-    is_nested = len(fences) > 2 and opening[1] == ""  # noqa: PLR2004 - two blocks of code, not one around all
-    is_own = not opening[1] and "```" in source.text
-    if len(fences) == 1:
-        is_wrapped, is_nested = True, False  # the end was cut
-    if not is_wrapped or is_nested or is_own:
+    is_cut, is_closed = len(fences) == 1, len(fences) % 2 == 0 and fences[-1] == len(lines) - 1
+    is_code = not opening[1] and ("```" in source.text or len(fences) > 2)  # noqa: PLR2004 - two blocks of code
+    if is_code or not (is_cut or is_closed):
         return text
     removed.append((FaultKind.CHATTER, lines[0]))
-    return "\n".join(lines[1:] if len(fences) == 1 else lines[1:-1]).strip()
+    return "\n".join(lines[1:] if is_cut else lines[1:-1]).strip()
 
 
 def _is_ours(line: str, source: SourceText) -> bool:
@@ -105,14 +79,14 @@ def _strip_edge(lines: list[str], source: SourceText, removed: list[tuple[FaultK
 
 def _is_chat(line: str, source: SourceText) -> bool:
     words = line.strip().strip("*_ ")
-    if not words or len(words) > _LONGEST_LINE or fold(words) in source.lines:
-        return False
-    return bool(_ANNOUNCES.fullmatch(words)) or is_framing(words)
+    return not words.startswith("#") and fold(words) not in source.lines and is_framing(words)
 
 
 def is_refusal(sentence: str) -> bool:
     """Tells whether a sentence apologises for not answering."""
-    return bool(_SAYS_NO.match(sentence.lstrip(" \"'*_>-")))
+    words = sentence.casefold().replace("’", "'").split()
+    said = " ".join(filter(None, (word.strip("\"'.,;:!*_>-") for word in words)))
+    return f"{said} ".startswith(tuple(f"{phrase} " for phrase in phrase_list("refusals")))
 
 
 def other_language(text: str, source: SourceText) -> bool:
@@ -139,10 +113,5 @@ def _repeated_share(text: str) -> float:
     words = text.split()
     if len(words) < _LEAST_LOOPED:
         return 0.0
-    runs = list(_runs(words))
+    runs = list(zip(*(words[first:] for first in range(_LOOP_WORDS)), strict=False))
     return 1 - len(set(runs)) / len(runs)
-
-
-def _runs(words: list[str]) -> Iterator[tuple[str, ...]]:
-    for first in range(len(words) - _LOOP_WORDS + 1):
-        yield tuple(words[first : first + _LOOP_WORDS])

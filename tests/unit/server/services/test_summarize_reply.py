@@ -44,7 +44,7 @@ PRICES = PriceConfig(prompt_per_million=2, completion_per_million=4)
 CHOSEN = ChosenWriter(ScriptedWriter(dataclasses.replace(WIDE, prices=PRICES)), pb.WRITER_KIND_LANGUAGE_MODEL)
 USAGE = LlmUsage(3, 500, 60)
 PROGRESS = SummaryProgress(Phase.REDUCE, 2, 40, 50, 4, USAGE, 1.5, 2.25, 7)
-RETENTION = Retention((TermRetention(TermKind.NUMBER, 4, 3, ("7 Nm",)), TermRetention(TermKind.UNIT, 0, 0)))
+RETENTION = Retention((TermRetention(4, 3, ("7 Nm",), kind=TermKind.NUMBER), TermRetention(kind=TermKind.UNIT)))
 CITATION = SummaryCitation(0, 5, CitationSupport.MARKED, 0.25, (SourcePlace(4, 2, 10, 20, 410),), 1)
 SECTIONS = (SummarySection("1 Pumps", "They run."),)
 RESULT = SummaryResult(
