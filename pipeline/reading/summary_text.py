@@ -14,10 +14,11 @@ _MARKS = re.compile(  # of markup and of chat templates; what stands between the
     r"""</?[a-zA-Z][\w-]*+(?:\s+[\w:-]++\s*+=\s*+(?:"[^\s"<>]*+"|'[^\s'<>]*+'|[^\s"'<>=]++))*+\s*+/?>"""
     r"|<!--|-->|<\|\w++\|>|\[/?INST\]|<</?SYS>>|\[\^\w{1,4}\]:?|(?<!\S)(?:`{3}|~{3})\w{0,12}(?!\S)"
 )
+_TURNS = ("<|", "[I", "[/", "<<", "<!", "--")  # a chat's turn and a comment end a sentence
 _WORD = re.compile(r"\S+")
 _LONGEST_LABEL = 4  # words
 _CUT = re.compile(r"(?:(?<=\S[^\w\s,;'’&%$€£#/\\(\[{<+–—-])|(?<=\d))\s+(?=[^a-z\s])|\n\s*")
-_FEWEST_FOREIGN = 3  # words that the source has nowhere; "J." and "Jan." belong to what follows
+_FEWEST_FOREIGN = 3  # content words; "J." and "Jan." belong to what follows
 _LONGEST_WORD = 30  # what is longer says something in a way of its own
 
 
@@ -30,7 +31,9 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: K
         source: what the summary is about.
     """
     text = read_shown(text_id, original, source)
-    bare = _MARKS.sub(lambda mark: " " * len(mark.group()), text.text)
+    bare = _MARKS.sub(
+        lambda mark: ("\n\n" if mark.group().startswith(_TURNS) else "").ljust(len(mark.group())), text.text
+    )
     text = replace(text, text=bare) if any(map(str.isalnum, bare)) else text
     split = split_sentences(text.text, max_sentence_chars)
     whole = statements(text.text, split)
@@ -48,28 +51,31 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: K
 
 
 def _without_foreign(text: str, sentence: Sentence, source: KnownWords) -> Iterator[Sentence]:
-    """Yields a sentence, and apart from it what a splitter joined to it and has no word of the source.
+    """Yields a sentence, and apart from it what a splitter joined to it and is not about the source.
 
     Such a part, an order to the judge in brackets or quotation marks, would be read as a part of the statement.
     """
-    start, is_foreign = sentence.start, None
     cuts = [cut.span() for cut in _CUT.finditer(text, sentence.start, sentence.end)]
     firsts, lasts = [sentence.start, *(end for _, end in cuts)], [*(start for start, _ in cuts), sentence.end]
-    end = sentence.start
+    start = begun = before = decided = sentence.start
+    was_foreign: bool | None = None
     for first, last in zip(firsts, lasts, strict=True):
-        found = _kind(text[first:last], source)
-        if found is not None and is_foreign is (not found):
-            yield from _trimmed(text, replace(sentence, start=start, end=end))
-            start = first
-        is_foreign, end = is_foreign if found is None else found, last
+        is_foreign = _is_foreign(text[begun:last], source)  # with the short parts before it
+        if is_foreign is not None:
+            if was_foreign is (not is_foreign):  # short parts between the two go with the foreign one
+                at, end = (begun, decided) if is_foreign else (first, before)
+                yield from _trimmed(text, replace(sentence, start=start, end=end))
+                start = at
+            was_foreign, decided, begun = is_foreign, last, last
+        before = last
     yield from _trimmed(text, replace(sentence, start=start))
 
 
-def _kind(part: str, source: KnownWords) -> bool | None:
-    """Tells whether a part has no word of the source; None where it has too few words to tell."""
+def _is_foreign(part: str, source: KnownWords) -> bool | None:
+    """Tells whether a part is not about the source; None where it has too few words to tell."""
     table = WordTable.of(part)
-    stems = frozenset(table.content_stems(range(len(table))))
-    if any(map(source.sentence_count, stems)):
+    stems = table.content_stems(range(len(table)))
+    if source.is_about(stems):
         return False
     return True if len(stems) >= _FEWEST_FOREIGN or any(len(stem) > _LONGEST_WORD for stem in stems) else None
 

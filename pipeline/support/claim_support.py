@@ -73,14 +73,12 @@ class Hypothesis:
         text: the statement.
         premises: passages of the document that speak of it, as the model reads them.
         known_share: of the weight of its content words, those that stand anywhere in the document.
-        of_sentence: pairs of the sentence that it is a part of: what entails that entails the statement.
         is_copied: whether it stands in the document word for word, and so contradicts nothing.
     """
 
     text: str
     premises: tuple[str, ...]
     known_share: float
-    of_sentence: tuple[Pair, ...] = ()
     is_copied: bool = False
 
     @property
@@ -94,12 +92,14 @@ class Support:
     """What a document says of a statement.
 
     Attributes:
-        entailment: by the passage that entails it most, or of the whole sentence if that is more, in [0, 1].
-        contradiction: the greatest of a passage, in [0, 1]; 0 for a statement that stands there word for word.
+        premise: index of the passage that entails it most; None without any.
+        entailment: by that passage, in [0, 1].
+        contradiction: by that passage, in [0, 1]; 0 for a statement that stands in the document word for word.
         probability: that the document supports it, in (0, 1), calibrated.
         label: by the probability and the contradiction.
     """
 
+    premise: int | None
     entailment: float
     contradiction: float
     probability: float
@@ -136,13 +136,15 @@ def label_of(probability: float, config: SupportConfig, *, is_contradicted: bool
 
 def read_support(statement: Hypothesis, scores: PairScores, config: SupportConfig) -> Support:
     """Returns what a document says of a statement, from the scores of all its pairs; without any nothing entails it."""
-    pairs = statement.pairs
-    entailment = max((scores.entailment(*pair) for pair in (*pairs, *statement.of_sentence)), default=0.0)
-    contradiction = max((scores.contradiction(*pair) for pair in pairs if not statement.is_copied), default=0.0)
+    premise, entailment, contradiction = scores.best(statement.premises, statement.text), 0.0, 0.0
+    if premise is not None:
+        pair = statement.pairs[premise]
+        entailment = scores.entailment(*pair)
+        contradiction = 0.0 if statement.is_copied else scores.contradiction(*pair)
     probability = claim_support(signals(entailment, statement.known_share))
     is_contradicted = contradiction >= config.contradicted and contradiction > entailment
     label = label_of(probability, config, is_contradicted=is_contradicted)
-    return Support(entailment, contradiction, probability, label)
+    return Support(premise, entailment, contradiction, probability, label)
 
 
 def signals(entailment: float, known_share: float) -> dict[str, float]:

@@ -33,13 +33,11 @@ class ClaimPlan:
     Attributes:
         claim: the claim.
         passages: of the source, that it is checked against, the longest first; empty without source.
-        of_sentence: pairs of the whole sentence that it is a clause of: what entails that entails the claim.
         known_share: of the weight of its content words, those that stand anywhere in the source.
     """
 
     claim: ClaimSpan
     passages: tuple[Passage, ...]
-    of_sentence: tuple[Pair, ...]
     known_share: float
 
     @property
@@ -125,7 +123,7 @@ def make_plan(
     claims = tuple(_plan_claim(draft, claim, config.short_passage_chars) for claim in draft.claims)
     ranked = _facts(draft, centrality, closeness, config, ())
     for_judge = _facts(draft, centrality, closeness, config, preferred) if preferred else ranked
-    pairs = [pair for plan in claims for pair in (*plan.pairs, *plan.of_sentence)]
+    pairs = [pair for plan in claims for pair in plan.pairs]
     return EvidencePlan(
         draft,
         config,
@@ -151,18 +149,7 @@ def _plan_claim(draft: ReadTexts, claim: ClaimSpan, short_chars: int) -> ClaimPl
     before = None if earlier is None else told.ranges[earlier]
     weights = claim_weights(told.table, claim.words, draft.source.index, before)
     passages = draft.source.passages.for_claim(weights, short_chars)
-    return ClaimPlan(claim, passages, _of_sentence(draft, claim, short_chars), draft.source.index.known_share(weights))
-
-
-def _of_sentence(draft: ReadTexts, claim: ClaimSpan, short_chars: int) -> tuple[Pair, ...]:
-    """Returns the pairs of the sentence that a claim is a clause of; none for a claim that is a sentence."""
-    told, sentence = draft.summary.read, claim.sentence_index
-    words = told.ranges[sentence]
-    if claim.words == words:
-        return ()
-    weights = claim_weights(told.table, words, draft.source.index)
-    text = told.passages[sentence].text
-    return tuple((passage.span.text, text) for passage in draft.source.passages.for_claim(weights, short_chars))
+    return ClaimPlan(claim, passages, draft.source.index.known_share(weights))
 
 
 def plan_facts(plan: EvidencePlan, raising: Sequence[int]) -> dict[int, FactPlan]:

@@ -24,9 +24,8 @@ def read_claim(
     stop_if_nobody_waits()
     claim, told, text = plan.claim, draft.summary.read, plan.claim.passage.text
     premises, is_copied = tuple(one.span.text for one in plan.passages), draft.values.has_words(told.table, claim.words)
-    best = scores.best(premises, text)
-    passage = None if best is None else plan.passages[best]
-    support = read_support(Hypothesis(text, premises, plan.known_share, plan.of_sentence, is_copied), scores, config)
+    support = read_support(Hypothesis(text, premises, plan.known_share, is_copied), scores, config)
+    passage = None if support.premise is None else plan.passages[support.premise]
     mismatches = find_mismatches(told, claim.words, draft.values, plan.passage)
     unsupported = tuple[TextSpan, ...]()
     if support.label is not ClaimLabel.SUPPORTED:

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Sequence
 
 import numpy as np
-import pytest
 
 from pipeline.judge.evidence.build import build_evidence
 from pipeline.judge.evidence.draft import EvidenceRequest
+from pipeline.model_answers import PairScores
 from pipeline.protocols import Float32
 from tests.fakes_pipeline import OverlapEntailment, fake_models
 
@@ -34,23 +34,16 @@ def test_the_passage_that_entails_more_counts() -> None:
     assert claim.entailment == 1.0
 
 
-CLAUSES = ("Village 7 has 7 wells near the road", "the ninth village has 63 goats.")
-
-
-class SureOfWholeSentences(OverlapEntailment):
-    """Entails hypotheses of both clauses alone."""
-
-    async def entail(self, pairs: Sequence[tuple[str, str]]) -> Float32:
-        self.calls.append(list(pairs))
-        whole = [float(all(clause in claim.lower() for clause in map(str.lower, CLAUSES))) for _, claim in pairs]
-        return np.array([[one, 0.0, 1 - one] for one in whole], dtype=np.float32)
-
-
-@pytest.mark.parametrize(("joint", "support"), [("; ", 1.0), (". ", 0.0)])
-def test_what_entails_a_sentence_entails_its_clauses_and_no_other_sentence(joint: str, support: float) -> None:
-    entailment = SureOfWholeSentences()
-    summary = joint.join(CLAUSES).replace(". t", ". T")
-    table = asyncio.run(build_evidence(EvidenceRequest(ARTICLE, summary), fake_models(entailment=entailment)))
-    assert [claim.entailment for claim in table.claims] == [support, support]
-    asked = entailment.calls[0]
-    assert len(asked) == len(set(asked))
+def test_what_is_reported_is_what_the_model_said_of_the_returned_premise() -> None:
+    table = asyncio.run(
+        build_evidence(
+            EvidenceRequest(ARTICLE, "Village 7 has 7 wells; Village 9 has 63 goats. It is so."),
+            fake_models(entailment=OverlapEntailment()),
+        )
+    )
+    for claim in table.claims:
+        assert claim.premise is not None
+        pairs = [(claim.premise.text, claim.passage.text)]
+        scores = PairScores(pairs, asyncio.run(OverlapEntailment().entail(pairs)))
+        assert claim.entailment == scores.entailment(*pairs[0])
+        assert claim.contradiction in (0.0, scores.contradiction(*pairs[0]))
