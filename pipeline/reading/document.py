@@ -19,6 +19,7 @@ from pipeline.off_loop import stoppable
 from pipeline.reading.characters import NormalizedText, OffsetMap, nfkc, normalize_decoded
 from pipeline.reading.headings import statements
 from pipeline.reading.passage import TextSpan
+from pipeline.reading.rules import Rule
 from pipeline.reading.sentences import Sentence, split_sentences
 from pipeline.reading.windows import sentence_passages
 from pipeline.reading.word_table import KnownWords, WordTable
@@ -154,6 +155,22 @@ _DECORATION = re.compile(
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})++(?!\d)(?:\.\d+)?")
 
 
+SHOWN = Rule(
+    "shown",
+    "reading",
+    "Invisible characters, disguised letters, emoji and targets of links are not read.",
+    "The m\u00adayor left [Ana](https://x.org) 👋.",
+    "The mayor left Ana.",
+)
+COMMAS = Rule(
+    "grouped-numbers",
+    "reading",
+    "Where the source writes 2000 for 2,000 a summary is read so too.",
+    "2,000 people",
+    "2000 people",
+)
+
+
 def read_shown(text_id: str, original: str, source: KnownWords | None = None) -> NormalizedText:
     """Normalises a text as a person sees it. Linear in its length.
 
@@ -161,11 +178,13 @@ def read_shown(text_id: str, original: str, source: KnownWords | None = None) ->
         source: where it writes 2000 for 2,000 the text is read so too: a model takes them for different numbers.
     """
     text, offsets = nfkc(original)
+    if not SHOWN.is_on:
+        return normalize_decoded(text_id, original, text, offsets)
     text, offsets = _without(text, offsets, _spans(_UNSEEN, text))
     text, offsets = _without(text, offsets, _spans(_DECORATION, text))
     if _MAY_BE_DISGUISED.search(text):
         text = _DISGUISED.sub(lambda word: word.group().translate(_LOOKALIKES), text)
-    if source is not None:
+    if COMMAS.is_on and source is not None:
         text, offsets = _without(text, offsets, _foreign_commas(text, source))
     return normalize_decoded(text_id, original, text, offsets)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from pipeline.reading.rules import Rule
 from pipeline.reading.sentences import BlockKind, Sentence
 from pipeline.reading.verbs import is_verb
 from pipeline.reading.word_table import WordTable
@@ -9,8 +10,19 @@ from pipeline.reading.word_table import WordTable
 _FEWEST_WORDS = 9  # a heading with more is a statement
 
 
+HEADINGS = Rule(
+    "headings",
+    "reading",
+    "A heading without a verb, a full stop and nine words states nothing.",
+    "## The old bridge",
+    "no statement",
+)
+
+
 def statements(text: str, sentences: Sequence[Sentence]) -> list[Sentence]:
     """Returns the sentences without headings that only name what follows; a text of nothing else keeps them."""
+    if not HEADINGS.is_on:
+        return list(sentences)
     stated = [one for one in sentences if one.kind is not BlockKind.HEADING or _states(text[one.start : one.end])]
     return stated or list(sentences)
 

@@ -22,6 +22,7 @@ from pydantic import Field
 
 from pipeline.frozen import FrozenModel
 from pipeline.model_answers import Pair, PairScores
+from pipeline.reading.rules import Rule
 
 _CERTAINTY = 1e-3
 """Added to a probability and to its complement: the model is not to be believed beyond 0.999."""
@@ -147,6 +148,15 @@ def read_support(statement: Hypothesis, scores: PairScores, config: SupportConfi
     return Support(premise, entailment, contradiction, probability, label)
 
 
+KNOWN_WORDS = Rule(
+    "known-words",
+    "judge",
+    "A claim of whose words the source has less than a quarter is less probable.",
+    "Source: of a bridge. Claim: Penguins mate for life.",
+    "a lower probability",
+)
+
+
 def signals(entailment: float, known_share: float) -> dict[str, float]:
     """Returns the signals of a claim by name; more of any speaks for the claim.
 
@@ -156,7 +166,7 @@ def signals(entailment: float, known_share: float) -> dict[str, float]:
     """
     return {
         "entailment": math.log((entailment + _CERTAINTY) / (1 - entailment + _CERTAINTY)),
-        "known_words": -max(0.0, 1 - known_share / _ENOUGH),
+        "known_words": -max(0.0, 1 - known_share / _ENOUGH) if KNOWN_WORDS.is_on else 0.0,
     }
 
 

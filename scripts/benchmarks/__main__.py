@@ -53,6 +53,9 @@ def main(
     ] = DEFAULT_DATA,
     *,
     quick: Annotated[bool, typer.Option("--quick", help="Measure for less than 50 seconds on two cores.")] = False,
+    without: Annotated[
+        list[str] | None, typer.Option(help="judge: a rule of docs/rules to switch off; two columns, with and without.")
+    ] = None,
 ) -> None:
     """Measure Precis on this machine. Prints a table and, as the last line, one JSON object.
 
@@ -77,11 +80,14 @@ def main(
 
     chaos     Bursts, overload, crowds, idle and deaf clients, cancels, strangers' summaries, fuzz of every RPC.
     """
+    if without and benchmark is not Benchmark.JUDGE:
+        raise typer.BadParameter("measures the judge alone: scripts/bench judge --without NAME")
+    chosen = {"without": without} if without else {}
     # Only the chosen one is imported: `nli` needs onnx, and `serving` must not carry it.
     try:
         module = import_module(f"scripts.benchmarks.{FOLDERS[benchmark]}.{benchmark}")
-        module.run(models, data, quick=quick).show()
-    except (RuntimeError, InferenceError) as error:
+        module.run(models, data, quick=quick, **chosen).show()
+    except (RuntimeError, ValueError, InferenceError) as error:
         typer.echo(f"bench: {error}", err=True)
         raise typer.Exit(1) from error
 

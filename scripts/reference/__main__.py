@@ -1,4 +1,4 @@
-"""Writes docs/reference from what it describes: the comments of the contract, the registry of the metrics.
+"""Writes docs/reference and docs/rules from what they describe: the contract, the metrics, the rules about text.
 
 Run: python -m scripts.reference
 """
@@ -8,20 +8,22 @@ from pathlib import Path
 
 from scripts.reference.contract import contract_pages
 from scripts.reference.metrics import metrics_page
+from scripts.reference.rules import rule_pages
 
-FOLDER = Path(__file__).resolve().parents[2] / "docs" / "reference"
+FOLDER = Path(__file__).resolve().parents[2] / "docs"
 
 
 def generated_pages() -> Mapping[str, str]:
-    """Returns the text of each generated page by its name below docs/reference."""
-    return {**contract_pages(), "metrics.md": metrics_page()}
+    """Returns the text of each generated page by its name below docs."""
+    reference = {**contract_pages(), "metrics.md": metrics_page()}
+    return {**{f"reference/{name}": text for name, text in reference.items()}, **rule_pages()}
 
 
 def main() -> None:
     """Writes the pages."""
     for name, text in generated_pages().items():
         path = FOLDER / name
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
 

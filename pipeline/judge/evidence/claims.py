@@ -15,6 +15,7 @@ from pipeline.protocols import Tokenizer
 from pipeline.reading.document import ReadText
 from pipeline.reading.names import find_names, known_names
 from pipeline.reading.passage import TextSpan
+from pipeline.reading.rules import Rule
 from pipeline.reading.values import Values
 from pipeline.reading.verbs import FINITE_VERBS, is_verb
 from pipeline.reading.word_table import WordTable
@@ -46,6 +47,15 @@ _OPENERS = frozenset(
 _VERB_WITHIN_WORDS = 8
 _FEWEST_WORDS = 4
 _VALUE_WEIGHT = 2.0
+
+
+CLAUSES = Rule(
+    "clauses",
+    "judge",
+    "A clause with a subject and a verb of its own is a claim.",
+    "The bridge closed, and the council resigned.",
+    "two claims",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +106,9 @@ def most_consequential(claims: Sequence[ClaimSpan], summary: ReadText, most: int
 
 def _clauses(summary: ReadText, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Cuts a sentence before clauses that are statements of their own; not inside quotation marks and brackets."""
+    if not CLAUSES.is_on:
+        yield start, end
+        return
     first, table = start, summary.table
     pattern = _RUN_ON_BOUNDARY if len(table.between(start, end)) > _RUN_ON_WORDS else _BOUNDARY
     for boundary in pattern.finditer(summary.text.text, start, end):

@@ -16,6 +16,7 @@ from pipeline.reading.index import Float64, WordIndex
 from pipeline.reading.names import SourceValues
 from pipeline.reading.overlap import SourceSequences
 from pipeline.reading.passages import PassageFinder
+from pipeline.reading.rules import Rule
 from pipeline.reading.salience import word_centrality
 from pipeline.reading.summary_text import read_summary
 
@@ -37,6 +38,15 @@ class EvidencePart(StrEnum):
     JUDGE_KEY_POINTS = "judge_key_points"
     QUESTIONS = "questions"
     SUBJECT = "subject"
+
+
+FOLDING = Rule(
+    "case-folding",
+    "judge",
+    "Texts that differ in their capitals are compared in small letters.",
+    "MAYOR RESIGNS OVER BRIDGE",
+    "mayor resigns over bridge",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +176,7 @@ def read_texts(request: EvidenceRequest, source: ReadSource, tokenizer: Tokenize
         told_embedded=told_embedded,
         values=source.values.with_names_of(told.table),
         sequences=source.sequences,
-        folds_case=source.capitals.differ_from(told),
+        folds_case=FOLDING.is_on and source.capitals.differ_from(told),
         texts=tuple(dict.fromkeys(texts)),
         parts=request.parts,
     )

@@ -9,12 +9,31 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pipeline.judge.evidence.claim import Claim
+from pipeline.judge.evidence.claims import ClaimSpan
 from pipeline.judge.evidence.draft import ReadTexts
 from pipeline.off_loop import stop_if_nobody_waits
 from pipeline.reading.passages import Passage
+from pipeline.reading.rules import Rule
 from pipeline.support.claim_support import ClaimLabel
 
+_FEWEST_WORDS = 2  # by which two claims are taken for the same
 _ENTAILED = 0.7  # a model is half sure of anything that says nothing
+
+
+GROUNDING = Rule(
+    "grounding",
+    "judge",
+    "A sentence that says nothing of the source can raise no score.",
+    "This is a topic that many people care about.",
+    "may_raise: false",
+)
+REPEATS = Rule(
+    "repeats",
+    "judge",
+    "Of claims that say the same only one may raise a score.",
+    "The bridge closed. Truly, the bridge closed.",
+    "may_raise: one of two",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +82,8 @@ def mark_raising(
 def _grounded(draft: ReadTexts, claims: Sequence[Claim], passages: Sequence[Passage | None]) -> set[int]:
     """Returns the sentences that say something of the source: their words say so, or a model's entailment."""
     table = draft.summary.read.table
+    if not GROUNDING.is_on:
+        return set(range(len(draft.summary.read.sentences)))
     found = set(draft.worded)
     for span, claim, passage in zip(draft.claims, claims, passages, strict=True):
         stems, among = table.content_stems(span.words), passage.sentences if passage else ()
@@ -72,27 +93,50 @@ def _grounded(draft: ReadTexts, claims: Sequence[Claim], passages: Sequence[Pass
 
 
 def find_repeats(draft: ReadTexts, claims: Sequence[Claim]) -> set[int]:
-    """Returns the claims that say no more than another one with their label: it has all of their words.
+    """Returns the claims that say no more than another one, in whatever order they stand.
 
-    Words that the source does not know say nothing in a supported claim. Of claims with the same words the least
-    probable one counts. The order in the summary does not matter.
+    One of them has all words of the other, and both have one label; or they have the same words of the source, and one is
+    less probable. Words that the source does not know say nothing, but in a claim that it does not support.
     """
-    table, known = draft.summary.read.table, draft.source.index.sentence_count
-    words: list[frozenset[str]] = []
-    for span, claim in zip(draft.claims, claims, strict=True):
-        keeps_all = claim.label is ClaimLabel.UNSUPPORTED  # what it invents is what it says
-        stems = frozenset(table.content_stems(span.words))
-        words.append(frozenset(stem for stem in stems if keeps_all or known(stem) or not stem.isalpha()))
+    if not REPEATS.is_on:
+        return set()
+    known = [_known_words(draft, span) for span in draft.claims]
+    stems = [
+        frozenset(draft.summary.read.table.content_stems(span.words))
+        if claim.label is ClaimLabel.UNSUPPORTED
+        else words
+        for span, claim, words in zip(draft.claims, claims, known, strict=True)
+    ]
+    return _parts_of_others(claims, stems) | _equals(claims, known)
+
+
+def _known_words(draft: ReadTexts, span: ClaimSpan) -> frozenset[str]:
+    """Returns the stems of a claim that the source has, and its numbers."""
+    stems, is_known = draft.summary.read.table.content_stems(span.words), draft.source.index.sentence_count
+    return frozenset(stem for stem in stems if is_known(stem) or not stem.isalpha())
+
+
+def _parts_of_others(claims: Sequence[Claim], words: Sequence[frozenset[str]]) -> set[int]:
     order = sorted(
         range(len(claims)), key=lambda at: (-len(words[at]), claims[at].probability, claims[at].passage.text)
     )
     having: dict[tuple[ClaimLabel, str], list[frozenset[str]]] = {}
-    repeats = set[int]()
+    found = set[int]()
     for at in order:
         stop_if_nobody_waits()
         others = [having.setdefault((claims[at].label, stem), []) for stem in words[at]]
         if others and any(words[at] <= other for other in min(others, key=len)):
-            repeats.add(at)
+            found.add(at)
         for with_stem in others:
             with_stem.append(words[at])
-    return repeats
+    return found
+
+
+def _equals(claims: Sequence[Claim], words: Sequence[frozenset[str]]) -> set[int]:
+    seen, found = set[frozenset[str]](), set[int]()
+    for at in sorted(range(len(claims)), key=lambda at: (claims[at].probability, claims[at].passage.text)):
+        if words[at] in seen:
+            found.add(at)
+        elif len(words[at]) >= _FEWEST_WORDS:
+            seen.add(words[at])
+    return found

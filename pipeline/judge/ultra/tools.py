@@ -15,6 +15,7 @@ from pipeline.judge.evidence.table import EvidenceTable, LexiconKind, LexiconSev
 from pipeline.judge.exact import guarded_mean
 from pipeline.judge.result import MetricName
 from pipeline.judge.ultra.levels import Tool
+from pipeline.reading.rules import Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +65,22 @@ HALF = 0.5
 _UNBELIEVABLE = 0.25
 
 
+CONTRADICTION = Rule(
+    "contradiction",
+    "judge",
+    "A contradiction counts for Ultra when a number, name, date or negation shows it too.",
+    "Source: it cost 4 million. Summary: it cost 40 million.",
+    "the score is capped",
+)
+
+
 def is_contradicted(claim: Claim) -> bool:
     """Tells whether a contradiction is verified: NLI sees one, the words show one, and all evidence agrees.
 
     NLI alone calls too much a contradiction; a number, name, date or negation that stands otherwise in the source is
     the second witness.
     """
-    by_nli = claim.contradiction >= HALF and claim.contradiction > claim.entailment
+    by_nli = CONTRADICTION.is_on and claim.contradiction >= HALF and claim.contradiction > claim.entailment
     by_words = any(mismatch.source is not None for mismatch in claim.mismatches)
     return by_nli and by_words and claim.probability < _UNBELIEVABLE
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.judge.result import MetricName
+from pipeline.reading.rules import without as switched_off
 from scripts.benchmarks.judge.adversarial import measure_corruptions
 from scripts.benchmarks.judge.attacks import measure_attacks
 from scripts.benchmarks.judge.data import HumanRow, first_of_each, read_rows, sample_documents, sample_rows
@@ -106,18 +107,47 @@ QUICK = Sizes(
 )  # fmt: skip
 
 
-def run(models: Path, data: Path, *, quick: bool) -> Report:
-    """Judges every data set that is present. Raises RuntimeError when there is none."""
+def run(models: Path, data: Path, *, quick: bool, without: Sequence[str] = ()) -> Report:
+    """Judges every data set that is present.
+
+    Args:
+        models: folder of the models.
+        data: folder of the data sets.
+        quick: a sample of each.
+        without: rules to switch off; the report then has a column with and one without them.
+
+    Raises:
+        RuntimeError: there is no data set.
+        ValueError: a rule is unknown.
+    """
     qags = read_rows(data, "qags_cnndm")
     if not qags:
         raise RuntimeError(f"no {data}/summaries/qags_cnndm.jsonl; name a data folder with --data")
     sizes, results = QUICK if quick else FULL, Results()
+    if without:
+        return _compare(models, data, qags, sizes, without)
     asyncio.run(_judge_all(models, data, qags, (sizes, results)))
     rows = read_rows(data, "realsumm") or qags
     measure_speed(models, data, rows, sizes.served, results)
     measure_service(models, rows, sizes.served, results)
     targets = [target for target in TARGETS if not quick or _is_certain(target.key)]
     return Report("judge: without a language model", COLUMNS, results.rows, results.figures, targets)
+
+
+def _compare(models: Path, data: Path, qags: Sequence[HumanRow], sizes: Sizes, without: Sequence[str]) -> Report:
+    """Returns every figure of agreement, claims and attacks, with all rules and without some."""
+    whole, reduced = Results(), Results()
+    asyncio.run(_judge_all(models, data, qags, (sizes, whole)))
+    with switched_off(without):
+        asyncio.run(_judge_all(models, data, qags, (sizes, reduced)))
+    rows = [(key, _shown(value), _shown(reduced.figures.get(key))) for key, value in whole.figures.items()]
+    figures = {f"{key}_without": value for key, value in reduced.figures.items()}
+    title = f"judge: with and without {', '.join(without)}"
+    return Report(title, ("figure", "with", "without"), rows, {**whole.figures, **figures})
+
+
+def _shown(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, int | float) else str(value)
 
 
 def _is_certain(key: str) -> bool:

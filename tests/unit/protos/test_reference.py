@@ -20,11 +20,13 @@ def test_the_generated_pages_are_fresh() -> None:
     pages = generated_pages()
     stale = [name for name, text in pages.items() if (FOLDER / name).read_text(encoding="utf-8") != text]
     assert stale == [], "run python -m scripts.reference and commit what it writes"
-    assert {path.name for path in (FOLDER / "protos").iterdir()} == {Path(name).name for name in pages if "/" in name}
+    assert {path.name for path in (FOLDER / "reference" / "protos").iterdir()} == {
+        Path(name).name for name in pages if "/protos/" in name
+    }
 
 
 def test_every_code_and_reason_has_a_row() -> None:
-    page = (FOLDER / "errors.md").read_text(encoding="utf-8")
+    page = (FOLDER / "reference" / "errors.md").read_text(encoding="utf-8")
     rules = {*STATUS_RULES.values(), INTERNAL}
     raised = {rule.code: type(error_of(RichStatus(rule.code, ""))).__name__ for rule in rules}
     codes = sorted((code.name, str(HTTP_CODES.get(code, 500)), name) for code, name in raised.items())
