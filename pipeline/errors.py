@@ -4,9 +4,8 @@
     ├── InvalidInputError    the caller's input breaks a rule; says which field, what was expected and what was there
     └── ModelOutputError     a model returned something that is no answer to what was asked
 
-Messages of `InvalidInputError` may reach the caller: they name fields and numbers, never the text itself.
-
-Pydantic's verdict on outside data, as our one kind of error.
+Messages of `InvalidInputError` may reach the caller: they name fields and numbers, never the text itself. Pydantic's
+verdict on outside data becomes one.
 """
 
 from collections.abc import Mapping

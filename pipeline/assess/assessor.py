@@ -1,8 +1,7 @@
 """Answers questions about the quality of a summary or an image, planning again while evidence is missing.
 
-The graph: planner -> executor -> summarizer, and again while evidence is missing and the limit allows it.
-
-Each execution of a node has an OpenTelemetry span, above those of what it does.
+The graph is planner -> executor -> summarizer. Each execution of a node has an OpenTelemetry span, above those of what
+it does.
 """
 
 import time

@@ -1,8 +1,6 @@
-"""The executor: runs the tools of a plan that have not run yet, and has the model look at images.
+"""The executor: runs the tools of a plan that have not run yet, and gathers what they found as evidence.
 
-Puts everything found into the evidence that an answer rests on.
-
-What a judgement of a summary says about quality: findings and scores for the whole, and for parts of it.
+Tools are metrics of the judge, measures of images, and a look at them by a language model.
 """
 
 import math

@@ -1,7 +1,6 @@
-"""Plans without a language model: by the words of the question, and after an answer by what was missing.
+"""Plans what to look for: by rules, and by a language model within what they leave open.
 
-Plans with a language model, which is told what was missing. It chooses from what there is; what it may not decide stays
-as the rules have it.
+The first plan goes by the words of the question, a later one by what was missing.
 """
 
 import re

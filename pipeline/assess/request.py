@@ -1,7 +1,4 @@
-"""What is to be assessed: a summary with its source, or images, or scores of the caller's own tools.
-
-The tools that an assessment may run, and what each of them measures.
-"""
+"""What is to be assessed, checked; and the tools that may be run on it."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum

@@ -1,7 +1,4 @@
-"""What an assessment tells: for each iteration a plan, its tools, the evidence and an answer; and what its nodes share.
-
-The latter is LangGraph's runtime context: never in the state.
-"""
+"""The events of an assessment, and what its nodes share: LangGraph's runtime context, which is never in the state."""
 
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field

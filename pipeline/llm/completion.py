@@ -1,7 +1,4 @@
-"""Reads completions: one JSON object, or the events of a stream put together.
-
-An answer in JSON is asked for, read, and corrected.
-"""
+"""Reads answers: one JSON object or the events of a stream, and the JSON that was asked for inside the text."""
 
 import json
 import math

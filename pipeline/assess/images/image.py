@@ -1,6 +1,4 @@
-"""An image of the caller, checked before anything is done with it.
-
-Reads what an image file says of itself, and whether the file is whole. Nothing is decoded.
+"""An image of the caller, checked without decoding it: is the file whole, and how large is the image?
 
 PNG: every chunk's checksum (ISO 15948). JPEG: the chain of markers up to the end-of-image marker (ITU T.81, annex B).
 WebP: the sizes of the container and its chunks (RFC 9649). All three are what chat endpoints take.

@@ -1,10 +1,7 @@
-"""Runs the image tools: measured value and score for each.
+"""Measures images, and maps each measure to a score from 1 to 5.
 
-What tools measure on images, each on its own scale. Images are luminance in [0, 1], shape (height, width).
-
-How the measures become scores from 1 to 5: five-parameter logistics, fitted by scripts/fit_image_tools.py.
-
-Decodes images to luminance. The extra `images` brings the decoder; it is imported when the first image comes.
+Images are luminance in [0, 1], shape (height, width). The extra `images` brings the decoder and some measures; it is
+imported when the first image comes. The mappings are logistics, fitted by scripts/fit_image_tools.py.
 """
 
 import io

@@ -1,7 +1,4 @@
-"""Picks one of several answers from the evidence, without a language model.
-
-Says in words what evidence and fusion say in numbers. No model: equal evidence, equal words.
-"""
+"""Answers from the evidence in words, or with one of several choices, without a language model."""
 
 import math
 from collections.abc import Callable, Sequence

@@ -1,7 +1,4 @@
-"""What an executor found and what tools measured: all that an answer may rest on.
-
-Evidence as the JSON that prompts carry.
-"""
+"""What an executor found and what tools measured: all that an answer may rest on, and its JSON for prompts."""
 
 import json
 import re

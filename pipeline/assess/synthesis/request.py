@@ -1,7 +1,4 @@
-"""What is to be answered, and from what.
-
-Refuses what cannot be answered from, before any work is done on it.
-"""
+"""A question with its evidence, and what is refused before any work is done on it."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
-"""What comes out of a synthesis.
+"""An answer with everything it came from, and the needs that ask for another plan.
 
-When evidence does not suffice. Conservative: only clear gaps ask for another plan.
+Needs are conservative: only clear gaps in the evidence count.
 """
 
 from collections.abc import Iterator, Sequence

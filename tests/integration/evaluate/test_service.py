@@ -69,19 +69,15 @@ async def test_the_response_names_models_settings_and_times(stub: EvaluateServic
     assert spent == pytest.approx(timings.total.ToMicroseconds(), abs=len(phases))  # each is rounded
 
 
-async def test_options_replace_the_servers_settings(connected: Connect) -> None:
-    async with connected(evaluate={"hit_threshold": 0.6}) as (_, channel):
-        options = pb.EvaluateOptions(
-            weights=pb.EvaluateWeights(length=1),
-            nli_mode=pb.NLI_MODE_PRUNED,
-            pruned_top_k=1,
-            entity_context_threshold=0,
-        )
-        request = evaluate_request()
-        request.options.CopyFrom(options)
-        response = await EvaluateServiceStub(channel).Evaluate(request)
+async def test_options_replace_the_defaults(stub: EvaluateServiceStub) -> None:
+    options = pb.EvaluateOptions(
+        weights=pb.EvaluateWeights(length=1), nli_mode=pb.NLI_MODE_PRUNED, pruned_top_k=1, entity_context_threshold=0
+    )
+    request = evaluate_request()
+    request.options.CopyFrom(options)
+    response = await stub.Evaluate(request)
     applied = response.applied_options
-    assert (applied.hit_threshold, applied.entity_context_threshold) == (0.6, 0)
+    assert (applied.hit_threshold, applied.entity_context_threshold) == (0.5, 0)
     assert response.loss == pytest.approx(1 - response.length.score.score)
     assert response.nli.mode == pb.NLI_MODE_PRUNED
     assert response.nli.scored_pair_count < response.nli.exact_pair_count
