@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic
+from typing import Any, Generic
 
 from google.rpc import code_pb2
 from precis import errors
@@ -16,7 +16,7 @@ from rich.console import Console
 from server.cli.connection import CommandClient, open_client, server_errors, to_cli_error
 from server.cli.console import note_files, output_console, print_json, print_note, to_json_document
 from server.cli.errors import CliError, InputError
-from server.cli.files import STDIN, feed, read_lines, result_file
+from server.cli.files import STDIN, decode, feed, parse_object, read_lines, result_file
 from server.cli.options import Connection, RunOptions, is_overview
 from server.cli.parquet import PARQUET, count_rows, read_parquet
 from server.cli.progress import Progress, State
@@ -44,12 +44,12 @@ class Items(Generic[I]):
         return self.found
 
 
-def read_json_lines(path: Path, parse: Callable[[bytes, str], I]) -> Items[I]:
+def read_json_lines(path: Path, parse: Callable[[dict[str, Any], str], I]) -> Items[I]:
     """Reads JSON Lines, or the rows of a Parquet file as such.
 
     Args:
         path: Parquet if its name ends so.
-        parse: gets a line and the name of an item that has none.
+        parse: gets the fields of a line, and the name of an item that has none.
 
     Raises:
         InputError: it cannot be read.
@@ -60,7 +60,7 @@ def read_json_lines(path: Path, parse: Callable[[bytes, str], I]) -> Items[I]:
         for number, line in read_parquet(path) if is_parquet else read_lines(path):
             place = f"line {number}"
             try:
-                yield parse(line, place)
+                yield parse(parse_object(decode(line)), place)
             except InputError as error:
                 yield BadItem(place, error.message)
 

@@ -18,7 +18,6 @@ from rich.table import Table
 from rich.text import Text
 
 PIPED_WIDTH = 120  # columns; rich would assume 80 and cut the evidence of a table that goes to a file
-DASH = "\u2013"  # of a page, for no number
 SHOWN_ITEMS = 10  # of the worst, of the failed, of any list whose rest is counted
 
 
@@ -39,6 +38,11 @@ def shown(text: str, *, limit: int = 0, style: str = "") -> Text:
 def number(value: float | None, digits: int = 2) -> str:
     """Writes a number; a dash for none and for one that is not defined."""
     return "-" if value is None or value != value else f"{value:.{digits}f}"  # noqa: PLR0124 - only NaN differs from itself
+
+
+def page_number(value: float | None) -> str:
+    """Writes a number of a page; an en dash for none."""
+    return "\u2013" if value is None else f"{value:.2f}"
 
 
 def new_table(*headings: str, title: str = "") -> Table:

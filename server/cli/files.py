@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import threading
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, TypeVar
@@ -65,12 +65,13 @@ def _to_int(digits: str) -> int:
 
 
 M = TypeVar("M", bound=Message)
+T = TypeVar("T")
 
 
-def parse_message(fields: dict[str, Any], message: M) -> M:
+def parse_message(fields: dict[str, Any], message: M, *, ignores_unknown: bool = False) -> M:
     """Fills a message of the contract from plain data. Raises InputError for an unknown field or a wrong value."""
     try:
-        return json_format.ParseDict(fields, message)
+        return json_format.ParseDict(fields, message, ignore_unknown_fields=ignores_unknown)
     except (json_format.ParseError, ArithmeticError, SystemError, TypeError, ValueError) as error:  # 1e999 as an enum
         raise InputError(str(error)) from error
 
@@ -106,6 +107,21 @@ def read_lines(path: Path, *, max_line_bytes: int = -1) -> Iterator[tuple[int, b
                     yield number, data
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
+
+
+def read_rows(path: Path, parse: Callable[[dict[str, Any], str], T], *, max_line_bytes: int = -1) -> list[T]:
+    """Reads a row from every line of JSON; `parse` gets its fields and its place, for example "line 3".
+
+    Raises:
+        InputError: there are no rows, or something is wrong in one; file and line are named.
+    """
+    rows = []
+    for number, line in read_lines(path, max_line_bytes=max_line_bytes):
+        with naming(f"{path}: line {number}"):
+            rows.append(parse(parse_object(decode(line)), f"line {number}"))
+    if not rows:
+        raise InputError(f"{path} holds no rows")
+    return rows
 
 
 def open_bytes(path: Path) -> BinaryIO:
@@ -169,12 +185,16 @@ def result_file(path: Path | None) -> Iterator[TextIO | None]:
             partial.unlink()
 
 
+def write_result(path: Path | None, make: Callable[[], str]) -> None:
+    """Writes what `make` returns; nothing for None. Raises CliError."""
+    with result_file(path) as file:
+        if file is not None:
+            file.write(make())
+
+
 def partial_of(path: Path) -> Path:
     """Names the file in which results are until they are complete."""
     return path.with_name(path.name + ".partial")
-
-
-T = TypeVar("T")
 
 
 async def feed(items: Iterator[T], *, ahead: int = 16) -> AsyncGenerator[T, None]:

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, Protocol
+from typing import Any, ClassVar, Generic
 
 from google.rpc import code_pb2
 from precis.v1 import common_pb2
@@ -20,28 +20,25 @@ MAX_CATEGORIES = 100
 NO_CATEGORY, OTHER_CATEGORIES = "(none)", "(others)"
 
 
-class ItemRow(Protocol):
-    """One item of many, without its texts."""
+@dataclass(frozen=True, slots=True)
+class ItemRow:
+    """One item of many, without its texts.
 
-    @property
-    def id(self) -> str:
-        """Names it."""
+    Attributes:
+        id: names it.
+        category: the caller's word for its kind; empty for none.
+        headline: the score that counts most; None when there is none.
+        badness: ranks the items; the worst has most.
+        statuses: what is special about it, a word or two each.
+        cells: text and class of its cells in the index of a page.
+    """
 
-    @property
-    def category(self) -> str:
-        """The caller's word for its kind; empty for none."""
-
-    @property
-    def headline(self) -> float | None:
-        """The score that counts most; None when there is none."""
-
-    @property
-    def badness(self) -> float:
-        """Ranks the items; the worst has most."""
-
-    @property
-    def statuses(self) -> Sequence[str]:
-        """What is special about it, a word or two each."""
+    id: str
+    category: str
+    headline: float | None
+    badness: float
+    statuses: Sequence[str]
+    cells: Sequence[tuple[str, str]]
 
 
 @dataclass
@@ -141,9 +138,9 @@ class Tally(ABC, Generic[I, R]):
     def counts(self) -> list[str]:
         """Lists what else was counted, a few words each."""
 
-    @abstractmethod
     def remarks(self) -> list[str]:
         """Lists what else a reader should know, a line each."""
+        return []
 
     @abstractmethod
     def page_values(self, rows: Sequence[Any], /) -> dict[str, object]:

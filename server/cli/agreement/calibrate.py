@@ -24,7 +24,7 @@ from server.cli.console import (
     to_json_document,
 )
 from server.cli.errors import InputError
-from server.cli.files import result_file
+from server.cli.files import write_result
 from server.cli.judge.calibration import NO_MODELS, Identity, find_metric, identity_of, score_of, worst_claims
 from server.cli.judge.floors import JudgeOptions
 from server.cli.judge.items import to_work
@@ -86,11 +86,8 @@ async def calibrate(path: Path, connection: Connection, options: CalibrateOption
     if not options.as_json:
         answers.failed.print(output_console())
     report = answers.report()
-    with result_file(options.report) as page, result_file(options.output) as file:
-        if page is not None:
-            page.write(render_calibration(report))
-        if file is not None:
-            file.write(to_json_document(report.calibration.model_dump(mode="json")))
+    write_result(options.report, lambda: render_calibration(report))
+    write_result(options.output, lambda: to_json_document(report.calibration.model_dump(mode="json")))
     if options.as_json:
         print_json(to_fields(report))
     else:

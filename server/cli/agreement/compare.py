@@ -5,19 +5,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from google.protobuf import json_format
 from precis.v1 import common_pb2
 from precis.v1 import judge_pb2 as pb
 from rich.console import Console
 from rich.text import Text
 
 from server.cli.agreement.comparison_report import ComparisonReport, Scores, report_of, to_fields
-from server.cli.agreement.labels import read_rows, to_text_item
+from server.cli.agreement.labels import read_named_rows, to_text_item
 from server.cli.agreement.terms import CompareOptions
 from server.cli.bulk import Items, run_bulk
 from server.cli.console import SHOWN_ITEMS, note_files, output_console, print_json, shown
 from server.cli.errors import InputError, NegativeAnswer
-from server.cli.files import result_file, to_id
+from server.cli.files import naming, parse_message, to_id, write_result
 from server.cli.judge.calibration import applied_calibration, find_metric, identity_of, score_of
 from server.cli.judge.floors import BEST_SCORE, JudgeOptions, ScoreKind
 from server.cli.judge.items import Item, to_work
@@ -82,10 +81,8 @@ def to_result(fields: object) -> pb.JudgeResult:
     wanted = {name: fields[name] for name in RESULT_FIELDS if name in fields}
     if isinstance(wanted.get("evidence"), dict):
         wanted["evidence"] = {"claims": wanted["evidence"].get("claims", [])}
-    try:
-        return json_format.ParseDict(wanted, pb.JudgeResult(), ignore_unknown_fields=True)
-    except (json_format.ParseError, ArithmeticError, SystemError, TypeError, ValueError) as error:
-        raise InputError(f"result: {error}") from error
+    with naming("result"):
+        return parse_message(wanted, pb.JudgeResult(), ignores_unknown=True)
 
 
 async def compare(paths: Sequence[Path], connection: Connection, options: CompareOptions, run: RunOptions) -> None:
@@ -104,9 +101,7 @@ async def compare(paths: Sequence[Path], connection: Connection, options: Compar
             for identity in one.identities:
                 applied.check(identity)
     report = report_of(first, second, options)
-    with result_file(options.report) as page:
-        if page is not None:
-            page.write(render_comparison(paths, report))
+    write_result(options.report, lambda: render_comparison(paths, report))
     if options.as_json:
         print_json(to_fields(report))
     else:
@@ -119,7 +114,7 @@ async def compare(paths: Sequence[Path], connection: Connection, options: Compar
 def read_scores(path: Path, kind: ScoreKind) -> ScoreReader:
     """Reads the results in a file, and the items that have none. Raises InputError that names line and field."""
     reader = ScoreReader(path, kind=kind)
-    read_rows(path, reader.parse)
+    read_named_rows(path, reader.parse)
     return reader
 
 

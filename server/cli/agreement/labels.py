@@ -14,12 +14,12 @@ import numpy as np
 from pipeline.agreement.study import Labelled
 from server.cli.agreement.terms import Scale
 from server.cli.errors import InputError
-from server.cli.files import decode, naming, parse_object, read_lines
+from server.cli.files import read_rows
 from server.cli.judge.items import Item, text_of, to_item
 
 MAX_ROWS = 20_000
 MAX_LINE_BYTES = 64 << 20  # of a row, or of a result
-MAX_TEXT_BYTES = 512 << 20  # of all rows, which are held until they are judged
+MAX_TEXT_CHARS = 512 << 20  # of all rows, which are held until they are judged
 MAX_ANNOTATORS = 50
 MAX_CATEGORIES = 100
 NAME_CHARS = 256
@@ -46,47 +46,40 @@ def read_labels(path: Path, scale: Scale) -> list[LabelRow]:
     def parse(fields: dict[str, Any], place: str) -> LabelRow:
         return LabelRow(to_text_item(fields, place), read_ratings(fields.get("label"), scale))
 
-    return sorted(read_rows(path, parse), key=lambda row: row.item.id)
+    return sorted(read_named_rows(path, parse), key=lambda row: row.item.id)
 
 
-def read_rows(path: Path, parse: Callable[[dict[str, Any], str], T]) -> list[T]:
-    """Reads a row from every line, within the limits; `parse` gets its fields, and a name for a row without id.
-
-    Raises:
-        InputError: there are no rows, or something is wrong in one; line and field are named.
-    """
-    rows: list[T] = []
+def read_named_rows(path: Path, parse: Callable[[dict[str, Any], str], T]) -> list[T]:
+    """Reads a row from every line, within the limits. Raises InputError that names line and field."""
     names = RowNames()
-    for number, line in read_lines(path, max_line_bytes=MAX_LINE_BYTES):
-        with naming(f"{path}: line {number}"):
-            fields = parse_object(decode(line))
-            names.add(fields, number, len(line))
-            rows.append(parse(fields, f"line {number}"))
-    if not rows:
-        raise InputError(f"{path} holds no rows")
-    return rows
+
+    def parse_named(fields: dict[str, Any], place: str) -> T:
+        names.add(fields, place)
+        return parse(fields, place)
+
+    return read_rows(path, parse_named, max_line_bytes=MAX_LINE_BYTES)
 
 
 @dataclass
 class RowNames:
-    """Ids and categories so far, and the bytes of rows that hold texts."""
+    """Ids and categories so far, and the characters of their texts."""
 
-    places: dict[str, int] = field(default_factory=dict)
+    places: dict[str, str] = field(default_factory=dict)
     categories: set[str] = field(default_factory=set)
-    text_bytes: int = 0
+    text_chars: int = 0
 
-    def add(self, fields: dict[str, Any], number: int, byte_count: int) -> None:
+    def add(self, fields: dict[str, Any], place: str) -> None:
         """Takes in one row. Raises InputError for an id that is taken, and for too much of anything."""
-        self.text_bytes += byte_count if "result" not in fields else 0
-        if self.text_bytes > MAX_TEXT_BYTES:
-            raise InputError(f"more than {MAX_TEXT_BYTES >> 20} MiB in all: split the file")
-        row_id = str(fields.get("id", f"line {number}"))
+        self.text_chars += sum(len(value) for value in fields.values() if isinstance(value, str))
+        if self.text_chars > MAX_TEXT_CHARS:
+            raise InputError(f"more than {MAX_TEXT_CHARS:,} characters in all: split the file")
+        row_id = str(fields.get("id", place))
         category = text_of(fields, "category") if fields.get("category") is not None else ""
         for name, value in (("id", row_id), ("category", category)):
             if len(value) > NAME_CHARS:
                 raise InputError(f"{name}: longer than {NAME_CHARS} characters")
-        if self.places.setdefault(row_id, number) != number:
-            raise InputError(f"id: the same as in line {self.places[row_id]}; every row needs its own")
+        if self.places.setdefault(row_id, place) != place:
+            raise InputError(f"id: the same as in {self.places[row_id]}; every row needs its own")
         self.categories.add(category)
         if len(self.places) > MAX_ROWS:
             raise InputError(f"more than {MAX_ROWS:,} rows: split the file")

@@ -91,11 +91,12 @@ def summarize(
     from server.cli.progress import is_live
     from server.cli.summarize.ordered import to_budget, to_options
     from server.cli.summarize.run import LAYER_FILES, begin, follow, plan_document, write_summary
-    from server.cli.summarize.source import files_read, read_document
+    from server.cli.summarize.source import list_files, read_document
 
     to_options(options)  # what excludes each other is refused before anything is read
     layers = [target.layers / name for name in LAYER_FILES] if target.layers is not None else []
-    check_outputs(list(files_read(files or [])), target.output, target.report, *layers)
+    read = list_files(files, tells_skipped=False) if files else []
+    check_outputs(read, target.output, target.report, *layers)
 
     async def work() -> None:
         async with open_summaries(here, connection, timeout) as client:

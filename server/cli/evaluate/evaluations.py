@@ -11,7 +11,7 @@ from rich.console import Console
 
 from server.cli.bulk import read_json_lines, run_few, run_many
 from server.cli.connection import CommandClient
-from server.cli.console import DASH
+from server.cli.console import page_number
 from server.cli.evaluate.files import Candidate, parse_line, read_candidates
 from server.cli.evaluate.table import COMPONENTS, VALID_STATUSES, hard_fail_rule, inputs_of, print_report, score_of
 from server.cli.judge.names import SYMBOLS
@@ -19,7 +19,7 @@ from server.cli.options import Connection, RunOptions
 from server.cli.page.marks import Mark, MarkedText, Role, cut
 from server.cli.results import Answer, Work
 from server.cli.spread import plain_histogram
-from server.cli.tally import Tally
+from server.cli.tally import ItemRow, Tally
 
 ENTITY_WORDS = {
     pb.ENTITY_STATUS_VALID: "named",
@@ -84,24 +84,6 @@ class EvaluatedItem:
         return [(texts[pair.later_point], texts[pair.earlier_point]) for pair in self.response.flow.inversions]
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluationRow:
-    """One item of many, without its texts; the loss is its headline and its badness."""
-
-    id: str
-    category: str
-    headline: float
-    badness: float
-    scores: Sequence[float | None]
-    statuses: Sequence[str]
-
-    @property
-    def cells(self) -> list[tuple[str, str]]:
-        """Text and class of its cells in the index."""
-        scores = ((DASH if score is None else f"{score:.2f}", "") for score in self.scores)
-        return [(f"{self.headline:.3f}", "high-cell"), *scores, (", ".join(self.statuses), "")]
-
-
 @dataclass
 class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
     """Collects what many evaluations, or a few, amount to.
@@ -127,7 +109,7 @@ class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
         """See Tally."""
         return f"loss over {self.fail_over}"
 
-    def take(self, answer: Answer[Candidate, pb.EvaluateResponse]) -> EvaluationRow:
+    def take(self, answer: Answer[Candidate, pb.EvaluateResponse]) -> ItemRow:
         """See Tally."""
         item, response = answer.item, answer.result
         assert item is not None and response is not None, "see Tally.add"  # noqa: S101, PT018 - our own bug if not
@@ -139,7 +121,8 @@ class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
             self.scores[name] += [] if score is None else [score]
         if self.fail_over is not None and loss > self.fail_over:
             self.note_faults(item.id, [f"{loss:.4f}"])
-        return EvaluationRow(item.id, item.category, loss, loss, scores, [rule] if rule else [])
+        cells = [(f"{loss:.3f}", "high-cell"), *((page_number(score), "") for score in scores), (rule, "")]
+        return ItemRow(item.id, item.category, loss, loss, [rule] if rule else [], cells)
 
     def whole_item(self, item: Candidate, response: pb.EvaluateResponse) -> EvaluatedItem:
         """Keeps what a page shows: not the document, which may be a book."""
@@ -155,16 +138,11 @@ class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
         """See Tally."""
         return [f"{self.hard_fail_count} hard fails"]
 
-    def remarks(self) -> list[str]:
-        """See Tally."""
-        return []
-
-    def page_values(self, rows: Sequence[EvaluationRow]) -> dict[str, object]:
+    def page_values(self, rows: Sequence[ItemRow]) -> dict[str, object]:
         """See Tally."""
         return {
             "symbols": SYMBOLS,
             "headings": ("loss", *COMPONENTS, "status"),
-            "cells": [row.cells for row in rows],
             "histograms": {"Items by loss": plain_histogram((row.headline for row in rows), WORST_LOSS)},
         }
 

@@ -11,7 +11,7 @@ from precis.v1 import common_pb2
 from precis.v1 import evaluate_pb2 as pb
 
 from server.cli.errors import InputError
-from server.cli.files import decode, naming, parse_message, parse_object, read_text
+from server.cli.files import naming, parse_message, parse_object, read_text
 
 REQUEST_FIELDS = {"datum", "generated", "candidates", "options"}
 
@@ -88,13 +88,8 @@ def named_summaries(document: Mapping[str, Any]) -> list[tuple[str, Any]]:
     ]
 
 
-def parse_line(line: bytes, place: str) -> Candidate:
-    """Parses one line of a JSON Lines file: the fields of EvaluateRequest, and optionally an `id`.
-
-    Raises:
-        InputError: the line is not such an object.
-    """
-    fields = parse_object(decode(line))
+def parse_line(fields: dict[str, Any], place: str) -> Candidate:
+    """Reads one line: the fields of EvaluateRequest, and optionally an `id`. Raises InputError."""
     return Candidate(str(fields.pop("id", place)), to_request(fields))
 
 

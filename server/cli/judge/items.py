@@ -15,7 +15,7 @@ from server.cli.bulk import BadItem, Items, read_json_lines
 from server.cli.connection import CommandClient
 from server.cli.documents.read import document_name, read_document_text
 from server.cli.errors import InputError
-from server.cli.files import STDIN, decode, parse_object, read_text, to_id
+from server.cli.files import STDIN, read_text, to_id
 from server.cli.judge.calibration import AppliedCalibration
 from server.cli.judge.floors import FrameworkChoice, JudgeOptions
 from server.cli.results import Work, category_field
@@ -48,7 +48,7 @@ def read_summaries(source: Path, summaries: Sequence[Path]) -> list[Item]:
 def read_items(path: Path) -> Items[Item]:
     """Reads the items of a directory, by name, or of JSON Lines, in order. Raises InputError for an unusable path."""
     if not path.is_dir():
-        return read_json_lines(path, parse_item)
+        return read_json_lines(path, to_item)
     names = list_names(path)
     if not names:
         raise InputError(f"{path} holds no NAME{SOURCE_SUFFIX} with its NAME{SUMMARY_SUFFIX}")
@@ -71,11 +71,6 @@ def list_names(path: Path) -> list[str]:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
     suffixes = (SOURCE_SUFFIX, SUMMARY_SUFFIX)
     return sorted({file.removesuffix(suffix) for file in files for suffix in suffixes if file.endswith(suffix)})
-
-
-def parse_item(line: bytes, place: str) -> Item:
-    """Parses one line. Raises InputError."""
-    return to_item(parse_object(decode(line)), place)
 
 
 def to_item(fields: dict[str, Any], place: str) -> Item:

@@ -12,7 +12,7 @@ from precis.v1 import judge_pb2 as pb
 from rich.console import Console
 
 from server.cli.bulk import run_few, run_many
-from server.cli.console import DASH
+from server.cli.console import page_number
 from server.cli.judge import claim_marks, names
 from server.cli.judge.calibration import AppliedCalibration, applied_calibration
 from server.cli.judge.floors import BEST_SCORE, Floor, JudgeOptions
@@ -23,7 +23,7 @@ from server.cli.judge.verdict import ClaimVerdict, badness_of, left_out, mean_of
 from server.cli.options import Connection, RunOptions
 from server.cli.results import Answer
 from server.cli.spread import Bin, histogram, plain_histogram
-from server.cli.tally import Tally
+from server.cli.tally import ItemRow, Tally
 
 JudgeAnswer = Answer[Item, pb.JudgeResult]
 UNDER = "under the limit"
@@ -44,34 +44,31 @@ class ReportedItem(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeRow:
-    """One judgement of many.
+class JudgeRow(ItemRow):
+    """One judgement of many; `means` are mean scores by framework, None without scores that count."""
 
-    Attributes:
-        headline: mean score of all frameworks; None when no score counts.
-        means: by framework; None without scores that count.
-        statuses: what is special about its scores, such as "partial"; in the order of the alphabet.
-    """
-
-    id: str
-    category: str
-    headline: float | None
-    badness: float
     means: Mapping[str, float | None]
     verdict: ClaimVerdict
-    statuses: Sequence[str]
 
 
 def row_of(item: Item, result: pb.JudgeResult, *, is_breached: bool) -> JudgeRow:
     """Builds the row of an item."""
-    statuses = {names.status_name(metric) for framework in result.frameworks for metric in framework.metrics}
+    statuses = {names.status_name(metric) for _, metric in names.metrics_of(result)}
+    special = sorted(filter(None, statuses)) + [UNDER] * is_breached
     means = {
         names.framework_word(one.framework): one.mean_score if one.HasField("mean_score") else None
         for one in result.frameworks
     }
+    verdict = verdict_of(result)
+    cells = [
+        *((page_number(mean), "low-cell") for mean in means.values()),
+        (page_number(verdict.worst_score), ""),
+        (str(verdict.unsupported_count), "high-cell"),
+        *((str(count), "") for count in (verdict.claim_count, verdict.unchecked_count)),
+        (", ".join(special), "status-cell"),
+    ]
     badness = badness_of(result, is_breached=is_breached)
-    special = sorted(filter(None, statuses)) + [UNDER] * is_breached
-    return JudgeRow(item.id, item.category, mean_of(result), badness, means, verdict_of(result), special)
+    return JudgeRow(item.id, item.category, mean_of(result), badness, special, cells, means, verdict)
 
 
 @dataclass
@@ -119,7 +116,7 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
             self.models.add(tuple(model.sha256 for model in result.models))
         if not answer.is_kept:
             names.add(self.usage, result.language_model_usage)
-        breaches = [str(breach) for breach in names.breaches_of(result, self.floors)]
+        breaches = names.breaches_of(result, self.floors)
         row = row_of(item, result, is_breached=bool(breaches))
         if self.applied is not None:
             verdict = self.applied.verdict_of(result)
@@ -134,13 +131,11 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
         return row
 
     def _add_scores(self, result: pb.JudgeResult) -> None:
-        for framework in result.frameworks:
-            for metric in framework.metrics:
-                key = (framework.framework, metric.name)
-                score, status = names.counting_score(metric), names.status_name(metric)
-                self.scores.setdefault(key, []).extend([] if score is None else [score])
-                if status:
-                    self.special[key, status] += 1
+        for key, metric in names.metrics_of(result):
+            score, status = names.counting_score(metric), names.status_name(metric)
+            self.scores.setdefault(key, []).extend([] if score is None else [score])
+            if status:
+                self.special[key, status] += 1
 
     def whole_item(self, item: Item, result: pb.JudgeResult) -> ReportedItem:
         """See Tally."""
@@ -181,25 +176,10 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
         return {
             "floors": self.floors,
             "headings": (*means, "worst claim", "unsupported claims", "claims", "not checked", "status"),
-            "cells": [cells_of(row, frameworks) for row in rows],
             "charts": mean_results(self.scores, self.special) if rows else [],
             "histograms": {**pictures, "Score of the worst claim": worst},
             "claim_histogram": claim_histogram,
         }
-
-
-def cells_of(row: JudgeRow, frameworks: Sequence[str]) -> list[tuple[str, str]]:
-    """Returns text and class of the cells of an item in the index."""
-    verdict = row.verdict
-    means = [row.means.get(framework) for framework in frameworks]
-    return [
-        *((DASH if mean is None else f"{mean:.2f}", "low-cell") for mean in means),
-        (DASH if verdict.worst_score is None else f"{verdict.worst_score:.2f}", ""),
-        (str(verdict.unsupported_count), "high-cell"),
-        (str(verdict.claim_count), ""),
-        (str(verdict.unchecked_count), ""),
-        (", ".join(row.statuses), "status-cell"),
-    ]
 
 
 def words_of(key: MetricKey) -> str:

@@ -1,9 +1,9 @@
 """Words for what a judgement says, the same in tables, pages and messages; and whether it reaches `--fail-under`."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
@@ -40,11 +40,13 @@ def status_name(metric: pb.JudgeMetric) -> str:
 
 def is_unread(result: pb.JudgeResult) -> bool:
     """Tells whether no model read the texts, because they are not English; no metric has a score then."""
-    return any(
-        metric.status == pb.JUDGE_METRIC_STATUS_UNSUPPORTED_LANGUAGE
-        for framework in result.frameworks
-        for metric in framework.metrics
-    )
+    return any(one.status == pb.JUDGE_METRIC_STATUS_UNSUPPORTED_LANGUAGE for _, one in metrics_of(result))
+
+
+def metrics_of(result: pb.JudgeResult) -> Iterator[tuple[MetricKey, pb.JudgeMetric]]:
+    """Yields all metrics of all frameworks."""
+    for framework in result.frameworks:
+        yield from (((framework.framework, metric.name), metric) for metric in framework.metrics)
 
 
 def is_partial(framework: pb.FrameworkResult) -> bool:
@@ -107,20 +109,10 @@ def in_words(usage: common_pb2.LlmUsage) -> str:
     return f"{calls} of the language model, {tokens}{retries}"
 
 
-class Breach(NamedTuple):
-    """A score under its floor: "ultra hallucination", and "3.00 < 7" or that there is no score that counts."""
-
-    metric: str
-    shortfall: str
-
-    def __str__(self) -> str:
-        return f"{self.metric} {self.shortfall}"
-
-
-def breaches_of(result: pb.JudgeResult, floors: Sequence[Floor]) -> list[Breach]:
-    """Lists what is under a floor; a score that is missing or does not count is."""
+def breaches_of(result: pb.JudgeResult, floors: Sequence[Floor]) -> list[str]:
+    """Lists what is under a floor, for example "ultra hallucination 3.00 < 7"; a score that does not count is."""
     return [
-        Breach(f"{framework_word(framework.framework)} {floor.metric}", shortfall)
+        f"{framework_word(framework.framework)} {floor.metric} {shortfall}"
         for floor in floors
         for framework in result.frameworks
         if floor.framework in (None, framework_word(framework.framework))

@@ -7,7 +7,7 @@ from precis.v1 import evidence_pb2
 from precis.v1 import judge_pb2 as pb
 
 from server.cli.judge.floors import BEST_SCORE
-from server.cli.judge.names import is_supported, label_counts
+from server.cli.judge.names import is_supported, label_counts, metrics_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +84,7 @@ def verdict_of(result: pb.JudgeResult) -> ClaimVerdict:
         partial_count=counts["partial"],
         worst=None if worst is None else worst + 1,
         worst_score=None if worst is None else BEST_SCORE * claims[worst].probability,
-        reads_nothing=any(
-            metric.status == pb.JUDGE_METRIC_STATUS_NO_CLAIMS
-            for framework in result.frameworks
-            for metric in framework.metrics
-        ),
+        reads_nothing=any(one.status == pb.JUDGE_METRIC_STATUS_NO_CLAIMS for _, one in metrics_of(result)),
     )
 
 

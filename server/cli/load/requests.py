@@ -16,7 +16,7 @@ from precis.oip import open_inference_pb2
 from precis.v1 import inference_pb2, judge_pb2
 
 from server.cli.errors import InputError
-from server.cli.files import naming, parse_message, parse_object, read_text
+from server.cli.files import parse_message, read_rows
 
 OPEN_INFERENCE = "oip:"
 SHORT_NAMES = {
@@ -73,7 +73,7 @@ def find_target(name: str, data: Path | None) -> LoadTarget:
     request_type = GetMessageClass(method.input_type)
     path = rpc_path(method.containing_service, method.name)
     if data is not None:
-        requests = [_parse(fields, request_type(), place) for place, fields in _lines(data)]
+        requests = read_rows(data, lambda fields, _: parse_message(fields, request_type()))
         return LoadTarget(name, path, method.server_streaming, _cycle(requests), len(requests))
     if method.name not in _MADE_UP:
         raise InputError(f"{name} needs --data FILE: a request a line, as JSON")
@@ -109,7 +109,7 @@ def _open_inference(name: str, data: Path | None) -> LoadTarget:
     service = open_inference_pb2.DESCRIPTOR.services_by_name["GRPCInferenceService"]
     path = rpc_path(service, "ModelInfer")
     if data is not None:
-        requests = [_tensors(model, fields, place) for place, fields in _lines(data)]
+        requests = read_rows(data, lambda fields, _: _tensors(model, fields))
         return LoadTarget(name, path, is_stream=False, make=_cycle(requests), distinct_count=len(requests))
     if model not in _TEXTS:
         raise InputError(f"{name} needs --data FILE: a request a line, as the protocol's JSON has it")
@@ -120,7 +120,7 @@ def _open_inference(name: str, data: Path | None) -> LoadTarget:
 
 def _texts(model: str, columns: dict[str, str]) -> Message:
     inputs = [{"name": name, "datatype": "BYTES", "shape": [1, 1], "data": [text]} for name, text in columns.items()]
-    return _tensors(model, {"inputs": inputs}, "made-up request")
+    return _tensors(model, {"inputs": inputs})
 
 
 _CONTENTS = {
@@ -135,7 +135,7 @@ _CONTENTS = {
 }
 
 
-def _tensors(model: str, fields: dict[str, Any], place: str) -> Message:
+def _tensors(model: str, fields: dict[str, Any]) -> Message:
     """Builds a request from the protocol's JSON: {"inputs": [{"name", "datatype", "shape", "data"}]}."""
     request = open_inference_pb2.ModelInferRequest(model_name=model, id=str(fields.get("id", "")))
     try:
@@ -147,7 +147,7 @@ def _tensors(model: str, fields: dict[str, Any], place: str) -> Message:
             getattr(added.contents, _CONTENTS[tensor["datatype"]]).extend(values)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         expected = 'expected {"inputs": [{"name", "datatype", "shape", "data"}]} of the Open Inference Protocol'
-        raise InputError(f"{place}: {expected}") from error
+        raise InputError(expected) from error
     return request
 
 
@@ -157,25 +157,6 @@ def _flat(data: Any) -> Any:  # noqa: ANN401 - nested lists of JSON
             yield from _flat(value)
         else:
             yield value
-
-
-def _lines(data: Path) -> list[tuple[str, dict[str, Any]]]:
-    """Reads JSON Lines. Raises InputError."""
-    found = []
-    for number, line in enumerate(read_text(data).splitlines(), start=1):
-        if not line.strip():
-            continue
-        place = f"{data}, line {number}"
-        with naming(place):
-            found.append((place, parse_object(line)))
-    if not found:
-        raise InputError(f"{data} has no request")
-    return found
-
-
-def _parse(fields: dict[str, Any], into: Message, place: str) -> Message:
-    with naming(place):
-        return parse_message(fields, into)
 
 
 def _cycle(requests: Sequence[Message]) -> Callable[[int], Message]:

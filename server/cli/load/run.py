@@ -12,7 +12,7 @@ from precis.errors import PrecisError
 from server.cli.connection import CommandClient, open_client
 from server.cli.console import Grid, number, output_console, print_note
 from server.cli.errors import CliError
-from server.cli.files import result_file, to_json_line
+from server.cli.files import to_json_line, write_result
 from server.cli.load.loops import OK, CallOnce, Measurement, measure
 from server.cli.load.pace import LoadOptions
 from server.cli.load.requests import LoadTarget, find_target
@@ -35,9 +35,7 @@ async def run_load(name: str, options: LoadOptions, connection: Connection) -> N
             print_note(f"{target.name}: {pace}, {options.seconds:g} s")
             rows.append(await measure(caller_of(client, target), pace, options.period, numbers))
     notes = notes_of(target, rows)
-    with result_file(options.report) as page:
-        if page is not None:
-            page.write(render_load(target, rows, notes))
+    write_result(options.report, lambda: render_load(target, rows, notes))
     if options.as_json:
         sys.stdout.writelines(to_json_line(to_fields(row)) for row in rows)
     else:

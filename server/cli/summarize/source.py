@@ -40,7 +40,7 @@ def read_document(paths: Sequence[Path]) -> pb.Document:
     return pb.Document(document_id=name[:_MOST_NAME_CHARS], name=name[:_MOST_NAME_CHARS], text="\n\n".join(parts))
 
 
-def list_files(paths: Sequence[Path]) -> list[Path]:
+def list_files(paths: Sequence[Path], *, tells_skipped: bool = True) -> list[Path]:
     """Returns the files in the order they are named, those of a folder by name, 2 before 10. Raises InputError."""
     files: dict[Path, None] = {}
     skipped: list[Path] = []
@@ -58,20 +58,11 @@ def list_files(paths: Sequence[Path]) -> list[Path]:
         raise InputError(f"{paths[0]} holds no file that ends in {', '.join(sorted(SUFFIXES))}")
     if len(files) > 1 and STDIN in files:
         raise InputError("- stands alone: standard input is one text")
-    if skipped:
+    if skipped and tells_skipped:
         names = ", ".join(to_id(file.name) for file in skipped[:_MOST_NAMED])
         more = f" and {len(skipped) - _MOST_NAMED:,} more" if len(skipped) > _MOST_NAMED else ""
         print_note(f"Left out, for they are of other kinds: {names}{more}.")
     return list(files)
-
-
-def files_read(paths: Sequence[Path]) -> Iterator[Path]:
-    """Yields the files that a document is read from. Raises InputError."""
-    for path in paths:
-        if path.is_dir():
-            yield from (file for file in _walk(path) if file.suffix.lower() in SUFFIXES)
-        elif path != STDIN:
-            yield path
 
 
 def _walk(folder: Path) -> Iterator[Path]:

@@ -41,12 +41,6 @@ def test_a_line_says_what_how_much_and_how_long(clock: Clock, capsys: pytest.Cap
     ]
 
 
-def test_a_command_that_ends_soon_prints_no_line(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
-    with Progress(clock=clock) as progress:
-        progress.update(State("judging", 40, 40))
-    assert lines(capsys) == []
-
-
 @pytest.mark.parametrize(
     ("state", "line"),
     [
@@ -87,17 +81,6 @@ def test_a_long_wait_is_told_until_something_happens(clock: Clock, capsys: pytes
         "merging: 2/8 calls, 0:01:30 elapsed, waiting for the language model, no step for 0:01:30",
         "merging: 2/8 calls, 0:01:30 elapsed",
     ]
-
-
-def test_another_piece_of_work_has_a_time_of_its_own(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
-    progress = Progress(clock=clock)
-    progress.update(State("download a", 1, 1))
-    clock.now_s += 60
-    progress.begin()
-    clock.now_s += 2
-    progress.update(State("compile a", 1, 2))
-    progress.print_line()
-    assert lines(capsys) == ["compile a: 1/2, 0:00:02 elapsed, 0:00:02 left"]
 
 
 @pytest.mark.parametrize("variables", [{}, {"TERM": "dumb"}, {"FORCE_COLOR": "1"}], ids=str)

@@ -42,4 +42,4 @@ async def test_callers_see_the_status_and_no_number() -> None:
     assert found.mean_score is None
     assert remarks_of(result.frameworks[0].metrics[0]) == ["unsupported language"]
     [breach] = breaches_of(result, [parse_floor("coverage=0")])
-    assert str(breach) == "ultra coverage has no score that counts (unsupported language)"
+    assert breach == "ultra coverage has no score that counts (unsupported language)"

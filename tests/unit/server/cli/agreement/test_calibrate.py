@@ -94,15 +94,6 @@ def test_the_same_rows_give_the_same_calibration_in_any_order() -> None:
     assert later.report().calibration == answers.report().calibration
 
 
-def test_rows_without_a_score_are_counted_and_left_out() -> None:
-    scores: list[float | None] = [number / 4 for number in range(ROWS)]
-    scores[3] = None
-    report = answers_of(scores).report()
-    assert report.calibration.row_count == 39
-    assert "1 more have no score that counts: abstained" in printed(report)
-    assert to_fields(report)["without_score"] == [{"id": "row 03", "status": "abstained"}]
-
-
 def test_rows_that_no_model_read_are_no_other_judge() -> None:
     answers = answers_of([number / 4 for number in range(ROWS)])
     answers.add(JudgeAnswer("row 03", None, foreign_judgement(), None, ""))
@@ -134,12 +125,6 @@ def test_failed_rows_and_two_judges_end_the_calibration() -> None:
     mixed.add(JudgeAnswer("row 00", None, other, None, ""))
     with pytest.raises(InputError, match="different models"):
         mixed.report()
-
-
-def test_markup_and_control_characters_of_a_file_reach_no_terminal() -> None:
-    text = printed(rising(prefix=MARKUP))
-    assert "[bold red]x[/] [/nonsense]" in text
-    assert "\x1b" not in text
 
 
 def test_the_page_shows_measures_bins_categories_and_claims() -> None:

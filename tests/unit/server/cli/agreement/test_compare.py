@@ -91,15 +91,6 @@ def test_items_of_one_file_alone_are_refused_or_left_out() -> None:
         compared([None], [3])
 
 
-def test_items_without_a_score_are_named() -> None:
-    found = compared([None, 2], [3, 3])
-    assert list(found.unscored) == ["item 00"]
-    assert "1 items have no score that counts on one side" in printed(found)
-    assert to_fields(found)["unscored"] == ["item 00"]
-    assert not found.lost
-    assert not found.is_regression
-
-
 def with_lost(
     before: Sequence[float | None],
     after: Sequence[float | None],
@@ -148,15 +139,6 @@ def test_a_few_items_that_the_judge_abstains_from_are_listed_and_no_regression()
     assert (len(many.lost), many.abstains_more, many.is_regression) == (10, True, True)
     assert to_fields(many)["abstains_more"]
     assert with_lost([8, None], [None, 8], status="abstained").verdict.startswith("Regression: 1 items lost")
-
-
-def test_when_every_item_lost_its_score_there_is_a_regression_and_no_mean() -> None:
-    found = with_lost([8, 9], [None, None])
-    assert found.verdict == "Regression: 2 items lost their score; 2 of them passed before. No item has two scores."
-    assert "0 items with a score in both files" in printed(found)
-    assert (to_fields(found)["all"], to_fields(found)["categories"]) == (None, [])
-    page = read_page(render_comparison(PATHS, found))
-    assert [one.text for one in page.find("h2")] == ["Items that changed sides", "Items that lost their score"]
 
 
 def result_line(item_id: str, score: object = 7.5, **fields: object) -> dict[str, object]:
@@ -222,14 +204,6 @@ def test_the_page_has_the_table_and_the_flips() -> None:
     assert tables[0][1] == tables[0][2]
     assert tables[1][1] == ["news", "6.00", "4.00", "no longer passes"]
     assert "No regression beyond 0 points at 95% confidence." in page.text
-
-
-def test_the_page_lists_items_that_lost_their_score() -> None:
-    page = read_page(render_comparison(PATHS, with_lost([8, 6], [None, 6], category="news")))
-    tables = [[[cell.text for cell in row.find("td")] for row in table.find("tr")] for table in page.find("table")]
-    assert tables[-1][1] == ["news", "8.00", "unsupported language, no longer passes"]
-    assert "Regression: 1 items lost their score" in page.text
-    assert "nothing else does" not in page.text
 
 
 def test_texts_of_a_file_are_data_on_the_terminal_and_the_page() -> None:

@@ -86,7 +86,7 @@ def test_files_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         ("MAX_ROWS", 4, "line 5: more than 4 rows"),
         ("MAX_CATEGORIES", 2, "line 3: category: more than 2"),
         ("MAX_LINE_BYTES", 50, "line 1 is longer than 50 bytes"),
-        ("MAX_TEXT_BYTES", 300, "line 4: more than 0 MiB"),
+        ("MAX_TEXT_CHARS", 80, "line 4: more than 80 characters"),
     ):
         with monkeypatch.context() as patched:
             patched.setattr(labels, name, limit)

@@ -9,32 +9,19 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from typer.testing import CliRunner
 
 from inference.compile.export import GraphOrigin
 from inference.models.manifest import Task
 from server.cli.commands import models as cli_models
 from server.cli.commands.models import ModelTask
+from server.cli.main import app
 
 ROOT = Path(__file__).resolve().parents[5]
 COMMANDS = (
-    "serve",
-    "ui",
-    "settings",
-    "summarize",
-    "evaluate",
-    "gold",
-    "target",
-    "judge",
-    "calibrate",
-    "compare",
-    "assess",
-    "synthesize",
-    "embed",
-    "entail",
-    "health",
-    "models install",
-    "models export",
-    "models list",
+    *("serve", "ui", "settings", "summarize", "evaluate", "gold", "target", "judge", "calibrate", "compare", "assess"),
+    *("synthesize", "embed", "entail", "health", "contract", "load", "models install", "models export", "models list"),
+    "summaries submit",
 )
 HEAVY = {"grpc", "google.protobuf", "numpy", "onnx", "onnxruntime", "tokenizers", "server.app", "torch"}
 
@@ -53,20 +40,25 @@ ENVIRONMENT = {
 }
 
 
+def help_of(command: str) -> str:
+    ended = CliRunner().invoke(app, [*command.split(), "--help"], prog_name="precis", env={"COLUMNS": "100"})
+    assert ended.exit_code == 0
+    return ended.stdout
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_explains_itself_with_examples(command: str) -> None:
-    ended = run("-m", "precis", *command.split(), "--help")
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert "Example" in ended.stdout
-    assert f"precis {command}" in ended.stdout
-    assert "[bold]" not in ended.stdout
-    assert "\\[" not in ended.stdout
+    text = help_of(command)
+    assert "Example" in text
+    assert f"precis {command}" in text
+    assert "[bold]" not in text
+    assert "\\[" not in text
 
 
 def test_the_program_lists_all_commands_and_exit_codes() -> None:
-    help_text = run("-m", "precis", "--help").stdout
-    assert all(command.split()[0] in help_text for command in COMMANDS)
-    assert "Exit codes" in help_text
+    text = help_of("")
+    assert all(command.split()[0] in text for command in COMMANDS)
+    assert "Exit codes" in text
 
 
 def test_judge_prints_the_schema_of_its_objects() -> None:
@@ -99,7 +91,7 @@ def test_the_version_is_said_without_loading_the_runtime(option: str) -> None:
 def test_commands_share_their_options_in_words_and_order() -> None:
     shared = ["json", "brief", "output", "resume", "concurrency", "timeout", "address", "tls-ca", "api-key-file"]
     for command in ("evaluate", "judge"):
-        options = re.findall(r"│ --([a-z-]+) ", run("-m", "precis", command, "--help").stdout.split(" Options ")[1])
+        options = re.findall(r"│ --([a-z-]+) ", help_of(command).split(" Options ")[1])
         assert [option for option in options if option in shared] == shared
 
 

@@ -12,7 +12,6 @@ from server.cli.console import SHOWN_ITEMS
 from server.cli.evaluate.evaluations import EvaluateTally
 from server.cli.evaluate.files import Candidate
 from server.cli.results import Answer
-from server.cli.spread import deciles
 from tests.unit.server.cli.evaluate.evaluations import answered, candidate, evaluation
 
 EvaluateAnswer = Answer[Candidate, pb.EvaluateResponse]
@@ -63,15 +62,6 @@ def test_a_component_counts_where_it_applies() -> None:
     assert summary.scores["facts"] == []
 
 
-def test_a_hard_fail_has_a_loss_but_no_scores() -> None:
-    summary = EvaluateTally()
-    failed = answer(1.0)
-    assert failed.result is not None
-    failed.result.hard_fail.rule = pb.HARD_FAIL_RULE_TRUNCATION
-    summary.add(failed)
-    assert (summary.hard_fail_count, summary.losses, summary.scores["length"]) == (1, [1.0], [])
-
-
 def test_failed_items_are_shown_but_not_all_of_them() -> None:
     summary = EvaluateTally()
     for number in range(SHOWN_ITEMS + 5):
@@ -80,11 +70,6 @@ def test_failed_items_are_shown_but_not_all_of_them() -> None:
     assert "15 items, 15 failed" in text
     assert text.count("INVALID_ARGUMENT: wrong [red]") == SHOWN_ITEMS
     assert "5 more failed items" in text
-
-
-def test_few_items_have_deciles_too() -> None:
-    assert deciles([0.3]) == (0.3, 0.3, 0.3)
-    assert deciles([0.0, 1.0])[1] == 0.5
 
 
 def test_losses_are_broken_down_by_category_when_items_have_one() -> None:

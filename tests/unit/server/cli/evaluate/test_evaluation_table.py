@@ -48,21 +48,6 @@ def test_missed_facts_come_worst_first_with_their_best_premise() -> None:
     assert text.index("0.10  Far.") < text.index("closest: Z.") < text.index("0.40  Near.") < text.index("closest: Y.")
 
 
-def test_a_brief_report_has_scores_alone() -> None:
-    whole = response()
-    whole.facts.facts.append(evidence("Far.", 0.1, "Z."))
-    brief = printed(("one", whole), ("two", response()), is_brief=True)
-    assert all(name in brief for name in COMPONENTS)
-    assert "Far." not in brief
-    assert "Nothing was missed." not in brief
-
-
-def test_a_summary_without_sentences_has_no_closest_one() -> None:
-    whole = response()
-    whole.facts.facts.append(evidence("Alone.", 0.0))
-    assert "closest" not in printed(("one", whole))
-
-
 def test_entities_are_explained() -> None:
     whole = response()
     whole.entities.entities.extend(

@@ -58,16 +58,12 @@ def test_ultra_judges_unless_others_are_named_and_those_that_a_floor_names() -> 
 
 
 def said(text: str, result: pb.JudgeResult) -> list[str]:
-    return [str(breach) for breach in breaches_of(result, [parse_floor(text)])]
+    return breaches_of(result, [parse_floor(text)])
 
 
 def test_a_floor_without_a_framework_is_for_all() -> None:
     assert said("hallucination=3", judgement()) == ["judge-lock hallucination 1.67 < 3"]
     assert said("twin-lock:hallucination=3.01", judgement()) == ["twin-lock hallucination 3.00 < 3.01"]
-
-
-def test_an_equal_score_passes() -> None:
-    assert said("twin-lock:hallucination=3", judgement()) == []
 
 
 def test_a_score_that_does_not_count_does_not_pass() -> None:

@@ -54,11 +54,6 @@ def test_a_name_that_is_no_text_can_be_written(tmp_path: Path) -> None:
     assert item == Item("caf\ufffd", "x", "x")
 
 
-def test_a_directory_without_pairs_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"holds no NAME\.source\.txt"):
-        list(read_items(tmp_path))
-
-
 def test_lines_are_items_and_other_fields_are_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "items.jsonl"
     rows = [{"id": 7, "source": "S.", "summary": "T.", "model": "x"}, {"source": "S.", "summary": ""}]
@@ -84,10 +79,3 @@ def test_a_bad_line_is_a_bad_item(tmp_path: Path, line: str, message: str) -> No
     assert isinstance(item, BadItem)
     assert item.id == "line 1"
     assert item.problem.startswith(message)
-
-
-def test_the_hash_tells_items_and_terms_apart() -> None:
-    items = [Item("a", "b", "c"), Item("a", "bc", ""), Item("", "ab", "c")]
-    hashes = {item.sha256() for item in items} | {items[0].sha256("ultra"), items[0].sha256("ultra", "None")}
-    assert len(hashes) == 5
-    assert items[0].sha256("ultra") == Item("a", "b", "c").sha256("ultra")

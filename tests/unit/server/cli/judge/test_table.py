@@ -2,17 +2,15 @@
 
 import io
 
-from google.rpc import code_pb2
-from precis.v1 import common_pb2, evidence_pb2
+from precis.v1 import evidence_pb2
 from precis.v1 import judge_pb2 as pb
 from rich.console import Console
 
-from server.cli.console import SHOWN_ITEMS
 from server.cli.judge.floors import CLAIMS_SHOWN, parse_floor
 from server.cli.judge.items import Item
 from server.cli.judge.judgements import JudgeAnswer, JudgeTally
 from server.cli.judge.table import print_comparison, print_judgement
-from tests.judgements import foreign_judgement, judgement
+from tests.judgements import judgement
 from tests.unit.server.cli.page.many_claims import long_judgement
 
 ITEM = Item("one", "Source.", "Summary.")
@@ -74,18 +72,6 @@ def test_doubtful_claims_come_worst_first_with_the_source() -> None:
     assert "replaced 9,300 lead lines" not in text
 
 
-def test_the_verdict_comes_first() -> None:
-    assert printed(judgement()).startswith("All 3 claims were checked against the source: 1 is not supported and 1 is")
-
-
-def test_a_summary_without_doubt_is_said_to_be_so_and_lists_nothing() -> None:
-    result = judgement()
-    del result.evidence.claims[1:]
-    text = printed(result)
-    assert "The summary's one claim was checked against the source: it is supported;" in text
-    assert "Claims that are not supported" not in text
-
-
 def test_the_worst_ten_claims_are_listed_and_the_others_counted() -> None:
     result = long_judgement(60).result
     text = " ".join(printed(result).split())
@@ -93,17 +79,6 @@ def test_the_worst_ten_claims_are_listed_and_the_others_counted() -> None:
     assert text.count("unsupported Station") == 10
     assert "and 20 more; --claims all lists them" in text
     assert text.index("12 unsupported Station 11") < text.index("4 unsupported Station 3")  # 0.06 before 0.08
-
-
-def test_so_many_claims_are_listed_as_are_asked_for() -> None:
-    result = long_judgement(60).result
-    everything = printed(result, shown_claims=None)
-    assert (
-        everything.count("unsupported Station") + everything.count("partial Station") == 0
-    )  # labels stand in a column
-    assert sum(line.split()[1:2] in (["unsupported"], ["partial"]) for line in everything.splitlines()) == 30
-    assert " more; " not in everything
-    assert "and 28 more" in printed(result, shown_claims=2)
 
 
 def test_what_was_left_out_stands_beside_the_scores() -> None:
@@ -150,14 +125,6 @@ def test_what_the_language_model_cost_is_said_where_there_was_one() -> None:
     assert "gpt at host; 14 calls of the language model, 21,300 tokens read, 840 written, 1 retry" in text
 
 
-def test_a_comparison_tells_the_cost_of_all_its_summaries() -> None:
-    first, second = judgement(), judgement()
-    first.language_model_usage.calls, second.language_model_usage.calls = 14, 29
-    file = io.StringIO()
-    print_comparison(Console(file=file, width=160, highlight=False), [("a", first), ("b", second)])
-    assert "43 calls of the language model" in file.getvalue()
-
-
 def test_texts_cannot_drive_the_terminal() -> None:
     result = judgement()
     result.evidence.claims[2].passage.text = "[red]\x1b]0;owned\x07"
@@ -190,23 +157,6 @@ def test_only_scores_that_count_are_in_the_spread() -> None:
     assert not [line for line in text.splitlines() if line.split()[:2] == ["ultra", "alignment"] and "6.40" in line]
 
 
-def test_without_any_score_there_is_no_table_of_scores() -> None:
-    silent = judgement()
-    for metric in (metric for framework in silent.frameworks for metric in framework.metrics):
-        metric.status = pb.JUDGE_METRIC_STATUS_UNSUPPORTED_LANGUAGE
-        metric.ClearField("score")
-    text = summarized(tallied(silent))
-    assert "median" in summarized(tallied(judgement()))
-    assert "median" not in text
-    assert "ultra coverage: unsupported language in 1 items" in text
-
-
-def test_what_no_model_read_is_no_other_judge() -> None:
-    tally = tallied(judgement(), foreign_judgement())
-    assert tally.models == {("ab" * 32,)}
-    assert "ultra hallucination: unsupported language in 1 items" in summarized(tally)
-
-
 def test_items_under_a_limit_are_worse_than_any_other() -> None:
     good, low, breached = judgement(), judgement(), judgement()
     for result in (good, low):
@@ -232,18 +182,6 @@ def test_a_bulk_run_tells_how_many_claims_were_checked() -> None:
     text = summarized(tallied(partial, partial, floor="hallucination=0"))
     assert "2 items, 0 failed, 2,480 claims, 2,400 not checked, 20 not supported" in text
     assert "ultra hallucination: partial in 2 items" in text
-
-
-def test_failed_items_are_counted_and_the_first_are_named() -> None:
-    tally = tallied(judgement())
-    error = common_pb2.ItemError(code=code_pb2.INVALID_ARGUMENT, message="empty [red]", field="source")
-    for number in range(SHOWN_ITEMS + 3):
-        tally.add(JudgeAnswer(f"bad-{number}", None, None, error, ""))
-    text = summarized(tally)
-    assert (tally.item_count, tally.done_count) == (14, 1)
-    assert "14 items, 13 failed" in text
-    assert "bad-9: INVALID_ARGUMENT: source: empty [red]" in text
-    assert "and 3 more failed items" in text
 
 
 def test_a_value_that_the_source_has_otherwise_is_shown_though_the_claim_is_supported() -> None:

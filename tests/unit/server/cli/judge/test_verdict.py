@@ -44,9 +44,3 @@ def test_a_summary_without_claims_is_not_said_to_be_supported() -> None:
     assert sentence(verdict_of(result)) == "No claim was checked."
     result.frameworks[0].metrics[2].status = pb.JUDGE_METRIC_STATUS_NO_CLAIMS
     assert sentence(verdict_of(result)) == "The summary claims nothing that could be checked."
-
-
-def test_of_claims_that_are_as_bad_the_first_is_the_worst() -> None:
-    result = judgement()
-    result.evidence.claims.append(result.evidence.claims[2])
-    assert verdict_of(result).worst == 3

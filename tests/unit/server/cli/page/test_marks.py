@@ -66,12 +66,6 @@ def test_every_claim_begins_once_and_no_character_is_lost(spans: list[tuple[int,
     assert sorted(number for run in runs for number in run.begun) == inside
 
 
-def test_a_repeated_sentence_is_two_claims_in_two_places() -> None:
-    text = "It is late. It is late."
-    runs = claim_runs(text, [claim(0, 11), claim(12, 23, UNSUPPORTED)])
-    assert [said(run) for run in runs] == [(1, (1,), "It is late."), (None, (), " "), (2, (2,), "It is late.")]
-
-
 def test_offsets_count_characters_in_emoji_and_in_text_from_right_to_left() -> None:
     text = "👩‍🚒🔥 fire! בית גדול נבנה ב-1999. Ende."
     hebrew = "בית גדול נבנה ב-1999."

@@ -53,10 +53,6 @@ def test_a_page_break_of_a_text_begins_no_page_among_several_files(folder: Path)
     assert "\f" not in read_document([folder]).text
 
 
-def test_a_folder_of_one_file_is_named_after_the_folder(folder: Path) -> None:
-    assert read_document([folder / "notes"]).name == "notes"
-
-
 def test_links_to_folders_are_not_followed(folder: Path) -> None:
     (folder / "loop").symlink_to(folder, target_is_directory=True)
     assert len(list_files([folder])) == 4
@@ -73,12 +69,6 @@ def test_files_of_other_kinds_are_named(folder: Path, capsys: pytest.CaptureFixt
 def test_a_folder_without_documents_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"holds no file that ends in \.adoc"):
         read_document([tmp_path])
-
-
-def test_files_without_any_text_are_no_document(folder: Path) -> None:
-    (folder / "notes" / "a.txt").unlink()
-    with pytest.raises(InputError, match="none of the 1 files holds text"):
-        read_document([folder / "notes"])
 
 
 def test_standard_input_stands_alone(folder: Path) -> None:

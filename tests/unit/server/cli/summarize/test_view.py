@@ -29,10 +29,6 @@ def test_progress_names_tokens_and_rate() -> None:
     assert describe(progress) == "10,000 tokens  2.0 calls/s"
 
 
-def test_progress_without_a_call_promises_nothing() -> None:
-    assert describe(pb.SummaryProgress(calls_done=3, calls_reused=3, elapsed=Duration(seconds=1))) == "0 tokens"
-
-
 def test_a_draft_is_shown_as_such_until_the_checked_text_replaces_it(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[str, str]] = []
     progress = Progress()
