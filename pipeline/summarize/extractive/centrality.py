@@ -1,11 +1,12 @@
 """Scores sentences by position and centrality: how much each says of what its stretch of the document is about.
 
-An author opens a section with what it is about, so that the first sentences count more, and what is close to them. The
-prior fades within a dozen sentences: it never reaches far into a long text, and a text that begins in the middle of a
-section or whose parts are turns of a talk has none. Linear in the number of sentences.
+An author opens a section with what it is about, so that its first sentences count more. The prior fades within a dozen
+sentences. A text that begins in the middle of a section has none, and no more has a talk. Linear in the number of
+sentences.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,7 +14,6 @@ import numpy.typing as npt
 
 from pipeline.reading.word_table import is_content, stem
 from pipeline.summarize.extractive.excerpt import STRUCTURE, Excerpt, ExcerptKind
-from pipeline.summarize.extractive.lines import count_words
 from pipeline.summarize.extractive.section_roles import SectionRole, role_of
 
 Float64 = npt.NDArray[np.float64]
@@ -23,15 +23,13 @@ _WORD = re.compile(r"\w+(?:[-.]\w+)*")
 # Chosen by ROUGE on every other one of 160 articles (REALSumm, Newsroom).
 _POSITION_WEIGHT, _CLOSENESS_WEIGHT = 2 / 3, 1 / 3
 _FADING_SENTENCES = 8.0
-_OPENING_WEIGHT = 5.0  # of a section's first sentence in the middle that others are compared with; else 1
 _FRAME_WORTH = 0.3  # of a license or a list of references
-_FULL_LENGTH_WORDS = 10  # shorter sentences say less, whatever they are close to: "I hope you like it."
 
 
 def score_sentences(
     excerpts: Sequence[Excerpt], positions: Sequence[int], vectors: Float64, *, starts_document: bool
 ) -> Float64:
-    """Scores sentences: early in their section, close to the middle of the whole and of the section, not too short.
+    """Scores sentences: early in their section, and close to the middle of all of them.
 
     Args:
         positions: of the sentences, rising; at least one.
@@ -41,18 +39,14 @@ def score_sentences(
     Returns:
         Shape (sentences,), in [0, 1].
     """
-    sections = np.array([excerpts[position].section for position in positions])
-    role = {section: role_of(excerpts, section).value for section in set(sections.tolist())}
-    roles = np.array([role[section] for section in sections.tolist()])
-    early = _earliness(excerpts, positions, sections, starts_document=starts_document)
-    early = np.where(roles == SectionRole.OWN_SUMMARY.value, 1.0, early)
-    weights = 1 + _OPENING_WEIGHT * early
-    everything = np.zeros_like(sections)
-    closeness = (_closeness(vectors, everything, weights) + _closeness(vectors, sections, weights)) / 2
+    sections = [excerpts[position].section for position in positions]
+    role = {section: role_of(excerpts, section) for section in set(sections)}
+    early = _earliness(excerpts, positions, starts_document=starts_document)
+    early[[role[section] is SectionRole.OWN_SUMMARY for section in sections]] = 1.0
+    closeness = _scaled(vectors @ vectors.mean(axis=0))
     score = _POSITION_WEIGHT * early + _CLOSENESS_WEIGHT * closeness if early.any() else closeness
-    score = np.where(roles == SectionRole.FRAME.value, _FRAME_WORTH * score, score)
-    words = np.array([count_words(excerpts[position].text) for position in positions], dtype=np.float64)
-    return np.asarray(score * np.minimum(words / _FULL_LENGTH_WORDS, 1))
+    score[[role[section] is SectionRole.FRAME for section in sections]] *= _FRAME_WORTH
+    return score
 
 
 # Chosen on half of 80 parameters of a manual ("What is the default of work_mem?") and of 60 headings of two manuals.
@@ -103,27 +97,15 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in words if is_content(word))
 
 
-def _earliness(
-    excerpts: Sequence[Excerpt], positions: Sequence[int], sections: npt.NDArray[np.int_], *, starts_document: bool
-) -> Float64:
+def _earliness(excerpts: Sequence[Excerpt], positions: Sequence[int], *, starts_document: bool) -> Float64:
     """Returns 1 for the first sentence of a section, less for each after it; 0 where the start is not known."""
-    seen: dict[int, int] = {}
+    seen: Counter[int] = Counter()
     early = np.zeros(len(positions))
-    for row, (position, section) in enumerate(zip(positions, sections.tolist(), strict=True)):
-        rank = seen.get(section, 0)
-        seen[section] = rank + 1
-        if excerpts[position].kind is not ExcerptKind.TURN and (section >= 0 or starts_document):
-            early[row] = np.exp(-rank / _FADING_SENTENCES)
+    for row, excerpt in enumerate(excerpts[position] for position in positions):
+        if excerpt.kind is not ExcerptKind.TURN and (excerpt.section >= 0 or starts_document):
+            early[row] = np.exp(-seen[excerpt.section] / _FADING_SENTENCES)
+        seen[excerpt.section] += 1
     return early
-
-
-def _closeness(vectors: Float64, groups: npt.NDArray[np.int_], weights: Float64) -> Float64:
-    """Returns the cosine of each vector with the weighted middle of its group, on a scale from 0 to 1."""
-    names, rows = np.unique(groups, return_inverse=True)
-    middles = np.zeros((len(names), vectors.shape[1]))
-    np.add.at(middles, rows, vectors * weights[:, None])
-    middles /= np.maximum(np.linalg.norm(middles, axis=1, keepdims=True), np.finfo(np.float64).tiny)
-    return _scaled(np.einsum("ij,ij->i", vectors, middles[rows]))
 
 
 def _scaled(values: Float64) -> Float64:

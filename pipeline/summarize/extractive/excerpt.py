@@ -52,7 +52,6 @@ class Excerpt:
         token_count: as it is written, with its marks.
         terms: technical terms that it has, in order.
         is_cut: it begins or ends in the middle of a sentence, or is none; fit to save a value, not to fill space.
-        follows_gap: lines of its listing are missing before it.
         dangles: what it points back to is not there or too far away; it is not chosen.
     """
 
@@ -67,7 +66,6 @@ class Excerpt:
     token_count: int = 0
     terms: tuple[Term, ...] = ()
     is_cut: bool = False
-    follows_gap: bool = False
     dangles: bool = False
 
 
@@ -133,7 +131,8 @@ def _fenced(group: Sequence[Excerpt], positions: Sequence[int]) -> list[str]:
     fence = "`" * (longest + 1)
     lines = [fence + group[0].mark]
     for number, excerpt in enumerate(group):
-        if number and (excerpt.follows_gap or positions[number] != positions[number - 1] + 1):
+        is_gap = number > 0 and positions[number] != positions[number - 1] + 1
+        if is_gap and not excerpt.text.startswith(GAP_MARK):
             lines.append(GAP_MARK)
         lines.extend(excerpt.text.split("\n"))
     return [*lines, fence]

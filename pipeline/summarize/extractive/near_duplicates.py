@@ -14,14 +14,14 @@ import numpy as np
 from pipeline.protocols import ENTAILMENT, Entailment
 from pipeline.reading.references import points_back
 from pipeline.reading.terms import fold_words
-from pipeline.summarize.extractive.excerpt import STATEMENTS, Excerpt, ExcerptKind
+from pipeline.summarize.extractive.excerpt import STATEMENTS, Excerpt
 from pipeline.summarize.extractive.lines import count_words
 from pipeline.summarize.extractive.selection import Material
 from pipeline.summarize.extractive.values import VALUE_KINDS
 
 _MOST_COMPARED = 4_000  # the longest sentences; a group of usual texts has about 1,500
 _ROWS_AT_ONCE = 512  # bounds the memory of the cosines
-_MIN_WORDS = 5  # "Beware!" says something else in every place
+_MIN_WORDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,25 +87,14 @@ def _close_pairs(material: Material, free: Sequence[int], min_cosine: float) -> 
         lefts, rights = np.nonzero(np.triu(cosines >= min_cosine, k=1))
         for left, right in zip(lefts.tolist(), rights.tolist(), strict=True):
             first, second = positions[start + left], positions[start + right]
-            if _is_about_the_same(excerpts, first, second):
-                found.append((-float(cosines[left, right]), first, second))
+            found.append((-float(cosines[left, right]), first, second))
     return [(first, second) for _, first, second in sorted(found)]
 
 
 def _is_compared(excerpt: Excerpt) -> bool:
-    return excerpt.kind in STATEMENTS and not excerpt.is_cut and count_words(excerpt.text) >= _MIN_WORDS
-
-
-def _is_about_the_same(excerpts: Sequence[Excerpt], first: int, second: int) -> bool:
-    """Tells whether "This is the default." can mean the same twice: it stands in one section, under one label."""
-    if not any(points_back(excerpts[each].text) for each in (first, second)):
-        return True
-    left, right = (_label(excerpts, excerpts[each]) for each in (first, second))
-    return excerpts[first].section == excerpts[second].section and left == right
-
-
-def _label(excerpts: Sequence[Excerpt], excerpt: Excerpt) -> set[int]:
-    return {need for need in excerpt.needs if excerpts[need].kind is ExcerptKind.LABEL}
+    """Tells whether a sentence says the same wherever it stands, unlike "Beware!" and "This is the default."."""
+    is_whole = excerpt.kind in STATEMENTS and not excerpt.is_cut and count_words(excerpt.text) >= _MIN_WORDS
+    return is_whole and not points_back(excerpt.text)
 
 
 def _directions(excerpts: Sequence[Excerpt], first: int, second: int) -> Iterator[tuple[int, int]]:

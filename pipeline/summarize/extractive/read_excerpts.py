@@ -25,7 +25,6 @@ from pipeline.summarize.extractive.source_blocks import (
     GAP_MARK,
     SourceBlock,
     SourceBlockKind,
-    is_caption,
     is_entry,
     split_source,
 )
@@ -105,20 +104,15 @@ def _prose_pieces(source: NormalizedText, block: SourceBlock) -> Iterator[Excerp
 
 
 def _listing_pieces(text: str, mark: str) -> Iterator[Excerpt]:
-    """Cuts a long listing before prompts or after some lines; notices the gaps that an earlier cut left."""
+    """Cuts a long listing before prompts, after some lines, and at the gaps that an earlier cut left."""
     lines: list[str] = []
-    follows_gap = False
     for line in [*dedent(text.replace("\r\n", "\n")).split("\n"), GAP_MARK]:
-        is_gap = line.strip() == GAP_MARK
         is_full = len(lines) >= _MAX_LISTING_LINES or sum(map(len, lines)) + len(line) > _MAX_LISTING_CHARS
-        if lines and (is_gap or is_full or is_prompt(line)):
+        if lines and (is_full or is_prompt(line) or line.strip() == GAP_MARK):
             if any(character.isalnum() for each in lines for character in each):
-                yield Excerpt(ExcerptKind.CODE, "\n".join(lines), mark=mark, follows_gap=follows_gap)
-                follows_gap = False
+                yield Excerpt(ExcerptKind.CODE, "\n".join(lines), mark=mark)
             lines = []
-        follows_gap = follows_gap or is_gap
-        if not is_gap:
-            lines.append(line.rstrip())
+        lines.append(line.rstrip())
 
 
 def _table_pieces(text: str) -> Iterator[Excerpt]:
@@ -140,7 +134,6 @@ def _flat(text: str) -> str:
 
 _WHOLE_LIST_CHARS = 900  # a list up to this length is kept or dropped as a whole: "three components:" needs all three
 _WHOLE_PROCEDURE_CHARS = 6_000  # a procedure with a missing step is wrong; one of many pages is a document
-_WHOLE_LIST_ITEMS = 60
 _FEW_WORDS = 5  # "Be careful!"
 _LONGEST_CHAIN = 4  # neighbours that point back one after the other: all "It ..." would be one excerpt else
 
@@ -202,7 +195,7 @@ class _Reader:
         if previous is None or ExcerptKind.HEADING in (piece.kind, previous.kind) or piece.kind is ExcerptKind.LABEL:
             self.label = -1
         elif previous.kind is ExcerptKind.LABEL:
-            self.label = -1 if is_caption(previous.text) else len(self.excerpts) - 1
+            self.label = len(self.excerpts) - 1
         elif self.label >= 0 and piece.block != previous.block and not is_entry(self.excerpts[self.label].text):
             self.label = -1
 
@@ -249,7 +242,7 @@ def _is_cut(piece: Excerpt) -> bool:
         return count_words(piece.text) < _FEW_WORDS
     if piece.kind is not ExcerptKind.SENTENCE:
         is_title = piece.kind is ExcerptKind.BULLET and count_words(piece.text) < _FEW_WORDS
-        return is_caption(piece.text) or (is_title and not is_sentence_end(piece.text))
+        return is_title and not is_sentence_end(piece.text)
     is_whole = is_sentence_end(piece.text) or piece.text.endswith(":")
     return not is_whole or starts_inside(piece.text)
 
@@ -259,8 +252,7 @@ def _with_later_needs(excerpts: list[Excerpt]) -> list[Excerpt]:
     later: list[set[int]] = [set() for _ in excerpts]
     for first, last in _lists(excerpts):
         limit = _WHOLE_PROCEDURE_CHARS if excerpts[first].kind is ExcerptKind.STEP else _WHOLE_LIST_CHARS
-        is_short = last - first <= _WHOLE_LIST_ITEMS
-        is_whole = is_short and sum(len(excerpt.text) for excerpt in excerpts[first:last]) <= limit
+        is_whole = sum(len(excerpt.text) for excerpt in excerpts[first:last]) <= limit
         for position in range(first, last - 1):
             if is_whole:
                 later[position].add(position + 1)

@@ -25,7 +25,6 @@ _STEP = re.compile(r"\(?(?:\d{1,3}|[a-zA-Z])[.)]\s+")
 _ENTRY = re.compile(
     r"(?:[\w.$/-]+|--?[\w-]\S*) \([^()]{1,40}\)|(?=\S*[_.$])[^\W\d][\w.$-]*\w|--?[A-Za-z][\w-]*(?:[ =]\S+)?"
 )
-_CAPTIONS = ("Figure", "FIGURE", "Fig.", "Abbildung", "Abb.")
 _MOST_HEADING_INDENT = 1  # "  # comment" stands in a script
 _MOST_HEADING_WORDS, _MOST_LABEL_WORDS = 14, 12
 
@@ -206,7 +205,7 @@ def _is_title(title: str, level: int) -> bool:
 
 
 def _is_label(text: str) -> bool:
-    if is_entry(text) or is_caption(text):
+    if is_entry(text):
         return True
     is_short = len(text.split()) <= _MOST_LABEL_WORDS and not is_sentence_end(text) and text[-1] not in ":;,"
     is_opening = text[0].isalnum() and not text[0].islower()
@@ -216,12 +215,6 @@ def _is_label(text: str) -> bool:
 def is_entry(text: str) -> bool:
     """Tells whether a label names what all paragraphs below it are about: "shared_buffers (integer)"."""
     return bool(_ENTRY.fullmatch(text))
-
-
-def is_caption(text: str) -> bool:
-    """Tells whether a text is the caption of a picture, and so no label of the text below it."""
-    words = text.split(None, 2)
-    return len(words) > 1 and words[0] in _CAPTIONS and words[1][-1] in ".:"
 
 
 def _list_item(line: _Line) -> SourceBlock | None:

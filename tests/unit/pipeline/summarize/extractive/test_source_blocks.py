@@ -17,7 +17,6 @@ def blocks(text: str) -> list[tuple[str, str]]:
         ("**Hot surfaces**", "LABEL", "Hot surfaces"),
         ("### Caution", "LABEL", "Caution"),
         ("Section 5 of the act was amended.", "PROSE", "Section 5 of the act was amended."),
-        ("Figure 3. The start page.", "LABEL", "Figure 3. The start page."),
         ("- [x] wash the filter", "BULLET", "wash the filter"),
         ("b) wash the filter", "STEP", "wash the filter"),
         ("→ https://example.org/manual", "PROSE", "→ https://example.org/manual"),
