@@ -95,16 +95,14 @@ def _grounded(draft: ReadTexts, claims: Sequence[Claim], passages: Sequence[Pass
 def find_repeats(draft: ReadTexts, claims: Sequence[Claim]) -> set[int]:
     """Returns the claims that say no more than another one, in whatever order they stand.
 
-    One of them has all words of the other, and both have one label; or they have the same words of the source, and one is
-    less probable. Words that the source does not know say nothing, but in a claim that it does not support.
+    One has all words of the other, and their label; or they have the same words of the source, and the other is less
+    probable. Words that the source does not know say nothing, but in a claim that it does not support.
     """
     if not REPEATS.is_on:
         return set()
-    known = [_known_words(draft, span) for span in draft.claims]
+    table, known = draft.summary.read.table, [_known_words(draft, span) for span in draft.claims]
     stems = [
-        frozenset(draft.summary.read.table.content_stems(span.words))
-        if claim.label is ClaimLabel.UNSUPPORTED
-        else words
+        frozenset(table.content_stems(span.words)) if claim.label is ClaimLabel.UNSUPPORTED else words
         for span, claim, words in zip(draft.claims, claims, known, strict=True)
     ]
     return _parts_of_others(claims, stems) | _equals(claims, known)
@@ -133,10 +131,9 @@ def _parts_of_others(claims: Sequence[Claim], words: Sequence[frozenset[str]]) -
 
 
 def _equals(claims: Sequence[Claim], words: Sequence[frozenset[str]]) -> set[int]:
-    seen, found = set[frozenset[str]](), set[int]()
+    """Returns the claims whose words a less probable one of another label has."""
+    labels, found = dict[frozenset[str], ClaimLabel](), set[int]()
     for at in sorted(range(len(claims)), key=lambda at: (claims[at].probability, claims[at].passage.text)):
-        if words[at] in seen:
+        if len(words[at]) >= _FEWEST_WORDS and labels.setdefault(words[at], claims[at].label) is not claims[at].label:
             found.add(at)
-        elif len(words[at]) >= _FEWEST_WORDS:
-            seen.add(words[at])
     return found
