@@ -248,10 +248,10 @@ class App:
         add_GRPCInferenceServiceServicer_to_server(servicer, server)
 
     async def _open_summaries(self, stack: AsyncExitStack, metrics: SummaryMetrics) -> Summarizer:
-        settings, evidence = self._settings, self._settings.judge.evidence
+        settings = self._settings
         try:
             return await stack.enter_async_context(
-                open_summarizer(settings.summarize, settings.summary_storage, observer=metrics, support=evidence)
+                open_summarizer(settings.summarize, settings.summary_storage, observer=metrics)
             )
         except StorageError as error:
             raise StartupError(f"summary_storage: {error}") from error

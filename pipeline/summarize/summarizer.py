@@ -33,11 +33,9 @@ from pipeline.summarize.storage.sqlite import SqliteDatabase
 from pipeline.summarize.storage.store import SummaryStore
 from pipeline.summarize.summary_run import SummaryRun
 from pipeline.summarize.writer import Writer
-from pipeline.support.claim_support import SupportConfig
 
 _SECONDS_PER_DAY = 86_400.0
 _DEFAULT_OPTIONS = SummarizeOptions()
-_DEFAULT_SUPPORT = SupportConfig()
 _NO_TEXTS = Shown()
 
 
@@ -47,12 +45,8 @@ async def open_summarizer(
     storage: StorageConfig,
     *,
     observer: SummaryObserver | None = None,
-    support: SupportConfig = _DEFAULT_SUPPORT,
 ) -> AsyncIterator["Summarizer"]:
     """Opens the databases, makes the tables if need be, and deletes summaries that expired.
-
-    Args:
-        support: by which sentences of a summary are compared with the document when they are cited.
 
     Raises:
         StorageError: the databases cannot be used.
@@ -73,7 +67,7 @@ async def open_summarizer(
             with storage_errors():
                 await checkpoints.adelete_thread(summary_id)
         executor = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="summarize"))
-        yield Summarizer((config, support), store, checkpoints, executor, observer=observer or SummaryObserver())
+        yield Summarizer(config, store, checkpoints, executor, observer=observer or SummaryObserver())
 
 
 class Summarizer:
@@ -91,7 +85,7 @@ class Summarizer:
 
     def __init__(
         self,
-        configs: tuple[SummarizeConfig, SupportConfig],
+        config: SummarizeConfig,
         store: SummaryStore,
         checkpoints: BaseCheckpointSaver[Any],
         executor: ThreadPoolExecutor,
@@ -101,7 +95,7 @@ class Summarizer:
         self.owner = ""
         self.budget: SummaryBudget | None = None
         self.check_storage = store.check
-        self.config, self._support = configs
+        self.config = config
         self.store = store
         self.stopping = asyncio.Event()
         self._checkpoints = checkpoints
@@ -169,8 +163,7 @@ class Summarizer:
             writer=writer.identity,
             owner=self.owner,
         )
-        settings = f"{self.config.result_settings()}\n{self._support.support_settings()}"
-        request_key = request.key(document.sha256, settings)
+        request_key = request.key(document.sha256, self.config.result_settings())
         summary = await self.store.create(
             request, request_key=request_key, document_sha256=document.sha256, idempotency_key=idempotency_key or None
         )
@@ -260,7 +253,6 @@ class Summarizer:
             observer=self._observer,
             config=self.config,
             off_loop=self._off_loop,
-            support=self._support,
             owner=summary.request.owner,
         )
         lease = await self.store.leases.acquire(summary.summary_id, self.config.lease_ttl_s)

@@ -212,7 +212,7 @@ class SummaryRun:
         """Finds where the sentences of the finished text stand in the document."""
         job, gate = self.job, self.job.gate
         max_read = gate.max_cited_claims if gate else 0
-        bounds = CitationBounds(job.config.max_citations, max_read, job.support, job.caller)
+        bounds = CitationBounds(job.config.max_citations, max_read, job.caller)
         return await cite(text, job.document.chunks, bounds, gate.reader if gate else None, job.off_loop)
 
     async def _drive(self, run: Run, config: RunnableConfig) -> None:

@@ -16,9 +16,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
-from typing import Annotated
-
-from pydantic import Field
 
 from pipeline.frozen import FrozenModel
 from pipeline.model_answers import Pair, PairScores
@@ -30,32 +27,11 @@ _CERTAINTY = 1e-3
 _ENOUGH = 0.25
 """Share of a claim's words, by rarity, from which it may be about the source."""
 
-Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-
-
-class SupportConfig(FrozenModel):
-    """What a statement is compared with, and what its label means."""
-
-    max_sentence_chars: int = Field(default=700, ge=50, description="Longer sentences are cut, to fit the NLI model.")
-    passage_chars: int = Field(
-        default=700,
-        ge=100,
-        le=2_000,
-        description="Longest passage that a claim is checked against; the model learned 700, about 160 tokens.",
-    )
-    short_passage_chars: int = Field(
-        default=250,
-        ge=0,
-        le=2_000,
-        description="Longest of a second, shorter passage for each claim: the one that entails more counts. 0: none.",
-    )
-    supported: Share = Field(default=0.5, description="Least probability of a supported claim.")
-    partly_supported: Share = Field(default=0.3, description="Least probability of a partly supported claim.")
-    contradicted: Share = Field(default=0.7, description="Contradiction that refutes, when above the entailment.")
-
-    def support_settings(self) -> str:
-        """Returns the settings that support depends on, as JSON; none that a subclass adds."""
-        return self.model_dump_json(include=set(SupportConfig.model_fields))
+MAX_SENTENCE_CHARS = 700  # longer sentences are cut, to fit the NLI model
+PASSAGE_CHARS = 700  # of a passage that a claim is compared with; the model learned 700, about 160 tokens
+SHORT_PASSAGE_CHARS = 250  # of a second, shorter one: the passage that entails more counts
+SUPPORTED, PARTLY_SUPPORTED = 0.5, 0.3  # least probabilities of a claim
+CONTRADICTED = 0.7  # contradiction that refutes, when above the entailment
 
 
 class ClaimLabel(StrEnum):
@@ -128,14 +104,14 @@ class ClaimSupportWeights(FrozenModel):
     record: Mapping[str, str | int | float]
 
 
-def label_of(probability: float, config: SupportConfig, *, is_contradicted: bool) -> ClaimLabel:
+def label_of(probability: float, *, is_contradicted: bool) -> ClaimLabel:
     """Returns the label of a claim; thresholds are inclusive."""
-    if probability < config.partly_supported or is_contradicted:
+    if probability < PARTLY_SUPPORTED or is_contradicted:
         return ClaimLabel.UNSUPPORTED
-    return ClaimLabel.SUPPORTED if probability >= config.supported else ClaimLabel.PARTIAL
+    return ClaimLabel.SUPPORTED if probability >= SUPPORTED else ClaimLabel.PARTIAL
 
 
-def read_support(statement: Hypothesis, scores: PairScores, config: SupportConfig) -> Support:
+def read_support(statement: Hypothesis, scores: PairScores) -> Support:
     """Returns what a document says of a statement, from the scores of all its pairs; without any nothing entails it."""
     premise, entailment, contradiction = scores.best(statement.premises, statement.text), 0.0, 0.0
     if premise is not None:
@@ -143,8 +119,8 @@ def read_support(statement: Hypothesis, scores: PairScores, config: SupportConfi
         entailment = scores.entailment(*pair)
         contradiction = 0.0 if statement.is_copied else scores.contradiction(*pair)
     probability = claim_support(signals(entailment, statement.known_share))
-    is_contradicted = contradiction >= config.contradicted and contradiction > entailment
-    label = label_of(probability, config, is_contradicted=is_contradicted)
+    is_contradicted = contradiction >= CONTRADICTED and contradiction > entailment
+    label = label_of(probability, is_contradicted=is_contradicted)
     return Support(premise, entailment, contradiction, probability, label)
 
 

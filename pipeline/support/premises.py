@@ -7,7 +7,7 @@ from pipeline.reading.document import ReadText
 from pipeline.reading.index import WordIndex
 from pipeline.reading.passages import Passage, PassageFinder, claim_weights
 from pipeline.reading.word_table import WordTable
-from pipeline.support.claim_support import Hypothesis, SupportConfig
+from pipeline.support.claim_support import MAX_SENTENCE_CHARS, PASSAGE_CHARS, SHORT_PASSAGE_CHARS, Hypothesis
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +33,16 @@ class PremiseFinder:
         index: of its words.
     """
 
-    def __init__(self, text: str, config: SupportConfig) -> None:
+    def __init__(self, text: str) -> None:
         """Reads the text."""
-        self.read = ReadText.of("document", text, config.max_sentence_chars)
+        self.read = ReadText.of("document", text, MAX_SENTENCE_CHARS)
         self.index = WordIndex(self.read)
-        self._finder = PassageFinder(self.read, self.index, config.passage_chars)
-        self._short_chars = config.short_passage_chars
+        self._finder = PassageFinder(self.read, self.index, PASSAGE_CHARS)
 
     def find(self, statement: str) -> Premises:
         """Returns what the document has of a statement."""
         weights = self.weights(statement)
-        passages = self._finder.for_claim(weights, self._short_chars) if weights else ()
+        passages = self._finder.for_claim(weights, SHORT_PASSAGE_CHARS) if weights else ()
         words = " ".join(statement.replace("|", " ").split())
         texts = tuple(passage.span.text for passage in passages)
         return Premises(Hypothesis(words, texts, self.index.known_share(weights)), passages, weights)

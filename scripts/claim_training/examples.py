@@ -17,11 +17,11 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.reading.document import ReadText
 from pipeline.reading.index import WordIndex
 from pipeline.reading.passages import PassageFinder, claim_weights
 from pipeline.reading.word_table import WordTable
+from pipeline.support.claim_support import MAX_SENTENCE_CHARS, PASSAGE_CHARS, SHORT_PASSAGE_CHARS
 from scripts.claim_training.edits import Edit, Editor
 from scripts.claim_training.example import (
     CONTRADICTION,
@@ -34,7 +34,6 @@ from scripts.claim_training.example import (
 )
 from scripts.claim_training.joining import joined_pairs
 
-CONFIG = EvidenceConfig()
 _SEED = 20261122
 
 
@@ -42,9 +41,9 @@ class _Document:
     def __init__(self, text: str) -> None:
         self.text = text
         self.digest = digest_of(text)
-        self._source = ReadText.of("source", text, CONFIG.max_sentence_chars)
+        self._source = ReadText.of("source", text, MAX_SENTENCE_CHARS)
         self._index = WordIndex(self._source)
-        self._finder = PassageFinder(self._source, self._index, CONFIG.passage_chars)
+        self._finder = PassageFinder(self._source, self._index, PASSAGE_CHARS)
 
     @property
     def sentences(self) -> list[str]:
@@ -58,7 +57,7 @@ class _Document:
         """Returns what the judge reads beside a claim: a long passage, and a short one where it is another."""
         table = WordTable.of(claim)
         weights = claim_weights(table, range(len(table)), self._index)
-        return [passage.span.text for passage in self._finder.for_claim(weights, CONFIG.short_passage_chars)]
+        return [passage.span.text for passage in self._finder.for_claim(weights, SHORT_PASSAGE_CHARS)]
 
 
 def read_documents(path: Path) -> dict[str, list[dict[str, object]]]:

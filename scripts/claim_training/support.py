@@ -16,9 +16,9 @@ from pipeline.reading.document import ReadText
 from pipeline.reading.index import WordIndex
 from pipeline.reading.passages import claim_weights
 from pipeline.reading.word_table import WordTable
-from pipeline.support.claim_support import signals
+from pipeline.support.claim_support import MAX_SENTENCE_CHARS, signals
 from scripts.claim_training.example import Example
-from scripts.claim_training.examples import CONFIG, FOREIGN, make_foreign
+from scripts.claim_training.examples import FOREIGN, make_foreign
 from scripts.claim_training.joining import JOINED
 from scripts.claim_training.logistic import FittedSupport, Rows, fit_support
 from scripts.claim_training.measure import Claims
@@ -100,7 +100,7 @@ def write_support(
 
 def known_shares(document: str, claims: Sequence[str]) -> list[float]:
     """Returns how much of each claim's words a document has anywhere, as the judge counts it."""
-    index = WordIndex(ReadText.of("source", document, CONFIG.max_sentence_chars))
+    index = WordIndex(ReadText.of("source", document, MAX_SENTENCE_CHARS))
     tables = [WordTable.of(claim) for claim in claims]
     return [index.known_share(claim_weights(table, range(len(table)), index)) for table in tables]
 

@@ -32,11 +32,11 @@ class SourceReader:
         self._kept = kept
         self._owner = owner
 
-    async def read(self, text: str, config: EvidenceConfig) -> ReadSource:
-        """Returns a source as read, the same object for the same text and settings while it is kept."""
+    async def read(self, text: str) -> ReadSource:
+        """Returns a source as read, the same object for the same text while it is kept."""
 
         async def compute() -> ReadSource:
-            return await self.off_loop(partial(read_source, text, config))
+            return await self.off_loop(partial(read_source, text))
 
         if self._kept is None:
             return await compute()
@@ -65,7 +65,7 @@ async def build_evidence(
         ModelOutputError: a model's answer is unusable.
     """
     config, reader, stopwatch = config or EvidenceConfig(), reader or SourceReader(), Stopwatch()
-    source, off_loop = await reader.read(request.source, config), reader.off_loop
+    source, off_loop = await reader.read(request.source), reader.off_loop
     draft = await off_loop(partial(read_texts, request, source, models.tokenizer, config))
     stopwatch.lap("reading_ms")
     embeddings = await Embeddings.ask(models.embedder, draft.texts)

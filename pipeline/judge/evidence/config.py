@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from pipeline.support.claim_support import SupportConfig
+from pipeline.frozen import FrozenModel
 
 
 class QuestionMode(StrEnum):
@@ -20,7 +20,7 @@ class QuestionMode(StrEnum):
     LITERAL = "literal"
 
 
-class EvidenceConfig(SupportConfig):
+class EvidenceConfig(FrozenModel):
     """The settings of the evidence table (README, Evidence, Claim labels and Questions)."""
 
     max_claims: int = Field(

@@ -19,6 +19,7 @@ from pipeline.reading.passages import PassageFinder
 from pipeline.reading.rules import Rule
 from pipeline.reading.salience import word_centrality
 from pipeline.reading.summary_text import read_summary
+from pipeline.support.claim_support import MAX_SENTENCE_CHARS, PASSAGE_CHARS
 
 SOURCE, SUMMARY = "source", "summary"
 """Text ids of evidence."""
@@ -79,10 +80,10 @@ class Side:
     passages: PassageFinder
 
     @classmethod
-    def of(cls, read: ReadText, config: EvidenceConfig, *, has_turns: bool) -> Self:
+    def of(cls, read: ReadText, *, has_turns: bool) -> Self:
         """Indexes a text. Linear in its length."""
         index = WordIndex(read)
-        return cls(read, index, PassageFinder(read, index, config.passage_chars, has_turns=has_turns))
+        return cls(read, index, PassageFinder(read, index, PASSAGE_CHARS, has_turns=has_turns))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,9 +105,9 @@ class ReadSource:
     centrality: Float64
 
 
-def read_source(text: str, config: EvidenceConfig) -> ReadSource:
+def read_source(text: str) -> ReadSource:
     """Reads a source. The CPU-heavy step of a judgement: run it off the loop. Linear in the length of the text."""
-    side = Side.of(ReadText.of(SOURCE, text, config.max_sentence_chars), config, has_turns=True)
+    side = Side.of(ReadText.of(SOURCE, text, MAX_SENTENCE_CHARS), has_turns=True)
     values = SourceValues.of(side.read)
     stop_if_nobody_waits()
     sequences, capitals = SourceSequences(side.read.table), Capitals.of(side.read)
@@ -155,7 +156,7 @@ class ReadTexts:
 
 def read_texts(request: EvidenceRequest, source: ReadSource, tokenizer: Tokenizer, config: EvidenceConfig) -> ReadTexts:
     """Reads the summary beside its source. Linear in the length of the summary."""
-    told = read_summary(SUMMARY, request.summary, config.max_sentence_chars, source.side.index)
+    told = read_summary(SUMMARY, request.summary, MAX_SENTENCE_CHARS, source.side.index)
     all_claims = find_claims(told)
     claims = most_consequential(all_claims, told, config.max_claims)
     worded = _worded(told, source.side.index)
@@ -167,7 +168,7 @@ def read_texts(request: EvidenceRequest, source: ReadSource, tokenizer: Tokenize
     texts += [told.passages[place].text for place in told_embedded]
     return ReadTexts(
         source=source.side,
-        summary=Side.of(told, config, has_turns=False),  # a colon in it would put words before other sentences
+        summary=Side.of(told, has_turns=False),  # a colon in it would put words before other sentences
         all_claims=all_claims,
         claims=claims,
         segments=find_segments(told, tokenizer),

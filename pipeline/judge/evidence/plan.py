@@ -20,6 +20,7 @@ from pipeline.reading.index import Closeness, Float64
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.passages import Passage, claim_weights
 from pipeline.reading.salience import choose_distinct, rank_centrality
+from pipeline.support.claim_support import SHORT_PASSAGE_CHARS
 
 _OF_FACTS = frozenset({EvidencePart.TWIN_KEY_POINTS, EvidencePart.JUDGE_KEY_POINTS, EvidencePart.QUESTIONS})
 _SENTENCES_PER_KEY_POINT, _SENTENCES_PER_JUDGE_KEY_POINT = 5, 8
@@ -120,7 +121,7 @@ def make_plan(
     """
     closeness = _closeness(draft.source, draft.embedded, embeddings)
     centrality = rank_centrality(draft.source.read, draft.source.index, closeness)
-    claims = tuple(_plan_claim(draft, claim, config.short_passage_chars) for claim in draft.claims)
+    claims = tuple(_plan_claim(draft, claim, SHORT_PASSAGE_CHARS) for claim in draft.claims)
     ranked = _facts(draft, centrality, closeness, config, ())
     for_judge = _facts(draft, centrality, closeness, config, preferred) if preferred else ranked
     pairs = [pair for plan in claims for pair in plan.pairs]

@@ -20,7 +20,7 @@ from pipeline.summarize.citations.written import WrittenSources
 from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.gate.inspect import is_claim, riskiest
 from pipeline.summarize.gate.reading import ClaimReader
-from pipeline.support.claim_support import Hypothesis, SupportConfig
+from pipeline.support.claim_support import Hypothesis
 
 _LANGUAGE_CHUNKS = 100  # of a document, by which its language is told
 _MOST_LOCATED = 2_000  # written sentences: 3 ms each in a document of 1 MB
@@ -33,13 +33,11 @@ class CitationBounds:
     Attributes:
         max_citations: sentences of the text, from its beginning.
         max_read: written sentences that a model compares; of more, those with values and negations first.
-        support: by which it does.
         caller: in whose turn it does.
     """
 
     max_citations: int
     max_read: int
-    support: SupportConfig
     caller: str = ""
 
 
@@ -101,7 +99,7 @@ class _Draft:
                 continue
             elif located < _MOST_LOCATED and len(document.text) <= MAX_READ_CHARS:
                 located += 1
-                sources = sources or WrittenSources(document.text, bounds.support)
+                sources = sources or WrittenSources(document.text)
                 claim, spans = sources.locate(text[part.start : part.end])
                 if is_claim(part, text[part.start : part.end]):
                     draft.claims[len(draft.cited)] = claim

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from pipeline.reading.passages import Passage
-from pipeline.support.claim_support import Hypothesis, SupportConfig
+from pipeline.support.claim_support import Hypothesis
 from pipeline.support.premises import PremiseFinder
 
 _MOST_SENTENCES = 4  # of a citation
@@ -14,9 +14,9 @@ _LEAST_GAIN = 0.15  # of it, that one more sentence of the passage must say
 class WrittenSources:
     """A document, read once."""
 
-    def __init__(self, text: str, config: SupportConfig) -> None:
+    def __init__(self, text: str) -> None:
         """Reads the text."""
-        self._finder = PremiseFinder(text, config)
+        self._finder = PremiseFinder(text)
 
     def locate(self, sentence: str) -> tuple[Hypothesis, list[tuple[int, int]]]:
         """Returns what a model reads of a sentence, and the spans of the sentences of the document with its words.

@@ -32,7 +32,6 @@ from pipeline.summarize.writer import (
     Writer,
     Written,
 )
-from pipeline.support.claim_support import SupportConfig
 
 VERSION = "gate-5"
 """Changes whenever the same answer may come out otherwise, so that no stored outcome stands for it."""
@@ -90,7 +89,6 @@ class TrustGate:
     Args:
         entailment: reads sentences; None: only what needs no model is checked.
         fallback: writes what stays unusable, from the input's own sentences; None: the input itself is kept, cut.
-        support: by which sentences are read.
         executor: threads for reading texts. None: in the loop's own thread, for scripts and tests.
 
     Attributes:
@@ -103,18 +101,17 @@ class TrustGate:
         entailment: Entailment | None = None,
         fallback: Writer | None = None,
         *,
-        support: SupportConfig,
         executor: Executor | None = None,
     ) -> None:
-        self.config, self.support = config, support
+        self.config = config
         self.asks_again, self.max_cited_claims = config.asks_again, config.max_cited_claims
         self.fallback = fallback if config.rewrites else None
-        self.reader = ClaimReader(entailment, config.max_checks, support) if entailment and config.claims else None
+        self.reader = ClaimReader(entailment, config.max_checks) if entailment and config.claims else None
         self._off_loop = OffLoop(executor)
         model = self.reader.identity if self.reader else ""
         writer = self.fallback.identity if self.fallback else ""
         settings = config.model_dump_json(exclude={"max_checks", "max_cited_claims"})
-        digest = hashlib.sha256(f"{settings}\n{support.support_settings()}\n{model}\n{writer}".encode())
+        digest = hashlib.sha256(f"{settings}\n{model}\n{writer}".encode())
         self.identity = f"{VERSION}-{digest.hexdigest()[:12]}"
 
     async def read(self, task: ExtractTask | MergeTask, *, room: float, caller: str) -> Case:
@@ -130,10 +127,10 @@ class TrustGate:
         orders = task.wishes.instructions
         if isinstance(task, ExtractTask):
             texts = [chunk.text for chunk in task.chunks]
-            source = SourceText(texts, task.context, task.document_name, orders=orders, support=self.support)
+            source = SourceText(texts, task.context, task.document_name, orders=orders)
             return Case(source, self.config.min_map_recall * room, room, is_merge=False)
         texts = [one.text for one in task.extractions]
-        source = SourceText(texts, (), task.document_name, task.shape.language, orders, self.support)
+        source = SourceText(texts, (), task.document_name, task.shape.language, orders)
         # What a text leaves out whose length, form or subject the caller chose is as he wants it.
         least = self.config.min_merge_recall * room if task.shape.is_plain and not task.wishes.focus else 0.0
         least_length = _LEAST_SHAPED if task.shape.goal else _LEAST_LENGTH

@@ -7,7 +7,7 @@ beginning or end of one may say the opposite.
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from pipeline.reading.language import is_english, is_english_prose, names_english
@@ -16,7 +16,7 @@ from pipeline.reading.word_table import WordTable
 from pipeline.reading.words import fold
 from pipeline.summarize.gate.findings import FaultKind
 from pipeline.summarize.gate.values import InputWords, KnownNumbers
-from pipeline.support.claim_support import Hypothesis, SupportConfig
+from pipeline.support.claim_support import Hypothesis
 from pipeline.support.premises import PremiseFinder
 
 _CLOSE = 0.75  # of the weight of a sentence's words: it is that sentence, told again
@@ -34,7 +34,6 @@ class SourceText:
         name: the document's.
         language: that the answer shall be in; empty for that of the texts.
         orders: the caller's wishes, which are no sentences of a summary.
-        support: how its sentences and passages are cut.
     """
 
     texts: Sequence[str]
@@ -42,7 +41,6 @@ class SourceText:
     name: str = ""
     language: str = ""
     orders: str = ""
-    support: SupportConfig = field(default_factory=SupportConfig)
 
     @cached_property
     def text(self) -> str:
@@ -102,7 +100,7 @@ class SourceText:
 
     @cached_property
     def _finder(self) -> PremiseFinder:
-        return PremiseFinder(self._everything, self.support)
+        return PremiseFinder(self._everything)
 
     def value_faults(self, text: str, *, with_names: bool) -> list[FaultKind]:
         """Returns what is wrong with the values of a sentence that are not those of the texts or the context."""

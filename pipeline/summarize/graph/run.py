@@ -32,7 +32,6 @@ from pipeline.summarize.retention import Mentions
 from pipeline.summarize.storage.records import StepId, StepOutput
 from pipeline.summarize.storage.store import SummaryStore
 from pipeline.summarize.writer import DraftListener, Extraction, MergeStage, MergeTask, Writer
-from pipeline.support.claim_support import SupportConfig
 
 
 class CallGate:
@@ -124,7 +123,6 @@ class SummaryJob:
     observer: SummaryObserver
     config: SummarizeConfig
     off_loop: OffLoop
-    support: SupportConfig
     owner: str = ""
 
     def merge_task(self, stage: MergeStage, level: int, texts: Sequence[Extraction], target_tokens: int) -> MergeTask:

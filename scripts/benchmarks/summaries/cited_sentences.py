@@ -18,7 +18,6 @@ from pipeline.summarize.citations.cite import CitationBounds, cite
 from pipeline.summarize.citations.places import CitationSupport, SummaryCitation
 from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.packing import split_by_tokens
-from pipeline.support.claim_support import SupportConfig
 from scripts.benchmarks.shared.report import Figure
 from scripts.benchmarks.summaries.manuals import FILES
 from scripts.benchmarks.summaries.news import SETS, read_articles
@@ -29,7 +28,7 @@ FEWEST_WORDS, MOST_WORDS = 8, 40  # of a sentence that is sampled
 MOST_ARTICLES = 60
 _LEFT_OUT = 4
 _HALF = 0.5
-_BOUNDS = CitationBounds(max_citations=20_000, max_read=0, support=SupportConfig())
+_BOUNDS = CitationBounds(max_citations=20_000, max_read=0)
 
 
 @dataclass(frozen=True)

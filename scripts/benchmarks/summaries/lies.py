@@ -27,7 +27,6 @@ from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.result import SummaryResult
 from pipeline.summarize.steering.wishes import SummaryDetail
 from pipeline.summarize.summarizer import open_summarizer
-from pipeline.support.claim_support import SupportConfig
 from scripts.benchmarks.shared.report import Figure
 from scripts.benchmarks.summaries.bench import CONTEXT_TOKENS, finished
 from server.rpc.models import CallScope, EngineModels
@@ -97,7 +96,7 @@ async def _summarize(document: Document, models: Models, lie: Lie | None) -> Sum
                 Endpoint(config) as endpoint,
             ):
                 fallback = ExtractiveWriter(ExtractiveConfig(), models)
-                gate = TrustGate(TrustConfig(), models.entailment, fallback, support=SupportConfig())
+                gate = TrustGate(TrustConfig(), models.entailment, fallback)
                 writer = GatedWriter(LlmWriter(OpenAiChatModel(endpoint), LlmWriterConfig()), gate)
                 return await finished(summarizer.stream(document, writer=writer, options=_OPTIONS))
 

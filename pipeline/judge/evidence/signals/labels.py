@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 from pipeline.judge.evidence.claim import Claim, ClaimMismatch
 from pipeline.judge.evidence.claims import ClaimSpan
-from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import ReadTexts
 from pipeline.judge.evidence.plan import ClaimPlan
 from pipeline.judge.evidence.signals.mismatches import find_mismatches
@@ -17,14 +16,12 @@ from pipeline.reading.word_table import WordTable
 from pipeline.support.claim_support import ClaimLabel, Hypothesis, is_unsupported, read_support
 
 
-def read_claim(
-    draft: ReadTexts, plan: ClaimPlan, scores: CheckedScores, tokenizer: Tokenizer, config: EvidenceConfig
-) -> Claim:
+def read_claim(draft: ReadTexts, plan: ClaimPlan, scores: CheckedScores, tokenizer: Tokenizer) -> Claim:
     """Returns a claim with its evidence."""
     stop_if_nobody_waits()
     claim, told, text = plan.claim, draft.summary.read, plan.claim.passage.text
     premises, is_copied = tuple(one.span.text for one in plan.passages), draft.values.has_words(told.table, claim.words)
-    support = read_support(Hypothesis(text, premises, plan.known_share, is_copied), scores, config)
+    support = read_support(Hypothesis(text, premises, plan.known_share, is_copied), scores)
     passage = None if support.premise is None else plan.passages[support.premise]
     mismatches = find_mismatches(told, claim.words, draft.values, plan.passage)
     unsupported = tuple[TextSpan, ...]()

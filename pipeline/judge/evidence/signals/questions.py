@@ -28,7 +28,7 @@ from pipeline.reading.index import WordIndex
 from pipeline.reading.overlap import SourceSequences
 from pipeline.reading.values import Values
 from pipeline.reading.word_table import WordTable
-from pipeline.support.claim_support import ClaimLabel
+from pipeline.support.claim_support import SUPPORTED, ClaimLabel
 
 _MASK = "____"
 _KIND_WEIGHTS = {SpanKind.NUMBER: 1.0, SpanKind.DATE: 1.0, SpanKind.NAME: 1.5, SpanKind.WORD: 0.0}
@@ -157,7 +157,7 @@ def coverage_questions(
         given, score = respondent.answer(question, passage.sentences if passage else ())
         if score < 1 and config.question_mode is QuestionMode.ENTAILED:
             literal = respondent.find_told(question)
-            is_told = literal is not None or entailments[fact] >= config.supported
+            is_told = literal is not None or entailments[fact] >= SUPPORTED
             given, score = literal or given, 1.0 if is_told else min(score, _PARTLY)
         answered.append(respondent.question(question, given, score))
     return tuple(answered)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.support.claim_support import ClaimLabel, SupportConfig, claim_support, label_of, signals
+from pipeline.support.claim_support import ClaimLabel, claim_support, label_of, signals
 
 SHARES = st.floats(0, 1)
 
@@ -61,6 +61,5 @@ def test_a_certain_model_is_believed_but_not_entirely() -> None:
 def test_labels_are_bands_of_the_probability_unless_the_source_contradicts(
     probability: float, label: ClaimLabel
 ) -> None:
-    config = SupportConfig(supported=0.5, partly_supported=0.3)
-    assert label_of(probability, config, is_contradicted=False) is label
-    assert label_of(probability, config, is_contradicted=True) is ClaimLabel.UNSUPPORTED
+    assert label_of(probability, is_contradicted=False) is label
+    assert label_of(probability, is_contradicted=True) is ClaimLabel.UNSUPPORTED

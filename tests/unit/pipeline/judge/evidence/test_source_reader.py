@@ -11,11 +11,9 @@ import pytest
 from pipeline.judge.cache import JudgeCaches
 from pipeline.judge.config import JudgementCacheConfig
 from pipeline.judge.evidence.build import SourceReader
-from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.off_loop import NobodyWaitsError, OffLoop, stop_if_nobody_waits, stoppable
 
 SOURCE = "Acme makes engines in Leeds. It was founded in 1921. Sales fell by 12% last year."
-CONFIG = EvidenceConfig()
 
 
 def reader(config: JudgementCacheConfig | None = None) -> SourceReader:
@@ -24,23 +22,23 @@ def reader(config: JudgementCacheConfig | None = None) -> SourceReader:
 
 async def test_summaries_of_one_source_share_its_reading() -> None:
     sources = reader()
-    first = await sources.read(SOURCE, CONFIG)
-    assert await sources.read(SOURCE, CONFIG) is first
-    assert await sources.read(f"{SOURCE} ", CONFIG) is not first
+    first = await sources.read(SOURCE)
+    assert await sources.read(SOURCE) is first
+    assert await sources.read(f"{SOURCE} ") is not first
 
 
 async def test_sixteen_requests_that_arrive_together_read_once() -> None:
     with ThreadPoolExecutor(4) as executor:
         sources = SourceReader(OffLoop(executor), JudgeCaches().sources)
-        found = await asyncio.gather(*(sources.read(SOURCE, CONFIG) for _ in range(16)))
+        found = await asyncio.gather(*(sources.read(SOURCE) for _ in range(16)))
     assert len({id(one) for one in found}) == 1
 
 
 async def test_no_more_characters_are_kept_than_allowed() -> None:
     sources = reader(JudgementCacheConfig(max_source_chars=len(SOURCE)))
-    first = await sources.read(SOURCE, CONFIG)
-    await sources.read(SOURCE.replace("Acme", "Emca"), CONFIG)
-    assert await sources.read(SOURCE, CONFIG) is not first
+    first = await sources.read(SOURCE)
+    await sources.read(SOURCE.replace("Acme", "Emca"))
+    assert await sources.read(SOURCE) is not first
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import read_source
 from pipeline.off_loop import stop_if_nobody_waits
 
@@ -45,7 +44,7 @@ def test_reading_looks_often_whether_somebody_waits(pattern: str) -> None:
     looks, before = Looks(), sys.gettrace()
     sys.settrace(looks.trace)
     try:
-        read_source(pattern * (CHARS // len(pattern)), EvidenceConfig())
+        read_source(pattern * (CHARS // len(pattern)))
     finally:
         sys.settrace(before)
     assert looks.most < MOST_LINES

@@ -19,7 +19,6 @@ from pipeline.summarize.result import SummaryResult, WarningCode
 from pipeline.summarize.steering.json_form import parse_schema, stated_values
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import WriterLimits
-from pipeline.support.claim_support import SupportConfig
 from tests.unit.pipeline.summarize.documents import full_plan, numbered_document, read_all, result_of, summarizer_in
 from tests.unit.pipeline.summarize.fake_chat import FakeChat
 
@@ -51,7 +50,7 @@ class FormChat(FakeChat):
 
 
 async def summary_by(chat: FormChat, folder: Path, rules: TrustConfig | None = None) -> SummaryResult:
-    writer = GatedWriter(LlmWriter(chat, LlmWriterConfig()), TrustGate(rules or TrustConfig(), support=SupportConfig()))
+    writer = GatedWriter(LlmWriter(chat, LlmWriterConfig()), TrustGate(rules or TrustConfig()))
     async with summarizer_in(folder) as summarizer:
         return result_of(await read_all(summarizer.stream(DOCUMENT, writer=writer, options=OPTIONS)))
 

@@ -23,7 +23,6 @@ from pipeline.summarize.steering.wishes import (
     SummaryForm,
 )
 from pipeline.summarize.writer import Writer
-from pipeline.support.claim_support import SupportConfig
 from tests.fakes_pipeline import fake_models
 from tests.fakes_summarize import ScriptedWriter
 from tests.unit.pipeline.summarize.documents import full_plan, numbered_document, read_all, result_of, summarizer_in
@@ -71,7 +70,7 @@ async def test_a_document_that_is_no_longer_than_the_schedules_length_is_kept_wi
 
 def test_a_length_that_a_language_model_misses_is_in_the_bound_of_further_calls() -> None:
     document = numbered_document(100)
-    gate = TrustGate(TrustConfig(), fake_models().entailment, extractive(), support=SupportConfig())
+    gate = TrustGate(TrustConfig(), fake_models().entailment, extractive())
     for writer, checks in ((ScriptedWriter(), 0), (GatedWriter(ScriptedWriter(), gate), 1)):
         full, scheduled = (full_plan(document, writer, detail=detail) for detail in ("full", "schedule"))
         assert scheduled.calls() == full.calls()
@@ -191,7 +190,7 @@ async def test_a_summary_far_shorter_than_asked_for_is_chosen_from_the_document(
         found = PUMP.findall(prompt)
         return found[0] if "about 60 words" in prompt else " ".join(found)
 
-    gate = TrustGate(TrustConfig(), None, extractive(), support=SupportConfig())
+    gate = TrustGate(TrustConfig(), None, extractive())
     writer = GatedWriter(LlmWriter(FakeChat(answer_to=curt), LlmWriterConfig()), gate)
     result = await summary(tmp_path, writer, SummarizeOptions(target_words=60))
     assert result.length is not None
@@ -214,9 +213,7 @@ GERMAN = "Die Pumpe P-0 arbeitet mit 0 bar. Die Pumpe P-3 arbeitet mit 3 bar. Di
 
 async def test_a_summary_in_another_language_keeps_its_sentences_and_loses_invented_numbers(tmp_path: Path) -> None:
     chat = FakeChat(answer_to=german)
-    writer = GatedWriter(
-        LlmWriter(chat, LlmWriterConfig()), TrustGate(TrustConfig(max_dropped=0.5), support=SupportConfig())
-    )
+    writer = GatedWriter(LlmWriter(chat, LlmWriterConfig()), TrustGate(TrustConfig(max_dropped=0.5)))
     options = SummarizeOptions(language="German", instructions="Write for apprentices.")
     async with summarizer_in(tmp_path, min_topics=1) as summarizer:
         result = result_of(await read_all(summarizer.stream(numbered_document(4), writer=writer, options=options)))
@@ -238,7 +235,7 @@ async def test_a_model_that_cannot_write_the_language_is_asked_again_and_named(t
         return LONG_ENGLISH if answer == GERMAN else answer
 
     chat = FakeChat(answer_to=english)
-    writer = GatedWriter(LlmWriter(chat, LlmWriterConfig()), TrustGate(TrustConfig(), support=SupportConfig()))
+    writer = GatedWriter(LlmWriter(chat, LlmWriterConfig()), TrustGate(TrustConfig()))
     options = SummarizeOptions(language="German")
     async with summarizer_in(tmp_path, min_topics=1) as summarizer:
         result = result_of(await read_all(summarizer.stream(numbered_document(4), writer=writer, options=options)))

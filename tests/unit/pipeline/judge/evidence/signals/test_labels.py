@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.protocols import Float32
 from pipeline.support.claim_support import ClaimLabel
 from tests.fakes_pipeline import ScriptedEntailment
@@ -34,7 +33,7 @@ def test_the_same_words_in_another_order_are_no_copy() -> None:
 
 
 def test_of_a_partly_supported_claim_the_values_that_differ_are_extraneous() -> None:
-    claims = build(config=EvidenceConfig(supported=1, partly_supported=0)).claims
+    claims = build(entailment=ScriptedEntailment(default=0.35)).claims
     assert [claim.label for claim in claims] == [ClaimLabel.PARTIAL] * 3
     assert [[span.quote for span in claim.unsupported] for claim in claims] == [[], ["$42 million"], []]
     assert [claim.extraneous_token_count for claim in claims] == [0, 2, 0]
