@@ -6,7 +6,7 @@ from typing import Any
 
 from grpc.aio import EOF
 
-from server.errors import FieldViolation, InvalidRequestError
+from server.http.json_messages import refusal
 from server.rpc.record import current_call
 from server.rpc.relayed import RelayedContext
 
@@ -54,16 +54,15 @@ class HttpContext(RelayedContext):
         """Sets when the call ends: after `max_s`, or sooner if the caller says so. Raises InvalidRequestError."""
         asked = self.headers.get(TIMEOUT_HEADER)
         if asked is None:
-            seconds = max_s
-        else:
-            try:
-                wanted_s = float(asked)
-            except ValueError:
-                wanted_s = -1.0
-            if not 0 < wanted_s < float("inf"):
-                raise InvalidRequestError([FieldViolation(TIMEOUT_HEADER, "expected seconds, a number above 0")])
-            seconds = wanted_s if max_s is None else min(wanted_s, max_s)
-        self.end_after(seconds)
+            self.end_after(max_s)
+            return
+        try:
+            wanted_s = float(asked)
+        except ValueError:
+            wanted_s = -1.0
+        if not 0 < wanted_s < float("inf"):
+            raise refusal(TIMEOUT_HEADER, "expected seconds, a number above 0")
+        self.end_after(wanted_s if max_s is None else min(wanted_s, max_s))
 
     async def read(self) -> Any:  # noqa: ANN401 - bytes, or gRPC's mark of the end
         """Returns the one message, then the end. Raises InvalidRequestError."""
@@ -89,7 +88,7 @@ class HttpContext(RelayedContext):
         """Refuses what a web page of anybody may send from a browser without asking. Raises InvalidRequestError."""
         media_type = self.headers.get("content-type", "").partition(";")[0].strip().lower()
         if self._has_body and media_type != "application/json":
-            raise InvalidRequestError([FieldViolation("content-type", "expected application/json")])
+            raise refusal("content-type", "expected application/json")
 
     async def _body(self) -> bytes:
         parts, size, has_more, place = [], 0, True, current_call().place
@@ -97,12 +96,12 @@ class HttpContext(RelayedContext):
             message = await self._receive()
             if message["type"] == "http.disconnect":
                 self._body_read.set()
-                raise InvalidRequestError([FieldViolation("", "expected a whole body, got a part of it")])
+                raise refusal("", "expected a whole body, got a part of it")
             parts.append(message.get("body", b""))
             size += len(parts[-1])
             if size > self._max_body_bytes:
                 limit_mib = self._max_body_bytes / (1 << 20)
-                raise InvalidRequestError([FieldViolation("", f"expected at most {limit_mib:g} MiB in one request")])
+                raise refusal("", f"expected at most {limit_mib:g} MiB in one request")
             if place is not None:  # counted before it becomes objects, which are larger
                 place.receive_part(len(parts[-1]))
             has_more = message.get("more_body", False)

@@ -9,13 +9,10 @@ import logging
 import socket
 import ssl
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
 import uvicorn
-from google.protobuf.message import Message
-from precis.v1 import evaluate_pb2, inference_pb2, judge_pb2, summarize_pb2
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -26,16 +23,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from server.config import HttpConfig, ListenConfig, TlsConfig
 from server.errors import NotOfferedError, StartupError
 from server.http.endpoint import CallEndpoint, Terms, event_name, problem_response
-from server.http.exchanges import (
-    ContractExchange,
-    MakeExchange,
-    OpenAiEmbeddings,
-    OpenAiModels,
-    TeiEmbed,
-    TeiRerank,
-)
-from server.http.openapi import Operation, to_openapi
+from server.http.exchanges import ContractExchange
+from server.http.openapi import to_openapi
 from server.http.page_files import page_guards, page_routes
+from server.http.paths import PATHS, Path
 from server.http.problem import Problem, to_problem
 from server.rpc.admission import MIB
 from server.rpc.handlers import HandlerTable
@@ -43,66 +34,6 @@ from server.rpc.record import new_call_id
 from server.rpc.status import to_status
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Path:
-    """A path and the RPC behind it. Without messages of the contract it has an exchange of its own."""
-
-    path: str
-    rpc: str
-    request_type: type[Message] | None = None
-    response_type: type[Message] | None = None
-    make: MakeExchange | None = None
-    is_stream: bool = False
-    method: str = "POST"
-    summary: str = ""
-
-
-_INFERENCE = "precis.v1.InferenceService"
-PATHS = (
-    Path("/v1/judge", "precis.v1.JudgeService/Judge", judge_pb2.JudgeRequest, judge_pb2.JudgeResponse),
-    Path(
-        "/v1/judge/stream",
-        "precis.v1.JudgeService/JudgeStream",
-        judge_pb2.JudgeStreamRequest,
-        judge_pb2.JudgeStreamResponse,
-        is_stream=True,
-    ),
-    Path(
-        "/v1/evaluate",
-        "precis.v1.EvaluateService/Evaluate",
-        evaluate_pb2.EvaluateRequest,
-        evaluate_pb2.EvaluateResponse,
-    ),
-    Path(
-        "/v1/summarize",
-        "precis.v1.SummarizeService/Summarize",
-        summarize_pb2.SummarizeRequest,
-        summarize_pb2.SummarizeResponse,
-        is_stream=True,
-    ),
-    Path(
-        "/v1/summarize/resume",
-        "precis.v1.SummarizeService/ResumeSummary",
-        summarize_pb2.ResumeSummaryRequest,
-        summarize_pb2.ResumeSummaryResponse,
-        is_stream=True,
-    ),
-    Path("/v1/entail", f"{_INFERENCE}/Entail", inference_pb2.EntailRequest, inference_pb2.EntailResponse),
-    Path("/v1/embeddings", f"{_INFERENCE}/Embed", make=OpenAiEmbeddings, summary="Embeddings as OpenAI defines them."),
-    Path(
-        "/v1/models",
-        f"{_INFERENCE}/ListModels",
-        make=OpenAiModels,
-        method="GET",
-        summary="Models, as OpenAI lists them.",
-    ),
-    Path(
-        "/embed", f"{_INFERENCE}/Embed", make=TeiEmbed, summary="Embeddings as Text Embeddings Inference defines them."
-    ),
-    Path("/rerank", f"{_INFERENCE}/Embed", make=TeiRerank, summary="Ranks as Text Embeddings Inference defines them."),
-)
 
 
 class HttpServer:
@@ -236,15 +167,8 @@ def _endpoint(path: Path, table: HandlerTable, config: HttpConfig, listen: Liste
         name = event_name(path.response_type) if path.is_stream else None
     assert make is not None, "a path has messages or an exchange"  # noqa: S101 - our own table
     timeout_s = None if path.is_stream else config.max_timeout_s
-    is_list = path.rpc.startswith(_INFERENCE)
-    max_mib = min(listen.max_list_mib, listen.max_receive_mib) if is_list else listen.max_receive_mib
+    max_mib = min(listen.max_list_mib, listen.max_receive_mib) if path.is_list else listen.max_receive_mib
     return CallEndpoint(table.behavior(f"/{path.rpc}"), Terms(make, name, max_mib * MIB, timeout_s))
-
-
-def _operation(path: Path) -> Operation:
-    service, _, name = path.rpc.rpartition("/")
-    summary = path.summary or f"{name} of {service}"
-    return Operation(path.path, path.method.lower(), path.request_type, path.response_type, path.is_stream, summary)
 
 
 async def _health(is_serving: Callable[[], bool], _request: Request) -> Response:
@@ -260,7 +184,7 @@ async def _document(_request: Request) -> Response:
 
 @cache
 def _openapi() -> dict[str, Any]:
-    return to_openapi([_operation(one) for one in PATHS])
+    return to_openapi(PATHS)
 
 
 async def _refused(request: Request, error: Exception) -> Response:

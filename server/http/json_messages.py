@@ -123,5 +123,5 @@ def base64_floats(values: Sequence[float]) -> str:
 
 
 def refusal(field: str, description: str) -> InvalidRequestError:
-    """Blames a field of a body."""
+    """Blames a field of a request."""
     return InvalidRequestError([FieldViolation(field, description)])

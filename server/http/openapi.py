@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
-from google.protobuf.message import Message
+
+from server.http.paths import Path
 
 Schema = dict[str, Any]
 
@@ -49,23 +49,11 @@ _OPENING = re.compile(r"(?:message|oneof|enum|service) (\w+) \{$")
 _FIELD = re.compile(r"(?:optional |repeated )?[\w.<>, ]+ (\w+) = \d+;")
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One path. Without messages of the contract it is described by who defined it."""
-
-    path: str
-    method: str
-    request_type: type[Message] | None
-    response_type: type[Message] | None
-    is_stream: bool
-    summary: str
-
-
 def _schema_of(message_type: Any, schemas: Schema) -> Schema:  # noqa: ANN401 - the stubs know two kinds of descriptor
     return _reference(message_type.DESCRIPTOR, schemas)
 
 
-def to_openapi(operations: Iterable[Operation]) -> Schema:
+def to_openapi(operations: Iterable[Path]) -> Schema:
     """Builds the document."""
     schemas: Schema = {"Problem": _PROBLEM}
     paths: Schema = {}
@@ -78,7 +66,7 @@ def to_openapi(operations: Iterable[Operation]) -> Schema:
         if one.request_type is not None:
             schema = _schema_of(one.request_type, schemas)
             operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
-        paths[one.path] = {one.method: operation}
+        paths[one.path] = {one.method.lower(): operation}
     security = {"bearer": {"type": "http", "scheme": "bearer"}}
     return {
         "openapi": "3.1.0",

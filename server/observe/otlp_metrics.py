@@ -3,7 +3,6 @@
 What the registry holds is sent as it is: the same names, labels and buckets. Needs the extra `tracing`.
 """
 
-import os
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +19,7 @@ from prometheus_client.samples import Sample
 from pipeline.errors import needs_extra
 from server.config import MetricsConfig
 from server.errors import StartupError
-from server.observe.tracing import SERVICE_NAME_VARIABLE
+from server.observe.tracing import process_attributes
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.metrics import export as sdk
@@ -73,11 +72,8 @@ class Snapshots:
         from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
         from opentelemetry.sdk.util.instrumentation import InstrumentationScope  # noqa: PLC0415
 
-        attributes = {"service.version": version("precis"), "service.instance.id": uuid4().hex}
-        if SERVICE_NAME_VARIABLE not in os.environ:
-            attributes["service.name"] = "precis"
         self._sdk = export
-        self._resource = Resource.create(attributes)
+        self._resource = Resource.create({**process_attributes(), "service.instance.id": uuid4().hex})
         self._scope = InstrumentationScope("precis", version("precis"))
         self._registry = registry
         self._began_ns = time.time_ns()

@@ -26,19 +26,29 @@ SCORES = tuple(float(score) for score in range(11))
 LOSSES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
+class Makers:
+    """Makes metrics of one registry, whose names begin with `precis_`."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._registry = registry
+
+    def counter(self, name: str, text: str, *labels: str) -> Counter:
+        """Makes a counter."""
+        return Counter(f"precis_{name}", text, labels, registry=self._registry)
+
+    def histogram(self, name: str, text: str, buckets: tuple[float, ...], *labels: str) -> Histogram:
+        """Makes a histogram; `buckets` are upper bounds."""
+        return Histogram(f"precis_{name}", text, labels, registry=self._registry, buckets=buckets)
+
+
 class EvaluateMetrics:
     """Counts evaluations by their losses."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        self._losses = Histogram(
-            "precis_evaluation_loss", "Losses; 1 after a hard fail.", registry=registry, buckets=LOSSES
-        )
-        self._scores = Histogram(
-            "precis_evaluation_score",
-            "Scores of evaluations without a hard fail.",
-            ["component"],
-            registry=registry,
-            buckets=LOSSES,
+        make = Makers(registry)
+        self._losses = make.histogram("evaluation_loss", "Losses; 1 after a hard fail.", LOSSES)
+        self._scores = make.histogram(
+            "evaluation_score", "Scores of evaluations without a hard fail.", LOSSES, "component"
         )
 
     def observe(self, evaluation: Evaluation) -> None:
@@ -52,19 +62,11 @@ class JudgeMetrics:
     """Counts judgements and their metrics."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        self._judgements = Counter(
-            "precis_judgements", "Judgements made, or answered from the cache.", ["cached"], registry=registry
-        )
-        self._metrics = Counter(
-            "precis_judged_metrics", "Metrics of judgements made.", ["framework", "metric", "status"], registry=registry
-        )
-        self._scores = Histogram(
-            "precis_judged_score",
-            "Scores of judgements made, without those that Ultra abstains from.",
-            ["framework", "metric"],
-            registry=registry,
-            buckets=SCORES,
-        )
+        make = Makers(registry)
+        self._judgements = make.counter("judgements", "Judgements made, or answered from the cache.", "cached")
+        self._metrics = make.counter("judged_metrics", "Metrics of judgements made.", "framework", "metric", "status")
+        text = "Scores of judgements made, without those that Ultra abstains from."
+        self._scores = make.histogram("judged_score", text, SCORES, "framework", "metric")
 
     def observe(self, judgement: Judgement) -> None:
         """Counts one judgement. The metrics of a cached one were counted when it was made."""
@@ -82,17 +84,13 @@ class AnswerMetrics:
     """Counts answers of Synthesize and Assess, and replanning."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        def counter(name: str, text: str, *labels: str) -> Counter:
-            return Counter(f"precis_{name}", text, labels, registry=registry)
-
-        self._answers = counter("answers", "Answers, by rpc, kind and who answered.", "rpc", "mode", "author")
-        self._attempts = counter("answer_attempts", "Answers that a language model was asked for.", "rpc")
-        self._needs = counter("replan_needs", "What answers lacked; one may lack several things.", "rpc", "reason")
-        self._replans = counter("replans", "Plans of Assess after the first, by what they were to find.", "reason")
-        self._ended = counter("assessments", "Assessments that ended, by their last step.", "stage")
-        self._iterations = Histogram(
-            "precis_assess_replans", "Replannings of one assessment that answered.", registry=registry, buckets=REPLANS
-        )
+        make = Makers(registry)
+        self._answers = make.counter("answers", "Answers, by rpc, kind and who answered.", "rpc", "mode", "author")
+        self._attempts = make.counter("answer_attempts", "Answers that a language model was asked for.", "rpc")
+        self._needs = make.counter("replan_needs", "What answers lacked; one may lack several things.", "rpc", "reason")
+        self._replans = make.counter("replans", "Plans of Assess after the first, by what they were to find.", "reason")
+        self._ended = make.counter("assessments", "Assessments that ended, by their last step.", "stage")
+        self._iterations = make.histogram("assess_replans", "Replannings of one assessment that answered.", REPLANS)
         for reason in ReplanReason:
             self._replans.labels(reason)
             for rpc in ("synthesize", "assess"):
@@ -142,32 +140,21 @@ class SummaryMetrics(SummaryObserver):
     """Counts runs and calls."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        def counter(name: str, text: str, *labels: str) -> Counter:
-            return Counter(f"precis_{name}", text, labels, registry=registry)
-
-        self._started = counter("summaries_started", "Runs that began; resumed: of a summary that ran before.", "how")
-        self._ended = counter("summaries_ended", "Runs that ended, by status.", "status")
-        self._stored = counter("summaries_answered_from_store", "Requests answered with a result that was there.")
-        self._calls = counter("summary_calls", "Planned calls that ended.", "phase", "outcome")
-        self._tokens = counter("summary_tokens", "Tokens of the calls that were made.", "phase", "kind")
+        make = Makers(registry)
+        self._started = make.counter(
+            "summaries_started", "Runs that began; resumed: of a summary that ran before.", "how"
+        )
+        self._ended = make.counter("summaries_ended", "Runs that ended, by status.", "status")
+        self._stored = make.counter("summaries_answered_from_store", "Requests answered with a result that was there.")
+        self._calls = make.counter("summary_calls", "Planned calls that ended.", "phase", "outcome")
+        self._tokens = make.counter("summary_tokens", "Tokens of the calls that were made.", "phase", "kind")
         self._active = Gauge("precis_summaries_active", "Runs in progress.", registry=registry)
         self._writer = Gauge("precis_summary_writer", "1 for who writes.", ["kind", "identity"], registry=registry)
-        self._seconds = Histogram(
-            "precis_summary_seconds", "Time of a run that was done.", registry=registry, buckets=RUN_SECONDS
-        )
-        self._retained = Histogram(
-            "precis_summary_retained_share",
-            "Share of a document's technical terms that its summary has, of runs that were done.",
-            registry=registry,
-            buckets=SHARES,
-        )
-        self._call_seconds = Histogram(
-            "precis_summary_call_seconds",
-            "Time of a call that was made, its retries and waits included.",
-            ["phase"],
-            registry=registry,
-            buckets=CALL_SECONDS,
-        )
+        self._seconds = make.histogram("summary_seconds", "Time of a run that was done.", RUN_SECONDS)
+        text = "Share of a document's technical terms that its summary has, of runs that were done."
+        self._retained = make.histogram("summary_retained_share", text, SHARES)
+        text = "Time of a call that was made, its retries and waits included."
+        self._call_seconds = make.histogram("summary_call_seconds", text, CALL_SECONDS, "phase")
         self._show_zeros()
 
     def written_by(self, chosen: ChosenWriter | None) -> None:

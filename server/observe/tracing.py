@@ -19,6 +19,12 @@ from server.errors import StartupError
 SERVICE_NAME_VARIABLE = "OTEL_SERVICE_NAME"
 
 
+def process_attributes() -> dict[str, str]:
+    """Describes this process; its name is OpenTelemetry's own variable, where that is set."""
+    name = {} if SERVICE_NAME_VARIABLE in os.environ else {"service.name": "precis"}
+    return {"service.version": version("precis"), **name}
+
+
 @contextmanager
 def configured(config: TracingConfig) -> Iterator[None]:
     """Records and sends spans while entered; then sends what is left. Does nothing without an endpoint.
@@ -41,16 +47,13 @@ def configured(config: TracingConfig) -> Iterator[None]:
         from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased  # noqa: PLC0415
     except ImportError as error:
         raise StartupError(f"tracing.endpoint {needs_extra('tracing')}") from error
-    attributes = {"service.version": version("precis")}
-    if SERVICE_NAME_VARIABLE not in os.environ:
-        attributes["service.name"] = "precis"
     exporter = OTLPSpanExporter(
         endpoint=config.endpoint,
         headers={name: value.get_secret_value() for name, value in config.headers.items()},
         timeout=config.export_timeout_s,
     )
     provider = TracerProvider(
-        resource=Resource.create(attributes),
+        resource=Resource.create(process_attributes()),
         sampler=ParentBased(TraceIdRatioBased(config.sample_share)),
         shutdown_on_exit=False,
     )

@@ -1,6 +1,6 @@
 """What computes the rows of a request: the NLI model, the embedder, and the judge over both."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -16,12 +16,11 @@ from precis.words import word_of
 from inference.call import Call, Priority
 from inference.engine import Engine
 from inference.errors import InputTooLongError, ListTooLongError
-from inference.front_doors import EmbeddingModel, ItemBatch, NliModel
+from inference.front_doors import ItemBatch
 from pipeline.errors import InvalidInputError
 from server.config import LimitsConfig
-from server.errors import FieldViolation, InvalidRequestError
 from server.oip.signatures import NUMBER, TEXT, Signature, TensorSignature
-from server.oip.tensors import Tensor
+from server.oip.tensors import Tensor, refusal
 from server.rpc.admission import Context
 from server.rpc.models import ROLES
 from server.rpc.streams import map_concurrently
@@ -74,46 +73,28 @@ class InferenceOutcome:
         return cls({output: batch.values}, timings.queue_s, timings.compute_s, batch.cache_hit_count)
 
 
-class NliInference:
-    """Premises and hypotheses to probabilities."""
+@dataclass(frozen=True, slots=True)
+class EngineInference:
+    """What the engine computes itself: pairs to probabilities, or texts to vectors.
 
-    def __init__(self, model: NliModel, limits: LimitsConfig) -> None:
-        self._model = model
-        self._limits = limits
-        inputs = (TensorSignature("premise", TEXT), TensorSignature("hypothesis", TEXT))
-        outputs = (TensorSignature("probabilities", NUMBER, 3),)  # entailment, neutral, contradiction
-        self.signature = Signature("nli", ONNX, inputs, outputs, limits.max_items)
+    Attributes:
+        ask: computes the rows of a request.
+    """
 
-    async def infer(self, request: InferenceRequest) -> InferenceOutcome:
-        """Scores all pairs. Raises InvalidRequestError or InferenceError."""
-        premises, hypotheses = request.texts
-        _check_texts("premise", premises, self._limits)
-        _check_texts("hypothesis", hypotheses, self._limits)
-        try:
-            batch = await self._model.entail(list(zip(premises, hypotheses, strict=True)), request.call)
-        except (InputTooLongError, ListTooLongError) as error:
-            raise to_invalid_request(error, "hypothesis") from error
-        return InferenceOutcome.of(batch, "probabilities")
-
-
-class EmbeddingInference:
-    """Texts to vectors."""
-
-    def __init__(self, model: EmbeddingModel, limits: LimitsConfig) -> None:
-        self._model = model
-        self._limits = limits
-        output = TensorSignature("embedding", NUMBER, model.model.manifest.dimension or 0)
-        self.signature = Signature("embed", ONNX, (TensorSignature("text", TEXT),), (output,), limits.max_items)
+    signature: Signature
+    ask: Callable[[Sequence[Any], Call], Awaitable[ItemBatch]]
+    limits: LimitsConfig
 
     async def infer(self, request: InferenceRequest) -> InferenceOutcome:
-        """Embeds all texts. Raises InvalidRequestError or InferenceError."""
-        [texts] = request.texts
-        _check_texts("text", texts, self._limits)
+        """Computes all rows. Raises InvalidRequestError or InferenceError."""
+        names, texts = self.signature.input_names, request.texts
+        for name, column in zip(names, texts, strict=True):
+            _check_texts(name, column, self.limits)
         try:
-            batch = await self._model.embed(texts, request.call)
+            batch = await self.ask(texts[0] if len(texts) == 1 else list(zip(*texts, strict=True)), request.call)
         except (InputTooLongError, ListTooLongError) as error:
-            raise to_invalid_request(error, "text") from error
-        return InferenceOutcome.of(batch, "embedding")
+            raise to_invalid_request(error, names[-1]) from error
+        return InferenceOutcome.of(batch, self.signature.outputs[0].name)
 
 
 class JudgeInference:
@@ -157,7 +138,7 @@ class JudgeInference:
             raise InvalidInputError(f"{error.field}[{index}]", error.expected, error.got) from error
 
 
-Inference = NliInference | EmbeddingInference | JudgeInference
+Inference = EngineInference | JudgeInference
 
 
 NAMES = {"nli": "nli", "embed": "embedding", "judge": "embedding and nli"}
@@ -168,9 +149,14 @@ def open_inferences(engine: Engine, limits: LimitsConfig, judge: JudgeServiceSer
     """Returns the models that the engine can compute, by name; the judge needs both of its models."""
     inferences: list[Inference] = []
     if "nli" in engine.models:
-        inferences.append(NliInference(engine.nli, limits))
+        pair = (TensorSignature("premise", TEXT), TensorSignature("hypothesis", TEXT))
+        scores = TensorSignature("probabilities", NUMBER, 3)  # entailment, neutral, contradiction
+        signature = Signature("nli", ONNX, pair, (scores,), limits.max_items)
+        inferences.append(EngineInference(signature, engine.nli.entail, limits))
     if "embedding" in engine.models:
-        inferences.append(EmbeddingInference(engine.embedder, limits))
+        vector = TensorSignature("embedding", NUMBER, engine.embedder.model.manifest.dimension or 0)
+        signature = Signature("embed", ONNX, (TensorSignature("text", TEXT),), (vector,), limits.max_items)
+        inferences.append(EngineInference(signature, engine.embedder.embed, limits))
     if len(inferences) == len(ROLES):
         inferences.append(JudgeInference(judge))
     return {inference.signature.name: inference for inference in inferences}
@@ -188,7 +174,7 @@ def _framework(parameters: Any) -> judge_pb2.JudgeFramework.ValueType:  # noqa: 
     number = _FRAMEWORKS.get(parameter.string_param)
     if not number:
         words = ", ".join(word for word, value in _FRAMEWORKS.items() if value)
-        raise InvalidRequestError([FieldViolation("parameters.framework", f"expected one of {words}, got another")])
+        raise refusal("parameters.framework", f"expected one of {words}, got another")
     return number
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from precis.oip import open_inference_pb2 as pb
 
+from server.oip.inferences import InferenceOutcome
 from server.oip.signatures import VERSION
 
 MEASURED = ("nli", "embed")  # what the engine computes itself
@@ -26,12 +27,12 @@ class ModelRecord:
     cache_hit_count: int = 0
     last_ms: int = 0
 
-    def count(self, row_count: int, *, queue_s: float, compute_s: float, cache_hit_count: int) -> None:
+    def count(self, row_count: int, outcome: InferenceOutcome) -> None:
         """Adds what an answer took."""
         self.row_count += row_count
-        self.queue_s += queue_s
-        self.compute_s += compute_s
-        self.cache_hit_count += cache_hit_count
+        self.queue_s += outcome.queue_s
+        self.compute_s += outcome.compute_s
+        self.cache_hit_count += outcome.cache_hit_count
 
     def to_message(self, name: str, execution_count: int) -> pb.ModelStatistics:
         """Converts it to the protocol's statistics."""

@@ -20,11 +20,11 @@ from precis.oip.open_inference_pb2_grpc import GRPCInferenceServiceServicer
 from inference.call import Call, Priority
 from inference.engine import Engine
 from inference.errors import DeadlineExpiredError
-from server.errors import FieldViolation, InvalidRequestError, ModelNotLoadedError, NotOfferedError, UnservedModelError
+from server.errors import ModelNotLoadedError, NotOfferedError, UnservedModelError
 from server.oip.inferences import NAMES, Inference, InferenceOutcome, InferenceRequest
 from server.oip.records import ModelRecord, counted
 from server.oip.signatures import VERSION, to_config, to_metadata
-from server.oip.tensors import read_texts, wanted_outputs, write_tensor
+from server.oip.tensors import read_texts, refusal, wanted_outputs, write_tensor
 from server.rpc.admission import Context
 from server.rpc.handlers import HandlerTable
 from server.rpc.models import to_call
@@ -164,19 +164,14 @@ class OpenInferenceServicer(GRPCInferenceServiceServicer):
         self, inference: Inference, request: pb.ModelInferRequest, context: Context, record: ModelRecord
     ) -> pb.ModelInferResponse:
         if len(request.id) > MAX_ITEM_ID_CHARS:
-            raise _violation("id", f"expected at most {MAX_ITEM_ID_CHARS} characters, got {len(request.id)}")
+            raise refusal("id", f"expected at most {MAX_ITEM_ID_CHARS} characters, got {len(request.id)}")
         signature = inference.signature
         wanted = wanted_outputs(request, signature)
         texts = read_texts(request, signature)
         call = _to_call(request, context)
         parsed = InferenceRequest(texts, frozenset(tensor.name for tensor in wanted), call, context, request.parameters)
         outcome = await (_infer_in_time(inference, parsed) if request.parameters else inference.infer(parsed))
-        record.count(
-            len(texts[0]),
-            queue_s=outcome.queue_s,
-            compute_s=outcome.compute_s,
-            cache_hit_count=outcome.cache_hit_count,
-        )
+        record.count(len(texts[0]), outcome)
         noted = current_call()
         noted.item_count, noted.queue_ms = len(texts[0]), outcome.queue_s * 1e3
         response = pb.ModelInferResponse(model_name=signature.name, model_version=VERSION, id=request.id)
@@ -233,7 +228,7 @@ def _integer(request: pb.ModelInferRequest, name: str) -> int:
     kind = parameter.WhichOneof("parameter_choice")
     number = int(getattr(parameter, kind)) if kind in {"int64_param", "uint64_param"} else -1
     if number < 0:
-        raise _violation(f"parameters.{name}", "expected an int64_param or uint64_param that is not negative")
+        raise refusal(f"parameters.{name}", "expected an int64_param or uint64_param that is not negative")
     return number
 
 
@@ -246,7 +241,3 @@ def _check_name(name: str, asked_version: str) -> None:
 
 async def _not_offered(rpc: str, reason: str, _request: Empty, _context: Context) -> Empty:
     raise NotOfferedError(f"{rpc} is not offered: {reason}")
-
-
-def _violation(field: str, description: str) -> InvalidRequestError:
-    return InvalidRequestError([FieldViolation(field, description)])

@@ -25,25 +25,25 @@ def read_texts(request: pb.ModelInferRequest, signature: Signature) -> list[list
     """Returns the texts of every input, in the order of the signature. Raises InvalidRequestError."""
     raw, names = request.raw_input_contents, signature.input_names
     if raw and len(raw) != len(request.inputs):
-        raise _violation("raw_input_contents", f"expected {len(request.inputs)} entries, one an input, got {len(raw)}")
+        raise refusal("raw_input_contents", f"expected {len(request.inputs)} entries, one an input, got {len(raw)}")
     texts: dict[str, list[str]] = {}
     row_count = 0
     for index, tensor in enumerate(request.inputs):
         field = f"inputs[{index}]"
         rows = _check_input(tensor, names, signature.max_rows, field)
         if tensor.name in texts:
-            raise _violation(f"{field}.name", "expected each input once, got one again")
+            raise refusal(f"{field}.name", "expected each input once, got one again")
         if texts and rows != row_count:
-            raise _violation(f"{field}.shape", f"expected {row_count} rows as in inputs[0], got {rows}")
+            raise refusal(f"{field}.shape", f"expected {row_count} rows as in inputs[0], got {rows}")
         row_count = rows
         if raw and tensor.HasField("contents"):
-            raise _violation(f"{field}.contents", "expected nothing beside raw_input_contents")
+            raise refusal(f"{field}.contents", "expected nothing beside raw_input_contents")
         place = f"raw_input_contents[{index}]" if raw else f"{field}.contents.bytes_contents"
         elements = _split(raw[index], rows, place) if raw else _typed(tensor, rows, place)
         texts[tensor.name] = _decode(elements, tensor.name)
     if len(texts) < len(names):
         missing = ", ".join(name for name in names if name not in texts)
-        raise _violation("inputs", f"expected {', '.join(names)}; {missing} is missing")
+        raise refusal("inputs", f"expected {', '.join(names)}; {missing} is missing")
     return [texts[name] for name in names]
 
 
@@ -57,7 +57,7 @@ def wanted_outputs(request: pb.ModelInferRequest, signature: Signature) -> list[
         field = f"outputs[{index}]"
         tensor = known.get(output.name)
         if tensor is None or tensor in wanted:
-            raise _violation(f"{field}.name", f"expected one of {', '.join(known)}, each once, got another")
+            raise refusal(f"{field}.name", f"expected one of {', '.join(known)}, each once, got another")
         _check_parameters(output, field)
         wanted.append(tensor)
     return wanted
@@ -75,16 +75,16 @@ def write_tensor(response: pb.ModelInferResponse, signature: TensorSignature, ro
 def _check_input(tensor: InputTensor, names: Sequence[str], max_rows: int, field: str) -> int:
     """Returns the number of rows of an input. Raises InvalidRequestError for what is not as its model wants it."""
     if tensor.name not in names:
-        raise _violation(f"{field}.name", f"expected one of {', '.join(names)}, got another")
+        raise refusal(f"{field}.name", f"expected one of {', '.join(names)}, got another")
     if tensor.datatype != TEXT:
         hint = f"{NUMBER} or another" if tensor.datatype else "none"
-        raise _violation(f"{field}.datatype", f"expected {TEXT}, got {hint}")
+        raise refusal(f"{field}.datatype", f"expected {TEXT}, got {hint}")
     _check_parameters(tensor, field)
     shape = tensor.shape
     if not (len(shape) == 1 or (len(shape) == 2 and shape[1] == 1)):  # noqa: PLR2004 - rows and columns
-        raise _violation(f"{field}.shape", f"expected [rows, 1] or [rows], got {list(shape[:8])}")
+        raise refusal(f"{field}.shape", f"expected [rows, 1] or [rows], got {list(shape[:8])}")
     if not 1 <= shape[0] <= max_rows:
-        raise _violation(f"{field}.shape", f"expected 1 to {max_rows} rows, got {shape[0]}")
+        raise refusal(f"{field}.shape", f"expected 1 to {max_rows} rows, got {shape[0]}")
     return shape[0]
 
 
@@ -94,13 +94,13 @@ def _check_parameters(tensor: InputTensor | pb.ModelInferRequest.InferRequestedO
         return
     for name in REFUSED_PARAMETERS:
         if name in tensor.parameters:
-            raise _violation(f"{field}.parameters.{name}", "expected none: this server does not have this extension")
+            raise refusal(f"{field}.parameters.{name}", "expected none: this server does not have this extension")
 
 
 def _typed(tensor: InputTensor, rows: int, place: str) -> Sequence[bytes]:
     elements = tensor.contents.bytes_contents
     if len(elements) != rows:
-        raise _violation(place, f"expected {rows} texts as in the shape, got {len(elements)}")
+        raise refusal(place, f"expected {rows} texts as in the shape, got {len(elements)}")
     return elements
 
 
@@ -114,7 +114,7 @@ def _split(data: bytes, rows: int, place: str) -> list[bytes]:
         elements.append(data[begin:at])
     if at != len(data):  # too short as well: a slice behind the end is empty, and a length counts as if it were there
         expected = f"expected {rows} texts, each behind its length in {LENGTH_BYTES} bytes"
-        raise _violation(place, f"{expected}, got {len(data)} bytes that are something else")
+        raise refusal(place, f"{expected}, got {len(data)} bytes that are something else")
     return elements
 
 
@@ -124,12 +124,13 @@ def _decode(elements: Sequence[bytes], name: str) -> list[str]:
     except UnicodeDecodeError as error:
         row = next(index for index, element in enumerate(elements) if element == error.object)
         found = f"expected UTF-8, got an invalid byte at offset {error.start}"
-        raise _violation(f"{name}[{row}]", found) from None
+        raise refusal(f"{name}[{row}]", found) from None
 
 
 def _joined(texts: Sequence[bytes]) -> bytes:
     return b"".join(part for text in texts for part in (len(text).to_bytes(LENGTH_BYTES, "little"), text))
 
 
-def _violation(field: str, description: str) -> InvalidRequestError:
+def refusal(field: str, description: str) -> InvalidRequestError:
+    """Blames a field of a request."""
     return InvalidRequestError([FieldViolation(field, description)])

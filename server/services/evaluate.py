@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from concurrent.futures import Executor
-from contextlib import aclosing
 
 from precis.v1 import evaluate_pb2 as pb
 from precis.v1.evaluate_pb2_grpc import EvaluateServiceServicer
@@ -12,9 +11,8 @@ from pipeline.evaluate.config import EvaluateConfig
 from pipeline.evaluate.evaluator import Evaluator
 from server.observe.service_metrics import EvaluateMetrics
 from server.rpc.admission import Context
-from server.rpc.models import CallScope, EngineModels, parse_priority, to_call
-from server.rpc.record import current_call
-from server.services.bulk import Bulk
+from server.rpc.models import CallScope, EngineModels
+from server.services.bulk import Bulk, call_terms
 from server.services.evaluate_reply import EVALUATE_REPLIES
 from server.services.evaluate_request import EvaluateInput, parse_evaluate
 from server.settings import Settings
@@ -48,21 +46,14 @@ class EvaluateServicer(EvaluateServiceServicer):
 
     async def Evaluate(self, request: pb.EvaluateRequest, context: Context) -> pb.EvaluateResponse:
         """Evaluates one summary. A full queue is refused at once."""
-        record = current_call()
-        terms = CallScope(to_call(context, parse_priority(request.priority)), name="evaluate")
-        try:
+        with call_terms(request.priority, context, "evaluate") as terms:
             return await self._evaluate(request, terms)
-        finally:
-            record.queue_ms, record.item_count = terms.usage.queue_ms, terms.usage.item_count
 
-    async def EvaluateStream(
+    def EvaluateStream(
         self, request_iterator: AsyncIterator[pb.EvaluateStreamRequest], context: Context
     ) -> AsyncGenerator[pb.EvaluateStreamResponse, None]:
         """Evaluates items as they come, and answers in the order of completion."""
-        answers = self._bulk.answers(request_iterator, context, self._evaluate)
-        async with aclosing(answers) as responses:
-            async for response in responses:
-                yield response
+        return self._bulk.answers(request_iterator, context, self._evaluate)
 
     async def _evaluate(self, request: pb.EvaluateRequest, terms: CallScope) -> pb.EvaluateResponse:
         models = self._models.bound(terms)

@@ -3,9 +3,9 @@
 The judge on the terms of one request: the server's settings with the caller's laid over them, models, one cache.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from concurrent.futures import Executor
-from contextlib import aclosing, contextmanager
+from contextlib import aclosing
 from dataclasses import dataclass
 
 from precis.v1 import judge_pb2 as pb
@@ -28,10 +28,9 @@ from server.backends import Backends
 from server.config import ServicesConfig
 from server.observe.service_metrics import AnswerMetrics, JudgeMetrics
 from server.rpc.admission import Context
-from server.rpc.models import CallScope, parse_priority, to_call
-from server.rpc.record import current_call
+from server.rpc.models import CallScope
 from server.services.assess_reply import AssessNames, to_assess_event, to_synthesis
-from server.services.bulk import Bulk
+from server.services.bulk import Bulk, call_terms
 from server.services.judge_reply import JUDGE_REPLIES
 from server.services.judge_request import JudgeInput, may_ask_language_model, parse_assess, parse_judge, parse_synthesis
 
@@ -138,23 +137,20 @@ class JudgeServicer(JudgeServiceServicer):
 
     async def Judge(self, request: pb.JudgeRequest, context: Context) -> pb.JudgeResponse:
         """Judges one summary. A full queue is refused at once."""
-        with _terms(request.priority, context) as terms:
+        with call_terms(request.priority, context, "judge") as terms:
             return await self._judge(request, terms)
 
-    async def JudgeBatch(
+    def JudgeBatch(
         self, request_iterator: AsyncIterator[pb.JudgeBatchRequest], context: Context
     ) -> AsyncGenerator[pb.JudgeBatchResponse, None]:
         """Judges items as they come, and answers in the order of completion."""
-        answers = self._bulk.answers(request_iterator, context, self._judge)
-        async with aclosing(answers) as responses:
-            async for response in responses:
-                yield response
+        return self._bulk.answers(request_iterator, context, self._judge)
 
     async def JudgeStream(
         self, request: pb.JudgeStreamRequest, context: Context
     ) -> AsyncGenerator[pb.JudgeStreamResponse, None]:
         """Judges one summary and tells what is known as soon as it is. A client that leaves stops the work."""
-        with _terms(request.priority, context) as terms:
+        with call_terms(request.priority, context, "judge") as terms:
             parsed = parse_judge(request, self._judges.defaults)
             judge, to_event = self._judge_for(parsed, terms), JUDGE_REPLIES[parsed.view].to_event
             async with aclosing(judge.stream(parsed.request)) as events:
@@ -168,7 +164,7 @@ class JudgeServicer(JudgeServiceServicer):
         self, request: synthesis_pb2.SynthesizeRequest, context: Context
     ) -> synthesis_pb2.SynthesizeResponse:
         """Answers one question from the evidence that it brings."""
-        with _terms(request.priority, context):
+        with call_terms(request.priority, context, "judge"):
             parsed = parse_synthesis(request)
             answers = self._answers
             chat = answers.chats.get(LlmRole.SYNTHESIZER) if may_ask_language_model(request.options) else None
@@ -181,7 +177,7 @@ class JudgeServicer(JudgeServiceServicer):
         self, request: synthesis_pb2.AssessRequest, context: Context
     ) -> AsyncGenerator[synthesis_pb2.AssessResponse, None]:
         """Plans, runs tools and answers until the evidence suffices. A client that leaves stops the work."""
-        with _terms(request.priority, context) as terms:
+        with call_terms(request.priority, context, "judge") as terms:
             parsed = parse_assess(request)
             answers, may_ask = self._answers, may_ask_language_model(request.options)
             judge = self._text_judge(parsed, terms, answers.chats.get(LlmRole.JUDGE) if may_ask else None)
@@ -215,14 +211,3 @@ def _result(judgement: Judgement, parsed: JudgeInput, judge: BoundJudge, terms: 
     result.applied_options.use_language_model = judge.models.chat is not None
     result.truncated_pair_count = terms.usage.truncated_pair_count
     return result
-
-
-@contextmanager
-def _terms(priority: int, context: Context) -> Iterator[CallScope]:
-    """Gives the terms of a call, and notes in its record what the models did for it."""
-    record = current_call()
-    terms = CallScope(to_call(context, parse_priority(priority)), name="judge")
-    try:
-        yield terms
-    finally:
-        record.queue_ms, record.item_count = terms.usage.queue_ms, terms.usage.item_count

@@ -4,9 +4,9 @@ What a caller gets wrong becomes an InvalidInputError with the field's path.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from precis.v1 import fusion_pb2, synthesis_pb2
 from precis.v1 import judge_pb2 as pb
@@ -100,23 +100,24 @@ def parse_tool_scores(scores: Sequence[pb.MetricToolScore]) -> tuple[MetricToolS
     Raises:
         InvalidInputError: an unknown metric, or a mapping with a parameter that is not finite.
     """
-    return tuple(_parse_tool_score(score, f"tool_scores[{index}]") for index, score in enumerate(scores))
+    return tuple(
+        MetricToolScore(METRICS.parse(score.metric, f"{field}.metric"), score.tool, score.score, mapping)
+        for score, field, mapping in _with_mappings(scores, "tool_scores")
+    )
 
 
-def parse_mapping(score: pb.MetricToolScore | synthesis_pb2.QualityToolScore, field: str) -> LogisticMapping | None:
-    """Reads the logistic mapping of a score, if any. Raises InvalidInputError for a parameter that is not finite."""
-    if not score.HasField("mapping"):
-        return None
-    parameters = {name: getattr(score.mapping, name) for name in ("b1", "b2", "b3", "b4", "b5")}
-    for name, value in parameters.items():
-        if not math.isfinite(value):
-            raise InvalidInputError(f"{field}.mapping.{name}", "a finite number", f"{value:g}")
-    return LogisticMapping(**parameters)
+S = TypeVar("S", pb.MetricToolScore, synthesis_pb2.QualityToolScore)
 
 
-def _parse_tool_score(score: pb.MetricToolScore, field: str) -> MetricToolScore:
-    mapping = parse_mapping(score, field)
-    return MetricToolScore(METRICS.parse(score.metric, f"{field}.metric"), score.tool, score.score, mapping)
+def _with_mappings(scores: Sequence[S], field: str) -> Iterator[tuple[S, str, LogisticMapping | None]]:
+    """Yields scores with their paths and logistic mappings, if any. Raises InvalidInputError."""
+    for index, score in enumerate(scores):
+        path = f"{field}[{index}]"
+        parameters = {name: getattr(score.mapping, name) for name in ("b1", "b2", "b3", "b4", "b5")}
+        for name, value in parameters.items():
+            if not math.isfinite(value):
+                raise InvalidInputError(f"{path}.mapping.{name}", "a finite number", f"{value:g}")
+        yield score, path, LogisticMapping(**parameters) if score.HasField("mapping") else None
 
 
 def parse_synthesis(request: synthesis_pb2.SynthesizeRequest) -> SynthesisRequest:
@@ -159,7 +160,10 @@ def parse_evidence(evidence: synthesis_pb2.QualityEvidence) -> Evidence:
 
 def parse_quality_scores(scores: Sequence[synthesis_pb2.QualityToolScore], field: str) -> tuple[ToolScore, ...]:
     """Reads tool scores. Raises InvalidInputError for a mapping that is none."""
-    return tuple(_parse_score(score, f"{field}[{index}]") for index, score in enumerate(scores))
+    return tuple(
+        ToolScore(score.tool, score.score, score.scope or GLOBAL, score.aspect, mapping)
+        for score, _, mapping in _with_mappings(scores, field)
+    )
 
 
 def parse_level_answer(answer: synthesis_pb2.LevelAnswer) -> LevelAnswer:
@@ -180,10 +184,6 @@ def may_ask_language_model(options: pb.JudgeOptions | synthesis_pb2.SynthesisOpt
 def _parse_finding(finding: synthesis_pb2.DistortionFinding, field: str) -> Finding:
     severity = SEVERITIES.parse(finding.severity, f"{field}.severity")
     return Finding(finding.kind, severity, finding.explanation)
-
-
-def _parse_score(score: synthesis_pb2.QualityToolScore, field: str) -> ToolScore:
-    return ToolScore(score.tool, score.score, score.scope or GLOBAL, score.aspect, parse_mapping(score, field))
 
 
 def parse_assess(request: synthesis_pb2.AssessRequest) -> AssessRequest:
