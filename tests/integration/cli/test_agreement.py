@@ -10,7 +10,7 @@ import pytest_asyncio
 from server.app import App
 from server.settings import Settings
 from tests.integration.cli.scripted_judge import ScriptedJudge, scripted_judge
-from tests.integration.support.programs import ROOT, Ended, precis, unused_port
+from tests.integration.support.programs import ROOT, Ended, precis
 from tests.judgements import SOURCE, SUMMARY
 
 COUNT = 24
@@ -136,29 +136,6 @@ async def test_results_that_fell_are_a_regression(judge: ScriptedJudge, tmp_path
     assert {flip["id"] for flip in found["flips"]} == {"5", "6", "7"}
     better = await precis("compare", fallen, results, "-a", judge.address)
     assert better.code == 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (("calibrate", "none.jsonl"), 2, "cannot read none.jsonl"),
-        (("calibrate", "-"), 2, "-: line 1: label: expected 0 or 1, got 3; for another scale give --scale LOW:HIGH"),
-        (("calibrate", "-", "--scale", "1:5"), 3, "cannot reach"),
-        (("calibrate", "-", "--scale", "one"), 2, "--scale: expected LOW:HIGH"),
-        (("calibrate", "-", "--policy", "lenient", "-m", "coverage"), 2, "--policy lenient"),
-        (("calibrate", "-", "--resume"), 2, "--resume needs --results"),
-        (("calibrate", "x", "-o", "x"), 2, "x is named twice"),
-        (("compare", "-", "none.jsonl"), 2, "cannot read none.jsonl"),
-        (("compare", "a", "b", "--report", "a"), 2, "a is named twice"),
-        (("compare", "a", "b", "--calibration", "none.json"), 2, "cannot read none.json"),
-        (("judge", "-", "--calibration", "none.json"), 2, "cannot read none.json"),
-    ],
-)
-async def test_what_cannot_work_is_one_line(arguments: tuple[str, ...], code: int, message: str) -> None:
-    stdin = "".join(json.dumps(row) + "\n" for row in labelled_rows(3)).encode()
-    ended = await precis(*arguments, PRECIS_ADDRESS=f"127.0.0.1:{unused_port()}", stdin=stdin)
-    assert ended.code == code
-    assert message in ended.error
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

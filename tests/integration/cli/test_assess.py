@@ -11,7 +11,7 @@ from precis.v1 import synthesis_pb2 as pb
 from server.app import App
 from tests.integration.assess.pictures import png
 from tests.integration.conftest import Start
-from tests.integration.support.programs import precis, unused_port, written
+from tests.integration.support.programs import precis, written
 from tests.integration.support.shared_server import QUICK
 from tests.judgements import SOURCE, SUMMARY
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
@@ -132,17 +132,3 @@ async def test_a_model_that_fails_is_told_and_is_no_error(start: Start, evidence
     assert "degraded: invalid_answer" in ended.out
     assert "answered by deterministic after 3 attempts" in ended.out
     assert "degraded" not in alone.out
-
-
-async def test_nothing_to_assess_is_said_before_a_server_is_asked() -> None:
-    nothing = await precis("assess")
-    assert (nothing.code, nothing.error) == (2, "precis: nothing to assess: give --question, or FILE.json")
-    missing = await precis("synthesize", "/none/evidence.json")
-    assert (missing.code, "cannot read /none/evidence.json" in missing.error) == (2, True)
-
-
-@pytest.mark.parametrize("command", ["synthesize", "assess"])
-async def test_a_server_that_is_not_there_is_named(evidence: Path, command: str) -> None:
-    fields = written(evidence, {"question": "How good?", "mode": "scoring"})
-    ended = await precis(command, fields, "-a", f"127.0.0.1:{unused_port()}", "--timeout", 5)
-    assert (ended.code, "start it with `precis serve`" in ended.error) == (3, True)

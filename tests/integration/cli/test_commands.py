@@ -1,6 +1,5 @@
 """The program `precis` against a real server: what it prints, and how it exits."""
 
-import asyncio
 import json
 from pathlib import Path
 
@@ -94,14 +93,6 @@ async def test_a_bad_file_and_a_refused_field_are_one_line_that_says_what_is_wro
         assert message in ended.error
 
 
-@pytest.mark.parametrize("command", [["health"], ["embed", "w1"], ["entail", "w1", "w2"]], ids=lambda value: value[0])
-async def test_a_server_that_is_down_is_said_to_be_down(command: list[str]) -> None:
-    address = f"127.0.0.1:{unused_port()}"
-    ended = await precis(*command, "--address", address)
-    assert ended.code == 3
-    assert ended.error.startswith(f"precis: cannot reach {address}: start it with `precis serve`")
-
-
 async def test_an_address_that_is_another_port_says_what_to_write(start: Start, tmp_path: Path) -> None:
     async with start() as app:
         metrics = await precis("health", "-a", f"127.0.0.1:{app.metrics_port}")
@@ -117,13 +108,6 @@ async def test_a_server_that_is_too_slow_is_said_to_be_slow(app: App, document: 
     ended = await precis("evaluate", document, "--timeout", "0.5", "-a", app.address)
     assert ended.code == 3
     assert "raise --timeout" in ended.error
-
-
-async def test_wrong_usage_is_one_line(tmp_path: Path) -> None:
-    commands = (["nope"], ["evaluate"], ["evaluate", tmp_path / "none.json"], ["health", "--timeout", "soon"])
-    for ended in await asyncio.gather(*[precis(*command) for command in commands]):
-        assert ended.code == 2
-        assert ended.error.startswith("precis: ")
 
 
 async def test_keys_and_certificates_that_cannot_be_read_are_named(app: App, tmp_path: Path) -> None:

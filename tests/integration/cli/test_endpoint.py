@@ -130,25 +130,6 @@ async def test_ctrl_c_says_how_to_go_on_here(tmp_path: Path, manual: Path) -> No
         assert (resumed.code, "## Key topics" in resumed.out) == (0, True)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (("--endpoint", "http://127.0.0.1:9/v1"), 2, "--endpoint and --model belong together"),
-        (("--model", "m"), 2, "--endpoint and --model belong together"),
-        (("--endpoint", "ftp://x", "--model", "m"), 2, "http:// or https://"),
-        (("--endpoint", "http://127.0.0.1:9/v1", "--model", "m", "-a", "h:1"), 2, "leave --address out"),
-        (("--endpoint", "http://127.0.0.1:9/v1", "--model", "m", "--api-key-file", "none"), 2, "none"),
-        (("--endpoint", "http://127.0.0.1:9/v1", "--model", "m", "--key", "k" * 201), 2, "idempotency_key"),
-    ],
-)
-async def test_what_cannot_work_is_one_line(
-    tmp_path: Path, manual: Path, arguments: tuple[str, ...], code: int, message: str
-) -> None:
-    stored = {"PRECIS_SUMMARY_STORAGE__DIRECTORY": str(tmp_path / "summaries")}
-    ended = await precis("summarize", manual, *arguments, stdin=None, **stored)
-    assert (ended.code, message in ended.error) == (code, True), ended.err
-
-
 async def test_an_unknown_id_and_a_dead_endpoint_are_told_apart(tmp_path: Path, manual: Path) -> None:
     async with ScriptedEndpoint() as endpoint:
         unknown = await summarize(tmp_path, endpoint, "--resume", "nobody")

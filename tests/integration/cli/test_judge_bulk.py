@@ -13,7 +13,7 @@ from precis.v1 import common_pb2
 from precis.v1 import judge_pb2 as pb
 
 from tests.integration.cli.scripted_judge import ScriptedJudge, scripted_judge
-from tests.integration.support.programs import ROOT, precis, unused_port
+from tests.integration.support.programs import ROOT, precis
 
 
 @pytest.fixture
@@ -155,29 +155,3 @@ async def test_limits_decide_the_exit_code(judge: ScriptedJudge) -> None:
     )
     met = await precis("judge", "-", "--fail-under", "twin-lock:hallucination=3", "-a", judge.address, stdin=stdin)
     assert (met.code, met.err) == (0, "")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        ((), 2, "nothing to judge"),
-        (("--source", "a.txt"), 2, "nothing to judge"),
-        (("x.jsonl", "--source", "a.txt"), 2, "not both"),
-        (("none.jsonl",), 2, "cannot read none.jsonl"),
-        (("x.jsonl", "--resume"), 2, "--resume needs --output"),
-        (("--source", "a", "--summary", "b", "--resume"), 2, "--resume is for"),
-        (("--source", "none", "--summary", "none"), 2, "cannot read none"),
-        (("x.jsonl", "--output", "./x.jsonl"), 2, "x.jsonl is named twice"),
-        (("x.jsonl", "--output", "y", "--report", "y"), 2, "y is named twice"),
-        (("--source", "a", "--summary", "b", "--report", "a"), 2, "a is named twice"),
-        (("x.jsonl", "--framework", "mega"), 2, "mega"),
-        (("x.jsonl", "--fail-under", "truth=7"), 2, "no such metric"),
-        (("x.jsonl", "-f", "ultra", "--fail-under", "twin-lock:coverage=7"), 2, "names twin-lock"),
-        (("-",), 3, "cannot reach"),
-    ],
-)
-async def test_what_cannot_work_is_one_line(arguments: tuple[str, ...], code: int, message: str) -> None:
-    address = f"127.0.0.1:{unused_port()}"
-    ended = await precis("judge", *arguments, PRECIS_ADDRESS=address, stdin=lines_of("one").encode())
-    assert ended.code == code
-    assert message in ended.error

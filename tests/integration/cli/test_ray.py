@@ -71,11 +71,3 @@ async def test_parquet_goes_in_and_out_and_is_resumed_by_item(tmp_path: Path, va
     after = dict(results_in(output))
     assert sorted(after) == [item["id"] for item in ITEMS]
     assert all(after[name] == result for name, result in before.items())
-
-
-async def test_one_document_is_nothing_for_a_cluster(tmp_path: Path) -> None:
-    text = tmp_path / "a.txt"
-    text.write_text("The pump is red.", encoding="utf-8")
-    ended = await precis(*on_ray("judge", "--source", text, "--summary", text))
-    assert ended.code == 2
-    assert "--engine ray is for many items" in ended.error

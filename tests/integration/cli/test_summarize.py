@@ -13,7 +13,7 @@ from precis.v1 import summarize_pb2 as pb
 
 from tests.integration.conftest import Start
 from tests.integration.summarize.summaries import PASS, bench
-from tests.integration.support.programs import ROOT, precis, unused_port
+from tests.integration.support.programs import ROOT, precis
 from tests.pdf import make_pdf
 from tests.scripted_endpoint.author import write
 from tests.scripted_endpoint.faults import Fault, FaultPlan
@@ -90,23 +90,6 @@ async def test_a_partial_summary_is_written_and_is_an_error(start: Start, manual
     assert json.loads(ended.out)["status"] == "SUMMARY_STATUS_FAILED"
     assert "--resume" in ended.err
     assert ended.err.splitlines()[-1].startswith("precis: the summary is partial: ")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        ((), 2, "name a FILE"),
-        (("none.pdf",), 2, "none.pdf"),
-        (("none.pdf", "--resume", "a1"), 2, "name a FILE"),
-        (("--resume", "a1", "--plan"), 2, "--plan has no effect with --resume"),
-        (("--resume", "a1", "--words", "90"), 2, "--words has no effect with --resume"),
-        (("--resume", "a1"), 3, "cannot reach"),
-    ],
-)
-async def test_what_cannot_work_is_one_line(arguments: tuple[str, ...], code: int, message: str) -> None:
-    ended = await precis("summarize", *arguments, PRECIS_ADDRESS=f"127.0.0.1:{unused_port()}")
-    assert ended.code == code
-    assert message in ended.error
 
 
 async def test_an_unknown_id_has_to_change(start: Start) -> None:

@@ -29,11 +29,7 @@ def name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-# Those that are still to be rewritten.
-OLD = """
-server/cli/README.md
-""".split()  # noqa: SIM905 - shrinks to nothing
-DOCUMENTS = [path for path in documents() if name(path) not in {*LEFT_OUT, *OLD}]
+DOCUMENTS = [path for path in documents() if name(path) not in LEFT_OUT]
 READMES = [path for path in DOCUMENTS if path.name == "README.md"]
 
 

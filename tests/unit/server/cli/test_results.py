@@ -9,7 +9,7 @@ from google.rpc import code_pb2
 from precis.v1 import common_pb2
 from precis.v1 import judge_pb2 as pb
 
-from server.cli.errors import InputError
+from server.cli.errors import CliError, InputError
 from server.cli.files import result_file
 from server.cli.judge.floors import JudgeOptions
 from server.cli.judge.items import Item, to_work
@@ -118,3 +118,8 @@ def test_a_file_of_something_else_is_not_taken_for_results(tmp_path: Path, conte
     with pytest.raises(InputError, match="line 1 is no result of this command"), opened(output):
         pass
     assert output.read_text(encoding="utf-8") == content
+
+
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    with pytest.raises(CliError, match="cannot go on with"), opened(tmp_path):
+        pass

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from server.cli.errors import InputError
+from server.cli.errors import CliError, InputError
 from server.cli.evaluate.files import parse_line, read_candidates
 from server.cli.files import read_lines, result_file
 
@@ -100,3 +100,8 @@ def write_and_fail(path: Path) -> None:
         assert file is not None
         file.write("half")
         _ = 1 / 0
+
+
+def test_a_result_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CliError, match="cannot write"), result_file(tmp_path / "none" / "out.json"):
+        pass

@@ -28,7 +28,8 @@ class FakeRun:
     async def __aexit__(self, *_: object) -> None: ...
 
     async def __aiter__(self) -> AsyncIterator[Any]:
-        for step in ():
+        steps: list[Any] = []
+        for step in steps:
             yield step
 
     async def result(self) -> summaries.Summary:

@@ -159,3 +159,16 @@ def test_the_page_plots_percentiles_against_answers_a_second() -> None:
     assert "<polyline" in page
     assert "open, 10/s Poisson" in page
     assert "a &lt;note&gt;" in page
+
+
+async def test_answers_that_come_late_are_no_rate_of_the_time_asked_for() -> None:
+    released = asyncio.Event()
+
+    async def call(_: int) -> str:
+        await released.wait()
+        return "OK"
+
+    asyncio.get_running_loop().call_later(0.5, released.set)
+    row = await measure(call, Pace(rate=128, is_poisson=False), Period(0.0, 0.25), itertools.count())
+    assert row.codes["OK"] == 31
+    assert row.answered_rate <= 62.5  # of a server that took twice the time

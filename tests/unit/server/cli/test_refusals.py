@@ -1,0 +1,97 @@
+"""What cannot work is one line that says what to do, for every command."""
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from server.cli.main import run
+from tests.integration.support.programs import unused_port
+
+THREE = [{"id": f"row {number}", "source": "S.", "summary": "T.", "label": 3} for number in range(3)]
+HERE = "--endpoint http://127.0.0.1:9/v1 --model m"
+REFUSED = {
+    "nope": "nope",
+    "health --timeout soon": "valid number",
+    "evaluate": "FILE",
+    "evaluate none.json": "cannot read none.json",
+    "assess": "nothing to assess: give --question, or FILE.json",
+    "synthesize none.json": "cannot read none.json",
+    "assess one.json --mode explanation --fail-under B": "--mode explanation does not give",
+    "assess one.json --choice yes --choice no --fail-under B": "the answer is one of the choices",
+    "judge": "nothing to judge",
+    "judge --source a.txt": "nothing to judge",
+    "judge x.jsonl --source a.txt": "not both",
+    "judge none.jsonl": "cannot read none.jsonl",
+    "judge x.jsonl --resume": "--resume needs --output",
+    "judge --source a --summary b --resume": "--resume is for",
+    "judge --source a --summary b --engine ray": "--engine ray is for many items",
+    "judge --source a --summary b --report r.json": "--report FILE.json is for many items",
+    "judge --source none --summary none": "cannot read none",
+    "judge x.jsonl --output ./x.jsonl": "x.jsonl is named twice",
+    "judge x.jsonl --output y --report y": "y is named twice",
+    "judge --source a --summary b --report a": "a is named twice",
+    "judge x.jsonl --framework mega": "mega",
+    "judge x.jsonl --fail-under truth=7": "no such metric",
+    "judge x.jsonl -f ultra --fail-under twin-lock:coverage=7": "names twin-lock",
+    "judge labels.jsonl --calibration none.json": "cannot read none.json",
+    "calibrate none.jsonl": "cannot read none.jsonl",
+    "calibrate labels.jsonl": "labels.jsonl: line 1: label: expected 0 or 1, got 3; for another scale give --scale",
+    "calibrate labels.jsonl --scale one": "--scale: expected LOW:HIGH",
+    "calibrate labels.jsonl --policy lenient -m coverage": "--policy lenient",
+    "calibrate labels.jsonl --resume": "--resume needs --results",
+    "calibrate x -o x": "x is named twice",
+    "compare labels.jsonl none.jsonl": "cannot read none.jsonl",
+    "compare a b --report a": "a is named twice",
+    "compare a b --calibration none.json": "cannot read none.json",
+    "summarize": "name a FILE",
+    "summarize none.pdf": "none.pdf",
+    "summarize none.pdf --resume a1": "name a FILE",
+    "summarize --resume a1 --plan": "--plan has no effect with --resume",
+    "summarize --resume a1 --words 90": "--words has no effect with --resume",
+    "summarize one.txt --endpoint http://127.0.0.1:9/v1": "--endpoint and --model belong together",
+    "summarize one.txt --model m": "--endpoint and --model belong together",
+    "summarize one.txt --endpoint ftp://x --model m": "http:// or https://",
+    f"summarize one.txt {HERE} -a h:1": "leave --address out",
+    f"summarize one.txt {HERE} --api-key-file none": "none",
+    f"summarize one.txt {HERE} --key {'k' * 201}": "idempotency_key",
+}
+UNREACHED = (
+    "health",
+    "embed one",
+    "entail one two",
+    "judge labels.jsonl",
+    "calibrate labels.jsonl --scale 1:5",
+    "assess one.json --timeout 5",
+    "synthesize one.json --timeout 5",
+    "summarize --resume a1",
+)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder with a few files, and no server."""
+    (tmp_path / "labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in THREE), encoding="utf-8")
+    (tmp_path / "one.json").write_text('{"question": "How good?"}', encoding="utf-8")
+    (tmp_path / "one.txt").write_text("The pump holds 40 bar.", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PRECIS_ADDRESS", f"127.0.0.1:{unused_port()}")
+    monkeypatch.setenv("PRECIS_SUMMARY_STORAGE__DIRECTORY", str(tmp_path / "summaries"))
+    monkeypatch.setenv("GRPC_VERBOSITY", "NONE")
+
+
+@pytest.mark.parametrize("command", REFUSED, ids=lambda command: command[:60])
+def test_what_cannot_work_is_one_line(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(shlex.split(command)) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("precis: ")
+    assert REFUSED[command] in line
+
+
+@pytest.mark.parametrize("command", UNREACHED)
+def test_a_server_that_is_down_is_said_to_be_down(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(command.split()) == 3
+    [line] = capsys.readouterr().err.splitlines()
+    assert "precis: cannot reach 127.0.0.1:" in line
+    assert "start it with `precis serve`" in line
