@@ -149,19 +149,15 @@ def find_stated(text: str) -> list[Stated]:
 
 
 def _stated(text: str) -> Iterator[Stated]:
-    before: dict[str, str] = {}
-    heading: dict[str, str] = {}
+    before: dict[str, str] = {}  # of the part or heading before that names something
     for part in split_parts(text):
-        words = text[part.start : part.end]
-        values, own = _read_part(words)
-        subject = own if len(own) >= _ENOUGH else {**own, **(before or heading)}
+        values, own = _read_part(text[part.start : part.end])
+        is_named = len(own) >= _ENOUGH
+        subject = own if is_named else {**own, **before}
         for value in values:
             shown = " ".join([value.text, *list(subject.values())[:_SHOWN_WORDS]])
             yield Stated(value, frozenset(subject), shown)
-        if part.kind is BlockKind.HEADING:
-            heading, before = own, own
-        elif len(own) >= _ENOUGH:
-            before = own
+        before = own if is_named or part.kind is BlockKind.HEADING else before
 
 
 # When somebody speaks is no value of what is said: it goes with a turn that says nothing.
@@ -170,28 +166,18 @@ _TIME_STAMP = re.compile(r"^[\[(]\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,3})?)?[\])]\s
 
 @remember_short(1 << 12, most_chars=1000)
 def _read_part(words: str) -> tuple[list[Term], dict[str, str]]:
-    """Returns the values of a part and what they may be of; most parts of an output were read in its input."""
+    """Returns the values of a part, a number with its unit as one, and words that it is about by their stems.
+
+    Most parts of an output were read in its input.
+    """
     words = _TIME_STAMP.sub("", words)
-    return _values(words), _subject_words(words)
-
-
-def _values(words: str) -> list[Term]:
-    """Returns the values of a part; a number with its unit is one."""
-    if not any(map(str.isdigit, words)):
-        return []
-    terms = [term for term in find_terms(words) if term.kind in _KINDS]
+    terms = [term for term in find_terms(words) if term.kind in _KINDS] if any(map(str.isdigit, words)) else []
     measured = {term.text.split(" ")[0] for term in terms if term.kind is TermKind.UNIT}
-    return [term for term in terms if term.kind is not TermKind.NUMBER or term.text not in measured]
-
-
-def _subject_words(words: str) -> dict[str, str]:
-    """Returns the stems of the words that name what a part is about, with the words."""
-    found: dict[str, str] = {}
-    for match in _WORD.finditer(words):
-        word = match.group().casefold()
-        if word not in STOP_WORDS and not unit_of(match.group(), is_attached=False):
-            found.setdefault(stem(word), word)
-    return found
+    subject: dict[str, str] = {}
+    for word in _WORD.findall(words):
+        if (folded := word.casefold()) not in STOP_WORDS and not unit_of(word, is_attached=False):
+            subject.setdefault(stem(folded), folded)
+    return [term for term in terms if term.kind is not TermKind.NUMBER or term.text not in measured], subject
 
 
 def measure_recall(stated: Iterable[Stated], outputs: Sequence[str]) -> Kept:

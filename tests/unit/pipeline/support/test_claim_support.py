@@ -3,11 +3,13 @@
 import json
 from importlib.resources import files
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.support.claim_support import ClaimLabel, claim_support, label_of, signals
+from pipeline.model_answers import PairScores
+from pipeline.support.claim_support import ClaimLabel, Hypothesis, claim_support, label_of, read_support, signals
 
 SHARES = st.floats(0, 1)
 
@@ -63,3 +65,22 @@ def test_labels_are_bands_of_the_probability_unless_the_source_contradicts(
 ) -> None:
     assert label_of(probability, is_contradicted=False) is label
     assert label_of(probability, is_contradicted=True) is ClaimLabel.UNSUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("answers", "is_copied", "label"),
+    [
+        ([(0.1, 0.2), (0.95, 0.1)], False, ClaimLabel.SUPPORTED),  # the passage that entails more counts
+        ([(0.05, 0.9), (0.1, 0.1)], False, ClaimLabel.UNSUPPORTED),
+        ([(0.9, 0.95)], False, ClaimLabel.UNSUPPORTED),  # contradicted, and more than entailed
+        ([(0.9, 0.95)], True, ClaimLabel.SUPPORTED),  # what stands there word for word contradicts nothing
+        ([], False, ClaimLabel.UNSUPPORTED),
+    ],
+)
+def test_a_statement_is_labelled_by_the_answers_about_its_premises(
+    *, answers: list[tuple[float, float]], is_copied: bool, label: ClaimLabel
+) -> None:
+    premises = tuple(f"passage {number}" for number in range(len(answers)))
+    statement = Hypothesis("statement", premises, 1.0, is_copied=is_copied)
+    rows = np.array([[entails, 0.0, contradicts] for entails, contradicts in answers], dtype=np.float32).reshape(-1, 3)
+    assert read_support(statement, PairScores(statement.pairs, rows)).label is label
