@@ -1,9 +1,12 @@
-"""A hypothesis and the premises that it is compared with, and from these all NLI pairs of a request."""
+"""Hypotheses and the premises that they are compared with, and from these all NLI pairs of a request."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from pipeline.model_answers import Pair, PairScores
+import numpy as np
+
+from pipeline.model_answers import Embeddings, Pair, PairScores
 from pipeline.reading.passage import TextSpan
 
 
@@ -28,61 +31,78 @@ class EntailmentEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One hypothesis against the windows of a text, or of several.
+    """Hypotheses against the windows of a text, or of several.
 
     Attributes:
-        premises: all that exact mode scores; may be empty. Comparisons against the same text share one tuple.
-        chosen: indices of the premises to score, rising; all of them in exact mode.
+        premises: all that exact mode scores; may be empty.
+        chosen: for each hypothesis the indices of the premises to score, rising; all of them in exact mode.
     """
 
-    hypothesis: TextSpan
-    premises: tuple[TextSpan, ...]
-    chosen: Sequence[int]
+    hypotheses: tuple[TextSpan, ...] = ()
+    premises: tuple[TextSpan, ...] = ()
+    chosen: tuple[Sequence[int], ...] = ()
 
     @classmethod
-    def exact(cls, hypothesis: TextSpan, premises: tuple[TextSpan, ...]) -> "Comparison":
+    def exact(cls, hypotheses: Iterable[TextSpan], premises: tuple[TextSpan, ...]) -> "Comparison":
         """Compares with all premises."""
-        return cls(hypothesis, premises, range(len(premises)))
+        hypotheses = tuple(hypotheses)
+        return cls(hypotheses, premises, (range(len(premises)),) * len(hypotheses))
 
-    def best(self, scores: PairScores, hit_threshold: float) -> EntailmentEvidence:
-        """Returns the chosen premise with the highest entailment; the first one on a tie."""
-        hypothesis = self.hypothesis.text
-        texts = [self.premises[index].text for index in self.chosen]
-        best = scores.best(texts, hypothesis)
+    @property
+    def texts(self) -> list[str]:
+        """What must be embedded to prune."""
+        return [span.text for span in (*self.hypotheses, *self.premises)]
+
+    def pruned(self, embeddings: Embeddings, top_k: int) -> "Comparison":
+        """Keeps, for each hypothesis, the `top_k` premises with the highest cosine; the first ones on a tie."""
+        if not self.hypotheses or len(self.premises) <= top_k:
+            return self
+        hypotheses, premises = self.texts[: len(self.hypotheses)], self.texts[len(self.hypotheses) :]
+        ranked = np.argsort(-embeddings.cosines(hypotheses, premises), axis=1, kind="stable")[:, :top_k]
+        return replace(self, chosen=tuple(map(tuple, np.sort(ranked).tolist())))  # in the order of the text
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yields the pairs to score."""
+        for hypothesis, chosen in zip(self.hypotheses, self.chosen, strict=True):
+            for index in chosen:
+                yield self.premises[index].text, hypothesis.text
+
+    def best(self, scores: PairScores, hit_threshold: float) -> list[EntailmentEvidence]:
+        """Returns for each hypothesis its chosen premise with the highest entailment; the first one on a tie."""
+        return [
+            self._best(hypothesis, chosen, scores, hit_threshold)
+            for hypothesis, chosen in zip(self.hypotheses, self.chosen, strict=True)
+        ]
+
+    def _best(
+        self, hypothesis: TextSpan, chosen: Sequence[int], scores: PairScores, hit_threshold: float
+    ) -> EntailmentEvidence:
+        texts = [self.premises[index].text for index in chosen]
+        best = scores.best(texts, hypothesis.text)
         if best is None:
-            return EntailmentEvidence(self.hypothesis, None, None, 0.0, 0.0, hit=False)
-        entailment = scores.entailment(texts[best], hypothesis)
+            return EntailmentEvidence(hypothesis, None, None, 0.0, 0.0, hit=False)
+        entailment = scores.entailment(texts[best], hypothesis.text)
         return EntailmentEvidence(
-            hypothesis=self.hypothesis,
-            premise=self.premises[self.chosen[best]],
-            premise_index=self.chosen[best],
+            hypothesis=hypothesis,
+            premise=self.premises[chosen[best]],
+            premise_index=chosen[best],
             entailment=entailment,
-            contradiction=scores.contradiction(texts[best], hypothesis),
+            contradiction=scores.contradiction(texts[best], hypothesis.text),
             hit=entailment >= hit_threshold,
         )
 
 
 def unique_pairs(comparisons: Iterable[Comparison]) -> list[Pair]:
     """Returns the pairs to score, in the order in which they are first asked for."""
-    return list(
-        dict.fromkeys(
-            (comparison.premises[index].text, comparison.hypothesis.text)
-            for comparison in comparisons
-            for index in comparison.chosen
-        )
-    )
+    return list(dict.fromkeys(pair for comparison in comparisons for pair in comparison.pairs()))
 
 
-def exact_pair_count(comparisons: Iterable[Comparison]) -> int:
+def exact_pair_count(comparisons: Sequence[Comparison]) -> int:
     """Returns how many pairs exact mode would score, repeats left out, without building them."""
-    premises_of: dict[str, dict[int, tuple[str, ...]]] = {}
-    texts: dict[int, tuple[str, ...]] = {}  # comparisons share their premises: read each tuple once
-    for comparison in comparisons:
-        key = id(comparison.premises)
-        if key not in texts:
-            texts[key] = tuple({premise.text for premise in comparison.premises})
-        premises_of.setdefault(comparison.hypothesis.text, {})[key] = texts[key]
-    return sum(
-        len(groups[0]) if len(groups) == 1 else len(set().union(*groups))
-        for groups in ([*by_key.values()] for by_key in premises_of.values())
-    )
+    places: dict[str, set[int]] = {}  # of each hypothesis
+    for place, comparison in enumerate(comparisons):
+        for hypothesis in comparison.hypotheses:
+            places.setdefault(hypothesis.text, set()).add(place)
+    premises = [{premise.text for premise in comparison.premises} for comparison in comparisons]
+    alike = Counter(map(frozenset, places.values()))
+    return sum(count * len(set().union(*(premises[place] for place in these))) for these, count in alike.items())

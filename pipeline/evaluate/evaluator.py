@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from functools import partial
 
-from pipeline.evaluate.comparison import Comparison, EntailmentEvidence, exact_pair_count, unique_pairs
+from pipeline.evaluate.comparison import exact_pair_count, unique_pairs
 from pipeline.evaluate.components import component_scores, loss_of, score_facts, score_flow, score_semantic
 from pipeline.evaluate.config import EvaluateConfig, NliMode
 from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum
@@ -87,14 +87,11 @@ def _choose_pairs(
 
 def _score(plan: EvaluatePlan, embeddings: Embeddings, answers: PairScores, config: EvaluateConfig) -> Components:
     """Scores the components that apply."""
-
-    def best(comparisons: Sequence[Comparison]) -> list[EntailmentEvidence]:
-        return [comparison.best(answers, config.hit_threshold) for comparison in comparisons]
-
+    recall, precision, flow = (one.best(answers, config.hit_threshold) for one in plan.comparisons)
     return Components(
-        facts=score_facts(best(plan.recall), best(plan.precision)) if plan.recall else None,
+        facts=score_facts(recall, precision) if recall else None,
         entities=score_entities(plan.entities, embeddings, config.entity_context_threshold) if plan.entities else None,
-        flow=score_flow(best(plan.flow)) if plan.flow else None,
+        flow=score_flow(flow) if flow else None,
         semantic=score_semantic(plan.generated_chunks, plan.gold_chunks, embeddings),
         length=plan.length,
     )

@@ -4,10 +4,8 @@ In pruned mode, of each hypothesis' premises only those that the embedder finds 
 """
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-
-import numpy as np
 
 from pipeline.errors import InvalidInputError
 from pipeline.evaluate import texts as text_ids
@@ -29,16 +27,16 @@ class EvaluatePlan:
     """One evaluation between the heuristics and the models.
 
     Attributes:
-        recall: one comparison for each key fact, with the windows of the generated summary.
-        precision: one for each generated sentence, with the windows of the gold texts, or of the source; empty without
-            key facts.
-        flow: one for each outline point, with the single generated sentences.
+        recall: the key facts, with the windows of the generated summary.
+        precision: the generated sentences, with the windows of the gold texts, or of the source; none without key
+            facts.
+        flow: the outline points, with the single generated sentences.
         texts: to embed, without repeats.
     """
 
-    recall: tuple[Comparison, ...]
-    precision: tuple[Comparison, ...]
-    flow: tuple[Comparison, ...]
+    recall: Comparison
+    precision: Comparison
+    flow: Comparison
     entities: tuple[EntitySearch, ...]
     generated_chunks: tuple[ChunkSpan, ...]
     gold_chunks: tuple[ChunkSpan, ...]
@@ -48,15 +46,15 @@ class EvaluatePlan:
     @property
     def comparisons(self) -> tuple[Comparison, ...]:
         """All that the NLI model is asked."""
-        return (*self.recall, *self.precision, *self.flow)
+        return self.recall, self.precision, self.flow
 
     def pruned(self, embeddings: Embeddings, top_k: int) -> "EvaluatePlan":
         """Returns the plan with only the `top_k` closest premises of every comparison chosen."""
         return replace(
             self,
-            recall=prune(self.recall, embeddings, top_k),
-            precision=prune(self.precision, embeddings, top_k),
-            flow=prune(self.flow, embeddings, top_k),
+            recall=self.recall.pruned(embeddings, top_k),
+            precision=self.precision.pruned(embeddings, top_k),
+            flow=self.flow.pruned(embeddings, top_k),
         )
 
 
@@ -73,10 +71,9 @@ def make_plan(
     entities = _normalized(text_ids.ENTITIES, datum.summary.entity_list)
     outline = _normalized(text_ids.OUTLINE, datum.summary.logical_outline)
 
-    sentences = summary.claims()
     recall, precision = _facts_comparisons(datum, summary, gold, config)
-    flow = tuple(Comparison.exact(point.whole(), sentences) for point in outline)
-    check_pairs((*recall, *precision, *flow), config)
+    flow = Comparison.exact((point.whole() for point in outline), summary.claims())
+    check_pairs((recall, precision, flow), config)
 
     searches = search_entities(entities, summary.source, (gold.source, source), config)
     tokens = token_offsets(tokenizer, summary.source.text)
@@ -91,7 +88,7 @@ def make_plan(
 
     texts = [chunk.text for chunk in (*generated_chunks, *gold_chunks)] + contexts(searches)
     if config.nli_mode is NliMode.PRUNED:
-        texts.extend(compared_texts((*recall, *precision, *flow)))
+        texts += [*recall.texts, *precision.texts, *flow.texts]
     unique_texts = tuple(dict.fromkeys(texts))
     check_text_count(len(unique_texts), config)
     return EvaluatePlan(recall, precision, flow, searches, generated_chunks, gold_chunks, length, unique_texts)
@@ -99,13 +96,12 @@ def make_plan(
 
 def _facts_comparisons(
     datum: GoldStandardDatum, summary: SplitText, gold: SplitText, config: EvaluateConfig
-) -> tuple[tuple[Comparison, ...], tuple[Comparison, ...]]:
+) -> tuple[Comparison, Comparison]:
     """Returns the comparisons for recall and for precision; none without key facts."""
     facts = _normalized(text_ids.KEY_FACTS, datum.summary.key_facts)
     if not facts:
-        return (), ()
-    generated_windows = summary.windows(config.window_sentences)
-    recall = tuple(Comparison.exact(fact.whole(), generated_windows) for fact in facts)
+        return Comparison(), Comparison()
+    recall = Comparison.exact((fact.whole() for fact in facts), summary.windows(config.window_sentences))
     if config.precision_source is PrecisionSource.SOURCE_TEXT:
         texts = [normalize(text_ids.SOURCE, datum.entry.text)]
     else:
@@ -115,40 +111,11 @@ def _facts_comparisons(
         split.insert(0, gold)
     # Text by text: a window never crosses from one into another.
     windows = tuple(window for text in split for window in text.windows(config.window_sentences))
-    return recall, tuple(Comparison.exact(sentence, windows) for sentence in summary.claims())
+    return recall, Comparison.exact(summary.claims(), windows)
 
 
 def _normalized(path: str, items: Sequence[str]) -> list[NormalizedText]:
     return [normalize(f"{path}[{index}]", item) for index, item in enumerate(items)]
-
-
-def compared_texts(comparisons: Iterable[Comparison]) -> dict[str, None]:
-    """Returns what must be embedded to prune: hypotheses and premises, in order, as keys."""
-    texts: dict[str, None] = {}
-    seen: set[int] = set()
-    for comparison in comparisons:
-        texts[comparison.hypothesis.text] = None
-        if id(comparison.premises) not in seen:
-            seen.add(id(comparison.premises))
-            texts.update(dict.fromkeys(premise.text for premise in comparison.premises))
-    return texts
-
-
-def prune(comparisons: Sequence[Comparison], embeddings: Embeddings, top_k: int) -> tuple[Comparison, ...]:
-    """Keeps, for each hypothesis, the `top_k` premises with the highest cosine; the first ones on a tie."""
-    return tuple(
-        replace(comparison, chosen=_closest(comparison, embeddings, top_k))
-        if len(comparison.premises) > top_k
-        else comparison
-        for comparison in comparisons
-    )
-
-
-def _closest(comparison: Comparison, embeddings: Embeddings, top_k: int) -> list[int]:
-    premises = [premise.text for premise in comparison.premises]
-    cosines = embeddings.cosines([comparison.hypothesis.text], premises)[0]
-    ranked = np.argsort(-cosines, kind="stable")[:top_k]
-    return sorted(int(index) for index in ranked)  # in text order, so that "the first one on a tie" means the same
 
 
 def check_input(datum: GoldStandardDatum, generated: GeneratedSummary, config: EvaluateConfig) -> None:
@@ -172,7 +139,7 @@ def check_input(datum: GoldStandardDatum, generated: GeneratedSummary, config: E
 def check_pairs(comparisons: Sequence[Comparison], config: EvaluateConfig) -> None:
     """Checks how many NLI pairs there would be. Raises InvalidInputError: too many."""
     top_k = config.pruned_top_k if config.nli_mode is NliMode.PRUNED else sys.maxsize
-    count = sum(min(len(comparison.premises), top_k) for comparison in comparisons)
+    count = sum(len(one.hypotheses) * min(len(one.premises), top_k) for one in comparisons)
     if count > config.limits.max_nli_pairs:
         expected = f"at most {config.limits.max_nli_pairs} NLI pairs (the pruned mode needs fewer)"
         raise InvalidInputError(_field_to_blame(config), expected, f"{count} pairs")

@@ -63,7 +63,7 @@ TEXT = TextSpan("t", 0, 1, "x", "x")
 
 
 def test_pairs_are_counted_as_the_mode_scores_them() -> None:
-    comparisons = [Comparison.exact(TEXT, (TEXT,) * 3)] * 3
+    comparisons = [Comparison.exact([TEXT] * 3, (TEXT,) * 3)]
     with pytest.raises(InvalidInputError, match="9 pairs") as caught:
         check_pairs(comparisons, CONFIG)
     assert caught.value.field == "generated.text"

@@ -12,47 +12,42 @@ def passages(*texts: str) -> tuple[TextSpan, ...]:
 
 
 PREMISES = passages("p0", "p1", "p0")
-(H0, H1) = passages("h0", "h1")
+H0, H1 = passages("h0", "h1")
 
 
 def test_pairs_come_once_in_the_order_of_asking() -> None:
-    comparisons = [
-        Comparison.exact(H0, PREMISES),
-        Comparison.exact(H1, PREMISES),
-        Comparison.exact(H0, passages("p1", "p2")),
-    ]
+    comparisons = [Comparison.exact([H0, H1], PREMISES), Comparison.exact([H0], passages("p1", "p2")), Comparison()]
     pairs = unique_pairs(comparisons)
     assert pairs == [("p0", "h0"), ("p1", "h0"), ("p0", "h1"), ("p1", "h1"), ("p2", "h0")]
     assert exact_pair_count(comparisons) == len(pairs)
 
 
 def test_pruned_comparisons_ask_less_and_count_the_same() -> None:
-    pruned = [Comparison(H0, PREMISES, [1]), Comparison(H1, PREMISES, [0])]
+    pruned = [Comparison((H0, H1), PREMISES, ([1], [0]))]
     assert unique_pairs(pruned) == [("p1", "h0"), ("p0", "h1")]
     assert exact_pair_count(pruned) == 4
 
 
 def test_the_best_premise_is_the_first_of_the_highest() -> None:
     scores = PairScores([("p0", "h0"), ("p1", "h0")], np.array([[0.7, 0.2, 0.1], [0.7, 0.1, 0.2]], dtype=np.float32))
-    best = Comparison.exact(H0, PREMISES).best(scores, 0.5)
+    (best,) = Comparison.exact([H0], PREMISES).best(scores, 0.5)
     assert (best.premise, best.premise_index, best.hit) == (PREMISES[0], 0, True)
     assert [best.entailment, best.contradiction] == pytest.approx([0.7, 0.1])
 
 
 def test_the_index_counts_all_premises_and_not_the_chosen_ones() -> None:
     scores = PairScores([("p1", "h0")], np.array([[0.7, 0.2, 0.1]], dtype=np.float32))
-    assert Comparison(H0, PREMISES, [1]).best(scores, 0.5).premise_index == 1
+    assert Comparison((H0,), PREMISES, ([1],)).best(scores, 0.5)[0].premise_index == 1
 
 
 def test_the_threshold_is_inclusive() -> None:
     scores = PairScores([("p0", "h0")], np.array([[0.5, 0.5, 0.0]], dtype=np.float32))
-    comparison = Comparison.exact(H0, PREMISES[:1])
-    assert comparison.best(scores, 0.5).hit
-    assert not comparison.best(scores, 0.51).hit
+    comparison = Comparison.exact([H0], PREMISES[:1])
+    assert [comparison.best(scores, threshold)[0].hit for threshold in (0.5, 0.51)] == [True, False]
 
 
 def test_a_hypothesis_without_premises_is_no_hit() -> None:
-    best = Comparison.exact(H0, ()).best(PairScores([], np.empty((0, 3), dtype=np.float32)), 0.5)
+    (best,) = Comparison.exact([H0], ()).best(PairScores([], np.empty((0, 3), dtype=np.float32)), 0.5)
     assert (best.premise, best.entailment, best.hit) == (None, 0.0, False)
 
 
