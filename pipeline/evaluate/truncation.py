@@ -12,6 +12,7 @@ import unicodedata
 from itertools import takewhile
 
 from pipeline.reading.sentences import BlockKind, split_blocks
+from pipeline.reading.word_lists import word_list
 
 SENTENCE_ENDS = frozenset(".!?…‥‽⁇⁈⁉‼。！？｡．؟۔।॥։።")
 """What may end a sentence, in the scripts that have such a mark."""
@@ -108,10 +109,12 @@ def label_section(text: str) -> int | None:
 
 
 def _leads_on(label: str) -> bool:
-    """Tells whether something must follow: a mark is open."""
+    """Tells whether something must follow: a mark is open, or the last word wants another."""
+    words = label.rstrip("*_`").casefold()
     return (
-        not label.rstrip("*_`")
-        or label.rstrip("*_`").endswith(_OPENERS)
+        words.endswith(_OPENERS)
+        or not words.split()
+        or words.split()[-1] in word_list("words_before_others")
         or any(label.count(opening) > label.count(closing) for opening, closing in _PAIRS)
         or label.count("`") % 2 == 1
         or label.count("**") % 2 == 1

@@ -86,7 +86,7 @@ def _synthesis(checked: CheckedRequest, asked: Asked, author: str) -> Synthesis:
         fusion=fusion,
         level_source=levels.source if levels else LevelSource.UNIFORM,
         replan_needs=needs,
-        used_evidence=request.evidence.only(output.used_evidence),
+        used_evidence=request.evidence.only(answer.used_evidence) if answer else request.evidence,
         author=author if answer else DETERMINISTIC,
         attempt_count=asked.attempts,
         usage=asked.usage,

@@ -72,6 +72,7 @@ LABELS = [
     "```\nmax_wait_ms = 5\n```\n\n## Key topics\n\n- fees\n- rates",
 ]
 CUT_LISTS = [
+    "Fees rose.\n\n## Key topics\n\n- fees\n- council votes\n- the repair of",
     "Fees rose.\n\n## Key topics\n\n- fees\n- council votes,",
     "Fees rose.\n\n## Key topics\n\n- fees\n- oil pressure (ba",
     "Fees rose.\n\n## Key topics\n\n- fees\n- `max_wait",
