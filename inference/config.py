@@ -24,7 +24,7 @@ class RuntimeConfig(_Config):
         default=None,
         ge=1,
         description="Worker threads, shared by all models. Default: one for each CPU core that this process "
-        "may use, or one for each GPU. More threads than cores only take cores from each other.",
+        "may use, or each GPU.",
     )
     device_ids: tuple[int, ...] = Field(
         default=(0,), min_length=1, description="CUDA devices; each gets a session of every model."
@@ -57,9 +57,8 @@ class BatchConfig(_Config):
     max_batch_tokens: int | None = Field(
         default=None,
         ge=1,
-        description="Tokens without padding; with padding twice as many where the graph skips it. "
-        "ONNX Runtime keeps the memory of the largest batch. "
-        "A single row may be longer. Default: 512 on a CPU, 32768 on a GPU.",
+        description="Tokens of a batch without padding. A single row may be longer. Default: 512 on a CPU, "
+        "32768 on a GPU.",
     )
     interactive_weight: int = Field(
         default=4,
@@ -88,8 +87,8 @@ class TokenizationConfig(_Config):
     inline_chars: int = Field(
         default=2_000,
         ge=0,
-        description="Calls of at most this many characters are tokenized at once (0.06 us a character when the words "
-        "were met before, else up to 0.4); longer ones on the tokenizer thread, for two thread switches.",
+        description="Calls of at most this many characters are tokenized at once, longer ones on the "
+        "tokenizer's thread.",
     )
     max_pending_chars: int = Field(
         default=32_000_000, ge=1, description="Characters that may wait for the tokenizer thread."
@@ -103,9 +102,8 @@ class InferenceConfig(_Config):
     roles: tuple[Role, ...] = Field(default=("embedding", "nli"), min_length=1, description="Models to load.")
     backend: Literal["onnxruntime", "core", "auto"] = Field(
         default="auto",
-        description="What runs the models. `core`: the compiled core, on the CPU: two to four times as fast, other "
-        "last digits; it needs `precis models pack`, and a C compiler when Precis was installed. `auto`: the core "
-        "where a model is packed and the core was compiled and has fast code for the CPU, else ONNX Runtime.",
+        description="`core`: the compiled core. `onnxruntime`: ONNX Runtime. `auto`: the core where it can "
+        "run, else ONNX Runtime.",
     )
     drain_grace_s: float = Field(default=10.0, ge=0, description="Time to finish admitted work when the engine stops.")
     runtime: RuntimeConfig = RuntimeConfig()

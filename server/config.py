@@ -23,8 +23,8 @@ class ListenConfig(FrozenModel):
         default=32,
         ge=1,
         le=2047,
-        description="Largest request message in MiB. Generous on purpose: a too long text shall reach the check that "
-        "names its field, not be cut off by the transport.",
+        description="Largest request message. What fits, but holds too long a text, is refused by the name "
+        "of its field.",
     )
     max_list_mib: int = Field(
         default=4, ge=1, le=2047, description="Likewise for InferenceService, whose messages hold no documents."
@@ -33,8 +33,8 @@ class ListenConfig(FrozenModel):
     max_concurrent_calls: int = Field(
         default=1024,
         ge=1,
-        description="Calls in flight; more are refused at once with RESOURCE_EXHAUSTED. With several tenants each gets "
-        "at most as many as are free.",
+        description="Calls in flight; more are refused with RESOURCE_EXHAUSTED. Each tenant gets at most as "
+        "many as are free.",
     )
     max_request_mib: int = Field(
         default=512,
@@ -91,14 +91,14 @@ class ServicesConfig(FrozenModel):
     max_stream_items: int = Field(
         default=8,
         ge=1,
-        description="Items of one EvaluateStream or JudgeBatch that are worked on at once. More does not make it "
-        "faster: an item is many NLI pairs, and a few items keep all workers busy.",
+        description="Items of one EvaluateStream or JudgeBatch at once. More is not faster: a few keep all "
+        "workers busy.",
     )
     max_queue_wait_s: float = Field(
         default=600,
         ge=0,
-        description="How long an item of a stream, or a summary, waits for room in the models' queue before it is "
-        "refused. Long, because the stream's own flow control slows its client; one in a hurry sets a deadline.",
+        description="How long an item of a stream, or a summary, waits for room in the models' queue before "
+        "it is refused.",
     )
     cpu_threads: int = Field(default=2, ge=1, description="Threads of a service for its texts, beside the event loop.")
     chunk_tokens: int = Field(
@@ -140,15 +140,13 @@ class AuthConfig(FrozenModel):
 
     keys_file: Path | None = Field(
         default=None,
-        description="One key a line, perhaps with a name: keys with one name are one tenant's, else each is a tenant. "
-        "# starts a comment. Set: every call but health checks needs the metadata `authorization: Bearer <key>`. "
-        "Read again on SIGHUP.",
+        description="File with KEY NAME a line; a name is a tenant. Read again on SIGHUP. Then all calls but "
+        "health checks need a key.",
     )
     quotas: dict[str, QuotaConfig] = Field(
         default={},
-        description="What a tenant may have, by its name, by 8 or more digits of its key's digest as log lines show "
-        'them, or "*" for all others: calls (in flight), items_per_minute, tokens_per_day. As tables in the file: '
-        "[auth.quotas.NAME]; as JSON in the environment.",
+        description='Limits of a tenant, by name, by digits of its key\'s digest, or "*". As '
+        "[auth.quotas.NAME] in the file.",
     )
 
     @model_validator(mode="after")
@@ -203,9 +201,8 @@ class TracingConfig(FrozenModel):
 
     endpoint: str | None = Field(
         default=None,
-        description="Where spans are sent by OTLP over HTTP, path included: http://127.0.0.1:4318/v1/traces. MLflow "
-        'takes them too, with the header {"x-mlflow-experiment-id": "0"}. Without it there are none. Needs the extra '
-        "tracing.",
+        description="Where spans go, by OTLP over HTTP: http://127.0.0.1:4318/v1/traces. Default: nowhere. "
+        "Needs the extra tracing.",
     )
     headers: dict[str, SecretStr] = Field(default={}, description="Sent along; for keys, as JSON in the environment.")
     sample_share: float = Field(

@@ -22,16 +22,15 @@ class RateConfig(FrozenModel):
         default=16,
         ge=1,
         le=1024,
-        description="Requests in flight. Halved whenever the endpoint says 429, 503 or 529, "
-        "or any 5xx, 408, 409 or 425 with Retry-After; grows back by one for "
-        "each round of good answers.",
+        description="Requests in flight. Halved whenever the endpoint is busy; grows by one for each round "
+        "of good answers.",
     )
     requests_per_minute: int | None = Field(default=None, ge=1, description="Default: no limit of ours.")
     tokens_per_minute: int | None = Field(
         default=None,
         ge=1,
-        description="Prompt and answer together. A request is counted with its longest possible answer and corrected "
-        "when it is there. Default: no limit of ours.",
+        description="Tokens of prompts and answers, counted with the longest possible answer at first. "
+        "Default: no limit of ours.",
     )
 
 
@@ -61,8 +60,7 @@ class TimeoutConfig(FrozenModel):
     silence_s: float | None = Field(
         default=None,
         gt=0,
-        description="Without a byte. Default: 120 for streamed answers, else attempt_s, because an endpoint that does "
-        "not stream is silent until it has written the whole answer.",
+        description="Longest time without a byte. Default: 120 for streamed answers, else attempt_s.",
     )
     attempt_s: float = Field(
         default=900.0, gt=0, description="For one request, from its sending to the last byte of its answer."
@@ -160,13 +158,12 @@ class LlmConfig(FrozenModel):
     )
     structured_output: Literal["auto", "json_schema", "prompt"] = Field(
         default="auto",
-        description="How an answer in JSON is asked for: `json_schema` makes the endpoint enforce it, `prompt` only "
-        "says so in the prompt, `auto` falls back to that when the endpoint refuses.",
+        description="Who makes sure of JSON: the endpoint (`json_schema`), the prompt (`prompt`), or the "
+        "first that works (`auto`).",
     )
     stream: bool = Field(
         default=False,
-        description="Have answers streamed: no proxy cuts a long silence, and a stuck endpoint is found out sooner "
-        "(timeouts.silence_s). Costs up to 0.4 ms of CPU for each token, which comes in a packet of its own.",
+        description="Have answers streamed: no proxy cuts a long silence. Costs up to 0.4 ms of CPU for each token.",
     )
     max_answer_bytes: int = Field(default=8 << 20, ge=1024, description="A longer answer is cut off: it is endless.")
     rates: RateConfig = RateConfig()

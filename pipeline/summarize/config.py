@@ -64,17 +64,13 @@ class SummarizeConfig(FrozenModel):
     max_iterations: int = Field(default=2, ge=1, le=5, description="Map-reduce runs before a FAIL is accepted.")
     wave: Wave = Field(
         default=ALL,
-        description=(
-            "Batches that run at once. 1: each sees the extractions of the batches before it; w: those before its "
-            'wave; "all", the default: none, but the end of the source before it, its headings and abbreviations.'
-        ),
+        description='Batches that run at once. With a number a batch sees earlier extractions, with "all" '
+        "the source before it.",
     )
     detail: SummaryDetail = Field(
         default=SummaryDetail.SCHEDULE,
-        description=(
-            'Length where the caller sets none. "schedule": that of the evaluation\'s compression schedule, where it '
-            'is shorter than the document; "full": all that the writer has room for.'
-        ),
+        description="Length where the caller sets none: that of the schedule of the evaluation, or all that "
+        "there is room for.",
     )
     source_tail_tokens: ClassVar[int] = 200  # source before a batch that wave "all" shows it
     outline_tokens: ClassVar[int] = 200  # headings above a batch, and abbreviations, that wave "all" shows it

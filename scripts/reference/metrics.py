@@ -17,15 +17,17 @@ from server.observe.metrics import BatchMetrics, CallMetrics, EngineCollector, n
 from server.observe.service_metrics import AnswerMetrics, EvaluateMetrics, JudgeMetrics, SummaryMetrics
 
 ROLES = ("embedding", "nli")
+MAX_VALUES_CHARS = 80  # longer lists make a table unreadable; the contract has them
 HEAD = """\
 <!-- Made by python -m scripts.reference; change the texts of the metrics in the code. -->
 
 # Metrics
 
 At `http://HOST:9464/metrics` (`metrics.host`, `metrics.port`), in Prometheus' format. A histogram has the series
-`_bucket`, `_sum` and `_count`. Values of a label stand here where the code fixes them. `process_` metrics (memory, CPU,
-file descriptors) come with them. `precis_llm_` metrics add up all endpoints of language models, and are there when the
-settings name one. [deploy/](../../deploy/README.md) has a dashboard and alerts made of them.
+`_bucket`, `_sum` and `_count`. Values of a label stand here where the code fixes them and they are
+few. `process_` metrics (memory, CPU, file descriptors) come with them. `precis_llm_` metrics add up all endpoints of
+language models, and are there when the settings name one. [deploy/](../../deploy/README.md) has a dashboard and alerts
+made of them.
 
 | name | kind | labels | meaning |
 |---|---|---|---|
@@ -94,4 +96,5 @@ def _label_names(collector: Collector, family: Metric) -> tuple[str, ...]:
 
 
 def _label(name: str, values: list[str]) -> str:
-    return f"`{name}`: {', '.join(values)}" if values else f"`{name}`"
+    shown = ", ".join(values)
+    return f"`{name}`: {shown}" if shown and len(shown) <= MAX_VALUES_CHARS else f"`{name}`"

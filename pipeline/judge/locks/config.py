@@ -17,13 +17,13 @@ class LockConfig(FrozenModel):
         default=JUDGE_LOCK.correct_questions or 0,
         ge=0,
         le=7,
-        description=f"Of six; fewer right coverage questions cap Judge-Lock's Coverage at {JUDGE_LOCK.weak_coverage}."
-        " Scaled, rounded up, when there are not six. Six or fewer, read literally, is 7, which caps everything.",
+        description='Right coverage questions of six; fewer cap Judge-Lock\'s Coverage. 7 is "six or fewer", '
+        "which always caps.",
     )
     twin_safeguards: bool = Field(
         default=False,
-        description="Apply to Twin-Lock too what Judge-Lock has: severe hallucination caps Alignment,"
-        " and the perfect-10 guard.",
+        description="Give Twin-Lock two rules of Judge-Lock: severe hallucination caps Alignment, and the "
+        "perfect-10 guard.",
     )
 
     def rules_of(self, framework: Framework) -> LockRules:

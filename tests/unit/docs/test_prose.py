@@ -13,8 +13,6 @@ MAX_FRONT_LINES = 100
 # Documents that are not held to the limits, and why.
 LEFT_OUT = {
     "CHANGELOG.md": "a list of changes",
-    "docs/settings.md": "made from the descriptions of the settings",
-    "docs/reference/metrics.md": "made from the texts of the metrics",
     **dict.fromkeys(
         (
             f"docs/reference/protos/{name}.md"
