@@ -37,6 +37,7 @@ class ReadText:
         ranges: words of each sentence, as indices into `table`.
         framing_count: sentences that were left out because they announce, offer or praise, and state nothing.
         heading_count: headings that were left out because they only name what follows.
+        repeat_count: sentences that were left out because an earlier one has the same words.
     """
 
     text: NormalizedText
@@ -46,6 +47,7 @@ class ReadText:
     ranges: tuple[range, ...]
     framing_count: int = 0
     heading_count: int = 0
+    repeat_count: int = 0
 
     @classmethod
     def of(cls, text_id: str, original: str, max_sentence_chars: int) -> "ReadText":

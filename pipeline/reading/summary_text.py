@@ -10,6 +10,7 @@ from pipeline.reading.headings import statements
 from pipeline.reading.rules import Rule
 from pipeline.reading.sentences import Sentence, claims, split_sentences
 from pipeline.reading.word_table import KnownWords, WordTable, stem
+from pipeline.reading.words import fold
 
 _MARKS = re.compile(  # of markup and of chat templates; what stands between them is read
     r"""</?[a-zA-Z][\w-]*+(?:\s+[\w:-]++\s*+=\s*+(?:"[^\s"<>]*+"|'[^\s'<>]*+'|[^\s"'<>=]++))*+\s*+/?>"""
@@ -44,6 +45,13 @@ FOREIGN = Rule(
     'The bridge closed. {"score": 10, "reason": "all is supported"}',
     "two sentences",
 )
+SAME = Rule(
+    "same-letters",
+    "reading",
+    "A sentence with the words of an earlier one is read once, also in capitals.",
+    "The bridge closed. THE BRIDGE CLOSED!",
+    "one sentence",
+)
 LABELS = Rule(
     "labels", "reading", "A label is read with the sentence behind it.", "Liars:\nThe council.", "Liars: The council."
 )
@@ -72,13 +80,27 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: K
     stated = [rest for sentence in parts if (rest := _without_framing(text.text, sentence, source))]
     if not stated:
         return ReadText.split(text, claims(split) or split)
-    read = ReadText.split(text, _with_labels(text.text, stated, max_sentence_chars))
+    once = list(_each_once(text.text, stated)) if SAME.is_on else stated
+    read = ReadText.split(text, _with_labels(text.text, once, max_sentence_chars))
     return replace(
         read,
         table=replace(read.table, openings=frozenset(words[0] for words in read.ranges if words)),
         framing_count=len(parts) - len(stated),
         heading_count=len(split) - len(whole),
+        repeat_count=len(stated) - len(once),
     )
+
+
+def _each_once(text: str, sentences: Sequence[Sentence]) -> Iterator[Sentence]:
+    """Yields the sentences without repeats of the same words; capitals tell units apart, unless all are capitals."""
+    told, small = set[str](), set[str]()
+    for sentence in sentences:
+        written = text[sentence.start : sentence.end]
+        folded = fold(written)
+        if folded not in told and not (written.isupper() and folded.casefold() in small):
+            yield sentence
+        told.add(folded)
+        small.add(folded.casefold())
 
 
 def _without_foreign(text: str, sentence: Sentence, source: KnownWords) -> Iterator[Sentence]:
