@@ -18,6 +18,7 @@ from pipeline.reading.passage import TextSpan
 from pipeline.reading.rules import Rule
 from pipeline.reading.values import Values
 from pipeline.reading.verbs import FINITE_VERBS, is_verb
+from pipeline.reading.word_lists import word_list
 from pipeline.reading.word_table import WordTable
 
 _BOUNDARY = re.compile(r"(?:[;,]\s+(?:and|but|while|whereas|although|though|yet|so)|;)\s+(?=\w)", re.IGNORECASE)
@@ -25,22 +26,12 @@ _RUN_ON_BOUNDARY = re.compile(rf"{_BOUNDARY.pattern}|,\s+(?=\w)", re.IGNORECASE)
 _RUN_ON_WORDS = 40  # of longer sentences any comma may end a statement
 _BREAK = re.compile(r'[,;:()"“”–—]')
 _PRONOUNS = frozenset(["he", "she", "it", "they", "we", "i", "you", "there"])
-_DETERMINER_LIST = """
-    the a an some many most several all no both each every another one two three four five my our your
-"""
-_DETERMINERS = frozenset(_DETERMINER_LIST.split())
+_DETERMINERS = word_list("determiners")
 _NO_SUBJECTS = _DETERMINERS | frozenset(["and", "or", "but", "nor"])
 _BEFORE_PARTICIPLES = frozenset(["be", "been", "being", "is", "are", "was", "were", "to", "not"])
-_OBJECT_LIST = "his her its their him them it himself herself itself themselves that this these those"
-_OBJECTS = _DETERMINERS | frozenset(_OBJECT_LIST.split())
+_OBJECTS = _DETERMINERS | word_list("objects")
 _RELATIVES = frozenset(["who", "whom", "whose", "which", "that", "where", "when", "if", "because", "than", "as"])
-_SCOPE_LIST = """
-    that if whether because unless until when how why what said says say told tells believe believes believed think
-    thinks thought claim claims claimed suggest suggests suggested report reports reported argue argues argued note
-    notes noted mention mentions mentioned deny denies denied warn warned warns hope hopes fear fears feared insist
-    insists insisted found finds felt feel
-"""
-_SCOPES = frozenset(_SCOPE_LIST.split())  # what they govern may reach over the next conjunction
+_SCOPES = word_list("scopes")  # what they govern may reach over the next conjunction
 _OPENERS = frozenset(
     ["after", "before", "since", "as", "once", "while", "although", "though", "even", "neither", "either"]
 )
