@@ -5,7 +5,6 @@ The server implements the counting with its metrics.
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
 
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.plan import SummaryPlan, SummaryProgress
@@ -144,17 +143,6 @@ class Shown:
 
     include_text: bool = False
     include_draft: bool = False
-
-
-class DraftReaders(Protocol):
-    """Who looks on while the last text is written."""
-
-    @property
-    def wants_drafts(self) -> bool:
-        """Whether anybody does."""
-
-    def offer(self, event: "Event", /) -> None:
-        """Tells them. Never waits."""
 
 
 WithText = BatchDone | GroupDone

@@ -17,7 +17,7 @@ from pipeline.summarize.graph.layers import write_layers
 from pipeline.summarize.graph.notes import critique_for, final_text, stage_of, unique_texts, written_texts
 from pipeline.summarize.graph.run import GroupTask, Run, StepAnswer, SummaryState
 from pipeline.summarize.graph.texts import GROUPS, UNIQUE, TextOutcome, UniqueText, text_key
-from pipeline.summarize.incremental.known_calls import TextRow, hash_text, to_cuts
+from pipeline.summarize.incremental.known_calls import TextRow, hash_text, known_lengths, to_cuts
 from pipeline.summarize.incremental.take_over import regroup
 from pipeline.summarize.packing import level_calls, split_by_tokens
 from pipeline.summarize.plan import Phase
@@ -191,7 +191,7 @@ async def _group(run: Run, step: StepId, token_counts: list[int], hashes: list[b
     if not stored:
         row = TextRow(_scope(run), tuple(hashes))
         known = await store.call_texts.find(row)
-        groups = await run.job.off_loop(lambda: regroup(run.plan, token_counts, known.lengths(row)))
+        groups = await run.job.off_loop(lambda: regroup(run.plan, token_counts, known_lengths(row, known)))
         body = GROUPS.dump_json([len(group) for group in groups]).decode()
         await store.record(summary_id, step, StepOutput(0, text_key("groups", body)), body=body)
         stored = await store.bodies(summary_id, step, 0)

@@ -21,7 +21,8 @@ from pipeline.off_loop import OffLoop
 from pipeline.summarize.citations.citing import Citing
 from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.document import Document, SummarizeOptions
-from pipeline.summarize.events import CallOutcome, Drafted, DraftReaders, SummaryObserver
+from pipeline.summarize.event_channel import EventChannel
+from pipeline.summarize.events import CallOutcome, Drafted, SummaryObserver
 from pipeline.summarize.gate.gate import GatedWriter, TrustGate
 from pipeline.summarize.graph.background import Background
 from pipeline.summarize.graph.texts import Task, TextOutcome, task_key
@@ -176,7 +177,7 @@ class Run:
     plan: SummaryPlan
     meter: Meter
     terms: BatchTerms
-    readers: DraftReaders
+    readers: EventChannel
     citing: Citing
     gate: CallGate = field(default_factory=CallGate)
     critiques: dict[int, str | None] = field(default_factory=dict)

@@ -8,7 +8,7 @@ name, number or page of a document.
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 from pipeline.summarize.config import SummarizeConfig
@@ -68,23 +68,21 @@ class TextRow:
         return hashlib.sha256(self.scope.encode() + b"\n" + hashes).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class KnownCalls:
-    """Calls whose answers are stored, by the key of their first text."""
+KnownCalls = Mapping[str, Sequence[CallTexts]]
+"""Calls whose answers are stored, by the key of their first text."""
 
-    by_first: Mapping[str, Sequence[CallTexts]] = field(default_factory=dict)
 
-    def lengths(self, row: TextRow) -> Callable[[int], Iterator[int]]:
-        """Returns a function that yields how many texts, from a place on, an earlier call read; most texts first."""
-        first_keys = row.first_keys() if self.by_first else []
+def known_lengths(row: TextRow, known: KnownCalls) -> Callable[[int], Iterator[int]]:
+    """Returns a function that yields how many texts, from a place on, an earlier call read; most texts first."""
+    first_keys = row.first_keys() if known else []
 
-        def at(start: int) -> Iterator[int]:
-            known = self.by_first.get(first_keys[start], ()) if first_keys else ()
-            for call in sorted(known, key=lambda one: -one.count):
-                if start + call.count <= len(row.hashes) and row.call(start, call.count) == call:
-                    yield call.count
+    def at(start: int) -> Iterator[int]:
+        calls = known.get(first_keys[start], ()) if first_keys else ()
+        for call in sorted(calls, key=lambda one: -one.count):
+            if start + call.count <= len(row.hashes) and row.call(start, call.count) == call:
+                yield call.count
 
-        return at
+    return at
 
 
 def answer_scope(owner: str, writer: str) -> str:
@@ -170,4 +168,4 @@ class CallTextsTable:
                 Statement(sql, (*part, _MOST_CALLS_OF_A_TEXT))
             ):
                 found[first_key].append(CallTexts(first_key, count, whole_key))
-        return KnownCalls(found)
+        return found

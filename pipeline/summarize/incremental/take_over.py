@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from pipeline.off_loop import OffLoop
-from pipeline.summarize.incremental.known_calls import KnownCalls, TextRow, cut_row, to_cuts
+from pipeline.summarize.incremental.known_calls import KnownCalls, TextRow, cut_row, known_lengths, to_cuts
 from pipeline.summarize.packing import ChunkPart, group_by_tokens
 from pipeline.summarize.plan import Planner, SummaryPlan
 from pipeline.summarize.storage.store import SummaryStore
@@ -18,7 +18,7 @@ async def plan_incrementally(
         lengths: parts of each batch of one that has begun; empty for full batches.
     """
     parts, row = await off_loop(lambda: _read(planner, scope))
-    known = await store.call_texts.find(row) if lengths is None else KnownCalls()
+    known = await store.call_texts.find(row) if lengths is None else {}
 
     def plan() -> SummaryPlan:
         cuts = _known_cuts(planner, parts, row, known) if lengths is None else _former_cuts(planner, parts, lengths)
@@ -41,7 +41,7 @@ def _former_cuts(planner: Planner, parts: Sequence[ChunkPart], lengths: Sequence
 
 
 def _known_cuts(planner: Planner, parts: Sequence[ChunkPart], row: TextRow, known: KnownCalls) -> list[range]:
-    packer, lengths = planner.packer, known.lengths(row)
+    packer, lengths = planner.packer, known_lengths(row, known)
 
     def known_length(start: int) -> int:
         return next((count for count in lengths(start) if packer.may_stay(parts, range(start, start + count))), 0)
@@ -49,14 +49,12 @@ def _known_cuts(planner: Planner, parts: Sequence[ChunkPart], row: TextRow, know
     return cut_row(len(parts), known_length, lambda start, end: packer.cuts(parts, start, end))
 
 
-def regroup(
-    plan: SummaryPlan, token_counts: Sequence[int], known_lengths: Callable[[int], Iterator[int]]
-) -> list[range]:
+def regroup(plan: SummaryPlan, token_counts: Sequence[int], lengths: Callable[[int], Iterator[int]]) -> list[range]:
     """Groups the texts of a level around the groups of an earlier summary."""
     size, budget = plan.group_size, plan.reduce_budget_tokens
 
     def known_length(start: int) -> int:
-        return next((count for count in known_lengths(start) if fits(start, count)), 0)
+        return next((count for count in lengths(start) if fits(start, count)), 0)
 
     def fits(start: int, count: int) -> bool:
         return count == 2 or (count <= size and sum(token_counts[start : start + count]) <= budget)  # noqa: PLR2004

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pipeline.summarize.document import Document, SourceChunk, SummarizeOptions, make_document
 from pipeline.summarize.events import Planned
-from pipeline.summarize.incremental.known_calls import KnownCalls, TextRow, cut_row
+from pipeline.summarize.incremental.known_calls import TextRow, cut_row, known_lengths
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import ExtractTask, MergeTask, Written
 from tests.fakes_summarize import ScriptedWriter
@@ -141,8 +141,8 @@ async def test_other_batch_sizes_are_not_mixed_with_those_of_before(tmp_path: Pa
 def test_a_row_is_cut_without_gaps_whatever_is_known(texts: list[str], earlier: list[str]) -> None:
     before, row = TextRow.of("", earlier), TextRow.of("", texts)
     calls = [before.call(start, min(4, len(earlier) - start)) for start in range(0, len(earlier), 4)]
-    known = KnownCalls({call.first_key: [one for one in calls if one.first_key == call.first_key] for call in calls})
-    lengths = known.lengths(row)
+    known = {call.first_key: [one for one in calls if one.first_key == call.first_key] for call in calls}
+    lengths = known_lengths(row, known)
     cuts = cut_row(
         len(texts),
         lambda start: next(lengths(start), 0),
