@@ -1,11 +1,10 @@
 """Finds profanity, slurs, stereotypes and loaded words in a summary.
 
-Profanity comes from glin-profanity (MIT, maintained, offline), less the words of its English list, made for chat, that
-reporting uses in their plain sense, a politician's name and a test entry. Like other packages it leaves out the mildest
-words ("damn", "bloody"), which need their context: those are ours, for a "bloody nose" and "Hell's Kitchen" are no
-swearing. Strong are the words of the strongest class (README, Words and sources); the rest is mild. No package tells
-slurs from swearing, or knows stereotypes. Those lists are ours, and short: terms whose use as an insult is not in
-doubt, and sentences that give a trait to a whole group. Loaded words are those that make the tone subjective.
+Profanity comes from glin-profanity (MIT, maintained, offline). Words of its English list that reporting uses in their
+plain sense are left out. It lacks the mildest words ("damn", "bloody"), which need their context: a "bloody nose" and
+"Hell's Kitchen" are no swearing. No package tells slurs from swearing, or knows stereotypes. Those lists are ours, and
+short (`pipeline/reading/data`): terms whose use as an insult is not in doubt, and sentences that give a trait to a
+whole group. Loaded words are those that make the tone subjective.
 """
 
 import re
