@@ -30,11 +30,10 @@ SHOWN = "0 it is done; 1 done and flawed, with --fail-flawed; 4 it is not."
 
 def call(connection: Connection, work: "Callable[[CommandClient], Awaitable[object]]") -> None:
     """Runs what needs a client."""
-    from server.cli.connection import open_client
-    from server.cli.summarize.run import BEGIN_TWICE, PLAN_TIMEOUT_S
+    from server.cli.summarize.run import open_summaries
 
     async def run() -> None:
-        async with open_client(connection, PLAN_TIMEOUT_S, BEGIN_TWICE) as client:
+        async with open_summaries(connection) as client:
             await work(client)
 
     asyncio.run(run())

@@ -99,7 +99,7 @@ def summarize(
     check_outputs(read, target.output, target.report, *layers)
 
     async def work() -> None:
-        async with open_summaries(here, connection, timeout) as client:
+        async with open_writer(here, connection, timeout) as client:
             if plan:
                 await plan_document(files or [], options, client, target)
             elif resume is not None:
@@ -115,18 +115,17 @@ def summarize(
     asyncio.run(work())
 
 
-def open_summaries(
+def open_writer(
     here: EndpointOptions | None, connection: Connection, timeout_s: float | None
 ) -> "AbstractAsyncContextManager[CommandClient]":
     """Opens what writes summaries: this process or a server."""
-    from server.cli.connection import open_client
-    from server.cli.summarize.run import BEGIN_TWICE, PLAN_TIMEOUT_S
-
     if here is not None:
         from server.cli.summarize.local import local_client
 
-        return local_client(here, timeout_s or PLAN_TIMEOUT_S)
-    return open_client(connection, timeout_s or PLAN_TIMEOUT_S, BEGIN_TWICE)
+        return local_client(here, timeout_s)
+    from server.cli.summarize.run import open_summaries
+
+    return open_summaries(connection, timeout_s)
 
 
 def named_endpoint(url: str | None, model: str | None, context: typer.Context) -> EndpointOptions | None:

@@ -23,7 +23,7 @@ from server.cli.errors import CliError, InputError
 from server.cli.evaluate.table import QUOTE_LIMIT
 from server.cli.files import result_file, to_json_fields
 from server.cli.options import Connection
-from server.cli.summarize.run import BEGIN_TWICE, PLAN_TIMEOUT_S, follow
+from server.cli.summarize.run import follow, open_summaries
 
 WISHES = "Write short sentences. Each states one fact and names its subject instead of using a pronoun."
 """What a language model is asked for beside a summary, so that its sentences can be facts."""
@@ -46,7 +46,7 @@ async def propose_gold(
         raise InputError(f"{path} holds no text")
     entry = pb.GoldStandardEntry(category=category, source_id=document_name(path), text=text)
     with result_file(output) as file:
-        async with open_client(connection, PLAN_TIMEOUT_S, BEGIN_TWICE) as client:
+        async with open_summaries(connection) as client:
             summary = await write_source(entry, client)
         proposal = await check(entry, summary, connection, timeout_s)
         (file or sys.stdout).write(to_json_document({"datum": to_json_fields(proposal.datum)}))

@@ -26,9 +26,10 @@ from pipeline.summarize.gate.gate import TrustGate
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.summarizer import open_summarizer
 from server.backends import ChosenWriter
-from server.cli.connection import CommandClient, open_client
+from server.cli.connection import CommandClient
 from server.cli.errors import InputError
 from server.cli.options import Connection, EndpointOptions
+from server.cli.summarize.run import open_summaries
 from server.errors import StartupError
 from server.observe import tracing
 from server.observe.metrics import CallMetrics
@@ -44,7 +45,7 @@ _ANY_SIZE = (("grpc.max_receive_message_length", -1), ("grpc.max_send_message_le
 
 
 @asynccontextmanager
-async def local_client(endpoint: EndpointOptions, timeout_s: float) -> AsyncIterator[CommandClient]:
+async def local_client(endpoint: EndpointOptions, timeout_s: float | None) -> AsyncIterator[CommandClient]:
     """Opens the endpoint and the stored summaries for one command. Raises CliError."""
     logging.getLogger().addHandler(logging.NullHandler())  # the view says what matters
     llm = {"base_url": endpoint.url, "model": endpoint.model, "api_key": None, "api_key_file": endpoint.key_file}
@@ -55,7 +56,7 @@ async def local_client(endpoint: EndpointOptions, timeout_s: float) -> AsyncIter
             address = await _serve(stack, settings, await _open_servicer(stack, settings))
         except (StartupError, LlmError, StorageError) as error:
             raise InputError(str(error)) from error
-        client = await stack.enter_async_context(open_client(Connection(address), timeout_s))
+        client = await stack.enter_async_context(open_summaries(Connection(address), timeout_s))
         key = f" --api-key-file {shlex.quote(str(endpoint.key_file))}" if endpoint.key_file else ""
         client.flags = f" --endpoint {shlex.quote(endpoint.url)} --model {shlex.quote(endpoint.model)}{key}"
         yield client

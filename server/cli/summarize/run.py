@@ -4,6 +4,7 @@ import asyncio
 import re
 import sys
 from collections.abc import Awaitable, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 from precis import AsyncSummaryStream, RetryPolicy, cite_pages
@@ -11,11 +12,11 @@ from precis.calls import get_summary
 from precis.errors import SummaryIncomplete
 from precis.v1 import summarize_pb2 as pb
 
-from server.cli.connection import CommandClient
+from server.cli.connection import CommandClient, open_client
 from server.cli.console import output_console, print_note, to_json_document
 from server.cli.errors import CliError, InputError, NegativeAnswer
 from server.cli.files import result_file, to_json_fields
-from server.cli.options import BudgetOptions, SummaryOptions, TargetOptions
+from server.cli.options import BudgetOptions, Connection, SummaryOptions, TargetOptions
 from server.cli.progress import Progress, is_live
 from server.cli.summarize.ordered import to_budget, to_options
 from server.cli.summarize.report import render_summary
@@ -29,6 +30,13 @@ _SECTION_FILE = re.compile(r"section-\d{2,}(-[a-z0-9]{1,20}){0,6}\.md")
 PLAN_TIMEOUT_S = 600.0  # without --timeout
 BEGIN_TWICE = RetryPolicy(max_attempts=2)
 """A stream that breaks is resumed as often as the client likes; a server that is not there is said to be so at once."""
+
+
+def open_summaries(
+    connection: Connection, timeout_s: float | None = None
+) -> AbstractAsyncContextManager[CommandClient]:
+    """Opens a server that writes summaries; errors of calls inside the block become CliErrors."""
+    return open_client(connection, timeout_s or PLAN_TIMEOUT_S, BEGIN_TWICE)
 
 
 async def plan_document(

@@ -134,6 +134,6 @@ async def test_an_unknown_id_and_a_dead_endpoint_are_told_apart(tmp_path: Path, 
     async with ScriptedEndpoint() as endpoint:
         unknown = await summarize(tmp_path, endpoint, "--resume", "nobody")
     assert (unknown.code, "no summary has the id" in unknown.error) == (2, True)
-    dead = await summarize(tmp_path, endpoint, manual, PRECIS_LLM__RETRIES__FIRST_CONTACT_ATTEMPTS="1")
+    dead = await summarize(tmp_path, endpoint, manual)
     assert dead.code == 4
     assert "cannot connect" in dead.err.splitlines()[-1]
