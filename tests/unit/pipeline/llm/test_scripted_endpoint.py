@@ -4,7 +4,6 @@ import asyncio
 import http.client
 import json
 import sys
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -51,25 +50,22 @@ async def test_the_log_counts_by_content() -> None:
         assert log.faults == {"reset": 1}
 
 
-async def test_it_runs_as_a_process_that_tells_what_it_saw(tmp_path: Path) -> None:
-    log_file = tmp_path / "log.jsonl"
+async def test_it_runs_as_a_process_that_tells_what_it_saw() -> None:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "tests.scripted_endpoint", "--reply", "pumps=All of them."),
-        *("--fault", "server_error=1.0", "--model", "m", "--log", str(log_file)),
+        *("--fault", "server_error=1.0"),
         cwd=ROOT,
         stdout=asyncio.subprocess.PIPE,
     )
     assert process.stdout is not None
     base_url = (await process.stdout.readline()).decode().strip()
-    async with bench(base_url=base_url, model="m", retries={"max_attempts": 3}) as at:
+    async with bench(base_url=base_url, retries={"max_attempts": 3}) as at:
         with pytest.raises(Exception, match="HTTP 500"):
             await at.model.complete(request())
     seen = await asyncio.to_thread(_get_json, base_url.replace("/v1", "/log"))
     assert (seen["request_count"], seen["answered_count"], seen["faults"]) == (3, 0, {"server_error": 3})
     process.terminate()
     assert await process.wait() == 0
-    outcomes = [json.loads(line)["outcome"] for line in log_file.read_text(encoding="utf-8").splitlines()]
-    assert outcomes == ["server_error"] * 3
 
 
 async def test_waiting_for_the_log_ends_when_the_condition_holds() -> None:
