@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 from pipeline.reading.sentences import split_sentences
 from pipeline.reading.words import fold
-from pipeline.summarize.extractive.source_blocks import SourceBlockKind, split_source
+from pipeline.summarize.extractive.excerpt import ExcerptKind
+from pipeline.summarize.extractive.source_blocks import split_source
 from pipeline.summarize.writer import Extraction, RemovedDuplicate
 
 _MIN_WORDS = 4  # "See below." and "Press Enter." belong to what stands around them
@@ -36,13 +37,13 @@ class DuplicateFilter:
         heading, done = "", 0
         for block in split_source(text):
             said = text[block.start : block.end]
-            if block.kind in (SourceBlockKind.HEADING, SourceBlockKind.LABEL):
+            if block.kind in (ExcerptKind.HEADING, ExcerptKind.LABEL):
                 heading = fold(said)
                 continue
-            if block.kind is SourceBlockKind.BULLET:
+            if block.kind is ExcerptKind.BULLET:
                 left = "" if self._is_repeated(said, heading, chunks) else said
             else:
-                left = self._unsaid(said, chunks) if block.kind is SourceBlockKind.PROSE else said
+                left = self._unsaid(said, chunks) if block.kind is ExcerptKind.SENTENCE else said
             if left != said:
                 start = block.start if left else text.rfind("\n", 0, block.start) + 1  # with its mark
                 kept += [text[done:start], left]

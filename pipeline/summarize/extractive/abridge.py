@@ -5,7 +5,6 @@ procedure needs its own "# apt update".
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from pipeline.reading.words import fold
 from pipeline.summarize.extractive.centrality import Float64, blend_focus, score_sentences
 from pipeline.summarize.extractive.excerpt import PROSE, STATEMENTS, STRUCTURE, Excerpt, ExcerptKind
-from pipeline.summarize.extractive.fitting import Fit, fit
+from pipeline.summarize.extractive.fitting import fit
 from pipeline.summarize.extractive.lines import count_words
 from pipeline.summarize.extractive.selection import Budget, Candidates, Material, select
 from pipeline.summarize.extractive.values import ExcerptValues
@@ -34,72 +33,60 @@ def keep_all(material: Material, *, ends_document: bool) -> list[int]:
     return _with_use(material.excerpts, everything, ends_document=ends_document)
 
 
-@dataclass(frozen=True, slots=True)
-class Shortening:
-    """How to shorten.
-
-    Attributes:
-        starts_document: nothing stands before it, so that its first sentences open the document.
-        ends_document: nothing follows, so that a heading at the end has nothing below it.
-        focus: what each sentence says of what the caller asks about; None if he does not.
-        goal: a length to be met; None: anything within the budget will do.
-    """
-
-    values: ExcerptValues
-    budget: Budget
-    relevance_weight: float
-    starts_document: bool
-    ends_document: bool
-    focus: Float64 | None = None
-    goal: LengthGoal | None = None
-
-
-def shorten(material: Material, shortening: Shortening, size_of: Callable[[Sequence[int]], int]) -> list[int]:
-    """Returns the positions of what is worth most within the budget; at least one, whatever the budget.
+def weigh(
+    material: Material, values: ExcerptValues, *, starts_document: bool, focus: Float64 | None = None
+) -> Candidates:
+    """Returns material with what its sentences are worth.
 
     Args:
-        material: with at least one excerpt that is no duplicate.
-        size_of: of the text that some positions are written as; what is kept is never longer than the budget's
-            ceiling by this count if an excerpt is that short, except where a goal is closer beyond it.
+        starts_document: nothing stands before it, so that its first sentences open the document.
+        focus: what each sentence says of what the caller asks about; None if he does not.
     """
-    excerpts = material.excerpts
-    candidates = _candidates(material, shortening)
-    always = [] if shortening.ends_document else _open_at_end(excerpts)
-    if sum(excerpts[position].token_count for position in always) > _MOST_HEADINGS_SHARE * shortening.budget.ceiling:
-        always = []
-    useful = partial(_with_use, excerpts, ends_document=shortening.ends_document)
-    budget = shortening.budget
-    positions: list[int] = []
-    for _ in range(_MOST_ATTEMPTS):
-        positions = useful(select(candidates, budget, always))
-        excess = size_of(positions) / shortening.budget.ceiling
-        if excess <= 1:
-            break
-        budget = _scaled(budget, 0.98 / excess)  # some tokenizers see more tokens in the whole than in its excerpts
-    else:
-        positions = []
-    if all(excerpts[position].kind in STRUCTURE for position in positions):  # no sentence fits
-        positions = _shortest(material)
-    return fit(candidates, positions, Fit(shortening.goal, useful, size_of)) if shortening.goal else positions
-
-
-def _candidates(material: Material, shortening: Shortening) -> Candidates:
-    """Returns material with what its sentences are worth."""
     excerpts, sentences, vectors = material.excerpts, material.sentences, material.vectors
     score = np.zeros(0)
     if sentences:
-        score = score_sentences(excerpts, sentences, vectors, starts_document=shortening.starts_document)
-        score = score if shortening.focus is None else blend_focus(score, shortening.focus)
+        score = score_sentences(excerpts, sentences, vectors, starts_document=starts_document)
+        score = score if focus is None else blend_focus(score, focus)
     return Candidates(
-        excerpts=excerpts,
-        dropped=material.dropped,
-        values=shortening.values,
-        sentences=sentences,
-        centrality=score,
-        vectors=vectors,
-        relevance_weight=shortening.relevance_weight,
-        has_focus=shortening.focus is not None,
+        excerpts, sentences, vectors, material.dropped, values=values, centrality=score, has_focus=focus is not None
     )
+
+
+def shorten(
+    candidates: Candidates,
+    budget: Budget,
+    size_of: Callable[[Sequence[int]], int],
+    *,
+    ends_document: bool,
+    goal: LengthGoal | None = None,
+) -> list[int]:
+    """Returns the positions of what is worth most within the budget; at least one, whatever the budget.
+
+    Args:
+        candidates: with at least one excerpt that is no duplicate.
+        size_of: of the text that some positions are written as; what is kept is never longer than the budget's
+            ceiling by this count if an excerpt is that short, except where a goal is closer beyond it.
+        ends_document: nothing follows, so that a heading at the end has nothing below it.
+        goal: a length to be met; None: anything within the budget will do.
+    """
+    excerpts = candidates.excerpts
+    always = [] if ends_document else _open_at_end(excerpts)
+    if candidates.cost(always) > _MOST_HEADINGS_SHARE * budget.ceiling:
+        always = []
+    useful = partial(_with_use, excerpts, ends_document=ends_document)
+    tried = budget
+    positions: list[int] = []
+    for _ in range(_MOST_ATTEMPTS):
+        positions = useful(select(candidates, tried, always))
+        excess = size_of(positions) / budget.ceiling
+        if excess <= 1:
+            break
+        tried = _scaled(tried, 0.98 / excess)  # some tokenizers see more tokens in the whole than in its excerpts
+    else:
+        positions = []
+    if all(excerpts[position].kind in STRUCTURE for position in positions):  # no sentence fits
+        positions = _shortest(candidates)
+    return fit(candidates, positions, amount=goal.amount, useful=useful, size_of=size_of) if goal else positions
 
 
 def _shortest(material: Material) -> list[int]:

@@ -26,7 +26,6 @@ class ExtractiveConfig(FrozenModel):
     fill_share: float = Field(
         default=0.4, ge=0, le=1, description="Share of the budget for what is central, whatever the values take."
     )
-    relevance_weight: ClassVar[float] = 0.8  # MMR: 1 looks at salience only, 0 only at being unlike what is kept
     equal_cosine: ClassVar[float] = 0.9  # sentences closer than this are compared by the NLI model, chosen or not
     equal_entailment: ClassVar[float] = 0.5  # of two that close, one that the other entails with this is left out
     near_duplicate_cosine: ClassVar[float] = 0.6  # chosen sentences closer than this are compared by the NLI model

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from pipeline.reading.terms import Term
-from pipeline.summarize.extractive.source_blocks import GAP_MARK
+
+GAP_MARK = "[…]"
+"""Stands where lines of a listing were left out."""
 
 LABEL_LEVEL = 7
 """Below all headings of markdown."""

@@ -4,7 +4,7 @@ And writes it in a form other than the document's own: paragraphs or one list, w
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,8 +18,8 @@ from pipeline.summarize.extractive.excerpt import (
     written_alone,
 )
 from pipeline.summarize.extractive.lines import count_words, is_sentence_end
-from pipeline.summarize.extractive.selection import Candidates, bundle_of
-from pipeline.summarize.steering.wishes import LengthGoal, SummaryForm
+from pipeline.summarize.extractive.selection import Candidates
+from pipeline.summarize.steering.wishes import SummaryForm
 
 _MOST_MOVES = 32
 _CLOSE = 0.04  # of the length; nearer is not worth a move
@@ -29,65 +29,60 @@ _PARAGRAPH_WORDS = 90
 _FEWEST_WORDS = 4  # of a list item that is written as a sentence
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
-    """How a choice becomes a text of some length.
+def fit(
+    candidates: Candidates,
+    positions: Sequence[int],
+    *,
+    amount: int,
+    useful: Callable[[Sequence[int]], list[int]],
+    size_of: Callable[[Sequence[int]], int],
+) -> list[int]:
+    """Returns the positions whose text is closest to a length, after a bounded number of moves from the first ones.
 
-    Attributes:
+    Args:
+        amount: the length.
         useful: leaves out what has no use without its neighbours, such as headings with nothing below them.
-        size_of: of the text that some positions, rising, are written as, in the goal's unit.
+        size_of: of the text that some positions, rising, are written as, in the unit of the length.
     """
-
-    goal: LengthGoal
-    useful: Callable[[Sequence[int]], list[int]]
-    size_of: Callable[[Sequence[int]], int]
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """What a text lacks of its length, less than 0 if it is too long, and what of it does not matter."""
-
-    size: int
-    tolerance: float
-
-
-def fit(candidates: Candidates, positions: Sequence[int], how: Fit) -> list[int]:
-    """Returns the positions whose text is closest to the goal, after a bounded number of moves from the first ones."""
-    best = useful = how.useful(positions)
-    size = best_size = how.size_of(useful)
+    best = kept = useful(positions)
+    size = best_size = size_of(kept)
     chosen, tried = set(positions), set[tuple[int, int]]()
-    tolerance = max(1.0, _CLOSE * how.goal.amount)
+    tolerance = max(1.0, _CLOSE * amount)
     for _ in range(_MOST_MOVES):
-        if abs(best_size - how.goal.amount) <= tolerance:
+        if abs(best_size - amount) <= tolerance:
             break
-        move = _best_move(candidates, chosen, Gap(how.goal.amount - size, tolerance), tried)
+        move = _best_move(candidates, chosen, amount - size, tolerance, tried)
         if move is None:
             break
         tried.add(move)
         added, removed = move
         chosen = chosen - (set(_dependents(candidates, removed, chosen)) if removed >= 0 else set())
-        chosen |= set(bundle_of(candidates, added, chosen)) if added >= 0 else set()
-        useful = how.useful(sorted(chosen))
-        size = how.size_of(useful)
-        is_said = any(candidates.excerpts[each].kind not in STRUCTURE for each in useful)
-        if is_said and abs(size - how.goal.amount) < abs(best_size - how.goal.amount):
-            best, best_size = useful, size
+        chosen |= set(candidates.bundle(added, chosen)) if added >= 0 else set()
+        kept = useful(sorted(chosen))
+        size = size_of(kept)
+        is_said = any(candidates.excerpts[each].kind not in STRUCTURE for each in kept)
+        if is_said and abs(size - amount) < abs(best_size - amount):
+            best, best_size = kept, size
     return best
 
 
 def _best_move(
-    candidates: Candidates, chosen: set[int], gap: "Gap", tried: set[tuple[int, int]]
+    candidates: Candidates, chosen: set[int], gap: int, tolerance: float, tried: set[tuple[int, int]]
 ) -> tuple[int, int] | None:
-    """Returns what to add and what to leave out, -1 for nothing: of all that close the gap, what is worth most."""
+    """Returns what to add and what to leave out, -1 for nothing: of all that close the gap, what is worth most.
+
+    Args:
+        gap: what the text lacks of its length; less than 0 if it is too long.
+    """
     excerpts, worth = candidates.excerpts, _worth_of(candidates)
     free = [each for each in range(len(excerpts)) if each not in chosen and _is_free(candidates, each)]
     leaves = [each for each in chosen if excerpts[each].kind not in STRUCTURE]
     free = sorted(free, key=lambda each: -worth[each])[:_MOST_COMPARED]
     leaves = sorted(leaves, key=lambda each: worth[each])[:_MOST_COMPARED]
-    added = [(-1, 0.0), *((each, _cost(candidates, bundle_of(candidates, each, chosen))) for each in free)]
-    removed = [(-1, 0.0), *((each, _cost(candidates, _dependents(candidates, each, chosen))) for each in leaves)]
+    added = [(-1, 0), *((each, candidates.cost(candidates.bundle(each, chosen))) for each in free)]
+    removed = [(-1, 0), *((each, candidates.cost(_dependents(candidates, each, chosen))) for each in leaves)]
     gains = np.array([cost for _, cost in added])[None, :] - np.array([cost for _, cost in removed])[:, None]
-    missed = np.abs(gap.size - gains)
+    missed = 1.0 * np.abs(gap - gains)
     missed[0, 0] = np.inf
     places = {each: row for row, (each, _) in enumerate(removed)}, {each: row for row, (each, _) in enumerate(added)}
     for one, other in tried:
@@ -95,7 +90,7 @@ def _best_move(
             missed[places[0][other], places[1][one]] = np.inf
     values = np.array([0.0, *(worth[each] for each in free)])[None, :]
     losses = np.array([0.0, *(worth[each] for each in leaves)])[:, None]
-    score = np.where(missed <= max(gap.tolerance, float(missed.min())), values - losses, -np.inf)
+    score = np.where(missed <= max(tolerance, float(missed.min())), values - losses, -np.inf)
     row, column = np.unravel_index(int(np.argmax(score)), score.shape)
     if not np.isfinite(missed[row, column]):
         return None
@@ -113,14 +108,8 @@ def _worth_of(candidates: Candidates) -> list[float]:
 
 def _is_free(candidates: Candidates, position: int) -> bool:
     excerpt = candidates.excerpts[position]
-    if position in candidates.dropped or excerpt.kind in STRUCTURE or excerpt.dangles or excerpt.is_cut:
-        return False
-    lost = [need for need in excerpt.needs if need in candidates.dropped and need < position]
-    return all(candidates.excerpts[need].kind is not ExcerptKind.SENTENCE for need in lost)
-
-
-def _cost(candidates: Candidates, positions: Sequence[int]) -> float:
-    return float(sum(candidates.excerpts[position].token_count for position in positions))
+    is_whole = not (excerpt.kind in STRUCTURE or excerpt.dangles or excerpt.is_cut)
+    return is_whole and candidates.is_sound(position)
 
 
 def _dependents(candidates: Candidates, position: int, chosen: set[int]) -> list[int]:

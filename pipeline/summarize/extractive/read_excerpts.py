@@ -14,7 +14,16 @@ from pipeline.reading.references import Antecedent, points_back, starts_inside
 from pipeline.reading.sentences import split_sentences
 from pipeline.reading.terms import find_terms
 from pipeline.summarize.extractive.directives import with_directives
-from pipeline.summarize.extractive.excerpt import LABEL_LEVEL, LIST_KINDS, PROSE, Excerpt, ExcerptKind, written_alone
+from pipeline.summarize.extractive.excerpt import (
+    GAP_MARK,
+    LABEL_LEVEL,
+    LIST_KINDS,
+    PROSE,
+    STRUCTURE,
+    Excerpt,
+    ExcerptKind,
+    written_alone,
+)
 from pipeline.summarize.extractive.lines import (
     count_words,
     is_prompt,
@@ -22,9 +31,7 @@ from pipeline.summarize.extractive.lines import (
     is_warning,
 )
 from pipeline.summarize.extractive.source_blocks import (
-    GAP_MARK,
     SourceBlock,
-    SourceBlockKind,
     is_entry,
     split_source,
 )
@@ -33,11 +40,6 @@ _MAX_SENTENCE_CHARS = 1_500
 _MAX_ITEM_CHARS = 500  # a longer list item is cut into sentences
 _MAX_LISTING_LINES = 8  # a longer listing is cut, so that one value does not keep a page of output
 _MAX_LISTING_CHARS = 2_000
-_PROSE_KINDS = {
-    SourceBlockKind.BULLET: ExcerptKind.BULLET,
-    SourceBlockKind.STEP: ExcerptKind.STEP,
-    SourceBlockKind.TURN: ExcerptKind.TURN,
-}
 
 
 def cut_pieces(texts: Sequence[str]) -> Iterator[Excerpt]:
@@ -46,10 +48,10 @@ def cut_pieces(texts: Sequence[str]) -> Iterator[Excerpt]:
     source = normalize("", joined)
     listing_end, number = -1, -1
     for block in split_source(source.text):
-        is_next_listing = block.kind is SourceBlockKind.LISTING and not source.text[listing_end : block.start].strip()
+        is_next_listing = block.kind is ExcerptKind.CODE and not source.text[listing_end : block.start].strip()
         if not (is_next_listing and listing_end >= 0):
             number += 1
-        listing_end = block.end if block.kind is SourceBlockKind.LISTING else -1
+        listing_end = block.end if block.kind is ExcerptKind.CODE else -1
         origin = bisect_right(starts, source.offsets.to_original(block.start, block.end)[0]) - 1
         for piece in _block_pieces(source, block):
             yield replace(piece, block=number, origin=origin)
@@ -80,20 +82,18 @@ def _seam(before: str, after: str) -> str:
 
 
 def _block_pieces(source: NormalizedText, block: SourceBlock) -> Iterator[Excerpt]:
-    if block.kind is SourceBlockKind.LISTING:
+    if block.kind is ExcerptKind.CODE:
         yield from _listing_pieces(_original(source, block.start, block.end), block.mark)
-    elif block.kind is SourceBlockKind.TABLE:
+    elif block.kind is ExcerptKind.TABLE_HEAD:
         yield from _table_pieces(_original(source, block.start, block.end))
-    elif block.kind in (SourceBlockKind.HEADING, SourceBlockKind.LABEL):
-        kind = ExcerptKind.HEADING if block.kind is SourceBlockKind.HEADING else ExcerptKind.LABEL
-        level = block.level or LABEL_LEVEL
-        yield Excerpt(kind, _flat(_original(source, block.start, block.end)), level)
+    elif block.kind in STRUCTURE:
+        yield Excerpt(block.kind, _flat(_original(source, block.start, block.end)), block.level or LABEL_LEVEL)
     else:
         yield from _prose_pieces(source, block)
 
 
 def _prose_pieces(source: NormalizedText, block: SourceBlock) -> Iterator[Excerpt]:
-    kind = _PROSE_KINDS.get(block.kind, ExcerptKind.SENTENCE)
+    kind = block.kind
     if kind in LIST_KINDS and block.end - block.start <= _MAX_ITEM_CHARS:
         yield Excerpt(kind, _flat(_original(source, block.start, block.end)), block.level, block.mark)
         return
@@ -202,8 +202,7 @@ class _Reader:
     def _leans_on(self, excerpt: Excerpt) -> tuple[tuple[int, ...], bool]:
         """Returns the excerpt before it that must not be missing, at most one, and whether even that is not enough."""
         previous = self.excerpts[-1] if self.excerpts else None
-        structure = (ExcerptKind.HEADING, ExcerptKind.LABEL)
-        if previous is None or previous.kind in structure or excerpt.kind in structure:
+        if previous is None or previous.kind in STRUCTURE or excerpt.kind in STRUCTURE:
             self.chain_length = 0
             return (), previous is None and not self.starts_document and _continues(excerpt, excerpt)
         position = len(self.excerpts) - 1

@@ -52,6 +52,27 @@ class Material:
     vectors: Float64
     dropped: frozenset[int]
 
+    def bundle(self, position: int, chosen: Container[int]) -> list[int]:
+        """Returns an excerpt with all that it needs and that is not chosen yet."""
+        found, waiting = {position}, [position]
+        while waiting:
+            for need in self.excerpts[waiting.pop()].needs:
+                if need not in found and need not in chosen and need not in self.dropped:
+                    found.add(need)
+                    waiting.append(need)
+        return list(found)
+
+    def cost(self, positions: Iterable[int]) -> int:
+        """Returns the tokens of some excerpts."""
+        return sum(self.excerpts[position].token_count for position in positions)
+
+    def is_sound(self, position: int) -> bool:
+        """Tells whether an excerpt may be chosen: neither it nor a sentence before it that it needs was dropped."""
+        lost = (need for need in self.excerpts[position].needs if need < position and need in self.dropped)
+        return position not in self.dropped and all(
+            self.excerpts[need].kind is not ExcerptKind.SENTENCE for need in lost
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Candidates(Material):
@@ -59,24 +80,14 @@ class Candidates(Material):
 
     Attributes:
         centrality: shape (sentences,).
+        relevance_weight: of MMR: 1 looks at worth only, 0 only at being unlike what is kept.
         has_focus: sections that say nothing of the focus need not be opened.
     """
 
     values: ExcerptValues
     centrality: Float64
-    relevance_weight: float
+    relevance_weight: float = 0.8
     has_focus: bool = False
-
-
-def bundle_of(material: Material, position: int, chosen: Container[int]) -> list[int]:
-    """Returns an excerpt with all that it needs and that is not chosen yet."""
-    found, waiting = {position}, [position]
-    while waiting:
-        for need in material.excerpts[waiting.pop()].needs:
-            if need not in found and need not in chosen and need not in material.dropped:
-                found.add(need)
-                waiting.append(need)
-    return list(found)
 
 
 def select(candidates: Candidates, budget: Budget, always: Iterable[int] = ()) -> list[int]:
@@ -126,11 +137,7 @@ class _Selection:
 
     def bundle(self, position: int) -> list[int]:
         """Returns an excerpt with all that it needs and that is not chosen yet."""
-        return bundle_of(self.candidates, position, self.chosen)
-
-    def cost(self, bundle: Iterable[int]) -> int:
-        """Returns tokens."""
-        return sum(self.candidates.excerpts[position].token_count for position in bundle)
+        return self.candidates.bundle(position, self.chosen)
 
     def add(self, bundle: Iterable[int]) -> None:
         """Chooses."""
@@ -221,13 +228,13 @@ class _Selection:
         said = [each for each in bundle if excerpts[each].kind not in STRUCTURE]
         worth = [central[self.rows[each]] if each in self.rows else own for each in said]
         total = sum(excerpts[each].token_count * own_worth for each, own_worth in zip(said, worth, strict=True))
-        return float(total / max(1, self.cost(bundle)) + self.candidates.values.bonus(position, self.said))
+        return float(total / max(1, self.candidates.cost(bundle)) + self.candidates.values.bonus(position, self.said))
 
     def _add_if_fits(self, position: int, limit: float) -> bool:
         if position in self.chosen:
             return False
         bundle = self.bundle(position)
-        if fits := self.tokens + self.cost(bundle) <= limit:
+        if fits := self.tokens + self.candidates.cost(bundle) <= limit:
             self.add(bundle)
         return fits
 
@@ -244,12 +251,8 @@ class _Selection:
         ]
 
     def _is_free(self, position: int) -> bool:
-        excerpts, dropped = self.candidates.excerpts, self.candidates.dropped
-        if position in self.chosen or position in dropped:
-            return False
-        lost = (need for need in excerpts[position].needs if need < position and need in dropped)
-        return all(excerpts[need].kind is not ExcerptKind.SENTENCE for need in lost)
+        return position not in self.chosen and self.candidates.is_sound(position)
 
     def _density(self, position: int) -> float:
         bundle = self.bundle(position)
-        return self.candidates.values.of(bundle, self.said) / max(1, self.cost(bundle))
+        return self.candidates.values.of(bundle, self.said) / max(1, self.candidates.cost(bundle))

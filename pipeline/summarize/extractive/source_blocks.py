@@ -7,13 +7,10 @@ procedures, labels, and headings that are none.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum, auto
 
 from pipeline.summarize.extractive.dialogue import is_dialogue, speaker_of, speech_of
+from pipeline.summarize.extractive.excerpt import ExcerptKind
 from pipeline.summarize.extractive.lines import is_listing, is_sentence_end, is_signal
-
-GAP_MARK = "[…]"
-"""Stands where lines of a listing were left out."""
 
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})(.*)$")
 _HEADING = re.compile(r"(?:[-*]\s+){0,4}(#{1,6})\s+")
@@ -29,30 +26,18 @@ _MOST_HEADING_INDENT = 1  # "  # comment" stands in a script
 _MOST_HEADING_WORDS, _MOST_LABEL_WORDS = 14, 12
 
 
-class SourceBlockKind(Enum):
-    """What a block is."""
-
-    HEADING = auto()
-    LABEL = auto()
-    PROSE = auto()
-    BULLET = auto()
-    STEP = auto()
-    LISTING = auto()
-    TABLE = auto()
-    TURN = auto()  # what one person says in a dialogue
-
-
 @dataclass(frozen=True, slots=True)
 class SourceBlock:
     """One block.
 
     Attributes:
+        kind: of its excerpts; a paragraph is of sentences, a table begins with its head.
         start: first character of what it says, behind marks.
         level: 1 to 6 of a heading; indentation in spaces of a list item; else 0.
         mark: of a list item; who speaks; the words behind the fence of a listing; else empty.
     """
 
-    kind: SourceBlockKind
+    kind: ExcerptKind
     start: int
     end: int
     level: int = 0
@@ -91,13 +76,13 @@ def split_source(text: str) -> list[SourceBlock]:
         if is_talk and (speaker := speaker_of(line.text)):
             end = _run_end(lines, position, is_talk=True)
             start = line.start + speech_of(line.text)
-            blocks.append(SourceBlock(SourceBlockKind.TURN, start, lines[end - 1].end, 0, speaker))
+            blocks.append(SourceBlock(ExcerptKind.TURN, start, lines[end - 1].end, 0, speaker))
         elif fence := _FENCE.match(line.text):
             end = _fence_end(lines, position, fence.group(1))
             if end > position + 1:
                 first, last, mark = lines[position + 1], lines[end - 1], fence.group(2).strip()
                 start = first.start - first.indent
-                blocks.append(SourceBlock(SourceBlockKind.LISTING, start, last.end, 0, mark))
+                blocks.append(SourceBlock(ExcerptKind.CODE, start, last.end, 0, mark))
             end += 1
         elif not any(map(str.isalnum, line.text)):
             end = position + 1
@@ -140,11 +125,11 @@ def _run_blocks(run: Sequence[_Line], *, is_first: bool) -> Iterator[SourceBlock
     start, end, texts = run[0].start, run[-1].end, [line.text for line in run]
     only = _heading(run[0], is_first=is_first) if len(run) == 1 else None
     if all(text[0] == text[-1] == "|" and len(text) > 1 for text in texts):
-        yield SourceBlock(SourceBlockKind.TABLE, start, end)
+        yield SourceBlock(ExcerptKind.TABLE_HEAD, start, end)
     elif only is None and not _is_marked(texts) and is_listing([line.raw for line in run]):
-        yield SourceBlock(SourceBlockKind.LISTING, start - run[0].indent, end)
+        yield SourceBlock(ExcerptKind.CODE, start - run[0].indent, end)
     elif only is None and len(run) == 1 and _is_label(texts[0]):
-        yield SourceBlock(SourceBlockKind.LABEL, start, end)
+        yield SourceBlock(ExcerptKind.LABEL, start, end)
     else:
         yield from _prose_blocks(run, is_first=is_first)
 
@@ -169,8 +154,8 @@ def _prose_blocks(run: Sequence[_Line], *, is_first: bool) -> Iterator[SourceBlo
             continue
         if open_block is not None:
             yield open_block
-        open_block = block or SourceBlock(SourceBlockKind.PROSE, line.start, line.end)
-        if open_block.kind in (SourceBlockKind.HEADING, SourceBlockKind.LABEL):
+        open_block = block or SourceBlock(ExcerptKind.SENTENCE, line.start, line.end)
+        if open_block.kind in (ExcerptKind.HEADING, ExcerptKind.LABEL):
             yield open_block
             open_block = None
     if open_block is not None:
@@ -186,12 +171,12 @@ def _heading(line: _Line, *, is_first: bool) -> SourceBlock | None:
             return None  # only the first line may be "# precis"; anywhere else that is a root prompt
         start = line.start + match.end()
         if is_signal(title) and len(title.split()) == 1:  # "### Caution"
-            return SourceBlock(SourceBlockKind.LABEL, start, start + len(title))
-        return SourceBlock(SourceBlockKind.HEADING, start, start + len(title), level)
+            return SourceBlock(ExcerptKind.LABEL, start, start + len(title))
+        return SourceBlock(ExcerptKind.HEADING, start, start + len(title), level)
     if match := _BOLD_LINE.match(text):
-        return SourceBlock(SourceBlockKind.LABEL, line.start + match.start(2), line.start + match.end(2))
+        return SourceBlock(ExcerptKind.LABEL, line.start + match.start(2), line.start + match.end(2))
     if (match := _NUMBERED_HEADING.match(text)) and _is_title(text, 2) and not is_sentence_end(text):
-        return SourceBlock(SourceBlockKind.HEADING, line.start, line.end, match.group(1).count(".") + 1)
+        return SourceBlock(ExcerptKind.HEADING, line.start, line.end, match.group(1).count(".") + 1)
     return None
 
 
@@ -218,8 +203,8 @@ def is_entry(text: str) -> bool:
 
 
 def _list_item(line: _Line) -> SourceBlock | None:
-    for kind, pattern in ((SourceBlockKind.BULLET, _BULLET), (SourceBlockKind.STEP, _STEP)):
+    for kind, pattern in ((ExcerptKind.BULLET, _BULLET), (ExcerptKind.STEP, _STEP)):
         if (match := pattern.match(line.text)) and any(map(str.isalnum, line.text[match.end() :])):
-            mark = match.group().strip() if kind is SourceBlockKind.STEP else "-"
+            mark = match.group().strip() if kind is ExcerptKind.STEP else "-"
             return SourceBlock(kind, line.start + match.end(), line.end, line.indent, mark)
     return None

@@ -13,13 +13,7 @@ from pipeline.model_answers import checked_vectors
 from pipeline.off_loop import OffLoop
 from pipeline.protocols import Models
 from pipeline.reading.windows import token_offsets
-from pipeline.summarize.extractive.abridge import (
-    Shortening,
-    comparable,
-    find_repeats,
-    keep_all,
-    shorten,
-)
+from pipeline.summarize.extractive.abridge import comparable, find_repeats, keep_all, shorten, weigh
 from pipeline.summarize.extractive.centrality import Float64, score_focus
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.excerpt import Excerpt
@@ -198,17 +192,14 @@ class ExtractiveWriter:
             return keep_all(material, ends_document=stretch.ends_document)
         values = ExcerptValues(material.excerpts, task.summary_type, task.critique)
         shape = task.shape if isinstance(task, MergeTask) else PLAIN
-        shortening = Shortening(
-            values,
-            budget,
-            self._config.relevance_weight,
-            stretch.starts_document,
-            stretch.ends_document,
-            focus,
-            shape.goal,
-        )
         count = counter(shape, self.count_tokens)
-        return shorten(material, shortening, lambda kept: count(write_form(material.excerpts, kept, shape.form)))
+        return shorten(
+            weigh(material, values, starts_document=stretch.starts_document, focus=focus),
+            budget,
+            lambda kept: count(write_form(material.excerpts, kept, shape.form)),
+            ends_document=stretch.ends_document,
+            goal=shape.goal,
+        )
 
     async def _score_focus(self, material: Material, focus: str) -> Float64 | None:
         """Returns what each sentence says of a focus; None without one."""

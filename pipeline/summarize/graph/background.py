@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from pipeline.summarize.extractive.source_blocks import SourceBlockKind, split_source
+from pipeline.summarize.extractive.excerpt import ExcerptKind
+from pipeline.summarize.extractive.source_blocks import split_source
 from pipeline.summarize.packing import ChunkBatch
 
 _SHORT = r"[A-Z][A-Za-z0-9]{0,4}[A-Z][A-Za-z0-9]{0,3}"
@@ -77,7 +78,7 @@ def _text(batch: ChunkBatch) -> str:
 def _headings(text: str) -> Iterator[tuple[int, str, bool]]:
     """Yields level and title of Markdown and numbered headings, and whether no text stands before."""
     for number, block in enumerate(split_source(text)):
-        if block.kind is SourceBlockKind.HEADING:
+        if block.kind is ExcerptKind.HEADING:
             yield block.level, text[block.start : block.end], number == 0
 
 

@@ -10,8 +10,9 @@ from dataclasses import replace
 from langgraph.runtime import Runtime
 
 from pipeline.summarize.events import LayersFound
+from pipeline.summarize.extractive.excerpt import ExcerptKind
 from pipeline.summarize.extractive.lines import count_words
-from pipeline.summarize.extractive.source_blocks import SourceBlockKind, split_source
+from pipeline.summarize.extractive.source_blocks import split_source
 from pipeline.summarize.graph.notes import stage_of, unique_texts
 from pipeline.summarize.graph.run import Run, SummaryJob
 from pipeline.summarize.graph.texts import LAYERS, text_key
@@ -87,7 +88,7 @@ async def _shortened(run: Run, model: Writer, source: Extraction, shape: Shape) 
 
 def split_sections(markdown: str) -> list[tuple[str, str]]:
     """Returns title and text of each section below the highest headings that are two or more; none without such."""
-    headings = [block for block in split_source(markdown) if block.kind is SourceBlockKind.HEADING]
+    headings = [block for block in split_source(markdown) if block.kind is ExcerptKind.HEADING]
     counts = Counter(heading.level for heading in headings)
     top = min((level for level, count in counts.items() if count > 1), default=None)
     tops = [heading for heading in headings if heading.level == top]

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.summarize.extractive.source_blocks import SourceBlockKind, split_source
+from pipeline.summarize.extractive.excerpt import ExcerptKind
+from pipeline.summarize.extractive.source_blocks import split_source
 from server.cli.errors import InputError
 from server.cli.main import app
 from server.cli.summarize import source
@@ -44,7 +45,7 @@ def test_files_keep_the_order_in_which_they_are_named(folder: Path) -> None:
         *("## notes/a.txt", "## chapter 10.md", "# comment")
     ]
     blocks = split_source(document.text)
-    headings = [document.text[block.start : block.end] for block in blocks if block.kind is SourceBlockKind.HEADING]
+    headings = [document.text[block.start : block.end] for block in blocks if block.kind is ExcerptKind.HEADING]
     assert headings == ["notes/a.txt", "chapter 10.md", "Stop"]
 
 
