@@ -8,12 +8,12 @@ from dataclasses import replace
 from itertools import groupby
 
 from pipeline.reading.function_words import FUNCTION_WORDS
-from pipeline.reading.word_lists import phrase_list
+from pipeline.reading.word_lists import phrase_list, word_list
 from pipeline.summarize.extractive.excerpt import PROSE, Excerpt, ExcerptKind
-from pipeline.summarize.extractive.lines import has_phrase, is_signal
 
 _OBJECTS = ("the", "all", "any", "your", "each", "every", "both", "sie")  # behind an imperative: "Stop the pump."
 _FARTHEST = 4  # sentences of a block
+_EDGES = ".,;:!?()\"'“”’*_"
 
 
 def with_directives(excerpts: Sequence[Excerpt]) -> list[Excerpt]:
@@ -29,10 +29,29 @@ def with_directives(excerpts: Sequence[Excerpt]) -> list[Excerpt]:
     return placed
 
 
+def is_signal(text: str) -> bool:
+    """Tells whether a text begins with a word that announces a warning or a note: "CAUTION", "Note: ..."."""
+    first = text.split(None, 1)[0] if text.strip() else ""
+    word = first.strip(_EDGES)
+    is_announced = word.isupper() or first.rstrip("*_")[-1:] in (":", "!", ".") or word == text.strip(_EDGES + " ")
+    return is_announced and word.lower().removesuffix("s") in word_list("signal_words")
+
+
+def is_warning(text: str) -> bool:
+    """Tells whether a text warns of something or forbids it."""
+    return _has_phrase(text, "warning_phrases")
+
+
+def _has_phrase(text: str, name: str) -> bool:
+    """Tells whether a text has a phrase of a list, as whole words."""
+    words = " ".join(word.strip(_EDGES) for word in text.lower().replace("’", "'").split())
+    return any(f" {phrase} " in f" {words} " for phrase in phrase_list(name))
+
+
 def gives_order(text: str) -> bool:
     """Tells whether a sentence orders or forbids something, perhaps behind "CAUTION:"."""
     said = text.partition(" ")[2] if is_signal(text) else text
-    return has_phrase(said, "order_phrases") or any(map(_opens_with_order, said.lower().split(", ")))
+    return _has_phrase(said, "order_phrases") or any(map(_opens_with_order, said.lower().split(", ")))
 
 
 def _opens_with_order(clause: str) -> bool:

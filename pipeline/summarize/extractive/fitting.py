@@ -77,24 +77,18 @@ def _best_move(
     excerpts, worth = candidates.excerpts, _worth_of(candidates)
     free = [each for each in range(len(excerpts)) if each not in chosen and _is_free(candidates, each)]
     leaves = [each for each in chosen if excerpts[each].kind not in STRUCTURE]
-    free = sorted(free, key=lambda each: -worth[each])[:_MOST_COMPARED]
-    leaves = sorted(leaves, key=lambda each: worth[each])[:_MOST_COMPARED]
-    added = [(-1, 0), *((each, candidates.cost(candidates.bundle(each, chosen))) for each in free)]
-    removed = [(-1, 0), *((each, candidates.cost(_dependents(candidates, each, chosen))) for each in leaves)]
-    gains = np.array([cost for _, cost in added])[None, :] - np.array([cost for _, cost in removed])[:, None]
-    missed = 1.0 * np.abs(gap - gains)
-    missed[0, 0] = np.inf
-    places = {each: row for row, (each, _) in enumerate(removed)}, {each: row for row, (each, _) in enumerate(added)}
-    for one, other in tried:
-        if other in places[0] and one in places[1]:
-            missed[places[0][other], places[1][one]] = np.inf
-    values = np.array([0.0, *(worth[each] for each in free)])[None, :]
-    losses = np.array([0.0, *(worth[each] for each in leaves)])[:, None]
-    score = np.where(missed <= max(tolerance, float(missed.min())), values - losses, -np.inf)
+    added = [-1, *sorted(free, key=lambda each: -worth[each])[:_MOST_COMPARED]]
+    removed = [-1, *sorted(leaves, key=lambda each: worth[each])[:_MOST_COMPARED]]
+    more = np.array([0.0, *(candidates.cost(candidates.bundle(each, chosen)) for each in added[1:])])
+    less = np.array([0.0, *(candidates.cost(_dependents(candidates, each, chosen)) for each in removed[1:])])
+    missed = np.abs(gap - (more[None, :] - less[:, None]))
+    for one, other in [(-1, -1), *tried]:
+        if one in added and other in removed:
+            missed[removed.index(other), added.index(one)] = np.inf
+    gained, lost = (np.array([0.0, *(worth[each] for each in side[1:])]) for side in (added, removed))
+    score = np.where(missed <= max(tolerance, float(missed.min())), gained[None, :] - lost[:, None], -np.inf)
     row, column = np.unravel_index(int(np.argmax(score)), score.shape)
-    if not np.isfinite(missed[row, column]):
-        return None
-    return added[int(column)][0], removed[int(row)][0]
+    return (added[int(column)], removed[int(row)]) if np.isfinite(missed[row, column]) else None
 
 
 def _worth_of(candidates: Candidates) -> list[float]:

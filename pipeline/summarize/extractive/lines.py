@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from pipeline.reading.function_words import PROSE_WORDS
-from pipeline.reading.word_lists import phrase_list, word_list
 
 _PROMPT = re.compile(r"(?:[$%]|>>>|[\w.-]{1,64}@[\w.-]{1,64}[:~/\w.-]{0,99}[#$%]|[A-Z]:\\[^\s>]*>)\s*\S|#\s+[a-z./]\S*")
 _CODE = re.compile(r"[|=<>&]|\s--?[a-z]|[^\s.!?:](?: {2,}|\t+)\S|^[\w./-]+:\s+\S+(?:\s\S+){0,3}$|^\[[^\]]{1,40}\]$")
@@ -72,22 +71,3 @@ _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 def count_words(text: str) -> int:
     """Counts words; a character of a script without spaces counts as one."""
     return len(text.split()) + (0 if text.isascii() else len(_CJK.findall(text)))
-
-
-def is_signal(text: str) -> bool:
-    """Tells whether a text begins with a word that announces a warning or a note: "CAUTION", "Note: ..."."""
-    first = text.split(None, 1)[0] if text.strip() else ""
-    word = first.strip(_EDGES)
-    is_announced = word.isupper() or first.rstrip("*_")[-1:] in (":", "!", ".") or word == text.strip(_EDGES + " ")
-    return is_announced and word.lower().removesuffix("s") in word_list("signal_words")
-
-
-def is_warning(text: str) -> bool:
-    """Tells whether a text warns of something or forbids it."""
-    return has_phrase(text, "warning_phrases")
-
-
-def has_phrase(text: str, name: str) -> bool:
-    """Tells whether a text has a phrase of a list, as whole words."""
-    words = " ".join(word.strip(_EDGES) for word in text.lower().replace("’", "'").split())
-    return any(f" {phrase} " in f" {words} " for phrase in phrase_list(name))

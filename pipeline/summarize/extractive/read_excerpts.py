@@ -13,7 +13,7 @@ from pipeline.reading.characters import NormalizedText, normalize
 from pipeline.reading.references import Antecedent, points_back, starts_inside
 from pipeline.reading.sentences import split_sentences
 from pipeline.reading.terms import find_terms
-from pipeline.summarize.extractive.directives import with_directives
+from pipeline.summarize.extractive.directives import is_warning, with_directives
 from pipeline.summarize.extractive.excerpt import (
     GAP_MARK,
     LABEL_LEVEL,
@@ -28,7 +28,6 @@ from pipeline.summarize.extractive.lines import (
     count_words,
     is_prompt,
     is_sentence_end,
-    is_warning,
 )
 from pipeline.summarize.extractive.source_blocks import (
     SourceBlock,

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pipeline.summarize.extractive.dialogue import is_dialogue, speaker_of, speech_of
+from pipeline.summarize.extractive.directives import is_signal
 from pipeline.summarize.extractive.excerpt import ExcerptKind
-from pipeline.summarize.extractive.lines import is_listing, is_sentence_end, is_signal
+from pipeline.summarize.extractive.lines import is_listing, is_sentence_end
 
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})(.*)$")
 _HEADING = re.compile(r"(?:[-*]\s+){0,4}(#{1,6})\s+")

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from pipeline.reading.terms import Term, TermKind
 from pipeline.summarize.document import SummaryType
+from pipeline.summarize.extractive.directives import is_warning
 from pipeline.summarize.extractive.excerpt import PROSE, Excerpt, ExcerptKind
-from pipeline.summarize.extractive.lines import is_prompt, is_warning
+from pipeline.summarize.extractive.lines import is_prompt
 from pipeline.summarize.retention import Mentions, Retention, TermRetention
 from pipeline.summarize.writer import CriticVerdict
 
