@@ -14,13 +14,15 @@ from pipeline.reading.words import fold
 
 _MARKS = re.compile(  # of markup and of chat templates; what stands between them is read
     r"""</?[a-zA-Z][\w-]*+(?:\s+[\w:-]++\s*+=\s*+(?:"[^\s"<>]*+"|'[^\s'<>]*+'|[^\s"'<>=]++))*+\s*+/?>"""
-    r"|<!--|-->|<\|\w++\|>|\[/?INST\]|<</?SYS>>|\[\^\w{1,4}\]:?|(?<!\S)(?:`{3}|~{3})\w{0,12}(?!\S)"
+    r"|<!--|-->|<\|\w++\|>|\[/?(?:INST|SYS)\]|<</?SYS>>|\[\^\w{1,4}\]:?|(?<!\S)(?:`{3}|~{3})\w{0,12}(?!\S)"
 )
-_TURNS = ("<|", "[I", "[/", "<<", "<!", "--")  # a chat's turn and a comment end a sentence
+_INLINE = re.compile(r"</?(?:a|b|code|em|i|mark|s|small|span|strong|su[bp]|u)\b|\[\^", re.IGNORECASE)
 _WORD = re.compile(r"\S+")
 _LONGEST_LABEL = 4  # words
 _CUT = re.compile(r"(?:(?<=\S[^\w\s,;'’&%$€£#/\\(\[{<+–—-])|(?<=\d))\s+(?=[^a-z\s])|\n\s*")
-_FEWEST_FOREIGN = 3  # content words; "J." and "Jan." belong to what follows
+_OBJECT_END = re.compile(r"(?<=[}|])\s+(?=[A-Z\d])")  # of JSON or a table's row: no sentence goes on behind it
+_FEWEST_FOREIGN, _FEWEST_BEHIND_STOP = 2, 3  # content words; "J." and "Jan." belong to what follows
+_STOPS = (".", "!", "?", ":")
 _LONGEST_WORD = 30  # what is longer says something in a way of its own
 
 
@@ -66,9 +68,7 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: K
         source: what the summary is about.
     """
     text = read_shown(text_id, original, source)
-    bare = _MARKS.sub(
-        lambda mark: ("\n\n" if mark.group().startswith(_TURNS) else "").ljust(len(mark.group())), text.text
-    )
+    bare = _MARKS.sub(_gap, text.text)
     text = replace(text, text=bare) if MARKUP.is_on and any(map(str.isalnum, bare)) else text
     split = split_sentences(text.text, max_sentence_chars)
     whole = statements(text.text, split)
@@ -91,6 +91,12 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: K
     )
 
 
+def _gap(mark: re.Match[str]) -> str:
+    """Returns white space as long as a mark; one that stands between sentences ends a paragraph."""
+    length = len(mark.group())
+    return " " * length if _INLINE.match(mark.group()) else "\n\n".ljust(length)
+
+
 def _each_once(text: str, sentences: Sequence[Sentence]) -> Iterator[Sentence]:
     """Yields the sentences without repeats of the same words; capitals tell units apart, unless all are capitals."""
     told, small = set[str](), set[str]()
@@ -108,6 +114,10 @@ def _without_foreign(text: str, sentence: Sentence, source: KnownWords) -> Itera
 
     Such a part, an order to the judge in brackets or quotation marks, would be read as a part of the statement.
     """
+    if FOREIGN.is_on and (end := _OBJECT_END.search(text, sentence.start, sentence.end)):
+        yield from _without_foreign(text, replace(sentence, end=end.start()), source)
+        yield from _without_foreign(text, replace(sentence, start=end.end()), source)
+        return
     cuts = [cut.span() for cut in _CUT.finditer(text, sentence.start, sentence.end) if FOREIGN.is_on]
     firsts, lasts = [sentence.start, *(end for _, end in cuts)], [*(start for start, _ in cuts), sentence.end]
     start = begun = before = decided = sentence.start
@@ -130,7 +140,9 @@ def _is_foreign(part: str, source: KnownWords) -> bool | None:
     stems = table.content_stems(range(len(table)))
     if source.is_about(stems):
         return False
-    return True if len(stems) >= _FEWEST_FOREIGN or any(len(stem) > _LONGEST_WORD for stem in stems) else None
+    fewest = _FEWEST_BEHIND_STOP if part.endswith(_STOPS) else _FEWEST_FOREIGN
+    is_number = len(stems) == 1 and stems[0].isdigit() and not source.sentence_count(stems[0])
+    return True if is_number or len(stems) >= fewest or any(len(stem) > _LONGEST_WORD for stem in stems) else None
 
 
 def _trimmed(text: str, sentence: Sentence) -> Iterator[Sentence]:

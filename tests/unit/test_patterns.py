@@ -23,7 +23,6 @@ SEARCHING = {"search", "finditer", "findall", "sub", "subn", "split"}
 _JUDGE = "pipeline.judge.evidence"
 # Never run over a long text, each for the reason that is given.
 BOUNDED = {
-    f"{_JUDGE}.signals.tone._SENTENCE_START": "reads the 8 characters before a name",
     "pipeline.reading.names._SENTENCE_END": "reads the 6 characters before a word",
     "pipeline.summarize.graph.background._WORDS_BEFORE": "reads the 120 characters before a bracket",
     **{
