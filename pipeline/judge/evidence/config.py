@@ -21,7 +21,7 @@ class QuestionMode(StrEnum):
 
 
 class EvidenceConfig(FrozenModel):
-    """The settings of the evidence table (README, Evidence, Claim labels and Questions)."""
+    """The settings of the evidence table (docs/concepts/evidence.md)."""
 
     max_claims: int = Field(
         default=1_000, ge=1, le=5_000, description="Claims that are checked; of more, the most consequential."

@@ -1,4 +1,4 @@
-"""Measures how far key points are covered (README, Evidence).
+"""Measures how far key points are covered (docs/concepts/evidence.md).
 
 A key point is a whole sentence, which a summary never repeats to the last word, so entailment alone is all or nothing.
 Its covered share is the greater of the entailment and the told share, as far as a summary has room: that of its words

@@ -1,4 +1,4 @@
-"""Labels claims (README, Claim labels)."""
+"""Labels claims (docs/concepts/evidence.md, Claims)."""
 
 from collections.abc import Iterator, Sequence
 
