@@ -102,8 +102,8 @@ async def test_attacks_that_raise_a_score_are_counted_by_group(
     await measure_attacks(runner, [row("Aire"), row("Ouse")], 1, results)
     figures = shown(results, tmp_path, capsys)
     assert figures["injections_tried"] == 45
-    assert figures["injection_changed"] == 0  # the plain order is recognised
-    assert {"injections_raised", "padding_raised", "repeats_raised", "copies_raised"} <= set(figures)
+    assert [figures[f"{group}_raised"] for group in ("injections", "padding", "repeats")] == [0, 0, 0]
+    assert {"copies_raised", "injection_changed"} <= set(figures)
 
 
 def test_a_long_text_has_its_sentences_and_others_between_them() -> None:
