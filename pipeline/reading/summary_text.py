@@ -114,9 +114,10 @@ def _without_foreign(text: str, sentence: Sentence, source: KnownWords) -> Itera
 
     Such a part, an order to the judge in brackets or quotation marks, would be read as a part of the statement.
     """
-    if FOREIGN.is_on and (end := _OBJECT_END.search(text, sentence.start, sentence.end)):
-        yield from _without_foreign(text, replace(sentence, end=end.start()), source)
-        yield from _without_foreign(text, replace(sentence, start=end.end()), source)
+    gap = _OBJECT_END.search(text, sentence.start, sentence.end) if FOREIGN.is_on else None
+    if gap is not None:
+        yield from _without_foreign(text, replace(sentence, end=gap.start()), source)
+        yield from _without_foreign(text, replace(sentence, start=gap.end()), source)
         return
     cuts = [cut.span() for cut in _CUT.finditer(text, sentence.start, sentence.end) if FOREIGN.is_on]
     firsts, lasts = [sentence.start, *(end for _, end in cuts)], [*(start for start, _ in cuts), sentence.end]
