@@ -20,7 +20,7 @@ _INLINE = re.compile(r"</?(?:a|b|code|em|i|mark|s|small|span|strong|su[bp]|u)\b|
 _WORD = re.compile(r"\S+")
 _LONGEST_LABEL = 4  # words
 _CUT = re.compile(r"(?:(?<=\S[^\w\s,;'’&%$€£#/\\(\[{<+–—-])|(?<=\d))\s+(?=[^a-z\s])|\n\s*")
-_OBJECT_END = re.compile(r"(?<=[}|])\s+(?=[A-Z\d])")  # of JSON or a table's row: no sentence goes on behind it
+_OBJECT_END = re.compile(r"(?<=})\s+(?=[A-Z\d])")  # of JSON: no sentence goes on behind it
 _FEWEST_FOREIGN, _FEWEST_BEHIND_STOP = 2, 3  # content words; "J." and "Jan." belong to what follows
 _STOPS = (".", "!", "?", ":")
 _LONGEST_WORD = 30  # what is longer says something in a way of its own

@@ -22,7 +22,7 @@ from pipeline.judge.evidence.table import (
 from pipeline.judge.locks.alignment import score_of_drift
 from pipeline.judge.locks.caps import JUDGE_LOCK, TWIN_LOCK
 from pipeline.judge.locks.config import LockConfig
-from pipeline.judge.locks.hallucination import ClaimCounts, score_of_counts
+from pipeline.judge.locks.hallucination import ClaimCounts, LabelCounts, score_of_counts
 from pipeline.judge.locks.score import score_lock
 from pipeline.judge.result import Framework, MetricName
 from pipeline.support.claim_support import ClaimLabel
@@ -201,7 +201,8 @@ def test_the_same_table_gives_the_same_result(lock: Framework, made: EvidenceTab
 def test_scores_fall_with_drift_and_with_the_unsupported_fraction(first: Fraction, second: Fraction) -> None:
     low, high = sorted((first, second))
     assert score_of_drift(low) >= score_of_drift(high)
-    counts = [claim_counts(u.denominator - u.numerator, 0, u.numerator) for u in (low, high)]
+    labels = LabelCounts(1, 0, 1)
+    counts = [ClaimCounts(labels, labels, u) for u in (low, high)]
     assert score_of_counts(counts[0], TWIN_LOCK) >= score_of_counts(counts[1], TWIN_LOCK)
 
 
