@@ -37,10 +37,6 @@ class WordIndex:
         """Returns how many sentences have a stem."""
         return len(self._places.get(stem, ()))
 
-    def has_in_one_sentence(self, stems: Iterable[str]) -> bool:
-        """Tells whether a sentence has all of some stems; there is at least one."""
-        return bool(set[int].intersection(*(set(self._places.get(stem, ())) for stem in stems)))
-
     def widespread(self, most: int) -> dict[str, int]:
         """Returns the stems of most sentences with their number of sentences; first in the text first on a tie."""
         ranked = sorted(self._places.items(), key=lambda item: -len(item[1]))

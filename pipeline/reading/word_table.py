@@ -139,6 +139,3 @@ class KnownWords(Protocol):
 
     def sentence_count(self, stem: str) -> int:
         """Returns how many sentences have a stem."""
-
-    def has_in_one_sentence(self, stems: Iterable[str]) -> bool:
-        """Tells whether a sentence has all of some stems; there is at least one."""

@@ -1,6 +1,6 @@
 """What reads the texts of clients takes time that grows with them, whatever they hold."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import pytest
@@ -39,9 +39,6 @@ class _Source:
 
     def sentence_count(self, stem: str) -> int:
         return int(self._knows)
-
-    def has_in_one_sentence(self, stems: Iterable[str]) -> bool:
-        return self._knows
 
 
 def _find_names(text: str) -> None:
