@@ -25,7 +25,6 @@ _FEWEST_FOREIGN, _FEWEST_BEHIND_STOP = 2, 3  # content words; "J." and "Jan." be
 _STOPS = (".", "!", "?", ":")
 _LONGEST_WORD = 30  # what is longer says something in a way of its own
 
-
 FRAMING = Rule(
     "framing",
     "reading",
@@ -72,11 +71,7 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: K
     text = replace(text, text=bare) if MARKUP.is_on and any(map(str.isalnum, bare)) else text
     split = split_sentences(text.text, max_sentence_chars)
     whole = statements(text.text, split)
-    parts = (
-        [part for sentence in whole for part in _without_foreign(text.text, sentence, source)]
-        if FOREIGN.is_on
-        else whole
-    )
+    parts = [part for sentence in whole for part in _without_foreign(text.text, sentence, source)]
     stated = [rest for sentence in parts if (rest := _without_framing(text.text, sentence, source))]
     if not stated:
         return ReadText.split(text, claims(split) or split)
@@ -142,7 +137,7 @@ def _is_foreign(part: str, source: KnownWords) -> bool | None:
     if source.is_about(stems):
         return False
     fewest = _FEWEST_BEHIND_STOP if part.endswith(_STOPS) else _FEWEST_FOREIGN
-    is_number = len(stems) == 1 and stems[0].isdigit() and not source.sentence_count(stems[0])
+    is_number = part.isdigit() and not source.sentence_count(part)
     return True if is_number or len(stems) >= fewest or any(len(stem) > _LONGEST_WORD for stem in stems) else None
 
 
