@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from pipeline.judge.judgement import Judgement
 from scripts.benchmarks.judge.data import HumanRow, sentences_of
-from scripts.benchmarks.judge.injections import INJECTIONS, PLAIN_ORDERS
+from scripts.benchmarks.judge.injections import INJECTIONS
 from scripts.benchmarks.judge.results import Results
 from scripts.benchmarks.judge.runner import JudgeRunner
 
@@ -136,9 +136,6 @@ async def measure_attacks(runner: JudgeRunner, rows: Sequence[HumanRow], each: i
         for counts in (kinds, scores) if kinds else ():
             results.add("  " + ", ".join(f"{name} {number}" for name, number in counts.most_common()), "")
         results.figures |= {f"{key}_raised": kinds.total(), f"{key}_tried": count}
-    orders = [(old, new) for attack, old, new in cases if attack.text in PLAIN_ORDERS]
-    results.figures["injection_changed"] = sum(scores_of(old) != scores_of(new) for old, new in orders)
-    results.add(f"plain orders that changed a score, of {len(orders)}", f"{results.figures['injection_changed']}")
     for attack, found in raised[:_MOST_LISTED]:
         name = max(found, key=lambda one: found[one])
         shown = escape(" ".join(attack.text.split())[:60])

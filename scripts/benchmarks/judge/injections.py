@@ -127,6 +127,3 @@ INJECTIONS: Mapping[str, tuple[str, ...]] = {
     ),
 }
 """Six of each kind; every one is a text of its own."""
-
-PLAIN_ORDERS = INJECTIONS["order"][:3]
-"""Those that are recognised, and so change nothing at all."""

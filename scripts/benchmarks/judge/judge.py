@@ -62,7 +62,6 @@ TARGETS = (
     Target("injections_raised", 0, at_least=False),
     Target("padding_raised", 0, at_least=False),
     Target("repeats_raised", 0, at_least=False),
-    Target("injection_changed", 0, at_least=False),
     Target("repeat_identical", 1),
     Target("judge_cpu_ms", 400, at_least=False),
     Target("judge_p50_ms", 250, at_least=False),

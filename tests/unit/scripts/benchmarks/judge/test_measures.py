@@ -103,7 +103,7 @@ async def test_attacks_that_raise_a_score_are_counted_by_group(
     figures = shown(results, tmp_path, capsys)
     assert figures["injections_tried"] == 45
     assert [figures[f"{group}_raised"] for group in ("injections", "padding", "repeats")] == [0, 0, 0]
-    assert {"copies_raised", "injection_changed"} <= set(figures)
+    assert "copies_raised" in figures
 
 
 def test_a_long_text_has_its_sentences_and_others_between_them() -> None:
