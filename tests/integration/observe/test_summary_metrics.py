@@ -68,8 +68,9 @@ async def test_a_run_is_active_until_its_reader_leaves(start: Start) -> None:
         await served.endpoint.log.until(lambda log: log.in_flight > 0)
         running = await scrape(served.app)
         call.cancel()
-        while (left := await scrape(served.app))["precis_summaries_active"]:
+        while not (left := await scrape(served.app))["precis_summaries_ended_total,cancelled"]:
             pass  # each look is a request
+    assert left["precis_summaries_active"] == 0
     assert (running["precis_summaries_active"], running["precis_llm_in_flight"]) == (1, 5)
     assert left["precis_summaries_ended_total,cancelled"] == 1
     assert left["precis_summary_calls_total,cancelled,map"] == 5
