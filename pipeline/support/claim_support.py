@@ -71,7 +71,7 @@ class Support:
     Attributes:
         premise: index of the passage that entails it most; None without any.
         entailment: by that passage, in [0, 1].
-        contradiction: by that passage, in [0, 1]; 0 for a statement that stands in the document word for word.
+        contradiction: the greatest of a passage, in [0, 1]; 0 for a statement that stands there word for word.
         probability: that the document supports it, in (0, 1), calibrated.
         label: by the probability and the contradiction.
     """
@@ -113,11 +113,11 @@ def label_of(probability: float, *, is_contradicted: bool) -> ClaimLabel:
 
 def read_support(statement: Hypothesis, scores: PairScores) -> Support:
     """Returns what a document says of a statement, from the scores of all its pairs; without any nothing entails it."""
-    premise, entailment, contradiction = scores.best(statement.premises, statement.text), 0.0, 0.0
-    if premise is not None:
-        pair = statement.pairs[premise]
-        entailment = scores.entailment(*pair)
-        contradiction = 0.0 if statement.is_copied else scores.contradiction(*pair)
+    premise = scores.best(statement.premises, statement.text)
+    entailment = 0.0 if premise is None else scores.entailment(*statement.pairs[premise])
+    contradiction = max(
+        (scores.contradiction(*pair) for pair in statement.pairs if not statement.is_copied), default=0.0
+    )
     probability = claim_support(signals(entailment, statement.known_share))
     is_contradicted = contradiction >= CONTRADICTED and contradiction > entailment
     label = label_of(probability, is_contradicted=is_contradicted)

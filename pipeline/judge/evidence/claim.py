@@ -43,7 +43,7 @@ class Claim:
             alone. None without source.
         support: the sentence of it that has most of the claim's words, the first on a tie; None without source.
         entailment: by the premise, in [0, 1].
-        contradiction: by the premise, in [0, 1]; 0 for a claim that stands in the source word for word.
+        contradiction: the greatest of its passages, in [0, 1]; 0 for a claim that stands in the source word for word.
         mismatches: what the evidence does not say, by order in the claim.
         probability: that the source supports the claim, in (0, 1), calibrated: of claims at .5 readers object to half.
         label: by the probability and the contradiction.

@@ -357,7 +357,7 @@ class Claim(_message.Message):
     entailment: _builtins.float
     """Probability that `premise` entails it, in [0, 1]."""
     contradiction: _builtins.float
-    """Probability that `premise` contradicts it, in [0, 1]; 0 if it stands in the source word for word."""
+    """The greatest probability that one of its passages contradicts it, in [0, 1]; 0 if it stands in the source word for word."""
     label: Global___ClaimLabel.ValueType
     """By `probability`, and unsupported when the source rather says the opposite."""
     extraneous_token_count: _builtins.int
