@@ -123,13 +123,19 @@ def read_budgets() -> dict[str, int]:
     return dict(json.loads(BUDGETS.read_text("utf-8")))
 
 
+def _rounded_up(name: str, figure: int) -> int:
+    """Returns lines in whole hundreds, so that a mended line is no event; everything else as it is."""
+    return -(-figure // 100) * 100 if name.startswith("lines") else figure
+
+
 def main() -> None:
     """Prints figures and budgets; with `--lower` writes each budget that the figure has gone below."""
     figures, budgets = measure(), read_budgets() if BUDGETS.exists() else {}
     for name, figure in figures.items():
         print(f"{name:22} {figure:7,} of {budgets.get(name, figure):7,}")
     if "--lower" in sys.argv:
-        lowered = {name: min(figure, budgets.get(name, figure)) for name, figure in figures.items()}
+        budget = {name: _rounded_up(name, figure) for name, figure in figures.items()}
+        lowered = {name: min(figure, budgets.get(name, figure)) for name, figure in budget.items()}
         BUDGETS.write_text(json.dumps(lowered, indent=2) + "\n", encoding="utf-8")
 
 
