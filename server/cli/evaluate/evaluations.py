@@ -142,6 +142,7 @@ class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
         """See Tally."""
         return {
             "symbols": SYMBOLS,
+            "frameworks": (),
             "headings": ("loss", *COMPONENTS, "status"),
             "histograms": {"Items by loss": plain_histogram((row.headline for row in rows), WORST_LOSS)},
         }

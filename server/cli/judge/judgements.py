@@ -61,7 +61,6 @@ def row_of(item: Item, result: pb.JudgeResult, *, is_breached: bool) -> JudgeRow
     }
     verdict = verdict_of(result)
     cells = [
-        *((page_number(mean), "low-cell") for mean in means.values()),
         (page_number(verdict.worst_score), ""),
         (str(verdict.unsupported_count), "high-cell"),
         *((str(count), "") for count in (verdict.claim_count, verdict.unchecked_count)),
@@ -175,6 +174,8 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
         worst = plain_histogram((row.verdict.worst_score for row in rows), BEST_SCORE)
         return {
             "floors": self.floors,
+            "frameworks": frameworks,  # an item may lack some: its cells stay below their headings
+            "page_number": page_number,
             "headings": (*means, "worst claim", "unsupported claims", "claims", "not checked", "status"),
             "charts": mean_results(self.scores, self.special) if rows else [],
             "histograms": {**pictures, "Score of the worst claim": worst},
