@@ -30,7 +30,8 @@ def _page(room: str) -> str:
     for rule in sorted((rule for rule in RULES.values() if rule.room == room), key=lambda rule: rule.name):
         lines += ["", f"## {rule.name}", "", rule.what, "", "| | |", "|---|---|"]
         lines += [f"| in | {_cell(rule.before)} |", f"| out | {_cell(rule.after)} |"]
-        lines += [f"| {measure} | {effect} |" for measure, effect in effects.get(rule.name, {}).items()]
+        measured = effects.get(rule.name, {"measured effect": "none yet"})
+        lines += [f"| {measure} | {effect} |" for measure, effect in measured.items()]
     return "\n".join(lines) + "\n"
 
 
