@@ -71,7 +71,7 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: K
     text = replace(text, text=bare) if MARKUP.is_on and any(map(str.isalnum, bare)) else text
     split = split_sentences(text.text, max_sentence_chars)
     whole = statements(text.text, split)
-    parts = [part for sentence in whole for part in _without_foreign(text.text, sentence, source)]
+    parts = list(_apart(text.text, whole, source)) if FOREIGN.is_on else whole
     stated = [rest for sentence in parts if (rest := _without_framing(text.text, sentence, source))]
     if not stated:
         return ReadText.split(text, claims(split) or split)
@@ -104,17 +104,22 @@ def _each_once(text: str, sentences: Sequence[Sentence]) -> Iterator[Sentence]:
         small.add(folded.casefold())
 
 
+def _apart(text: str, sentences: Sequence[Sentence], source: KnownWords) -> Iterator[Sentence]:
+    """Yields the sentences without what a splitter joined to them; a JSON object ends one."""
+    for sentence in sentences:
+        start = sentence.start
+        for gap in _OBJECT_END.finditer(text, sentence.start, sentence.end):
+            yield from _without_foreign(text, replace(sentence, start=start, end=gap.start()), source)
+            start = gap.end()
+        yield from _without_foreign(text, replace(sentence, start=start), source)
+
+
 def _without_foreign(text: str, sentence: Sentence, source: KnownWords) -> Iterator[Sentence]:
     """Yields a sentence, and apart from it what a splitter joined to it and is not about the source.
 
     Such a part, an order to the judge in brackets or quotation marks, would be read as a part of the statement.
     """
-    gap = _OBJECT_END.search(text, sentence.start, sentence.end) if FOREIGN.is_on else None
-    if gap is not None:
-        yield from _without_foreign(text, replace(sentence, end=gap.start()), source)
-        yield from _without_foreign(text, replace(sentence, start=gap.end()), source)
-        return
-    cuts = [cut.span() for cut in _CUT.finditer(text, sentence.start, sentence.end) if FOREIGN.is_on]
+    cuts = [cut.span() for cut in _CUT.finditer(text, sentence.start, sentence.end)]
     firsts, lasts = [sentence.start, *(end for _, end in cuts)], [*(start for start, _ in cuts), sentence.end]
     start = begun = before = decided = sentence.start
     was_foreign: bool | None = None

@@ -7,6 +7,7 @@ defence of the scores against such texts, and `pipeline.judge.exact.guarded_mean
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.claims import ClaimSpan
@@ -16,7 +17,7 @@ from pipeline.reading.passages import Passage
 from pipeline.reading.rules import Rule
 from pipeline.support.claim_support import ClaimLabel
 
-_FEWEST_WORDS = 2  # by which two claims are taken for the same
+_MOST_COMPARED = 64  # claims, with one: that keeps the work linear
 _ENTAILED = 0.7  # a model is half sure of anything that says nothing
 
 
@@ -115,6 +116,7 @@ def _known_words(draft: ReadTexts, span: ClaimSpan) -> frozenset[str]:
 
 
 def _parts_of_others(claims: Sequence[Claim], words: Sequence[frozenset[str]]) -> set[int]:
+    """Returns the claims whose words another one with their label has; of equal ones all but the least probable."""
     order = sorted(
         range(len(claims)), key=lambda at: (-len(words[at]), claims[at].probability, claims[at].passage.text)
     )
@@ -123,7 +125,8 @@ def _parts_of_others(claims: Sequence[Claim], words: Sequence[frozenset[str]]) -
     for at in order:
         stop_if_nobody_waits()
         others = [having.setdefault((claims[at].label, stem), []) for stem in words[at]]
-        if others and any(words[at] <= other for other in min(others, key=len)):
+        with_rarest = min(others, key=len, default=[])
+        if any(words[at] <= other for other in islice(with_rarest, _MOST_COMPARED)):
             found.add(at)
         for with_stem in others:
             with_stem.append(words[at])
@@ -134,6 +137,6 @@ def _equals(claims: Sequence[Claim], words: Sequence[frozenset[str]]) -> set[int
     """Returns the claims whose words a less probable one of another label has."""
     labels, found = dict[frozenset[str], ClaimLabel](), set[int]()
     for at in sorted(range(len(claims)), key=lambda at: (claims[at].probability, claims[at].passage.text)):
-        if len(words[at]) >= _FEWEST_WORDS and labels.setdefault(words[at], claims[at].label) is not claims[at].label:
+        if len(words[at]) > 1 and labels.setdefault(words[at], claims[at].label) is not claims[at].label:
             found.add(at)
     return found
