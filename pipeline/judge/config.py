@@ -1,7 +1,7 @@
 """The settings of a judgement: every number that an operator may choose."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field
 
@@ -19,7 +19,7 @@ class JudgeLimits(FrozenModel):
     max_source_chars: int = Field(default=2_000_000, ge=1, description="Characters of the source text.")
     max_summary_chars: int = Field(default=200_000, ge=1, description="Characters of the summary.")
     max_tool_scores: int = Field(default=100, ge=0, description="Scores of the caller's own tools.")
-    max_tool_name_chars: int = Field(default=100, ge=1, description="Characters of a tool's name.")
+    max_tool_name_chars: ClassVar[int] = 100
 
 
 class JudgementCacheConfig(FrozenModel):

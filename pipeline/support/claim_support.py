@@ -16,6 +16,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
+from typing import Annotated
+
+from pydantic import Field
 
 from pipeline.frozen import FrozenModel
 from pipeline.model_answers import Pair, PairScores
@@ -30,8 +33,22 @@ _ENOUGH = 0.25
 MAX_SENTENCE_CHARS = 700  # longer sentences are cut, to fit the NLI model
 PASSAGE_CHARS = 700  # of a passage that a claim is compared with; the model learned 700, about 160 tokens
 SHORT_PASSAGE_CHARS = 250  # of a second, shorter one: the passage that entails more counts
-SUPPORTED, PARTLY_SUPPORTED = 0.5, 0.3  # least probabilities of a claim
-CONTRADICTED = 0.7  # contradiction that refutes, when above the entailment
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+
+class SupportConfig(FrozenModel):
+    """What a label means: to the judge, the gate and citations alike."""
+
+    supported: Share = Field(default=0.5, description="Least probability of a supported claim.")
+    partly_supported: Share = Field(default=0.3, description="Least probability of a partly supported claim.")
+    contradicted: Share = Field(default=0.7, description="Contradiction that refutes, when above the entailment.")
+
+    def support_settings(self) -> str:
+        """Returns these settings as JSON, without those that a subclass adds."""
+        return self.model_dump_json(include=set(SupportConfig.model_fields))
+
+
+DEFAULT_SUPPORT = SupportConfig()
 
 
 class ClaimLabel(StrEnum):
@@ -104,14 +121,14 @@ class ClaimSupportWeights(FrozenModel):
     record: Mapping[str, str | int | float]
 
 
-def label_of(probability: float, *, is_contradicted: bool) -> ClaimLabel:
+def label_of(probability: float, config: SupportConfig, *, is_contradicted: bool) -> ClaimLabel:
     """Returns the label of a claim; thresholds are inclusive."""
-    if probability < PARTLY_SUPPORTED or is_contradicted:
+    if probability < config.partly_supported or is_contradicted:
         return ClaimLabel.UNSUPPORTED
-    return ClaimLabel.SUPPORTED if probability >= SUPPORTED else ClaimLabel.PARTIAL
+    return ClaimLabel.SUPPORTED if probability >= config.supported else ClaimLabel.PARTIAL
 
 
-def read_support(statement: Hypothesis, scores: PairScores) -> Support:
+def read_support(statement: Hypothesis, scores: PairScores, config: SupportConfig) -> Support:
     """Returns what a document says of a statement, from the scores of all its pairs; without any nothing entails it."""
     premise = scores.best(statement.premises, statement.text)
     entailment = 0.0 if premise is None else scores.entailment(*statement.pairs[premise])
@@ -119,8 +136,8 @@ def read_support(statement: Hypothesis, scores: PairScores) -> Support:
         (scores.contradiction(*pair) for pair in statement.pairs if not statement.is_copied), default=0.0
     )
     probability = claim_support(signals(entailment, statement.known_share))
-    is_contradicted = contradiction >= CONTRADICTED and contradiction > entailment
-    label = label_of(probability, is_contradicted=is_contradicted)
+    is_contradicted = contradiction >= config.contradicted and contradiction > entailment
+    label = label_of(probability, config, is_contradicted=is_contradicted)
     return Support(premise, entailment, contradiction, probability, label)
 
 

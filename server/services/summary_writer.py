@@ -19,6 +19,7 @@ from server.settings import Settings
 
 def choose_writer(settings: Settings, backends: Backends, *, cpu: Executor) -> ChosenWriter | None:
     """Returns the writer that the settings ask for; None when they leave none. It chooses sentences on `cpu`."""
+    support = settings.judge.evidence
     models = None if backends.scoring.missing else bulk_models(settings, backends.scoring)
     extractive = ExtractiveWriter(settings.extractive, models, executor=cpu) if models else None
     if settings.llm is not None and backends.chats is not None:
@@ -26,13 +27,14 @@ def choose_writer(settings: Settings, backends: Backends, *, cpu: Executor) -> C
         chat, critic = backends.chats[LlmRole.WRITER], backends.chats[LlmRole.CRITIC]
         writer = LlmWriter(chat, config, critic=critic, prices=settings.llm.prices)
         entailment = models.entailment if models else None
-        gate = TrustGate(settings.summary_trust, entailment, extractive, executor=cpu)
+        gate = TrustGate(settings.summary_trust, entailment, extractive, support=support, executor=cpu)
         return ChosenWriter(behind_gate(writer, gate), pb.WRITER_KIND_LANGUAGE_MODEL)
     if extractive is None:
         return None
     # It answers the same question in the same way, and its sentences are the document's: nothing for a model to read.
     rules = settings.summary_trust.model_copy(update={"claims": False, "asks_again": False, "rewrites": False})
-    return ChosenWriter(behind_gate(extractive, TrustGate(rules, executor=cpu)), pb.WRITER_KIND_EXTRACTIVE)
+    gate = TrustGate(rules, support=support, executor=cpu)
+    return ChosenWriter(behind_gate(extractive, gate), pb.WRITER_KIND_EXTRACTIVE)
 
 
 def behind_gate(writer: Writer, gate: TrustGate) -> Writer:

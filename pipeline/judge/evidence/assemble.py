@@ -52,7 +52,7 @@ class CheckedClaims:
     @classmethod
     def of(cls, plan: EvidencePlan, scores: CheckedScores, tokenizer: Tokenizer) -> Self:
         """Labels the claims."""
-        claims = tuple(read_claim(plan.draft, claim, scores, tokenizer) for claim in plan.claims)
+        claims = tuple(read_claim(plan.draft, claim, scores, tokenizer, plan.config) for claim in plan.claims)
         marked, sentences = mark_raising(plan.draft, claims, [claim.passage for claim in plan.claims])
         return cls(plan, marked, sentences, plan_facts(plan, sentences.raising))
 

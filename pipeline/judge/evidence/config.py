@@ -1,26 +1,13 @@
 """The settings of the evidence table: every number that an operator may choose."""
 
-from enum import StrEnum
 from typing import ClassVar
 
 from pydantic import Field
 
-from pipeline.frozen import FrozenModel
+from pipeline.support.claim_support import SupportConfig
 
 
-class QuestionMode(StrEnum):
-    """When a masked question about a fact of the source is answered right.
-
-    ENTAILED: the summary entails the fact, or has the masked words and two others of it.
-    LITERAL: the words around the mask find the masked words. A summary that words it otherwise has no answer: none of
-        66 real ones had more than four of six.
-    """
-
-    ENTAILED = "entailed"
-    LITERAL = "literal"
-
-
-class EvidenceConfig(FrozenModel):
+class EvidenceConfig(SupportConfig):
     """The settings of the evidence table (docs/concepts/evidence.md)."""
 
     max_claims: int = Field(
@@ -33,7 +20,3 @@ class EvidenceConfig(FrozenModel):
     theme_tokens: ClassVar[int] = 20  # longest theme
     intent_tokens: ClassVar[int] = 35  # longest description of intent, stance and tone
     question_count: ClassVar[int] = 6  # questions from either side
-    question_mode: QuestionMode = Field(
-        default=QuestionMode.ENTAILED,
-        description="When a question about a fact of the source is answered right: `literal` reads its words alone.",
-    )

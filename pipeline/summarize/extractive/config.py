@@ -23,9 +23,7 @@ class ExtractiveConfig(FrozenModel):
     min_map_tokens: int = Field(
         default=300, ge=0, description="A batch of no more is kept whole: the shortest length of the schedule."
     )
-    fill_share: float = Field(
-        default=0.4, ge=0, le=1, description="Share of the budget for what is central, whatever the values take."
-    )
+    fill_share: ClassVar[float] = 0.4  # of the budget, for what is central, whatever the values take
     equal_cosine: ClassVar[float] = 0.9  # sentences closer than this are compared by the NLI model, chosen or not
     equal_entailment: ClassVar[float] = 0.5  # of two that close, one that the other entails with this is left out
     near_duplicate_cosine: ClassVar[float] = 0.6  # chosen sentences closer than this are compared by the NLI model

@@ -32,6 +32,7 @@ from pipeline.summarize.writer import (
     Writer,
     Written,
 )
+from pipeline.support.claim_support import DEFAULT_SUPPORT, SupportConfig
 
 VERSION = "gate-5"
 """Changes whenever the same answer may come out otherwise, so that no stored outcome stands for it."""
@@ -101,17 +102,18 @@ class TrustGate:
         entailment: Entailment | None = None,
         fallback: Writer | None = None,
         *,
+        support: SupportConfig = DEFAULT_SUPPORT,
         executor: Executor | None = None,
     ) -> None:
-        self.config = config
+        self.config, self.support = config, support
         self.asks_again, self.max_cited_claims = config.asks_again, config.max_cited_claims
         self.fallback = fallback if config.rewrites else None
-        self.reader = ClaimReader(entailment, config.max_checks) if entailment and config.claims else None
+        self.reader = ClaimReader(entailment, config.max_checks, support) if entailment and config.claims else None
         self._off_loop = OffLoop(executor)
         model = self.reader.identity if self.reader else ""
         writer = self.fallback.identity if self.fallback else ""
         settings = config.model_dump_json(exclude={"max_checks", "max_cited_claims"})
-        digest = hashlib.sha256(f"{settings}\n{model}\n{writer}".encode())
+        digest = hashlib.sha256(f"{settings}\n{support.support_settings()}\n{model}\n{writer}".encode())
         self.identity = f"{VERSION}-{digest.hexdigest()[:12]}"
 
     async def read(self, task: ExtractTask | MergeTask, *, room: float, caller: str) -> Case:

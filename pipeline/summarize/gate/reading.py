@@ -6,7 +6,7 @@ from weakref import WeakValueDictionary
 
 from pipeline.model_answers import PairScores
 from pipeline.protocols import Entailment
-from pipeline.support.claim_support import Hypothesis, Support, read_support
+from pipeline.support.claim_support import Hypothesis, Support, SupportConfig, read_support
 
 _SHARE = 32  # pairs that one caller may have read before the next one's turn: about a second
 
@@ -16,11 +16,12 @@ class ClaimReader:
 
     Args:
         most_at_once: calls of the model at the same time.
+        config: what the labels mean.
     """
 
-    def __init__(self, entailment: Entailment, most_at_once: int) -> None:
+    def __init__(self, entailment: Entailment, most_at_once: int, config: SupportConfig) -> None:
         self.identity = str(entailment.identity)
-        self._entailment = entailment
+        self._entailment, self._config = entailment, config
         self._most_at_once = most_at_once
         self._places = asyncio.Semaphore(most_at_once)  # first come, first served; a caller stands there but so often
         self._callers: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
@@ -34,4 +35,4 @@ class ClaimReader:
             for first in range(0, len(pairs), _SHARE):
                 async with self._places:
                     scores.add(await PairScores.ask(self._entailment, pairs[first : first + _SHARE]))
-        return [read_support(claim, scores) for claim in claims]
+        return [read_support(claim, scores, self._config) for claim in claims]

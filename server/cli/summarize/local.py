@@ -84,7 +84,7 @@ async def _open_servicer(stack: AsyncExitStack, settings: Settings) -> Summarize
     cpu = stack.enter_context(ThreadPoolExecutor(settings.services.cpu_threads, "precis-summaries"))
     chat = OpenAiChatModel(await stack.enter_async_context(Endpoint(llm)))
     writer = LlmWriter(chat, fit_concurrency(settings.llm_writer, llm), prices=llm.prices)
-    gate = TrustGate(settings.summary_trust, executor=cpu)  # no model is loaded here
+    gate = TrustGate(settings.summary_trust, support=settings.judge.evidence, executor=cpu)  # no model is loaded here
     chosen = ChosenWriter(behind_gate(writer, gate), pb.WRITER_KIND_LANGUAGE_MODEL)
     opened = open_summarizer(settings.summarize, settings.summary_storage)
     summarizer = await stack.enter_async_context(opened)

@@ -18,7 +18,6 @@ from pipeline.judge.evidence.raising import RaisingSentences
 from pipeline.judge.evidence.signals.tone import ToneScore, mean_sentiment, sentiment
 from pipeline.judge.evidence.table import ToneReading
 from pipeline.reading.index import Float64
-from pipeline.support.claim_support import CONTRADICTED
 
 _STANCE_TOLERANCE = 0.25  # half the difference of two mean sentiments, of faithful summaries too
 _FOCUS_TOLERANCE = 0.6  # 1 - cosine of a summary's and a source's mean vectors, of faithful summaries too
@@ -42,7 +41,7 @@ def read_drift(
     sentiments = max(_sentiments(plan, sentences), key=lambda pair: abs(pair[0] - pair[1]), default=(0.0, 0.0))
     stance = abs(sentiments[0] - sentiments[1]) / 2
     tone = max(0.0, summary.intensity - source.intensity)
-    meaning = _contradicted_share(claims, CONTRADICTED)
+    meaning = _contradicted_share(claims, plan.config.contradicted)
     focus = (1 - focus_cosine) / 2
     parts = (
         _STANCE_WEIGHT * _beyond(stance, _STANCE_TOLERANCE),

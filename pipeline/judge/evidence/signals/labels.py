@@ -13,15 +13,17 @@ from pipeline.protocols import Tokenizer, TokenMark
 from pipeline.reading.document import ReadText
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.word_table import WordTable
-from pipeline.support.claim_support import ClaimLabel, Hypothesis, is_unsupported, read_support
+from pipeline.support.claim_support import ClaimLabel, Hypothesis, SupportConfig, is_unsupported, read_support
 
 
-def read_claim(draft: ReadTexts, plan: ClaimPlan, scores: CheckedScores, tokenizer: Tokenizer) -> Claim:
+def read_claim(
+    draft: ReadTexts, plan: ClaimPlan, scores: CheckedScores, tokenizer: Tokenizer, config: SupportConfig
+) -> Claim:
     """Returns a claim with its evidence."""
     stop_if_nobody_waits()
     claim, told, text = plan.claim, draft.summary.read, plan.claim.passage.text
     premises, is_copied = tuple(one.span.text for one in plan.passages), draft.values.has_words(told.table, claim.words)
-    support = read_support(Hypothesis(text, premises, plan.known_share, is_copied), scores)
+    support = read_support(Hypothesis(text, premises, plan.known_share, is_copied), scores, config)
     passage = None if support.premise is None else plan.passages[support.premise]
     mismatches = find_mismatches(told, claim.words, draft.values, plan.passage)
     unsupported = tuple[TextSpan, ...]()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import log1p
 
 from pipeline.judge.evidence.claim import Claim
-from pipeline.judge.evidence.config import EvidenceConfig, QuestionMode
+from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import Side
 from pipeline.judge.evidence.plan import EvidencePlan, FactPlan
 from pipeline.judge.evidence.signals.answers import (
@@ -28,7 +28,7 @@ from pipeline.reading.index import WordIndex
 from pipeline.reading.overlap import SourceSequences
 from pipeline.reading.values import Values
 from pipeline.reading.word_table import WordTable
-from pipeline.support.claim_support import SUPPORTED, ClaimLabel
+from pipeline.support.claim_support import ClaimLabel
 
 _MASK = "____"
 _KIND_WEIGHTS = {SpanKind.NUMBER: 1.0, SpanKind.DATE: 1.0, SpanKind.NAME: 1.5, SpanKind.WORD: 0.0}
@@ -155,9 +155,9 @@ def coverage_questions(
         fact = asked_about[rank]
         passage = facts[fact].passage
         given, score = respondent.answer(question, passage.sentences if passage else ())
-        if score < 1 and config.question_mode is QuestionMode.ENTAILED:
+        if score < 1:
             literal = respondent.find_told(question)
-            is_told = literal is not None or entailments[fact] >= SUPPORTED
+            is_told = literal is not None or entailments[fact] >= config.supported
             given, score = literal or given, 1.0 if is_told else min(score, _PARTLY)
         answered.append(respondent.question(question, given, score))
     return tuple(answered)

@@ -15,7 +15,7 @@ from pipeline.judge.ultra.levels import Tool
 
 COVERAGE, BIAS = MetricName.COVERAGE, MetricName.BIAS_TOXICITY
 REQUEST = JudgeRequest("The agency raised fees.", "Fees rose.")
-LIMITS = JudgeLimits(max_source_chars=30, max_summary_chars=20, max_tool_scores=3, max_tool_name_chars=5)
+LIMITS = JudgeLimits(max_source_chars=30, max_summary_chars=20, max_tool_scores=3)
 UNKNOWN_FRAMEWORK = cast("tuple[Framework, ...]", ("twin_lock", "triple_lock"))  # as from a file
 UNKNOWN = cast("MetricName", "style")
 PERCENT = LogisticMapping(b1=4, b2=0.1, b3=50, b4=0, b5=3)
@@ -45,7 +45,7 @@ def score(value: float, tool: str = "mine", mapping: LogisticMapping | None = No
         (replace(REQUEST, tool_scores=(score(math.inf, mapping=PERCENT),)), "tool_scores[0].score", "inf"),
         (replace(REQUEST, tool_scores=(score(3), score(4))), "tool_scores[1].tool", "one again"),
         (replace(REQUEST, tool_scores=(score(3, " "),)), "tool_scores[0].tool", "only white space"),
-        (replace(REQUEST, tool_scores=(score(3, "too long"),)), "tool_scores[0].tool", "8 characters"),
+        (replace(REQUEST, tool_scores=(score(3, "x" * 101),)), "tool_scores[0].tool", "101 characters"),
         (replace(REQUEST, tool_scores=tuple(score(3, str(i)) for i in range(4))), "tool_scores", "4 scores"),
         (
             replace(REQUEST, tool_scores=(replace(score(3), metric=UNKNOWN),)),

@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.model_answers import PairScores
-from pipeline.support.claim_support import ClaimLabel, Hypothesis, claim_support, label_of, read_support, signals
+from pipeline.support.claim_support import (
+    ClaimLabel,
+    Hypothesis,
+    SupportConfig,
+    claim_support,
+    label_of,
+    read_support,
+    signals,
+)
 
 SHARES = st.floats(0, 1)
 
@@ -63,8 +71,8 @@ def test_a_certain_model_is_believed_but_not_entirely() -> None:
 def test_labels_are_bands_of_the_probability_unless_the_source_contradicts(
     probability: float, label: ClaimLabel
 ) -> None:
-    assert label_of(probability, is_contradicted=False) is label
-    assert label_of(probability, is_contradicted=True) is ClaimLabel.UNSUPPORTED
+    assert label_of(probability, SupportConfig(), is_contradicted=False) is label
+    assert label_of(probability, SupportConfig(), is_contradicted=True) is ClaimLabel.UNSUPPORTED
 
 
 @pytest.mark.parametrize(
@@ -83,4 +91,4 @@ def test_a_statement_is_labelled_by_the_answers_about_its_premises(
     premises = tuple(f"passage {number}" for number in range(len(answers)))
     statement = Hypothesis("statement", premises, 1.0, is_copied=is_copied)
     rows = np.array([[entails, 0.0, contradicts] for entails, contradicts in answers], dtype=np.float32).reshape(-1, 3)
-    assert read_support(statement, PairScores(statement.pairs, rows)).label is label
+    assert read_support(statement, PairScores(statement.pairs, rows), SupportConfig()).label is label

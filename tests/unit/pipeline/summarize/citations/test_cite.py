@@ -9,6 +9,7 @@ from pipeline.summarize.citations.cite import CitationBounds, cite
 from pipeline.summarize.citations.places import Citations, CitationSupport, SourcePlace
 from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.gate.reading import ClaimReader
+from pipeline.support.claim_support import SupportConfig
 from tests.fakes_pipeline import ScriptedEntailment
 
 ALL = CitationBounds(max_citations=100, max_read=100)
@@ -92,7 +93,7 @@ async def test_a_written_sentence_leads_to_the_sentences_that_it_was_made_from()
 async def test_a_model_says_how_well_a_written_sentence_is_supported(says: float, support: CitationSupport) -> None:
     entailment = ScriptedEntailment(default=says)
     text = "Drain the housing. Below 5 degrees, the frost protection is heating the housing."
-    known, written = (await cited(text, reader=ClaimReader(entailment, 1))).cited
+    known, written = (await cited(text, reader=ClaimReader(entailment, 1, SupportConfig()))).cited
     assert (known.support, known.probability) == (CitationSupport.VERBATIM, None)
     assert written.support is support
     assert written.probability is not None
@@ -101,10 +102,17 @@ async def test_a_model_says_how_well_a_written_sentence_is_supported(says: float
     assert {hypothesis for _, hypothesis in asked} == {"Below 5 degrees, the frost protection is heating the housing."}
 
 
+@pytest.mark.parametrize(("least", "support"), [(0.3, CitationSupport.SUPPORTED), (0.99, CitationSupport.MARKED)])
+async def test_the_thresholds_of_the_settings_decide_what_is_supported(least: float, support: CitationSupport) -> None:
+    reader = ClaimReader(ScriptedEntailment(default=0.9), 1, SupportConfig(partly_supported=least))
+    (citation,) = (await cited("Below 5 degrees, the frost protection is heating the housing.", reader=reader)).cited
+    assert citation.support is support
+
+
 async def test_of_too_many_sentences_those_with_values_are_read() -> None:
     entailment = ScriptedEntailment(default=0.9)
     text = "Clean water primes the pump. Cover bolts get 25 Nm of torque."
-    found = await cited(text, CitationBounds(100, 1), ClaimReader(entailment, 1))
+    found = await cited(text, CitationBounds(100, 1), ClaimReader(entailment, 1, SupportConfig()))
     assert [one.support for one in found.cited] == [CitationSupport.UNREAD, CitationSupport.SUPPORTED]
 
 

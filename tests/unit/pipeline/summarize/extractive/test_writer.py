@@ -172,7 +172,7 @@ async def test_listings_are_not_embedded() -> None:
 
 
 async def test_a_critique_brings_back_what_was_missing() -> None:
-    made = writer(min_map_tokens=0, map_share=0.05, fill_share=0.0)
+    made = writer(min_map_tokens=0, map_share=0.05)
     assert "Kiel" not in (await made.extract(extract_task(MANUAL))).text
     critique = "FAIL: Only 50.0% of the document's values are in the summary.\n- entities missing: kiel ; x"
     assert "Kiel" in (await made.extract(extract_task(MANUAL, critique=critique))).text

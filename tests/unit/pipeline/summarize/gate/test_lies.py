@@ -7,17 +7,20 @@ import pytest
 
 from pipeline.protocols import Float32
 from pipeline.reading.words import fold
-from pipeline.summarize.document import SourceChunk, SummarizeOptions, make_document
+from pipeline.summarize.document import SourceChunk, SummarizeOptions, SummaryType, make_document
 from pipeline.summarize.errors import StorageError
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.writer import ExtractiveWriter
 from pipeline.summarize.gate.config import TrustConfig
+from pipeline.summarize.gate.findings import FaultKind
 from pipeline.summarize.gate.gate import GatedWriter, TrustGate
 from pipeline.summarize.jobs.submitted import SummaryJobs
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.result import SummaryResult
 from pipeline.summarize.storage.records import SummaryStatus
+from pipeline.summarize.writer import ExtractTask
+from pipeline.support.claim_support import SupportConfig
 from tests.fakes_pipeline import ScriptedEntailment, fake_models
 from tests.scripted_endpoint.author import Lie, changed_sentences, tell, write
 from tests.unit.pipeline.summarize.documents import LIMITS, read_all, result_of, summarizer_in
@@ -130,6 +133,15 @@ class BrokenOnce(ScriptedEntailment):
             self.calls.append([])
             raise StorageError("the models are gone")
         return await super().entail(pairs)
+
+
+@pytest.mark.parametrize(("least", "is_kept"), [(0.3, True), (0.99, False)])
+async def test_the_thresholds_of_the_settings_decide_what_is_unsupported(*, least: float, is_kept: bool) -> None:
+    gate = TrustGate(TrustConfig(), ScriptedEntailment(default=0.9), support=SupportConfig(partly_supported=least))
+    chunk = SourceChunk(0, 1, "The valve opens at 6 bar. The seal lasts five years.")
+    task = ExtractTask(SummaryType.TECHNICAL, "Manual", 0, 1, (chunk,))
+    checked = await gate.check("At 6 bar, the valve is open.", await gate.read(task, room=1.0, caller=""))
+    assert (FaultKind.UNSUPPORTED not in [one.kind for one in checked.trust.findings]) == is_kept
 
 
 async def test_an_answer_whose_check_did_not_end_is_not_asked_for_again(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from pipeline.protocols import Float32, ModelIdentity
 from pipeline.summarize.gate.reading import ClaimReader
-from pipeline.support.claim_support import Hypothesis
+from pipeline.support.claim_support import Hypothesis, SupportConfig
 
 
 class SteppedEntailment:
@@ -31,7 +31,7 @@ def claims_of(caller: str, count: int) -> list[Hypothesis]:
 
 async def test_a_short_answer_of_one_caller_does_not_wait_for_the_long_ones_of_another() -> None:
     model = SteppedEntailment()
-    reader = ClaimReader(model, 1)
+    reader = ClaimReader(model, 1, SupportConfig())
     async with asyncio.TaskGroup() as group:
         anns = [group.create_task(reader.read(claims_of("ann", 256), caller="ann")) for _ in range(3)]
         caller, go_on = await model.calls.get()
@@ -50,7 +50,7 @@ async def test_a_short_answer_of_one_caller_does_not_wait_for_the_long_ones_of_a
 
 async def test_no_more_answers_are_read_at_once_than_the_settings_say() -> None:
     model = SteppedEntailment()
-    reader = ClaimReader(model, 2)
+    reader = ClaimReader(model, 2, SupportConfig())
     names = ("ann", "bob", "cid", "dan")
     async with asyncio.TaskGroup() as group:
         for name in names:

@@ -2,18 +2,16 @@
 
 import pytest
 
-from pipeline.judge.evidence.config import EvidenceConfig, QuestionMode
 from pipeline.judge.evidence.table import EvidenceTable, Question
 from pipeline.judge.exact import duplicate_span_count
 from tests.fakes_pipeline import ScriptedEntailment
 from tests.unit.pipeline.judge.evidence.tables_by_fakes import ARTICLE, build
 
-LITERAL = EvidenceConfig(question_mode=QuestionMode.LITERAL)
 OTHER_WORDS = "Officials shut a crossing, which shop owners fear."
 
 
-def entailing(summary: str, probability: float, config: EvidenceConfig | None = None) -> EvidenceTable:
-    return build(ARTICLE, summary, config=config, entailment=ScriptedEntailment(default=probability))
+def entailing(summary: str, probability: float) -> EvidenceTable:
+    return build(ARTICLE, summary, entailment=ScriptedEntailment(default=probability))
 
 
 def scores(asked: tuple[Question, ...]) -> list[float]:
@@ -23,15 +21,14 @@ def scores(asked: tuple[Question, ...]) -> list[float]:
 @pytest.mark.parametrize(("probability", "score"), [(0.5, 1), (0.49, 0)])
 def test_a_question_is_answered_when_the_summary_entails_its_fact(probability: float, score: float) -> None:
     assert scores(entailing(OTHER_WORDS, probability).coverage_questions) == [score] * 6
-    assert scores(entailing(OTHER_WORDS, probability, LITERAL).coverage_questions) == [0] * 6
 
 
 def test_a_question_is_answered_by_its_answer_and_two_more_words_of_its_fact_wherever_they_stand() -> None:
     source = "The council closed the bridge over cracks. Bob met Ann on costs."
     told, untold = ("The bridge over cracks closed.", "The bridge fell.")
-    for first, config, score in ((told, None, 1), (untold, None, 0), (told, LITERAL, 0)):
+    for first, score in ((told, 1), (untold, 0)):
         summary = f"{first} The council met Bob on costs."
-        made = build(source, summary, config=config, entailment=ScriptedEntailment(default=0.1))
+        made = build(source, summary, entailment=ScriptedEntailment(default=0.1))
         (question,) = [question for question in made.coverage_questions if question.answer == "council"]
         assert (question.score, question.given) == (score, "council" if score else None)
 
