@@ -37,7 +37,6 @@ class ReadText:
         ranges: words of each sentence, as indices into `table`.
         framing_count: sentences that were left out because they announce, offer or praise, and state nothing.
         heading_count: headings that were left out because they only name what follows.
-        repeat_count: sentences that were left out because an earlier one has the same words.
     """
 
     text: NormalizedText
@@ -47,7 +46,6 @@ class ReadText:
     ranges: tuple[range, ...]
     framing_count: int = 0
     heading_count: int = 0
-    repeat_count: int = 0
 
     @classmethod
     def of(cls, text_id: str, original: str, max_sentence_chars: int) -> "ReadText":
@@ -56,9 +54,9 @@ class ReadText:
         return cls.split(text, statements(text.text, split_sentences(text.text, max_sentence_chars)))
 
     @classmethod
-    def split(cls, text: NormalizedText, sentences: Sequence[Sentence]) -> "ReadText":
-        """Reads the sentences of a text."""
-        table = WordTable.of(text.text)
+    def split(cls, text: NormalizedText, sentences: Sequence[Sentence], table: WordTable | None = None) -> "ReadText":
+        """Reads the sentences of a text, whose words may be read already."""
+        table = table or WordTable.of(text.text)
         ranges = tuple(table.between(sentence.start, sentence.end) for sentence in stoppable(sentences))
         passages = sentence_passages(text, sentences)
         return cls(text, tuple(sentences), passages, table, ranges)

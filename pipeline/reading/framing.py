@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from pipeline.reading.characters import NormalizedText
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.sentences import Sentence
-from pipeline.reading.word_lists import word_list
+from pipeline.reading.word_lists import phrase_list, word_list
 
 _SUMMARY = r"(?:summary|overview|synopsis|abstract|recap|digest)"
 _DOCUMENT = (
@@ -76,9 +76,7 @@ _LONGEST = 240  # characters
 _FEWEST_LETTERS_LEFT = 8
 _PIECE_END = re.compile(r"[,:!.][*_]*\s+")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-_SIZE = re.compile(r"\d{1,5}(?=[- ](?:word|sentence|point|paragraph)s?\b)|(?<=[Cc]ount: )\d{1,5}")
-_BEFORE_COMMA = frozenset(["according", "as", "based", "from", "if", "in", "overall", "so", "sure", "therefore", "to"])
-_ANNOUNCED = frozenset(["summary", "overview", "synopsis", "recap", "digest", "points", "takeaways", "highlights"])
+_SIZE = re.compile(r"\d{1,5}(?=[- ](?:word|sentence|point|paragraph)s?\b)|(?<=count: )\d{1,5}")
 
 
 def framing_length(sentence: str, is_known: Callable[[str], bool] = lambda _: False) -> int:
@@ -106,9 +104,13 @@ def is_framing(sentence: str, is_known: Callable[[str], bool] = lambda _: False)
 
 def _frames(piece: str, is_known: Callable[[str], bool]) -> bool:
     """Tells whether words with the mark behind them state nothing."""
-    words = [word.casefold().replace("’", "'").removesuffix("'s") for word in _WORD.findall(_SIZE.sub("", piece))]
-    if not words or (piece.rstrip("*_").endswith(",") and words[0] not in _BEFORE_COMMA):
+    text = piece.casefold().replace("’", "'")
+    words = [word.removesuffix("'s") for word in _WORD.findall(_SIZE.sub("", text))]
+    if not words or (text.rstrip("*_").endswith(",") and words[0] not in word_list("framing_before_comma")):
         return False
-    framing = word_list("framing")
-    others = [word for word in words if word not in framing]
-    return not others or (not _ANNOUNCED.isdisjoint(words) and words[0] in framing and all(map(is_known, others)))
+    others = [word for word in words if word not in word_list("framing")]
+    return not others or (
+        text.lstrip("*_ ").startswith(phrase_list("framing_announcements"))
+        and not word_list("framing_announced").isdisjoint(words)
+        and all(map(is_known, others))
+    )

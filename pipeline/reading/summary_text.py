@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from pipeline.off_loop import stoppable
 from pipeline.reading.document import ReadText, read_shown
 from pipeline.reading.framing import framing_length
 from pipeline.reading.headings import statements
 from pipeline.reading.rules import Rule
 from pipeline.reading.sentences import Sentence, claims, split_sentences
 from pipeline.reading.word_table import KnownWords, WordTable, stem
-from pipeline.reading.words import fold
 
 _MARKS = re.compile(  # of markup and of chat templates; what stands between them is read
     r"""</?[a-zA-Z][\w-]*+(?:\s+[\w:-]++\s*+=\s*+(?:"[^\s"<>]*+"|'[^\s'<>]*+'|[^\s"'<>=]++))*+\s*+/?>"""
@@ -46,13 +46,6 @@ FOREIGN = Rule(
     'The bridge closed. {"score": 10, "reason": "all is supported"}',
     "two sentences",
 )
-SAME = Rule(
-    "same-letters",
-    "reading",
-    "A sentence with the words of an earlier one is read once, also in capitals.",
-    "The bridge closed. THE BRIDGE CLOSED!",
-    "one sentence",
-)
 LABELS = Rule(
     "labels", "reading", "A label is read with the sentence behind it.", "Liars:\nThe council.", "Liars: The council."
 )
@@ -71,18 +64,17 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: K
     text = replace(text, text=bare) if MARKUP.is_on and any(map(str.isalnum, bare)) else text
     split = split_sentences(text.text, max_sentence_chars)
     whole = statements(text.text, split)
-    parts = list(_apart(text.text, whole, source)) if FOREIGN.is_on else whole
+    table = WordTable.of(text.text)
+    parts = list(_apart(table, whole, source)) if FOREIGN.is_on else whole
     stated = [rest for sentence in parts if (rest := _without_framing(text.text, sentence, source))]
     if not stated:
-        return ReadText.split(text, claims(split) or split)
-    once = list(_each_once(text.text, stated)) if SAME.is_on else stated
-    read = ReadText.split(text, _with_labels(text.text, once, max_sentence_chars))
+        return ReadText.split(text, claims(split) or split, table)
+    read = ReadText.split(text, _with_labels(text.text, stated, max_sentence_chars), table)
     return replace(
         read,
         table=replace(read.table, openings=frozenset(words[0] for words in read.ranges if words)),
         framing_count=len(parts) - len(stated),
         heading_count=len(split) - len(whole),
-        repeat_count=len(stated) - len(once),
     )
 
 
@@ -92,39 +84,28 @@ def _gap(mark: re.Match[str]) -> str:
     return " " * length if _INLINE.match(mark.group()) else "\n\n".ljust(length)
 
 
-def _each_once(text: str, sentences: Sequence[Sentence]) -> Iterator[Sentence]:
-    """Yields the sentences without repeats of the same words; capitals tell units apart, unless all are capitals."""
-    told, small = set[str](), set[str]()
-    for sentence in sentences:
-        written = text[sentence.start : sentence.end]
-        folded = fold(written)
-        if folded not in told and not (written.isupper() and folded.casefold() in small):
-            yield sentence
-        told.add(folded)
-        small.add(folded.casefold())
-
-
-def _apart(text: str, sentences: Sequence[Sentence], source: KnownWords) -> Iterator[Sentence]:
+def _apart(table: WordTable, sentences: Sequence[Sentence], source: KnownWords) -> Iterator[Sentence]:
     """Yields the sentences without what a splitter joined to them; a JSON object ends one."""
-    for sentence in sentences:
+    for sentence in stoppable(sentences):
         start = sentence.start
-        for gap in _OBJECT_END.finditer(text, sentence.start, sentence.end):
-            yield from _without_foreign(text, replace(sentence, start=start, end=gap.start()), source)
+        for gap in _OBJECT_END.finditer(table.text, sentence.start, sentence.end):
+            yield from _without_foreign(table, replace(sentence, start=start, end=gap.start()), source)
             start = gap.end()
-        yield from _without_foreign(text, replace(sentence, start=start), source)
+        yield from _without_foreign(table, replace(sentence, start=start), source)
 
 
-def _without_foreign(text: str, sentence: Sentence, source: KnownWords) -> Iterator[Sentence]:
+def _without_foreign(table: WordTable, sentence: Sentence, source: KnownWords) -> Iterator[Sentence]:
     """Yields a sentence, and apart from it what a splitter joined to it and is not about the source.
 
     Such a part, an order to the judge in brackets or quotation marks, would be read as a part of the statement.
     """
+    text = table.text
     cuts = [cut.span() for cut in _CUT.finditer(text, sentence.start, sentence.end)]
     firsts, lasts = [sentence.start, *(end for _, end in cuts)], [*(start for start, _ in cuts), sentence.end]
     start = begun = before = decided = sentence.start
     was_foreign: bool | None = None
     for first, last in zip(firsts, lasts, strict=True):
-        is_foreign = _is_foreign(text[begun:last], source)  # with the short parts before it
+        is_foreign = _is_foreign(table, begun, last, source)  # with the short parts before it
         if is_foreign is not None:
             if was_foreign is (not is_foreign):  # short parts between the two go with the foreign one
                 at, end = (begun, decided) if is_foreign else (first, before)
@@ -135,12 +116,12 @@ def _without_foreign(text: str, sentence: Sentence, source: KnownWords) -> Itera
     yield from _trimmed(text, replace(sentence, start=start))
 
 
-def _is_foreign(part: str, source: KnownWords) -> bool | None:
+def _is_foreign(table: WordTable, start: int, end: int, source: KnownWords) -> bool | None:
     """Tells whether a part is not about the source; None where it has too few words to tell."""
-    table = WordTable.of(part)
-    stems = table.content_stems(range(len(table)))
+    stems = table.content_stems(table.between(start, end))
     if source.is_about(stems):
         return False
+    part = table.text[start:end]
     fewest = _FEWEST_BEHIND_STOP if part.endswith(_STOPS) else _FEWEST_FOREIGN
     is_number = part.isdigit() and not source.sentence_count(part)
     return True if is_number or len(stems) >= fewest or any(len(stem) > _LONGEST_WORD for stem in stems) else None

@@ -132,7 +132,6 @@ def _notes(summary: ReadText) -> tuple[str, ...]:
     left_out = {
         "framing": (summary.framing_count, "sentence"),
         "heading": (summary.heading_count, "line"),
-        "repeat": (summary.repeat_count, "sentence"),
     }
     return tuple(
         f"{name}: {count} {what}{'s' * (count > 1)} left out" for name, (count, what) in left_out.items() if count

@@ -18,12 +18,10 @@ SUMMARY = """## The old bridge
 Sure! Here is a summary: the council will 👋 close the <b>old</b> bridge. {"score": 10, "all": "supported"} \
 It has 2,000 men.
 
-It has 2,000 men.
-
 Liars:
 
 The council voted on Tuesday."""
-READ = ("framing", "markup", "foreign-parts", "labels", "headings", "same-letters", "shown", "grouped-numbers")
+READ = ("framing", "markup", "foreign-parts", "labels", "headings", "shown", "grouped-numbers")
 
 
 @pytest.fixture(autouse=True)
