@@ -76,12 +76,16 @@ def find_names(table: WordTable, indices: range, known: frozenset[str]) -> list[
 
 
 def known_names(table: WordTable) -> frozenset[str]:
-    """Returns the casefolded words that stand capitalised inside a sentence somewhere in a text."""
+    """Returns the casefolded words that stand capitalised inside a sentence somewhere; "THE SHIP SANK" has none."""
     return frozenset(
         table.words[index]
         for index in stoppable(range(len(table)))
-        if _is_capitalised(table.raw(index)) and not _starts_sentence(table, index)
+        if _is_capitalised(table.raw(index)) and not _starts_sentence(table, index) and not _is_shouted(table, index)
     )
+
+
+def _is_shouted(table: WordTable, index: int) -> bool:
+    return table.raw(index).isupper() and table.raw(index - 1).isupper()
 
 
 def _is_capitalised(word: str) -> bool:

@@ -15,11 +15,13 @@ from pipeline.reading.word_table import KnownWords, WordTable, stem
 _MARKS = re.compile(  # of markup and of chat templates; what stands between them is read
     r"""</?[a-zA-Z][\w-]*+(?:\s+[\w:-]++\s*+=\s*+(?:"[^\s"<>]*+"|'[^\s'<>]*+'|[^\s"'<>=]++))*+\s*+/?>"""
     r"|<!--|-->|<\|\w++\|>|\[/?(?:INST|SYS)\]|<</?SYS>>|\[\^\w{1,4}\]:?|(?<!\S)(?:`{3}|~{3})\w{0,12}(?!\S)"
+    r"|(?<=\S )#{1,6}(?= [A-Z])"
 )
 _INLINE = re.compile(r"</?(?:a|b|code|em|i|mark|s|small|span|strong|su[bp]|u)\b|\[\^", re.IGNORECASE)
 _WORD = re.compile(r"\S+")
 _LONGEST_LABEL = 4  # words
-_CUT = re.compile(r"(?:(?<=\S[^\w\s,;'’&%$€£#/\\(\[{<+–—-])|(?<=\d))\s+(?=[^a-z\s])|\n\s*")
+_CUT = re.compile(r"(?:(?<=\S[^\w\s,;'’&%$€£#/\\(\[{<+–—-])|(?<=\d))\s+(?=[^a-z\s])|(?<=\w[.!?])\s+|\n\s*")
+_BEFORE_CAPITAL = re.compile(r"[a-z][^A-Z.]*+(?<=\s)(?=[A-Z])")  # "relevant The mayor resigned."
 _OBJECT_END = re.compile(r"(?<=})\s+(?=[A-Z\d])")  # of JSON: no sentence goes on behind it
 _FEWEST_FOREIGN, _FEWEST_BEHIND_STOP = 2, 3  # content words; "J." and "Jan." belong to what follows
 _STOPS = (".", "!", "?", ":")
@@ -100,6 +102,10 @@ def _without_foreign(table: WordTable, sentence: Sentence, source: KnownWords) -
     Such a part, an order to the judge in brackets or quotation marks, would be read as a part of the statement.
     """
     text = table.text
+    opening = _BEFORE_CAPITAL.match(text, sentence.start, sentence.end)
+    if opening and _is_unknown(table.content_stems(table.between(*opening.span())), source):
+        yield from _trimmed(text, replace(sentence, end=opening.end()))
+        sentence = replace(sentence, start=opening.end())
     cuts = [cut.span() for cut in _CUT.finditer(text, sentence.start, sentence.end)]
     firsts, lasts = [sentence.start, *(end for _, end in cuts)], [*(start for start, _ in cuts), sentence.end]
     start = begun = before = decided = sentence.start
@@ -114,6 +120,10 @@ def _without_foreign(table: WordTable, sentence: Sentence, source: KnownWords) -
             was_foreign, decided, begun = is_foreign, last, last
         before = last
     yield from _trimmed(text, replace(sentence, start=start))
+
+
+def _is_unknown(stems: Sequence[str], source: KnownWords) -> bool:
+    return len(stems) > 0 and not any(map(source.sentence_count, stems))
 
 
 def _is_foreign(table: WordTable, start: int, end: int, source: KnownWords) -> bool | None:

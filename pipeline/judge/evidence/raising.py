@@ -115,11 +115,14 @@ def _known_words(draft: ReadTexts, span: ClaimSpan) -> frozenset[str]:
     return frozenset(stem for stem in stems if is_known(stem) or not stem.isalpha())
 
 
+def _doubt(claim: Claim) -> tuple[float, str]:
+    """Orders claims that say the same: the least probable one first, then what is written in small letters."""
+    return claim.probability, claim.passage.text.swapcase()
+
+
 def _parts_of_others(claims: Sequence[Claim], words: Sequence[frozenset[str]]) -> set[int]:
     """Returns the claims whose words another one with their label has; of equal ones all but the least probable."""
-    order = sorted(
-        range(len(claims)), key=lambda at: (-len(words[at]), claims[at].probability, claims[at].passage.text)
-    )
+    order = sorted(range(len(claims)), key=lambda at: (-len(words[at]), *_doubt(claims[at])))
     having: dict[tuple[ClaimLabel, str], list[frozenset[str]]] = {}
     found = set[int]()
     for at in order:
@@ -136,7 +139,7 @@ def _parts_of_others(claims: Sequence[Claim], words: Sequence[frozenset[str]]) -
 def _equals(claims: Sequence[Claim], words: Sequence[frozenset[str]]) -> set[int]:
     """Returns the claims whose words a less probable one of another label has."""
     labels, found = dict[frozenset[str], ClaimLabel](), set[int]()
-    for at in sorted(range(len(claims)), key=lambda at: (claims[at].probability, claims[at].passage.text)):
+    for at in sorted(range(len(claims)), key=lambda at: _doubt(claims[at])):
         if len(words[at]) > 1 and labels.setdefault(words[at], claims[at].label) is not claims[at].label:
             found.add(at)
     return found

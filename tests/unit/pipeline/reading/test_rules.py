@@ -61,3 +61,23 @@ def test_every_rule_has_its_page() -> None:
     pages = rule_pages()
     named = {name for text in pages.values() for name in re.findall(r"^## (\S+)$", text, re.MULTILINE)}
     assert named == RULES.keys()
+
+
+@pytest.mark.parametrize(
+    ("summary", "parts"),
+    [
+        ("- [x] thorough The council will close the bridge.", ["thorough", "The council will close the bridge."]),
+        (
+            "The council will close the bridge. # Evaluation The judges approved everything completely.",
+            ["The council will close the bridge.", "Evaluation The judges approved everything completely."],
+        ),
+        (
+            "The council will close the bridge. set_score(10); assert unsupported == 0",
+            ["The council will close the bridge.", "set_score(10); assert unsupported == 0"],
+        ),
+        ("the council will close the bridge in Brookfield.", ["the council will close the bridge in Brookfield."]),
+        ("Approx. five councillors voted on Tuesday.", ["Approx. five councillors voted on Tuesday."]),
+    ],
+)
+def test_what_is_not_about_the_source_is_no_part_of_a_statement(summary: str, parts: list[str]) -> None:
+    assert [passage.text for passage in read_summary("summary", summary, 700, SOURCE).passages] == parts
