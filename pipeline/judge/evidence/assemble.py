@@ -7,9 +7,9 @@ from typing import Self
 
 import numpy as np
 
+from pipeline.judge.config import EvidenceConfig
 from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.claims import SegmentSpan, join_segments
-from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import EvidencePart
 from pipeline.judge.evidence.plan import EvidencePlan, FactPlan, key_point_counts, plan_facts
 from pipeline.judge.evidence.raising import RaisingSentences, mark_raising

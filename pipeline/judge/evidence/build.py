@@ -4,8 +4,8 @@ import hashlib
 from dataclasses import replace
 from functools import partial
 
+from pipeline.judge.config import EvidenceConfig
 from pipeline.judge.evidence.assemble import CheckedClaims, assemble
-from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import EvidenceRequest, ReadSource, read_source, read_texts
 from pipeline.judge.evidence.plan import make_plan
 from pipeline.judge.evidence.proposals import Proposals, ProposalSet, apply_proposals, make_task, preferred_facts

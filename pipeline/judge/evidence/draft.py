@@ -7,8 +7,8 @@ from typing import Self
 
 import numpy as np
 
+from pipeline.judge.config import EvidenceConfig
 from pipeline.judge.evidence.claims import ClaimSpan, SegmentSpan, find_claims, find_segments, most_consequential
-from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.off_loop import stop_if_nobody_waits
 from pipeline.protocols import Tokenizer
 from pipeline.reading.document import Capitals, ReadText

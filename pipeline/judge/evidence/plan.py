@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pipeline.judge.config import EvidenceConfig
 from pipeline.judge.evidence.claims import ClaimSpan
-from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import EvidencePart, ReadTexts, Side
 from pipeline.model_answers import Embeddings, Pair
 from pipeline.off_loop import stop_if_nobody_waits

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from pipeline.judge.evidence.config import EvidenceConfig
+from pipeline.judge.config import EvidenceConfig
 from pipeline.judge.evidence.plan import EvidencePlan
 from pipeline.judge.evidence.signals.answers import AnswerSpan, SpanKind, find_spans, score_answer
 from pipeline.judge.evidence.table import EvidenceTable, Question

@@ -10,9 +10,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pipeline.judge.config import ProposalConfig
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.fusion import Distribution, from_log_probabilities, from_samples, mean_of_distributions
-from pipeline.judge.language_model.config import ProposalConfig
 from pipeline.judge.language_model.grade import (
     BEST_FIRST,
     LETTERS,

@@ -13,9 +13,9 @@ from typing import TypeVar
 
 from pydantic import BaseModel, Field
 
+from pipeline.judge.config import ProposalConfig
 from pipeline.judge.evidence.proposals import ProposalSet, ProposalTask, ProposedQuestion
 from pipeline.judge.language_model import questions as prompts
-from pipeline.judge.language_model.config import ProposalConfig
 from pipeline.judge.language_model.questions import (
     Messages,
     Statements,

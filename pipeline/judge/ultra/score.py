@@ -5,10 +5,10 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pipeline.judge.config import UltraConfig
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.fusion import fuse, smooth
 from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricResult
-from pipeline.judge.ultra.config import UltraConfig
 from pipeline.judge.ultra.levels import LevelJudge, LevelReading, LevelTask, Tool, assess_agreement, tool_opinions
 from pipeline.judge.ultra.tools import EvidenceView, measure
 from pipeline.judge.ultra.verdict import Opinion, Outcome, deciding_places, to_metric

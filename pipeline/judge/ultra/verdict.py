@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from pipeline.judge.citation import cite, cite_first, count, sentences
+from pipeline.judge.config import UltraConfig
 from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.table import KeyPointCoverage
 from pipeline.judge.exact import exact, half_up
@@ -19,7 +20,6 @@ from pipeline.judge.result import (
     apply_caps,
     to_object,
 )
-from pipeline.judge.ultra.config import UltraConfig
 from pipeline.judge.ultra.levels import LevelReading, LevelSource, ScoreAgreement, Tool
 from pipeline.judge.ultra.tools import EvidenceView
 from pipeline.reading.passage import TextSpan

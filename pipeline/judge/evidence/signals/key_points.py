@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from pipeline.judge.evidence.config import EvidenceConfig
+from pipeline.judge.config import EvidenceConfig
 from pipeline.judge.evidence.plan import EvidencePlan, FactPlan
 from pipeline.judge.evidence.table import KeyPoint, KeyPointCoverage
 from pipeline.model_answers import PairScores

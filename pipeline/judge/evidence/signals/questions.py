@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log1p
 
+from pipeline.judge.config import EvidenceConfig
 from pipeline.judge.evidence.claim import Claim
-from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import Side
 from pipeline.judge.evidence.plan import EvidencePlan, FactPlan
 from pipeline.judge.evidence.signals.answers import (

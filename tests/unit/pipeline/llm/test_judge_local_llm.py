@@ -7,7 +7,7 @@ import pytest
 
 from pipeline.assess.synthesis.config import SynthesisConfig
 from pipeline.assess.synthesis.synthesizer import Synthesizer
-from pipeline.judge.language_model.config import ProposalConfig
+from pipeline.judge.config import ProposalConfig
 from pipeline.judge.language_model.level_judge import LlmLevelJudge
 from pipeline.judge.language_model.proposals import LlmProposals
 from pipeline.judge.result import MetricName

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import replace
 
+from pipeline.judge.config import EvidenceConfig
 from pipeline.judge.evidence.build import SourceReader, build_evidence
-from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.draft import EvidenceRequest
 from pipeline.judge.evidence.proposals import Proposals, ProposalSet, ProposalTask
 from pipeline.judge.evidence.table import EvidenceTable, EvidenceTimings

@@ -5,9 +5,9 @@ from typing import Unpack
 
 import pytest
 
+from pipeline.judge.config import LockConfig
 from pipeline.judge.evidence.table import KeyPointCoverage, Question
 from pipeline.judge.locks.caps import JUDGE_LOCK, TWIN_LOCK
-from pipeline.judge.locks.config import LockConfig
 from pipeline.judge.locks.score import score_lock
 from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricResult, MetricStatus
 from pipeline.support.claim_support import ClaimLabel

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from jsonschema import Draft202012Validator
 
+from pipeline.judge.config import LockConfig
 from pipeline.judge.evidence.claim import MismatchKind
 from pipeline.judge.evidence.table import EvidenceTable, KeyPointCoverage, LexiconKind, LexiconSeverity, Tone
 from pipeline.judge.locks.caps import RelevanceMode
-from pipeline.judge.locks.config import LockConfig
 from pipeline.judge.locks.hallucination import LISTED, HallucinationSeverity
 from pipeline.judge.locks.relevance import Overlap
 from pipeline.judge.locks.score import score_lock

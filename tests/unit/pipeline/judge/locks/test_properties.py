@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.judge.config import LockConfig
 from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.table import (
     EvidenceTable,
@@ -21,7 +22,6 @@ from pipeline.judge.evidence.table import (
 )
 from pipeline.judge.locks.alignment import score_of_drift
 from pipeline.judge.locks.caps import JUDGE_LOCK, TWIN_LOCK
-from pipeline.judge.locks.config import LockConfig
 from pipeline.judge.locks.hallucination import ClaimCounts, LabelCounts, score_of_counts
 from pipeline.judge.locks.score import score_lock
 from pipeline.judge.result import Framework, MetricName

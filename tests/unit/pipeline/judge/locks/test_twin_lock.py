@@ -5,9 +5,9 @@ from typing import Unpack
 
 import pytest
 
+from pipeline.judge.config import LockConfig
 from pipeline.judge.evidence.table import KeyPointCoverage
 from pipeline.judge.locks.caps import TWIN_LOCK, RelevanceMode
-from pipeline.judge.locks.config import LockConfig
 from pipeline.judge.locks.hallucination import ClaimCounts, score_of_counts
 from pipeline.judge.locks.score import score_lock
 from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricResult, MetricStatus

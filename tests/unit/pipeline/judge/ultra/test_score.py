@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from pipeline.judge.config import UltraConfig
 from pipeline.judge.evidence.table import EvidenceTable, LexiconKind, LexiconSeverity, Tone
 from pipeline.judge.fusion import FusionForm, fuse, smooth
 from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricStatus
-from pipeline.judge.ultra.config import UltraConfig
 from pipeline.judge.ultra.levels import Tool
 from pipeline.judge.ultra.score import UltraHelp, score_ultra
 from tests.unit.pipeline.judge.tables import (
