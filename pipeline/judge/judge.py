@@ -25,7 +25,7 @@ from pipeline.judge.request import (
 )
 from pipeline.judge.result import Framework, FrameworkResult, MetricStatus
 from pipeline.judge.tracing import judgement_span, note_judgement, open_span
-from pipeline.judge.ultra.score import UltraHelp, score_ultra
+from pipeline.judge.ultra.score import score_ultra
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.metering import MeteredChatModel
 from pipeline.off_loop import OffLoop, Stopwatch
@@ -166,9 +166,9 @@ class Judge:
         """Scores a table. The two locks are pure functions of it; Ultra may ask models again."""
         with open_span(f"judge {framework}") as span:
             if framework is Framework.ULTRA:
-                level_judge = LlmLevelJudge(models.chat, self._config.proposals) if models.chat else None
-                help_ = UltraHelp(level_judge, usable_tool_scores(request.tool_scores))
-                result = await score_ultra(table, self._config.ultra, help_)
+                read_level = LlmLevelJudge(models.chat, self._config.proposals).read_level if models.chat else None
+                given = usable_tool_scores(request.tool_scores)
+                result = await score_ultra(table, self._config.ultra, read_level=read_level, caller_tools=given)
             else:
                 result = score_lock(table, self._config.lock.rules_of(framework))
             if table.omitted_claim_count:

@@ -14,13 +14,12 @@ from pipeline.agreement.measures import auc, cohen_kappa, expected_calibration_e
 from pipeline.evaluate.comparison import EntailmentEvidence
 from pipeline.evaluate.components import COMPONENTS, applied_weights, harmonic_mean, score_flow, score_length
 from pipeline.evaluate.config import EvaluateWeights
-from pipeline.judge.fusion import fuse, smooth
+from pipeline.judge.fusion import assess_agreement, fuse, smooth
 from pipeline.judge.locks.alignment import score_of_drift
 from pipeline.judge.locks.caps import JUDGE_LOCK, TWIN_LOCK
 from pipeline.judge.locks.score import score_lock
 from pipeline.judge.result import FrameworkResult
-from pipeline.judge.ultra.levels import assess_agreement
-from pipeline.judge.ultra.verdict import score_of, support_limit
+from pipeline.judge.ultra.score import score_of, support_limit
 from pipeline.reading.terms import find_terms
 from pipeline.summarize.packing import level_calls
 from pipeline.summarize.retention import Mentions, find_stated, measure, measure_recall

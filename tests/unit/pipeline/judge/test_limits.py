@@ -8,10 +8,9 @@ import pytest
 
 from pipeline.errors import InvalidInputError
 from pipeline.judge.config import JudgeLimits
-from pipeline.judge.fusion import LogisticMapping
+from pipeline.judge.fusion import LogisticMapping, Tool
 from pipeline.judge.request import JudgeRequest, MetricToolScore, check_request, tool_score_notes, usable_tool_scores
 from pipeline.judge.result import Framework, MetricName
-from pipeline.judge.ultra.levels import Tool
 
 COVERAGE, BIAS = MetricName.COVERAGE, MetricName.BIAS_TOXICITY
 REQUEST = JudgeRequest("The agency raised fees.", "Fees rose.")

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.judge.fusion import fuse
-from pipeline.judge.ultra.levels import ScoreAgreement, Tool, assess_agreement, tool_opinions
+from pipeline.judge.fusion import ScoreAgreement, Tool, assess_agreement, fuse, tool_opinions
 
 
 def agreement(*scores: float, certainty: float = 1.0, verified_share: float = 1.0) -> ScoreAgreement:

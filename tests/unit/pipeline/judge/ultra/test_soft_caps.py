@@ -3,22 +3,21 @@ from fractions import Fraction
 
 import pytest
 
-from pipeline.judge.evidence.claim import ClaimMismatch, MismatchKind
+from pipeline.judge.evidence.claim import Claim, ClaimMismatch, MismatchKind
 from pipeline.judge.result import Cap, MetricName, apply_caps
-from pipeline.judge.ultra.tools import EvidenceView, is_contradicted
-from pipeline.judge.ultra.verdict import caps_of, support_limit
-from tests.unit.pipeline.judge.tables import S, U, claims, place, table
+from pipeline.judge.ultra.score import caps_of, support_limit
+from pipeline.judge.ultra.tools import contradicted, unsupported_share
+from tests.unit.pipeline.judge.tables import S, U, claims, place
 
 MISMATCH = ClaimMismatch(MismatchKind.NUMBER, place("summary", 0, "12"), place("source", 0, "21"))
 
 
-def view(*supports: float, contradicted: bool = False) -> EvidenceView:
-    made = [replace(claims(S)[0], probability=support, sentence_index=at) for at, support in enumerate(supports)]
-    return EvidenceView(table(made_claims=made), tuple(made[:1]) if contradicted else ())
+def claims_at(*supports: float) -> list[Claim]:
+    return [replace(claims(S)[0], probability=support, sentence_index=at) for at, support in enumerate(supports)]
 
 
-def capped(score: int, metric: MetricName, evidence: EvidenceView) -> tuple[float, tuple[Cap, ...]]:
-    value, caps = apply_caps(Fraction(score), caps_of(metric, evidence, contradiction_limit=4.0))
+def capped(score: int, metric: MetricName, made: list[Claim]) -> tuple[float, tuple[Cap, ...]]:
+    value, caps = apply_caps(Fraction(score), caps_of(metric, made, contradiction_limit=4.0))
     return float(value), caps
 
 
@@ -28,7 +27,7 @@ def test_the_limit_by_hand(unsupported: float, limit: float) -> None:
 
 
 def test_unsupported_statements_limit_coverage_and_relevance_alone() -> None:
-    half = view(1.0, 0.0)
+    half = claims_at(1.0, 0.0)
     for metric in MetricName:
         score, caps = capped(9, metric, half)
         is_limited = metric in {MetricName.COVERAGE, MetricName.RELEVANCE}
@@ -37,25 +36,25 @@ def test_unsupported_statements_limit_coverage_and_relevance_alone() -> None:
 
 
 def test_a_verified_contradiction_limits_hallucination_too() -> None:
-    score, caps = capped(9, MetricName.HALLUCINATION, view(1.0, contradicted=True))
+    refuted = replace(claims_at(0.1)[0], contradiction=0.9, entailment=0.0, mismatches=(MISMATCH,))
+    score, caps = capped(9, MetricName.HALLUCINATION, [refuted, *claims_at(1.0)])
     assert (score, caps[0].name, caps[0].lowered) == (4.0, "verified_contradiction", True)
     assert '"support 0" (source' in caps[0].reason
 
 
 def test_a_cap_that_changes_nothing_is_reported_as_such() -> None:
-    score, caps = capped(2, MetricName.COVERAGE, view(1.0, 0.0))
+    score, caps = capped(2, MetricName.COVERAGE, claims_at(1.0, 0.0))
     assert (score, caps[0].lowered) == (2.0, False)
 
 
 def test_sentences_count_alike_however_many_claims_they_have() -> None:
     places = ((0, 0.4), (0, 0.8), (1, 1.0))
     made = [replace(claims(S)[0], sentence_index=sentence, probability=support) for sentence, support in places]
-    found = EvidenceView.of(table(made_claims=made))
-    assert found.unsupported_share == pytest.approx(1 - (0.6 + 1.0) / 2)
+    assert unsupported_share(made) == pytest.approx(1 - (0.6 + 1.0) / 2)
 
 
 def test_without_claims_nothing_is_unsupported() -> None:
-    assert EvidenceView.of(table(made_claims=())).unsupported_share == 0
+    assert unsupported_share(()) == 0
 
 
 @pytest.mark.parametrize(
@@ -72,4 +71,4 @@ def test_a_contradiction_needs_two_witnesses(
     contradiction: float, mismatches: tuple[ClaimMismatch, ...], probability: float, *, expected: bool
 ) -> None:
     claim = replace(claims(U)[0], contradiction=contradiction, mismatches=mismatches, probability=probability)
-    assert is_contradicted(claim) is expected
+    assert bool(contradicted([claim])) is expected

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.judge.evidence.table import KeyPointCoverage, SummarySegment
+from pipeline.judge.evidence.table import EvidenceTable, KeyPointCoverage, SummarySegment
 from pipeline.judge.result import MetricName
-from pipeline.judge.ultra.tools import EvidenceView, measure
+from pipeline.judge.ultra.tools import certainty, measure, unsupported_share
 from pipeline.support.claim_support import ClaimLabel
 from tests.unit.pipeline.judge.tables import P, S, U, claims, key_points, segments, table
 
@@ -15,7 +15,7 @@ FILLERS = st.lists(st.tuples(SHARES, st.floats(-1, 1), st.integers(0, 9)), max_s
 
 
 def relevance(*made: SummarySegment) -> dict[str, float]:
-    view = EvidenceView.of(replace(table(), segments=made))
+    view = replace(table(), segments=made)
     return {tool.name: tool.score for tool in measure(view, MetricName.RELEVANCE)}
 
 
@@ -57,9 +57,8 @@ def test_an_ungrounded_claim_never_lowers_the_unsupported_share_and_never_raises
         for at, (probability, may_raise) in enumerate([*first, (more, False)])
         for claim in claims(S)
     ]
-    before, after = (EvidenceView.of(table(made_claims=made)) for made in (claims_of[:-1], claims_of))
-    assert after.unsupported_share >= before.unsupported_share - 1e-12
-    assert after.certainty <= before.certainty + 1e-12
+    assert unsupported_share(claims_of) >= unsupported_share(claims_of[:-1]) - 1e-12
+    assert certainty(claims_of) <= certainty(claims_of[:-1]) + 1e-12
 
 
 @pytest.mark.parametrize("label", [S, P, U])
@@ -67,16 +66,16 @@ def test_an_ungrounded_claim_never_lowers_the_unsupported_share_and_never_raises
 def test_what_is_said_in_many_ways_raises_nothing_more_than_said_once(
     label: ClaimLabel, other: float, said: float, times: int
 ) -> None:
-    def view(times: int) -> EvidenceView:
+    def said_in(times: int) -> EvidenceTable:
         first, *made = claims(S, *[label] * times)
         ways = [replace(claim, probability=said, may_raise=not at) for at, claim in enumerate(made)]
         parts = [replace(segment, may_raise=not at) for at, segment in enumerate(segments(*[said] * times))]
         whole = (replace(first, probability=other), *ways)
-        return EvidenceView.of(table(made_claims=whole, made_segments=(*segments(other), *parts)))
+        return table(made_claims=whole, made_segments=(*segments(other), *parts))
 
-    once, often = view(1), view(times)
-    assert often.unsupported_share >= once.unsupported_share - 1e-12
-    assert often.certainty <= once.certainty + 1e-12
+    once, often = said_in(1), said_in(times)
+    assert unsupported_share(often.claims) >= unsupported_share(once.claims) - 1e-12
+    assert certainty(often.claims) <= certainty(once.claims) + 1e-12
     for new, old in zip(measure(often, MetricName.RELEVANCE), measure(once, MetricName.RELEVANCE), strict=True):
         assert new.score <= old.score + 1e-12
 
@@ -86,7 +85,7 @@ def test_a_detail_that_a_label_forgives_counts_in_coverage() -> None:
         points = [
             replace(point, content_share=words, entailment=entailment) for point in key_points(KeyPointCoverage.FULLY)
         ]
-        view = EvidenceView.of(table(points=tuple(points)))
+        view = table(points=tuple(points))
         return {tool.name: tool.score for tool in measure(view, MetricName.COVERAGE)}["key_point_recall"]
 
     assert (recall(0.5, 0.1), recall(1.0, 0.1), recall(0.5, 0.75)) == (3, 5, 4)
