@@ -147,10 +147,10 @@ class Judge:
         return judgement
 
     async def _gather(self, request: JudgeRequest, models: Models) -> EvidenceTable:
-        proposals = LlmProposals(models.chat, self._config.proposals) if models.chat else None
+        propose = LlmProposals(models.chat, self._config.proposals).propose if models.chat else None
         with open_span("judge evidence") as span:
             asked = EvidenceRequest(request.source, request.summary, _read_parts(request, models))
-            table = await build_evidence(asked, models, self._config.evidence, proposals=proposals, reader=self._reader)
+            table = await build_evidence(asked, models, self._config.evidence, propose=propose, reader=self._reader)
             note(
                 span,
                 claim_count=len(table.claims),

@@ -8,7 +8,7 @@ from pipeline.judge.config import EvidenceConfig
 from pipeline.judge.evidence.assemble import CheckedClaims, assemble
 from pipeline.judge.evidence.draft import EvidenceRequest, ReadSource, read_source, read_texts
 from pipeline.judge.evidence.plan import make_plan
-from pipeline.judge.evidence.proposals import Proposals, ProposalSet, apply_proposals, make_task, preferred_facts
+from pipeline.judge.evidence.proposals import ProposalSet, Propose, apply_proposals, make_task, preferred_facts
 from pipeline.judge.evidence.table import EvidenceTable, EvidenceTimings
 from pipeline.model_answers import CheckedScores, Embeddings, PairScores
 from pipeline.off_loop import OffLoop, Stopwatch
@@ -50,7 +50,7 @@ async def build_evidence(
     models: Models,
     config: EvidenceConfig | None = None,
     *,
-    proposals: Proposals | None = None,
+    propose: Propose | None = None,
     reader: SourceReader | None = None,
 ) -> EvidenceTable:
     """Returns the evidence about a summary. The same input gives the same table to the last bit, timings aside.
@@ -58,7 +58,7 @@ async def build_evidence(
     Args:
         models: the embedder is asked once, with one list; the NLI model with a list of claims, then one of key points,
             at most two pairs for a claim and one for a key point, however long the source is.
-        proposals: asked once. None: no LLM.
+        propose: asks an LLM once. None: no LLM.
         reader: reads the source, and says where long texts are read. None: in the event loop.
 
     Raises:
@@ -72,8 +72,8 @@ async def build_evidence(
     stopwatch.lap("embedding_ms")
     plan = await off_loop(partial(make_plan, draft, embeddings, config))
     proposed = None
-    if proposals is not None:
-        proposed = await proposals.propose(make_task(plan, config))
+    if propose is not None:
+        proposed = await propose(make_task(plan))
         if preferred := preferred_facts(plan, proposed):
             plan = await off_loop(partial(make_plan, draft, embeddings, config, preferred))
     stopwatch.lap("proposals_ms")

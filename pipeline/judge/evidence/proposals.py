@@ -5,9 +5,8 @@ Everything is checked. An id that does not exist, or a quote that does not stand
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from pipeline.judge.config import EvidenceConfig
 from pipeline.judge.evidence.plan import EvidencePlan
@@ -44,16 +43,12 @@ class ProposalTask:
         source_sentences: statements of the source worth asking about, by position; ids are their indices here.
         claims: of the summary, by position; ids are their indices here.
         premises: for each claim, the passage of the source that it is checked against.
-        key_point_count: least and most key points wanted.
-        question_count: questions wanted from either side.
     """
 
     source_sentences: tuple[TextSpan, ...]
     claims: tuple[TextSpan, ...]
     premises: tuple[TextSpan | None, ...]
     summary: TextSpan
-    key_point_count: tuple[int, int]
-    question_count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,20 +70,15 @@ class ProposalSet:
     notes: tuple[str, ...] = ()
 
 
-class Proposals(Protocol):
-    """Writes key points, questions and answers for one request."""
-
-    async def propose(self, task: ProposalTask) -> ProposalSet:
-        """Returns proposals. Failures of the endpoint end in empty parts with a note, never in an exception."""
-
+Propose = Callable[[ProposalTask], Awaitable[ProposalSet]]
+"""Writes proposals. Failures of the endpoint end in empty parts with a note, never in an exception."""
 
 _OFFERED_SENTENCES = 24
-_KEY_POINT_COUNT = (4, 7)
 _LONGEST_QUESTION_CHARS = 500
 _QUOTE_EDGES = " \t\n\"'“”‘’«»`.,;:"
 
 
-def make_task(plan: EvidencePlan, config: EvidenceConfig) -> ProposalTask:
+def make_task(plan: EvidencePlan) -> ProposalTask:
     """Returns what the LLM gets to see: the most central sentences, the claims, and where the source speaks of them."""
     source = plan.draft.source.read
     return ProposalTask(
@@ -96,8 +86,6 @@ def make_task(plan: EvidencePlan, config: EvidenceConfig) -> ProposalTask:
         claims=tuple(claim.claim.passage for claim in plan.claims),
         premises=tuple(claim.passage.span if claim.passage else None for claim in plan.claims),
         summary=plan.draft.summary.read.text.whole(),
-        key_point_count=_KEY_POINT_COUNT,
-        question_count=config.question_count,
     )
 
 
