@@ -7,6 +7,8 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
 
+from opentelemetry.trace import Span
+
 from pipeline.judge.cache import JudgeCaches
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.evidence.build import SourceReader, build_evidence
@@ -24,7 +26,7 @@ from pipeline.judge.request import (
     usable_tool_scores,
 )
 from pipeline.judge.result import Framework, FrameworkResult, MetricStatus
-from pipeline.judge.tracing import judgement_span, note_judgement, open_span
+from pipeline.judge.tracing import open_span
 from pipeline.judge.ultra.score import score_ultra
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.metering import MeteredChatModel
@@ -101,15 +103,19 @@ class Judge:
             is_computed = True
             return await self._compute(request, models, key, emit)
 
-        with judgement_span(request) as span:
+        sizes = {"source_chars": len(request.source), "summary_chars": len(request.summary)}
+        with open_span("invoke_workflow judge", **sizes) as span:
+            span.set_attributes({"gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": "judge"})
+            span.set_attribute("precis.frameworks", [framework.value for framework in request.wanted])
             key = await self._off_loop(partial(self._check, request, models))
             judgement = await (compute() if self._cache is None else self._cache.get(f"{self._owner} {key}", compute))
             if not is_computed:
+                judgement = replace(judgement, is_cached=True, language_model_usage=LlmUsage())
                 if judgement.evidence:
                     emit(EvidenceReady(judgement.evidence))
                 for result in judgement.frameworks:
                     _emit_metrics(result, emit)
-            note_judgement(span, judgement)
+            _note(span, judgement)
             return judgement
 
     def _check(self, request: JudgeRequest, models: Models) -> str:
@@ -215,6 +221,21 @@ def _notes(request: JudgeRequest, table: EvidenceTable | None) -> tuple[str, ...
 def _emit_metrics(result: FrameworkResult, emit: Emit) -> None:
     for metric in result.metrics:
         emit(MetricReady(result.framework, metric))
+
+
+def _note(span: Span, judgement: Judgement) -> None:
+    """Adds to a trace what the request came to, and what it cost."""
+    usage = judgement.language_model_usage
+    note(
+        span,
+        request_hash=judgement.request_hash,
+        cached=judgement.is_cached,
+        degraded=judgement.degraded,
+        model_calls=usage.calls,
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
+        retries=usage.retries,
+    )
 
 
 def _log(judgement: Judgement) -> None:

@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import replace
 from functools import partial
 
+from pipeline.judge.cache import SharedCache
 from pipeline.judge.config import EvidenceConfig
 from pipeline.judge.evidence.assemble import CheckedClaims, assemble
 from pipeline.judge.evidence.draft import EvidenceRequest, ReadSource, read_source, read_texts
@@ -13,7 +14,6 @@ from pipeline.judge.evidence.table import EvidenceTable, EvidenceTimings
 from pipeline.model_answers import CheckedScores, Embeddings, PairScores
 from pipeline.off_loop import OffLoop, Stopwatch
 from pipeline.protocols import Models
-from pipeline.shared_cache import SharedCache
 
 
 class SourceReader:

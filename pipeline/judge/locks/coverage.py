@@ -11,13 +11,12 @@ from enum import StrEnum
 from fractions import Fraction
 from itertools import chain
 
-from pipeline.judge.citation import cite_first, count, sentences
 from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.table import EvidenceTable, KeyPoint, KeyPointCoverage, SummarySegment
 from pipeline.judge.exact import exact, guarded_mean, harmonic_mean
 from pipeline.judge.locks.caps import LockRules, RawScore, RelevanceMode, cap_at
 from pipeline.judge.locks.hallucination import LISTED, QuestionScores, extraneous_caps, unsupported_passages
-from pipeline.judge.result import Cap, Framework, Input, Json, MetricError, MetricName
+from pipeline.judge.result import Cap, Framework, Input, Json, MetricError, MetricName, cite_first, count, sentences
 from pipeline.reading.passage import TextSpan
 
 KEY_POINT_TOKENS = 6

@@ -11,12 +11,22 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Self
 
-from pipeline.judge.citation import cite, cite_first, count, sentences
 from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.table import EvidenceTable, Question
 from pipeline.judge.exact import HALF, duplicate_span_count, exact, guarded_mean, half_up, harmonic_mean, mean
 from pipeline.judge.locks.caps import LockRules, RawScore, cap_at
-from pipeline.judge.result import Cap, Input, Json, JsonObject, MetricName, MetricStatus
+from pipeline.judge.result import (
+    Cap,
+    Input,
+    Json,
+    JsonObject,
+    MetricName,
+    MetricStatus,
+    cite,
+    cite_first,
+    count,
+    sentences,
+)
 from pipeline.reading.passage import TextSpan
 from pipeline.support.claim_support import ClaimLabel
 

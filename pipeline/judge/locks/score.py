@@ -9,7 +9,6 @@ from dataclasses import replace
 from fractions import Fraction
 from math import isfinite
 
-from pipeline.judge.citation import count
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.exact import distinct_spans, half_up
 from pipeline.judge.locks.alignment import score_alignment, score_bias_toxicity
@@ -31,6 +30,7 @@ from pipeline.judge.result import (
     MetricName,
     MetricResult,
     apply_caps,
+    count,
     to_object,
 )
 

@@ -5,7 +5,6 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pipeline.judge.citation import cite, cite_first, count, sentences
 from pipeline.judge.config import UltraConfig
 from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.table import EvidenceTable, KeyPointCoverage
@@ -33,6 +32,10 @@ from pipeline.judge.result import (
     MetricResult,
     MetricStatus,
     apply_caps,
+    cite,
+    cite_first,
+    count,
+    sentences,
     to_object,
 )
 from pipeline.judge.ultra.tools import certainty, contradicted, measure, unsupported_share
