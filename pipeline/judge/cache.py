@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Generic, TypeVar
 
 from pipeline.judge.config import JudgementCacheConfig
-from pipeline.judge.evidence.claim import Claim
-from pipeline.judge.evidence.draft import ReadSource
+from pipeline.judge.evidence.plan import ReadSource
+from pipeline.judge.evidence.table import Claim
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.result import MetricStatus
 from pipeline.reading.passage import TextSpan

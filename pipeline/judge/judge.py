@@ -12,7 +12,7 @@ from opentelemetry.trace import Span
 from pipeline.judge.cache import JudgeCaches
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.evidence.build import SourceReader, build_evidence
-from pipeline.judge.evidence.draft import EvidencePart, EvidenceRequest
+from pipeline.judge.evidence.plan import EvidencePart, EvidenceRequest
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.judgement import EvidenceReady, JudgeEvent, Judgement, JudgeTimings, MetricReady
 from pipeline.judge.language_model.level_judge import LlmLevelJudge

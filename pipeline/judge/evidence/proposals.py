@@ -8,9 +8,8 @@ import unicodedata
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
-from pipeline.judge.config import EvidenceConfig
 from pipeline.judge.evidence.plan import EvidencePlan
-from pipeline.judge.evidence.signals.answers import AnswerSpan, SpanKind, find_spans, score_answer
+from pipeline.judge.evidence.questions import AnswerSpan, SpanKind, find_spans, score_answer
 from pipeline.judge.evidence.table import EvidenceTable, Question
 from pipeline.judge.exact import SAME_SPAN_IOU, intersection_over_union
 from pipeline.reading.document import ReadText
@@ -95,9 +94,7 @@ def preferred_facts(plan: EvidencePlan, proposed: ProposalSet) -> list[int]:
     return list(dict.fromkeys(offered[point] for point in proposed.key_point_ids if 0 <= point < len(offered)))
 
 
-def apply_proposals(
-    table: EvidenceTable, plan: EvidencePlan, proposed: ProposalSet, config: EvidenceConfig
-) -> EvidenceTable:
+def apply_proposals(table: EvidenceTable, plan: EvidencePlan, proposed: ProposalSet) -> EvidenceTable:
     """Replaces questions by proposed ones whose quotes stand in the texts, as many as there are."""
     source, summary = plan.draft.source.read, plan.draft.summary.read
     offered = _offered(plan)
@@ -122,8 +119,8 @@ def apply_proposals(
     ]
     return replace(
         table,
-        coverage_questions=_filled(coverage, table.coverage_questions, config.question_count),
-        claim_questions=_filled(about_claims, table.claim_questions, config.question_count),
+        coverage_questions=_filled(coverage, table.coverage_questions, plan.config.question_count),
+        claim_questions=_filled(about_claims, table.claim_questions, plan.config.question_count),
         question_author=proposed.author if is_used else table.question_author,
         proposals_failed=bool(short) or wrong_ids > 0,
         notes=(*table.notes, *notes, *short),

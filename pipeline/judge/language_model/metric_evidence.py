@@ -8,8 +8,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from pipeline.judge.evidence.claim import Claim
-from pipeline.judge.evidence.table import EvidenceTable, Question
+from pipeline.judge.evidence.table import Claim, EvidenceTable, Question
 from pipeline.judge.result import MetricName
 from pipeline.reading.characters import NormalizedText
 from pipeline.reading.passage import TextSpan

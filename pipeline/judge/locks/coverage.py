@@ -11,8 +11,7 @@ from enum import StrEnum
 from fractions import Fraction
 from itertools import chain
 
-from pipeline.judge.evidence.claim import Claim
-from pipeline.judge.evidence.table import EvidenceTable, KeyPoint, KeyPointCoverage, SummarySegment
+from pipeline.judge.evidence.table import Claim, EvidenceTable, KeyPoint, KeyPointCoverage, SummarySegment
 from pipeline.judge.exact import exact, guarded_mean, harmonic_mean
 from pipeline.judge.locks.caps import LockRules, RawScore, RelevanceMode, cap_at
 from pipeline.judge.locks.hallucination import LISTED, QuestionScores, extraneous_caps, unsupported_passages

@@ -11,8 +11,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Self
 
-from pipeline.judge.evidence.claim import Claim
-from pipeline.judge.evidence.table import EvidenceTable, Question
+from pipeline.judge.evidence.table import Claim, EvidenceTable, Question
 from pipeline.judge.exact import HALF, duplicate_span_count, exact, guarded_mean, half_up, harmonic_mean, mean
 from pipeline.judge.locks.caps import LockRules, RawScore, cap_at
 from pipeline.judge.result import (

@@ -6,8 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, replace
 
 from pipeline.judge.config import UltraConfig
-from pipeline.judge.evidence.claim import Claim
-from pipeline.judge.evidence.table import EvidenceTable, KeyPointCoverage
+from pipeline.judge.evidence.table import Claim, EvidenceTable, KeyPointCoverage
 from pipeline.judge.exact import exact, half_up
 from pipeline.judge.fusion import (
     LOWEST,

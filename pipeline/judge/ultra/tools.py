@@ -9,8 +9,15 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pipeline.judge.evidence.claim import Claim
-from pipeline.judge.evidence.table import EvidenceTable, LexiconKind, LexiconSeverity, Question, SummarySegment, Tone
+from pipeline.judge.evidence.table import (
+    Claim,
+    EvidenceTable,
+    LexiconKind,
+    LexiconSeverity,
+    Question,
+    SummarySegment,
+    Tone,
+)
 from pipeline.judge.exact import guarded_mean
 from pipeline.judge.fusion import Tool
 from pipeline.judge.result import MetricName

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypedDict, Unpack
 
-from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.table import (
+    Claim,
     EvidenceTable,
     EvidenceTimings,
     KeyPoint,

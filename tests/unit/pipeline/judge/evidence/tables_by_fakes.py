@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pipeline.judge.config import EvidenceConfig
 from pipeline.judge.evidence.build import SourceReader, build_evidence
-from pipeline.judge.evidence.draft import EvidenceRequest
+from pipeline.judge.evidence.plan import EvidenceRequest
 from pipeline.judge.evidence.proposals import ProposalSet, ProposalTask, Propose
 from pipeline.judge.evidence.table import EvidenceTable, EvidenceTimings
 from pipeline.off_loop import OffLoop

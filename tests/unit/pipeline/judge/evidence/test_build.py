@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from pipeline.errors import ModelOutputError
 from pipeline.judge.evidence.build import SourceReader, build_evidence
-from pipeline.judge.evidence.claim import MismatchKind
-from pipeline.judge.evidence.draft import EvidenceRequest
-from pipeline.judge.evidence.table import EvidenceTable, KeyPointCoverage
+from pipeline.judge.evidence.plan import EvidenceRequest
+from pipeline.judge.evidence.table import EvidenceTable, KeyPointCoverage, MismatchKind
 from pipeline.off_loop import OffLoop
 from pipeline.protocols import Float32
 from pipeline.reading.passage import TextSpan

@@ -11,9 +11,8 @@ from inference.call import Call, Priority
 from inference.config import InferenceConfig, RuntimeConfig
 from inference.engine import Engine
 from pipeline.judge.evidence.build import build_evidence
-from pipeline.judge.evidence.claim import MismatchKind
-from pipeline.judge.evidence.draft import EvidenceRequest
-from pipeline.judge.evidence.table import EvidenceTable
+from pipeline.judge.evidence.plan import EvidenceRequest
+from pipeline.judge.evidence.table import EvidenceTable, MismatchKind
 from pipeline.support.claim_support import ClaimLabel
 from server.rpc.models import CallScope, EngineModels
 from tests.unit.pipeline.judge.evidence.tables_by_fakes import ARTICLE, timeless

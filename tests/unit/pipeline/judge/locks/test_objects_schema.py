@@ -10,8 +10,14 @@ from hypothesis import given
 from jsonschema import Draft202012Validator
 
 from pipeline.judge.config import LockConfig
-from pipeline.judge.evidence.claim import MismatchKind
-from pipeline.judge.evidence.table import EvidenceTable, KeyPointCoverage, LexiconKind, LexiconSeverity, Tone
+from pipeline.judge.evidence.table import (
+    EvidenceTable,
+    KeyPointCoverage,
+    LexiconKind,
+    LexiconSeverity,
+    MismatchKind,
+    Tone,
+)
 from pipeline.judge.locks.caps import RelevanceMode
 from pipeline.judge.locks.coverage import Overlap
 from pipeline.judge.locks.hallucination import LISTED, HallucinationSeverity

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.judge.config import LockConfig
-from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.table import (
+    Claim,
     EvidenceTable,
     KeyPointCoverage,
     LexiconKind,

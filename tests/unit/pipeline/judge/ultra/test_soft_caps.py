@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import pytest
 
-from pipeline.judge.evidence.claim import Claim, ClaimMismatch, MismatchKind
+from pipeline.judge.evidence.table import Claim, ClaimMismatch, MismatchKind
 from pipeline.judge.result import Cap, MetricName, apply_caps
 from pipeline.judge.ultra.score import caps_of, support_limit
 from pipeline.judge.ultra.tools import contradicted, unsupported_share

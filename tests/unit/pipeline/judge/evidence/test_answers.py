@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.judge.evidence.signals.answers import AnswerSpan, MaskedStatement, answer, find_spans, score_answer
+from pipeline.judge.evidence.questions import AnswerSpan, MaskedStatement, answer, find_spans, score_answer
 from pipeline.reading.document import ReadText
 from pipeline.reading.names import known_names
 from pipeline.reading.values import Values

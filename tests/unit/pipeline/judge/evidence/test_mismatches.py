@@ -2,8 +2,8 @@
 
 import pytest
 
-from pipeline.judge.evidence.claim import ClaimMismatch, MismatchKind
-from pipeline.judge.evidence.signals.mismatches import find_mismatches
+from pipeline.judge.evidence.labels import find_mismatches
+from pipeline.judge.evidence.table import ClaimMismatch, MismatchKind
 from pipeline.reading.document import ReadText
 from pipeline.reading.names import SourceValues
 from pipeline.reading.passages import Passage

@@ -12,11 +12,10 @@ from math import fsum
 
 import numpy as np
 
-from pipeline.judge.evidence.claim import Claim, MismatchKind
 from pipeline.judge.evidence.plan import EvidencePlan
 from pipeline.judge.evidence.raising import RaisingSentences
-from pipeline.judge.evidence.signals.tone import ToneScore, mean_sentiment, sentiment
-from pipeline.judge.evidence.table import ToneReading
+from pipeline.judge.evidence.table import Claim, MismatchKind, ToneReading
+from pipeline.judge.evidence.tone import ToneScore, mean_sentiment, sentiment
 from pipeline.reading.index import Float64
 
 _STANCE_TOLERANCE = 0.25  # half the difference of two mean sentiments, of faithful summaries too
