@@ -5,6 +5,7 @@ Everything is checked. An id that does not exist, or a quote that does not stand
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -12,6 +13,7 @@ from pipeline.judge.evidence.plan import EvidencePlan
 from pipeline.judge.evidence.questions import AnswerSpan, SpanKind, find_spans, score_answer
 from pipeline.judge.evidence.table import EvidenceTable, Question
 from pipeline.judge.exact import SAME_SPAN_IOU, intersection_over_union
+from pipeline.model_answers import small_letters
 from pipeline.reading.document import ReadText
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.values import Values
@@ -74,7 +76,7 @@ Propose = Callable[[ProposalTask], Awaitable[ProposalSet]]
 
 _OFFERED_SENTENCES = 24
 _LONGEST_QUESTION_CHARS = 500
-_QUOTE_EDGES = " \t\n\"'“”‘’«»`.,;:"
+QUOTE_EDGES = " \t\r\n\"'“”‘’«»`.,;:"
 
 
 def make_task(plan: EvidencePlan) -> ProposalTask:
@@ -127,25 +129,25 @@ def apply_proposals(table: EvidenceTable, plan: EvidencePlan, proposed: Proposal
     )
 
 
-def find_quote(text: ReadText, quote: str, words: range | None = None) -> range | None:
-    """Returns the words of a quote; None if it does not stand in the text.
+def find_quote(small: str, quote: str, start: int = 0, end: int | None = None) -> tuple[int, int] | None:
+    """Returns where a quote of a language model stands; None if it does not.
 
-    Case, white space and punctuation at the edges do not count.
+    Case, white space and punctuation at the edges do not count. Takes 1 ms for a million characters.
 
     Args:
-        quote: as an LLM wrote it.
-        words: where it must stand; None: anywhere.
+        small: the text in small letters, character for character.
+        quote: as the model wrote it.
+        start: where in the text it may begin.
+        end: where it must have ended; None: at the end of the text.
     """
-    parts = unicodedata.normalize("NFKC", quote).strip(_QUOTE_EDGES).split()
-    if not parts:
-        return None
-    pattern = re.compile(r"(?<!\w)" + r"\s+".join(map(re.escape, parts)) + r"(?!\w)", re.IGNORECASE)
-    table = text.table
-    start = table.starts[words[0]] if words else 0
-    end = table.ends[words[-1]] + 1 if words else len(table.text)
-    match = pattern.search(table.text, start, end)
-    found = table.between(*match.span()) if match else range(0)
-    return found or None
+    words = small_letters(unicodedata.normalize("NFKC", quote)).strip(QUOTE_EDGES).split()
+    # Begins with a literal, which `re` looks for 20 times as fast as for anything else.
+    pattern = re.compile(r"\s+".join(map(re.escape, words)) + r"(?!\w)")
+    for match in pattern.finditer(small, start, len(small) if end is None else end) if words else ():
+        before = small[max(0, match.start() - 1) : match.start()]
+        if not (before.isalnum() or before == "_"):
+            return match.span()
+    return None
 
 
 class _Checker:
@@ -153,7 +155,7 @@ class _Checker:
 
     def __init__(self, plan: EvidencePlan) -> None:
         self._names = plan.draft.names
-        self._refused: dict[str, int] = {}
+        self._refused = Counter[str]()
 
     @property
     def notes(self) -> list[str]:
@@ -166,19 +168,19 @@ class _Checker:
         """Returns a question with its answers verified and scored; None if it does not hold."""
         question = " ".join(proposed.question.split())
         if not 0 <= proposed.fact_id < len(facts):
-            self._refuse("no such statement")
+            self._refused["no such statement"] += 1
             return None
         if not question or len(question) > _LONGEST_QUESTION_CHARS:
-            self._refuse("no question")
+            self._refused["no question"] += 1
             return None
         fact = facts[proposed.fact_id]
-        expected = find_quote(asking, proposed.answer, fact)
-        if expected is None:
-            self._refuse("the answer is no quote of the statement")
+        expected = _quoted(asking, proposed.answer, fact)
+        if not expected:
+            self._refused["the answer is no quote of the statement"] += 1
             return None
-        given = find_quote(answering, proposed.given) if proposed.given else None
-        if proposed.given and given is None:
-            self._refuse("the given answer is no quote; counted as none")
+        given = _quoted(answering, proposed.given or "")
+        if proposed.given and not given:
+            self._refused["the given answer is no quote; counted as none"] += 1
         answer, found = asking.words_passage(expected), answering.words_passage(given) if given else None
         return Question(
             question=question,
@@ -189,9 +191,6 @@ class _Checker:
             given_span=found,
             score=self._score(expected, asking, given, answering) if given else 0.0,
         )
-
-    def _refuse(self, reason: str) -> None:
-        self._refused[reason] = self._refused.get(reason, 0) + 1
 
     def _score(self, expected: range, asking: ReadText, given: range, answering: ReadText) -> float:
         """Compares two quotes: their numbers and dates must agree, and their other words overlap."""
@@ -209,6 +208,14 @@ class _Checker:
 
     def _spans(self, text: ReadText, words: range) -> list[AnswerSpan]:
         return find_spans(text, words, Values.of(text.text.text), self._names)
+
+
+def _quoted(text: ReadText, quote: str, words: range | None = None) -> range:
+    """Returns the words of a quote that stands in a text, or among some of its words; empty if it does not."""
+    table = text.table
+    start, end = (table.starts[words[0]], table.ends[words[-1]] + 1) if words else (0, None)
+    place = find_quote(small_letters(table.text), quote, start, end)
+    return table.between(*place) if place else range(0)
 
 
 def _offered(plan: EvidencePlan) -> list[int]:

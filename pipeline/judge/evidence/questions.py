@@ -103,7 +103,7 @@ class MaskedStatement:
     def stems(self) -> frozenset[str]:
         """Returns the stems of the content words that are not masked."""
         table = self.text.table
-        return frozenset(table.content_stems(index for index in self.words if index not in self.span.words))
+        return frozenset(table.content_stems([index for index in self.words if index not in self.span.words]))
 
     def __str__(self) -> str:
         """Returns the statement with a line in place of the answer."""
@@ -330,7 +330,7 @@ class _Text:
 def _content_around(table: WordTable, statement: range, span: range) -> frozenset[str]:
     """Returns the stems of the content words beside a span, inside its statement."""
     beside = (*range(span.start - _NEIGHBOURS, span.start), *range(span.stop, span.stop + _NEIGHBOURS))
-    return frozenset(table.content_stems(index for index in beside if index in statement))
+    return frozenset(table.content_stems([index for index in beside if index in statement]))
 
 
 _REACH = 4  # words on either side of the mask

@@ -1,6 +1,6 @@
 """Scores Alignment and Bias & Toxicity: how the summary speaks, beside its source. The same in both locks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 from pipeline.judge.evidence.table import EvidenceTable, LexiconHit, LexiconKind, LexiconSeverity, Tone, ToneReading
@@ -166,12 +166,13 @@ def raw_toxicity(tone: ToneReading, hit_count: int) -> Fraction:
     return clip(Fraction(TOXICITY_BY_TONE[tone.summary_tone] - HIT_COST * hit_count), 0, 10)
 
 
-def _toxicity_caps(rude: Sequence[LexiconHit], rules: LockRules) -> Iterator[Cap]:
-    severities = ((rules.mild_word, LexiconSeverity.MILD), (rules.strong_word, LexiconSeverity.STRONG))
-    for limit, severity in severities:
+def _toxicity_caps(rude: Sequence[LexiconHit], rules: LockRules) -> list[Cap]:
+    caps = list[Cap]()
+    for limit, severity in ((rules.mild_word, LexiconSeverity.MILD), (rules.strong_word, LexiconSeverity.STRONG)):
         for kind in (LexiconKind.PROFANITY, LexiconKind.SLUR):
             hits = [hit for hit in rude if (hit.kind, hit.severity) == (kind, severity)]
-            yield from _hit_caps(limit, f"{severity}_{kind}", hits, applies_to="tox_score")
+            caps += _hit_caps(limit, f"{severity}_{kind}", hits, applies_to="tox_score")
+    return caps
 
 
 def _hit_caps(limit: int, name: str, hits: Sequence[LexiconHit], *, applies_to: str = "score") -> tuple[Cap, ...]:
