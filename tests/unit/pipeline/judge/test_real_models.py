@@ -195,12 +195,6 @@ async def test_a_truth_in_many_ways_raises_no_score_more_than_two_truths_do(engi
             assert score(padded[framework], name) <= score(honest[framework], name) + SLACK
 
 
-async def test_five_runs_are_identical_to_the_last_bit(engine: Engine) -> None:
-    first = reproducible(await judge(engine, CORRUPTIONS["invention"]))
-    for _ in range(4):
-        assert reproducible(await judge(engine, CORRUPTIONS["invention"])) == first
-
-
 async def test_order_and_company_change_nothing(engine: Engine) -> None:
     texts = [FAITHFUL, *CORRUPTIONS.values()]
     alone = {text: reproducible(await judge(engine, text)) for text in texts}
@@ -217,17 +211,3 @@ async def test_invented_sentences_are_found_among_241(engine: Engine) -> None:
     doubtful = {claim.passage.text for claim in judgement.table.claims if claim.label is not ClaimLabel.SUPPORTED}
     assert judgement.checked_claim_count == 241
     assert doubtful.issuperset(long_summaries.INVENTED)
-
-
-async def test_a_source_of_two_hundred_pages_is_judged(engine: Engine) -> None:
-    filler = "The committee discussed item {0} of the agenda and moved on to the next point without a vote. "
-    pages = "\n\n".join("".join(filler.format(30 * page + line) for line in range(30)) for page in range(100))
-    terms = CallScope(Call(None, Priority.BULK), max_queue_wait_s=100)
-    judgement = await Judge().judge(
-        JudgeRequest(f"{pages}\n\n{SOURCE}\n\n{pages}", FAITHFUL, (Framework.TWIN_LOCK,)),
-        EngineModels(engine).bound(terms),
-    )
-    supports = [claim.support.quote for claim in judgement.table.claims if claim.support]
-    assert len(supports) == judgement.claim_count
-    assert all(support in SOURCE for support in supports)
-    assert judgement.table.pair_count < 20

@@ -1,6 +1,5 @@
 """The table with the installed models: faithful summaries against hallucinated ones."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from statistics import mean
@@ -15,7 +14,7 @@ from pipeline.judge.evidence.plan import EvidenceRequest
 from pipeline.judge.evidence.table import EvidenceTable, MismatchKind
 from pipeline.support.claim_support import ClaimLabel
 from server.rpc.models import CallScope, EngineModels
-from tests.unit.pipeline.judge.evidence.tables_by_fakes import ARTICLE, timeless
+from tests.unit.pipeline.judge.evidence.tables_by_fakes import ARTICLE
 
 pytestmark = pytest.mark.models
 
@@ -99,11 +98,3 @@ async def test_a_swapped_value_is_found(engine: Engine, old: str, new: str, kind
     assert found.kind is kind
     assert found.claim.quote in new
     assert not any(claim.mismatches for claim in (await build(engine, ARTICLE, before)).claims)
-
-
-async def test_five_runs_and_all_at_once_are_identical_to_the_last_bit(engine: Engine) -> None:
-    pairs = [*FAITHFUL.items(), *HALLUCINATED.items()]
-    alone = [timeless(await build(engine, *pair)) for pair in pairs]
-    for _ in range(5):
-        together = await asyncio.gather(*(build(engine, *pair) for pair in reversed(pairs)))
-        assert [timeless(table) for table in reversed(together)] == alone

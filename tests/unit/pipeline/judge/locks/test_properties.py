@@ -192,12 +192,6 @@ def test_an_unsupported_claim_caps_coverage_and_relevance(lock: Framework, made:
         assert "hallucination" in {cap.name for cap in metric.caps}
 
 
-@BOTH
-@given(made=TABLES)
-def test_the_same_table_gives_the_same_result(lock: Framework, made: EvidenceTable) -> None:
-    assert score_lock(made, LockConfig().rules_of(lock)) == score_lock(made, LockConfig().rules_of(lock))
-
-
 @given(st.fractions(0, 1), st.fractions(0, 1))
 def test_scores_fall_with_drift_and_with_the_unsupported_fraction(first: Fraction, second: Fraction) -> None:
     low, high = sorted((first, second))
