@@ -1,6 +1,5 @@
 """Judge and JudgeStream: a real server with tiny models, through the real stub."""
 
-import asyncio
 import json
 import math
 from collections.abc import AsyncIterator
@@ -86,7 +85,7 @@ async def test_the_frameworks_own_objects_are_there_as_json(stub: JudgeServiceSt
 
 
 async def test_evidence_points_into_the_texts_that_were_sent(stub: JudgeServiceStub) -> None:
-    texts = {"source": f"  {SOURCE}\r\n\r\nﬁnal “quote”. ", "summary": f"\t{SUMMARY}"}
+    texts = {"source": f"  {SOURCE}\r\n\r\nﬁnal 🚰 “quote”. ", "summary": f"\t{SUMMARY}"}
     result = (await stub.Judge(judge_request(source=texts["source"], summary=texts["summary"]))).result
     spans = spans_of(result)
     assert {span.text_id for span in spans} == {"source", "summary"}
@@ -151,23 +150,6 @@ async def test_a_stream_tells_evidence_then_metrics_then_the_same_result(stub: J
     assert lasting((await stub.Judge(request)).result) == lasting(result)
 
 
-async def test_five_runs_are_identical_alone_and_in_any_company(stub: JudgeServiceStub) -> None:
-    async def streamed(request: pb.JudgeRequest) -> pb.JudgeResult:
-        return [event async for event in stub.JudgeStream(stream_request(request))][-1].result
-
-    async def unary(request: pb.JudgeRequest) -> pb.JudgeResult:
-        return (await stub.Judge(request)).result
-
-    alone = {lasting(await unary(judge_request(1))) for _ in range(5)}
-    assert len(alone) == 1
-    requests = [judge_request(seed if seed % 4 else 1) for seed in range(16)]
-    calls = [(streamed if place % 3 else unary)(request) for place, request in enumerate(requests)]
-    together = [lasting(result) for result in await asyncio.gather(*calls)]
-    assert {one for request, one in zip(requests, together, strict=True) if request == requests[0]} == alone
-    backwards = await asyncio.gather(*map(unary, reversed(requests)))
-    assert [lasting(result) for result in reversed(backwards)] == together
-
-
 @pytest.mark.parametrize(
     ("fields", "field"),
     [
@@ -194,26 +176,6 @@ async def test_the_wrong_field_is_named(stub: JudgeServiceStub, fields: dict[str
         assert fields_of(error) == [field]
         assert "expected" in str(error.details())
         assert len(str(error.details())) < 500  # no user text comes back
-
-
-@pytest.mark.parametrize(
-    ("source", "summary"),
-    [
-        ("市议会批准了第二支施工队。工程耗资七千一百万美元。审计员预计无法按期完成。", "工程耗资七千一百万美元。"),
-        ("今日は雨です。市は水道管を九千三百本交換した。", "市は水道管を交換した。"),
-        ("🚰🚰 Water is safe 👍🏽. The 👩‍👩‍👧 family drinks it 🇺🇸.", "🚰 Water is safe 👍🏽."),
-        ("مجلس المدينة وافق على الفريق الثاني. تكلفة العمل ٧١ مليون.", "تكلفة العمل ٧١ مليون."),
-        ("a\u0000b. c", "\u0000c"),
-    ],
-    ids=["chinese", "japanese", "emoji", "arabic", "null"],
-)
-async def test_any_script_is_judged_with_spans_in_code_points(
-    stub: JudgeServiceStub, source: str, summary: str
-) -> None:
-    result = (await stub.Judge(judge_request(source=source, summary=summary))).result
-    texts = {"source": source, "summary": summary}
-    assert all(texts[span.text_id][span.start : span.end] == span.text for span in spans_of(result))
-    assert all(math.isfinite(metric.score) for framework in result.frameworks for metric in framework.metrics)
 
 
 async def test_judgements_are_counted(app: App, stub: JudgeServiceStub) -> None:

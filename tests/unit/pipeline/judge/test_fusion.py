@@ -25,7 +25,6 @@ from pipeline.judge.fusion import (
     from_samples,
     fuse,
     level_of,
-    mean_of_distributions,
     parse_level,
     perceptual_weights,
     relative_entropy_of,
@@ -213,10 +212,6 @@ def test_samples_count_with_half_an_answer_for_each_level() -> None:
 
 def test_smoothing_leaves_no_level_impossible() -> None:
     assert smooth(CERTAINLY_EXCELLENT) == pytest.approx((0.01, 0.01, 0.01, 0.01, 0.96))
-
-
-def test_two_orders_of_the_letters_are_averaged() -> None:
-    assert mean_of_distributions([CERTAINLY_BAD, CERTAINLY_EXCELLENT]) == (0.5, 0, 0, 0, 0.5)
 
 
 def test_agreement_and_entropy_at_their_ends() -> None:

@@ -179,19 +179,6 @@ def test_a_supported_sentence_that_says_nothing_does_not_lift_the_perfect_guard(
         assert result[MetricName.BIAS_TOXICITY].score == 9
 
 
-@BOTH
-@given(made=TABLES)
-def test_an_unsupported_claim_caps_coverage_and_relevance(lock: Framework, made: EvidenceTable) -> None:
-    limit = 4 if lock is Framework.TWIN_LOCK else 3
-    labels = [*[claim.label for claim in made.claims[:9]], ClaimLabel.UNSUPPORTED]
-    result = score_lock(relabelled(made, labels), LockConfig().rules_of(lock))
-    for name in (MetricName.COVERAGE, MetricName.RELEVANCE):
-        metric = result[name]
-        assert metric.score is not None
-        assert metric.score <= limit
-        assert "hallucination" in {cap.name for cap in metric.caps}
-
-
 @given(st.fractions(0, 1), st.fractions(0, 1))
 def test_scores_fall_with_drift_and_with_the_unsupported_fraction(first: Fraction, second: Fraction) -> None:
     low, high = sorted((first, second))
