@@ -18,7 +18,6 @@ from pipeline.judge.evidence.plan import (
     EvidencePart,
     EvidencePlan,
     EvidenceRequest,
-    FactPlan,
     ReadSource,
     key_point_counts,
     make_plan,
@@ -43,6 +42,7 @@ from pipeline.off_loop import OffLoop, Stopwatch
 from pipeline.protocols import Models, Tokenizer
 from pipeline.reading.document import ReadText
 from pipeline.reading.passage import TextSpan
+from pipeline.reading.passages import Passage
 from pipeline.reading.salience import find_theme, salient_share, told_shares
 
 
@@ -132,7 +132,7 @@ class CheckedClaims:
     plan: EvidencePlan
     claims: tuple[Claim, ...]
     sentences: RaisingSentences
-    facts: Mapping[int, FactPlan]
+    facts: Mapping[int, Passage | None]
 
     @classmethod
     def of(cls, plan: EvidencePlan, scores: CheckedScores, tokenizer: Tokenizer) -> Self:
@@ -144,7 +144,9 @@ class CheckedClaims:
     @property
     def pairs(self) -> tuple[Pair, ...]:
         """Those of the facts, without repeats."""
-        return tuple(dict.fromkeys(fact.pair for fact in self.facts.values() if fact.pair))
+        read = self.plan.draft.source.read
+        told = ((at, passage) for at, passage in self.facts.items() if passage)
+        return tuple(dict.fromkeys((passage.span.text, read.passages[at].text) for at, passage in told))
 
 
 _MOST_SENTENCES = 200  # whose tone and sentiment are read, of either text
@@ -212,17 +214,18 @@ def _key_points(
     stems = {at: read.table.content_stems(read.ranges[at]) for at in checked.facts}
     shares = told_shares(draft.source.index, stems, told)
     points = dict[int, KeyPoint]()
-    for at, fact in checked.facts.items():
-        entailment = scores.entailment(*fact.pair) if fact.pair else 0.0
+    for at, passage in checked.facts.items():
+        fact = read.passages[at]
+        entailment = scores.entailment(passage.span.text, fact.text) if passage else 0.0
         covered = max(entailment, min(1.0, shares[at] / _ROOM))
         points[at] = KeyPoint(
-            passage=fact.statement,
-            token_count=len(tokenizer.offsets(fact.statement.text)),
+            passage=fact,
+            token_count=len(tokenizer.offsets(fact.text)),
             entailment=entailment,
             content_share=shares[at],
             covered_share=covered,
             coverage=_coverage(covered, config),
-            best=summary.passages[fact.passage.best[0]] if fact.passage else None,
+            best=summary.passages[passage.best[0]] if passage else None,
         )
     return points
 

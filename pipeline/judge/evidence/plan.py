@@ -8,7 +8,6 @@ is made of raising sentences alone.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Self
 
 import numpy as np
 
@@ -19,12 +18,12 @@ from pipeline.off_loop import stop_if_nobody_waits
 from pipeline.reading.document import Capitals, ReadText
 from pipeline.reading.index import Closeness, Float64, WordIndex
 from pipeline.reading.names import SourceValues
-from pipeline.reading.passage import TextSpan
-from pipeline.reading.passages import Passage, PassageFinder, claim_weights
+from pipeline.reading.passages import Passage, claim_weights
 from pipeline.reading.rules import Rule
 from pipeline.reading.salience import choose_distinct, rank_centrality, word_centrality
 from pipeline.reading.summary_text import read_summary
-from pipeline.support.claim_support import MAX_SENTENCE_CHARS, PASSAGE_CHARS, SHORT_PASSAGE_CHARS, Hypothesis
+from pipeline.support.claim_support import MAX_SENTENCE_CHARS, SHORT_PASSAGE_CHARS, Hypothesis
+from pipeline.support.premises import PremiseFinder
 
 SOURCE, SUMMARY = "source", "summary"
 """Text ids of evidence."""
@@ -71,27 +70,6 @@ class EvidenceRequest:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Side:
-    """One of the two texts, ready to be searched.
-
-    Attributes:
-        read: the text.
-        index: its words.
-        passages: finds what it says about a statement.
-    """
-
-    read: ReadText
-    index: WordIndex
-    passages: PassageFinder
-
-    @classmethod
-    def of(cls, read: ReadText, *, has_turns: bool) -> Self:
-        """Indexes a text. Linear in its length."""
-        index = WordIndex(read)
-        return cls(read, index, PassageFinder(read, index, PASSAGE_CHARS, has_turns=has_turns))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class ReadSource:
     """A source as read, the same for all of its summaries.
 
@@ -102,7 +80,7 @@ class ReadSource:
         centrality: of its sentences by their words, shape (sentences,).
     """
 
-    side: Side
+    side: PremiseFinder
     values: SourceValues
     capitals: Capitals
     centrality: Float64
@@ -110,7 +88,7 @@ class ReadSource:
 
 def read_source(text: str) -> ReadSource:
     """Reads a source. The CPU-heavy step of a judgement: run it off the loop. Linear in the length of the text."""
-    side = Side.of(ReadText.of(SOURCE, text, MAX_SENTENCE_CHARS), has_turns=True)
+    side = PremiseFinder(ReadText.of(SOURCE, text, MAX_SENTENCE_CHARS))
     values = SourceValues.of(side.read)
     stop_if_nobody_waits()
     return ReadSource(side, values, Capitals.of(side.read), word_centrality(side.read, side.index))
@@ -134,8 +112,8 @@ class ReadTexts:
         parts: of the table that somebody will read.
     """
 
-    source: Side
-    summary: Side
+    source: PremiseFinder
+    summary: PremiseFinder
     all_claims: tuple[ClaimSpan, ...]
     claims: tuple[ClaimSpan, ...]
     worded: frozenset[int]
@@ -145,11 +123,6 @@ class ReadTexts:
     folds_case: bool
     texts: tuple[str, ...]
     parts: frozenset[EvidencePart]
-
-    @property
-    def names(self) -> frozenset[str]:
-        """Casefolded words that stand capitalised inside a sentence of either text."""
-        return self.values.known_names
 
 
 def read_texts(request: EvidenceRequest, source: ReadSource, config: EvidenceConfig) -> ReadTexts:
@@ -166,7 +139,7 @@ def read_texts(request: EvidenceRequest, source: ReadSource, config: EvidenceCon
     texts += [told.passages[place].text for place in told_embedded]
     return ReadTexts(
         source=source.side,
-        summary=Side.of(told, has_turns=False),  # a colon in it would put words before other sentences
+        summary=PremiseFinder(told, has_turns=False),  # a colon in it would put words before other sentences
         all_claims=all_claims,
         claims=claims,
         worded=worded,
@@ -230,24 +203,6 @@ class ClaimPlan:
     def passage(self) -> Passage | None:
         """The longest one."""
         return self.passages[0] if self.passages else None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FactPlan:
-    """A fact of the source, and where the summary may tell it.
-
-    Attributes:
-        statement: the fact.
-        passage: of the summary; None without a raising sentence.
-    """
-
-    statement: TextSpan
-    passage: Passage | None
-
-    @property
-    def pair(self) -> Pair | None:
-        """What the NLI model is asked."""
-        return (self.passage.span.text, self.statement.text) if self.passage else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -318,7 +273,7 @@ def make_plan(
     )
 
 
-def _closeness(side: Side, embedded: Sequence[int], embeddings: Embeddings) -> Closeness:
+def _closeness(side: PremiseFinder, embedded: Sequence[int], embeddings: Embeddings) -> Closeness:
     vectors = embeddings.of([side.read.passages[place].text for place in embedded])
     return Closeness(vectors, embedded, len(side.read.sentences))
 
@@ -335,8 +290,10 @@ def _plan_claim(draft: ReadTexts, claim: ClaimSpan) -> ClaimPlan:
     return ClaimPlan(claim, passages, Hypothesis(claim.passage.text, premises, known_share, is_copied))
 
 
-def plan_facts(plan: EvidencePlan, raising: Sequence[int]) -> dict[int, FactPlan]:
-    """Returns where each fact may be told, by its sentence in the source; none where nobody reads it.
+def plan_facts(plan: EvidencePlan, raising: Sequence[int]) -> dict[int, Passage | None]:
+    """Returns the passage of the summary that may tell each fact, by its sentence in the source.
+
+    None without a raising sentence; no facts where nobody reads them.
 
     Args:
         raising: sentences of the summary; the others tell nothing, whatever a model thinks of them.
@@ -344,12 +301,10 @@ def plan_facts(plan: EvidencePlan, raising: Sequence[int]) -> dict[int, FactPlan
     draft, among = plan.draft, frozenset(raising)
     if draft.parts.isdisjoint(_OF_FACTS):
         return {}
-    source, facts = draft.source, dict[int, FactPlan]()
-    for sentence in dict.fromkeys((*plan.facts, *plan.judge_facts)):
-        weights = claim_weights(source.read.table, source.read.ranges[sentence], source.index)
-        passage = draft.summary.passages.find(weights, among)
-        facts[sentence] = FactPlan(source.read.passages[sentence], passage)
-    return facts
+    read, index = draft.source.read, draft.source.index
+    facts = dict.fromkeys((*plan.facts, *plan.judge_facts))
+    weights = {fact: claim_weights(read.table, read.ranges[fact], index) for fact in facts}
+    return {fact: draft.summary.passages.find(weights[fact], among) for fact in facts}
 
 
 def _facts(

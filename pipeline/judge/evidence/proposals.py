@@ -154,7 +154,7 @@ class _Checker:
     """Looks up quotes and counts what was refused."""
 
     def __init__(self, plan: EvidencePlan) -> None:
-        self._names = plan.draft.names
+        self._names = plan.draft.values.known_names
         self._refused = Counter[str]()
 
     @property

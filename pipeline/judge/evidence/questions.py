@@ -16,14 +16,16 @@ from enum import StrEnum
 from math import inf, log1p
 from typing import Self
 
-from pipeline.judge.evidence.plan import EvidencePlan, FactPlan, Side
+from pipeline.judge.evidence.plan import EvidencePlan
 from pipeline.judge.evidence.table import Claim, Question
 from pipeline.reading.document import ReadText
 from pipeline.reading.names import find_names
 from pipeline.reading.overlap import SourceSequences
+from pipeline.reading.passages import Passage
 from pipeline.reading.values import DatePart, DatePartKind, Measure, Quantity, Values, agree
 from pipeline.reading.word_table import WordTable
 from pipeline.support.claim_support import ClaimLabel
+from pipeline.support.premises import PremiseFinder
 
 _MASK = "____"
 _SHORTEST_WORD = 3
@@ -122,7 +124,7 @@ _PARTLY = 0.5  # the answer differs, but the whole statement is entailed; or the
 
 
 def coverage_questions(
-    plan: EvidencePlan, facts: Mapping[int, FactPlan], entailments: Mapping[int, float], raising: Collection[int]
+    plan: EvidencePlan, facts: Mapping[int, Passage | None], entailments: Mapping[int, float], raising: Collection[int]
 ) -> tuple[Question, ...]:
     """Returns questions about distinct facts of the source, answered from the summary alone.
 
@@ -132,12 +134,15 @@ def coverage_questions(
         raising: raising sentences of the summary.
     """
     draft, config = plan.draft, plan.config
-    source, summary = _Text.of(draft.source, draft.names), _Text.of(draft.summary, draft.names, raising)
+    source, summary = (
+        _Text.of(draft.source, draft.values.known_names),
+        _Text.of(draft.summary, draft.values.known_names, raising),
+    )
     asked_about = plan.facts[: config.question_count]
     answered = []
     for rank, question in _ask_about_facts(source, asked_about, config.question_count):
         fact = asked_about[rank]
-        passage = facts[fact].passage
+        passage = facts[fact]
         given, score = summary.answer(question, passage.sentences if passage else ())
         if score < 1:
             literal = summary.find_told(question)
@@ -161,7 +166,7 @@ def claim_questions(plan: EvidencePlan, claims: Sequence[Claim]) -> tuple[Questi
     about = [at for at, claim in enumerate(claims) if claim.may_raise] or [
         at for at, claim in enumerate(claims) if least and claim.sentence_index == least.sentence_index
     ]
-    source = _Text.of(draft.source, draft.names, range(len(draft.source.read.sentences)))
+    source = _Text.of(draft.source, draft.values.known_names, range(len(draft.source.read.sentences)))
     statements = [draft.claims[at].words for at in about]
     answered = []
     for rank, question in _ask_where_wording_departs(plan, statements):
@@ -182,7 +187,7 @@ def _ask_where_wording_departs(plan: EvidencePlan, statements: Sequence[range]) 
 
     Names, numbers and dates identify a fact better than words, and rare words better than others.
     """
-    read, index, names = plan.draft.summary.read, plan.draft.source.index, plan.draft.names
+    read, index, names = plan.draft.summary.read, plan.draft.source.index, plan.draft.values.known_names
     stems, values, sequences = (
         read.table.stems,
         Values.of(read.text.text),
@@ -250,13 +255,13 @@ class _Text:
         allowed: sentences that may answer.
     """
 
-    side: Side
+    side: PremiseFinder
     values: Values
     names: frozenset[str]
     allowed: Collection[int]
 
     @classmethod
-    def of(cls, side: Side, names: frozenset[str], allowed: Collection[int] = ()) -> Self:
+    def of(cls, side: PremiseFinder, names: frozenset[str], allowed: Collection[int] = ()) -> Self:
         """Reads the values of a text once."""
         return cls(side, Values.of(side.read.text.text), names, allowed)
 
