@@ -12,7 +12,6 @@ import numpy as np
 
 from pipeline.judge.cache import SharedCache
 from pipeline.judge.config import EvidenceConfig
-from pipeline.judge.evidence.drift import read_drift
 from pipeline.judge.evidence.labels import read_claim
 from pipeline.judge.evidence.plan import (
     EvidencePart,
@@ -36,7 +35,14 @@ from pipeline.judge.evidence.table import (
     KeyPointCoverage,
     SummarySegment,
 )
-from pipeline.judge.evidence.tone import ToneScore, describe_intent, find_lexicon_hits, score_tone
+from pipeline.judge.evidence.tone import (
+    MOST_SENTENCES,
+    ToneScore,
+    describe_intent,
+    find_lexicon_hits,
+    read_drift,
+    score_tone,
+)
 from pipeline.model_answers import CheckedScores, Embeddings, Pair, PairScores
 from pipeline.off_loop import OffLoop, Stopwatch
 from pipeline.protocols import Models, Tokenizer
@@ -149,9 +155,6 @@ class CheckedClaims:
         return tuple(dict.fromkeys((passage.span.text, read.passages[at].text) for at, passage in told))
 
 
-_MOST_SENTENCES = 200  # whose tone and sentiment are read, of either text
-
-
 def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> EvidenceTable:
     """Returns the table, with timings of zero and no proposals. Parts that nobody reads are empty.
 
@@ -247,7 +250,7 @@ def _first(facts: Sequence[int], count: int, points: Mapping[int, KeyPoint]) -> 
 
 
 def _intent(source: ReadText, tone: ToneScore, tokenizer: Tokenizer, config: EvidenceConfig) -> str:
-    texts = [passage.text for passage in source.passages[:_MOST_SENTENCES]]
+    texts = [passage.text for passage in source.passages[:MOST_SENTENCES]]
     return describe_intent(source, texts, tone, tokenizer, config.intent_tokens)
 
 
@@ -273,12 +276,12 @@ def _tones(checked: CheckedClaims) -> tuple[ToneScore, ToneScore]:
     texts = [passage.text for passage in summary.passages]
     readings = [
         score_tone(
-            [texts[index] for index in raising[:_MOST_SENTENCES]],
-            [texts[index] for index in others[:_MOST_SENTENCES]],
+            [texts[index] for index in raising[:MOST_SENTENCES]],
+            [texts[index] for index in others[:MOST_SENTENCES]],
         )
         for raising, others in checked.sentences.readings()
     ]
-    of_source = score_tone([passage.text for passage in source.passages[:_MOST_SENTENCES]])
+    of_source = score_tone([passage.text for passage in source.passages[:MOST_SENTENCES]])
     return of_source, max(readings, key=lambda one: one.badness, default=score_tone([]))
 
 
