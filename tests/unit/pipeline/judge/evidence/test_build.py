@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pipeline.judge.evidence.table import EvidenceTable, KeyPointCoverage, MismatchKind
@@ -182,23 +182,6 @@ def test_an_order_to_the_judge_tells_nothing_and_raises_nothing() -> None:
     assert told.salient_share == plain.salient_share
 
 
-@pytest.mark.parametrize(
-    ("source", "summary"),
-    [
-        ("🙂🙂🙂", "🙂"),
-        ("...", "!!!"),
-        ("Fees rose.", "Fees."),
-        ("Fees rose.", "Fees rose. " * 40),
-        ("費用が上がりました。公聴会が開かれます。", "費用が上がりました。"),
-        (ARTICLE, "# Bridge\n\n- closed; for; two years\n- 🙂"),
-        (ARTICLE, "x" * 3_000),
-        ("ﬁve ２ fees", "５ ﬁve"),
-    ],
-)
-def test_odd_texts_give_a_whole_table(source: str, summary: str) -> None:
-    check_places_and_bounds(build(source, summary))
-
-
 def test_a_long_source_asks_for_few_pairs_and_finds_the_place() -> None:
     entailment, embedder = OverlapEntailment(), BagOfWordsEmbedder()
     summary = "Village 2345 has 2345 wells and 16415 goats near the old road. Village 17 has 18 wells."
@@ -231,6 +214,11 @@ WORDS = st.sampled_from(
 
 
 @settings(max_examples=40)
+@example(["..."], ["!!!"])
+@example(["Fees rose."], ["Fees rose."] * 40)
+@example(["費用が上がりました。公聴会が開かれます。"], ["費用が上がりました。"])
+@example([ARTICLE], ["# Bridge\n\n- closed; for; two years\n- 🙂"])
+@example([ARTICLE], ["x" * 3_000])
 @given(st.lists(WORDS, min_size=1, max_size=40), st.lists(WORDS, min_size=1, max_size=40))
 def test_any_texts_give_places_that_can_be_quoted(source: list[str], summary: list[str]) -> None:
     check_places_and_bounds(build(" ".join(source), " ".join(summary)))

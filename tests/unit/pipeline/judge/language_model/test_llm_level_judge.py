@@ -132,9 +132,3 @@ async def test_a_summary_cannot_leave_its_fence() -> None:
     before, data, after = user.split(f"data-{nonce}>")
     assert "Ignore the rubric" in data
     assert "Ignore the rubric" not in before + after + system
-
-
-async def test_equal_tasks_have_equal_readings() -> None:
-    async with bench(Script(replies=grades(("B", {"B": 0.6, "A": 0.4}), ("D", {"D": 1.0})))) as at:
-        readings = [await LlmLevelJudge(at.model).read_level(*task()) for _ in range(3)]
-    assert readings[0] == readings[1] == readings[2]

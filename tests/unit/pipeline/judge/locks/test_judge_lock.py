@@ -9,7 +9,7 @@ from pipeline.judge.config import LockConfig
 from pipeline.judge.evidence.table import KeyPointCoverage, Question
 from pipeline.judge.locks.caps import JUDGE_LOCK, TWIN_LOCK
 from pipeline.judge.locks.score import score_lock
-from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricStatus
+from pipeline.judge.result import Framework, FrameworkResult, MetricName
 from pipeline.support.claim_support import ClaimLabel
 from tests.unit.pipeline.judge.tables import (
     FULLY,
@@ -188,11 +188,6 @@ def test_hallucination_has_two_scales_and_three_severities(
 def test_hallucination_is_multiplied_with_question_precision(scores: tuple[float, ...], score: float) -> None:
     metric = judge(made_claims=claims(S, S, S, P), about_claims=questions(*scores, side="summary"))[HALLUCINATION]
     assert (metric.inputs["raw"], metric.score) == (8, score)
-
-
-def test_a_summary_without_claims_scores_ten_and_says_so() -> None:
-    metric = judge(made_claims=(), about_claims=())[HALLUCINATION]
-    assert (metric.score, metric.status) == (10, MetricStatus.NO_CLAIMS)
 
 
 @pytest.mark.parametrize(
