@@ -13,8 +13,7 @@ from pipeline.assess.look import LOOK_TOKENS, look_messages, look_schema, read_l
 from pipeline.assess.request import AssessTool
 from pipeline.assess.run import AssessPlan, AssessRun, ToolRun
 from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore, names_kind
-from pipeline.judge.evidence.claim import Claim
-from pipeline.judge.evidence.table import EvidenceTable, KeyPoint, KeyPointCoverage
+from pipeline.judge.evidence.table import Claim, EvidenceTable, KeyPoint, KeyPointCoverage
 from pipeline.judge.fusion import Level, level_of
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import MAX_SCORE, Framework, MetricName, MetricResult, MetricStatus

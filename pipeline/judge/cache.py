@@ -1,53 +1,99 @@
 """What is kept in memory between judgements: whole ones, for requests that come again, and sources as read."""
 
+import asyncio
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import replace
+from typing import Generic, TypeVar
 
 from pipeline.judge.config import JudgementCacheConfig
-from pipeline.judge.evidence.claim import Claim
-from pipeline.judge.evidence.draft import ReadSource
+from pipeline.judge.evidence.plan import ReadSource
+from pipeline.judge.evidence.table import Claim
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.result import MetricStatus
-from pipeline.llm.chat_model import LlmUsage
 from pipeline.reading.passage import TextSpan
-from pipeline.shared_cache import CacheBounds, SharedCache
+
+T = TypeVar("T")
+
+
+class SharedCache(Generic[T]):
+    """An LRU cache that computes once for equal requests that arrive together. Lives in one event loop.
+
+    Args:
+        entries: kept at most. 0: nothing is kept.
+        chars: of the texts of all that is kept, at most.
+        chars_of: characters that a result holds.
+        is_final: whether it may be given to a later request; one that is not is given to all who wait for it and then
+            forgotten, so that the next request tries again.
+    """
+
+    def __init__(
+        self, entries: int, chars: int, chars_of: Callable[[T], int], is_final: Callable[[T], bool] = lambda _: True
+    ) -> None:
+        self._entries, self._chars, self._chars_of, self._is_final = entries, chars, chars_of, is_final
+        self._kept: OrderedDict[str, T] = OrderedDict()
+        self._kept_chars = 0
+        self._under_way: dict[str, asyncio.Future[T | None]] = {}
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    async def get(self, key: str, compute: Callable[[], Awaitable[T]]) -> T:
+        """Returns a kept result, that of an equal request under way, or a new one.
+
+        When the request that computes fails or is cancelled, the next one that waits computes: it has a deadline and
+        a priority of its own, so another's failure need not be its own.
+        """
+        while True:
+            if (kept := self._kept.get(key)) is not None:
+                self._kept.move_to_end(key)
+                return kept
+            under_way = self._under_way.get(key)
+            if under_way is None:
+                return await self._lead(key, compute)
+            # Shielded, for a waiter that is cancelled must not cancel what the others wait for.
+            if (shared := await asyncio.shield(under_way)) is not None:
+                return shared
+
+    async def _lead(self, key: str, compute: Callable[[], Awaitable[T]]) -> T:
+        """Computes, and tells those who wait: the result, or None when there is none."""
+        outcome: asyncio.Future[T | None] = asyncio.get_running_loop().create_future()
+        self._under_way[key] = outcome
+        result: T | None = None
+        try:
+            result = await compute()
+        finally:
+            del self._under_way[key]
+            outcome.set_result(result)
+        self._keep(key, result)
+        return result
+
+    def _keep(self, key: str, result: T) -> None:
+        if self._entries == 0 or not self._is_final(result):
+            return
+        self._kept[key] = result
+        self._kept_chars += self._chars_of(result)
+        while len(self._kept) > self._entries or self._kept_chars > self._chars:
+            _, oldest = self._kept.popitem(last=False)
+            self._kept_chars -= self._chars_of(oldest)
 
 
 class JudgeCaches:
     """The caches that judges with different settings share.
 
     Attributes:
-        judgements: by the hash of their request.
+        judgements: by the hash of their request, without those that a failure may have made worse.
         sources: as read, by text and settings: many summaries of one source cost its reading once.
     """
 
     def __init__(self, config: JudgementCacheConfig | None = None) -> None:
         config = config or JudgementCacheConfig()
-        self.judgements = JudgementCache(CacheBounds(config.max_judgements, config.max_chars))
-        self.sources: SharedCache[ReadSource] = SharedCache(
-            CacheBounds(config.max_sources, config.max_source_chars), lambda read: len(read.side.read.text.text)
+        self.judgements = SharedCache[Judgement](config.max_judgements, config.max_chars, _chars, _is_final)
+        self.sources = SharedCache[ReadSource](
+            config.max_sources, config.max_source_chars, lambda read: len(read.side.read.text.text)
         )
 
 
-class JudgementCache(SharedCache[Judgement]):
-    """Keeps judgements by the hash of their request, without those that a failure may have made worse."""
-
-    def __init__(self, bounds: CacheBounds) -> None:
-        super().__init__(bounds, _chars, is_final)
-
-    async def get(self, key: str, compute: Callable[[], Awaitable[Judgement]]) -> Judgement:
-        """Returns a judgement as `SharedCache.get` does; to a request that did not compute it, it costs nothing."""
-        computed: list[Judgement] = []
-
-        async def noted() -> Judgement:
-            computed.append(await compute())
-            return computed[0]
-
-        judgement = await super().get(key, noted)
-        return judgement if computed else replace(judgement, is_cached=True, language_model_usage=LlmUsage())
-
-
-def is_final(judgement: Judgement) -> bool:
+def _is_final(judgement: Judgement) -> bool:
     """Tells whether an equal request would get the same answer; a failure may pass."""
     failed = any(metric.status is MetricStatus.ERROR for result in judgement.frameworks for metric in result.metrics)
     return not failed and not judgement.degraded

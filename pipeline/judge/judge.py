@@ -7,10 +7,12 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
 
+from opentelemetry.trace import Span
+
 from pipeline.judge.cache import JudgeCaches
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.evidence.build import SourceReader, build_evidence
-from pipeline.judge.evidence.draft import EvidencePart, EvidenceRequest
+from pipeline.judge.evidence.plan import EvidencePart, EvidenceRequest
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.judgement import EvidenceReady, JudgeEvent, Judgement, JudgeTimings, MetricReady
 from pipeline.judge.language_model.level_judge import LlmLevelJudge
@@ -24,8 +26,8 @@ from pipeline.judge.request import (
     usable_tool_scores,
 )
 from pipeline.judge.result import Framework, FrameworkResult, MetricStatus
-from pipeline.judge.tracing import judgement_span, note_judgement, open_span
-from pipeline.judge.ultra.score import UltraHelp, score_ultra
+from pipeline.judge.tracing import open_span
+from pipeline.judge.ultra.score import score_ultra
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.metering import MeteredChatModel
 from pipeline.off_loop import OffLoop, Stopwatch
@@ -101,15 +103,19 @@ class Judge:
             is_computed = True
             return await self._compute(request, models, key, emit)
 
-        with judgement_span(request) as span:
+        sizes = {"source_chars": len(request.source), "summary_chars": len(request.summary)}
+        with open_span("invoke_workflow judge", **sizes) as span:
+            span.set_attributes({"gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": "judge"})
+            span.set_attribute("precis.frameworks", [framework.value for framework in request.wanted])
             key = await self._off_loop(partial(self._check, request, models))
             judgement = await (compute() if self._cache is None else self._cache.get(f"{self._owner} {key}", compute))
             if not is_computed:
+                judgement = replace(judgement, is_cached=True, language_model_usage=LlmUsage())
                 if judgement.evidence:
                     emit(EvidenceReady(judgement.evidence))
                 for result in judgement.frameworks:
                     _emit_metrics(result, emit)
-            note_judgement(span, judgement)
+            _note(span, judgement)
             return judgement
 
     def _check(self, request: JudgeRequest, models: Models) -> str:
@@ -147,10 +153,10 @@ class Judge:
         return judgement
 
     async def _gather(self, request: JudgeRequest, models: Models) -> EvidenceTable:
-        proposals = LlmProposals(models.chat, self._config.proposals) if models.chat else None
+        propose = LlmProposals(models.chat, self._config.proposals).propose if models.chat else None
         with open_span("judge evidence") as span:
             asked = EvidenceRequest(request.source, request.summary, _read_parts(request, models))
-            table = await build_evidence(asked, models, self._config.evidence, proposals=proposals, reader=self._reader)
+            table = await build_evidence(asked, models, self._config.evidence, propose=propose, reader=self._reader)
             note(
                 span,
                 claim_count=len(table.claims),
@@ -166,9 +172,9 @@ class Judge:
         """Scores a table. The two locks are pure functions of it; Ultra may ask models again."""
         with open_span(f"judge {framework}") as span:
             if framework is Framework.ULTRA:
-                level_judge = LlmLevelJudge(models.chat, self._config.proposals) if models.chat else None
-                help_ = UltraHelp(level_judge, usable_tool_scores(request.tool_scores))
-                result = await score_ultra(table, self._config.ultra, help_)
+                read_level = LlmLevelJudge(models.chat, self._config.proposals).read_level if models.chat else None
+                given = usable_tool_scores(request.tool_scores)
+                result = await score_ultra(table, self._config.ultra, read_level=read_level, caller_tools=given)
             else:
                 result = score_lock(table, self._config.lock.rules_of(framework))
             if table.omitted_claim_count:
@@ -215,6 +221,21 @@ def _notes(request: JudgeRequest, table: EvidenceTable | None) -> tuple[str, ...
 def _emit_metrics(result: FrameworkResult, emit: Emit) -> None:
     for metric in result.metrics:
         emit(MetricReady(result.framework, metric))
+
+
+def _note(span: Span, judgement: Judgement) -> None:
+    """Adds to a trace what the request came to, and what it cost."""
+    usage = judgement.language_model_usage
+    note(
+        span,
+        request_hash=judgement.request_hash,
+        cached=judgement.is_cached,
+        degraded=judgement.degraded,
+        model_calls=usage.calls,
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
+        retries=usage.retries,
+    )
 
 
 def _log(judgement: Judgement) -> None:

@@ -6,8 +6,7 @@ There is no EvidenceReady when a text is in a language that is not supported.
 from dataclasses import dataclass, field
 
 from pipeline.judge.config import JudgeConfig
-from pipeline.judge.evidence.claim import Claim
-from pipeline.judge.evidence.table import EvidenceTable
+from pipeline.judge.evidence.table import Claim, EvidenceTable
 from pipeline.judge.result import Framework, FrameworkResult, MetricResult
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.support.claim_support import ClaimLabel

@@ -9,9 +9,8 @@ from typing import Any
 
 from pipeline.errors import InvalidInputError
 from pipeline.judge.config import JudgeConfig, JudgeLimits
-from pipeline.judge.fusion import HIGHEST, LOWEST, LogisticMapping
+from pipeline.judge.fusion import HIGHEST, LOWEST, LogisticMapping, Tool
 from pipeline.judge.result import Framework, MetricName
-from pipeline.judge.ultra.levels import Tool
 from pipeline.protocols import ModelIdentities
 from pipeline.reading.characters import check_text
 from pipeline.reading.language import is_english

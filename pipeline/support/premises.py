@@ -31,18 +31,23 @@ class PremiseFinder:
     Attributes:
         read: its sentences and words.
         index: of its words.
+        passages: finds what it says about a statement.
     """
 
-    def __init__(self, text: str) -> None:
-        """Reads the text."""
-        self.read = ReadText.of("document", text, MAX_SENTENCE_CHARS)
+    def __init__(self, text: str | ReadText, *, has_turns: bool = True) -> None:
+        """Reads the text, unless that is done.
+
+        Args:
+            has_turns: whether it may be a dialogue, whose sentences are read with their speaker in front.
+        """
+        self.read = ReadText.of("document", text, MAX_SENTENCE_CHARS) if isinstance(text, str) else text
         self.index = WordIndex(self.read)
-        self._finder = PassageFinder(self.read, self.index, PASSAGE_CHARS)
+        self.passages = PassageFinder(self.read, self.index, PASSAGE_CHARS, has_turns=has_turns)
 
     def find(self, statement: str) -> Premises:
         """Returns what the document has of a statement."""
         weights = self.weights(statement)
-        passages = self._finder.for_claim(weights, SHORT_PASSAGE_CHARS) if weights else ()
+        passages = self.passages.for_claim(weights, SHORT_PASSAGE_CHARS) if weights else ()
         words = " ".join(statement.replace("|", " ").split())
         texts = tuple(passage.span.text for passage in passages)
         return Premises(Hypothesis(words, texts, self.index.known_share(weights)), passages, weights)

@@ -17,8 +17,7 @@ from pipeline.assess.run import (
 from pipeline.assess.synthesis.evidence import GLOBAL, Evidence, Finding
 from pipeline.assess.synthesis.request import Mode
 from pipeline.assess.synthesis.result import Synthesis
-from pipeline.judge.fusion import Fusion, Level
-from pipeline.judge.ultra.levels import LevelSource
+from pipeline.judge.fusion import Fusion, Level, LevelSource
 from server.rpc.fields import EnumCodec, to_usage
 from server.services.reply import Exceptions, reply
 

@@ -65,12 +65,8 @@ SAME_THING = {
         "ask",  # one answer of a language model: of any, of the synthesis
         "messages",  # the prompts of one room
         "proposals",  # of any author, of the language model
-        "questions",  # about a summary: found by rules, by the language model, scored
-        "claims",  # of a summary: found, counted
-        "windows",  # of tokens: of any text, of the judge's source
-        "words",  # of any text, of the judge's table
         "document",  # a text as read; what a caller asks to have summarized
-        *("assemble", "texts", "tools", "values"),  # different things; better names are wanted
+        *("texts", "tools", "values"),  # different things; better names are wanted
     },
 }
 

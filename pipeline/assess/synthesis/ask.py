@@ -11,8 +11,7 @@ from pipeline.assess.images.image import Image
 from pipeline.assess.synthesis.config import SynthesisConfig
 from pipeline.assess.synthesis.messages import LEVEL_LETTERS, allowed_letters, answer_messages
 from pipeline.assess.synthesis.request import Levels, Mode, SynthesisRequest
-from pipeline.judge.fusion import from_classification, from_log_probabilities, parse_level
-from pipeline.judge.ultra.levels import LevelSource
+from pipeline.judge.fusion import LevelSource, from_classification, from_log_probabilities, parse_level
 from pipeline.llm.ask import (
     JsonAnswer,
     UnusableAnswerError,

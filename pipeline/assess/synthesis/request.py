@@ -15,11 +15,11 @@ from pipeline.judge.fusion import (
     Distribution,
     FusionForm,
     Level,
+    LevelSource,
     from_classification,
     from_log_probabilities,
     parse_level,
 )
-from pipeline.judge.ultra.levels import LevelSource
 from pipeline.reading.characters import check_text
 
 

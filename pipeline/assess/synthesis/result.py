@@ -14,8 +14,7 @@ from pydantic import Field, model_validator
 from pipeline.assess.synthesis.evidence import DistortionSeverity, Evidence, Finding, ToolScore, names_kind
 from pipeline.assess.synthesis.request import Mode
 from pipeline.frozen import FrozenModel
-from pipeline.judge.fusion import Fusion, Level
-from pipeline.judge.ultra.levels import LevelSource
+from pipeline.judge.fusion import Fusion, Level, LevelSource
 from pipeline.llm.chat_model import LlmUsage
 
 LEAST_AGREEMENT = 0.2

@@ -22,8 +22,7 @@ from pipeline.assess.synthesis.result import (
     Synthesis,
     replan_needs,
 )
-from pipeline.judge.fusion import Fusion, NothingToFuseError, fuse, parse_level
-from pipeline.judge.ultra.levels import LevelSource
+from pipeline.judge.fusion import Fusion, LevelSource, NothingToFuseError, fuse, parse_level
 from pipeline.llm.chat_model import ChatModel, LlmUsage
 from pipeline.off_loop import OffLoop
 

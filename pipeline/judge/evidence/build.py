@@ -1,19 +1,55 @@
 """Builds the evidence table: read the texts, embed once, ask the NLI model of claims and then of facts, assemble."""
 
 import hashlib
-from dataclasses import replace
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
+from typing import Self
 
-from pipeline.judge.evidence.assemble import CheckedClaims, assemble
-from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.judge.evidence.draft import EvidenceRequest, ReadSource, read_source, read_texts
-from pipeline.judge.evidence.plan import make_plan
-from pipeline.judge.evidence.proposals import Proposals, ProposalSet, apply_proposals, make_task, preferred_facts
-from pipeline.judge.evidence.table import EvidenceTable, EvidenceTimings
-from pipeline.model_answers import CheckedScores, Embeddings, PairScores
+import numpy as np
+
+from pipeline.judge.cache import SharedCache
+from pipeline.judge.config import EvidenceConfig
+from pipeline.judge.evidence.labels import read_claim
+from pipeline.judge.evidence.plan import (
+    EvidencePart,
+    EvidencePlan,
+    EvidenceRequest,
+    ReadSource,
+    key_point_counts,
+    make_plan,
+    plan_facts,
+    read_source,
+    read_texts,
+)
+from pipeline.judge.evidence.proposals import Propose, apply_proposals, make_task, preferred_facts
+from pipeline.judge.evidence.questions import claim_questions, coverage_questions
+from pipeline.judge.evidence.raising import RaisingSentences, mark_raising
+from pipeline.judge.evidence.table import (
+    Claim,
+    EvidenceTable,
+    EvidenceTimings,
+    KeyPoint,
+    KeyPointCoverage,
+    SummarySegment,
+)
+from pipeline.judge.evidence.tone import (
+    MOST_SENTENCES,
+    ToneScore,
+    describe_intent,
+    find_lexicon_hits,
+    read_drift,
+    score_tone,
+)
+from pipeline.model_answers import CheckedScores, Embeddings, Pair, PairScores
 from pipeline.off_loop import OffLoop, Stopwatch
-from pipeline.protocols import Models
-from pipeline.shared_cache import SharedCache
+from pipeline.protocols import Models, Tokenizer
+from pipeline.reading.document import ReadText
+from pipeline.reading.passage import TextSpan
+from pipeline.reading.passages import Passage
+from pipeline.reading.salience import find_theme, salient_share, told_shares
 
 
 class SourceReader:
@@ -50,7 +86,7 @@ async def build_evidence(
     models: Models,
     config: EvidenceConfig | None = None,
     *,
-    proposals: Proposals | None = None,
+    propose: Propose | None = None,
     reader: SourceReader | None = None,
 ) -> EvidenceTable:
     """Returns the evidence about a summary. The same input gives the same table to the last bit, timings aside.
@@ -58,7 +94,7 @@ async def build_evidence(
     Args:
         models: the embedder is asked once, with one list; the NLI model with a list of claims, then one of key points,
             at most two pairs for a claim and one for a key point, however long the source is.
-        proposals: asked once. None: no LLM.
+        propose: asks an LLM once. None: no LLM.
         reader: reads the source, and says where long texts are read. None: in the event loop.
 
     Raises:
@@ -66,14 +102,14 @@ async def build_evidence(
     """
     config, reader, stopwatch = config or EvidenceConfig(), reader or SourceReader(), Stopwatch()
     source, off_loop = await reader.read(request.source), reader.off_loop
-    draft = await off_loop(partial(read_texts, request, source, models.tokenizer, config))
+    draft = await off_loop(partial(read_texts, request, source, config))
     stopwatch.lap("reading_ms")
     embeddings = await Embeddings.ask(models.embedder, draft.texts)
     stopwatch.lap("embedding_ms")
     plan = await off_loop(partial(make_plan, draft, embeddings, config))
     proposed = None
-    if proposals is not None:
-        proposed = await proposals.propose(make_task(plan, config))
+    if propose is not None:
+        proposed = await propose(make_task(plan))
         if preferred := preferred_facts(plan, proposed):
             plan = await off_loop(partial(make_plan, draft, embeddings, config, preferred))
     stopwatch.lap("proposals_ms")
@@ -81,11 +117,266 @@ async def build_evidence(
     checked = await off_loop(partial(CheckedClaims.of, plan, said, models.tokenizer))
     scores = await PairScores.ask(models.entailment, checked.pairs, fold_case=draft.folds_case)
     stopwatch.lap("nli_ms")
-    table = await off_loop(partial(_finish, checked, scores, models, proposed))
+    table = await off_loop(partial(assemble, checked, scores, models))
+    if proposed is not None:
+        table = await off_loop(partial(apply_proposals, table, plan, proposed))
     stopwatch.lap("assembly_ms")
     return replace(table, timings=EvidenceTimings(stopwatch.total_ms, **stopwatch.laps))
 
 
-def _finish(checked: CheckedClaims, scores: PairScores, models: Models, proposed: ProposalSet | None) -> EvidenceTable:
-    table, plan = assemble(checked, scores, models), checked.plan
-    return table if proposed is None else apply_proposals(table, plan, proposed, plan.config)
+@dataclass(frozen=True, slots=True, eq=False)
+class CheckedClaims:
+    """What is known when the claims have been checked, and the facts have not.
+
+    Attributes:
+        plan: what was compared.
+        claims: with their labels.
+        sentences: of the summary, by whether they may raise a score.
+        facts: where the raising ones may tell each fact, by its sentence in the source.
+    """
+
+    plan: EvidencePlan
+    claims: tuple[Claim, ...]
+    sentences: RaisingSentences
+    facts: Mapping[int, Passage | None]
+
+    @classmethod
+    def of(cls, plan: EvidencePlan, scores: CheckedScores, tokenizer: Tokenizer) -> Self:
+        """Labels the claims."""
+        claims = tuple(read_claim(plan.draft, claim, scores, tokenizer, plan.config) for claim in plan.claims)
+        marked, sentences = mark_raising(plan.draft, claims, [claim.passage for claim in plan.claims])
+        return cls(plan, marked, sentences, plan_facts(plan, sentences.raising))
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """Those of the facts, without repeats."""
+        read = self.plan.draft.source.read
+        told = ((at, passage) for at, passage in self.facts.items() if passage)
+        return tuple(dict.fromkeys((passage.span.text, read.passages[at].text) for at, passage in told))
+
+
+def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> EvidenceTable:
+    """Returns the table, with timings of zero and no proposals. Parts that nobody reads are empty.
+
+    Args:
+        scores: of the pairs of facts.
+    """
+    plan, claims, sentences = checked.plan, checked.claims, checked.sentences
+    draft, tokenizer, parts, config = plan.draft, models.tokenizer, plan.draft.parts, plan.config
+    source, summary = draft.source.read, draft.summary.read
+    told = [summary.table.content_stems(summary.ranges[index]) for index in sentences.raising]
+    points = _key_points(checked, told, scores, tokenizer)
+    twin_count, judge_count = key_point_counts(source)
+    tones = _tones(checked)
+    theme, theme_sentence = find_theme(source, plan.facts, tokenizer, config.theme_tokens)
+    is_asked = EvidencePart.QUESTIONS in parts
+    entailments = {at: point.entailment for at, point in points.items()}
+    is_judge = EvidencePart.JUDGE_KEY_POINTS in parts
+    return EvidenceTable(
+        source=source.text.original,
+        summary=summary.text.original,
+        claims=claims,
+        omitted_claim_count=len(draft.all_claims) - len(claims),
+        twin_key_points=_first(plan.facts, twin_count, points) if EvidencePart.TWIN_KEY_POINTS in parts else (),
+        judge_key_points=_first(plan.judge_facts, judge_count, points) if is_judge else (),
+        segments=_segments(checked, theme_sentence, tokenizer),
+        theme=theme,
+        intent=_intent(source, tones[0], tokenizer, config) if EvidencePart.INTENT in parts else "",
+        coverage_questions=coverage_questions(plan, checked.facts, entailments, sentences.raising) if is_asked else (),
+        claim_questions=claim_questions(plan, claims) if is_asked else (),
+        tone=read_drift(plan, claims, sentences, tones),
+        lexicon_hits=find_lexicon_hits(summary, source),
+        salient_share=_salient_share(plan, told),
+        summary_token_count=sum(claim.content_count for claim in draft.all_claims),
+        extraneous_token_count=sum(claim.extraneous_token_count for claim in claims),
+        pair_count=len(plan.pairs) + len(checked.pairs),
+        models=models.identities,
+        timings=EvidenceTimings(0, 0, 0, 0, 0, 0),
+        question_author="deterministic",
+        proposals_failed=False,
+        notes=_notes(summary),
+    )
+
+
+def _key_points(
+    checked: CheckedClaims, told: Sequence[Sequence[str]], scores: PairScores, tokenizer: Tokenizer
+) -> dict[int, KeyPoint]:
+    """Measures how far each fact is told, by its sentence in the source (docs/concepts/evidence.md).
+
+    A key point is a whole sentence, which a summary never repeats to the last word, so entailment alone is all or
+    nothing. Its covered share is the greater of the entailment and the told share, as far as a summary has room: that
+    of its words which those grounded sentences that speak of it have between them, for a summary may tell a point in
+    two places. What it tells wrongly is for the claims to say.
+
+    Args:
+        told: stems of the content words of each grounded sentence.
+        scores: of the pairs of facts.
+    """
+    draft, config = checked.plan.draft, checked.plan.config
+    read, summary = draft.source.read, draft.summary.read
+    stems = {at: read.table.content_stems(read.ranges[at]) for at in checked.facts}
+    shares = told_shares(draft.source.index, stems, told)
+    points = dict[int, KeyPoint]()
+    for at, passage in checked.facts.items():
+        fact = read.passages[at]
+        entailment = scores.entailment(passage.span.text, fact.text) if passage else 0.0
+        covered = max(entailment, min(1.0, shares[at] / _ROOM))
+        points[at] = KeyPoint(
+            passage=fact,
+            token_count=len(tokenizer.offsets(fact.text)),
+            entailment=entailment,
+            content_share=shares[at],
+            covered_share=covered,
+            coverage=_coverage(covered, config),
+            best=summary.passages[passage.best[0]] if passage else None,
+        )
+    return points
+
+
+_ROOM = 0.4
+"""Share of a sentence, by weight, that a summary has room for: reference summaries have .49 of a central one."""
+
+
+def _coverage(share: float, config: EvidenceConfig) -> KeyPointCoverage:
+    """Returns the coverage label of a covered share; a share on an edge takes the lower band."""
+    if share > config.fully_covered:
+        return KeyPointCoverage.FULLY
+    return KeyPointCoverage.NOT if share < config.partly_covered else KeyPointCoverage.PARTIAL
+
+
+def _first(facts: Sequence[int], count: int, points: Mapping[int, KeyPoint]) -> tuple[KeyPoint, ...]:
+    """Returns the key points of the first facts, by position."""
+    return tuple(points[sentence] for sentence in sorted(facts[:count]))
+
+
+def _intent(source: ReadText, tone: ToneScore, tokenizer: Tokenizer, config: EvidenceConfig) -> str:
+    texts = [passage.text for passage in source.passages[:MOST_SENTENCES]]
+    return describe_intent(source, texts, tone, tokenizer, config.intent_tokens)
+
+
+def _salient_share(plan: EvidencePlan, told: Sequence[Sequence[str]]) -> float:
+    if EvidencePart.SUBJECT not in plan.draft.parts:
+        return 0.0
+    return salient_share(plan.draft.source.index, frozenset(chain.from_iterable(told)))
+
+
+def _notes(summary: ReadText) -> tuple[str, ...]:
+    left_out = {
+        "framing": (summary.framing_count, "sentence"),
+        "heading": (summary.heading_count, "line"),
+    }
+    return tuple(
+        f"{name}: {count} {what}{'s' * (count > 1)} left out" for name, (count, what) in left_out.items() if count
+    )
+
+
+def _tones(checked: CheckedClaims) -> tuple[ToneScore, ToneScore]:
+    """Scores the tone of both texts; of the summary the worst reading."""
+    source, summary = checked.plan.draft.source.read, checked.plan.draft.summary.read
+    texts = [passage.text for passage in summary.passages]
+    readings = [
+        score_tone(
+            [texts[index] for index in raising[:MOST_SENTENCES]],
+            [texts[index] for index in others[:MOST_SENTENCES]],
+        )
+        for raising, others in checked.sentences.readings()
+    ]
+    of_source = score_tone([passage.text for passage in source.passages[:MOST_SENTENCES]])
+    return of_source, max(readings, key=lambda one: one.badness, default=score_tone([]))
+
+
+_SEGMENT_END = re.compile(r"[;；\n\v\f\r\x85\u2028\u2029]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _SegmentSpan:
+    """A segment before it is measured: a sentence, cut at semicolons and line ends, those of wrapped prose among them.
+
+    Attributes:
+        passage: where it stands in the summary.
+        sentence_index: of the sentence that it is a part of; the first, of joined ones.
+        token_count: by the request's tokenizer.
+        stems: distinct stems of its content words.
+    """
+
+    passage: TextSpan
+    sentence_index: int
+    token_count: int
+    stems: frozenset[str]
+
+
+def _segments(checked: CheckedClaims, theme_sentence: int | None, tokenizer: Tokenizer) -> tuple[SummarySegment, ...]:
+    """Returns the segments; cosines of those that were not embedded are 0."""
+    plan, raising = checked.plan, frozenset(checked.sentences.raising)
+    table = plan.draft.source.read.table
+    article = frozenset(table.content_stems(range(len(table))))
+    segments = []
+    for span in _long_segments(plan, raising, tokenizer):
+        to_theme, to_source = _cosines(plan, span.sentence_index, theme_sentence)
+        shared, either = len(span.stems & article), len(span.stems | article)
+        segments.append(
+            SummarySegment(
+                passage=span.passage,
+                token_count=span.token_count,
+                content_token_count=len(span.stems),
+                containment=shared / len(span.stems) if span.stems else 1.0,
+                jaccard=shared / either if either else 0.0,
+                theme_cosine=to_theme,
+                source_cosine=to_source,
+                may_raise=span.sentence_index in raising,
+            )
+        )
+    return tuple(segments)
+
+
+def _cosines(plan: EvidencePlan, sentence: int, theme_sentence: int | None) -> tuple[float, float]:
+    """Returns the cosines of a sentence of the summary with the theme and with the closest sentence of the source."""
+    is_embedded = sentence < len(plan.told_closeness.vectors)
+    if EvidencePart.SUBJECT not in plan.draft.parts or theme_sentence is None or not is_embedded:
+        return 0.0, 0.0
+    vector = plan.told_closeness.vectors[sentence]
+    to_theme = float(np.clip(plan.closeness.vectors[theme_sentence] @ vector, -1, 1))
+    return to_theme, float(plan.closeness.cosines(vector).max())
+
+
+def _long_segments(plan: EvidencePlan, raising: frozenset[int], tokenizer: Tokenizer) -> list[_SegmentSpan]:
+    """Returns the segments that are long enough; with the short ones as one where else nothing raising is left."""
+    summary, least = plan.draft.summary.read, plan.config.min_segment_tokens
+    spans = [_segment(summary, place, index, tokenizer) for index, place in _segment_places(summary)]
+    kept = [span for span in spans if span.token_count >= least]
+    short = [span for span in spans if span.token_count < least and (span.sentence_index in raising or not raising)]
+    if not short or any(span.sentence_index in raising for span in kept):
+        return kept
+    if len(short) == 1:
+        return [*short, *kept]
+    first, last = short[0].sentence_index, short[-1].sentence_index
+    joined = _SegmentSpan(
+        summary.text.passage(summary.sentences[first].start, summary.sentences[last].end),
+        first,
+        sum(segment.token_count for segment in short),
+        frozenset[str]().union(*(segment.stems for segment in short)),
+    )
+    return [joined, *kept]
+
+
+def _segment(summary: ReadText, place: tuple[int, int], sentence_index: int, tokenizer: Tokenizer) -> _SegmentSpan:
+    passage = summary.text.passage(*place)
+    stems = summary.table.content_stems(summary.table.between(*place))
+    return _SegmentSpan(passage, sentence_index, len(tokenizer.offsets(passage.text)), frozenset(stems))
+
+
+def _segment_places(summary: ReadText) -> Iterator[tuple[int, tuple[int, int]]]:
+    """Yields the places of all segments with their sentences, without the spaces around them; short ones too.
+
+    A summary without a sentence is one segment.
+    """
+    text = summary.text.text
+    if not summary.sentences:
+        yield 0, (0, len(text))
+    for index, sentence in enumerate(summary.sentences):
+        cuts = [cut.span() for cut in _SEGMENT_END.finditer(text, sentence.start, sentence.end)]
+        starts, ends = (sentence.start, *(end for _, end in cuts)), (*(start for start, _ in cuts), sentence.end)
+        for first, last in zip(starts, ends, strict=True):
+            part = text[first:last]
+            if part.strip():
+                yield index, (first + len(part) - len(part.lstrip()), first + len(part.rstrip()))

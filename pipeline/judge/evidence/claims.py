@@ -1,17 +1,15 @@
-"""Cuts a summary into claims and segments.
+"""Cuts a summary into claims.
 
 A claim is a sentence, or a clause of one. Each is checked alone, by a model that reads whole sentences, so that a
 sentence is cut rarely: at a semicolon, or at a comma with a conjunction, in a run-on sentence at any comma, before a
 clause with a noun as its subject and a verb of its own. A clause that begins with a pronoun stays with what the pronoun
-means, and one that may stand within "he said", "if" or "because" stays there. A segment is a sentence, cut at
-semicolons and at line ends too, those of wrapped prose among them.
+means, and one that may stand within "he said", "if" or "because" stays there.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pipeline.protocols import Tokenizer
 from pipeline.reading.document import ReadText
 from pipeline.reading.names import find_names, known_names
 from pipeline.reading.passage import TextSpan
@@ -154,71 +152,3 @@ def _is_finite(table: WordTable, index: int) -> bool:
         return word in FINITE_VERBS
     following = table.words[index + 1] if index + 1 < len(table) else ""
     return table.words[index - 1] not in _BEFORE_PARTICIPLES and (following in _OBJECTS or following[:1].isdigit())
-
-
-_SEGMENT_END = re.compile(r"[;；\n\v\f\r\x85\u2028\u2029]+")
-
-
-@dataclass(frozen=True, slots=True)
-class SegmentSpan:
-    """A segment before anything is known about its meaning.
-
-    Attributes:
-        passage: where it stands in the summary.
-        sentence_index: of the sentence that it is a part of; the first, of joined ones.
-        token_count: by the request's tokenizer.
-        stems: distinct stems of its content words.
-    """
-
-    passage: TextSpan
-    sentence_index: int
-    token_count: int
-    stems: frozenset[str]
-
-    def containment(self, article: frozenset[str]) -> float:
-        """Returns the share of its stems that the article has, in [0, 1]; 1 without content words."""
-        return len(self.stems & article) / len(self.stems) if self.stems else 1.0
-
-    def jaccard(self, article: frozenset[str]) -> float:
-        """Returns shared stems of all stems of both, in [0, 1]."""
-        union = self.stems | article
-        return len(self.stems & article) / len(union) if union else 0.0
-
-
-def find_segments(summary: ReadText, tokenizer: Tokenizer) -> tuple[SegmentSpan, ...]:
-    """Returns all segments in order, short ones too; a summary without a sentence is one."""
-    if not summary.sentences:
-        return (_segment(summary, 0, len(summary.text.text), 0, tokenizer),)
-    return tuple(
-        _segment(summary, start, end, index, tokenizer)
-        for index, sentence in enumerate(summary.sentences)
-        for start, end in _parts(summary.text.text, sentence.start, sentence.end)
-    )
-
-
-def join_segments(summary: ReadText, segments: Sequence[SegmentSpan]) -> SegmentSpan:
-    """Returns some segments as one; there is at least one."""
-    if len(segments) == 1:
-        return segments[0]
-    first, last = segments[0].sentence_index, segments[-1].sentence_index
-    return SegmentSpan(
-        summary.text.passage(summary.sentences[first].start, summary.sentences[last].end),
-        first,
-        sum(segment.token_count for segment in segments),
-        frozenset[str]().union(*(segment.stems for segment in segments)),
-    )
-
-
-def _segment(summary: ReadText, start: int, end: int, sentence_index: int, tokenizer: Tokenizer) -> SegmentSpan:
-    passage = summary.text.passage(start, end)
-    stems = summary.table.content_stems(summary.table.between(start, end))
-    return SegmentSpan(passage, sentence_index, len(tokenizer.offsets(passage.text)), frozenset(stems))
-
-
-def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Cuts a sentence at semicolons and line ends, and leaves out the spaces around the parts."""
-    cuts = [(cut.start(), cut.end()) for cut in _SEGMENT_END.finditer(text, start, end)]
-    for first, last in zip((start, *(cut[1] for cut in cuts)), (*(cut[0] for cut in cuts), end), strict=True):
-        part = text[first:last]
-        if part.strip():
-            yield first + len(part) - len(part.lstrip()), first + len(part.rstrip())

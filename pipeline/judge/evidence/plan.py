@@ -1,26 +1,184 @@
-"""Chooses the passage of every claim and fact, and so all NLI pairs of the request. Second step.
+"""Reads both texts, and plans what the models are asked: what is embedded, and all NLI pairs of the request.
 
 A claim is compared with a passage of the source and with a shorter one: several sentences may say it together, and what
 else stands in a passage leads the model astray. A fact of the source is compared with one passage of the summary, which
 is made of raising sentences alone.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 
-from pipeline.judge.evidence.claims import ClaimSpan
-from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.judge.evidence.draft import EvidencePart, ReadTexts, Side
+from pipeline.judge.config import EvidenceConfig
+from pipeline.judge.evidence.claims import ClaimSpan, find_claims, most_consequential
 from pipeline.model_answers import Embeddings, Pair
 from pipeline.off_loop import stop_if_nobody_waits
-from pipeline.reading.document import ReadText
-from pipeline.reading.index import Closeness, Float64
-from pipeline.reading.passage import TextSpan
+from pipeline.reading.document import Capitals, ReadText
+from pipeline.reading.index import Closeness, Float64, WordIndex
+from pipeline.reading.names import SourceValues
 from pipeline.reading.passages import Passage, claim_weights
-from pipeline.reading.salience import choose_distinct, rank_centrality
-from pipeline.support.claim_support import SHORT_PASSAGE_CHARS
+from pipeline.reading.rules import Rule
+from pipeline.reading.salience import choose_distinct, rank_centrality, word_centrality
+from pipeline.reading.summary_text import read_summary
+from pipeline.support.claim_support import MAX_SENTENCE_CHARS, SHORT_PASSAGE_CHARS, Hypothesis
+from pipeline.support.premises import PremiseFinder
+
+SOURCE, SUMMARY = "source", "summary"
+"""Text ids of evidence."""
+
+_SENTENCES_PER_CLAIM = 24  # of a long text, embedded because they share words with a claim
+
+
+class EvidencePart(StrEnum):
+    """What of a table is made only for those who read it; else it is empty.
+
+    INTENT: of the source. TWIN_KEY_POINTS: Twin-Lock's. JUDGE_KEY_POINTS: Judge-Lock's. QUESTIONS: both kinds.
+    SUBJECT: cosines of segments, and the salient share.
+    """
+
+    INTENT = "intent"
+    TWIN_KEY_POINTS = "twin_key_points"
+    JUDGE_KEY_POINTS = "judge_key_points"
+    QUESTIONS = "questions"
+    SUBJECT = "subject"
+
+
+FOLDING = Rule(
+    "case-folding",
+    "judge",
+    "Texts that differ in their capitals are compared in small letters.",
+    "MAYOR RESIGNS OVER BRIDGE",
+    "mayor resigns over bridge",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceRequest:
+    """What a table is asked for.
+
+    Attributes:
+        source: the whole article; not blank.
+        summary: not blank.
+        parts: that somebody will read.
+    """
+
+    source: str
+    summary: str
+    parts: frozenset[EvidencePart] = frozenset(EvidencePart)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadSource:
+    """A source as read, the same for all of its summaries.
+
+    Attributes:
+        side: the article.
+        values: its numbers, dates and names.
+        capitals: of its words.
+        centrality: of its sentences by their words, shape (sentences,).
+    """
+
+    side: PremiseFinder
+    values: SourceValues
+    capitals: Capitals
+    centrality: Float64
+
+
+def read_source(text: str) -> ReadSource:
+    """Reads a source. The CPU-heavy step of a judgement: run it off the loop. Linear in the length of the text."""
+    side = PremiseFinder(ReadText.of(SOURCE, text, MAX_SENTENCE_CHARS))
+    values = SourceValues.of(side.read)
+    stop_if_nobody_waits()
+    return ReadSource(side, values, Capitals.of(side.read), word_centrality(side.read, side.index))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadTexts:
+    """Both texts as read, before embedding.
+
+    Attributes:
+        source: the article.
+        summary: the summary.
+        all_claims: of the summary, in order.
+        claims: those that are checked, in order: all, or the most consequential.
+        worded: sentences of the summary of whose words the source has enough in one place.
+        embedded: indices of the source's sentences that the embedder reads, rising.
+        told_embedded: likewise, of the summary.
+        values: numbers, dates and names of the source, with the names of the summary.
+        folds_case: whether they are compared in small letters.
+        texts: to embed, without repeats.
+        parts: of the table that somebody will read.
+    """
+
+    source: PremiseFinder
+    summary: PremiseFinder
+    all_claims: tuple[ClaimSpan, ...]
+    claims: tuple[ClaimSpan, ...]
+    worded: frozenset[int]
+    embedded: tuple[int, ...]
+    told_embedded: tuple[int, ...]
+    values: SourceValues
+    folds_case: bool
+    texts: tuple[str, ...]
+    parts: frozenset[EvidencePart]
+
+
+def read_texts(request: EvidenceRequest, source: ReadSource, config: EvidenceConfig) -> ReadTexts:
+    """Reads the summary beside its source. Linear in the length of the summary."""
+    told = read_summary(SUMMARY, request.summary, MAX_SENTENCE_CHARS, source.side.index)
+    all_claims = find_claims(told)
+    claims = most_consequential(all_claims, told, config.max_claims)
+    worded = _worded(told, source.side.index)
+    most = config.max_embedded_sentences
+    stems = [told.table.content_stems(claim.words) for claim in claims if claim.sentence_index in worded]
+    embedded = _to_embed(source, stems, most)
+    told_embedded = tuple(range(min(len(told.sentences), most)))
+    texts = [source.side.read.passages[place].text for place in embedded]
+    texts += [told.passages[place].text for place in told_embedded]
+    return ReadTexts(
+        source=source.side,
+        summary=PremiseFinder(told, has_turns=False),  # a colon in it would put words before other sentences
+        all_claims=all_claims,
+        claims=claims,
+        worded=worded,
+        embedded=embedded,
+        told_embedded=told_embedded,
+        values=source.values.with_names_of(told.table),
+        folds_case=FOLDING.is_on and source.capitals.differ_from(told),
+        texts=tuple(dict.fromkeys(texts)),
+        parts=request.parts,
+    )
+
+
+def _worded(told: ReadText, source: WordIndex) -> frozenset[int]:
+    found = set[int]()
+    for index, words in enumerate(told.ranges):
+        stop_if_nobody_waits()
+        if source.have_together(told.table.content_stems(words)):
+            found.add(index)
+    return frozenset(found)
+
+
+def _to_embed(source: ReadSource, claims: Sequence[Sequence[str]], most: int) -> tuple[int, ...]:
+    """Returns all sentences, or of a long text those that share words with claims, and the most central by words."""
+    index, count = source.side.index, len(source.side.read.sentences)
+    if count <= most:
+        return tuple(range(count))
+    chosen: dict[int, None] = {}
+    for stems in claims:
+        stop_if_nobody_waits()
+        found = index.weighted({stem: index.rarity(stem) for stem in stems})
+        chosen.update(dict.fromkeys(np.argsort(-found, kind="stable")[:_SENTENCES_PER_CLAIM].tolist()))
+        if len(chosen) >= most:
+            break
+    for place in np.argsort(-source.centrality, kind="stable").tolist():
+        if len(chosen) >= most:
+            break
+        chosen[place] = None
+    return tuple(sorted(list(chosen)[:most]))
+
 
 _OF_FACTS = frozenset({EvidencePart.TWIN_KEY_POINTS, EvidencePart.JUDGE_KEY_POINTS, EvidencePart.QUESTIONS})
 _SENTENCES_PER_KEY_POINT, _SENTENCES_PER_JUDGE_KEY_POINT = 5, 8
@@ -34,40 +192,17 @@ class ClaimPlan:
     Attributes:
         claim: the claim.
         passages: of the source, that it is checked against, the longest first; empty without source.
-        known_share: of the weight of its content words, those that stand anywhere in the source.
+        hypothesis: what the NLI model is asked.
     """
 
     claim: ClaimSpan
     passages: tuple[Passage, ...]
-    known_share: float
+    hypothesis: Hypothesis
 
     @property
     def passage(self) -> Passage | None:
         """The longest one."""
         return self.passages[0] if self.passages else None
-
-    @property
-    def pairs(self) -> Iterator[Pair]:
-        """What the NLI model is asked."""
-        return ((passage.span.text, self.claim.passage.text) for passage in self.passages)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FactPlan:
-    """A fact of the source, and where the summary may tell it.
-
-    Attributes:
-        statement: the fact.
-        passage: of the summary; None without a raising sentence.
-    """
-
-    statement: TextSpan
-    passage: Passage | None
-
-    @property
-    def pair(self) -> Pair | None:
-        """What the NLI model is asked."""
-        return (self.passage.span.text, self.statement.text) if self.passage else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,10 +256,10 @@ def make_plan(
     """
     closeness = _closeness(draft.source, draft.embedded, embeddings)
     centrality = rank_centrality(draft.source.read, draft.source.index, closeness)
-    claims = tuple(_plan_claim(draft, claim, SHORT_PASSAGE_CHARS) for claim in draft.claims)
+    claims = tuple(_plan_claim(draft, claim) for claim in draft.claims)
     ranked = _facts(draft, centrality, closeness, config, ())
     for_judge = _facts(draft, centrality, closeness, config, preferred) if preferred else ranked
-    pairs = [pair for plan in claims for pair in plan.pairs]
+    pairs = [pair for plan in claims for pair in plan.hypothesis.pairs]
     return EvidencePlan(
         draft,
         config,
@@ -138,23 +273,27 @@ def make_plan(
     )
 
 
-def _closeness(side: Side, embedded: Sequence[int], embeddings: Embeddings) -> Closeness:
+def _closeness(side: PremiseFinder, embedded: Sequence[int], embeddings: Embeddings) -> Closeness:
     vectors = embeddings.of([side.read.passages[place].text for place in embedded])
     return Closeness(vectors, embedded, len(side.read.sentences))
 
 
-def _plan_claim(draft: ReadTexts, claim: ClaimSpan, short_chars: int) -> ClaimPlan:
+def _plan_claim(draft: ReadTexts, claim: ClaimSpan) -> ClaimPlan:
     stop_if_nobody_waits()
     told, at = draft.summary.read, claim.sentence_index
     earlier = next((index for index in range(at - 1, -1, -1) if index in draft.worded), None)  # no filler between
     before = None if earlier is None else told.ranges[earlier]
     weights = claim_weights(told.table, claim.words, draft.source.index, before)
-    passages = draft.source.passages.for_claim(weights, short_chars)
-    return ClaimPlan(claim, passages, draft.source.index.known_share(weights))
+    passages = draft.source.passages.for_claim(weights, SHORT_PASSAGE_CHARS)
+    premises = tuple(passage.span.text for passage in passages)
+    known_share, is_copied = draft.source.index.known_share(weights), draft.values.has_words(told.table, claim.words)
+    return ClaimPlan(claim, passages, Hypothesis(claim.passage.text, premises, known_share, is_copied))
 
 
-def plan_facts(plan: EvidencePlan, raising: Sequence[int]) -> dict[int, FactPlan]:
-    """Returns where each fact may be told, by its sentence in the source; none where nobody reads it.
+def plan_facts(plan: EvidencePlan, raising: Sequence[int]) -> dict[int, Passage | None]:
+    """Returns the passage of the summary that may tell each fact, by its sentence in the source.
+
+    None without a raising sentence; no facts where nobody reads them.
 
     Args:
         raising: sentences of the summary; the others tell nothing, whatever a model thinks of them.
@@ -162,12 +301,10 @@ def plan_facts(plan: EvidencePlan, raising: Sequence[int]) -> dict[int, FactPlan
     draft, among = plan.draft, frozenset(raising)
     if draft.parts.isdisjoint(_OF_FACTS):
         return {}
-    source, facts = draft.source, dict[int, FactPlan]()
-    for sentence in dict.fromkeys((*plan.facts, *plan.judge_facts)):
-        weights = claim_weights(source.read.table, source.read.ranges[sentence], source.index)
-        passage = draft.summary.passages.find(weights, among)
-        facts[sentence] = FactPlan(source.read.passages[sentence], passage)
-    return facts
+    read, index = draft.source.read, draft.source.index
+    facts = dict.fromkeys((*plan.facts, *plan.judge_facts))
+    weights = {fact: claim_weights(read.table, read.ranges[fact], index) for fact in facts}
+    return {fact: draft.summary.passages.find(weights[fact], among) for fact in facts}
 
 
 def _facts(

@@ -5,15 +5,15 @@ Everything is checked. An id that does not exist, or a quote that does not stand
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
-from pipeline.judge.evidence.config import EvidenceConfig
 from pipeline.judge.evidence.plan import EvidencePlan
-from pipeline.judge.evidence.signals.answers import AnswerSpan, SpanKind, find_spans, score_answer
+from pipeline.judge.evidence.questions import AnswerSpan, SpanKind, find_spans, score_answer
 from pipeline.judge.evidence.table import EvidenceTable, Question
 from pipeline.judge.exact import SAME_SPAN_IOU, intersection_over_union
+from pipeline.model_answers import small_letters
 from pipeline.reading.document import ReadText
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.values import Values
@@ -44,16 +44,12 @@ class ProposalTask:
         source_sentences: statements of the source worth asking about, by position; ids are their indices here.
         claims: of the summary, by position; ids are their indices here.
         premises: for each claim, the passage of the source that it is checked against.
-        key_point_count: least and most key points wanted.
-        question_count: questions wanted from either side.
     """
 
     source_sentences: tuple[TextSpan, ...]
     claims: tuple[TextSpan, ...]
     premises: tuple[TextSpan | None, ...]
     summary: TextSpan
-    key_point_count: tuple[int, int]
-    question_count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,20 +71,15 @@ class ProposalSet:
     notes: tuple[str, ...] = ()
 
 
-class Proposals(Protocol):
-    """Writes key points, questions and answers for one request."""
-
-    async def propose(self, task: ProposalTask) -> ProposalSet:
-        """Returns proposals. Failures of the endpoint end in empty parts with a note, never in an exception."""
-
+Propose = Callable[[ProposalTask], Awaitable[ProposalSet]]
+"""Writes proposals. Failures of the endpoint end in empty parts with a note, never in an exception."""
 
 _OFFERED_SENTENCES = 24
-_KEY_POINT_COUNT = (4, 7)
 _LONGEST_QUESTION_CHARS = 500
-_QUOTE_EDGES = " \t\n\"'“”‘’«»`.,;:"
+QUOTE_EDGES = " \t\r\n\"'“”‘’«»`.,;:"
 
 
-def make_task(plan: EvidencePlan, config: EvidenceConfig) -> ProposalTask:
+def make_task(plan: EvidencePlan) -> ProposalTask:
     """Returns what the LLM gets to see: the most central sentences, the claims, and where the source speaks of them."""
     source = plan.draft.source.read
     return ProposalTask(
@@ -96,8 +87,6 @@ def make_task(plan: EvidencePlan, config: EvidenceConfig) -> ProposalTask:
         claims=tuple(claim.claim.passage for claim in plan.claims),
         premises=tuple(claim.passage.span if claim.passage else None for claim in plan.claims),
         summary=plan.draft.summary.read.text.whole(),
-        key_point_count=_KEY_POINT_COUNT,
-        question_count=config.question_count,
     )
 
 
@@ -107,9 +96,7 @@ def preferred_facts(plan: EvidencePlan, proposed: ProposalSet) -> list[int]:
     return list(dict.fromkeys(offered[point] for point in proposed.key_point_ids if 0 <= point < len(offered)))
 
 
-def apply_proposals(
-    table: EvidenceTable, plan: EvidencePlan, proposed: ProposalSet, config: EvidenceConfig
-) -> EvidenceTable:
+def apply_proposals(table: EvidenceTable, plan: EvidencePlan, proposed: ProposalSet) -> EvidenceTable:
     """Replaces questions by proposed ones whose quotes stand in the texts, as many as there are."""
     source, summary = plan.draft.source.read, plan.draft.summary.read
     offered = _offered(plan)
@@ -134,41 +121,41 @@ def apply_proposals(
     ]
     return replace(
         table,
-        coverage_questions=_filled(coverage, table.coverage_questions, config.question_count),
-        claim_questions=_filled(about_claims, table.claim_questions, config.question_count),
+        coverage_questions=_filled(coverage, table.coverage_questions, plan.config.question_count),
+        claim_questions=_filled(about_claims, table.claim_questions, plan.config.question_count),
         question_author=proposed.author if is_used else table.question_author,
         proposals_failed=bool(short) or wrong_ids > 0,
         notes=(*table.notes, *notes, *short),
     )
 
 
-def find_quote(text: ReadText, quote: str, words: range | None = None) -> range | None:
-    """Returns the words of a quote; None if it does not stand in the text.
+def find_quote(small: str, quote: str, start: int = 0, end: int | None = None) -> tuple[int, int] | None:
+    """Returns where a quote of a language model stands; None if it does not.
 
-    Case, white space and punctuation at the edges do not count.
+    Case, white space and punctuation at the edges do not count. Takes 1 ms for a million characters.
 
     Args:
-        quote: as an LLM wrote it.
-        words: where it must stand; None: anywhere.
+        small: the text in small letters, character for character.
+        quote: as the model wrote it.
+        start: where in the text it may begin.
+        end: where it must have ended; None: at the end of the text.
     """
-    parts = unicodedata.normalize("NFKC", quote).strip(_QUOTE_EDGES).split()
-    if not parts:
-        return None
-    pattern = re.compile(r"(?<!\w)" + r"\s+".join(map(re.escape, parts)) + r"(?!\w)", re.IGNORECASE)
-    table = text.table
-    start = table.starts[words[0]] if words else 0
-    end = table.ends[words[-1]] + 1 if words else len(table.text)
-    match = pattern.search(table.text, start, end)
-    found = table.between(*match.span()) if match else range(0)
-    return found or None
+    words = small_letters(unicodedata.normalize("NFKC", quote)).strip(QUOTE_EDGES).split()
+    # Begins with a literal, which `re` looks for 20 times as fast as for anything else.
+    pattern = re.compile(r"\s+".join(map(re.escape, words)) + r"(?!\w)")
+    for match in pattern.finditer(small, start, len(small) if end is None else end) if words else ():
+        before = small[max(0, match.start() - 1) : match.start()]
+        if not (before.isalnum() or before == "_"):
+            return match.span()
+    return None
 
 
 class _Checker:
     """Looks up quotes and counts what was refused."""
 
     def __init__(self, plan: EvidencePlan) -> None:
-        self._names = plan.draft.names
-        self._refused: dict[str, int] = {}
+        self._names = plan.draft.values.known_names
+        self._refused = Counter[str]()
 
     @property
     def notes(self) -> list[str]:
@@ -181,19 +168,19 @@ class _Checker:
         """Returns a question with its answers verified and scored; None if it does not hold."""
         question = " ".join(proposed.question.split())
         if not 0 <= proposed.fact_id < len(facts):
-            self._refuse("no such statement")
+            self._refused["no such statement"] += 1
             return None
         if not question or len(question) > _LONGEST_QUESTION_CHARS:
-            self._refuse("no question")
+            self._refused["no question"] += 1
             return None
         fact = facts[proposed.fact_id]
-        expected = find_quote(asking, proposed.answer, fact)
-        if expected is None:
-            self._refuse("the answer is no quote of the statement")
+        expected = _quoted(asking, proposed.answer, fact)
+        if not expected:
+            self._refused["the answer is no quote of the statement"] += 1
             return None
-        given = find_quote(answering, proposed.given) if proposed.given else None
-        if proposed.given and given is None:
-            self._refuse("the given answer is no quote; counted as none")
+        given = _quoted(answering, proposed.given or "")
+        if proposed.given and not given:
+            self._refused["the given answer is no quote; counted as none"] += 1
         answer, found = asking.words_passage(expected), answering.words_passage(given) if given else None
         return Question(
             question=question,
@@ -204,9 +191,6 @@ class _Checker:
             given_span=found,
             score=self._score(expected, asking, given, answering) if given else 0.0,
         )
-
-    def _refuse(self, reason: str) -> None:
-        self._refused[reason] = self._refused.get(reason, 0) + 1
 
     def _score(self, expected: range, asking: ReadText, given: range, answering: ReadText) -> float:
         """Compares two quotes: their numbers and dates must agree, and their other words overlap."""
@@ -224,6 +208,14 @@ class _Checker:
 
     def _spans(self, text: ReadText, words: range) -> list[AnswerSpan]:
         return find_spans(text, words, Values.of(text.text.text), self._names)
+
+
+def _quoted(text: ReadText, quote: str, words: range | None = None) -> range:
+    """Returns the words of a quote that stands in a text, or among some of its words; empty if it does not."""
+    table = text.table
+    start, end = (table.starts[words[0]], table.ends[words[-1]] + 1) if words else (0, None)
+    place = find_quote(small_letters(table.text), quote, start, end)
+    return table.between(*place) if place else range(0)
 
 
 def _offered(plan: EvidencePlan) -> list[int]:

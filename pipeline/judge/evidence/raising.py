@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.claims import ClaimSpan
-from pipeline.judge.evidence.draft import ReadTexts
+from pipeline.judge.evidence.plan import ReadTexts
+from pipeline.judge.evidence.table import Claim
 from pipeline.off_loop import stop_if_nobody_waits
 from pipeline.reading.passages import Passage
 from pipeline.reading.rules import Rule

@@ -1,21 +1,21 @@
-"""Scores Coverage: F1 of precision and key-point recall.
+"""Scores Coverage and Relevance: what of the source the summary tells, and what of the summary the source has.
 
-In Judge-Lock it is the harmonic mean of F1 and the accuracy of the coverage questions.
+Coverage is F1 of precision and key-point recall, Relevance the word overlap of the summary's segments with the article.
+In Judge-Lock each is the harmonic mean of that and the accuracy of the coverage questions.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from fractions import Fraction
 from itertools import chain
 
-from pipeline.judge.citation import cite_first, count, sentences
-from pipeline.judge.evidence.claim import Claim
-from pipeline.judge.evidence.table import EvidenceTable, KeyPoint, KeyPointCoverage
-from pipeline.judge.exact import harmonic_mean
-from pipeline.judge.locks.caps import LockRules, RawScore, cap_at
-from pipeline.judge.locks.hallucination import LISTED, extraneous_caps, unsupported_passages
-from pipeline.judge.locks.questions import QuestionScores
-from pipeline.judge.result import Framework, Input, Json, MetricError, MetricName
+from pipeline.judge.evidence.table import Claim, EvidenceTable, KeyPoint, KeyPointCoverage, SummarySegment
+from pipeline.judge.exact import exact, guarded_mean, harmonic_mean
+from pipeline.judge.locks.caps import LockRules, RawScore, RelevanceMode, cap_at
+from pipeline.judge.locks.hallucination import LISTED, QuestionScores, extraneous_caps, unsupported_passages
+from pipeline.judge.result import Cap, Framework, Input, Json, MetricError, MetricName, cite_first, count, sentences
 from pipeline.reading.passage import TextSpan
 
 KEY_POINT_TOKENS = 6
@@ -38,29 +38,17 @@ def score_coverage(table: EvidenceTable, rules: LockRules) -> RawScore:
         10 * questions.joined(f_score.value),
         reason=sentences(
             (
-                f_score.recall_sentence,
-                f_score.short_sentence(rules),
-                f_score.precision_sentence,
+                _recall_sentence(f_score),
+                _short_sentence(key_points, rules),
+                _precision_sentence(f_score),
                 questions.sentence("summary"),
             )
         ),
         evidence=(*unsupported_passages(table.claims)[:LISTED], *f_score.evidence, *questions.evidence),
         inputs={**f_score.inputs, **questions.inputs("question_accuracy")},
-        lists={"key_points": f_score.list, **questions.lists},
+        lists={"key_points": [_shown_point(point) for point in key_points], **questions.lists},
         caps=(*extraneous_caps(table.claims, rules.extraneous_coverage), *chain.from_iterable(weak_caps)),
     )
-
-
-def _weaknesses(f_score: "FScore", questions: QuestionScores, rules: LockRules) -> Iterator[tuple[str, str]]:
-    """Yields name and reason of every weakness that the lock looks for."""
-    of_six, precision, recall = rules.correct_questions, rules.precision_floor, rules.recall_floor
-    if of_six is not None and questions.correct < (needed := questions.needed(of_six)):
-        answered = count(questions.correct, "question")
-        yield "few_correct_questions", f"{answered} answered right, fewer than {needed}."
-    if precision is not None and f_score.precision < precision:
-        yield "low_precision", f"Precision {float(f_score.precision):.3f} is below {float(precision):.2f}."
-    if recall is not None and f_score.recall < recall:
-        yield "low_recall", f"Recall {float(f_score.recall):.3f} is below {float(recall):.2f}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +61,7 @@ class FScore:
     @property
     def recall(self) -> Fraction:
         """Returns (fully + partial / 2) / all, in [0, 1]."""
-        told = 2 * len(self._told(KeyPointCoverage.FULLY)) + len(self._told(KeyPointCoverage.PARTIAL))
+        told = 2 * len(self.told(KeyPointCoverage.FULLY)) + len(self.told(KeyPointCoverage.PARTIAL))
         return Fraction(told, 2 * len(self.key_points))
 
     @property
@@ -103,7 +91,7 @@ class FScore:
         """The numbers, by the names of `objects.schema.json`."""
         return {
             "total_keypoints": len(self.key_points),
-            **{coverage.value: len(self._told(coverage)) for coverage in KeyPointCoverage},
+            **{coverage.value: len(self.told(coverage)) for coverage in KeyPointCoverage},
             "recall": float(self.recall),
             "extraneous_tokens": self.extraneous,
             "total_summary_tokens": self.total,
@@ -116,40 +104,130 @@ class FScore:
         """What was missed first, then what was covered and where."""
         told = [point for point in self.key_points if point.coverage is not KeyPointCoverage.NOT]
         places = (place for point in told for place in (point.passage, point.best) if place is not None)
-        return (*self._told(KeyPointCoverage.NOT), *places)
+        return (*self.told(KeyPointCoverage.NOT), *places)
 
-    @property
-    def recall_sentence(self) -> str:
-        """Says how much was covered, and cites what was not."""
-        fully, partial, missed = (self._told(coverage) for coverage in KeyPointCoverage)
-        covered = f"The summary tells {len(fully)} of {count(len(self.key_points), 'key point')} fully"
-        partly = f" and {len(partial)} in part" if partial else ""
-        omitted = f" It omits {cite_first(missed)}." if missed else ""
-        return f"{covered}{partly} (recall {float(self.recall):.2f}).{omitted}"
-
-    def short_sentence(self, rules: LockRules) -> str:
-        """Says that key points are shorter than the lock wants them: the source has no sentence that long."""
-        is_long = all(point.token_count >= KEY_POINT_TOKENS for point in self.key_points)
-        if is_long or rules.framework is not Framework.JUDGE_LOCK:
-            return ""
-        return f"No sentence of the source has {KEY_POINT_TOKENS} words, so its key points are shorter."
-
-    @property
-    def precision_sentence(self) -> str:
-        """Says how precise the summary is, and what F1 follows."""
-        carried = f"{self.extraneous} of its {count(self.total, 'content token')} have no support"
-        if not self.extraneous:
-            carried = "all of its content tokens have support"
-        return f"Of what it says, {carried} (precision {float(self.precision):.2f}), so F1 is {float(self.value):.2f}."
-
-    @property
-    def list(self) -> list[Json]:
-        """The key points as the JSON object shows them."""
-        return [
-            {"point": point.passage.text, "label": point.coverage.value.capitalize(), "covered": point.covered_share}
-            for point in self.key_points
-        ]
-
-    def _told(self, coverage: KeyPointCoverage) -> tuple[TextSpan, ...]:
+    def told(self, coverage: KeyPointCoverage) -> tuple[TextSpan, ...]:
         """Returns the key points of which the summary tells so much."""
         return tuple(point.passage for point in self.key_points if point.coverage is coverage)
+
+
+def _weaknesses(f_score: FScore, questions: QuestionScores, rules: LockRules) -> Iterator[tuple[str, str]]:
+    """Yields name and reason of every weakness that the lock looks for."""
+    of_six, precision, recall = rules.correct_questions, rules.precision_floor, rules.recall_floor
+    if of_six is not None and questions.correct < (needed := questions.needed(of_six)):
+        answered = count(questions.correct, "question")
+        yield "few_correct_questions", f"{answered} answered right, fewer than {needed}."
+    if precision is not None and f_score.precision < precision:
+        yield "low_precision", f"Precision {float(f_score.precision):.3f} is below {float(precision):.2f}."
+    if recall is not None and f_score.recall < recall:
+        yield "low_recall", f"Recall {float(f_score.recall):.3f} is below {float(recall):.2f}."
+
+
+def _recall_sentence(f_score: FScore) -> str:
+    """Says how much was covered, and cites what was not."""
+    fully, partial, missed = (f_score.told(coverage) for coverage in KeyPointCoverage)
+    covered = f"The summary tells {len(fully)} of {count(len(f_score.key_points), 'key point')} fully"
+    partly = f" and {len(partial)} in part" if partial else ""
+    omitted = f" It omits {cite_first(missed)}." if missed else ""
+    return f"{covered}{partly} (recall {float(f_score.recall):.2f}).{omitted}"
+
+
+def _short_sentence(key_points: tuple[KeyPoint, ...], rules: LockRules) -> str:
+    """Says that key points are shorter than the lock wants them: the source has no sentence that long."""
+    is_long = all(point.token_count >= KEY_POINT_TOKENS for point in key_points)
+    if is_long or rules.framework is not Framework.JUDGE_LOCK:
+        return ""
+    return f"No sentence of the source has {KEY_POINT_TOKENS} words, so its key points are shorter."
+
+
+def _precision_sentence(f_score: FScore) -> str:
+    """Says how precise the summary is, and what F1 follows."""
+    carried = "all of its content tokens have support"
+    if f_score.extraneous:
+        carried = f"{f_score.extraneous} of its {count(f_score.total, 'content token')} have no support"
+    precision, f1 = float(f_score.precision), float(f_score.value)
+    return f"Of what it says, {carried} (precision {precision:.2f}), so F1 is {f1:.2f}."
+
+
+def _shown_point(point: KeyPoint) -> Json:
+    """Returns a key point as the JSON object shows it."""
+    return {"point": point.passage.text, "label": point.coverage.value.capitalize(), "covered": point.covered_share}
+
+
+class Overlap(StrEnum):
+    """How much of a segment the article has: High [.8, 1], Some [.3, .8), None below. A band holds its lower edge."""
+
+    HIGH = "high"
+    SOME = "some"
+    NONE = "none"
+
+
+HIGH_FROM, SOME_FROM = Fraction(4, 5), Fraction(3, 10)
+
+
+def score_relevance(table: EvidenceTable, rules: LockRules) -> RawScore:
+    """Scores the overlap of the segments with the article, and answers. Raises MetricError without segments.
+
+    The overlap is the mean label value: High 1, Some as the lock has it, None 0. Segments that may not raise it can
+    only lower it.
+    """
+    if not table.segments:
+        raise MetricError("no_segments: the summary has no words to compare")
+    labelled = [(segment, _overlap(segment, rules.relevance_mode)) for segment in table.segments]
+    counts = Counter(overlap for _, overlap in labelled)
+    raising = Counter(overlap for segment, overlap in labelled if segment.may_raise)
+    irrelevant = [segment.passage for segment, overlap in labelled if overlap is Overlap.NONE]
+    questions = QuestionScores.of(table.coverage_questions, table.question_author, rules)
+    values = {Overlap.HIGH: Fraction(1), Overlap.SOME: rules.some_overlap, Overlap.NONE: Fraction(0)}
+    section_overlap = guarded_mean(
+        [values[overlap] for _, overlap in labelled],
+        [Fraction(1)] * len(labelled),
+        [segment.may_raise for segment, _ in labelled],
+    )
+    segment_caps: tuple[Cap, ...] = ()
+    if irrelevant:
+        said = f"{count(len(irrelevant), 'segment')} not about the article: {cite_first(irrelevant)}."
+        segment_caps = cap_at(rules.irrelevant_segment, "irrelevant_segment", said)
+    # The least relevant first; sorting is stable, so that position decides ties.
+    ordered = sorted(labelled, key=lambda one: values[one[1]])
+    return RawScore(
+        MetricName.RELEVANCE,
+        10 * questions.joined(section_overlap),
+        reason=sentences((_overlap_sentence(counts, irrelevant), questions.sentence("summary"))),
+        evidence=tuple(segment.passage for segment, _ in ordered),
+        inputs={
+            "total_segments": len(labelled),
+            **{overlap.value: counts[overlap] for overlap in Overlap},
+            **{f"raising_{overlap.value}": raising[overlap] for overlap in Overlap},
+            "relevance_mode": rules.relevance_mode.value,
+            "section_overlap": float(section_overlap),
+            **questions.inputs("question_accuracy"),
+        },
+        lists={"theme": table.theme.text, "segments": [_shown_segment(*one) for one in labelled]},
+        caps=(*segment_caps, *extraneous_caps(table.claims, rules.extraneous_relevance)),
+    )
+
+
+def _overlap(segment: SummarySegment, mode: RelevanceMode) -> Overlap:
+    measure = exact(segment.jaccard if mode is RelevanceMode.JACCARD else segment.containment)
+    if measure >= HIGH_FROM:
+        return Overlap.HIGH
+    return Overlap.SOME if measure >= SOME_FROM else Overlap.NONE
+
+
+def _overlap_sentence(counts: Counter[Overlap], irrelevant: list[TextSpan]) -> str:
+    """Says how many segments are how relevant, and cites the others."""
+    partly = f", {counts[Overlap.SOME]} some of them" if counts[Overlap.SOME] else ""
+    apart = f" Not about the article: {cite_first(irrelevant)}." if irrelevant else ""
+    of_all = f"{counts[Overlap.HIGH]} of {count(counts.total(), 'segment')}"
+    return f"The article has nearly all content words of {of_all}{partly}.{apart}"
+
+
+def _shown_segment(segment: SummarySegment, overlap: Overlap) -> Json:
+    """Returns a segment as the JSON object shows it, with both measures."""
+    return {
+        "segment": segment.passage.text,
+        "label": overlap.value.capitalize(),
+        "containment": segment.containment,
+        "jaccard": segment.jaccard,
+    }

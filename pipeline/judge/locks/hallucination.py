@@ -1,96 +1,71 @@
-"""Hallucination: the claims counted by label, and the fraction of them that the source does not support.
+"""Scores Hallucination: the fraction of the summary's claims that the source does not support.
 
-In Judge-Lock the score is multiplied with the precision of the claim questions. Other metrics cite the same counts.
+In Judge-Lock it is multiplied with the precision of the claim questions. Other metrics cite the same counts of claims,
+and Judge-Lock's read questions as well: how many about one text the other one answers right (QAG).
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from operator import attrgetter
-from typing import NamedTuple, Self
+from typing import Self
 
-from pipeline.judge.citation import cite, cite_first, count, sentences
-from pipeline.judge.evidence.claim import Claim
-from pipeline.judge.evidence.table import EvidenceTable
-from pipeline.judge.exact import HALF, guarded_mean, half_up
+from pipeline.judge.evidence.table import Claim, EvidenceTable, Question
+from pipeline.judge.exact import HALF, duplicate_span_count, exact, guarded_mean, half_up, harmonic_mean, mean
 from pipeline.judge.locks.caps import LockRules, RawScore, cap_at
-from pipeline.judge.locks.questions import QuestionScores
-from pipeline.judge.result import Cap, Input, Json, MetricName, MetricStatus
+from pipeline.judge.result import (
+    Cap,
+    Input,
+    Json,
+    JsonObject,
+    MetricName,
+    MetricStatus,
+    cite,
+    cite_first,
+    count,
+    sentences,
+)
 from pipeline.reading.passage import TextSpan
 from pipeline.support.claim_support import ClaimLabel
 
 LISTED = 10
 """Claims that a lock lists. All are checked and counted."""
 
-_WORST_FIRST = (ClaimLabel.UNSUPPORTED, ClaimLabel.PARTIAL, ClaimLabel.SUPPORTED)
+VALUES = {ClaimLabel.SUPPORTED: Fraction(1), ClaimLabel.PARTIAL: HALF, ClaimLabel.UNSUPPORTED: Fraction(0)}
+HIGHEST, FALL = 10, 14
 
 
-def claim_inputs(table: EvidenceTable) -> dict[str, Input]:
-    """Returns the counts of the formula."""
+def score_hallucination(table: EvidenceTable, rules: LockRules) -> RawScore:
+    """Scores the labels of the claims, times the mean of the questions about them where there are any.
+
+    Without claims the score is the best, with a status of its own.
+    """
     counts = ClaimCounts.of(table.claims)
-    return {
+    questions = QuestionScores.of(table.claim_questions, table.question_author, rules)
+    raw, accuracy = score_of_counts(counts, rules), questions.accuracy
+    listed = sorted(table.claims, key=lambda claim: VALUES[claim.label])[:LISTED]  # stable: position decides ties
+    inputs: dict[str, Input] = {
         "total_claims": counts.total + table.omitted_claim_count,
         "checked_claims": counts.total,
-        "listed_claims": min(counts.total, LISTED),
-        "supported": counts.supported,
-        "partial": counts.partial,
-        "unsupported": counts.unsupported,
-        "raising_supported": counts.raising.supported,
-        "raising_partial": counts.raising.partial,
-        "raising_unsupported": counts.raising.unsupported,
+        "listed_claims": len(listed),
+        **{label.value: counts.all[label] for label in ClaimLabel},
+        **{f"raising_{label.value}": counts.raising[label] for label in ClaimLabel},
         "unsupported_fraction": float(counts.unsupported_fraction),
     }
-
-
-def listed_claims(claims: Sequence[Claim]) -> list[Claim]:
-    """Returns the claims that are listed: the worst first, then by position."""
-    return sorted(claims, key=lambda claim: _WORST_FIRST.index(claim.label))[:LISTED]
-
-
-def claim_evidence(claims: Sequence[Claim]) -> tuple[TextSpan, ...]:
-    """Returns each claim with the sentence of the source that it is compared with."""
-    return tuple(place for claim in claims for place in (claim.passage, claim.support) if place is not None)
-
-
-def claim_list(claims: Sequence[Claim]) -> list[Json]:
-    """Returns the claims as JSON."""
-    return [
-        {
-            "claim": claim.passage.text,
-            "label": claim.label.value.capitalize(),
-            "entailment": claim.entailment,
-            "contradiction": claim.contradiction,
-            "mismatches": [mismatch.kind.value for mismatch in claim.mismatches],
-            "source": claim.premise.text if claim.premise else None,
-        }
-        for claim in claims
-    ]
-
-
-def claim_sentence(claims: Sequence[Claim]) -> str:
-    """Says how many claims hold, and shows the worst with what the source has instead."""
-    if not claims:
-        return "The summary states nothing that could be checked."
-    counts = ClaimCounts.of(claims)
-    partial = f", {counts.partial} in part" if counts.partial else ""
-    unsupported = f", {counts.unsupported} not at all" if counts.unsupported else ""
-    supported = f"The source supports {counts.supported} of {count(counts.total, 'claim')}"
-    labels = f"{supported}{partial}{unsupported}"
-    return sentences((f"{labels} (u = {float(counts.unsupported_fraction):.2f}).", _worst(claims)))
-
-
-def _worst(claims: Sequence[Claim]) -> str:
-    """Cites the first of the worst claims; empty when all are supported."""
-    claim = min(claims, key=lambda claim: _WORST_FIRST.index(claim.label))
-    if claim.label is ClaimLabel.SUPPORTED:
-        return ""
-    place = claim.support
-    kinds = sorted({mismatch.kind.value for mismatch in claim.mismatches})
-    differing = f"; it differs in {', '.join(kinds)}" if kinds else ""
-    beside = f" The source has {cite(place)}{differing}." if place else ""
-    return f"{claim.label.value.capitalize()}: {cite(claim.passage)}.{beside}"
+    if rules.reads_questions:
+        inputs |= {"severity": counts.severity.value, "raw": float(raw), **questions.inputs("question_precision")}
+    places = (place for claim in listed for place in (claim.passage, claim.support) if place is not None)
+    return RawScore(
+        MetricName.HALLUCINATION,
+        raw if accuracy is None else raw * accuracy,
+        reason=_reason(counts, listed, questions),
+        evidence=(*places, *questions.evidence),
+        inputs=inputs,
+        lists={"claims": [_shown(claim) for claim in listed], **questions.lists},
+        status=MetricStatus.SCORED if listed else MetricStatus.NO_CLAIMS,
+        is_whole=not rules.reads_questions,  # which it is multiplied with
+    )
 
 
 class HallucinationSeverity(StrEnum):
@@ -104,39 +79,18 @@ class HallucinationSeverity(StrEnum):
 MODERATE_FROM, SEVERE_FROM = Fraction(1, 4), Fraction(1, 2)
 
 
-VALUES: Mapping[ClaimLabel, Fraction] = {
-    ClaimLabel.SUPPORTED: Fraction(1),
-    ClaimLabel.PARTIAL: HALF,
-    ClaimLabel.UNSUPPORTED: Fraction(0),
-}
-
-
-class LabelCounts(NamedTuple):
-    """Numbers of claims by label."""
-
-    supported: int
-    partial: int
-    unsupported: int
-
-    @classmethod
-    def of(cls, claims: Iterable[Claim]) -> Self:
-        """Counts claims."""
-        labels = Counter(claim.label for claim in claims)
-        return cls(*(labels[label] for label in ClaimLabel))
-
-
 @dataclass(frozen=True, slots=True)
 class ClaimCounts:
     """What the labels of the claims come to.
 
     Attributes:
-        all: counts of every claim.
-        raising: counts of those that may raise a score.
+        all: numbers of claims by label.
+        raising: of those that may raise a score.
         unsupported_fraction: u = 1 - the guarded mean of the labels (1, 1/2, 0), in [0, 1]; 0 without claims.
     """
 
-    all: LabelCounts
-    raising: LabelCounts
+    all: Counter[ClaimLabel]
+    raising: Counter[ClaimLabel]
     unsupported_fraction: Fraction
 
     @classmethod
@@ -144,27 +98,18 @@ class ClaimCounts:
         """Counts the claims of a table."""
         values, may_raise = [VALUES[claim.label] for claim in claims], [claim.may_raise for claim in claims]
         supported = guarded_mean(values, [Fraction(1)] * len(claims), may_raise) if claims else Fraction(1)
-        return cls(LabelCounts.of(claims), LabelCounts.of(filter(attrgetter("may_raise"), claims)), 1 - supported)
-
-    @property
-    def supported(self) -> int:
-        """Supported claims."""
-        return self.all.supported
-
-    @property
-    def partial(self) -> int:
-        """Claims that are supported in part."""
-        return self.all.partial
+        raising = Counter(claim.label for claim in claims if claim.may_raise)
+        return cls(Counter(claim.label for claim in claims), raising, 1 - supported)
 
     @property
     def unsupported(self) -> int:
         """Claims without support."""
-        return self.all.unsupported
+        return self.all[ClaimLabel.UNSUPPORTED]
 
     @property
     def total(self) -> int:
         """All claims."""
-        return sum(self.all)
+        return self.all.total()
 
     @property
     def severity(self) -> HallucinationSeverity:
@@ -174,6 +119,14 @@ class ClaimCounts:
         if self.unsupported_fraction >= MODERATE_FROM:
             return HallucinationSeverity.MODERATE
         return HallucinationSeverity.MINOR
+
+
+def score_of_counts(counts: ClaimCounts, rules: LockRules) -> Fraction:
+    """Returns max(0, 10 - half_up(14 u)); with an unsupported claim Judge-Lock has max(0, 4 - half_up(4 u))."""
+    highest, fall = HIGHEST, FALL
+    if counts.unsupported and rules.unsupported_hallucination is not None:
+        highest = fall = rules.unsupported_hallucination
+    return max(Fraction(0), highest - half_up(fall * counts.unsupported_fraction))
 
 
 def unsupported_passages(claims: Sequence[Claim]) -> tuple[TextSpan, ...]:
@@ -190,36 +143,135 @@ def extraneous_caps(claims: Sequence[Claim], limit: int | None) -> tuple[Cap, ..
     return cap_at(limit, "extraneous_claim", reason)
 
 
-HIGHEST, FALL = 10, 14
+def _shown(claim: Claim) -> Json:
+    """Returns a claim as the JSON object shows it."""
+    return {
+        "claim": claim.passage.text,
+        "label": claim.label.value.capitalize(),
+        "entailment": claim.entailment,
+        "contradiction": claim.contradiction,
+        "mismatches": [mismatch.kind.value for mismatch in claim.mismatches],
+        "source": claim.premise.text if claim.premise else None,
+    }
 
 
-def score_of_counts(counts: ClaimCounts, rules: LockRules) -> Fraction:
-    """Returns max(0, 10 - half_up(14 u)); with an unsupported claim Judge-Lock has max(0, 4 - half_up(4 u))."""
-    highest, fall = HIGHEST, FALL
-    if counts.unsupported and rules.unsupported_hallucination is not None:
-        highest = fall = rules.unsupported_hallucination
-    return max(Fraction(0), highest - half_up(fall * counts.unsupported_fraction))
+def _reason(counts: ClaimCounts, listed: Sequence[Claim], questions: "QuestionScores") -> str:
+    """Says how many claims hold, and shows the worst with what the source has instead."""
+    if not listed:
+        return "The summary states nothing that could be checked."
+    supported, partial, unsupported = (counts.all[label] for label in ClaimLabel)
+    partly = f", {partial} in part" if partial else ""
+    not_at_all = f", {unsupported} not at all" if unsupported else ""
+    labels = f"The source supports {supported} of {count(counts.total, 'claim')}{partly}{not_at_all}"
+    u = float(counts.unsupported_fraction)
+    return sentences((f"{labels} (u = {u:.2f}).", _cite_worst(listed[0]), questions.sentence("source")))
 
 
-def score_hallucination(table: EvidenceTable, rules: LockRules) -> RawScore:
-    """Scores the labels of the claims, times the mean of the questions about them where there are any.
+def _cite_worst(claim: Claim) -> str:
+    """Cites a claim that is not supported, and what the source has; empty for one that is."""
+    if claim.label is ClaimLabel.SUPPORTED:
+        return ""
+    kinds = sorted({mismatch.kind.value for mismatch in claim.mismatches})
+    differing = f"; it differs in {', '.join(kinds)}" if kinds else ""
+    beside = f" The source has {cite(claim.support)}{differing}." if claim.support else ""
+    return f"{claim.label.value.capitalize()}: {cite(claim.passage)}.{beside}"
 
-    Without claims the score is the best, with a status of its own.
+
+SIX = 6
+"""Questions that the rules speak of."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionScores:
+    """Questions about one text, each with a score of 1, 0.5 or 0; possibly none, when it has nothing to ask about.
+
+    Attributes:
+        questions: in the order of asking; empty for a lock that reads none.
+        author: who wrote questions and answers, a chat model or "deterministic"; None for a lock that reads none, whose
+            reasons and inputs do not speak of questions.
     """
-    counts = ClaimCounts.of(table.claims)
-    questions = QuestionScores.of(table.claim_questions, table.question_author, rules)
-    raw, accuracy = score_of_counts(counts, rules), questions.accuracy
-    listed = listed_claims(table.claims)
-    inputs: dict[str, Input] = claim_inputs(table)
-    if rules.reads_questions:
-        inputs |= {"severity": counts.severity.value, "raw": float(raw), **questions.inputs("question_precision")}
-    return RawScore(
-        MetricName.HALLUCINATION,
-        raw if accuracy is None else raw * accuracy,
-        reason=sentences((claim_sentence(table.claims), questions.sentence("source") if counts.total else "")),
-        evidence=(*claim_evidence(listed), *questions.evidence),
-        inputs=inputs,
-        lists={"claims": claim_list(listed), **questions.lists},
-        status=MetricStatus.SCORED if counts.total else MetricStatus.NO_CLAIMS,
-        is_whole=not rules.reads_questions,  # which it is multiplied with
-    )
+
+    questions: tuple[Question, ...]
+    author: str | None
+
+    @classmethod
+    def of(cls, questions: Sequence[Question], author: str, rules: LockRules) -> Self:
+        """Takes the questions about one text, as far as the lock reads questions."""
+        return cls(tuple(questions), author) if rules.reads_questions else cls((), None)
+
+    @property
+    def accuracy(self) -> Fraction | None:
+        """Mean score, in [0, 1]; None without questions: nothing was asked, which is neither right nor wrong."""
+        return mean([exact(question.score) for question in self.questions]) if self.questions else None
+
+    @property
+    def correct(self) -> int:
+        """Questions whose answer is right, not only partly."""
+        return sum(question.score == 1 for question in self.questions)
+
+    def needed(self, of_six: int) -> int:
+        """Returns how many right answers are enough: a number of six, scaled to the questions there are, rounded up.
+
+        At least one, for without questions nothing is shown; 0 of six is 0.
+        """
+        return max(1, -(-of_six * len(self.questions) // SIX)) if of_six else 0
+
+    @property
+    def duplicates(self) -> int:
+        """Questions whose expected answer stands where an earlier one's does."""
+        return duplicate_span_count([question.answer_span for question in self.questions])
+
+    @property
+    def lists(self) -> JsonObject:
+        """The questions as the JSON object shows them."""
+        if self.author is None:
+            return {}
+        asked: list[Json] = [
+            {
+                "question": question.question,
+                "expected": question.answer,
+                "given": question.given,
+                "score": question.score,
+            }
+            for question in self.questions
+        ]
+        return {"questions": asked}
+
+    @property
+    def evidence(self) -> tuple[TextSpan, ...]:
+        """Facts with the answers given, wrong ones first."""
+        ordered = sorted(self.questions, key=lambda question: question.score)  # stable: order of asking decides ties
+        return tuple(
+            place for question in ordered for place in (question.fact, question.given_span) if place is not None
+        )
+
+    def joined(self, share: Fraction) -> Fraction:
+        """Returns the harmonic mean of a share and the accuracy; without questions the share stands alone."""
+        return share if self.accuracy is None else harmonic_mean(share, self.accuracy)
+
+    def inputs(self, mean_name: str) -> dict[str, Input]:
+        """Returns the counts, and the mean under the metric's name for it."""
+        if self.author is None:
+            return {}
+        counts: dict[str, Input] = {
+            "question_count": len(self.questions),
+            "correct_questions": self.correct,
+            "partial_questions": sum(0 < question.score < 1 for question in self.questions),
+            "duplicate_question_spans": self.duplicates,
+        }
+        if self.accuracy is not None:
+            counts[mean_name] = float(self.accuracy)
+        return {**counts, "question_author": self.author}
+
+    def sentence(self, side: str) -> str:
+        """Says how many were answered right from one text, and shows the first that was not."""
+        if self.author is None:
+            return ""
+        if not self.questions:
+            return f"There was nothing to ask the {side}."
+        wrong = next((question for question in self.questions if question.score < 1), None)
+        shown = ""
+        if wrong is not None:
+            given = f'"{wrong.given}"' if wrong.given is not None else "nothing"
+            shown = f' To "{wrong.question}" it answers {given} for "{wrong.answer}".'
+        return f"The {side} answers {self.correct} of {count(len(self.questions), 'question')} right.{shown}"

@@ -9,16 +9,18 @@ from dataclasses import replace
 from fractions import Fraction
 from math import isfinite
 
-from pipeline.judge.citation import count
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.exact import distinct_spans, half_up
-from pipeline.judge.locks.alignment import score_alignment
-from pipeline.judge.locks.bias_toxicity import score_bias_toxicity
+from pipeline.judge.locks.alignment import score_alignment, score_bias_toxicity
 from pipeline.judge.locks.caps import LockRules, RawScore, cap_at
-from pipeline.judge.locks.coverage import score_coverage
-from pipeline.judge.locks.hallucination import SEVERE_FROM, ClaimCounts, HallucinationSeverity, score_hallucination
-from pipeline.judge.locks.questions import QuestionScores
-from pipeline.judge.locks.relevance import score_relevance
+from pipeline.judge.locks.coverage import score_coverage, score_relevance
+from pipeline.judge.locks.hallucination import (
+    SEVERE_FROM,
+    ClaimCounts,
+    HallucinationSeverity,
+    QuestionScores,
+    score_hallucination,
+)
 from pipeline.judge.result import (
     MAX_SCORE,
     Cap,
@@ -28,6 +30,7 @@ from pipeline.judge.result import (
     MetricName,
     MetricResult,
     apply_caps,
+    count,
     to_object,
 )
 

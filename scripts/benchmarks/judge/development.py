@@ -14,7 +14,7 @@ import numpy as np
 from inference.compile.install import HEADS_DIR
 from pipeline.agreement.bootstrap import estimate
 from pipeline.agreement.measures import auc, spearman
-from pipeline.judge.evidence.claim import Claim
+from pipeline.judge.evidence.table import Claim
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.result import Framework, MetricName
 from scripts.benchmarks.judge.baselines import bigram_share

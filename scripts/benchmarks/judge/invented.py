@@ -4,8 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipeline.judge.config import JudgeConfig
-from pipeline.judge.evidence.config import EvidenceConfig
+from pipeline.judge.config import EvidenceConfig, JudgeConfig
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.result import Framework, MetricName, MetricResult, MetricStatus
 from pipeline.support.claim_support import ClaimLabel

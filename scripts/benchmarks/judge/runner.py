@@ -15,8 +15,8 @@ from inference.config import CacheConfig, InferenceConfig, RuntimeConfig
 from inference.engine import Engine
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.evidence.build import SourceReader, build_evidence
-from pipeline.judge.evidence.claim import Claim
-from pipeline.judge.evidence.draft import EvidenceRequest
+from pipeline.judge.evidence.plan import EvidenceRequest
+from pipeline.judge.evidence.table import Claim
 from pipeline.judge.judge import Judge
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest

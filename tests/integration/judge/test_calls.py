@@ -9,7 +9,6 @@ import pytest
 from google.rpc import error_details_pb2
 from grpc import StatusCode
 from grpc.aio import AioRpcError
-from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 from precis.v1 import judge_pb2 as pb
 from precis.v1 import synthesis_pb2
 from precis.v1.judge_pb2_grpc import JudgeServiceStub
@@ -24,7 +23,6 @@ from tests.integration.support.log_lines import log_lines
 from tests.integration.support.metrics_page import scrape
 from tests.integration.support.rich_errors import details_of
 from tests.integration.support.server_process import server_process
-from tests.integration.support.untyped_stubs import health_stub
 
 
 @pytest.fixture
@@ -49,18 +47,6 @@ async def test_an_equal_request_is_answered_without_a_model(app: App, stub: Judg
     assert [event.WhichOneof("event") for event in events] == ["evidence", *["metric"] * 15, "result"]
     assert first.request_hash == second.request_hash
     assert (await scrape(app))["precis_judgements_total,true"] == 2
-
-
-async def test_equal_requests_at_once_are_computed_once(app: App, stub: JudgeServiceStub, gate: Gate) -> None:
-    gate.close()
-    calls = [asyncio.ensure_future(stub.Judge(judge_request(1))) for _ in range(8)]
-    await gate.visited()
-    while (await scrape(app))["precis_calls_in_flight"] < 8:
-        pass
-    gate.open()
-    results = [(await call).result for call in calls]
-    assert len({lasting(result) for result in results}) == 1
-    assert sorted(result.is_cached for result in results) == [False] + [True] * 7
 
 
 async def test_the_one_that_computes_may_leave_without_the_others(stub: JudgeServiceStub, gate: Gate) -> None:
@@ -154,12 +140,6 @@ async def test_a_worker_that_fails_is_told_without_its_text(app: App, stub: Judg
     assert caught.value.code() in (StatusCode.UNAVAILABLE, StatusCode.INTERNAL)
     assert "device" not in repr(caught.value)
     gate.is_broken = False
-
-
-async def test_the_services_health_is_known(channel: grpc.aio.Channel) -> None:
-    service = pb.DESCRIPTOR.services_by_name["JudgeService"].full_name
-    answer = await health_stub(channel).Check(HealthCheckRequest(service=service))
-    assert answer.status == HealthCheckResponse.SERVING
 
 
 async def test_sigterm_finishes_a_stream_that_is_open(tiny_models: Path, tmp_path: Path) -> None:

@@ -127,36 +127,6 @@ async def test_whatever_the_model_does_every_metric_has_a_status(serve: Serve, s
     assert not any("9,300" in note or "million" in note for note in result.notes)  # no text of either side
 
 
-async def test_a_model_that_fails_altogether_leaves_the_deterministic_scores(serve: Serve) -> None:
-    async with serve(Script(replies=(Reply("", "I cannot help with that."),))) as served:
-        result = (await served.stub.Judge(judge_request())).result
-        without = (await served.stub.Judge(judge_request(options=NO_MODEL))).result
-    assert result.evidence.question_author == "deterministic"
-    scores, expected = [
-        [metric.score for framework in one.frameworks for metric in framework.metrics] for one in (result, without)
-    ]
-    assert scores == expected
-
-
-async def test_an_answer_that_the_text_does_not_have_is_none(serve: Serve) -> None:
-    invented = Reply("What of the article", answers(*["a million lines"] * 6))
-    async with serve(Script(replies=replies(from_summary=invented))) as served:
-        result = (await served.stub.Judge(judge_request())).result
-    assert [(one.given, one.score) for one in result.evidence.coverage_questions] == [("", 0)] * 6
-    assert any("no quote" in note and "6" in note for note in result.notes)
-
-
-async def test_quotes_that_do_not_exist_are_no_evidence(serve: Serve) -> None:
-    invented = Reply(QUOTE, grade("B", "the mayor resigned in shame"), choices=CHOICES)
-    async with serve(Script(replies=replies(quote=invented))) as served:
-        doubtful = (await served.stub.Judge(judge_request())).result
-    async with serve(Script(replies=replies())) as served:
-        verified = (await served.stub.Judge(judge_request())).result
-    assert not any("resigned" in span.text for span in spans_of(doubtful))
-    for less, more in zip(doubtful.frameworks[2].metrics, verified.frameworks[2].metrics, strict=True):
-        assert less.confidence < more.confidence
-
-
 async def test_the_same_request_has_the_same_answer_with_a_model_too(serve: Serve) -> None:
     async with serve(Script(replies=replies())) as served:
         first = (await served.stub.Judge(judge_request())).result
@@ -190,15 +160,6 @@ async def test_judgements_at_once_are_charged_each_with_its_own_calls(serve: Ser
         requests = served.endpoint.log.requests.total()
     assert [one.is_cached for one in results] == [False] * 3
     assert sum(one.language_model_usage.calls for one in results) == requests
-
-
-async def test_a_failure_is_not_kept(serve: Serve) -> None:
-    async with serve(Script(replies=replies(), first_faults=(Fault.HTML,) * 200)) as served:
-        assert (await served.stub.Judge(judge_request())).result.degraded
-        calls = served.endpoint.log.requests.total()
-        second = (await served.stub.Judge(judge_request())).result
-        assert served.endpoint.log.requests.total() > calls
-    assert not second.is_cached
 
 
 async def test_judgements_and_summaries_share_the_endpoints_limit(serve: Serve) -> None:

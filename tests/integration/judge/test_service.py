@@ -1,6 +1,5 @@
 """Judge and JudgeStream: a real server with tiny models, through the real stub."""
 
-import asyncio
 import json
 import math
 from collections.abc import AsyncIterator
@@ -73,18 +72,6 @@ async def test_every_framework_has_five_metrics_in_the_strict_order(stub: JudgeS
     assert result.frameworks[0].mean_score == pytest.approx(sum(scores) / len(scores))
 
 
-async def test_twin_locks_scores_follow_from_their_inputs(stub: JudgeServiceStub) -> None:
-    result = (await stub.Judge(judge_request(frameworks=[TWIN_LOCK]))).result
-    [framework] = result.frameworks
-    labels = [claim.label for claim in result.evidence.claims]
-    unsupported = labels.count(evidence_pb2.CLAIM_LABEL_UNSUPPORTED)
-    partial = labels.count(evidence_pb2.CLAIM_LABEL_PARTIAL)
-    fraction = (unsupported + 0.5 * partial) / len(labels)
-    assert framework.metrics[2].score == max(0, 10 - math.floor(14 * fraction + 0.5))
-    counts = {one.name: one.count for one in framework.metrics[2].inputs if one.WhichOneof("value") == "count"}
-    assert {unsupported, partial, len(labels)} <= set(counts.values())
-
-
 async def test_the_frameworks_own_objects_are_there_as_json(stub: JudgeServiceStub) -> None:
     result = (await stub.Judge(judge_request())).result
     for framework in result.frameworks:
@@ -98,7 +85,7 @@ async def test_the_frameworks_own_objects_are_there_as_json(stub: JudgeServiceSt
 
 
 async def test_evidence_points_into_the_texts_that_were_sent(stub: JudgeServiceStub) -> None:
-    texts = {"source": f"  {SOURCE}\r\n\r\nﬁnal “quote”. ", "summary": f"\t{SUMMARY}"}
+    texts = {"source": f"  {SOURCE}\r\n\r\nﬁnal 🚰 “quote”. ", "summary": f"\t{SUMMARY}"}
     result = (await stub.Judge(judge_request(source=texts["source"], summary=texts["summary"]))).result
     spans = spans_of(result)
     assert {span.text_id for span in spans} == {"source", "summary"}
@@ -110,14 +97,6 @@ async def test_evidence_points_into_the_texts_that_were_sent(stub: JudgeServiceS
         stretch = texts[span.text_id][span.start : span.end]
         assert stretch.startswith(first)
         assert stretch.endswith(last)
-
-
-async def test_a_swapped_number_is_found(stub: JudgeServiceStub) -> None:
-    result = (await stub.Judge(judge_request(frameworks=[TWIN_LOCK]))).result
-    mismatches = [mismatch for claim in result.evidence.claims for mismatch in claim.mismatches]
-    found = [one.claim.text for one in mismatches if one.kind == evidence_pb2.MISMATCH_KIND_NUMBER]
-    assert any("17" in text for text in found)
-    assert not any("9,300" in text for text in found)
 
 
 async def test_the_result_names_models_and_settings(stub: JudgeServiceStub) -> None:
@@ -171,50 +150,16 @@ async def test_a_stream_tells_evidence_then_metrics_then_the_same_result(stub: J
     assert lasting((await stub.Judge(request)).result) == lasting(result)
 
 
-async def test_five_runs_are_identical_alone_and_in_any_company(stub: JudgeServiceStub) -> None:
-    async def streamed(request: pb.JudgeRequest) -> pb.JudgeResult:
-        return [event async for event in stub.JudgeStream(stream_request(request))][-1].result
-
-    async def unary(request: pb.JudgeRequest) -> pb.JudgeResult:
-        return (await stub.Judge(request)).result
-
-    alone = {lasting(await unary(judge_request(1))) for _ in range(5)}
-    assert len(alone) == 1
-    requests = [judge_request(seed if seed % 4 else 1) for seed in range(16)]
-    calls = [(streamed if place % 3 else unary)(request) for place, request in enumerate(requests)]
-    together = [lasting(result) for result in await asyncio.gather(*calls)]
-    assert {one for request, one in zip(requests, together, strict=True) if request == requests[0]} == alone
-    backwards = await asyncio.gather(*map(unary, reversed(requests)))
-    assert [lasting(result) for result in reversed(backwards)] == together
-
-
 @pytest.mark.parametrize(
     ("fields", "field"),
     [
-        ({"source": ""}, "source"),
         ({"source": " \n\t"}, "source"),
-        ({"summary": ""}, "summary"),
-        ({"summary": "\u3000 "}, "summary"),
         ({"summary": "\u200b..."}, "summary"),
-        ({"source": "🙂"}, "source"),
         ({"source": TOO_LONG}, "source"),
-        ({"summary": TOO_LONG}, "summary"),
         ({"frameworks": [9]}, "frameworks[0]"),
-        ({"frameworks": [0]}, "frameworks[0]"),
-        ({"frameworks": [TWIN_LOCK, TWIN_LOCK]}, "frameworks[1]"),
-        ({"tool_scores": [tool_score(score=0.99)]}, "tool_scores[0].score"),
-        ({"tool_scores": [tool_score(score=5.01)]}, "tool_scores[0].score"),
         ({"tool_scores": [tool_score(score=math.inf)]}, "tool_scores[0].score"),
-        ({"tool_scores": [tool_score(), tool_score()]}, "tool_scores[1].tool"),
         ({"tool_scores": [tool_score(tool=" ")]}, "tool_scores[0].tool"),
-        ({"tool_scores": [tool_score(metric=9)]}, "tool_scores[0].metric"),
-        (
-            {"tool_scores": [tool_score(mapping=fusion_pb2.LogisticMapping(b1=math.nan))]},
-            "tool_scores[0].mapping.b1",
-        ),
         ({"options": pb.JudgeOptions(eta=math.nan)}, "options.eta"),
-        ({"options": pb.JudgeOptions(max_claims=0)}, "options.max_claims"),
-        ({"options": pb.JudgeOptions(max_claims=-1)}, "options.max_claims"),
         ({"options": pb.JudgeOptions(max_claims=5_001)}, "options.max_claims"),
         ({"priority": 9}, "priority"),
     ],
@@ -231,64 +176,6 @@ async def test_the_wrong_field_is_named(stub: JudgeServiceStub, fields: dict[str
         assert fields_of(error) == [field]
         assert "expected" in str(error.details())
         assert len(str(error.details())) < 500  # no user text comes back
-
-
-async def test_a_tool_score_that_is_no_number_is_left_out_with_a_note(stub: JudgeServiceStub) -> None:
-    scores = [tool_score(score=math.nan), tool_score(tool="other", score=4.0)]
-    result = (await stub.Judge(judge_request(tool_scores=scores))).result
-    assert any("tool_scores[0]" in note for note in result.notes)
-    assert not any("tool_scores[1]" in note for note in result.notes)
-    assert all(math.isfinite(metric.score) for framework in result.frameworks for metric in framework.metrics)
-
-
-async def test_tool_scores_move_ultra_and_no_other_framework(stub: JudgeServiceStub) -> None:
-    metric = pb.JUDGE_METRIC_NAME_BIAS_TOXICITY
-    low, high = [
-        (await stub.Judge(judge_request(tool_scores=[tool_score(metric=metric, score=score)]))).result
-        for score in (1.0, 5.0)
-    ]
-    assert low.frameworks[:2] == high.frameworks[:2]
-    assert low.frameworks[2].metrics[4].score < high.frameworks[2].metrics[4].score
-
-
-async def test_a_summary_longer_than_its_source_is_judged_with_a_note(stub: JudgeServiceStub) -> None:
-    result = (await stub.Judge(judge_request(source=SUMMARY, summary=SOURCE))).result
-    assert any("longer" in note for note in result.notes)
-    assert len(result.frameworks) == 3
-
-
-@pytest.mark.parametrize("summary", ["Lead lines. Gone.", "Yes", "9,300; $71 million; 2027", "12"])
-async def test_a_summary_without_a_long_segment_is_one_segment(stub: JudgeServiceStub, summary: str) -> None:
-    result = (await stub.Judge(judge_request(summary=summary))).result
-    assert len(result.evidence.segments) == 1
-    assert all(math.isfinite(metric.score) for framework in result.frameworks for metric in framework.metrics)
-
-
-@pytest.mark.parametrize(
-    ("source", "summary"),
-    [
-        ("市议会批准了第二支施工队。工程耗资七千一百万美元。审计员预计无法按期完成。", "工程耗资七千一百万美元。"),
-        ("今日は雨です。市は水道管を九千三百本交換した。", "市は水道管を交換した。"),
-        ("🚰🚰 Water is safe 👍🏽. The 👩‍👩‍👧 family drinks it 🇺🇸.", "🚰 Water is safe 👍🏽."),
-        ("مجلس المدينة وافق على الفريق الثاني. تكلفة العمل ٧١ مليون.", "تكلفة العمل ٧١ مليون."),
-        ("a\u0000b. c", "\u0000c"),
-    ],
-    ids=["chinese", "japanese", "emoji", "arabic", "null"],
-)
-async def test_any_script_is_judged_with_spans_in_code_points(
-    stub: JudgeServiceStub, source: str, summary: str
-) -> None:
-    result = (await stub.Judge(judge_request(source=source, summary=summary))).result
-    texts = {"source": source, "summary": summary}
-    assert all(texts[span.text_id][span.start : span.end] == span.text for span in spans_of(result))
-    assert all(math.isfinite(metric.score) for framework in result.frameworks for metric in framework.metrics)
-
-
-async def test_a_source_of_200_pages_is_judged_from_a_bounded_number_of_pairs(stub: JudgeServiceStub) -> None:
-    pages = " ".join(f"On day {day} the crew of district {day % 9} replaced {day * 7} lines." for day in range(12_000))
-    assert len(pages) > 600_000
-    result = (await stub.Judge(judge_request(source=f"{pages} {SOURCE}", frameworks=[TWIN_LOCK]))).result
-    assert result.evidence.scored_pair_count < 20
 
 
 async def test_judgements_are_counted(app: App, stub: JudgeServiceStub) -> None:

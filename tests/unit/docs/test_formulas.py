@@ -14,13 +14,12 @@ from pipeline.agreement.measures import auc, cohen_kappa, expected_calibration_e
 from pipeline.evaluate.comparison import EntailmentEvidence
 from pipeline.evaluate.components import COMPONENTS, applied_weights, harmonic_mean, score_flow, score_length
 from pipeline.evaluate.config import EvaluateWeights
-from pipeline.judge.fusion import fuse, smooth
+from pipeline.judge.fusion import assess_agreement, fuse, smooth
 from pipeline.judge.locks.alignment import score_of_drift
 from pipeline.judge.locks.caps import JUDGE_LOCK, TWIN_LOCK
 from pipeline.judge.locks.score import score_lock
 from pipeline.judge.result import FrameworkResult
-from pipeline.judge.ultra.levels import assess_agreement
-from pipeline.judge.ultra.verdict import score_of, support_limit
+from pipeline.judge.ultra.score import score_of, support_limit
 from pipeline.reading.terms import find_terms
 from pipeline.summarize.packing import level_calls
 from pipeline.summarize.retention import Mentions, find_stated, measure, measure_recall
@@ -116,7 +115,7 @@ def test_both_locks_score_the_table_as_the_page_does(example: SimpleNamespace) -
 
 @pytest.mark.parametrize("percent", [0, 1, 30, 40, 41, 59, 60, 80, 100])
 def test_alignment_falls_as_the_page_says(example: SimpleNamespace, percent: int) -> None:
-    assert float(score_of_drift(Fraction(percent, 100))) == pytest.approx(example.alignment(percent / 100))
+    assert float(score_of_drift(Fraction(percent, 100))[0]) == pytest.approx(example.alignment(percent / 100))
 
 
 def test_ultra_is_fused_as_the_page_does(example: SimpleNamespace) -> None:

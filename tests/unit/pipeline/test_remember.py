@@ -5,7 +5,7 @@ import weakref
 
 import pytest
 
-from pipeline.judge.evidence.signals.tone import sentiment
+from pipeline.judge.evidence.tone import sentiment
 from pipeline.reading.values import find_date_parts, find_quantities
 from pipeline.remember import remember_short
 

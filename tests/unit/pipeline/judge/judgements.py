@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pipeline.judge.config import JudgeConfig
-from pipeline.judge.evidence.claim import Claim
+from pipeline.judge.evidence.table import Claim
 from pipeline.judge.judgement import Judgement, JudgeTimings
 from pipeline.judge.locks.score import score_lock
 from pipeline.judge.result import Framework

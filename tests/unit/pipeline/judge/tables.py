@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypedDict, Unpack
 
-from pipeline.judge.evidence.claim import Claim
 from pipeline.judge.evidence.table import (
+    Claim,
     EvidenceTable,
     EvidenceTimings,
     KeyPoint,
@@ -18,6 +18,7 @@ from pipeline.judge.evidence.table import (
     Tone,
     ToneReading,
 )
+from pipeline.judge.result import MetricResult
 from pipeline.protocols import ModelIdentities, ModelIdentity
 from pipeline.reading.passage import TextSpan
 from pipeline.support.claim_support import ClaimLabel
@@ -111,6 +112,11 @@ def questions(*scores: float, side: str = "source") -> tuple[Question, ...]:
 def hit(kind: LexiconKind, severity: LexiconSeverity = LexiconSeverity.MILD, *, is_quoted: bool = False) -> LexiconHit:
     """Makes a listed expression."""
     return LexiconHit(kind, place("summary", 1, "word"), severity, is_quoted)
+
+
+def cap_names(metric: MetricResult) -> list[str]:
+    """Lists the caps whose conditions hold."""
+    return [cap.name for cap in metric.caps]
 
 
 def drifting(drift: float) -> ToneReading:

@@ -1,6 +1,6 @@
 """How reasons quote."""
 
-from pipeline.judge.citation import MAX_QUOTE_CHARS, cite, cite_first, count, sentences
+from pipeline.judge.result import MAX_QUOTE_CHARS, cite, cite_first, count, sentences
 from tests.unit.pipeline.judge.tables import place
 
 

@@ -1,6 +1,5 @@
 """The whole judgement with fakes: events, frameworks, refusals, chat models."""
 
-import asyncio
 import json
 import logging
 import re
@@ -56,15 +55,6 @@ async def test_all_frameworks_share_one_table_and_no_pair_is_asked_twice() -> No
     assert len(pairs) == len(set(pairs)) == judgement.table.pair_count
 
 
-@pytest.mark.parametrize("framework", Framework)
-async def test_a_framework_says_the_same_alone_as_with_the_others(framework: Framework) -> None:
-    together = await Fakes().judge()
-    alone = await Fakes().judge(replace(REQUEST, frameworks=(framework,)))
-    assert alone.frameworks == (together[framework],)
-    with pytest.raises(KeyError):
-        alone[next(other for other in Framework if other is not framework)]
-
-
 async def test_a_summary_of_the_sources_words_beats_one_of_others() -> None:
     invented = "Ministers resigned after floods destroyed forty bridges near Paris. Markets fell in Tokyo overnight."
     good = await Fakes().judge()
@@ -75,18 +65,6 @@ async def test_a_summary_of_the_sources_words_beats_one_of_others() -> None:
             assert better is not None
             assert worse is not None
             assert better > worse
-
-
-async def test_five_runs_one_after_another_or_at_once_are_identical() -> None:
-    expected = without_times(await Fakes().judge())
-    for _ in range(4):
-        assert without_times(await Fakes().judge()) == expected
-    judge, fakes = Judge(), Fakes()
-    others = [replace(REQUEST, summary=f"{SUMMARY} The council votes in {index} weeks.") for index in range(4)]
-    mixed = await asyncio.gather(
-        *(fakes.judge(request, judge) for request in (others[0], REQUEST, others[1], REQUEST, *others[2:], REQUEST))
-    )
-    assert [without_times(mixed[index]) for index in (1, 3, 6)] == [expected] * 3
 
 
 async def test_bad_input_is_refused_before_any_model_runs() -> None:

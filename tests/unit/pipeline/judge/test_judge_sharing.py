@@ -8,10 +8,8 @@ import pytest
 
 from pipeline.errors import ModelOutputError
 from pipeline.judge.cache import JudgeCaches
-from pipeline.judge.config import JudgeConfig
 from pipeline.judge.judge import Judge
 from pipeline.judge.judgement import EvidenceReady, Judgement
-from pipeline.judge.result import MetricName
 from pipeline.protocols import Float32
 from tests.fakes_pipeline import OverlapEntailment, fake_models
 from tests.unit.pipeline.judge.judging import (
@@ -35,15 +33,6 @@ async def test_a_request_that_comes_again_asks_no_model_and_streams_the_same_eve
     assert (first[-1].is_cached, second[-1].is_cached) == (False, True)
     other = await fakes.judge(replace(REQUEST, frameworks=(TWIN,)), judge)
     assert not other.is_cached
-
-
-async def test_other_settings_do_not_share_a_judgement() -> None:
-    caches, fakes = JudgeCaches(), Fakes()
-    await fakes.judge(judge=Judge(caches=caches))
-    jaccard = JudgeConfig().with_overrides({"lock": {"relevance_mode": "jaccard"}})
-    judgement = await fakes.judge(judge=Judge(jaccard, caches=caches))
-    assert not judgement.is_cached
-    assert judgement[TWIN][MetricName.RELEVANCE].inputs["relevance_mode"] == "jaccard"
 
 
 async def test_what_one_owner_asked_is_not_known_to_another() -> None:

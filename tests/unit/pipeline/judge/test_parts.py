@@ -2,9 +2,7 @@
 
 import pytest
 
-from pipeline.judge.cache import JudgeCaches
 from pipeline.judge.evidence.table import EvidenceTable
-from pipeline.judge.judge import Judge
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import Framework
 from tests.unit.pipeline.judge.judging import JUDGE, SOURCE, SUMMARY, TWIN, ULTRA, Fakes
@@ -42,19 +40,3 @@ async def test_only_what_is_read_is_made(framework: Framework, parts: set[str]) 
     table = (await Fakes().judge(JudgeRequest(SOURCE, SUMMARY, (framework,)))).table
     assert held(everything) == dict.fromkeys(held(everything), True)
     assert {name for name, is_held in held(table).items() if is_held} == parts
-
-
-async def test_rules_alone_need_fewer_pairs() -> None:
-    everything, rules = Fakes(), Fakes()
-    await everything.judge()
-    await rules.judge(JudgeRequest(SOURCE, SUMMARY, (TWIN,)))
-    assert sum(map(len, rules.entailment.calls)) < sum(map(len, everything.entailment.calls))
-
-
-async def test_a_table_with_fewer_parts_is_no_answer_to_who_asks_for_more() -> None:
-    judge = Judge(caches=JudgeCaches())
-    rules = await Fakes().judge(JudgeRequest(SOURCE, SUMMARY, (TWIN,)), judge)
-    everything = await Fakes().judge(JudgeRequest(SOURCE, SUMMARY), judge)
-    assert rules.request_hash != everything.request_hash
-    assert not everything.is_cached
-    assert everything.table.judge_key_points

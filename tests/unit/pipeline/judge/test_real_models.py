@@ -5,13 +5,14 @@ import random
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from statistics import mean
 
 import pytest
 
 from inference.call import Call, Priority
 from inference.config import InferenceConfig, RuntimeConfig
 from inference.engine import Engine
-from pipeline.judge.evidence.table import KeyPointCoverage
+from pipeline.judge.evidence.table import EvidenceTable, KeyPointCoverage, MismatchKind
 from pipeline.judge.judge import Judge
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest
@@ -19,6 +20,7 @@ from pipeline.judge.result import Framework, FrameworkResult, MetricName, Metric
 from pipeline.support.claim_support import ClaimLabel
 from server.rpc.models import CallScope, EngineModels
 from tests.unit.pipeline.judge import long_summaries
+from tests.unit.pipeline.judge.evidence.tables_by_fakes import ARTICLE
 
 pytestmark = pytest.mark.models
 
@@ -75,10 +77,10 @@ async def engine() -> AsyncIterator[Engine]:
         yield engine
 
 
-async def judge(engine: Engine, summary: str, *frameworks: Framework) -> Judgement:
+async def judge(engine: Engine, summary: str, *frameworks: Framework, source: str = SOURCE) -> Judgement:
     terms = CallScope(Call(None, Priority.INTERACTIVE), max_queue_wait_s=60)
     return await Judge().judge(
-        JudgeRequest(SOURCE, summary, frameworks or tuple(Framework)), EngineModels(engine).bound(terms)
+        JudgeRequest(source, summary, frameworks or tuple(Framework)), EngineModels(engine).bound(terms)
     )
 
 
@@ -195,12 +197,6 @@ async def test_a_truth_in_many_ways_raises_no_score_more_than_two_truths_do(engi
             assert score(padded[framework], name) <= score(honest[framework], name) + SLACK
 
 
-async def test_five_runs_are_identical_to_the_last_bit(engine: Engine) -> None:
-    first = reproducible(await judge(engine, CORRUPTIONS["invention"]))
-    for _ in range(4):
-        assert reproducible(await judge(engine, CORRUPTIONS["invention"])) == first
-
-
 async def test_order_and_company_change_nothing(engine: Engine) -> None:
     texts = [FAITHFUL, *CORRUPTIONS.values()]
     alone = {text: reproducible(await judge(engine, text)) for text in texts}
@@ -219,15 +215,66 @@ async def test_invented_sentences_are_found_among_241(engine: Engine) -> None:
     assert doubtful.issuperset(long_summaries.INVENTED)
 
 
-async def test_a_source_of_two_hundred_pages_is_judged(engine: Engine) -> None:
-    filler = "The committee discussed item {0} of the agenda and moved on to the next point without a vote. "
-    pages = "\n\n".join("".join(filler.format(30 * page + line) for line in range(30)) for page in range(100))
-    terms = CallScope(Call(None, Priority.BULK), max_queue_wait_s=100)
-    judgement = await Judge().judge(
-        JudgeRequest(f"{pages}\n\n{SOURCE}\n\n{pages}", FAITHFUL, (Framework.TWIN_LOCK,)),
-        EngineModels(engine).bound(terms),
-    )
-    supports = [claim.support.quote for claim in judgement.table.claims if claim.support]
-    assert len(supports) == judgement.claim_count
-    assert all(support in SOURCE for support in supports)
-    assert judgement.table.pair_count < 20
+DIG = """Archaeologists in the hills above Lake Morel have uncovered a Bronze Age village with at least 14 houses. The
+team from the University of Tarn began digging in 2019, after a farmer found a bronze axe while planting vines. The
+houses stood on low stone walls and burned down around 1200 BC, and the fire preserved grain, rope and even a loaf of
+bread. Dr. Imogen Vass, who leads the dig, said that the village had probably been attacked, because 30 arrowheads lay
+among the ruins. Other scholars doubt this and point to a drought in the same years. The finds will be shown in the
+regional museum from May. The farmer, Paul Reyes, received 20,000 euros and kept his vines."""
+TRIAL = """A new drug for migraine did not reduce the number of attacks in a trial with 1,240 patients, its maker said.
+Patients who took the pill daily had 4.1 attacks a month, against 4.3 in the group that took a placebo, a difference
+that may be due to chance. The company, Norvane, will stop developing the drug and cut 150 jobs. Its shares fell by 18
+per cent in Zurich. Analysts had expected sales of two billion dollars a year. Side effects were mild. Norvane still has
+two other drugs in late trials, and said that its dividend would not change."""
+TOLD = {
+    ARTICLE: "Brookfield will close its old steel bridge for two years because engineers found cracks in its supports. "
+    "The repairs are to cost $4.2 million, and the state pays half of that.",
+    DIG: "Archaeologists have found a Bronze Age village above Lake Morel. Its houses burned down around 1200 BC. Vass "
+    "believes that the village was attacked, but other scholars point to a drought.",
+    TRIAL: "Norvane's migraine drug failed to reduce attacks in a trial of 1,240 patients. The company will stop its "
+    "development and cut 150 jobs, and its shares fell 18%.",
+}
+INVENTED_OF = {
+    ARTICLE: "Brookfield will tear down its old steel bridge after a ship hit it. The repairs are to cost $42 million, "
+    "all of which the state pays. The mayor has resigned.",
+    DIG: "Archaeologists have found a Roman temple above Lake Morel. Its houses were destroyed by a flood in 1800 BC. "
+    "Vass believes that the village was abandoned peacefully.",
+    TRIAL: "Norvane's migraine drug halved the number of attacks in a trial of 2,140 patients. The company will hire "
+    "150 people, and its shares rose 18%.",
+}
+
+
+async def table_of(engine: Engine, source: str, summary: str) -> EvidenceTable:
+    return (await judge(engine, summary, Framework.ULTRA, source=source)).table
+
+
+def probability(table: EvidenceTable) -> float:
+    """Returns the mean probability of the claims."""
+    return mean(claim.probability for claim in table.claims)
+
+
+async def test_faithful_summaries_are_supported_and_hallucinated_ones_are_not(engine: Engine) -> None:
+    faithful = [await table_of(engine, *pair) for pair in TOLD.items()]
+    hallucinated = [await table_of(engine, *pair) for pair in INVENTED_OF.items()]
+    for good, bad in zip(faithful, hallucinated, strict=True):
+        assert probability(good) > 0.7
+        assert probability(bad) < 0.3
+        assert ClaimLabel.UNSUPPORTED in {claim.label for claim in bad.claims}
+        assert good.tone.drift < 0.4
+    assert mean(table.tone.drift for table in hallucinated) > mean(table.tone.drift for table in faithful)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [
+        ("two years", "six years", MismatchKind.NUMBER),
+        ("$4.2 million", "$2.4 million", MismatchKind.NUMBER),
+        ("Brookfield", "Springfield", MismatchKind.NAME),
+    ],
+)
+async def test_a_swapped_value_is_found(engine: Engine, old: str, new: str, kind: MismatchKind) -> None:
+    before, after = TOLD[ARTICLE], TOLD[ARTICLE].replace(old, new, 1)
+    (found,) = [one for claim in (await table_of(engine, ARTICLE, after)).claims for one in claim.mismatches]
+    assert found.kind is kind
+    assert found.claim.quote in new
+    assert not any(claim.mismatches for claim in (await table_of(engine, ARTICLE, before)).claims)

@@ -15,7 +15,6 @@ from pipeline.errors import InvalidInputError, ModelOutputError
 from pipeline.judge import tracing as spans
 from pipeline.judge.cache import JudgeCaches
 from pipeline.judge.judge import Judge
-from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import Framework, MetricName
 from pipeline.protocols import Float32
@@ -101,15 +100,6 @@ async def test_an_answer_from_the_cache_has_a_span_and_nothing_below(exporter: I
     await fakes.judge(judge=judge)
     assert tree(exporter) == {"": [ROOT]}
     assert value(named(exporter, ROOT)[0], "cached") is True
-
-
-async def test_a_stream_has_the_same_spans(exporter: InMemorySpanExporter) -> None:
-    fakes = Fakes()
-    assert isinstance((await fakes.events())[-1], Judgement)
-    streamed = tree(exporter)
-    exporter.clear()
-    await fakes.judge()
-    assert tree(exporter) == streamed
 
 
 async def test_a_failure_is_an_error_of_everything_above_it(exporter: InMemorySpanExporter) -> None:

@@ -7,11 +7,10 @@ import pytest
 
 from pipeline.assess.synthesis.config import SynthesisConfig
 from pipeline.assess.synthesis.synthesizer import Synthesizer
-from pipeline.judge.language_model.config import ProposalConfig
+from pipeline.judge.config import ProposalConfig
 from pipeline.judge.language_model.level_judge import LlmLevelJudge
 from pipeline.judge.language_model.proposals import LlmProposals
 from pipeline.judge.result import MetricName
-from pipeline.judge.ultra.levels import LevelTask
 from pipeline.llm.config import LlmConfig
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.openai import OpenAiChatModel
@@ -53,9 +52,8 @@ async def test_it_cannot_see_and_the_answer_says_so(config: LlmConfig) -> None:
 
 
 async def test_it_grades_in_both_orders_of_the_letters(config: LlmConfig) -> None:
-    task = LevelTask(MetricName.HALLUCINATION, TABLE)
     async with Endpoint(config) as endpoint:
-        reading = await LlmLevelJudge(OpenAiChatModel(endpoint), QUICK).read_level(task)
+        reading = await LlmLevelJudge(OpenAiChatModel(endpoint), QUICK).read_level(MetricName.HALLUCINATION, TABLE)
     assert sum(reading.probabilities) == pytest.approx(1)
     assert len(reading.evidence) <= reading.claimed_span_count
 

@@ -10,8 +10,7 @@ from pipeline.assess.run import Assessment, AssessPlan, EvidenceGathered, Synthe
 from pipeline.assess.synthesis.evidence import DistortionSeverity, Evidence, Finding, ToolScore
 from pipeline.assess.synthesis.request import Mode
 from pipeline.assess.synthesis.result import ReplanNeed, ReplanReason, SummarizerOutput, Synthesis
-from pipeline.judge.fusion import FusionForm, fuse
-from pipeline.judge.ultra.levels import LevelSource
+from pipeline.judge.fusion import FusionForm, LevelSource, fuse
 from pipeline.llm.chat_model import LlmUsage
 from server.services.assess_reply import (
     AssessNames,

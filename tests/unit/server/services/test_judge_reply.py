@@ -9,8 +9,7 @@ from precis.v1 import judge_pb2 as pb
 from prometheus_client import CollectorRegistry
 
 from pipeline.judge.config import JudgeConfig
-from pipeline.judge.evidence.claim import Claim
-from pipeline.judge.evidence.table import EvidenceTable
+from pipeline.judge.evidence.table import Claim, EvidenceTable
 from pipeline.judge.judgement import EvidenceReady, Judgement, JudgeTimings, MetricReady
 from pipeline.judge.result import Cap, Framework, FrameworkResult, JsonObject, MetricName, MetricResult, MetricStatus
 from pipeline.llm.chat_model import LlmUsage

@@ -7,8 +7,7 @@ from pipeline.assess.synthesis.config import SynthesisLimits
 from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore
 from pipeline.assess.synthesis.request import LevelAnswer, SynthesisRequest, check_request, parse_scope
 from pipeline.errors import InvalidInputError
-from pipeline.judge.fusion import LogisticMapping
-from pipeline.judge.ultra.levels import LevelSource
+from pipeline.judge.fusion import LevelSource, LogisticMapping
 from tests.unit.pipeline.assess.images.pictures import encoded, scene
 from tests.unit.pipeline.assess.synthesis.questions import CHOICE, EVIDENCE, OPEN, SCORING
 

@@ -10,8 +10,7 @@ from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Evide
 from pipeline.assess.synthesis.request import LevelAnswer
 from pipeline.assess.synthesis.result import ReplanReason, SummarizerOutput
 from pipeline.assess.synthesis.synthesizer import GENERIC_ANSWER, Synthesizer
-from pipeline.judge.fusion import FusionForm
-from pipeline.judge.ultra.levels import LevelSource
+from pipeline.judge.fusion import FusionForm, LevelSource
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
 from tests.unit.pipeline.assess.images.pictures import encoded, scene

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import replace
 
+from pipeline.judge.config import EvidenceConfig
 from pipeline.judge.evidence.build import SourceReader, build_evidence
-from pipeline.judge.evidence.config import EvidenceConfig
-from pipeline.judge.evidence.draft import EvidenceRequest
-from pipeline.judge.evidence.proposals import Proposals, ProposalSet, ProposalTask
+from pipeline.judge.evidence.plan import EvidenceRequest
+from pipeline.judge.evidence.proposals import ProposalSet, ProposalTask, Propose
 from pipeline.judge.evidence.table import EvidenceTable, EvidenceTimings
 from pipeline.off_loop import OffLoop
 from pipeline.protocols import Embedder, Entailment
@@ -31,11 +31,11 @@ async def build_async(  # noqa: PLR0913 (what the table is made of)
     config: EvidenceConfig | None = None,
     entailment: Entailment | None = None,
     embedder: Embedder | None = None,
-    proposals: Proposals | None = None,
+    propose: Propose | None = None,
     executor: Executor | None = None,
 ) -> EvidenceTable:
     request, models = EvidenceRequest(source, summary), fake_models(entailment, embedder)
-    return await build_evidence(request, models, config, proposals=proposals, reader=SourceReader(OffLoop(executor)))
+    return await build_evidence(request, models, config, propose=propose, reader=SourceReader(OffLoop(executor)))
 
 
 def build(
@@ -44,9 +44,9 @@ def build(
     *,
     config: EvidenceConfig | None = None,
     entailment: Entailment | None = None,
-    proposals: Proposals | None = None,
+    propose: Propose | None = None,
 ) -> EvidenceTable:
-    return asyncio.run(build_async(source, summary, config=config, entailment=entailment, proposals=proposals))
+    return asyncio.run(build_async(source, summary, config=config, entailment=entailment, propose=propose))
 
 
 def timeless(table: EvidenceTable) -> EvidenceTable:
@@ -61,6 +61,6 @@ class ScriptedProposals:
         self.tasks: list[ProposalTask] = []
         self._write = write
 
-    async def propose(self, task: ProposalTask) -> ProposalSet:
+    async def __call__(self, task: ProposalTask) -> ProposalSet:
         self.tasks.append(task)
         return self._write(task)

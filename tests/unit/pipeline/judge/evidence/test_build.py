@@ -4,28 +4,20 @@ import asyncio
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pipeline.errors import ModelOutputError
-from pipeline.judge.evidence.build import SourceReader, build_evidence
-from pipeline.judge.evidence.claim import MismatchKind
-from pipeline.judge.evidence.draft import EvidenceRequest
-from pipeline.judge.evidence.table import EvidenceTable, KeyPointCoverage
-from pipeline.off_loop import OffLoop
-from pipeline.protocols import Float32
+from pipeline.judge.evidence.table import EvidenceTable, KeyPointCoverage, MismatchKind
 from pipeline.reading.passage import TextSpan
 from pipeline.support.claim_support import ClaimLabel
 from tests.fakes_pipeline import (
     BagOfWordsEmbedder,
     OverlapEntailment,
-    WatchedTokenizer,
     WordTokenizer,
-    fake_models,
 )
 from tests.unit.pipeline.judge.evidence.tables_by_fakes import ARTICLE, SUMMARY, build, build_async, timeless
 
@@ -190,23 +182,6 @@ def test_an_order_to_the_judge_tells_nothing_and_raises_nothing() -> None:
     assert told.salient_share == plain.salient_share
 
 
-@pytest.mark.parametrize(
-    ("source", "summary"),
-    [
-        ("🙂🙂🙂", "🙂"),
-        ("...", "!!!"),
-        ("Fees rose.", "Fees."),
-        ("Fees rose.", "Fees rose. " * 40),
-        ("費用が上がりました。公聴会が開かれます。", "費用が上がりました。"),
-        (ARTICLE, "# Bridge\n\n- closed; for; two years\n- 🙂"),
-        (ARTICLE, "x" * 3_000),
-        ("ﬁve ２ fees", "５ ﬁve"),
-    ],
-)
-def test_odd_texts_give_a_whole_table(source: str, summary: str) -> None:
-    check_places_and_bounds(build(source, summary))
-
-
 def test_a_long_source_asks_for_few_pairs_and_finds_the_place() -> None:
     entailment, embedder = OverlapEntailment(), BagOfWordsEmbedder()
     summary = "Village 2345 has 2345 wells and 16415 goats near the old road. Village 17 has 18 wells."
@@ -220,15 +195,6 @@ def test_a_long_source_asks_for_few_pairs_and_finds_the_place() -> None:
     assert len(embedder.calls[0]) < 320
 
 
-def test_a_wrong_answer_of_a_model_is_an_error() -> None:
-    class Broken(OverlapEntailment):
-        async def entail(self, pairs: Sequence[tuple[str, str]]) -> Float32:
-            return (await super().entail(pairs))[1:]
-
-    with pytest.raises(ModelOutputError, match="pairs got probabilities"):
-        build(entailment=Broken())
-
-
 async def test_order_and_company_change_nothing() -> None:
     requests = [(ARTICLE, SUMMARY), (SUMMARY, ARTICLE), ("Fees rose by 5%.", "Fees rose by 6%."), (ARTICLE, ARTICLE)]
     alone = [timeless(await build_async(*request)) for request in requests]
@@ -239,45 +205,20 @@ async def test_order_and_company_change_nothing() -> None:
     assert [timeless(table) for table in together] == [alone[index] for index in order]
 
 
-async def test_cpu_work_runs_on_the_executor() -> None:
-    tokenizer = WatchedTokenizer()
-    with ThreadPoolExecutor(1, thread_name_prefix="judge") as executor:
-        request = EvidenceRequest(ARTICLE, SUMMARY)
-        await build_evidence(request, fake_models(tokenizer=tokenizer), reader=SourceReader(OffLoop(executor)))
-    assert tokenizer.threads == {"judge_0"}
-
-
 WORDS = st.sampled_from(
     [
-        "the",
-        "council",
-        "bridge",
-        "closed",
-        "12",
-        "12,000",
-        "$4",
-        "not",
-        "never",
-        "May",
-        "1931",
-        "Anna",
-        "Holt",
-        "and",
-        "but",
-        ";",
-        ".",
-        "!",
-        "\n",
-        "ﬁ",
-        "費",
-        "🙂",
-        "-",
-        '"',
+        *("the", "council", "bridge", "closed", "12", "12,000", "$4", "not", "never", "May", "1931", "Anna", "Holt"),
+        *("and", "but", ";", ".", "!", "\n", "ﬁ", "費", "🙂", "-", '"'),
     ]
 )
 
 
 @settings(max_examples=40)
+@example(["..."], ["!!!"])
+@example(["Fees rose."], ["Fees rose."] * 40)
+@example(["費用が上がりました。公聴会が開かれます。"], ["費用が上がりました。"])
+@example([ARTICLE], ["# Bridge\n\n- closed; for; two years\n- 🙂"])
+@example([ARTICLE], ["x" * 3_000])
 @given(st.lists(WORDS, min_size=1, max_size=40), st.lists(WORDS, min_size=1, max_size=40))
 def test_any_texts_give_places_that_can_be_quoted(source: list[str], summary: list[str]) -> None:
     check_places_and_bounds(build(" ".join(source), " ".join(summary)))

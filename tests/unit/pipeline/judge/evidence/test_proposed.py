@@ -42,7 +42,7 @@ def good(task: ProposalTask) -> ProposalSet:
 
 
 def test_proposals_that_hold_take_the_place_of_ours() -> None:
-    table = build(proposals=ScriptedProposals(good))
+    table = build(propose=ScriptedProposals(good))
     assert (table.question_author, table.proposals_failed, table.notes) == (MODEL, False, ())
     assert [question.score for question in table.coverage_questions] == [0, 1, 1, 0, 0, 0]
     assert [question.score for question in table.claim_questions] == [0, 1, 1, 1, 1, 1]
@@ -56,7 +56,7 @@ def twin_reads(table: EvidenceTable) -> tuple[object, ...]:
 
 
 def test_what_twin_lock_reads_never_depends_on_a_model() -> None:
-    assert twin_reads(build(proposals=ScriptedProposals(good))) == twin_reads(build())
+    assert twin_reads(build(propose=ScriptedProposals(good))) == twin_reads(build())
 
 
 def test_quotes_that_do_not_stand_in_the_text_are_no_evidence() -> None:
@@ -71,7 +71,7 @@ def test_quotes_that_do_not_stand_in_the_text_are_no_evidence() -> None:
         ]
         return replace(proposals, key_point_ids=[77], coverage_questions=wrong)
 
-    table = build(proposals=ScriptedProposals(invented))
+    table = build(propose=ScriptedProposals(invented))
     assert table.proposals_failed
     (only,) = [question for question in table.coverage_questions if "____" not in question.question]
     assert (only.answer, only.given, only.given_span, only.score) == ("$4.2 million", None, None, 0)
@@ -90,7 +90,7 @@ def test_quotes_that_do_not_stand_in_the_text_are_no_evidence() -> None:
 
 def test_empty_proposals_leave_our_own_form_and_say_so() -> None:
     empty = ScriptedProposals(lambda _: ProposalSet((), (), (), MODEL, ("timeout",)))
-    table, own = build(proposals=empty), build()
+    table, own = build(propose=empty), build()
     assert (table.question_author, table.proposals_failed) == ("deterministic", True)
     assert table.notes[0] == "timeout"
     assert timeless(replace(table, notes=(), proposals_failed=False)) == timeless(own)
@@ -98,7 +98,7 @@ def test_empty_proposals_leave_our_own_form_and_say_so() -> None:
 
 def test_the_model_sees_sentences_claims_and_premises_once() -> None:
     proposals = ScriptedProposals(good)
-    build(proposals=proposals)
+    build(propose=proposals)
     (task,) = proposals.tasks
     assert [claim.text_id for claim in task.claims] == ["summary"] * 3
     assert [premise and premise.text_id for premise in task.premises] == ["source"] * 3

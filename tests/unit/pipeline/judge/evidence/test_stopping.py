@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.judge.evidence.draft import read_source
+from pipeline.judge.evidence.plan import read_source
 from pipeline.off_loop import stop_if_nobody_waits
 
 CHARS = 30_000

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pipeline.judge.evidence.build import build_evidence
-from pipeline.judge.evidence.draft import EvidenceRequest
+from pipeline.judge.evidence.plan import EvidenceRequest
 from pipeline.model_answers import PairScores
 from pipeline.protocols import Float32
 from tests.fakes_pipeline import OverlapEntailment, fake_models

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.judge.config import LockConfig
 from pipeline.judge.locks.caps import JUDGE_LOCK, TWIN_LOCK, LockRules
-from pipeline.judge.locks.config import LockConfig
 from pipeline.judge.result import Framework
 
 PAGE = Path(__file__).resolve().parents[5] / "docs" / "concepts" / "locks.md"

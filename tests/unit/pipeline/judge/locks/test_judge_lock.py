@@ -5,11 +5,11 @@ from typing import Unpack
 
 import pytest
 
+from pipeline.judge.config import LockConfig
 from pipeline.judge.evidence.table import KeyPointCoverage, Question
 from pipeline.judge.locks.caps import JUDGE_LOCK, TWIN_LOCK
-from pipeline.judge.locks.config import LockConfig
 from pipeline.judge.locks.score import score_lock
-from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricResult, MetricStatus
+from pipeline.judge.result import Framework, FrameworkResult, MetricName
 from pipeline.support.claim_support import ClaimLabel
 from tests.unit.pipeline.judge.tables import (
     FULLY,
@@ -19,6 +19,7 @@ from tests.unit.pipeline.judge.tables import (
     Parts,
     S,
     U,
+    cap_names,
     claims,
     drifting,
     key_points,
@@ -34,10 +35,6 @@ ALL_RIGHT = questions(1, 1, 1, 1, 1, 1)
 
 def judge(config: LockConfig | None = None, **changes: Unpack[Parts]) -> FrameworkResult:
     return score_lock(table(**changes), (config or LockConfig()).rules_of(Framework.JUDGE_LOCK))
-
-
-def cap_names(metric: MetricResult) -> list[str]:
-    return [cap.name for cap in metric.caps]
 
 
 def test_a_perfect_summary_with_enough_evidence_scores_ten() -> None:
@@ -191,11 +188,6 @@ def test_hallucination_has_two_scales_and_three_severities(
 def test_hallucination_is_multiplied_with_question_precision(scores: tuple[float, ...], score: float) -> None:
     metric = judge(made_claims=claims(S, S, S, P), about_claims=questions(*scores, side="summary"))[HALLUCINATION]
     assert (metric.inputs["raw"], metric.score) == (8, score)
-
-
-def test_a_summary_without_claims_scores_ten_and_says_so() -> None:
-    metric = judge(made_claims=(), about_claims=())[HALLUCINATION]
-    assert (metric.score, metric.status) == (10, MetricStatus.NO_CLAIMS)
 
 
 @pytest.mark.parametrize(

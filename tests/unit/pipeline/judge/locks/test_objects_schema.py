@@ -9,12 +9,18 @@ import pytest
 from hypothesis import given
 from jsonschema import Draft202012Validator
 
-from pipeline.judge.evidence.claim import MismatchKind
-from pipeline.judge.evidence.table import EvidenceTable, KeyPointCoverage, LexiconKind, LexiconSeverity, Tone
+from pipeline.judge.config import LockConfig
+from pipeline.judge.evidence.table import (
+    EvidenceTable,
+    KeyPointCoverage,
+    LexiconKind,
+    LexiconSeverity,
+    MismatchKind,
+    Tone,
+)
 from pipeline.judge.locks.caps import RelevanceMode
-from pipeline.judge.locks.config import LockConfig
+from pipeline.judge.locks.coverage import Overlap
 from pipeline.judge.locks.hallucination import LISTED, HallucinationSeverity
-from pipeline.judge.locks.relevance import Overlap
 from pipeline.judge.locks.score import score_lock
 from pipeline.judge.result import Framework, FrameworkResult, Json, MetricName, MetricStatus
 from pipeline.support.claim_support import ClaimLabel

@@ -1,5 +1,6 @@
 """What holds for every table: ranges, caps, and that more unsupported claims never help."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -10,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.judge.evidence.claim import Claim
+from pipeline.judge.config import LockConfig
 from pipeline.judge.evidence.table import (
+    Claim,
     EvidenceTable,
     KeyPointCoverage,
     LexiconKind,
@@ -21,8 +23,7 @@ from pipeline.judge.evidence.table import (
 )
 from pipeline.judge.locks.alignment import score_of_drift
 from pipeline.judge.locks.caps import JUDGE_LOCK, TWIN_LOCK
-from pipeline.judge.locks.config import LockConfig
-from pipeline.judge.locks.hallucination import ClaimCounts, LabelCounts, score_of_counts
+from pipeline.judge.locks.hallucination import ClaimCounts, score_of_counts
 from pipeline.judge.locks.score import score_lock
 from pipeline.judge.result import Framework, MetricName
 from pipeline.support.claim_support import ClaimLabel
@@ -178,30 +179,11 @@ def test_a_supported_sentence_that_says_nothing_does_not_lift_the_perfect_guard(
         assert result[MetricName.BIAS_TOXICITY].score == 9
 
 
-@BOTH
-@given(made=TABLES)
-def test_an_unsupported_claim_caps_coverage_and_relevance(lock: Framework, made: EvidenceTable) -> None:
-    limit = 4 if lock is Framework.TWIN_LOCK else 3
-    labels = [*[claim.label for claim in made.claims[:9]], ClaimLabel.UNSUPPORTED]
-    result = score_lock(relabelled(made, labels), LockConfig().rules_of(lock))
-    for name in (MetricName.COVERAGE, MetricName.RELEVANCE):
-        metric = result[name]
-        assert metric.score is not None
-        assert metric.score <= limit
-        assert "hallucination" in {cap.name for cap in metric.caps}
-
-
-@BOTH
-@given(made=TABLES)
-def test_the_same_table_gives_the_same_result(lock: Framework, made: EvidenceTable) -> None:
-    assert score_lock(made, LockConfig().rules_of(lock)) == score_lock(made, LockConfig().rules_of(lock))
-
-
 @given(st.fractions(0, 1), st.fractions(0, 1))
 def test_scores_fall_with_drift_and_with_the_unsupported_fraction(first: Fraction, second: Fraction) -> None:
     low, high = sorted((first, second))
-    assert score_of_drift(low) >= score_of_drift(high)
-    labels = LabelCounts(1, 0, 1)
+    assert score_of_drift(low)[0] >= score_of_drift(high)[0]
+    labels = Counter([ClaimLabel.SUPPORTED, ClaimLabel.UNSUPPORTED])
     counts = [ClaimCounts(labels, labels, u) for u in (low, high)]
     assert score_of_counts(counts[0], TWIN_LOCK) >= score_of_counts(counts[1], TWIN_LOCK)
 

@@ -5,12 +5,12 @@ from typing import Unpack
 
 import pytest
 
+from pipeline.judge.config import LockConfig
 from pipeline.judge.evidence.table import KeyPointCoverage
 from pipeline.judge.locks.caps import TWIN_LOCK, RelevanceMode
-from pipeline.judge.locks.config import LockConfig
 from pipeline.judge.locks.hallucination import ClaimCounts, score_of_counts
 from pipeline.judge.locks.score import score_lock
-from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricResult, MetricStatus
+from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricStatus
 from pipeline.support.claim_support import ClaimLabel
 from tests.unit.pipeline.judge.tables import (
     FULLY,
@@ -20,6 +20,7 @@ from tests.unit.pipeline.judge.tables import (
     Parts,
     S,
     U,
+    cap_names,
     claims,
     drifting,
     key_points,
@@ -32,10 +33,6 @@ COVERAGE, ALIGNMENT, HALLUCINATION, RELEVANCE, BIAS = MetricName
 
 def twin(config: LockConfig | None = None, **changes: Unpack[Parts]) -> FrameworkResult:
     return score_lock(table(**changes), (config or LockConfig()).rules_of(Framework.TWIN_LOCK))
-
-
-def cap_names(metric: MetricResult) -> list[str]:
-    return [cap.name for cap in metric.caps]
 
 
 def test_a_perfect_summary_scores_ten_everywhere_in_the_strict_order() -> None:
@@ -188,11 +185,6 @@ def test_relevance_can_read_the_literal_jaccard_and_reports_both() -> None:
     shown = result.objects[RELEVANCE]["segments"]
     assert isinstance(shown, list)
     assert shown[0] == {"segment": "segment 0", "label": "None", "containment": 1.0, "jaccard": 0.05}
-
-
-def test_an_unsupported_claim_caps_relevance_at_four() -> None:
-    metric = twin(made_claims=claims(S, S, U))[RELEVANCE]
-    assert (metric.score, cap_names(metric)) == (4, ["hallucination"])
 
 
 def test_the_safeguards_of_judge_lock_are_off_unless_asked_for() -> None:

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from pipeline.judge.fusion import Distribution
+from pipeline.judge.evidence.table import EvidenceTable
+from pipeline.judge.fusion import Distribution, LevelReading, LevelSource
 from pipeline.judge.result import MetricName
-from pipeline.judge.ultra.levels import LevelReading, LevelSource, LevelTask
 from pipeline.llm.ask import UnusableAnswerError
 from pipeline.reading.passage import TextSpan
 
@@ -26,9 +26,9 @@ class ScriptedLevelJudge:
         self._claimed = claimed
         self._evidence = evidence
 
-    async def read_level(self, task: LevelTask) -> LevelReading:
-        self.asked.append(task.metric)
-        answer = self._script.get(task.metric, FAIR)
+    async def read_level(self, metric: MetricName, _: EvidenceTable) -> LevelReading:
+        self.asked.append(metric)
+        answer = self._script.get(metric, FAIR)
         if isinstance(answer, str):
             raise UnusableAnswerError(answer)
         return LevelReading(answer, LevelSource.LOGITS, self._claimed, self._evidence, "It is fair.")

@@ -1,16 +1,16 @@
 import asyncio
 import json
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
 
+from pipeline.judge.config import UltraConfig
 from pipeline.judge.evidence.table import EvidenceTable, LexiconKind, LexiconSeverity, Tone
-from pipeline.judge.fusion import FusionForm, fuse, smooth
+from pipeline.judge.fusion import FusionForm, Tool, fuse, smooth
 from pipeline.judge.result import Framework, FrameworkResult, MetricName, MetricStatus
-from pipeline.judge.ultra.config import UltraConfig
-from pipeline.judge.ultra.levels import Tool
-from pipeline.judge.ultra.score import UltraHelp, score_ultra
+from pipeline.judge.ultra.score import ReadLevel, score_ultra
 from tests.unit.pipeline.judge.tables import (
     FULLY,
     NEUTRAL,
@@ -32,9 +32,13 @@ CERTAINLY_BAD = (1.0, 0.0, 0.0, 0.0, 0.0)
 
 
 def score(
-    evidence: EvidenceTable, config: UltraConfig | None = None, help_: UltraHelp | None = None
+    evidence: EvidenceTable,
+    config: UltraConfig | None = None,
+    read_level: ReadLevel | None = None,
+    caller_tools: Mapping[MetricName, Sequence[Tool]] | None = None,
 ) -> FrameworkResult:
-    return asyncio.run(score_ultra(evidence, config or UltraConfig(), help_))
+    config = config or UltraConfig()
+    return asyncio.run(score_ultra(evidence, config, read_level=read_level, caller_tools=caller_tools))
 
 
 def test_all_metrics_come_in_the_strict_order() -> None:
@@ -56,7 +60,7 @@ def test_without_a_model_the_score_is_the_weighted_mean_of_the_tools() -> None:
 
 
 def test_the_inputs_are_enough_to_compute_the_score_by_hand() -> None:
-    metric = score(table(), help_=UltraHelp(ScriptedLevelJudge()))[HALLUCINATION]
+    metric = score(table(), read_level=ScriptedLevelJudge().read_level)[HALLUCINATION]
     names = [name.removeprefix("tool_") for name in metric.inputs if name.startswith("tool_")]
     scores = [float(metric.inputs[f"tool_{name}"]) for name in names]
     weights = [float(metric.inputs[f"weight_{name}"]) for name in names]
@@ -71,20 +75,20 @@ def test_the_inputs_are_enough_to_compute_the_score_by_hand() -> None:
 
 
 def test_a_model_is_fused_with_smoothing() -> None:
-    metric = score(table(), help_=UltraHelp(ScriptedLevelJudge()))[ALIGNMENT]
+    metric = score(table(), read_level=ScriptedLevelJudge().read_level)[ALIGNMENT]
     assert metric.inputs["q"] == pytest.approx(fuse([5.0, 5.0], smooth(FAIR)).score)
     assert "The language model: It is fair." in metric.reason
 
 
 def test_the_form_of_the_paper_can_be_chosen() -> None:
     config = UltraConfig(form=FusionForm.PAPER_RAW)
-    metric = score(table(), config, UltraHelp(ScriptedLevelJudge()))[ALIGNMENT]
+    metric = score(table(), config, ScriptedLevelJudge().read_level)[ALIGNMENT]
     assert metric.inputs["q"] == pytest.approx(fuse([5.0, 5.0], smooth(FAIR), form=FusionForm.PAPER_RAW).score)
 
 
 def test_a_failing_model_leaves_one_metric_to_the_tools() -> None:
     judge = ScriptedLevelJudge({RELEVANCE: "refused: the model declined"})
-    outcome = score(table(), help_=UltraHelp(judge))
+    outcome = score(table(), read_level=judge.read_level)
     assert outcome.degraded
     assert outcome.notes == ("relevance: tools alone, refused: the model declined",)
     assert outcome[RELEVANCE].score == score(table())[RELEVANCE].score
@@ -95,7 +99,7 @@ def test_a_failing_model_leaves_one_metric_to_the_tools() -> None:
 def test_opinions_that_disagree_lead_to_abstention_with_the_score_kept() -> None:
     # Tools at 5, the model certain of 1: BC = sqrt(alpha_1 p_1) + ... stays far below .5.
     judge = ScriptedLevelJudge({ALIGNMENT: CERTAINLY_BAD})
-    metric = score(table(), help_=UltraHelp(judge))[ALIGNMENT]
+    metric = score(table(), read_level=judge.read_level)[ALIGNMENT]
     assert metric.status is MetricStatus.ABSTAINED
     assert metric.score is not None
     assert not metric.counts
@@ -125,8 +129,7 @@ def test_a_metric_that_fails_does_not_take_the_others_with_it() -> None:
 
 
 def test_scores_of_the_callers_tools_count_like_one_of_ours() -> None:
-    helped = UltraHelp(caller_tools={ALIGNMENT: (Tool("mine", 1.0),)})
-    metric = score(table(), help_=helped)[ALIGNMENT]
+    metric = score(table(), caller_tools={ALIGNMENT: (Tool("mine", 1.0),)})[ALIGNMENT]
     assert metric.inputs["q_bar"] == pytest.approx((5 + 5 + 1) / 3)
     assert metric.inputs["tool_mine"] == 1.0
 
@@ -156,13 +159,13 @@ def test_a_heated_source_excuses_half_of_a_heated_summary() -> None:
 
 
 def test_the_same_table_gives_the_same_result_and_valid_json() -> None:
-    first, second = (score(table(), help_=UltraHelp(ScriptedLevelJudge())) for _ in range(2))
+    first, second = (score(table(), read_level=ScriptedLevelJudge().read_level) for _ in range(2))
     assert first == second
     json.dumps({name.value: value for name, value in first.objects.items()}, allow_nan=False)
 
 
 def test_scores_have_two_decimals_and_confidence_is_a_share() -> None:
-    for metric in score(table(), help_=UltraHelp(ScriptedLevelJudge(claimed=4))).metrics:
+    for metric in score(table(), read_level=ScriptedLevelJudge(claimed=4).read_level).metrics:
         assert metric.score is not None
         assert round(metric.score, 2) == metric.score
         assert metric.confidence == 0  # four quotes claimed, none found

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from pipeline.judge.evidence.signals.tone import score_tone
 from pipeline.judge.evidence.table import Tone
+from pipeline.judge.evidence.tone import score_tone
 from pipeline.protocols import Float32
 from tests.fakes_pipeline import ScriptedEntailment
 from tests.unit.pipeline.judge.evidence.tables_by_fakes import ARTICLE, SUMMARY, build

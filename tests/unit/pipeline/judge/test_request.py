@@ -1,4 +1,4 @@
-"""What a request may not ask for."""
+"""What a request may not ask for, and which requests are the same."""
 
 import math
 from dataclasses import replace
@@ -7,11 +7,18 @@ from typing import cast
 import pytest
 
 from pipeline.errors import InvalidInputError
-from pipeline.judge.config import JudgeLimits
-from pipeline.judge.fusion import LogisticMapping
-from pipeline.judge.request import JudgeRequest, MetricToolScore, check_request, tool_score_notes, usable_tool_scores
+from pipeline.judge.config import JudgeConfig, JudgeLimits, JudgementCacheConfig
+from pipeline.judge.fusion import LogisticMapping, Tool
+from pipeline.judge.request import (
+    JudgeRequest,
+    MetricToolScore,
+    check_request,
+    hash_request,
+    tool_score_notes,
+    usable_tool_scores,
+)
 from pipeline.judge.result import Framework, MetricName
-from pipeline.judge.ultra.levels import Tool
+from tests.unit.pipeline.judge.tables import table
 
 COVERAGE, BIAS = MetricName.COVERAGE, MetricName.BIAS_TOXICITY
 REQUEST = JudgeRequest("The agency raised fees.", "Fees rose.")
@@ -86,3 +93,39 @@ def test_frameworks_come_in_their_order_each_once_and_ultra_by_default() -> None
     assert REQUEST.wanted == (Framework.ULTRA,)
     asked = replace(REQUEST, frameworks=(Framework.ULTRA, Framework.TWIN_LOCK, Framework.ULTRA))
     assert asked.wanted == (Framework.TWIN_LOCK, Framework.ULTRA)
+
+
+ASKED = JudgeRequest("source", "summary", tuple(Framework))
+MODELS = table().models
+CONFIG = JudgeConfig()
+HASH = hash_request(ASKED, CONFIG, MODELS, None)
+TOOL = MetricToolScore(MetricName.COVERAGE, "mine", 3)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        replace(ASKED, source="sources", summary="ummary"),
+        replace(ASKED, summary="Summary"),
+        replace(ASKED, frameworks=(Framework.ULTRA,)),
+        replace(ASKED, tool_scores=(TOOL,)),
+    ],
+)
+def test_another_request_has_another_hash(changed: JudgeRequest) -> None:
+    assert hash_request(changed, CONFIG, MODELS, None) != HASH
+
+
+def test_scores_settings_and_models_count() -> None:
+    scored = [replace(TOOL, score=score) for score in (3, 3.5, math.nan)]
+    assert len({hash_request(replace(ASKED, tool_scores=(one,)), CONFIG, MODELS, None) for one in scored}) == 3
+    assert hash_request(ASKED, CONFIG.with_overrides({"ultra": {"eta": 2.0}}), MODELS, None) != HASH
+    assert hash_request(ASKED, CONFIG, MODELS, "a model") != HASH
+    other = replace(MODELS, entailment=replace(MODELS.entailment, sha256="1" * 64))
+    assert hash_request(ASKED, CONFIG, other, None) != HASH
+
+
+def test_what_changes_no_answer_does_not_count() -> None:
+    assert hash_request(replace(ASKED, frameworks=tuple(reversed(Framework))), CONFIG, MODELS, None) == HASH
+    config = JudgeConfig(limits=JudgeLimits(max_source_chars=9), cache=JudgementCacheConfig(max_chars=9))
+    assert hash_request(ASKED, config, MODELS, None) == HASH
+    assert len(HASH) == 64

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pipeline.judge.evidence.signals.lexicons import find_lexicon_hits
 from pipeline.judge.evidence.table import LexiconHit, LexiconKind, LexiconSeverity
+from pipeline.judge.evidence.tone import find_lexicon_hits
 from pipeline.reading.document import ReadText
 
 

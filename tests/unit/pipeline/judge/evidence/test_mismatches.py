@@ -1,12 +1,13 @@
-"""What a claim says that its evidence does not."""
+"""What a claim says otherwise than its evidence: values, names in any writing, negations."""
 
 import pytest
 
-from pipeline.judge.evidence.claim import ClaimMismatch, MismatchKind
-from pipeline.judge.evidence.signals.mismatches import find_mismatches
+from pipeline.judge.evidence.labels import find_mismatches
+from pipeline.judge.evidence.table import ClaimMismatch, MismatchKind
 from pipeline.reading.document import ReadText
-from pipeline.reading.names import SourceValues
-from pipeline.reading.passages import Passage
+from pipeline.reading.index import WordIndex
+from pipeline.reading.names import SourceValues, find_names
+from pipeline.reading.passages import Passage, PassageFinder, claim_weights
 
 SOURCE = (
     "The council of Brookfield voted on Tuesday to close the bridge for two years. Mayor Anna Holt said the bridge, "
@@ -16,13 +17,14 @@ SOURCE = (
 SENTENCES = 6
 
 
-def compare(claim: str, source: str = SOURCE) -> tuple[ClaimMismatch, ...]:
+def compare(claim: str, source: str = SOURCE, near: tuple[int, ...] | None = None) -> tuple[ClaimMismatch, ...]:
     """Compares a claim with the sentence that has most of its words, as the plan does, and with all others."""
     article, summary = ReadText.of("source", source, 700), ReadText.of("summary", claim, 700)
     words = summary.table.between(0, len(claim))
     asked = set(summary.table.content_stems(words))
     shared = [len(asked & set(article.table.content_stems(said))) for said in article.ranges]
-    passage = Passage(article.text.whole(), tuple(range(len(article.sentences))), (shared.index(max(shared)),))
+    near = near or tuple(range(len(article.sentences)))
+    passage = Passage(article.text.whole(), near, (shared.index(max(shared)),))
     return find_mismatches(summary, words, SourceValues.of(article).with_names_of(summary.table), passage)
 
 
@@ -82,14 +84,7 @@ def test_names_are_found_in_other_spellings() -> None:
 
 def test_another_name_in_the_same_place_is_a_mismatch() -> None:
     source = "On Monday Ann Lee told the court that she had paid. " + "It rained. " * 9 + "Later Bob Ray left."
-    article, summary = (
-        ReadText.of("source", source, 700),
-        ReadText.of("summary", "On Monday Bob Ray told the court.", 700),
-    )
-    passage = Passage(article.text.whole(), (0, 1), (0,))
-    mismatches = find_mismatches(
-        summary, summary.ranges[0], SourceValues.of(article).with_names_of(summary.table), passage
-    )
+    mismatches = compare("On Monday Bob Ray told the court.", source, near=(0, 1))
     assert [(m.kind, m.claim.quote, m.source and m.source.quote) for m in mismatches] == [
         (MismatchKind.NAME, "Bob Ray", "Ann Lee")
     ]
@@ -104,3 +99,55 @@ def test_a_name_without_an_article_is_a_name_at_the_start_of_a_sentence_too() ->
 
 def test_a_name_in_lower_case_is_missed_where_the_source_has_another() -> None:
     assert found("mayor peter falk said the bridge had cracks.") == [(MismatchKind.NAME, "peter falk", "Anna Holt")]
+
+
+REPORT = (
+    "The council of Brookfield voted on Tuesday to close the bridge. Mayor Anna Holt said that the bridge had cracks. "
+    "Reporters met Paul Nash, who has sold books in Springfield for years."
+)
+
+
+def exchanged(claim: str, source: str) -> list[tuple[str, str | None]]:
+    article, summary = ReadText.of("source", source, 700), ReadText.of("summary", claim, 700)
+    words, index = summary.table.between(0, len(claim)), WordIndex(article)
+    passage = PassageFinder(article, index, 700).find(claim_weights(summary.table, words, index))
+    values = SourceValues.of(article).with_names_of(summary.table)
+    mismatches = find_mismatches(summary, words, values, passage)
+    assert {mismatch.kind for mismatch in mismatches} <= {MismatchKind.NAME}
+    return [(one.claim.quote, one.source.quote if one.source else None) for one in mismatches]
+
+
+def test_words_that_the_source_capitalises_are_names_of_a_claim_in_lower_case() -> None:
+    article = ReadText.of("source", REPORT, 700)
+    claim = ReadText.of("summary", "mayor anna holt said in brookfield that the council voted.", 700).table
+    names = find_names(claim, range(len(claim)), SourceValues.of(article).known_names)
+    assert [claim.words[name.first : name.last] for name in names] == [["anna", "holt"], ["brookfield"]]
+
+
+@pytest.mark.parametrize(
+    ("claim", "found"),
+    [
+        ("the council of riverton voted on tuesday to close the bridge.", ("riverton", "Brookfield")),
+        ("reporters met jack moore, who has sold books in springfield.", ("jack moore", "Paul Nash")),
+        ("mayor anna smith said that the bridge had cracks.", ("smith", "Holt")),
+    ],
+)
+def test_a_word_in_the_place_of_a_name_is_a_mismatch(claim: str, found: tuple[str, str]) -> None:
+    assert exchanged(claim, REPORT) == [found]
+    assert exchanged(claim, REPORT.lower()) == [(found[0], found[1].lower())]
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "the council of brookfield voted on tuesday to close the bridge.",
+        "the council of brookfield decided on tuesday to close the bridge.",  # another verb
+        "reporters met paul nash, who has sold novels in springfield for years.",
+        "the council of brookfield voted on tuesday to shut the bridge.",
+        "reporters met a man, who has sold books in springfield for years.",
+        "the mayor said the bridge was damaged.",
+    ],
+)
+@pytest.mark.parametrize("source", [REPORT, REPORT.lower()])
+def test_other_words_in_place_of_common_ones_are_none(claim: str, source: str) -> None:
+    assert exchanged(claim, source) == []

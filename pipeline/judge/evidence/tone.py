@@ -1,0 +1,404 @@
+"""How both texts speak: tone, sentiment, drift, intent, and listed words.
+
+Tone is neutral, subjective or hostile, by loaded words (of opinion, of contempt) outside quotation marks. Their lists
+are ours and short (`pipeline/reading/data`): no maintained one fits reporting without a download. Sentiment is VADER's:
+small, offline, deterministic, English only. Intent is a short list of bullets: topics, stance and tone.
+
+Profanity comes from glin-profanity (MIT, maintained, offline). Words of its English list that reporting uses in their
+plain sense are left out. It lacks the mildest words ("damn", "bloody"), which need their context: a "bloody nose" and
+"Hell's Kitchen" are no swearing. No package tells slurs from swearing, or knows stereotypes. Those lists are ours too:
+terms whose use as an insult is not in doubt, and sentences that give a trait to a whole group.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import fsum
+
+import numpy as np
+from glin_profanity.data.dictionary import DictionaryLoader
+from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
+
+from pipeline.judge.evidence.plan import EvidencePlan
+from pipeline.judge.evidence.raising import RaisingSentences
+from pipeline.judge.evidence.table import (
+    Claim,
+    LexiconHit,
+    LexiconKind,
+    LexiconSeverity,
+    MismatchKind,
+    Tone,
+    ToneReading,
+)
+from pipeline.protocols import Tokenizer
+from pipeline.reading.document import ReadText, quotations, without_quotations
+from pipeline.reading.function_words import FUNCTION_WORDS
+from pipeline.reading.index import Float64
+from pipeline.reading.names import starts_sentence
+from pipeline.reading.word_lists import any_of, phrase_list, word_list
+from pipeline.remember import remember_short
+
+_BEHIND = r"(?<=\byou\s)|(?<=\bnothing\ but\s)|(?<=\b(?:bunch|crowd)\ of\s)|(?<=\bgang\ of\s)|(?<=\bcouncil\ of\s)"
+_LOADED = re.compile(
+    rf"""
+    (?<![\w'’-])(?!{any_of("plain_uses_of_opinion")})(?:
+    (?P<opinion>{any_of("opinion_words")})
+    |(?P<contempt>{any_of("contempt_words")}
+        |(?:(?<=\bis\s)|(?<=\b(?:are|was)\s)|(?<=\bwere\s)|(?<=\bis\ a\s)|{_BEHIND}){any_of("contempt_said_of_people")}
+        |(?:{_BEHIND}){any_of("contempt_animals")}))
+    (?![\w-]|['’]s\b)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_HOSTILE_PATTERN = re.compile(rf"\b{any_of('hostile_phrases')}\b", re.IGNORECASE)
+_FIRST_PERSON = re.compile(any_of("first_person"), re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
+_FEWEST_WORDS = 4
+_LEAST_FUNCTION_WORDS = 0.08  # English has about 40%; less is another language
+_SUBJECTIVE_SHARE = 0.2  # of sentences with a mark of opinion
+_STRONG_SHARE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class ToneScore:
+    """The tone of a text.
+
+    Attributes:
+        subjectivity: share of sentences with a mark of opinion, in [0, 1].
+        intensity: 0 neutral, 0.5 subjective, 1 hostile.
+    """
+
+    tone: Tone
+    subjectivity: float
+    intensity: float
+    reason: str
+
+    @property
+    def badness(self) -> tuple[float, bool, float]:
+        """What tones are ordered by, the best first."""
+        return self.intensity, self.tone is Tone.UNCLEAR, self.subjectivity
+
+
+def score_tone(
+    sentences: Sequence[str], others: Sequence[str] = (), *, weights: Sequence[float] | None = None
+) -> ToneScore:
+    """Scores the tone of some sentences of one text.
+
+    Args:
+        others: ungrounded ones, which count when they have a mark of opinion or of contempt, and only then.
+        weights: of the sentences, in (0, 1], where they have no such mark; None: all 1.
+    """
+    own = [without_quotations(sentence) for sentence in sentences]
+    heated = [bare for other in others if _is_heated(bare := without_quotations(other))]
+    said = list(zip(own, weights or [1.0] * len(own), strict=True))
+    counted = [*(own if _is_clear(own) else ()), *heated]
+    if not counted:
+        return ToneScore(Tone.UNCLEAR, 0.0, 0.0, "too few words that the lists know")
+    hostile = {match.group().lower() for sentence in counted for match in loaded_words(sentence) if match["contempt"]}
+    hostile |= {match.group().lower() for sentence in counted for match in _HOSTILE_PATTERN.finditer(sentence)}
+    plain = [weight for sentence, weight in said if not _is_opinion(sentence)] if len(counted) > len(heated) else []
+    marked = len(counted) - len(plain)
+    total = marked + fsum(plain)
+    subjectivity = marked / total
+    if len(hostile) > 1 or (hostile and fsum(weight for _, weight in said) <= _FEWEST_WORDS):
+        return ToneScore(Tone.HOSTILE, max(subjectivity, _STRONG_SHARE), 1.0, f"words of contempt: {len(hostile)}")
+    reason = f"sentences with words of opinion: {marked} of {total:.3g}"
+    if subjectivity >= _SUBJECTIVE_SHARE:
+        return ToneScore(Tone.SUBJECTIVE, subjectivity, 0.5, reason)
+    return ToneScore(Tone.NEUTRAL, subjectivity, 0.0, reason)
+
+
+def _is_clear(sentences: Sequence[str]) -> bool:
+    """Tells whether there are enough words, and enough of them that the lists know."""
+    words = [word.lower() for sentence in sentences for word in _WORD.findall(sentence)]
+    function_words = sum(word in FUNCTION_WORDS for word in words)
+    return len(words) >= _FEWEST_WORDS and function_words >= _LEAST_FUNCTION_WORDS * len(words)
+
+
+def _is_heated(sentence: str) -> bool:
+    return _is_opinion(sentence) or bool(_HOSTILE_PATTERN.search(sentence))
+
+
+def loaded_words(text: str) -> Iterator[re.Match[str]]:
+    """Yields the words of opinion and of contempt (group "contempt"), by position. Linear in the length of the text."""
+    return (match for match in _LOADED.finditer(text) if not is_name(match))
+
+
+def is_name(match: re.Match[str]) -> bool:
+    """Tells whether a word is a name: it has a capital inside a sentence, and small letters behind it."""
+    text, first = match.string, match.start()
+    return not (text[first].islower() or match.group().isupper() or starts_sentence(text, first))
+
+
+def _is_opinion(sentence: str) -> bool:
+    is_loaded = any(True for _ in loaded_words(sentence))
+    return is_loaded or bool(_FIRST_PERSON.search(sentence)) or sentence.rstrip().endswith("!")
+
+
+_MOST_CHARS = 700
+
+
+@cache
+def _analyzer() -> SentimentIntensityAnalyzer:
+    return SentimentIntensityAnalyzer()  # reads its lexicon, 40 ms, once
+
+
+@remember_short(1 << 14, most_chars=_MOST_CHARS)
+def sentiment(sentence: str) -> float:
+    """Returns the sentiment of a sentence, in [-1, 1]; 0 for words that the lexicon does not know."""
+    return float(_analyzer().polarity_scores(sentence[:_MOST_CHARS])["compound"])
+
+
+def mean_sentiment(sentences: Sequence[str]) -> float:
+    """Returns the mean over sentences, in [-1, 1]; 0 without any."""
+    return sum(map(sentiment, sentences)) / len(sentences) if sentences else 0.0
+
+
+_STANCE_TOLERANCE = 0.25  # half the difference of two mean sentiments, of faithful summaries too
+_FOCUS_TOLERANCE = 0.6  # 1 - cosine of a summary's and a source's mean vectors, of faithful summaries too
+_STANCE_WEIGHT, _TONE_WEIGHT, _MEANING_WEIGHT, _FOCUS_WEIGHT = 0.7, 0.7, 0.9, 0.8
+MOST_SENTENCES = 200  # of either text, whose tone and sentiment are read
+
+
+def read_drift(
+    plan: EvidencePlan, claims: Sequence[Claim], sentences: RaisingSentences, tones: tuple[ToneScore, ToneScore]
+) -> ToneReading:
+    """Returns tone, sentiment and drift: how far a summary departs from what its source means, d of Alignment.
+
+    Four distances, each 0 within its tolerance, are joined as independent reasons for doubt: d = 1 - product of
+    (1 - weight x distance). So d is exactly 0 when nothing drifts, and one grave distance is enough for a large d.
+
+    Each distance is the larger of two: of the sentences that may raise a score, and of these with the worst other one.
+    Filler would else thin out what is wrong.
+
+    Args:
+        plan: what was compared.
+        claims: with their labels.
+        sentences: of the summary.
+        tones: of source and summary.
+    """
+    source, summary = tones
+    focus_cosine = _focus_cosine(plan, sentences)
+    sentiments = max(_sentiments(plan, sentences), key=lambda pair: abs(pair[0] - pair[1]), default=(0.0, 0.0))
+    stance = abs(sentiments[0] - sentiments[1]) / 2
+    tone = max(0.0, summary.intensity - source.intensity)
+    meaning = _contradicted_share(claims, plan.config.contradicted)
+    focus = (1 - focus_cosine) / 2
+    parts = (
+        _STANCE_WEIGHT * _beyond(stance, _STANCE_TOLERANCE),
+        _TONE_WEIGHT * tone,
+        _MEANING_WEIGHT * meaning,
+        _FOCUS_WEIGHT * _beyond(1 - focus_cosine, _FOCUS_TOLERANCE),
+    )
+    kept = 1.0
+    for part in parts:
+        kept *= 1 - part
+    return ToneReading(
+        source_tone=source.tone,
+        summary_tone=summary.tone,
+        summary_reason=summary.reason,
+        source_subjectivity=source.subjectivity,
+        summary_subjectivity=summary.subjectivity,
+        source_sentiment=sentiments[0],
+        summary_sentiment=sentiments[1],
+        stance_distance=stance,
+        tone_distance=tone,
+        meaning_distance=meaning,
+        focus_distance=focus,
+        drift=1 - kept,
+    )
+
+
+def _sentiments(plan: EvidencePlan, sentences: RaisingSentences) -> Iterator[tuple[float, float]]:
+    """Yields mean sentiments to be compared, of the source sentences that the summary is about and of the summary."""
+    for raising, others in sentences.readings():
+        covered = mean_sentiment(_about(plan, frozenset(raising)))
+        read = raising[:MOST_SENTENCES]
+        found, total = fsum(_sentiment(plan, index) for index in read), len(read)
+        yield covered, found / total
+        if sentences.raising:
+            yield from ((covered, (found + _sentiment(plan, index)) / (total + 1)) for index in others[:MOST_SENTENCES])
+
+
+def _sentiment(plan: EvidencePlan, sentence: int) -> float:
+    return sentiment(plan.draft.summary.read.passages[sentence].text)
+
+
+def _about(plan: EvidencePlan, sentences: frozenset[int]) -> list[str]:
+    """Returns the sentences of the source that the claims of some sentences are about."""
+    found = dict.fromkeys(
+        index
+        for claim in plan.claims
+        if claim.passage and claim.claim.sentence_index in sentences
+        for index in claim.passage.best[:1]
+    )
+    return [plan.draft.source.read.passages[index].text for index in found]
+
+
+def _contradicted_share(claims: Sequence[Claim], contradicted: float) -> float:
+    """Returns the share of the claims, by tokens, that the source contradicts; others count if they may raise."""
+    wrong = others = 0
+    for claim in claims:
+        if _is_opposed(claim, contradicted):
+            wrong += claim.token_count
+        elif claim.may_raise:
+            others += claim.token_count
+    return wrong / (wrong + others) if wrong else 0.0
+
+
+def _is_opposed(claim: Claim, contradicted: float) -> bool:
+    by_nli = claim.contradiction >= contradicted and claim.contradiction > claim.entailment
+    return by_nli or any(mismatch.kind is MismatchKind.NEGATION for mismatch in claim.mismatches)
+
+
+def _beyond(distance: float, tolerance: float) -> float:
+    """Returns how much of the way from the tolerance to 1 a distance has gone; 0 within it."""
+    return min(1.0, max(0.0, distance - tolerance) / (1 - tolerance))
+
+
+def _focus_cosine(plan: EvidencePlan, sentences: RaisingSentences) -> float:
+    """Returns the cosine of the mean vectors of source and summary, in [-1, 1]; 1 when a side has no sentence.
+
+    The summary has the sentences that may raise a score, alone or with the other one that lowers the cosine most.
+    """
+    middle = _unit(plan.closeness.vectors.sum(axis=0))
+    vectors = plan.told_closeness.vectors
+    raising = vectors[list(sentences.raising)].sum(axis=0)
+    sums = [raising] if sentences.raising else []
+    sums += [raising + vectors[index] for index in sentences.others]
+    cosines = [float(np.clip(middle @ _unit(total), -1, 1)) for total in sums if total.any()]
+    return min(cosines, default=1.0) if middle.any() else 1.0
+
+
+def _unit(vector: Float64) -> Float64:
+    return np.asarray(vector / max(float(np.linalg.norm(vector)), float(np.finfo(np.float64).tiny)))
+
+
+_PURPOSES = {
+    name.removeprefix("purpose_"): re.compile(rf"\b{any_of(name)}\b", re.IGNORECASE)
+    for name in ("purpose_report", "purpose_explain", "purpose_instruct", "purpose_persuade")
+}
+_NEUTRAL_BAND = 0.25
+_TOPIC_WORDS = 3
+_LONGEST_TOPIC_WORD = 24
+
+
+def describe_intent(
+    source: ReadText, sentences: Sequence[str], tone_score: ToneScore, tokenizer: Tokenizer, most: int
+) -> str:
+    """Returns the bullets, fewer topic words when they would be too long.
+
+    Args:
+        sentences: of it, a bounded number.
+        most: tokens.
+    """
+    counts = [
+        (sum(len(pattern.findall(sentence)) for sentence in sentences), name) for name, pattern in _PURPOSES.items()
+    ]
+    purpose = max(counts, key=lambda count: count[0])[1] if any(count for count, _ in counts) else "inform"
+    feeling = mean_sentiment(sentences)
+    stance = "neutral" if abs(feeling) <= _NEUTRAL_BAND else "favourable" if feeling > 0 else "critical"
+    topics = _topics(source)
+    while True:
+        about = f" on {', '.join(topics)}" if topics else ""
+        text = f"- intent: {purpose}{about}\n- stance: {stance}\n- tone: {tone_score.tone}"
+        if not topics or len(tokenizer.offsets(text)) <= most:
+            return text
+        topics.pop()
+
+
+def _topics(source: ReadText) -> list[str]:
+    """Returns the most frequent content words, as first written."""
+    table = source.table
+    counts = Counter(table.content_stems(range(len(table))))
+    written: dict[str, str] = {}
+    for index in range(len(table)):
+        written.setdefault(table.stems[index], table.words[index])
+    ranked = sorted(counts, key=lambda stem: -counts[stem])
+    wanted = [stem for stem in ranked[: 4 * _TOPIC_WORDS] if 3 <= len(written[stem]) <= _LONGEST_TOPIC_WORD]  # noqa: PLR2004
+    return [written[stem] for stem in wanted if not written[stem][0].isdigit()][:_TOPIC_WORDS]
+
+
+_Found = tuple[tuple[int, int], LexiconKind, LexiconSeverity]
+
+
+def find_lexicon_hits(summary: ReadText, source: ReadText) -> tuple[LexiconHit, ...]:
+    """Returns what the lists name in the summary, by position; no word twice. Linear in its length."""
+    text = summary.text.text
+    source_text = source.text.text.casefold()
+    quoted = quotations(text)
+    hits, end_of_last = list[LexiconHit](), 0
+    for (start, end), kind, severity in sorted(_find(text), key=lambda found: (found[0][0], -found[0][1])):
+        if start < end_of_last:
+            continue
+        end_of_last = end
+        words = text[start:end].casefold()
+        is_quoted = any(first <= start and end <= last for first, last in quoted) and words in source_text
+        hits.append(LexiconHit(kind, summary.text.passage(start, end), severity, is_quoted))
+    return tuple(hits)
+
+
+def _find(text: str) -> Iterator[_Found]:
+    """Yields what each list names; overlaps included."""
+    for match in SLUR.finditer(text):
+        yield match.span(), LexiconKind.SLUR, LexiconSeverity.STRONG
+    for match in MILD_SLUR.finditer(text):
+        yield match.span(), LexiconKind.SLUR, LexiconSeverity.MILD
+    for match in STEREOTYPE.finditer(text):
+        yield match.span(), LexiconKind.STEREOTYPE, LexiconSeverity.STRONG
+    for pattern in (_profanity(), MILD_PROFANITY):
+        for match in pattern.finditer(text):
+            if not _is_swearing_name(match):
+                is_strong = STRONG_PROFANITY.match(match.group())
+                yield match.span(), LexiconKind.PROFANITY, LexiconSeverity.STRONG if is_strong else LexiconSeverity.MILD
+    for match in loaded_words(text):
+        yield match.span(), LexiconKind.LOADED, LexiconSeverity.MILD
+
+
+def _is_swearing_name(match: re.Match[str]) -> bool:
+    is_listed = match.group().casefold() in ALSO_NAMES and match.group()[0].isupper()
+    return is_listed or (match.re is MILD_PROFANITY and is_name(match))
+
+
+@cache
+def _profanity() -> re.Pattern[str]:
+    """Returns one pattern for all swear words of the package and the usual ways to mask them."""
+    plain = {*word_list("no_profanity"), *phrase_list("no_profanity_phrases")}
+    words = set(DictionaryLoader().get_words("english")) - plain
+    spelled = sorted((word for word in words if word.strip() and word.isascii()), key=lambda word: (-len(word), word))
+    listed = "|".join(re.escape(word).replace(r"\ ", r"[\s-]?") for word in spelled)
+    return re.compile(rf"{MASKED_PROFANITY}|(?<!\w)(?:{listed})(?!\w)", re.IGNORECASE)
+
+
+_FUCK = r"(?:mother|cluster)?f(?:uck|u?[*@#]{1,3}c?k|\*{2,})"
+MASKED_PROFANITY = rf"(?<!\w)(?:{_FUCK}\w*|s[h*#]{{1,2}}[i*!1]t\w*|b(?:it|[*!]t?)ch(?:es)?|c[u*]nts?)(?!\w)"
+"""Swear words, with a letter or two hidden, and what is made of them."""
+
+STRONG_PROFANITY = re.compile(rf"{_FUCK}|c[u*]nt|cocksucker", re.IGNORECASE)
+
+ALSO_NAMES = word_list("profanity_also_names")
+"""Swearing only in lower case: Dick Cheney."""
+
+
+def _whole_words(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){any_of(name)}(?!\w)", re.IGNORECASE)
+
+
+MILD_PROFANITY = _whole_words("mild_profanity")
+SLUR, MILD_SLUR = _whole_words("slurs"), _whole_words("mild_slurs")
+
+# "The men are dangerous" speaks of some men, "men are dangerous" of all.
+STEREOTYPE = re.compile(
+    rf"""
+    (?<!\w)(?:
+    (?<!the\s)(?<!these\s)(?<!those\s)(?:(?:all|every|most|typical)\s)?{any_of("groups")}\s(?:are|is)\s+
+        {any_of("words_of_generalisation")}*{any_of("traits")}
+    |{any_of("groups")}\s+{any_of("said_of_groups")}
+    |(?:like\ a\ typical|as\ you\ would\ expect\ (?:of|from)(?:\ an?)?)\s+{any_of("groups")}
+    |{any_of("sexist_sayings")}
+    )(?!\w)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
