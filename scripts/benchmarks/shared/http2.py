@@ -7,8 +7,6 @@ with callbacks 0.15 ms, grpc.aio on uvloop more.
 Headers are never compressed with a dynamic table, in either direction, so a header block has no history.
 """
 
-from __future__ import annotations
-
 import socket
 import struct
 from collections.abc import Iterator

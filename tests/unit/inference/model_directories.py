@@ -1,7 +1,5 @@
 """Small model directories for tests: right manifests over files of a few bytes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Callers that leave, run out of time, or are in a hurry."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Checking claims: probabilities of the pair, and of each token of the hypothesis, on a small graph with both heads."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from pathlib import Path

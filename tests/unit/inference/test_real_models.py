@@ -1,7 +1,5 @@
 """The installed models: what shares a batch with an item does not move a bit of its result."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Sequence

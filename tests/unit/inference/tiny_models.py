@@ -1,7 +1,5 @@
 """Real model directories of a few kilobytes: one attention layer with random weights, and a word tokenizer."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

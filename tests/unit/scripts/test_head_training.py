@@ -1,7 +1,5 @@
 """Rules of training the NLI head."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

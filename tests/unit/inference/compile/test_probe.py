@@ -1,7 +1,5 @@
 """Rules of probing a finished model directory."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import onnx

@@ -1,7 +1,5 @@
 """Rules of replacing a model directory."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Rules of folding trained updates into an encoder, and of the file that holds a head."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

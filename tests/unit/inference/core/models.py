@@ -1,7 +1,5 @@
 """Packed files of small random encoders, one for each kind of graph that the core computes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache

@@ -1,7 +1,5 @@
 """Which models the compiled core runs, and what the log says of it."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 

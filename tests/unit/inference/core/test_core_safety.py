@@ -1,7 +1,5 @@
 """Nothing from outside makes the core read or write where it must not."""
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil

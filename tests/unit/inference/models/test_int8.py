@@ -1,7 +1,5 @@
 """Rules of exact sums of bytes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import onnx

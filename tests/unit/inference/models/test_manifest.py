@@ -1,7 +1,5 @@
 """Rules of manifest.json."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Rules of loading and listing model directories."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 
