@@ -27,12 +27,6 @@ def test_the_row_used_longest_ago_makes_room() -> None:
     assert [cache.get(key) is not None for key in (b"a", b"b", b"c")] == [True, False, True]
 
 
-def test_no_memory_keeps_nothing() -> None:
-    cache = ResultCache(0)
-    cache.put(b"a", ROW)
-    assert len(cache) == 0
-
-
 @given(keys=st.lists(st.binary(min_size=1, max_size=300), max_size=40), max_bytes=st.integers(0, 5_000))
 def test_memory_is_bounded_and_accounted_for(keys: list[bytes], max_bytes: int) -> None:
     cache = ResultCache(max_bytes)
