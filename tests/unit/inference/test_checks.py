@@ -5,38 +5,32 @@ import random
 from pathlib import Path
 
 import numpy as np
-import onnx
 import pytest
 
 from inference.compile.deberta import build_claim_checker
 from inference.compile.quantize import quantize_rows
-from inference.compile.staging import describe_files, write_manifest
 from inference.compile.updates import fold_updates
 from inference.config import InferenceConfig
 from inference.engine import Engine
-from inference.models.manifest import Manifest
 from inference.models.session import OrtBackend
 from tests.unit.inference.compile.random_weights import DEBERTA, deberta_weights, random_updates
 from tests.unit.inference.compile.reference import deberta_states
 from tests.unit.inference.model_directories import NLI_FIELDS
-from tests.unit.inference.tiny_models import MAX_TOKENS, VOCABULARY, write_tiny_nli, write_tiny_tokenizer
+from tests.unit.inference.tiny_models import MAX_TOKENS, VOCABULARY, write_directory, write_tiny_nli
 
 WEIGHTS = deberta_weights()
 UPDATES = random_updates(WEIGHTS, DEBERTA)
 WORD_COUNT = 40  # the checkpoint knows no more
-INPUTS = ["input_ids", "attention_mask", "token_type_ids"]
 
 
 def write_checker(path: Path, *, is_int8: bool) -> None:
     """Writes a model directory whose graph marks tokens."""
-    path.mkdir()
     updated = fold_updates(UPDATES.write(path.parent / "updates"), WEIGHTS, DEBERTA)
     graph = build_claim_checker(updated.weights, DEBERTA, (updated.label_head,), updated.token_head)
-    onnx.save(quantize_rows(graph) if is_int8 else graph, path / "model.onnx")
-    write_tiny_tokenizer(path / "tokenizer.json")
     labels = {0: "entailment", 1: "neutral", 2: "contradiction"}
-    fields = {"inputs": INPUTS, "max_tokens": MAX_TOKENS, "id2label": labels, "files": describe_files(path)}
-    write_manifest(path, Manifest.model_validate({**NLI_FIELDS, **fields}))
+    write_directory(
+        path, quantize_rows(graph) if is_int8 else graph, {**NLI_FIELDS, "id2label": labels, "max_tokens": MAX_TOKENS}
+    )
 
 
 @pytest.fixture(params=[False, True], ids=["fp32", "int8_rows"])

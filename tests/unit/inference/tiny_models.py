@@ -1,6 +1,8 @@
 """Real model directories of a few kilobytes: one attention layer with random weights, and a word tokenizer."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -40,12 +42,23 @@ _NLI = "logits = MatMul (total, head)"
 def write_tiny_embedder(path: Path) -> Manifest:
     """Writes a model directory of task `embedding` whose inputs have no token types."""
     fields = {**EMBEDDING_FIELDS, "dimension": DIMENSION, "max_tokens": MAX_TOKENS}
-    return _write(path, fields, f"float[rows, {DIMENSION}] embedding", _EMBEDDING)
+    return write_directory(path, _model(f"float[rows, {DIMENSION}] embedding", _EMBEDDING), fields)
 
 
 def write_tiny_nli(path: Path) -> Manifest:
     """Writes a model directory of task `nli`; its label order is that of `NLI_FIELDS`."""
-    return _write(path, {**NLI_FIELDS, "max_tokens": MAX_TOKENS}, "float[rows, 3] logits", _NLI)
+    return write_directory(path, _model("float[rows, 3] logits", _NLI), {**NLI_FIELDS, "max_tokens": MAX_TOKENS})
+
+
+def write_directory(path: Path, model: onnx.ModelProto, fields: Mapping[str, Any]) -> Manifest:
+    """Writes a model directory of any graph, with the tokenizer of `write_tiny_tokenizer`."""
+    path.mkdir(parents=True)
+    onnx.save(model, path / "model.onnx")
+    write_tiny_tokenizer(path / "tokenizer.json")
+    inputs = [node.name for node in model.graph.input]
+    manifest = Manifest.model_validate({**fields, "inputs": inputs, "files": describe_files(path)})
+    write_manifest(path, manifest)
+    return manifest
 
 
 def write_tiny_tokenizer(path: Path) -> None:
@@ -61,18 +74,13 @@ def write_tiny_tokenizer(path: Path) -> None:
     tokenizer.save(str(path))
 
 
-def _write(path: Path, fields: dict[str, object], output: str, last: str) -> Manifest:
-    path.mkdir(parents=True)
+def _model(output: str, last: str) -> onnx.ModelProto:
     text = f"""<ir_version: 8, opset_import: ["" : 17]>
     tiny (int64[rows, length] input_ids, int64[rows, length] attention_mask) => ({output}) {{{_HIDDEN}{last}}}"""
     model = parser.parse_model(text)
     model.graph.initializer.extend(_weights())
     onnx.checker.check_model(model)
-    onnx.save(model, path / "model.onnx")
-    write_tiny_tokenizer(path / "tokenizer.json")
-    manifest = Manifest.model_validate({**fields, "files": describe_files(path)})
-    write_manifest(path, manifest)
-    return manifest
+    return model
 
 
 def _weights() -> list[onnx.TensorProto]:

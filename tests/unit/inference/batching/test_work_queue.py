@@ -12,8 +12,6 @@ from inference.models.model import pass_through
 from tests.fakes import FakeBackend
 from tests.unit.inference.serving import make_item, make_limits
 
-LIMITS = make_limits(max_rows=1, fixed_s=1.0, token_s=0.0)
-
 
 @pytest.fixture
 def queue() -> WorkQueue:
