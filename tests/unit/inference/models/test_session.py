@@ -18,10 +18,6 @@ def backend(tmp_path: Path) -> OrtBackend:
     return OrtBackend(tmp_path / "m" / "model.onnx", "cpu")
 
 
-def test_bound_memory_gives_the_same_as_plain_arrays(backend: OrtBackend) -> None:
-    np.testing.assert_array_equal(backend._run_bound(INPUTS), backend.run(INPUTS))  # noqa: SLF001  (the path of GPUs)
-
-
 def test_an_interrupted_run_ends_with_an_error(backend: OrtBackend) -> None:
     backend.interrupt()
     with pytest.raises(Exception, match=r"[Tt]erminat"):
