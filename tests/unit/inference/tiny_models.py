@@ -1,6 +1,6 @@
 """Real model directories of a few kilobytes: one attention layer with random weights, and a word tokenizer."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,9 @@ from tests.unit.inference.model_directories import EMBEDDING_FIELDS, NLI_FIELDS
 DIMENSION = 16
 MAX_TOKENS = 64
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *(f"w{number}" for number in range(200))]
+FRAME = processors.TemplateProcessing(
+    single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+)
 
 _HIDDEN = """
     table_rows = Gather (table, input_ids)
@@ -61,17 +64,18 @@ def write_directory(path: Path, model: onnx.ModelProto, fields: Mapping[str, Any
     return manifest
 
 
-def write_tiny_tokenizer(path: Path) -> None:
-    """Writes a tokenizer that knows the words w0 to w199 and frames texts as BERT does."""
-    tokenizer = Tokenizer(models.WordLevel({word: number for number, word in enumerate(VOCABULARY)}, unk_token="[UNK]"))  # noqa: S106
+def word_tokenizer(vocabulary: Sequence[str]) -> Tokenizer:
+    """A tokenizer of words that frames texts as BERT does; the first four words are the special tokens."""
+    tokenizer = Tokenizer(models.WordLevel({word: number for number, word in enumerate(vocabulary)}, "[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     tokenizer.add_special_tokens(["[PAD]", "[CLS]", "[SEP]"])
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]",
-        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
-        special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
-    )
-    tokenizer.save(str(path))
+    tokenizer.post_processor = FRAME
+    return tokenizer
+
+
+def write_tiny_tokenizer(path: Path) -> None:
+    """Writes a tokenizer that knows the words w0 to w199."""
+    word_tokenizer(VOCABULARY).save(str(path))
 
 
 def _model(output: str, last: str) -> onnx.ModelProto:

@@ -6,14 +6,18 @@ from pathlib import Path
 
 import numpy as np
 from safetensors.numpy import save
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from tokenizers import normalizers, pre_tokenizers
 
+from inference.compile.config import BertConfig
 from inference.compile.install import PackagedModel
 from inference.compile.probe import LONG_PROBE_TEXT
 from inference.compile.wheels import Wheel
 from inference.models.directory import sha256_of
+from tests.unit.inference.compile.random_weights import bert_config, bert_weights
+from tests.unit.inference.tiny_models import word_tokenizer
 
-WIDTH, LAYERS = 128, 1
+WIDTH, POSITIONS = 128, 300
+CONFIG = BertConfig(hidden_size=WIDTH, layer_count=1, head_count=2, layer_norm_eps=1e-12, activation="gelu")
 _FILES = ("model.safetensors", "config.json", "tokenizer.json", "sentence_bert_config.json")
 
 
@@ -29,8 +33,8 @@ def write_embedding_wheel(folder: Path, *, weight_scale: float = 0.1) -> Package
         archive.writestr("tiny/__init__.py", "raise SystemExit('code of the package ran')")
         archive.writestr("tiny/model.safetensors", _weights(len(vocabulary), weight_scale))
         archive.writestr("tiny/tokenizer.json", _tokenizer(vocabulary))
-        archive.writestr("tiny/sentence_bert_config.json", json.dumps({"max_seq_length": 300}))
-        archive.writestr("tiny/config.json", json.dumps(_config(len(vocabulary))))
+        archive.writestr("tiny/sentence_bert_config.json", json.dumps({"max_seq_length": POSITIONS}))
+        archive.writestr("tiny/config.json", json.dumps(bert_config(CONFIG)))
     return PackagedModel(
         task="embedding",
         name="tiny",
@@ -41,47 +45,21 @@ def write_embedding_wheel(folder: Path, *, weight_scale: float = 0.1) -> Package
     )
 
 
-def _config(vocabulary_size: int) -> dict[str, object]:
-    return {
-        "model_type": "bert",
-        "vocab_size": vocabulary_size,
-        "hidden_size": WIDTH,
-        "num_hidden_layers": LAYERS,
-        "num_attention_heads": 2,
-        "hidden_act": "gelu",
-        "layer_norm_eps": 1e-12,
-        "max_position_embeddings": 300,
-    }
-
-
 def _weights(vocabulary_size: int, scale: float) -> bytes:
-    random = np.random.default_rng(0)
-    shapes: dict[str, tuple[int, ...]] = {
-        "embeddings.position_embeddings": (300, WIDTH),
-        "embeddings.token_type_embeddings": (2, WIDTH),
-    }
-    arrays = {"embeddings.word_embeddings.weight": random.normal(size=(vocabulary_size, WIDTH))}
-    layer = "encoder.layer.0"
-    shapes |= {f"{layer}.attention.self.{part}": (WIDTH, WIDTH) for part in ("query", "key", "value")}
-    shapes |= {f"{layer}.attention.output.dense": (WIDTH, WIDTH)}
-    shapes |= {f"{layer}.intermediate.dense": (4 * WIDTH, WIDTH), f"{layer}.output.dense": (WIDTH, 4 * WIDTH)}
-    for name, shape in shapes.items():
-        arrays[f"{name}.weight"] = scale * random.normal(size=shape)
-        if not name.startswith("embeddings"):
-            arrays[f"{name}.bias"] = np.zeros(shape[0])
-    for name in ("embeddings", f"{layer}.attention.output", f"{layer}.output"):
-        arrays |= {f"{name}.LayerNorm.weight": np.ones(WIDTH), f"{name}.LayerNorm.bias": np.zeros(WIDTH)}
-    return save({name: np.ascontiguousarray(array, dtype=np.float32) for name, array in arrays.items()})
+    weights = bert_weights(CONFIG, vocabulary=vocabulary_size, positions=POSITIONS)
+    kept = ("word_embeddings", "LayerNorm.weight")
+    return save(
+        {
+            name: array * np.float32(1 if any(part in name for part in kept) else scale)
+            for name, array in weights.items()
+        }
+    )
 
 
 def _tokenizer(vocabulary: list[str]) -> str:
-    tokenizer = Tokenizer(models.WordLevel({word: index for index, word in enumerate(vocabulary)}, "[UNK]"))
+    tokenizer = word_tokenizer(vocabulary)
     tokenizer.normalizer = normalizers.Lowercase()
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.add_special_tokens(vocabulary[:4])
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
     tokenizer.enable_padding(length=64)
     tokenizer.enable_truncation(64)
     return str(tokenizer.to_str())

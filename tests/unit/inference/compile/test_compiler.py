@@ -11,6 +11,7 @@ from tests.unit.inference.compile.graph_runner import GraphRunner, random_items
 from tests.unit.inference.compile.random_weights import (
     BERT,
     DEBERTA,
+    bert_config,
     bert_weights,
     classifier_weights,
     deberta_weights,
@@ -18,18 +19,9 @@ from tests.unit.inference.compile.random_weights import (
 from tests.unit.inference.compile.reference import bert_embedding
 
 ITEMS = random_items(5, longest=2 * FIXED_LENGTH, vocabulary=len(TABLE))
-BERT_CONFIG: dict[str, Any] = {
-    "model_type": "bert",
-    "hidden_size": BERT.hidden_size,
-    "num_hidden_layers": BERT.layer_count,
-    "num_attention_heads": BERT.head_count,
-    "layer_norm_eps": BERT.layer_norm_eps,
-}
 DEBERTA_CONFIG: dict[str, Any] = {
+    **bert_config(),  # the two are of one size
     "model_type": "deberta-v2",
-    "hidden_size": DEBERTA.hidden_size,
-    "num_hidden_layers": DEBERTA.layer_count,
-    "num_attention_heads": DEBERTA.head_count,
     "layer_norm_eps": DEBERTA.layer_norm_eps,
     "relative_attention": True,
     "pos_att_type": "c2p|p2c",
@@ -42,7 +34,7 @@ DEBERTA_CONFIG: dict[str, Any] = {
 
 
 def test_a_bert_checkpoint_is_written_from_its_weights() -> None:
-    compiled = write_graph(BERT_CONFIG, bert_weights(), "mean")
+    compiled = write_graph(bert_config(), bert_weights(), "mean")
     expected = [bert_embedding(bert_weights(), BERT, ids) for ids in ITEMS]
     np.testing.assert_allclose(GraphRunner(compiled.model).run(ITEMS), expected, atol=2e-6)
     assert (compiled.writer, compiled.inputs) == ("bert", ("input_ids", "attention_mask"))

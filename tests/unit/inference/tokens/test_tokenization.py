@@ -7,7 +7,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from inference.batching.in_flight import Encoded
 from inference.errors import CorruptModelError, InputTooLongError
 from inference.tokens.tokenization import TextEncoder
-from tests.unit.inference.tiny_models import write_tiny_tokenizer
+from tests.unit.inference.tiny_models import FRAME, write_tiny_tokenizer
 
 CLS, SEP = 2, 3
 WORD = 4  # id of w0
@@ -88,9 +88,7 @@ def test_special_tokens_that_a_vocabulary_spells_as_one_piece_are_left_out(tmp_p
     tokenizer = Tokenizer(models.Unigram(vocabulary, unk_id=1, byte_fallback=False))
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     tokenizer.add_special_tokens(["[PAD]", "[CLS]", "[SEP]"])
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
+    tokenizer.post_processor = FRAME
     tokenizer.save(str(tmp_path / "tokenizer.json"))
     (item,) = make_encoder(tmp_path / "tokenizer.json").encode_texts(["a [SEP] a"])
     assert ids_of(item) == [CLS, 4, 5, 4, 4, 5, SEP]
