@@ -4,10 +4,10 @@ import precis
 import pytest
 from precis import errors, gold_standard
 from precis.batch import evaluate_batch, judge_batch
-from precis.calls import embed, evaluate_request, health_check, judge_request
+from precis.calls import evaluate_request, health_check, judge_request
 from precis.evaluation import to_evaluation
 from precis.summary_progress import summarize_request, to_document
-from precis.v1 import common_pb2, evaluate_pb2, inference_pb2, judge_pb2
+from precis.v1 import common_pb2, evaluate_pb2, judge_pb2
 from precis.v1 import summarize_pb2 as pb
 
 GOLD = gold_standard("the source", "the gold", key_facts=["one"], entity_list=["Ada"], main_theme="theme")
@@ -73,30 +73,6 @@ def test_items_of_a_batch_share_the_settings_and_whole_messages_bring_their_own(
     other = evaluate_pb2.EvaluateStreamRequest.FromString(evaluations.encode((GOLD, "text"))).request
     assert (other.datum, other.generated.text) == (GOLD, "text")
     assert (other.view, other.priority) == (common_pb2.RESULT_VIEW_FULL, common_pb2.PRIORITY_INTERACTIVE)
-
-
-def test_an_item_has_a_result_or_raises_its_error() -> None:
-    batch = judge_batch(frameworks=(), view=None, priority=None, options=None)
-    good = batch.parse(
-        judge_pb2.JudgeBatchResponse(id="a", index=3, response=judge_pb2.JudgeResponse()).SerializeToString()
-    )
-    assert (good.id, good.index, good.error) == ("a", 3, None)
-    assert good.result().claims == ()
-    failure = common_pb2.ItemError(code=3, message="expected a text", field="summary")
-    bad = batch.parse(judge_pb2.JudgeBatchResponse(index=1, error=failure).SerializeToString())
-    assert isinstance(bad.error, errors.InvalidArgument)
-    with pytest.raises(errors.InvalidArgument):
-        bad.result()
-
-
-def test_the_first_text_without_an_embedding_is_raised_by_its_place() -> None:
-    call = embed(["a", "b"], priority=None)
-    good = inference_pb2.EmbedResult(embedding=inference_pb2.Embedding(values=[0.5]))
-    bad = inference_pb2.EmbedResult(error=common_pb2.ItemError(code=13, message="poisoned"))
-    assert [list(found.values) for found in call.parse(inference_pb2.EmbedResponse(results=[good]).SerializeToString())]
-    with pytest.raises(errors.Internal) as caught:
-        call.parse(inference_pb2.EmbedResponse(results=[good, bad]).SerializeToString())
-    assert caught.value.field == "texts[1]"
 
 
 def test_a_health_check_is_that_of_grpc() -> None:
