@@ -5,18 +5,21 @@ A real `precis serve` with its default settings cuts the text and summarizes it.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from precis.v1 import summarize_pb2 as pb
 
-from pipeline.reading.terms import TermKind
+from pipeline.reading.terms import Term, TermKind
+from pipeline.summarize.extractive.excerpt import PROSE
+from pipeline.summarize.extractive.read_excerpts import read_excerpts
+from pipeline.summarize.retention import Mentions
 from scripts.benchmarks.shared.corpus import MANUAL
 from scripts.benchmarks.shared.precis_server import PrecisServer
 from scripts.benchmarks.shared.report import Figure, Report, Target
 from scripts.benchmarks.summaries.served_summary import ServedSummary, summarize
-from scripts.benchmarks.summaries.term_places import PlaceShares, shares_by_place
 
 TITLE = "handbook: share of the distinct terms of each call's input that its output has; summary: of the book's"
 QUICK_CHARS = 300_000  # a quarter of the book
@@ -26,6 +29,19 @@ TARGETS = (
     *(Target(f"map_{kind}", 0.95) for kind in KINDS),
     Target("compression", 0.2, at_least=False),
 )
+
+
+@dataclass(frozen=True)
+class PlaceShares:
+    """Share of the distinct terms of one kind that a summary has, in [0, 1]; None where the document has none.
+
+    Attributes:
+        prose: of those that stand in a whole sentence, list item or step somewhere.
+        elsewhere: of the others.
+    """
+
+    prose: float | None
+    elsewhere: float | None
 
 
 def run(models: Path, data: Path, *, quick: bool) -> Report:
@@ -81,3 +97,22 @@ def _report(served: ServedSummary, places: Mapping[TermKind, PlaceShares]) -> Re
 def _shares(retention: pb.Retention) -> dict[str, float]:
     """Returns the share of each kind of term that was kept; 1 if there was nothing to keep."""
     return {one.kind: one.kept_count / one.input_count if one.input_count else 1.0 for one in retention.kinds}
+
+
+def shares_by_place(document: str, summary: str, kinds: Sequence[TermKind]) -> dict[TermKind, PlaceShares]:
+    """Tells terms in sentences from those that stand only in listings, headings and scraps.
+
+    A short summary of a manual leaves out most of its sample output on purpose, and half of all distinct numbers of a
+    manual stand nowhere else.
+    """
+    excerpts = read_excerpts([document], len)
+    prose = {term for one in excerpts if one.kind in PROSE and not one.is_cut for term in one.terms}
+    others = {term for one in excerpts for term in one.terms} - prose
+    mentions = Mentions.of(summary)
+    return {kind: PlaceShares(_share(prose, kind, mentions), _share(others, kind, mentions)) for kind in kinds}
+
+
+def _share(terms: Iterable[Term], kind: TermKind, mentions: Mentions) -> float | None:
+    wanted = [term for term in terms if term.kind is kind]
+    kept = sum(term in mentions.terms or mentions.says(term.text) for term in wanted)
+    return kept / len(wanted) if wanted else None

@@ -25,7 +25,7 @@ from scripts.benchmarks.summaries.endpoint_process import Behaviour, EndpointPro
 from scripts.benchmarks.summaries.lies import measure_lies
 from scripts.benchmarks.summaries.quality import measure_quality
 from scripts.benchmarks.summaries.series import LATENCY_S, Load, Series, measure_series
-from scripts.benchmarks.summaries.server_cost import measure_served
+from scripts.benchmarks.summaries.served_summary import measure_served
 from server.run import spared
 
 CHUNKS, EVEN_CHUNKS = 1_403, 1_400  # the last of 201 batches holds 3 chunks

@@ -12,9 +12,8 @@ from scripts.benchmarks.judge.data import HumanRow
 from scripts.benchmarks.judge.injections import INJECTIONS
 from scripts.benchmarks.judge.invented import INVENTED, TRUE_SENTENCES, LongText, measure_invented
 from scripts.benchmarks.judge.people import measure_consistency, measure_pairs, measure_within_documents
-from scripts.benchmarks.judge.repeat import repeats_identically
 from scripts.benchmarks.judge.results import COLUMNS, Results
-from scripts.benchmarks.judge.runner import JudgeRunner
+from scripts.benchmarks.judge.runner import JudgeRunner, repeats_identically
 from scripts.benchmarks.shared.report import Report
 from tests.fakes_pipeline import fake_models
 

@@ -5,10 +5,10 @@ import pytest
 from pipeline.reading.terms import TermKind
 from pipeline.summarize.citations.places import CitationSupport, SourcePlace, SummaryCitation
 from scripts.benchmarks.summaries.cited_sentences import is_right, sample, tell
+from scripts.benchmarks.summaries.handbook import PlaceShares, shares_by_place
 from scripts.benchmarks.summaries.lexrank import lexrank, within
 from scripts.benchmarks.summaries.rouge import rouge
 from scripts.benchmarks.summaries.subjects import Manual
-from scripts.benchmarks.summaries.term_places import PlaceShares, shares_by_place
 
 ENTRY = """\
 # Memory
