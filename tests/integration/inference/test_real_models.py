@@ -9,8 +9,7 @@ import pytest
 from precis.v1.inference_pb2 import EmbedRequest, EntailRequest, TextPair
 from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
-from server.app import App
-from server.settings import Settings
+from tests.integration.support.shared_server import shared_server
 
 MODELS = Path(__file__).resolve().parents[3] / "models"
 
@@ -19,14 +18,7 @@ pytestmark = pytest.mark.models
 
 @pytest.fixture
 async def stub(tmp_path: Path) -> AsyncIterator[InferenceServiceStub]:
-    settings = Settings(
-        models_dir=MODELS,
-        listen={"port": 0},
-        metrics={"enabled": False},
-        summary_storage={"directory": tmp_path},
-        inference={"runtime": {"warmup_s": 0.2}},
-    )
-    async with App(settings) as app, grpc.aio.insecure_channel(app.address) as channel:
+    async with shared_server(MODELS, tmp_path) as app, grpc.aio.insecure_channel(app.address) as channel:
         yield InferenceServiceStub(channel)
 
 

@@ -11,8 +11,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from inference.call import Call
-from inference.config import InferenceConfig
-from inference.engine import Engine, usable_cpu_count
+from inference.engine import usable_cpu_count
 from inference.errors import (
     CorruptModelError,
     ExecutionProviderError,
@@ -23,7 +22,7 @@ from inference.errors import (
     ShuttingDownError,
 )
 from tests.unit.inference.model_directories import EMBEDDING_FIELDS, write_model_directory
-from tests.unit.inference.tiny_models import write_tiny_embedder, write_tiny_nli
+from tests.unit.inference.tiny_models import make_engine, write_tiny_embedder, write_tiny_nli
 
 
 @pytest.fixture
@@ -31,11 +30,6 @@ def models_dir(tmp_path: Path) -> Path:
     write_tiny_embedder(tmp_path / "embedding")
     write_tiny_nli(tmp_path / "nli")
     return tmp_path
-
-
-def make_engine(models_dir: Path, **config: object) -> Engine:
-    runtime = {"execution_provider": "cpu", "workers": 2, "warmup_s": 0.05}
-    return Engine(InferenceConfig.model_validate({"models_dir": models_dir, "runtime": runtime} | config))
 
 
 def write_other_bytes(path: Path) -> None:

@@ -10,6 +10,8 @@ from onnx import numpy_helper, parser
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from inference.compile.staging import describe_files, write_manifest
+from inference.config import InferenceConfig
+from inference.engine import Engine
 from inference.models.manifest import Manifest
 from tests.unit.inference.model_directories import EMBEDDING_FIELDS, NLI_FIELDS
 
@@ -62,6 +64,12 @@ def write_directory(path: Path, model: onnx.ModelProto, fields: Mapping[str, Any
     manifest = Manifest.model_validate({**fields, "inputs": inputs, "files": describe_files(path)})
     write_manifest(path, manifest)
     return manifest
+
+
+def make_engine(models_dir: Path, **config: object) -> Engine:
+    """An engine of two threads that is quickly there; `config` goes to InferenceConfig."""
+    runtime = {"execution_provider": "cpu", "workers": 2, "warmup_s": 0.05}
+    return Engine(InferenceConfig.model_validate({"models_dir": models_dir, "runtime": runtime} | config))
 
 
 def word_tokenizer(vocabulary: Sequence[str]) -> Tokenizer:
