@@ -16,7 +16,7 @@ from scripts.benchmarks.shared.precis_server import PrecisServer
 from scripts.benchmarks.shared.process_usage import read_usage
 from scripts.benchmarks.shared.report import Figure
 from scripts.benchmarks.summaries.bench import CONTEXT_TOKENS, Documents
-from scripts.benchmarks.summaries.endpoint_process import Behaviour, EndpointProcess
+from scripts.benchmarks.summaries.endpoint_process import EndpointProcess, scripted
 
 LATENCY_S = 0.2  # so that the server is idle between two waves, as it is with a real endpoint
 ONE_MODEL = '["embedding"]'  # neither is used; the smaller one starts faster
@@ -75,7 +75,7 @@ async def summarize(server: PrecisServer, document: pb.Document) -> ServedSummar
 def measure_served(models: Path, documents: Documents, chunks: int) -> dict[str, Figure]:
     """Plans and summarizes two documents with the default concurrency of 16; the figures are of the second."""
     with (
-        EndpointProcess(Behaviour(LATENCY_S, is_honest=True)) as endpoint,
+        EndpointProcess(scripted(LATENCY_S, is_honest=True)) as endpoint,
         TemporaryDirectory(prefix="precis-bench-") as folder,
     ):
         settings = {
