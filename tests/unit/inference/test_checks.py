@@ -13,8 +13,14 @@ from inference.compile.updates import fold_updates
 from inference.models.session import OrtBackend
 from tests.unit.inference.compile.random_weights import DEBERTA, deberta_weights, random_updates
 from tests.unit.inference.compile.reference import deberta_states
-from tests.unit.inference.model_directories import NLI_FIELDS
-from tests.unit.inference.tiny_models import MAX_TOKENS, VOCABULARY, make_engine, write_directory, write_tiny_nli
+from tests.unit.inference.tiny_models import (
+    MAX_TOKENS,
+    NLI_FIELDS,
+    VOCABULARY,
+    make_engine,
+    write_directory,
+    write_tiny_nli,
+)
 
 WEIGHTS = deberta_weights()
 UPDATES = random_updates(WEIGHTS, DEBERTA)

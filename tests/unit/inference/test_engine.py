@@ -21,8 +21,13 @@ from inference.errors import (
     MissingModelError,
     ShuttingDownError,
 )
-from tests.unit.inference.model_directories import EMBEDDING_FIELDS, write_model_directory
-from tests.unit.inference.tiny_models import make_engine, write_tiny_embedder, write_tiny_nli
+from tests.unit.inference.tiny_models import (
+    EMBEDDING_FIELDS,
+    make_engine,
+    write_model_directory,
+    write_tiny_embedder,
+    write_tiny_nli,
+)
 
 
 @pytest.fixture

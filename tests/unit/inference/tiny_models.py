@@ -1,4 +1,4 @@
-"""Real model directories of a few kilobytes: one attention layer with random weights, and a word tokenizer."""
+"""Model directories of a few kilobytes: one attention layer with random weights and a word tokenizer, or no model."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +13,28 @@ from inference.compile.staging import describe_files, write_manifest
 from inference.config import InferenceConfig
 from inference.engine import Engine
 from inference.models.manifest import Manifest
-from tests.unit.inference.model_directories import EMBEDDING_FIELDS, NLI_FIELDS
+
+NLI_FIELDS: dict[str, Any] = {
+    "task": "nli",
+    "name": "tiny",
+    "revision": "1",
+    "source": "a test",
+    "license": "Apache-2.0",
+    "files": {"model.onnx": "0" * 64, "tokenizer.json": "1" * 64},
+    "inputs": ["input_ids", "attention_mask"],
+    "max_tokens": 512,
+    "pad_token_id": 0,
+    "precision": "fp32",
+    "id2label": {0: "contradiction", 1: "entailment", 2: "neutral"},
+}
+
+EMBEDDING_FIELDS: dict[str, Any] = {
+    **{key: value for key, value in NLI_FIELDS.items() if key != "id2label"},
+    "task": "embedding",
+    "dimension": 384,
+    "pooling": "mean",
+    "normalized": True,
+}
 
 DIMENSION = 16
 MAX_TOKENS = 64
@@ -62,6 +83,16 @@ def write_directory(path: Path, model: onnx.ModelProto, fields: Mapping[str, Any
     write_tiny_tokenizer(path / "tokenizer.json")
     inputs = [node.name for node in model.graph.input]
     manifest = Manifest.model_validate({**fields, "inputs": inputs, "files": describe_files(path)})
+    write_manifest(path, manifest)
+    return manifest
+
+
+def write_model_directory(path: Path, *, fields: dict[str, Any] | None = None) -> Manifest:
+    """Writes files that are no model, and a manifest that describes them rightly."""
+    path.mkdir(parents=True)
+    (path / "model.onnx").write_bytes(b"graph")
+    (path / "tokenizer.json").write_bytes(b"{}")
+    manifest = Manifest.model_validate({**(fields or NLI_FIELDS), "files": describe_files(path)})
     write_manifest(path, manifest)
     return manifest
 

@@ -63,6 +63,8 @@ def test_bulk_work_and_large_callers_leave_room_for_who_comes_with_little() -> N
     assert refused_s(admission, 65, light) is not None
     admission.remove("heavy", 7_900)
     assert refused_s(admission, 8_000, heavy) is None
+    admission.add("light", 7_936)
+    assert refused_s(admission, 64, heavy) is None  # what it had is forgotten
 
 
 def test_who_is_refused_together_does_not_come_back_together() -> None:

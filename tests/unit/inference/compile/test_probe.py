@@ -10,8 +10,13 @@ from inference.compile.graph import GraphBuilder
 from inference.compile.probe import probe
 from inference.errors import CorruptModelError
 from inference.models.directory import load_model_directory
-from tests.unit.inference.model_directories import NLI_FIELDS, write_model_directory
-from tests.unit.inference.tiny_models import write_directory, write_tiny_embedder, write_tiny_nli
+from tests.unit.inference.tiny_models import (
+    NLI_FIELDS,
+    write_directory,
+    write_model_directory,
+    write_tiny_embedder,
+    write_tiny_nli,
+)
 
 
 def test_a_sound_model_passes_whatever_it_answers(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from inference.models.directory import ModelDirectory, load_model_directory
 from inference.models.manifest import Manifest
 from tests.unit.inference import tiny_models
 from tests.unit.inference.compile.random_weights import BERT, DEBERTA, bert_weights, classifier_weights, deberta_weights
-from tests.unit.inference.model_directories import EMBEDDING_FIELDS, NLI_FIELDS
+from tests.unit.inference.tiny_models import EMBEDDING_FIELDS, NLI_FIELDS
 
 MAX_TOKENS = 40
 WIDE_BERT = replace(BERT, hidden_size=64, head_count=2)

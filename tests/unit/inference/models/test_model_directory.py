@@ -7,7 +7,7 @@ import pytest
 
 from inference.errors import HashMismatchError, ManifestError, MissingModelError, ModelDirectoryError
 from inference.models.directory import list_models, load_model_directory, read_model_directory, sha256_of
-from tests.unit.inference.model_directories import EMBEDDING_FIELDS, NLI_FIELDS, write_model_directory
+from tests.unit.inference.tiny_models import EMBEDDING_FIELDS, NLI_FIELDS, write_model_directory
 
 
 @pytest.fixture
