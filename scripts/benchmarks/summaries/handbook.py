@@ -5,17 +5,12 @@ A real `precis serve` with its default settings cuts the text and summarizes it.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from precis.v1 import summarize_pb2 as pb
 
-from pipeline.reading.terms import Term, TermKind
-from pipeline.summarize.extractive.excerpt import PROSE
-from pipeline.summarize.extractive.read_excerpts import read_excerpts
-from pipeline.summarize.retention import Mentions
+from pipeline.reading.terms import TermKind
 from scripts.benchmarks.shared.corpus import MANUAL
 from scripts.benchmarks.shared.precis_server import PrecisServer
 from scripts.benchmarks.shared.report import Figure, Report, Target
@@ -31,19 +26,6 @@ TARGETS = (
 )
 
 
-@dataclass(frozen=True)
-class PlaceShares:
-    """Share of the distinct terms of one kind that a summary has, in [0, 1]; None where the document has none.
-
-    Attributes:
-        prose: of those that stand in a whole sentence, list item or step somewhere.
-        elsewhere: of the others.
-    """
-
-    prose: float | None
-    elsewhere: float | None
-
-
 def run(models: Path, data: Path, *, quick: bool) -> Report:
     """Summarizes the handbook, or says that it is not there."""
     file = data / MANUAL
@@ -57,10 +39,10 @@ def run(models: Path, data: Path, *, quick: bool) -> Report:
         settings = {"PRECIS_SUMMARY_STORAGE__DIRECTORY": folder}
         with PrecisServer(models, settings) as server:
             served = asyncio.run(summarize(server, document))
-    return _report(served, shares_by_place(text, served.summary.text, KINDS))
+    return _report(served)
 
 
-def _report(served: ServedSummary, places: Mapping[TermKind, PlaceShares]) -> Report:
+def _report(served: ServedSummary) -> Report:
     summary = served.summary
     stages = {f"{one.stage} {one.level}" if one.level else one.stage: one.retention for one in summary.stages}
     stages["summary"] = summary.retention
@@ -79,8 +61,6 @@ def _report(served: ServedSummary, places: Mapping[TermKind, PlaceShares]) -> Re
     }
     for stage, name in (("map", "map"), ("summary", "final")):
         figures |= {f"{name}_{kind}": share for kind, share in _shares(stages[stage]).items()}
-    for kind, shares in places.items():
-        figures |= {f"final_{kind}_in_prose": shares.prose, f"final_{kind}_elsewhere": shares.elsewhere}
     kinds = [one.kind for one in summary.retention.kinds]
     return Report(
         title=TITLE,
@@ -97,22 +77,3 @@ def _report(served: ServedSummary, places: Mapping[TermKind, PlaceShares]) -> Re
 def _shares(retention: pb.Retention) -> dict[str, float]:
     """Returns the share of each kind of term that was kept; 1 if there was nothing to keep."""
     return {one.kind: one.kept_count / one.input_count if one.input_count else 1.0 for one in retention.kinds}
-
-
-def shares_by_place(document: str, summary: str, kinds: Sequence[TermKind]) -> dict[TermKind, PlaceShares]:
-    """Tells terms in sentences from those that stand only in listings, headings and scraps.
-
-    A short summary of a manual leaves out most of its sample output on purpose, and half of all distinct numbers of a
-    manual stand nowhere else.
-    """
-    excerpts = read_excerpts([document], len)
-    prose = {term for one in excerpts if one.kind in PROSE and not one.is_cut for term in one.terms}
-    others = {term for one in excerpts for term in one.terms} - prose
-    mentions = Mentions.of(summary)
-    return {kind: PlaceShares(_share(prose, kind, mentions), _share(others, kind, mentions)) for kind in kinds}
-
-
-def _share(terms: Iterable[Term], kind: TermKind, mentions: Mentions) -> float | None:
-    wanted = [term for term in terms if term.kind is kind]
-    kept = sum(term in mentions.terms or mentions.says(term.text) for term in wanted)
-    return kept / len(wanted) if wanted else None
