@@ -4,10 +4,10 @@ import precis
 import pytest
 from precis import errors, gold_standard
 from precis.batch import evaluate_batch, judge_batch
-from precis.calls import evaluate_request, health_check, judge_request
+from precis.calls import embed, evaluate_request, health_check, judge_request
 from precis.evaluation import to_evaluation
 from precis.summary_progress import summarize_request, to_document
-from precis.v1 import common_pb2, evaluate_pb2, judge_pb2
+from precis.v1 import common_pb2, evaluate_pb2, inference_pb2, judge_pb2
 from precis.v1 import summarize_pb2 as pb
 
 GOLD = gold_standard("the source", "the gold", key_facts=["one"], entity_list=["Ada"], main_theme="theme")
@@ -73,6 +73,14 @@ def test_items_of_a_batch_share_the_settings_and_whole_messages_bring_their_own(
     other = evaluate_pb2.EvaluateStreamRequest.FromString(evaluations.encode((GOLD, "text"))).request
     assert (other.datum, other.generated.text) == (GOLD, "text")
     assert (other.view, other.priority) == (common_pb2.RESULT_VIEW_FULL, common_pb2.PRIORITY_INTERACTIVE)
+
+
+def test_a_text_without_an_embedding_is_named_by_its_place_where_the_server_does_not() -> None:
+    good = inference_pb2.EmbedResult(embedding=inference_pb2.Embedding(values=[0.5]))
+    bad = inference_pb2.EmbedResult(error=common_pb2.ItemError(code=13, message="poisoned"))
+    with pytest.raises(errors.Internal) as caught:
+        embed(["a", "b"], priority=None).parse(inference_pb2.EmbedResponse(results=[good, bad]).SerializeToString())
+    assert caught.value.field == "texts[1]"
 
 
 def test_a_health_check_is_that_of_grpc() -> None:
