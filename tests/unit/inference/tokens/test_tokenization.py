@@ -94,11 +94,9 @@ def test_special_tokens_that_a_vocabulary_spells_as_one_piece_are_left_out(tmp_p
     assert ids_of(item) == [CLS, 4, 5, 4, 4, 5, SEP]
 
 
-def test_equal_texts_and_equal_pairs_have_equal_keys_and_others_not(path: Path) -> None:
+def test_equal_texts_have_equal_keys_and_others_not(path: Path) -> None:
     first, same, other = make_encoder(path).encode_texts(["w0 w1", "w0  w1", "w1 w0"])
     assert first.key == same.key != other.key
-    first, other = make_encoder(path).encode_pairs([("w0", "w1"), ("w0 w1", "")])
-    assert first.key != other.key  # the same tokens, split differently
 
 
 def test_a_text_over_the_limit_is_refused_by_its_index(path: Path) -> None:
