@@ -6,8 +6,6 @@ DIR holds claims/claims.jsonl.gz. Writes claim_support.json, and into the record
 development claims, each by weights that were not fitted to its source. Three minutes on two cores.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import tempfile

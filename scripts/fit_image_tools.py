@@ -5,8 +5,6 @@ SSIM says, on pictures that scikit-image carries, blurred, made noisy and compre
 that were left out of the fit.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The small instruct model that a pip package carries, as a file. None of the package's code ever runs."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

@@ -4,8 +4,6 @@ The default model, SmolLM2-135M-Instruct, follows simple instructions and invent
 works, it is no good writer. --model takes any GGUF file. Needs the extra `local-llm`.
 """
 
-from __future__ import annotations
-
 import argparse
 import signal
 import sys

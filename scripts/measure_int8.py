@@ -8,8 +8,6 @@ batches in turns, so that a busy machine slows both. An install writes what is r
 graph with these weights.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import random
@@ -45,7 +43,7 @@ class Precisions:
     ratios: list[float] = field(default_factory=list)
 
     @classmethod
-    def load(cls, fp32_dir: Path, int8_dir: Path, task: Task) -> Precisions:
+    def load(cls, fp32_dir: Path, int8_dir: Path, task: Task) -> "Precisions":
         """Opens a role of both models folders."""
         return cls(RawModel.load(fp32_dir / task), RawModel.load(int8_dir / task))
 

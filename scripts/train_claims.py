@@ -10,8 +10,6 @@ trained on or fitted to, and what is reported and added to the record is these a
 quiet cores.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

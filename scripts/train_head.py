@@ -7,8 +7,6 @@ breaking_nli.jsonl and sick_trial.jsonl (report only). Beside the weights goes a
 The same data and package give the same file on the same kind of processor. Takes about ten minutes on two cores.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import tempfile

@@ -1,7 +1,5 @@
 """Small fakes: a clock, and a backend at the seam of inference for failures that a real one does not have on demand."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Mapping

@@ -6,8 +6,6 @@ The checkpoint's matrices stay as they are; an update of rank r adds x A^T B^T t
 the compiled graph writes it: content to content, content to position, position to content.
 """
 
-from __future__ import annotations
-
 import math
 from typing import cast
 

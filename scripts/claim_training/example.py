@@ -1,7 +1,5 @@
 """One pair of premise and claim, and what is known of it."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 

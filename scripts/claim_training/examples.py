@@ -4,8 +4,6 @@ Every premise is what `PassageFinder` gives for the claim: the model is trained 
 documents of each source is kept for development, whole.
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Trains the encoder's updates, and asks it for probabilities."""
 
-from __future__ import annotations
-
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence

@@ -3,8 +3,6 @@
 Summarizers join what a document says apart, and a model that saw joined halves as errors alone refuses them all.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """What claims on development documents say of a model: accuracy by source, calibration, worth of its confidence."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -36,11 +34,11 @@ class Claims:
         """Whether each is supported, shape (examples,)."""
         return np.array([example.label == ENTAILMENT for example in self.examples])
 
-    def of(self, chosen: Bools) -> Claims:
+    def of(self, chosen: Bools) -> "Claims":
         """Returns some of them."""
         return Claims([self.examples[at] for at in np.flatnonzero(chosen).tolist()], self.probabilities[chosen])
 
-    def by_source(self) -> Mapping[str, Claims]:
+    def by_source(self) -> Mapping[str, "Claims"]:
         """Returns them by source, in alphabetical order."""
         sources = np.array([example.source for example in self.examples])
         return {str(source): self.of(sources == source) for source in np.unique(sources)}

@@ -1,7 +1,5 @@
 """The record beside the updates of the claim model: what was measured on development documents."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 

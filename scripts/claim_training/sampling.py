@@ -1,7 +1,5 @@
 """Which examples an epoch is made of, and how they are packed into batches."""
 
-from __future__ import annotations
-
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -70,7 +68,7 @@ class Batch:
     marks: Tensor
 
     @classmethod
-    def of(cls, rows: Sequence[Tokens]) -> Batch:
+    def of(cls, rows: Sequence[Tokens]) -> "Batch":
         """Pads some examples."""
         shape = (len(rows), max(len(row.ids) for row in rows))
         ids, mask = torch.zeros(shape, dtype=torch.long), torch.zeros(shape, dtype=torch.long)

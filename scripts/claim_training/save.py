@@ -1,7 +1,5 @@
 """Files of what training learned: updates in half precision, which `precis models install` folds in."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 What is reported comes from weights fitted to the other sources: a source's own claims never decide about it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

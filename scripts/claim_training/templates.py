@@ -4,8 +4,6 @@ The three heuristics of HANS (McCoy et al. 2019, arXiv 1902.01007): shared words
 it. The templates and words are our own; a third of the templates is never trained on and measures what was learned.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """How good probabilities are: accuracy, expected calibration error, and the temperature that suits them."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """NLI examples from JSONL files, restricted to sources whose licence allows training."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

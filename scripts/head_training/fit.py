@@ -4,8 +4,6 @@ Newton's method, in plain numpy: the loss is convex and has 1,155 parameters, so
 to the last digits that the head's float32 weights keep, on any machine.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,7 +35,7 @@ class LinearHead:
         """Returns (pairs, 3)."""
         return np.asarray(states, dtype=np.float64) @ self.weight + self.bias
 
-    def divided_by(self, temperature: float) -> LinearHead:
+    def divided_by(self, temperature: float) -> "LinearHead":
         """Returns the head whose logits are smaller by this factor."""
         return LinearHead(self.weight / temperature, self.bias / temperature)
 

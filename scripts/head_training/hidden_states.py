@@ -1,7 +1,5 @@
 """The encoder's hidden state of [CLS] for many pairs, computed once and kept on disk."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass

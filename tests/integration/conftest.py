@@ -11,6 +11,7 @@ import pytest
 
 from server.app import App
 from server.settings import Settings
+from tests.integration.support import shared_server
 from tests.integration.support.gate import Gate
 from tests.integration.support.shared_server import Served, scripted_server
 from tests.unit.inference.tiny_models import write_tiny_embedder, write_tiny_nli
@@ -31,14 +32,8 @@ def tiny_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def tiny_settings(tiny_models: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Settings of a server with tiny models and ports of the system's choice."""
-    return {
-        "models_dir": tiny_models,
-        "listen": {"port": 0},
-        "metrics": {"port": 0},
-        "summary_storage": {"directory": tmp_path_factory.mktemp("summaries")},
-        "inference": {"runtime": {"warmup_s": 0.05, "workers": 1}},
-    }
+    """Settings of a server with tiny models."""
+    return shared_server.tiny_settings(tiny_models, tmp_path_factory.mktemp("summaries"))
 
 
 @pytest.fixture

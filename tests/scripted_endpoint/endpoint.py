@@ -72,11 +72,6 @@ class ScriptedEndpoint:
             case "GET", "/v1/models":
                 data = [{"id": model, "object": "model"} for model in self._script.models]
                 await exchange.send_json(200, {"object": "list", "data": data})
-            case "GET", "/log":
-                await exchange.send_json(200, self.log.as_json())
-            case "DELETE", "/log":
-                self.log.clear()
-                await exchange.send_json(200, {})
             case _:
                 await exchange.send(404, b"not found", content_type="text/plain")
 

@@ -56,19 +56,6 @@ class RequestLog:
             self._changed.clear()
             await self._changed.wait()
 
-    def as_json(self) -> dict[str, object]:
-        """Everything but the bodies."""
-        return {
-            "request_count": self.requests.total(),
-            "answered_count": self.answered.total(),
-            "requests": dict(self.requests),
-            "answered": dict(self.answered),
-            "faults": dict(self.faults),
-            "in_flight": self.in_flight,
-            "peak_in_flight": self.peak_in_flight,
-            "left": self.left,
-        }
-
     def clear(self) -> None:
         """Forgets the counts; attempts in flight go on."""
         for counter in (self.requests, self.answered, self.faults):

@@ -24,7 +24,7 @@ from scripts.benchmarks.chaos.load import EMBED, ENTAIL, pairs
 from scripts.benchmarks.chaos.victim import HEAVY, LIGHT, Outcome, Route, connection, outcome_of
 from scripts.benchmarks.shared.precis_server import PrecisServer
 from scripts.benchmarks.shared.report import Figure
-from scripts.benchmarks.summaries.endpoint_process import Behaviour, EndpointProcess
+from scripts.benchmarks.summaries.endpoint_process import EndpointProcess, scripted
 
 _VARIABLE = "LIBFAKETIME"
 _FOLDERS = ("/usr/lib", "/usr/lib64", "/usr/local/lib")
@@ -71,7 +71,7 @@ async def clock_jumps(models: Path, *, quick: bool) -> Mapping[str, Figure]:
 def _leaping_server(
     library: Path, models: Path, latency_s: float
 ) -> Iterator[tuple[PrecisServer, EndpointProcess, Path]]:
-    with TemporaryDirectory() as name, EndpointProcess(Behaviour(latency_s, is_honest=True)) as endpoint:
+    with TemporaryDirectory() as name, EndpointProcess(scripted(latency_s, is_honest=True)) as endpoint:
         clock, keys = Path(name) / "clock", Path(name) / "keys"
         keys.write_text("heavy-key\nlight-key light\n", encoding="utf-8")
         _set(clock, 0)

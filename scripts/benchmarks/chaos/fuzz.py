@@ -3,8 +3,6 @@
 The corpus, one JSON object a line, holds requests that once failed. It is sent first; what fails is added to it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json

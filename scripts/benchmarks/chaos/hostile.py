@@ -1,7 +1,5 @@
 """Clients without a key, and clients that do not read: what they can take from a server."""
 
-from __future__ import annotations
-
 import asyncio
 
 from precis.v1 import inference_pb2 as pb

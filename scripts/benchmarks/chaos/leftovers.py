@@ -1,7 +1,5 @@
 """What a server still does for callers who have gone, and what it tells callers of each other."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator, Mapping
 from uuid import uuid4

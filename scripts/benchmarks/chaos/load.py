@@ -1,7 +1,5 @@
 """Honest clients who are too many: a burst, ten times the load that can be served, and a crowd beside one caller."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import time

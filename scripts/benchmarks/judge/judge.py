@@ -26,9 +26,8 @@ from scripts.benchmarks.judge.development import (
 )
 from scripts.benchmarks.judge.invented import INVENTED, measure_invented
 from scripts.benchmarks.judge.people import measure_consistency, measure_pairs, measure_within_documents
-from scripts.benchmarks.judge.repeat import repeats_identically
 from scripts.benchmarks.judge.results import COLUMNS, Results
-from scripts.benchmarks.judge.runner import JudgeRunner, open_runner
+from scripts.benchmarks.judge.runner import JudgeRunner, open_runner, repeats_identically
 from scripts.benchmarks.judge.service import measure_service
 from scripts.benchmarks.judge.speed import measure_speed
 from scripts.benchmarks.judge.upper_scale import measure_upper_scale

@@ -1,9 +1,11 @@
 """The judge in this process: the engine that the server runs, without gRPC around it."""
 
 import asyncio
+import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -16,11 +18,11 @@ from inference.engine import Engine
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.evidence.build import SourceReader, build_evidence
 from pipeline.judge.evidence.plan import EvidenceRequest
-from pipeline.judge.evidence.table import Claim
+from pipeline.judge.evidence.table import Claim, EvidenceTimings
 from pipeline.judge.judge import Judge
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest
-from pipeline.judge.result import Framework
+from pipeline.judge.result import Framework, FrameworkResult
 from pipeline.off_loop import OffLoop
 from pipeline.protocols import Models
 from server.cli.console import error_console
@@ -30,6 +32,12 @@ T = TypeVar("T")
 
 IN_FLIGHT = 4
 _WARMUP_S = 0.5  # scores do not depend on it, and speed is measured through the server
+
+IN_FLIGHT_OF_RUNS = (1, 2, 4, 8, 3)
+"""Of each run of the same requests."""
+
+_SEED = 5
+_NO_TIME = EvidenceTimings(0, 0, 0, 0, 0, 0)
 
 Item = tuple[str, str]
 """Source and summary."""
@@ -106,3 +114,28 @@ async def _in_flight(
             for _ in range(in_flight):
                 group.create_task(work())
     return [done[index] for index in range(len(works))]
+
+
+async def repeats_identically(runner: JudgeRunner, items: Sequence[Item], neighbours: Sequence[Item]) -> bool:
+    """Judges everything five times, shuffled, beside other neighbours, computed anew each time.
+
+    Args:
+        runner: one that remembers nothing.
+        items: what is compared.
+        neighbours: each is judged beside one of the runs.
+
+    Returns:
+        Whether all scores, evidence and reasons are equal to the last bit; only timings may differ.
+    """
+    rng, runs = random.Random(_SEED), []
+    for number, in_flight in enumerate(IN_FLIGHT_OF_RUNS):
+        beside = [*items, *neighbours[number :: len(IN_FLIGHT_OF_RUNS)]]
+        order = rng.sample(range(len(beside)), len(beside))
+        judged = await runner.judge_all(beside, f"run {number + 1}", in_flight=in_flight, order=order)
+        runs.append([_lasting(judgement) for judgement in judged[: len(items)]])
+    return all(run == runs[0] for run in runs[1:])
+
+
+def _lasting(judgement: Judgement) -> tuple[object, tuple[FrameworkResult, ...]]:
+    table = judgement.evidence
+    return replace(table, timings=_NO_TIME) if table else None, judgement.frameworks

@@ -7,11 +7,9 @@ with callbacks 0.15 ms, grpc.aio on uvloop more.
 Headers are never compressed with a dynamic table, in either direction, so a header block has no history.
 """
 
-from __future__ import annotations
-
 import socket
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
@@ -51,7 +49,15 @@ class Connection:
     def __init__(self, address: str, method: str, timeout_s: float) -> None:
         self._address = address
         self._timeout_s = timeout_s
-        self._headers = _header_block(address, method, timeout_s)
+        self._headers = header_block(
+            {
+                ":path": method,
+                ":authority": address,
+                "te": "trailers",
+                "content-type": "application/grpc",
+                "grpc-timeout": f"{round(timeout_s)}S",
+            }
+        )
         self._next_stream = 1
         self._initial_window = self._window = DEFAULT_WINDOW
         self._frame_bytes = DEFAULT_FRAME_BYTES
@@ -67,7 +73,7 @@ class Connection:
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         settings = struct.pack(">HIHI", HEADER_TABLE_SIZE, 0, INITIAL_WINDOW_SIZE, LARGEST_WINDOW)
         window = (LARGEST_WINDOW - DEFAULT_WINDOW).to_bytes(4)
-        self._output = [PREFACE, _frame(SETTINGS, 0, 0, settings), _frame(WINDOW_UPDATE, 0, 0, window)]
+        self._output = [PREFACE, frame(SETTINGS, 0, 0, settings), frame(WINDOW_UPDATE, 0, 0, window)]
         return self
 
     def __exit__(
@@ -80,7 +86,7 @@ class Connection:
         stream, self._next_stream = self._next_stream, self._next_stream + 2
         self._downloads[stream] = []
         self._uploads[stream] = Upload(b"\0" + len(message).to_bytes(4) + message, self._initial_window)
-        self._output.append(_frame(HEADERS, END_HEADERS, stream, self._headers))
+        self._output.append(frame(HEADERS, END_HEADERS, stream, self._headers))
         return stream
 
     def flush(self) -> None:
@@ -141,7 +147,7 @@ class Connection:
         elif kind in {SETTINGS, PING} and not flags & ACK:
             if kind == SETTINGS:
                 self._obey(dict(struct.iter_unpack(">HI", payload)))
-            self._output.append(_frame(kind, ACK, 0, payload if kind == PING else b""))
+            self._output.append(frame(kind, ACK, 0, payload if kind == PING else b""))
 
     def _obey(self, settings: dict[int, int]) -> None:
         self._frame_bytes = settings.get(MAX_FRAME_SIZE, self._frame_bytes)
@@ -158,7 +164,7 @@ class Connection:
 
     def _open_window(self) -> None:
         if self._received_bytes > LARGEST_WINDOW // 2:
-            self._output.append(_frame(WINDOW_UPDATE, 0, 0, self._received_bytes.to_bytes(4)))
+            self._output.append(frame(WINDOW_UPDATE, 0, 0, self._received_bytes.to_bytes(4)))
             self._received_bytes = 0
 
     def _send_body(self, stream: int, upload: Upload) -> None:
@@ -166,23 +172,18 @@ class Connection:
             part, upload.body = upload.body[:count], upload.body[count:]
             upload.window -= count
             self._window -= count
-            self._output.append(_frame(DATA, 0 if upload.body else END_STREAM, stream, part))
+            self._output.append(frame(DATA, 0 if upload.body else END_STREAM, stream, part))
         if not upload.body:
             del self._uploads[stream]
 
 
-def _frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
+def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
+    """Puts a head before a payload."""
     return len(payload).to_bytes(3) + bytes((kind, flags)) + stream.to_bytes(4) + payload
 
 
-def _header_block(address: str, method: str, timeout_s: float) -> bytes:
-    texts = {
-        ":path": method,
-        ":authority": address,
-        "te": "trailers",
-        "content-type": "application/grpc",
-        "grpc-timeout": f"{round(timeout_s)}S",
-    }
+def header_block(texts: Mapping[str, str]) -> bytes:
+    """Writes the headers of a call: literal, not indexed, no Huffman code."""
     return POST + HTTP + b"".join(b"\0" + _string(name) + _string(value) for name, value in texts.items())
 
 

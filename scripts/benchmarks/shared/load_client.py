@@ -4,8 +4,6 @@ The client shares the machine with the server, so it must be cheap. Messages are
 parsed after it has stopped.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import time
 from collections.abc import Sequence

@@ -7,21 +7,22 @@ from pipeline.summarize.document import Document, SourceChunk, make_document
 from scripts.benchmarks.shared.report import Figure
 from scripts.benchmarks.summaries.bench import CHUNKS_PER_PAGE, Documents, open_bench
 from scripts.benchmarks.summaries.checkpoint_growth import checkpoint_bytes
-from scripts.benchmarks.summaries.endpoint_process import FAIL, Behaviour, EndpointProcess
+from scripts.benchmarks.summaries.endpoint_process import FAIL, EndpointProcess, scripted
+from tests.scripted_endpoint.faults import Fault
 
 CONCURRENCY = 16  # the client's default
 BATCH_CHUNKS = 7
 CHAPTER_CHUNKS = 70  # ten batches
 NEW_TEXT = "A new paragraph says that the motor of the third pump draws 5 A and is replaced every 90 days."
 GROWTH_BATCHES = 200
-FAULTS = dict.fromkeys(("rate_limit", "server_error", "reset", "hang", "truncated_json"), 0.06)
+FAULTS = dict.fromkeys((Fault.RATE_LIMIT, Fault.SERVER_ERROR, Fault.RESET, Fault.HANG, Fault.TRUNCATED_JSON), 0.06)
 # The product's defaults are for endpoints that take seconds; with them the bench would wait most of its time.
 FAULTY = {"timeouts": {"attempt_s": 0.5}, "retries": {"base_delay_s": 0.1, "max_timeouts": 10}}
 
 
 async def count_calls(documents: Documents, chunks: int) -> dict[str, Figure]:
     """Counts the requests for a document, and what the plan says."""
-    with EndpointProcess(Behaviour()) as endpoint:
+    with EndpointProcess(scripted()) as endpoint:
         async with open_bench(endpoint.base_url, CONCURRENCY) as bench:
             timed = await bench.time(documents.next(chunks))
         return {f"calls_{chunks}": endpoint.seen().requests, f"planned_{chunks}": timed.plan.calls()}
@@ -29,7 +30,7 @@ async def count_calls(documents: Documents, chunks: int) -> dict[str, Figure]:
 
 async def count_second_iteration(documents: Documents, chunks: int) -> dict[str, Figure]:
     """Counts the requests when the critic is never content: a second iteration, accepted with a warning."""
-    with EndpointProcess(Behaviour(critic=FAIL)) as endpoint:
+    with EndpointProcess(scripted(critic=FAIL)) as endpoint:
         async with open_bench(endpoint.base_url, CONCURRENCY) as bench:
             timed = await bench.time(documents.next(chunks))
         requests = endpoint.seen().requests
@@ -48,7 +49,7 @@ async def count_edits(documents: Documents, chunks: int) -> dict[str, Figure]:
         "calls_chapter": _edited(first, [f"Anew: {text}" if i in chapter else text for i, text in enumerate(texts)]),
     }
     figures: dict[str, Figure] = {}
-    with EndpointProcess(Behaviour()) as endpoint:
+    with EndpointProcess(scripted()) as endpoint:
         async with open_bench(endpoint.base_url, CONCURRENCY) as bench:
             await bench.time(first)
             for name, document in edits.items():
@@ -66,7 +67,7 @@ def _edited(document: Document, texts: list[str]) -> Document:
 async def measure_growth(documents: Documents) -> dict[str, Figure]:
     """Compares the bytes of the checkpoints of 400 batches with those of 200."""
     sizes = []
-    with EndpointProcess(Behaviour()) as endpoint:
+    with EndpointProcess(scripted()) as endpoint:
         for batches in (GROWTH_BATCHES, 2 * GROWTH_BATCHES):
             async with open_bench(endpoint.base_url, CONCURRENCY) as bench:
                 sizes.append(await checkpoint_bytes(bench, documents.next(batches * BATCH_CHUNKS)))
@@ -85,10 +86,10 @@ async def measure_faults(text: str, chunks: int, seed: int) -> dict[str, Figure]
         RuntimeError: the summaries differ.
     """
     document = Documents(text).next(chunks)
-    with EndpointProcess(Behaviour()) as endpoint:
+    with EndpointProcess(scripted()) as endpoint:
         async with open_bench(endpoint.base_url, CONCURRENCY) as bench:
             good = await bench.time(document)
-    with EndpointProcess(Behaviour(faults=FAULTS, seed=seed)) as endpoint:
+    with EndpointProcess(scripted(faults=FAULTS, seed=seed)) as endpoint:
         async with open_bench(endpoint.base_url, CONCURRENCY, **FAULTY) as bench:
             faulty = await bench.time(document)
         seen = endpoint.seen()

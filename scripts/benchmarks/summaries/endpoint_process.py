@@ -1,56 +1,55 @@
-"""The scripted OpenAI-compatible endpoint of the tests, as a process of its own with a fixed latency."""
+"""The scripted OpenAI-compatible endpoint of the tests, in a process of its own with a fixed latency."""
 
-import json
-import subprocess
-import sys
-import urllib.request
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import asyncio
+import multiprocessing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
-from scripts.benchmarks.shared.corpus import ROOT
+from tests.scripted_endpoint.author import write
+from tests.scripted_endpoint.endpoint import ScriptedEndpoint
+from tests.scripted_endpoint.faults import Fault, FaultPlan
+from tests.scripted_endpoint.replies import Reply
+from tests.scripted_endpoint.script import Script
 
-PASS = "PASS or FAIL=PASS: complete."  # noqa: S105 - the critic's verdict, no password
-FAIL = "PASS or FAIL=FAIL: step 3 is missing."
+PASS = Reply("PASS or FAIL", "PASS: complete.")
+FAIL = Reply("PASS or FAIL", "FAIL: step 3 is missing.")
 ANSWER_CHARS = 2_000  # of a map or reduce answer, which is the end of its prompt
-STOP_TIMEOUT_S = 10.0
+RETRY_AFTER_S = 0.1
+_SPAWN = multiprocessing.get_context("spawn")  # gRPC does not survive a fork
 
 
-@dataclass(frozen=True)
-class Behaviour:
-    """What the endpoint is told to do.
+def scripted(
+    latency_s: float = 0.0,
+    *,
+    critic: Reply = PASS,
+    faults: Mapping[Fault, float] | None = None,
+    seed: int = 0,
+    is_honest: bool = False,
+) -> Script:
+    """Says what the endpoint does.
 
-    Attributes:
+    Args:
         latency_s: from a request's last byte to its answer's first.
-        critic: PATTERN=TEXT for the prompts of reflect.
-        faults: share of the attempts that fail, by kind; the kinds are those of tests/scripted_endpoint.
-        retry_after_s: what a 429 says.
-        is_honest: answers as a careful model would, else with the end of the prompt, which no check of texts lets pass.
+        critic: to the prompts of reflect.
+        faults: share of the attempts that fail, by kind.
         seed: of the faults; the same prompts fail in the same way every time.
+        is_honest: answers as a careful model would, else with the end of the prompt, which no check of texts lets pass.
     """
-
-    latency_s: float = 0.0
-    critic: str = PASS
-    faults: Mapping[str, float] = field(default_factory=dict)
-    retry_after_s: float = 0.1
-    seed: int = 0
-    is_honest: bool = False
-
-    @property
-    def arguments(self) -> list[str]:
-        """As tests/scripted_endpoint takes them."""
-        faults = [part for kind, share in self.faults.items() for part in ("--fault", f"{kind}={share}")]
-        return [
-            *("--latency-ms", f"{1000 * self.latency_s:g}", "--reply", self.critic),
-            *("--answer-chars", str(ANSWER_CHARS), "--retry-after-s", f"{self.retry_after_s:g}"),
-            *("--seed", str(self.seed), *faults, *(["--honest"] if self.is_honest else [])),
-        ]
+    return Script(
+        latency_s=latency_s,
+        answer_chars=ANSWER_CHARS,
+        replies=(critic,),
+        author=write if is_honest else None,
+        faults=FaultPlan(faults or {}, seed, RETRY_AFTER_S),
+    )
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What the endpoint saw since it was last asked to forget.
+    """What the endpoint saw since it was last asked.
 
     Attributes:
         requests: attempts.
@@ -70,39 +69,48 @@ class Seen:
 class EndpointProcess:
     """Enter it to start the endpoint on a free port, leave it to stop it."""
 
-    def __init__(self, behaviour: Behaviour) -> None:
-        self._behaviour = behaviour
+    def __init__(self, script: Script) -> None:
+        self._pipe, self._their_end = _SPAWN.Pipe()
+        self._process = _SPAWN.Process(target=_run, args=(script, self._their_end), daemon=True)
 
     def __enter__(self) -> Self:
-        command: Sequence[str] = [sys.executable, "-m", "tests.scripted_endpoint", *self._behaviour.arguments]
-        self._process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-        assert self._process.stdout is not None  # noqa: S101 - a pipe was asked for
-        self.base_url = self._process.stdout.readline().strip()
-        if not self.base_url:
-            raise RuntimeError("the scripted endpoint did not start; its error stands above")
-        self._log_url = self.base_url.removesuffix("/v1") + "/log"
+        self._process.start()
+        self._their_end.close()  # or we would wait for ever for the answer of a dead process
+        self.base_url: str = self._pipe.recv()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._process.terminate()
-        self._process.communicate(timeout=STOP_TIMEOUT_S)
+        self._pipe.close()  # the process sees the end of its commands
+        self._process.join()
 
     def seen(self) -> Seen:
         """Returns the counts and forgets them."""
-        log = self._call("GET")
-        self._call("DELETE")
-        return Seen(
-            requests=log["request_count"],
-            answered=log["answered_count"],
-            repeated=log["answered_count"] - len(log["answered"]),
-            faults=sum(log["faults"].values()) + log["left"],
-            peak_in_flight=log["peak_in_flight"],
-        )
+        self._pipe.send("seen")
+        seen: Seen = self._pipe.recv()
+        return seen
 
-    def _call(self, method: str) -> dict[str, Any]:
-        request = urllib.request.Request(self._log_url, method=method)  # noqa: S310 - our own process
-        with urllib.request.urlopen(request, timeout=STOP_TIMEOUT_S) as response:  # noqa: S310
-            body: dict[str, Any] = json.load(response)
-        return body
+
+def _run(script: Script, pipe: Connection) -> None:
+    asyncio.run(_serve(script, pipe))
+
+
+async def _serve(script: Script, pipe: Connection) -> None:
+    async with ScriptedEndpoint(script) as endpoint:
+        pipe.send(endpoint.base_url)
+        while await asyncio.to_thread(_is_asked, pipe):
+            log = endpoint.log
+            answered = log.answered.total()
+            failed = log.faults.total() + log.left
+            pipe.send(Seen(log.requests.total(), answered, answered - len(log.answered), failed, log.peak_in_flight))
+            log.clear()
+
+
+def _is_asked(pipe: Connection) -> bool:
+    """Waits for a question; False when nobody is left to ask."""
+    try:
+        pipe.recv()
+    except EOFError:
+        return False
+    return True

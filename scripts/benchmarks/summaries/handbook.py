@@ -5,7 +5,6 @@ A real `precis serve` with its default settings cuts the text and summarizes it.
 """
 
 import asyncio
-from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,7 +15,6 @@ from scripts.benchmarks.shared.corpus import MANUAL
 from scripts.benchmarks.shared.precis_server import PrecisServer
 from scripts.benchmarks.shared.report import Figure, Report, Target
 from scripts.benchmarks.summaries.served_summary import ServedSummary, summarize
-from scripts.benchmarks.summaries.term_places import PlaceShares, shares_by_place
 
 TITLE = "handbook: share of the distinct terms of each call's input that its output has; summary: of the book's"
 QUICK_CHARS = 300_000  # a quarter of the book
@@ -41,10 +39,10 @@ def run(models: Path, data: Path, *, quick: bool) -> Report:
         settings = {"PRECIS_SUMMARY_STORAGE__DIRECTORY": folder}
         with PrecisServer(models, settings) as server:
             served = asyncio.run(summarize(server, document))
-    return _report(served, shares_by_place(text, served.summary.text, KINDS))
+    return _report(served)
 
 
-def _report(served: ServedSummary, places: Mapping[TermKind, PlaceShares]) -> Report:
+def _report(served: ServedSummary) -> Report:
     summary = served.summary
     stages = {f"{one.stage} {one.level}" if one.level else one.stage: one.retention for one in summary.stages}
     stages["summary"] = summary.retention
@@ -63,8 +61,6 @@ def _report(served: ServedSummary, places: Mapping[TermKind, PlaceShares]) -> Re
     }
     for stage, name in (("map", "map"), ("summary", "final")):
         figures |= {f"{name}_{kind}": share for kind, share in _shares(stages[stage]).items()}
-    for kind, shares in places.items():
-        figures |= {f"final_{kind}_in_prose": shares.prose, f"final_{kind}_elsewhere": shares.elsewhere}
     kinds = [one.kind for one in summary.retention.kinds]
     return Report(
         title=TITLE,

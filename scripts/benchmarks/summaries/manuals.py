@@ -17,13 +17,7 @@ from scripts.benchmarks.summaries.subjects import Manual
 
 FILES = ("postgresql-15-server-administration.txt", "debian-administrators-handbook.txt")
 SHARE = 0.1
-ANSWER_WORDS = 60
-EVERY_ANSWER = 3  # of the parameters with a default
 FEWEST_WORDS, MOST_WORDS = 1_500, 20_000  # of a chapter: LexRank compares all sentences with each other
-_ENTRY = re.compile(
-    r"(?m)^(?P<name>\w+) \((?:integer|boolean|floating point|string|enum)\)\n\n(?P<text>.+(?:\n\n.+){0,2})"
-)
-_DEFAULT = re.compile(r"[^.]*\bdefaults?(?: value)?(?: is| to)\b[^.]*\.")
 _CHAPTER = re.compile(r"(?m)^(?=(?:- )*## (?:Chapter )?\d+\.)")
 
 
@@ -64,26 +58,6 @@ async def measure_manuals(models: Models, chapters: Sequence[str]) -> Manuals:
         values += len(manual.values(kept))
         lexrank_values += len(manual.values(_lexrank(manual, len(text.split()))))
     return Manuals(sentences, dangling, values, lexrank_values)
-
-
-async def measure_answers(models: Models, chapters: Sequence[str]) -> float | None:
-    """Returns the share of questions for a default value that a chapter in 60 words answers; None without any."""
-    writer = ExtractiveWriter(ExtractiveConfig(), models)
-    asked = [
-        (chapter, entry["name"], found[0])
-        for chapter in chapters
-        for entry in _ENTRY.finditer(chapter)
-        if (found := _DEFAULT.search(entry["text"]))
-    ][::EVERY_ANSWER]
-    answered = 0
-    for chapter, name, default in asked:
-        text = await shortened(writer, chapter, ANSWER_WORDS, focus=f"What is the default of {name}?")
-        answered += _folded(default) in _folded(text)
-    return answered / len(asked) if asked else None
-
-
-def _folded(text: str) -> str:
-    return " ".join(re.findall(r"\w+", text.lower()))
 
 
 def _lexrank(manual: Manual, words: int) -> list[int]:

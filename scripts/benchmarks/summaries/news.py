@@ -16,7 +16,6 @@ from pipeline.reading.sentences import split_sentences
 from pipeline.summarize.document import SummaryType
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.writer import ExtractiveWriter
-from pipeline.summarize.steering.wishes import Wishes
 from pipeline.summarize.writer import Extraction, MergeStage, MergeTask
 from scripts.benchmarks.summaries.lexrank import lexrank, within
 from scripts.benchmarks.summaries.rouge import Rouge, rouge
@@ -51,7 +50,7 @@ def sentences_of(text: str) -> list[str]:
     return [text[one.start : one.end] for one in split_sentences(text, _LONGEST)]
 
 
-async def shortened(writer: ExtractiveWriter, text: str, words: float, *, focus: str = "") -> str:
+async def shortened(writer: ExtractiveWriter, text: str, words: float) -> str:
     """Returns a text in about so many words, as the writer shortens it."""
     tokens = words * writer.count_tokens(text) / max(1, len(text.split()))
     task = MergeTask(
@@ -63,7 +62,6 @@ async def shortened(writer: ExtractiveWriter, text: str, words: float, *, focus:
         1,
         (Extraction(text, (0, 0), (0, 0)),),
         max(1, round(tokens)),
-        wishes=Wishes(focus=focus),
     )
     return (await writer.merge(task)).text
 

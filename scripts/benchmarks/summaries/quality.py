@@ -10,7 +10,7 @@ from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.writer import ExtractiveWriter
 from scripts.benchmarks.shared.report import Figure
 from scripts.benchmarks.summaries.lengths import measure_lengths
-from scripts.benchmarks.summaries.manuals import measure_answers, measure_manuals, read_chapters
+from scripts.benchmarks.summaries.manuals import measure_manuals, read_chapters
 from scripts.benchmarks.summaries.news import SETS, Article, count_repeats, measure_rouge, read_articles, shortened
 from server.rpc.models import CallScope, EngineModels
 
@@ -37,7 +37,6 @@ async def measure_quality(folder: Path, data: Path, *, quick: bool) -> dict[str,
         if chapters:
             manuals = await measure_manuals(models, chapters)
             figures["dangling_share"] = manuals.dangling / max(1, manuals.sentences)
-            figures["focus_answered"] = await measure_answers(models, chapters)
             figures["values_by_lexrank"] = manuals.values / max(1, manuals.lexrank_values)
     return figures
 

@@ -21,11 +21,11 @@ from scripts.benchmarks.summaries.counts import (
     measure_faults,
     measure_growth,
 )
-from scripts.benchmarks.summaries.endpoint_process import Behaviour, EndpointProcess
+from scripts.benchmarks.summaries.endpoint_process import EndpointProcess, scripted
 from scripts.benchmarks.summaries.lies import measure_lies
 from scripts.benchmarks.summaries.quality import measure_quality
 from scripts.benchmarks.summaries.series import LATENCY_S, Load, Series, measure_series
-from scripts.benchmarks.summaries.server_cost import measure_served
+from scripts.benchmarks.summaries.served_summary import measure_served
 from server.run import spared
 
 CHUNKS, EVEN_CHUNKS = 1_403, 1_400  # the last of 201 batches holds 3 chunks
@@ -92,10 +92,10 @@ def run(models: Path, data: Path, *, quick: bool) -> Report:
 
 async def _measure(documents: Documents, loads: tuple[Load, ...]) -> list[Series]:
     """Has all modules loaded and the first calls behind, as in a server that has run for a minute, then measures."""
-    with EndpointProcess(Behaviour()) as endpoint:
+    with EndpointProcess(scripted()) as endpoint:
         async with open_bench(endpoint.base_url, WARM_UP_CONCURRENCY) as bench:
             await bench.time(documents.next(WARM_UP_CHUNKS))
-    with EndpointProcess(Behaviour(LATENCY_S)) as endpoint, spared():  # as in `precis serve`
+    with EndpointProcess(scripted(LATENCY_S)) as endpoint, spared():  # as in `precis serve`
         return [await measure_series(endpoint, documents, load) for load in loads]
 
 

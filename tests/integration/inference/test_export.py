@@ -1,7 +1,5 @@
 """Exporting real and random checkpoints, compared with torch. Needs the extra `export`."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import shutil

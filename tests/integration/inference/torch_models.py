@@ -1,7 +1,5 @@
 """Checkpoints and reference outputs made with torch. Needs the extra `export`; imported by its tests alone."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

@@ -18,24 +18,21 @@ QUICK = {"retries": {"max_attempts": 2, "base_delay_s": 0.0}}
 """Settings of a language model that is tried again at once."""
 
 
+def tiny_settings(models: Path, directory: Path) -> dict[str, Any]:
+    """Settings of a server on ports of the system's choice that is quickly there, with summaries in a directory."""
+    return {
+        "models_dir": models,
+        "listen": {"port": 0},
+        "metrics": {"port": 0},
+        "summary_storage": {"directory": directory},
+        "inference": {"runtime": {"warmup_s": 0.05, "workers": 1}},
+    }
+
+
 @asynccontextmanager
 async def shared_server(models: Path, directory: Path, **sections: Any) -> AsyncIterator[App]:  # noqa: ANN401
-    """Runs a server with tiny models on ports of the system's choice.
-
-    Args:
-        models: folder of the tiny models.
-        directory: for summaries.
-        sections: of the settings.
-    """
-    settings = Settings(
-        models_dir=models,
-        listen={"port": 0},
-        metrics={"port": 0},
-        summary_storage={"directory": directory},
-        inference={"runtime": {"warmup_s": 0.05, "workers": 1}},
-        **sections,
-    )
-    async with App(settings) as app:
+    """Runs a server with `tiny_settings` and further sections."""
+    async with App(Settings(**tiny_settings(models, directory), **sections)) as app:
         yield app
 
 

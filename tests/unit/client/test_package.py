@@ -46,9 +46,6 @@ def test_the_messages_load_nothing_of_the_client(statement: str) -> None:
 def test_every_public_name_is_there() -> None:
     assert [name for name in precis.__all__ if getattr(precis, name, None) is None] == []
     assert set(precis.__all__) <= set(dir(precis))
-
-
-def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Cliemt'"):
         precis.Cliemt  # type: ignore[attr-defined] # noqa: B018 - the subject of this test
 

@@ -74,13 +74,6 @@ def test_resumptions_wait_twice_as_long_each_up_to_a_limit() -> None:
         attempts.resume_delay_s(broken(), is_accepted=True)
 
 
-def test_what_brings_something_new_may_break_again() -> None:
-    attempts = Attempts(POLICY, None)
-    for _ in range(10):
-        attempts.resume_delay_s(broken(), is_accepted=True)
-        attempts.succeed()
-
-
 def test_a_stream_that_never_began_is_tried_as_often_as_a_unary_call() -> None:
     attempts = Attempts(POLICY, None)
     for _ in range(2):

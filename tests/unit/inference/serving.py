@@ -1,7 +1,5 @@
 """Batchers over a fake backend, as the engine would own them."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable

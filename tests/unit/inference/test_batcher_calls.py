@@ -1,7 +1,5 @@
 """Callers that leave, run out of time, or are in a hurry."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest
@@ -71,22 +69,7 @@ async def test_a_list_that_is_cancelled_while_it_is_queued_leaves_nothing_behind
     assert s.backend.batches == [[1]]
 
 
-async def test_a_deadline_that_passes_while_waiting_drops_all_of_the_call() -> None:
-    clock = Clock()
-    async with serving(limits=ONE_ROW, clock=clock) as s:
-        async with s.held():
-            late, patient = s.start(2, 3, call=LATE), s.start(4)
-            await settle()
-            clock.now_s = 11.0
-        with pytest.raises(DeadlineExpiredError):
-            await late
-        await patient
-        statistics = s.batcher.statistics()
-    assert s.backend.batches == [[1], [4]]
-    assert (statistics.expired_items, pending(statistics)) == (2, (0, 0))
-
-
-async def test_a_call_that_is_late_for_one_item_leaves_the_others_too() -> None:
+async def test_a_deadline_that_passes_while_waiting_drops_all_of_the_call_and_nothing_of_another() -> None:
     clock = Clock()
     async with serving(limits=ONE_ROW, clock=clock) as s:
         async with s.held():

@@ -1,7 +1,5 @@
 """Items that fail, workers that die, backends that hang."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import asyncio
 import os
 import shutil
@@ -13,8 +11,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from inference.call import Call
-from inference.config import InferenceConfig
-from inference.engine import Engine, usable_cpu_count
+from inference.engine import usable_cpu_count
 from inference.errors import (
     CorruptModelError,
     ExecutionProviderError,
@@ -24,8 +21,13 @@ from inference.errors import (
     MissingModelError,
     ShuttingDownError,
 )
-from tests.unit.inference.model_directories import EMBEDDING_FIELDS, write_model_directory
-from tests.unit.inference.tiny_models import write_tiny_embedder, write_tiny_nli
+from tests.unit.inference.tiny_models import (
+    EMBEDDING_FIELDS,
+    make_engine,
+    write_model_directory,
+    write_tiny_embedder,
+    write_tiny_nli,
+)
 
 
 @pytest.fixture
@@ -33,11 +35,6 @@ def models_dir(tmp_path: Path) -> Path:
     write_tiny_embedder(tmp_path / "embedding")
     write_tiny_nli(tmp_path / "nli")
     return tmp_path
-
-
-def make_engine(models_dir: Path, **config: object) -> Engine:
-    runtime = {"execution_provider": "cpu", "workers": 2, "warmup_s": 0.05}
-    return Engine(InferenceConfig.model_validate({"models_dir": models_dir, "runtime": runtime} | config))
 
 
 def write_other_bytes(path: Path) -> None:
@@ -167,12 +164,12 @@ CORES = len(os.sched_getaffinity(0))
 
 @pytest.mark.parametrize(
     ("quota", "expected"),
-    [("100000 100000", 1), ("50000 100000", 1), ("max 100000", CORES), ("99900000 100000", CORES), ("what", CORES)],
+    [
+        *(("100000 100000", 1), ("50000 100000", 1), ("max 100000", CORES), ("99900000 100000", CORES)),
+        *(("what", CORES), (None, CORES)),
+    ],
 )
-def test_a_quota_counts_when_it_is_smaller_than_the_affinity(tmp_path: Path, quota: str, expected: int) -> None:
-    (tmp_path / "cpu.max").write_text(quota)
+def test_a_quota_counts_when_it_is_smaller_than_the_affinity(tmp_path: Path, quota: str | None, expected: int) -> None:
+    if quota is not None:
+        (tmp_path / "cpu.max").write_text(quota)
     assert usable_cpu_count(tmp_path / "cpu.max") == expected
-
-
-def test_without_cgroups_the_affinity_counts(tmp_path: Path) -> None:
-    assert usable_cpu_count(tmp_path / "missing") == CORES

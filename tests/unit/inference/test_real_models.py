@@ -1,15 +1,12 @@
 """The installed models: what shares a batch with an item does not move a bit of its result."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from inference.config import InferenceConfig
@@ -26,8 +23,7 @@ TEXTS = ("scripts/data/manual/pump-skid.md", "scripts/data/judge/article.txt")
 COUNT = 200
 ROUNDS = 2
 
-Item = TypeVar("Item")
-Compute = Callable[[Sequence[Item]], Awaitable[ItemBatch]]
+Compute = Callable[[Sequence[Any]], Awaitable[ItemBatch]]
 
 pytestmark = pytest.mark.models
 
@@ -45,51 +41,31 @@ def real_sentences() -> list[str]:
 def real_pairs() -> list[tuple[str, str]]:
     rng, sentences = random.Random(3), real_sentences()
     pairs = ((rng.choice(sentences), rng.choice(sentences)) for _ in range(2 * COUNT))
-    return list(dict.fromkeys(pairs))[:COUNT]
+    return list(dict.fromkeys(pairs))
 
 
 def make_engine(max_batch_size: int) -> Engine:
-    return Engine(
-        InferenceConfig.model_validate(
-            {
-                "models_dir": MODELS,
-                "cache": {"max_bytes": 0},
-                "batch": {"max_batch_size": max_batch_size},
-                "runtime": {"warmup_s": 0.2},
-            }
-        )
-    )
+    settings = {"models_dir": MODELS, "cache": {"max_bytes": 0}, "batch": {"max_batch_size": max_batch_size}}
+    return Engine(InferenceConfig.model_validate({**settings, "runtime": {"warmup_s": 0.2}}))
 
 
-async def in_company(compute: Compute[Item], items: Sequence[Item], rng: random.Random) -> npt.NDArray[np.float32]:
-    """Computes every item in a call of its own, all at a time, in a random order."""
-    order = rng.sample(range(len(items)), len(items))
-    batches = await asyncio.gather(*(compute([items[index]]) for index in order))
-    values = np.empty((len(items), batches[0].values.shape[1]), np.float32)
-    for index, batch in zip(order, batches, strict=True):
-        values[index] = batch.values[0]
-    return values
+def way_in(engine: Engine, role: str) -> Compute:
+    return engine.embedder.embed if role == "embedding" else engine.nli.entail
 
 
-async def test_no_bit_of_an_embedding_depends_on_its_company() -> None:
-    texts, rng = real_sentences()[:COUNT], random.Random(1)
+@pytest.mark.parametrize(("role", "read"), [("embedding", real_sentences), ("nli", real_pairs)])
+async def test_no_bit_of_a_result_depends_on_its_company(role: str, read: Callable[[], list[Any]]) -> None:
+    items, rng = read()[:COUNT], random.Random(1)
+    assert len(items) == COUNT
     async with make_engine(1) as engine:
-        alone = (await engine.embedder.embed(texts)).values
+        alone = (await way_in(engine, role)(items)).values
     async with make_engine(16) as engine:
-        for _ in range(ROUNDS):
-            np.testing.assert_array_equal(await in_company(engine.embedder.embed, texts, rng), alone)
-        assert engine.statistics().models["embedding"].batches < ROUNDS * len(texts)
-
-
-async def test_no_bit_of_a_probability_depends_on_its_company() -> None:
-    pairs, rng = real_pairs(), random.Random(2)
-    assert len(pairs) == COUNT
-    async with make_engine(1) as engine:
-        alone = (await engine.nli.entail(pairs)).values
-    async with make_engine(16) as engine:
-        for _ in range(ROUNDS):
-            np.testing.assert_array_equal(await in_company(engine.nli.entail, pairs, rng), alone)
-        assert engine.statistics().models["nli"].batches < ROUNDS * len(pairs)
+        for _ in range(ROUNDS):  # every item in a call of its own, all at a time, in a random order
+            order = rng.sample(range(COUNT), COUNT)
+            batches = await asyncio.gather(*(way_in(engine, role)([items[index]]) for index in order))
+            for index, batch in zip(order, batches, strict=True):
+                np.testing.assert_array_equal(batch.values[0], alone[index])
+        assert 0 < engine.statistics().models[role].batches < ROUNDS * COUNT
 
 
 @pytest.mark.parametrize("role", ["embedding", "nli"])

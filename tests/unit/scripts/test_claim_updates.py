@@ -1,7 +1,5 @@
 """What training saves is what the compiled graph computes. Needs torch (extra `export`)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,8 +1,7 @@
 """Rules of training the NLI head."""
 
-from __future__ import annotations
-
 import json
+from itertools import cycle
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +9,16 @@ import pytest
 
 from inference.compile.head import load_linear_head
 from scripts.head_training.calibration import accuracy, expected_calibration_error, fit_temperature, log_softmax
-from scripts.head_training.examples import TRAINING_WEIGHTS, read_examples, read_training_examples
-from scripts.head_training.fit import LinearHead, fit_linear_head, held_out_logits
+from scripts.head_training.examples import TRAINING_WEIGHTS, read_training_examples
+from scripts.head_training.fit import fit_linear_head, held_out_logits
 
 
 def _write_pool(path: Path, sources: list[str]) -> None:
-    rows = [{"premise": "p", "hypothesis": "h", "label": "neutral", "source": source} for source in sources]
+    labels = cycle(("contradiction", "entailment", "neutral"))
+    rows = [
+        {"premise": "p", "hypothesis": "h", "label": label, "source": source}
+        for source, label in zip(sources, labels, strict=False)
+    ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
@@ -32,6 +35,7 @@ def test_only_parts_whose_licence_allows_it_are_trained_on(tmp_path: Path) -> No
     _write_pool(tmp_path / "pool.jsonl", [*TRAINING_WEIGHTS, *forbidden])
     examples = read_training_examples(tmp_path / "pool.jsonl")
     assert set(examples.sources) == set(TRAINING_WEIGHTS)
+    assert examples.labels.tolist() == [(2, 0, 1)[at % 3] for at in range(len(TRAINING_WEIGHTS))]  # the head's columns
     assert not set(TRAINING_WEIGHTS) & set(forbidden)
 
 
@@ -39,12 +43,6 @@ def test_a_pool_that_lacks_a_part_is_refused(tmp_path: Path) -> None:
     _write_pool(tmp_path / "pool.jsonl", ["mnli_train_20k"])
     with pytest.raises(ValueError, match="snli_train_small"):
         read_training_examples(tmp_path / "pool.jsonl")
-
-
-def test_labels_are_columns_of_the_head(tmp_path: Path) -> None:
-    rows = [{"premise": "p", "hypothesis": "h", "label": label} for label in ("contradiction", "entailment", "neutral")]
-    (tmp_path / "dev.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
-    assert read_examples(tmp_path / "dev.jsonl").labels.tolist() == [2, 0, 1]
 
 
 def test_calibration_groups_weigh_the_same(tmp_path: Path) -> None:
@@ -83,16 +81,22 @@ def test_the_fit_is_the_minimum_of_its_loss() -> None:
         assert loss(head.weight, head.bias + 1e-3 * np.eye(3)[random.integers(3)]) > best
 
 
+def test_the_same_examples_give_the_same_bytes_which_come_back_as_they_went_in(tmp_path: Path) -> None:
+    states, labels = _blobs()
+    head, again = (fit_linear_head(states, labels, np.ones(len(labels)), regularization=1e-3) for _ in range(2))
+    head.save(tmp_path / "first")
+    again.save(tmp_path / "second")
+    assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
+    (layer,) = load_linear_head(tmp_path / "first")
+    assert np.array_equal(layer.weight, head.weight.astype(np.float32))
+    assert np.array_equal(layer.bias, head.bias.astype(np.float32))
+    assert layer.activation == "identity"
+
+
 def test_examples_of_two_labels_make_no_head() -> None:
     states, labels = _blobs(30)
     with pytest.raises(ValueError, match="all three"):
         fit_linear_head(states, np.minimum(labels, 1), np.ones(30), regularization=1e-3)
-
-
-def test_the_same_examples_give_the_same_head() -> None:
-    states, labels = _blobs()
-    heads = [fit_linear_head(states, labels, np.ones(len(labels)), regularization=1e-3) for _ in range(2)]
-    assert heads[0].weight.astype(np.float32).tobytes() == heads[1].weight.astype(np.float32).tobytes()
 
 
 def test_held_out_logits_are_no_better_than_those_of_a_head_that_saw_all() -> None:
@@ -114,19 +118,3 @@ def test_temperature_undoes_overconfidence() -> None:
     assert temperature == pytest.approx(1.7, rel=0.03)
     assert expected_calibration_error(honest, labels) < 0.015
     assert expected_calibration_error(overconfident, labels) > 0.05
-
-
-def test_certain_and_wrong_is_the_largest_calibration_error() -> None:
-    assert expected_calibration_error(np.array([[100.0, 0, 0]]), np.array([1])) == pytest.approx(1)
-    assert expected_calibration_error(np.array([[100.0, 0, 0]]), np.array([0])) == pytest.approx(0)
-
-
-def test_a_saved_head_comes_back_as_it_went_in_and_is_the_same_bytes(tmp_path: Path) -> None:
-    head = LinearHead(np.arange(12.0).reshape(3, 4).T, np.array([1.0, 2.0, 3.0]))
-    for name in ("first", "second"):
-        head.save(tmp_path / name)
-    (layer,) = load_linear_head(tmp_path / "first")
-    assert np.array_equal(layer.weight, head.weight)
-    assert np.array_equal(layer.bias, head.bias)
-    assert layer.activation == "identity"
-    assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()

@@ -1,6 +1,5 @@
-from __future__ import annotations
-
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,42 +11,30 @@ from tests.unit.inference.serving import MAX_LENGTH, make_limits
 LENGTHS = st.lists(st.integers(1, MAX_LENGTH), min_size=1, max_size=60)
 
 
-def test_rows_of_one_length_fill_the_batch() -> None:
-    plan = plan_nearest([5] * 20, 0, make_limits(max_rows=8, fixed_s=1.0, token_s=0.01))
-    assert (plan.start, plan.stop) == (0, 8)
-
-
-def test_where_rows_do_not_pay_the_oldest_goes_alone() -> None:
-    plan = plan_nearest([5] * 20, 0, make_limits(max_rows=8, fixed_s=0.0, token_s=1.0))
-    assert plan.stop - plan.start == 1
-
-
-def test_padding_that_costs_more_than_it_saves_is_refused() -> None:
-    limits = make_limits(max_rows=8, fixed_s=10.0, token_s=1.0)
-    lengths = [4, 4, 4, 40, 40, 40]
-    assert (plan_nearest(lengths, 0, limits).start, plan_nearest(lengths, 0, limits).stop) == (0, 3)
-    assert (plan_nearest(lengths, 3, limits).start, plan_nearest(lengths, 3, limits).stop) == (3, 6)
-
-
-def test_where_a_pass_has_a_large_fixed_cost_padding_is_worth_it() -> None:
-    limits = make_limits(max_rows=8, fixed_s=1000.0, token_s=1.0, max_batch_tokens=1024)
-    plan = plan_nearest([4, 4, 4, 40, 40, 40], 0, limits)
-    assert plan.stop - plan.start == 6
-
-
-def test_where_padding_is_free_the_oldest_are_as_good_as_the_nearest() -> None:
-    limits = make_limits(max_rows=4, fixed_s=80.0, token_s=1.0, price=0.0, max_batch_tokens=256)
-    by_age = [40, 5, 60, 20, 5, 5, 5]
-    oldest = plan_oldest(by_age, limits)
-    nearest = plan_nearest(sorted(by_age), sorted(by_age).index(40), limits)
-    assert oldest.count == 4
-    assert oldest.quality >= nearest.quality * 0.95
-
-
-def test_where_padding_costs_the_oldest_are_a_worse_batch() -> None:
-    limits = make_limits(max_rows=4, fixed_s=8.0, token_s=1.0, max_batch_tokens=256)
-    by_age = [5, 60, 5, 60, 5, 5]
-    assert plan_oldest(by_age, limits).quality < plan_nearest(sorted(by_age), 0, limits).quality
+@pytest.mark.parametrize(
+    ("lengths", "anchor", "costs", "plan"),
+    [
+        ([5] * 20, 0, (1.0, 0.01), (0, 8)),
+        ([5] * 20, 0, (0.0, 1.0), (0, 1)),
+        ([4, 4, 4, 40, 40, 40], 0, (10.0, 1.0), (0, 3)),
+        ([4, 4, 4, 40, 40, 40], 3, (10.0, 1.0), (3, 6)),
+        ([4, 4, 4, 40, 40, 40], 0, (1000.0, 1.0), (0, 6)),
+    ],
+    ids=[
+        "one length",
+        "rows do not pay",
+        "padding does not pay",
+        "nor for the longer",
+        "a pass has a large fixed cost",
+    ],
+)
+def test_rows_and_padding_are_taken_where_they_pay(
+    lengths: list[int], anchor: int, costs: tuple[float, float], plan: tuple[int, int]
+) -> None:
+    fixed_s, token_s = costs
+    limits = make_limits(max_rows=8, fixed_s=fixed_s, token_s=token_s, max_batch_tokens=1024)
+    found = plan_nearest(lengths, anchor, limits)
+    assert (found.start, found.stop) == plan
 
 
 @given(lengths=LENGTHS, anchor=st.integers(0, 59), max_rows=st.integers(1, 16), price=st.sampled_from([0.0, 0.3, 1.0]))
@@ -84,26 +71,30 @@ def test_company_is_never_worse_than_going_alone(lengths: list[int], anchor: int
     assert plan_nearest(lengths, anchor, limits).quality >= alone * 0.99
 
 
-def make_row(ids: list[int], first_length: int | None = None) -> Encoded:
-    data = np.array(ids, np.int32).tobytes()
-    return Encoded(data, len(ids) if first_length is None else first_length, is_truncated=False, key=data)
-
-
-def test_shorter_rows_are_filled_and_masked() -> None:
-    arrays = pad_rows([make_row([5, 6]), make_row([7, 8, 9])], ("input_ids", "attention_mask"), 1)
-    assert arrays["input_ids"].tolist() == [[5, 6, 1], [7, 8, 9]]
-    assert arrays["attention_mask"].tolist() == [[1, 1, 0], [1, 1, 1]]
-    assert set(arrays) == {"input_ids", "attention_mask"}
+@pytest.mark.parametrize(
+    ("rows", "ids", "types"),
+    [
+        ([([5, 6], 1), ([7, 8], 2)], [[5, 6], [7, 8]], [[0, 1], [0, 0]]),
+        (
+            [([5, 6, 7], 2), ([5, 6, 7, 8], 1), ([9], 1)],
+            [[5, 6, 7, 1], [5, 6, 7, 8], [9, 1, 1, 1]],
+            [[0, 0, 1, 0], [0, 1, 1, 1], [0, 0, 0, 0]],
+        ),
+    ],
+)
+def test_shorter_rows_are_filled_and_masked_and_the_second_text_is_of_type_one(
+    rows: list[tuple[list[int], int]], ids: list[list[int]], types: list[list[int]]
+) -> None:
+    encoded = [
+        Encoded(np.array(row, np.int32).tobytes(), first_length, is_truncated=False, key=b"")
+        for row, first_length in rows
+    ]
+    arrays = pad_rows(encoded, ("input_ids", "attention_mask", "token_type_ids"), 1)
+    mask = [[int(at < len(row)) for at in range(len(ids[0]))] for row, _ in rows]
+    assert {name: array.tolist() for name, array in arrays.items()} == {
+        "input_ids": ids,
+        "attention_mask": mask,
+        "token_type_ids": types,
+    }
     assert all(array.dtype == np.int64 for array in arrays.values())
-
-
-def test_rows_of_one_length_need_no_padding() -> None:
-    arrays = pad_rows([make_row([5, 6]), make_row([7, 8])], ("input_ids", "attention_mask"), 1)
-    assert arrays["input_ids"].tolist() == [[5, 6], [7, 8]]
-    assert arrays["attention_mask"].tolist() == [[1, 1], [1, 1]]
-
-
-def test_the_second_text_is_of_type_one_and_padding_of_type_zero() -> None:
-    rows = [make_row([5, 6, 7], 2), make_row([5, 6, 7, 8], 1), make_row([9])]
-    arrays = pad_rows(rows, ("input_ids", "attention_mask", "token_type_ids"), 0)
-    assert arrays["token_type_ids"].tolist() == [[0, 0, 1, 0], [0, 1, 1, 1], [0, 0, 0, 0]]
+    assert set(pad_rows(encoded, ("input_ids", "attention_mask"), 1)) == {"input_ids", "attention_mask"}

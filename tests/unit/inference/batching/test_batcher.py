@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import asyncio
 import random
 
@@ -76,9 +74,9 @@ async def test_a_cached_answer_needs_no_room_in_the_queue() -> None:
             assert (await s.submit(1)).values.tolist() == [[1, 4]]
 
 
-@pytest.mark.parametrize("bound", [{"max_queue_items": 4}, {"max_queue_tokens": 16}])
-async def test_a_full_queue_refuses_a_list_whole_and_at_once(bound: dict[str, int]) -> None:
-    async with serving(queue=bound) as s:
+@pytest.mark.parametrize(("unit", "bound"), [("items", 4), ("tokens", 16)])
+async def test_a_full_queue_refuses_a_list_whole_and_at_once(unit: str, bound: int) -> None:
+    async with serving(queue={f"max_queue_{unit}": bound}) as s:
         s.backend.close_gate()
         first = s.start(*range(3))
         await s.backend.wait_entered()
@@ -90,7 +88,7 @@ async def test_a_full_queue_refuses_a_list_whole_and_at_once(bound: dict[str, in
         await settle()
         s.backend.open_gate()
         await asyncio.gather(first, second)
-        with pytest.raises(ListTooLongError):
+        with pytest.raises(ListTooLongError, match=unit):
             await s.submit(*range(100, 105))
         assert s.batcher.statistics().refused_calls == 2
     assert 9 not in [number for batch in s.backend.batches for number in batch]

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,10 +28,13 @@ def test_a_batch_holds_the_oldest_and_its_own_kind() -> None:
     assert len(lane) == 0
 
 
-def test_where_padding_is_free_a_batch_is_first_in_first_out() -> None:
+def test_where_padding_costs_little_a_batch_is_first_in_first_out() -> None:
     entries = [make_entry(1, 40), make_entry(2, 4), make_entry(3, 30), make_entry(4, 40)]
     batch, _ = make_lane(*entries).cut(make_limits(max_rows=3, fixed_s=900.0, token_s=1.0, price=0.0), 0.0)
     assert batch == entries[:3]
+    entries = [make_entry(number, (1, 64)[number % 2]) for number in range(6)]
+    batch, _ = make_lane(*entries).cut(make_limits(fixed_s=1.0, token_s=1.0, price=0.4), 0.0)
+    assert batch == entries[::2]  # padding that is cheap, but too much of it
 
 
 def test_an_expired_entry_is_dropped_and_the_rest_still_makes_a_full_batch() -> None:

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,12 +25,6 @@ def test_the_row_used_longest_ago_makes_room() -> None:
     assert cache.get(b"a") is not None
     cache.put(b"c", ROW)
     assert [cache.get(key) is not None for key in (b"a", b"b", b"c")] == [True, False, True]
-
-
-def test_no_memory_keeps_nothing() -> None:
-    cache = ResultCache(0)
-    cache.put(b"a", ROW)
-    assert len(cache) == 0
 
 
 @given(keys=st.lists(st.binary(min_size=1, max_size=300), max_size=40), max_bytes=st.integers(0, 5_000))

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 
@@ -14,10 +12,18 @@ from inference.models.model import pass_through
 from tests.fakes import FakeBackend
 from tests.unit.inference.serving import make_item, make_limits
 
-LIMITS = make_limits(max_rows=1, fixed_s=1.0, token_s=0.0)
+
+@pytest.fixture
+def queue() -> WorkQueue:
+    return WorkQueue()
 
 
-def make_source(queue: WorkQueue, *, weight: int = 4, fixed_s: float = 1.0) -> Source:
+@pytest.fixture
+def source(queue: WorkQueue) -> Source:
+    return make_source(queue)
+
+
+def make_source(queue: WorkQueue, *, fixed_s: float = 1.0) -> Source:
     model = ComputeModel(
         name="fake",
         backends=(FakeBackend(),),
@@ -27,7 +33,7 @@ def make_source(queue: WorkQueue, *, weight: int = 4, fixed_s: float = 1.0) -> S
         finish=pass_through,
         limits=make_limits(max_rows=1, fixed_s=fixed_s, token_s=0.0),
     )
-    source = Source(model, lambda batch: None, interactive_weight=weight)
+    source = Source(model, lambda batch: None, interactive_weight=4)
     queue.add_source(source)
     return source
 
@@ -44,9 +50,7 @@ def take(queue: WorkQueue, now_s: float = 0.0) -> tuple[Source, Batch]:
     return work
 
 
-def test_interactive_calls_get_their_weight_and_bulk_the_rest() -> None:
-    queue = WorkQueue()
-    source = make_source(queue, weight=4)
+def test_interactive_calls_get_their_weight_and_bulk_the_rest(queue: WorkQueue, source: Source) -> None:
     put(queue, source, Priority.BULK, 100)
     put(queue, source, Priority.INTERACTIVE, 100)
     taken = Counter(take(queue)[1].entries[0].priority for _ in range(50))
@@ -54,29 +58,20 @@ def test_interactive_calls_get_their_weight_and_bulk_the_rest() -> None:
     assert taken[Priority.BULK] == pytest.approx(10, abs=1)
 
 
-def test_bulk_waits_for_at_most_its_share_of_turns() -> None:
-    queue = WorkQueue()
-    source = make_source(queue, weight=4)
-    put(queue, source, Priority.INTERACTIVE, 1000)
-    take(queue)
-    put(queue, source, Priority.BULK, 1)
-    turns = [take(queue)[1].entries[0].priority for _ in range(6)]
-    assert Priority.BULK in turns
-
-
-def test_interactive_goes_at_once_under_any_amount_of_bulk() -> None:
-    queue = WorkQueue()
-    source = make_source(queue, weight=4)
-    put(queue, source, Priority.BULK, 1000)
+@pytest.mark.parametrize(
+    ("crowd", "late", "turns"), [(Priority.INTERACTIVE, Priority.BULK, 6), (Priority.BULK, Priority.INTERACTIVE, 2)]
+)
+def test_who_comes_late_waits_for_at_most_the_share_of_the_others(
+    queue: WorkQueue, source: Source, crowd: Priority, late: Priority, turns: int
+) -> None:
+    put(queue, source, crowd, 1000)
     for _ in range(20):
         take(queue)
-    put(queue, source, Priority.INTERACTIVE, 1)
-    turns = [take(queue)[1].entries[0].priority for _ in range(2)]
-    assert Priority.INTERACTIVE in turns
+    put(queue, source, late, 1)
+    assert late in [take(queue)[1].entries[0].priority for _ in range(turns)]
 
 
-def test_two_models_share_compute_time_and_not_turns() -> None:
-    queue = WorkQueue()
+def test_two_models_share_compute_time_and_not_turns(queue: WorkQueue) -> None:
     slow, quick = make_source(queue, fixed_s=3.0), make_source(queue, fixed_s=1.0)
     put(queue, slow, Priority.INTERACTIVE, 100)
     put(queue, quick, Priority.INTERACTIVE, 100)
@@ -84,8 +79,7 @@ def test_two_models_share_compute_time_and_not_turns() -> None:
     assert taken[True] == pytest.approx(10, abs=1)
 
 
-def test_idle_time_earns_no_credit() -> None:
-    queue = WorkQueue()
+def test_idle_time_earns_no_credit(queue: WorkQueue) -> None:
     busy, idle = make_source(queue), make_source(queue)
     put(queue, busy, Priority.INTERACTIVE, 200)
     for _ in range(100):
@@ -95,9 +89,7 @@ def test_idle_time_earns_no_credit() -> None:
     assert taken[True] == pytest.approx(10, abs=1)
 
 
-def test_suspects_go_first_and_alone() -> None:
-    queue = WorkQueue()
-    source = make_source(queue)
+def test_suspects_go_first_and_alone(queue: WorkQueue, source: Source) -> None:
     put(queue, source, Priority.INTERACTIVE, 2)
     suspects = [Entry(make_item(number), Call(priority=Priority.BULK), now_s=0.0) for number in (7, 8)]
     for entry in suspects:
@@ -106,18 +98,14 @@ def test_suspects_go_first_and_alone() -> None:
     assert [take(queue)[1].entries for _ in range(2)] == [[suspects[0]], [suspects[1]]]
 
 
-def test_an_entry_moves_to_the_lane_of_a_more_urgent_call_that_wants_it_too() -> None:
-    queue = WorkQueue()
-    source = make_source(queue)
+def test_an_entry_moves_to_the_lane_of_a_more_urgent_call_that_wants_it_too(queue: WorkQueue, source: Source) -> None:
     bulk = put(queue, source, Priority.BULK, 2)
     queue.join(source, bulk[1], Call(priority=Priority.INTERACTIVE))
     assert bulk[1].priority is Priority.INTERACTIVE
     assert len(source.lanes[Priority.BULK]) == len(source.lanes[Priority.INTERACTIVE]) == 1
 
 
-def test_an_entry_moves_to_the_caller_who_has_less_before_it() -> None:
-    queue = WorkQueue()
-    source = make_source(queue)
+def test_an_entry_moves_to_the_caller_who_has_less_before_it(queue: WorkQueue, source: Source) -> None:
     crowd = put(queue, source, Priority.BULK, 5)
     queue.join(source, crowd[4], Call(priority=Priority.BULK, caller="light"))
     lane = source.lanes[Priority.BULK]
@@ -126,9 +114,7 @@ def test_an_entry_moves_to_the_caller_who_has_less_before_it() -> None:
     assert (lane.waiting(""), lane.waiting("light")) == (4, 1)
 
 
-def test_what_a_worker_has_cannot_be_taken_back() -> None:
-    queue = WorkQueue()
-    source = make_source(queue)
+def test_what_a_worker_has_cannot_be_taken_back(queue: WorkQueue, source: Source) -> None:
     first, second = put(queue, source, Priority.BULK, 2)
     take(queue)
     assert not queue.remove(source, first)
@@ -147,38 +133,34 @@ def sizes(queue: WorkQueue, now_s: float, count: int) -> list[int]:
     return [len(work[1].entries) for work in taken if work]
 
 
-def make_wide_source(queue: WorkQueue) -> Source:
-    source = make_source(queue)
+@pytest.fixture
+def wide_source(queue: WorkQueue, source: Source) -> Source:
     limits = make_limits(max_rows=8, fixed_s=0.015, token_s=0.005, price=0.0)  # a row 35 ms, 4 of them 95, 8 175
     wide = Source(replace(source.model, limits=limits), source.deliver, interactive_weight=4)
     queue.add_source(wide)
     return wide
 
 
-def test_a_guest_is_computed_apart_from_the_crowd_and_batches_are_brief_for_a_while() -> None:
-    queue = WorkQueue()
-    source = make_wide_source(queue)
-    crowd(queue, source, 100, "crowd")
+def test_a_guest_is_computed_apart_from_the_crowd_and_batches_are_brief_for_a_while(
+    queue: WorkQueue, wide_source: Source
+) -> None:
+    crowd(queue, wide_source, 100, "crowd")
     assert sizes(queue, 0.0, 2) == [8, 8]
-    guest = crowd(queue, source, 2, "guest", now_s=1.0)
+    guest = crowd(queue, wide_source, 2, "guest", now_s=1.0)
     assert take(queue, 1.0)[1].entries == guest
     assert sizes(queue, 1.9, 2) == [4, 4]  # as long as three rows alone
     assert sizes(queue, 2.1, 2) == [8, 8]
 
 
-def test_callers_with_crowds_alike_are_no_guests_of_each_other() -> None:
-    queue = WorkQueue()
-    source = make_wide_source(queue)
+def test_callers_with_crowds_alike_are_no_guests_of_each_other(queue: WorkQueue, wide_source: Source) -> None:
     for caller in ("a", "b"):
-        crowd(queue, source, 40, caller)
-    crowd(queue, source, 1, "a", now_s=1.0)
+        crowd(queue, wide_source, 40, caller)
+    crowd(queue, wide_source, 1, "a", now_s=1.0)
     assert sizes(queue, 1.0, 4) == [8, 8, 8, 8]
 
 
-def test_a_few_rows_of_each_of_many_callers_are_no_crowd() -> None:
-    queue = WorkQueue()
-    source = make_wide_source(queue)
+def test_a_few_rows_of_each_of_many_callers_are_no_crowd(queue: WorkQueue, wide_source: Source) -> None:
     for number in range(20):
-        crowd(queue, source, 8, str(number))
-    crowd(queue, source, 1, "another", now_s=1.0)
+        crowd(queue, wide_source, 8, str(number))
+    crowd(queue, wide_source, 1, "another", now_s=1.0)
     assert sizes(queue, 1.0, 4) == [8, 8, 8, 8]

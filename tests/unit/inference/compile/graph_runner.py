@@ -1,7 +1,5 @@
 """Runs compiled graphs on lists of token ids, padded to whatever length a test wants."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Random checkpoints of small encoders, named as Hugging Face names weights, and random updates of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,9 +34,21 @@ DEBERTA = DebertaConfig(
 )
 
 
-def bert_weights(config: BertConfig = BERT) -> Weights:
+def bert_weights(config: BertConfig = BERT, *, vocabulary: int = VOCABULARY, positions: int = POSITIONS) -> Weights:
     """Weights of a BertModel."""
-    return _Checkpoint(config.hidden_size).encoder(config, parts=("query", "key", "value"), token_types=2)
+    checkpoint = _Checkpoint(config.hidden_size, vocabulary, positions)
+    return checkpoint.encoder(config, parts=("query", "key", "value"), token_types=2)
+
+
+def bert_config(config: BertConfig = BERT) -> dict[str, object]:
+    """What matters of the config.json of a BertModel."""
+    return {
+        "model_type": "bert",
+        "hidden_size": config.hidden_size,
+        "num_hidden_layers": config.layer_count,
+        "num_attention_heads": config.head_count,
+        "layer_norm_eps": config.layer_norm_eps,
+    }
 
 
 def deberta_weights(config: DebertaConfig = DEBERTA, *, embedding_size: int | None = None) -> Weights:
@@ -68,14 +78,15 @@ def classifier_weights(config: DebertaConfig = DEBERTA, *, labels: int = 3) -> W
 
 
 class _Checkpoint:
-    def __init__(self, hidden_size: int) -> None:
+    def __init__(self, hidden_size: int, vocabulary: int = VOCABULARY, positions: int = POSITIONS) -> None:
         self.weights: Weights = {}
+        self._words, self._positions = vocabulary, positions
         self._random = np.random.default_rng(7)
         self._hidden_size = hidden_size
 
     def encoder(self, config: BertConfig | DebertaConfig, parts: tuple[str, ...], token_types: int) -> Weights:
-        self.table("embeddings.word_embeddings", VOCABULARY)
-        self.table("embeddings.position_embeddings", POSITIONS)
+        self.table("embeddings.word_embeddings", self._words)
+        self.table("embeddings.position_embeddings", self._positions)
         self.table("embeddings.token_type_embeddings", token_types)
         self.norm("embeddings.LayerNorm")
         size = config.hidden_size

@@ -3,8 +3,6 @@
 No tricks: explicit loops over heads, an index for every distance, no masks because nothing is padded.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Rules of reading what a Hugging Face checkpoint says about itself, and of freeing its tokenizer."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -22,7 +20,7 @@ SENTENCE_MODULES = [
 ]
 
 
-def _open(folder: Path, config: dict[str, Any] | None = None, **files: object) -> CheckpointFiles:
+def _open(folder: Path, config: dict[str, Any] | None = None, /, **files: object) -> CheckpointFiles:
     """Writes config.json and other files; a name's double underscore stands for a slash."""
     for name, content in {"config": {**CONFIG, **(config or {})}, **files}.items():
         path = folder / f"{name.replace('__', '/')}.json"
@@ -46,37 +44,39 @@ def test_labels_without_the_three_names_are_refused(tmp_path: Path, labels: dict
         _ = files.id2label
 
 
-def test_the_smallest_stated_limit_counts(tmp_path: Path) -> None:
-    assert _open(tmp_path).max_tokens == 512
-    assert _open(tmp_path, tokenizer_config={"model_max_length": int(1e30)}).max_tokens == 512
-    assert _open(tmp_path, tokenizer_config={"model_max_length": 384}).max_tokens == 384
-    assert _open(tmp_path, sentence_bert_config={"max_seq_length": 128}).max_tokens == 128
+@pytest.mark.parametrize(
+    ("config", "files", "limit"),
+    [
+        ({}, {}, 512),
+        ({}, {"tokenizer_config": {"model_max_length": int(1e30)}}, 512),
+        ({}, {"tokenizer_config": {"model_max_length": 384}}, 384),
+        ({}, {"tokenizer_config": {"model_max_length": 384}, "sentence_bert_config": {"max_seq_length": 128}}, 128),
+        ({"model_type": "roberta", "max_position_embeddings": 514}, {}, 512),  # it counts positions after padding
+    ],
+)
+def test_the_smallest_stated_limit_counts(
+    tmp_path: Path, config: dict[str, Any], files: dict[str, Any], limit: int
+) -> None:
+    assert _open(tmp_path, config, **files).max_tokens == limit
 
 
-def test_models_that_count_positions_after_padding_read_two_tokens_less(tmp_path: Path) -> None:
-    assert _open(tmp_path, {"model_type": "roberta", "max_position_embeddings": 514}).max_tokens == 512
-
-
-@pytest.mark.parametrize(("mode", "pooling"), [("mean_tokens", "mean"), ("cls_token", "cls")])
-def test_pooling_is_what_the_sentence_modules_say(tmp_path: Path, mode: str, pooling: str) -> None:
+@pytest.mark.parametrize(("mode", "pooling"), [("mean_tokens", "mean"), ("cls_token", "cls"), (None, "mean")])
+def test_pooling_is_what_the_sentence_modules_say(tmp_path: Path, mode: str | None, pooling: str) -> None:
     modes = {"pooling_mode_cls_token": False, "pooling_mode_mean_tokens": False, f"pooling_mode_{mode}": True}
-    files = _open(tmp_path, modules=SENTENCE_MODULES, **{"1_Pooling__config": modes})
-    assert files.pooling == pooling
+    files: dict[str, Any] = {"modules": SENTENCE_MODULES, "1_Pooling__config": modes} if mode else {}
+    assert _open(tmp_path, **files).pooling == pooling
 
 
-def test_a_plain_encoder_is_mean_pooled(tmp_path: Path) -> None:
-    assert _open(tmp_path).pooling == "mean"
-
-
-def test_pooling_that_cannot_be_compiled_is_refused(tmp_path: Path) -> None:
-    files = _open(tmp_path, **{"1_Pooling__config": {"pooling_mode_max_tokens": True}})
-    with pytest.raises(UnsupportedModelError, match="max_tokens"):
-        _ = files.pooling
-
-
-def test_modules_that_change_the_vector_are_refused(tmp_path: Path) -> None:
-    files = _open(tmp_path, modules=[*SENTENCE_MODULES, {"type": "sentence_transformers.models.Dense"}])
-    with pytest.raises(UnsupportedModelError, match="Dense"):
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("1_Pooling__config", {"pooling_mode_max_tokens": True}, "max_tokens"),
+        ("modules", [*SENTENCE_MODULES, {"type": "sentence_transformers.models.Dense"}], "Dense"),
+    ],
+)
+def test_what_cannot_be_compiled_is_refused_by_name(tmp_path: Path, name: str, content: object, told: str) -> None:
+    files = _open(tmp_path, **{name: content})
+    with pytest.raises(UnsupportedModelError, match=told):
         _ = files.pooling
 
 
@@ -87,17 +87,13 @@ def test_the_licence_is_that_of_the_model_card(tmp_path: Path) -> None:
     assert files.license == "apache-2.0"
 
 
-def test_a_local_revision_follows_the_weights(tmp_path: Path) -> None:
+def test_the_revision_of_a_local_folder_follows_its_weights(tmp_path: Path) -> None:
     before = _open(tmp_path).revision
+    assert _open(tmp_path).source == f"local folder {tmp_path.name}"  # and tells no path
     (tmp_path / "model.safetensors").write_bytes(b"weights")
     after = _open(tmp_path).revision
     assert before != after
     assert after == _open(tmp_path).revision
-
-
-def test_a_local_source_tells_no_path(tmp_path: Path) -> None:
-    files = _open(tmp_path)
-    assert files.source == f"local folder {tmp_path.name}"
 
 
 @pytest.mark.parametrize("text", [None, "{", "[]"])

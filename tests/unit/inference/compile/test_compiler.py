@@ -1,37 +1,64 @@
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
 
+from inference.compile.bert import Pooling
 from inference.compile.compiler import clean_graph, write_graph
 from inference.compile.errors import UnsupportedModelError, WeightsError
-from inference.compile.passes import append_normalization, append_pooling, fold_constants, free_dimensions, keep_output
-from tests.unit.inference.compile.exported_graph import FIXED_LENGTH, TABLE, exported_encoder
 from tests.unit.inference.compile.graph_runner import GraphRunner, random_items
 from tests.unit.inference.compile.random_weights import (
     BERT,
     DEBERTA,
+    bert_config,
     bert_weights,
     classifier_weights,
     deberta_weights,
 )
 from tests.unit.inference.compile.reference import bert_embedding
 
+WIDTH, FIXED_BATCH, FIXED_LENGTH = 4, 1, 7
+TABLE = np.random.default_rng(2).normal(size=(50, WIDTH)).astype(np.float32)
+
+
+def exported_encoder() -> onnx.ModelProto:
+    """Looks token states up; `last_hidden_state` is read, `pooler_output` is not."""
+    nodes = [
+        helper.make_node("Shape", ["input_ids"], ["shape"]),
+        helper.make_node("Gather", ["shape", "zero"], ["rows"]),  # shape arithmetic that leads nowhere new
+        helper.make_node("Gather", ["table", "input_ids"], ["states"]),
+        helper.make_node("Add", ["one", "one"], ["two"]),  # a constant to fold
+        helper.make_node("Mul", ["states", "two"], ["last_hidden_state"]),
+        helper.make_node("ReduceMax", ["last_hidden_state", "axis"], ["pooler_output"], keepdims=0),
+    ]
+    fixed = [FIXED_BATCH, FIXED_LENGTH]
+    arrays: dict[str, NDArray[np.generic]] = {
+        "zero": np.array(0, np.int64),
+        "one": np.array(1, np.float32),
+        "axis": np.array([1], np.int64),
+        "table": TABLE,
+    }
+    graph = helper.make_graph(
+        nodes,
+        "exported",
+        [helper.make_tensor_value_info(name, TensorProto.INT64, fixed) for name in ("input_ids", "attention_mask")],
+        [
+            helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, [*fixed, WIDTH]),
+            helper.make_tensor_value_info("pooler_output", TensorProto.FLOAT, [FIXED_BATCH, WIDTH]),
+        ],
+        [numpy_helper.from_array(value, name) for name, value in arrays.items()],
+        value_info=[helper.make_tensor_value_info("states", TensorProto.FLOAT, [*fixed, WIDTH])],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+
+
 ITEMS = random_items(5, longest=2 * FIXED_LENGTH, vocabulary=len(TABLE))
-BERT_CONFIG: dict[str, Any] = {
-    "model_type": "bert",
-    "hidden_size": BERT.hidden_size,
-    "num_hidden_layers": BERT.layer_count,
-    "num_attention_heads": BERT.head_count,
-    "layer_norm_eps": BERT.layer_norm_eps,
-}
 DEBERTA_CONFIG: dict[str, Any] = {
+    **bert_config(),  # the two are of one size
     "model_type": "deberta-v2",
-    "hidden_size": DEBERTA.hidden_size,
-    "num_hidden_layers": DEBERTA.layer_count,
-    "num_attention_heads": DEBERTA.head_count,
     "layer_norm_eps": DEBERTA.layer_norm_eps,
     "relative_attention": True,
     "pos_att_type": "c2p|p2c",
@@ -44,7 +71,7 @@ DEBERTA_CONFIG: dict[str, Any] = {
 
 
 def test_a_bert_checkpoint_is_written_from_its_weights() -> None:
-    compiled = write_graph(BERT_CONFIG, bert_weights(), "mean")
+    compiled = write_graph(bert_config(), bert_weights(), "mean")
     expected = [bert_embedding(bert_weights(), BERT, ids) for ids in ITEMS]
     np.testing.assert_allclose(GraphRunner(compiled.model).run(ITEMS), expected, atol=2e-6)
     assert (compiled.writer, compiled.inputs) == ("bert", ("input_ids", "attention_mask"))
@@ -61,72 +88,32 @@ def test_an_encoder_without_a_head_is_refused() -> None:
         write_graph(DEBERTA_CONFIG, deberta_weights(), None)
 
 
-def test_an_exported_graph_is_kept_cleaned_and_pooled() -> None:
-    compiled = clean_graph(exported_encoder(), "mean")
-    means = np.array([TABLE[ids].mean(axis=0) for ids in ITEMS])
-    expected = means / np.linalg.norm(means, axis=1, keepdims=True)
-    np.testing.assert_allclose(GraphRunner(compiled.model).run(ITEMS), expected, atol=1e-6)
-    assert compiled.writer == "exported"
-
-
 def test_an_unknown_architecture_is_refused_by_name() -> None:
     with pytest.raises(UnsupportedModelError, match="unheard-of"):
         write_graph({"model_type": "unheard-of"}, bert_weights(), "mean")
 
 
+@pytest.mark.parametrize("pooling", ["mean", "cls"])
+def test_an_exported_graph_is_freed_of_its_shape_folded_and_pooled(pooling: Pooling) -> None:
+    compiled = clean_graph(exported_encoder(), pooling)
+    states = [TABLE[ids].mean(axis=0) if pooling == "mean" else TABLE[ids[0]] for ids in ITEMS]
+    expected = states / np.linalg.norm(states, axis=1, keepdims=True)
+    np.testing.assert_allclose(GraphRunner(compiled.model).run(ITEMS), expected, atol=1e-6)
+    assert (compiled.writer, [output.name for output in compiled.model.graph.output]) == ("exported", ["embedding"])
+    assert "Shape" not in {node.op_type for node in compiled.model.graph.node}  # of an output that is not kept
+    assert "Add" not in {node.op_type for node in compiled.model.graph.node}  # of two constants
+
+
+def test_what_an_exporter_has_pooled_is_kept_under_our_name() -> None:
+    exported = exported_encoder()
+    exported.graph.output[1].name = exported.graph.node[-1].output[0] = "sentence_embedding"
+    largest = np.array([TABLE[ids[:1]].max(axis=0) for ids in ITEMS])
+    expected = largest / np.linalg.norm(largest, axis=1, keepdims=True)
+    cleaned = clean_graph(exported, "mean").model
+    np.testing.assert_allclose(GraphRunner(cleaned).run([ids[:1] for ids in ITEMS]), expected, atol=1e-6)
+    assert [output.name for output in cleaned.graph.output] == ["embedding"]
+
+
 def test_an_exported_graph_without_logits_is_no_classifier() -> None:
-    with pytest.raises(UnsupportedModelError, match="no output 'logits'"):
+    with pytest.raises(UnsupportedModelError, match="no output 'logits', only last_hidden_state, pooler_output"):
         clean_graph(exported_encoder(), None)
-
-
-def test_a_graph_of_fixed_shape_takes_any_batch_and_length() -> None:
-    freed = keep_output(free_dimensions(exported_encoder()), "last_hidden_state")
-    states = GraphRunner(freed).run(ITEMS)
-    for ids, found in zip(ITEMS, states, strict=True):
-        np.testing.assert_allclose(found[: len(ids)], 2 * TABLE[ids])
-
-
-def test_an_output_that_is_not_kept_takes_its_nodes_along() -> None:
-    kept = keep_output(exported_encoder(), "last_hidden_state")
-    assert [output.name for output in kept.graph.output] == ["last_hidden_state"]
-    assert {node.op_type for node in kept.graph.node} == {"Gather", "Add", "Mul"}
-    assert {tensor.name for tensor in kept.graph.initializer} == {"one", "table"}
-
-
-def test_a_kept_output_can_be_renamed() -> None:
-    kept = keep_output(exported_encoder(), "pooler_output", renamed="embedding")
-    ids = [ITEMS[0][:1] * FIXED_LENGTH]
-    np.testing.assert_allclose(GraphRunner(kept).run(ids)[0], 2 * TABLE[ids[0][0]])
-    assert [output.name for output in kept.graph.output] == ["embedding"]
-
-
-def test_an_output_that_is_not_there_is_refused_with_those_that_are() -> None:
-    with pytest.raises(UnsupportedModelError, match="last_hidden_state, pooler_output"):
-        keep_output(exported_encoder(), "logits")
-
-
-def test_constants_are_folded_and_results_stay() -> None:
-    model = keep_output(free_dimensions(exported_encoder()), "last_hidden_state")
-    folded = fold_constants(model)
-    assert [node.op_type for node in folded.graph.node] == ["Gather", "Mul"]
-    np.testing.assert_array_equal(GraphRunner(folded).run(ITEMS), GraphRunner(model).run(ITEMS))
-
-
-def test_the_mean_is_taken_over_tokens_and_not_over_padding() -> None:
-    pooled = append_pooling(keep_output(free_dimensions(exported_encoder()), "last_hidden_state"), "mean")
-    expected = [2 * TABLE[ids].mean(axis=0) for ids in ITEMS]
-    np.testing.assert_allclose(GraphRunner(pooled).run(ITEMS), expected, atol=1e-6)
-
-
-def test_the_first_token_can_be_the_embedding() -> None:
-    pooled = append_pooling(keep_output(free_dimensions(exported_encoder()), "last_hidden_state"), "cls")
-    np.testing.assert_allclose(GraphRunner(pooled).run(ITEMS), 2 * TABLE[[ids[0] for ids in ITEMS]])
-
-
-def test_normalizing_gives_length_one_and_twice_is_once() -> None:
-    pooled = append_pooling(keep_output(free_dimensions(exported_encoder()), "last_hidden_state"), "mean")
-    once = append_normalization(pooled)
-    found = GraphRunner(once).run(ITEMS)
-    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, rtol=1e-6)
-    assert [output.name for output in once.graph.output] == ["embedding"]
-    assert found.shape == (len(ITEMS), TABLE.shape[1])

@@ -1,7 +1,5 @@
 """Rules of probing a finished model directory."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import onnx
@@ -10,12 +8,15 @@ import pytest
 from inference.compile.errors import VerificationError
 from inference.compile.graph import GraphBuilder
 from inference.compile.probe import probe
-from inference.compile.staging import describe_files, write_manifest
 from inference.errors import CorruptModelError
 from inference.models.directory import load_model_directory
-from inference.models.manifest import Manifest
-from tests.unit.inference.model_directories import NLI_FIELDS, write_model_directory
-from tests.unit.inference.tiny_models import write_tiny_embedder, write_tiny_nli, write_tiny_tokenizer
+from tests.unit.inference.tiny_models import (
+    NLI_FIELDS,
+    write_directory,
+    write_model_directory,
+    write_tiny_embedder,
+    write_tiny_nli,
+)
 
 
 def test_a_sound_model_passes_whatever_it_answers(tmp_path: Path) -> None:
@@ -40,19 +41,12 @@ def test_a_graph_that_lets_rows_meet_is_refused(tmp_path: Path) -> None:
     share = graph.node("Div", own, graph.node("ReduceSum", own, graph.ints(0, 1)))
     zero = graph.node("Sub", own, own)
     model = graph.build(graph.node("Concat", share, zero, zero, axis=1), "logits", ["batch", 3])
+    write_directory(tmp_path / "nli", model, NLI_FIELDS)
     with pytest.raises(VerificationError, match="with its neighbours in the batch"):
-        probe(load_model_directory(_write(tmp_path / "nli", model)), must_agree=False)
+        probe(load_model_directory(tmp_path / "nli"), must_agree=False)
 
 
 def test_a_graph_that_is_none_is_a_corrupt_model(tmp_path: Path) -> None:
     write_model_directory(tmp_path / "nli")
     with pytest.raises(CorruptModelError):
         probe(load_model_directory(tmp_path / "nli"))
-
-
-def _write(path: Path, model: onnx.ModelProto) -> Path:
-    path.mkdir()
-    onnx.save(model, path / "model.onnx")
-    write_tiny_tokenizer(path / "tokenizer.json")
-    write_manifest(path, Manifest.model_validate({**NLI_FIELDS, "files": describe_files(path)}))
-    return path

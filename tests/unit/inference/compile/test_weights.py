@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -71,16 +69,14 @@ def test_the_word_table_stays_in_bytes(tmp_path: Path) -> None:
     np.testing.assert_allclose(table.dequantize(), [[-1.0, 0.0, 1.5]], rtol=1e-6)
 
 
-def test_a_graph_without_int8_matrices_is_refused(tmp_path: Path) -> None:
+def test_a_graph_without_int8_matrices_and_a_file_that_is_no_graph_are_refused(tmp_path: Path) -> None:
     arrays = {name: value for name, value in _arrays(np.ones((3, 2), np.int8)).items() if "MatMul" not in name}
+    path = _write(tmp_path, arrays)
     with pytest.raises(WeightsError, match="no int8 matrix"):
-        dequantize_onnx(_write(tmp_path, arrays))
-
-
-def test_a_file_that_is_no_graph_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "model.onnx").write_bytes(b"not a protobuf message")
+        dequantize_onnx(path)
+    path.write_bytes(b"not a protobuf message")
     with pytest.raises(WeightsError, match=r"model\.onnx"):
-        dequantize_onnx(tmp_path / "model.onnx")
+        dequantize_onnx(path)
 
 
 def _arrays(integers: NDArray[np.int8]) -> dict[str, NDArray[np.generic]]:

@@ -1,7 +1,5 @@
 """Rules of fetching wheels as data, and which pip downloads them. No network: the downloads are fakes."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import os

@@ -1,7 +1,5 @@
 """Builds the compiled core from its sources, as they are now, with the flags of pyproject.toml."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Packed files of small random encoders, one for each kind of graph that the core computes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -17,14 +15,13 @@ from inference.compile.config import BertConfig, DebertaConfig
 from inference.compile.deberta import build_claim_checker, build_deberta_classifier
 from inference.compile.head import DenseLayer, pooled_head
 from inference.compile.packed.packing import packed_bytes
-from inference.compile.staging import describe_files, write_manifest
 from inference.core.library import CoreBatch, CoreLibrary, CoreRunError, InstructionSet, Status, aligned_bytes
 from inference.core.packed_file import Rows
 from inference.models.directory import ModelDirectory, load_model_directory
 from inference.models.manifest import Manifest
+from tests.unit.inference import tiny_models
 from tests.unit.inference.compile.random_weights import BERT, DEBERTA, bert_weights, classifier_weights, deberta_weights
-from tests.unit.inference.model_directories import EMBEDDING_FIELDS, NLI_FIELDS
-from tests.unit.inference.tiny_models import write_tiny_tokenizer
+from tests.unit.inference.tiny_models import EMBEDDING_FIELDS, NLI_FIELDS
 
 MAX_TOKENS = 40
 WIDE_BERT = replace(BERT, hidden_size=64, head_count=2)
@@ -69,12 +66,8 @@ GRAPHS: dict[str, Callable[[], tuple[onnx.ModelProto, Manifest]]] = {
 
 def write_directory(path: Path, name: str) -> ModelDirectory:
     """Writes one of the random graphs as a model directory."""
-    path.mkdir(parents=True)
     model, manifest = GRAPHS[name]()
-    onnx.save(model, path / "model.onnx")
-    write_tiny_tokenizer(path / "tokenizer.json")
-    inputs = tuple(node.name for node in model.graph.input)
-    write_manifest(path, manifest.model_copy(update={"files": describe_files(path), "inputs": inputs}))
+    tiny_models.write_directory(path, model, manifest.model_dump(exclude_none=True))
     return load_model_directory(path)
 
 

@@ -3,8 +3,6 @@
 Slow and plain. Reads the same packed file, and must give the same bits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Every instruction set gives the bits of the specification, alone, in any company, and behind the backend seam."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Nothing from outside makes the core read or write where it must not."""
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil
@@ -11,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from inference.core.library import CoreBatch, CoreRunError, InstructionSet, Status, aligned_bytes
+from inference.core.library import CoreBatch, CoreRunError, InstructionSet, Status
 from inference.core.packed_file import ROW_BITS, Rows
 from tests.unit.inference.core.building import SANITIZERS, compiled, library
 from tests.unit.inference.core.models import GRAPHS, Item, items, packed, run
@@ -66,21 +64,15 @@ def test_another_processor_gives_the_same_bits(tmp_path: Path, name: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("lengths", "count", "status"),
-    [([0], 0, Status.BAD_BATCH), ([-1], 1, Status.BAD_BATCH), ([49], 49, Status.BAD_BATCH), ([], 0, Status.BAD_BATCH)],
+    ("lengths", "room", "status"),
+    [
+        *(([0], 512, Status.BAD_BATCH), ([-1], 512, Status.BAD_BATCH)),
+        *(([49], 512, Status.BAD_BATCH), ([], 512, Status.BAD_BATCH), ([40], 39, Status.NO_ROOM)),
+    ],
 )
-def test_a_wrong_length_is_refused(lengths: list[int], count: int, status: Status) -> None:
+def test_a_wrong_length_and_too_little_room_are_refused(lengths: list[int], room: int, status: Status) -> None:
     file = packed("embedder by mean", "rows8")
-    batch = CoreBatch(np.array(lengths, np.int32), np.ones(count, np.int32))
+    batch = CoreBatch(np.array(lengths, np.int32), np.ones(sum(map(abs, lengths)), np.int32))
     with pytest.raises(CoreRunError) as caught:
-        library().run(file, batch, workspace=library().workspace(file, 512), instruction_set=library().level)
+        library().run(file, batch, workspace=library().workspace(file, room), instruction_set=library().level)
     assert caught.value.status == status
-
-
-def test_too_little_room_is_refused() -> None:
-    file = packed("embedder by mean", "rows8")
-    batch = CoreBatch(np.array([40], np.int32), np.ones(40, np.int32))
-    room = aligned_bytes(library().workspace(file, 39).nbytes)
-    with pytest.raises(CoreRunError) as caught:
-        library().run(file, batch, workspace=room, instruction_set=library().level)
-    assert caught.value.status == Status.NO_ROOM

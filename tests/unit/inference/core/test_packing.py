@@ -1,7 +1,5 @@
 """How a model directory is packed for the compiled core."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

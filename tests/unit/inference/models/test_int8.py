@@ -1,7 +1,5 @@
 """Rules of exact sums of bytes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import onnx
@@ -12,7 +10,7 @@ from inference.errors import InexactArithmeticError
 from inference.models import int8
 from inference.models.directory import read_model_directory
 from inference.models.native import ort
-from tests.unit.inference.model_directories import NLI_FIELDS, write_model_directory
+from tests.unit.inference.tiny_models import NLI_FIELDS, write_model_directory
 
 
 def _product(value: int) -> bytes:

@@ -1,14 +1,12 @@
 """Rules of manifest.json."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
 from inference.models.manifest import Manifest
-from tests.unit.inference.model_directories import EMBEDDING_FIELDS, NLI_FIELDS
+from tests.unit.inference.tiny_models import EMBEDDING_FIELDS, NLI_FIELDS
 
 
 def test_label_columns_follow_id2label_and_not_an_assumed_order() -> None:

@@ -1,14 +1,9 @@
 """The witness itself: does the scripted endpoint do and count what it says?"""
 
 import asyncio
-import http.client
-import json
-import sys
-from urllib.parse import urlsplit
 
 import pytest
 
-from tests.integration.support.server_process import ROOT
 from tests.scripted_endpoint.faults import Fault, FaultPlan
 from tests.scripted_endpoint.replies import answer, instance
 from tests.scripted_endpoint.request_log import RequestLog
@@ -50,24 +45,6 @@ async def test_the_log_counts_by_content() -> None:
         assert log.faults == {"reset": 1}
 
 
-async def test_it_runs_as_a_process_that_tells_what_it_saw() -> None:
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.scripted_endpoint", "--reply", "pumps=All of them."),
-        *("--fault", "server_error=1.0"),
-        cwd=ROOT,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    assert process.stdout is not None
-    base_url = (await process.stdout.readline()).decode().strip()
-    async with bench(base_url=base_url, retries={"max_attempts": 3}) as at:
-        with pytest.raises(Exception, match="HTTP 500"):
-            await at.model.complete(request())
-    seen = await asyncio.to_thread(_get_json, base_url.replace("/v1", "/log"))
-    assert (seen["request_count"], seen["answered_count"], seen["faults"]) == (3, 0, {"server_error": 3})
-    process.terminate()
-    assert await process.wait() == 0
-
-
 async def test_waiting_for_the_log_ends_when_the_condition_holds() -> None:
     log = RequestLog()
     waiter = asyncio.create_task(log.until(lambda seen: seen.requests["x"] == 2))
@@ -76,11 +53,3 @@ async def test_waiting_for_the_log_ends_when_the_condition_holds() -> None:
     assert not waiter.done()
     log.begin("x", {}, keep_body=False)
     await waiter
-
-
-def _get_json(url: str) -> dict[str, object]:
-    connection = http.client.HTTPConnection(urlsplit(url).netloc)
-    connection.request("GET", urlsplit(url).path)
-    value: dict[str, object] = json.load(connection.getresponse())
-    connection.close()
-    return value

@@ -4,6 +4,8 @@ import gzip
 import json
 from pathlib import Path
 
+import pytest
+
 from scripts.benchmarks.judge.development import (
     POOL,
     add_record,
@@ -20,7 +22,9 @@ from scripts.claim_training.example import digest_of, is_development
 from tests.fakes_pipeline import fake_models
 
 
-def write_pool(folder: Path) -> None:
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A data folder with a pool of claims."""
     rows = []
     for number in range(400):
         town = f"Town{number}"
@@ -29,23 +33,22 @@ def write_pool(folder: Path) -> None:
             source = ("defacto", "pubmedqa", "fool_me_twice")[number % 3]
             about = {"id": f"{number} {label}", "pair": f"{number}", "kind": "supported" if label else "not_supported"}
             rows.append({"source": source, "document": document, "claim": claim, "label": label, **about})
-    (folder / POOL).parent.mkdir()
-    with gzip.open(folder / POOL, "wt", encoding="utf-8") as file:
+    (tmp_path / POOL).parent.mkdir()
+    with gzip.open(tmp_path / POOL, "wt", encoding="utf-8") as file:
         file.writelines(f"{json.dumps(one)}\n" for one in rows)
+    return tmp_path
 
 
-def test_only_documents_that_no_training_sees_are_read(tmp_path: Path) -> None:
-    write_pool(tmp_path)
-    rows = read_development(tmp_path, 100)
+def test_only_documents_that_no_training_sees_are_read(folder: Path) -> None:
+    rows = read_development(folder, 100)
     assert rows
     assert all(is_development(digest_of(text)) and example.is_development for text, example in rows)
-    assert len({text for text, _ in read_development(tmp_path, 2)}) < len({text for text, _ in rows})
-    assert read_development(tmp_path / "nowhere", 2) == []
+    assert len({text for text, _ in read_development(folder, 2)}) < len({text for text, _ in rows})
+    assert read_development(folder / "nowhere", 2) == []
 
 
-def test_a_sample_is_half_supported_and_has_a_corruption_for_each_faithful_text(tmp_path: Path) -> None:
-    write_pool(tmp_path)
-    rows = read_development(tmp_path, 100)
+def test_a_sample_is_half_supported_and_has_a_corruption_for_each_faithful_text(folder: Path) -> None:
+    rows = read_development(folder, 100)
     claims = [example for _, example in sample_claims(rows, 4)]
     assert len(claims) == 12
     assert not any(example.edit for example in claims)
@@ -55,9 +58,8 @@ def test_a_sample_is_half_supported_and_has_a_corruption_for_each_faithful_text(
     assert all(one.claim != other.claim and one.group == other.group for (_, one), (_, other) in pairs)
 
 
-def test_a_lengthened_source_holds_the_document_among_others_and_keeps_the_claim(tmp_path: Path) -> None:
-    write_pool(tmp_path)
-    rows = read_development(tmp_path, 100)
+def test_a_lengthened_source_holds_the_document_among_others_and_keeps_the_claim(folder: Path) -> None:
+    rows = read_development(folder, 100)
     longer = lengthen(rows, 100)
     assert [example for _, example in longer] == [example for _, example in rows]
     for (text, _), (long, _) in zip(rows, longer, strict=True):
@@ -71,9 +73,8 @@ def test_a_lengthened_source_holds_the_document_among_others_and_keeps_the_claim
     }
 
 
-async def test_development_claims_are_measured_by_source(tmp_path: Path) -> None:
-    write_pool(tmp_path)
-    rows, results, runner = read_development(tmp_path, 100), Results(), JudgeRunner(fake_models())
+async def test_development_claims_are_measured_by_source(folder: Path) -> None:
+    rows, results, runner = read_development(folder, 100), Results(), JudgeRunner(fake_models())
     await measure_development(runner, sample_claims(rows, 8), results)
     await measure_calibration(runner, sample_faithful(rows, 2), results)
     add_record({}, results)

@@ -88,10 +88,6 @@ async def test_complete_summaries_are_above_seven_and_spoiled_ones_less_often() 
     assert isinstance(spoiled, float)
     assert spoiled < 1
     assert {"judge_lock_above_7_quarter", "judge_lock_above_7_half"} <= set(results.figures)
-
-
-async def test_without_references_there_is_no_figure() -> None:
-    results = Results()
-    await measure_upper_scale(JudgeRunner(fake_models()), [replace(article("Aire"), references=())], 2, results)
-    assert not results.figures
-    assert not results.rows
+    nothing = Results()
+    await measure_upper_scale(JudgeRunner(fake_models()), [replace(article("Aire"), references=())], 2, nothing)
+    assert nothing == Results()

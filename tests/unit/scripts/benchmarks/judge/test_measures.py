@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -13,9 +12,8 @@ from scripts.benchmarks.judge.data import HumanRow
 from scripts.benchmarks.judge.injections import INJECTIONS
 from scripts.benchmarks.judge.invented import INVENTED, TRUE_SENTENCES, LongText, measure_invented
 from scripts.benchmarks.judge.people import measure_consistency, measure_pairs, measure_within_documents
-from scripts.benchmarks.judge.repeat import repeats_identically
 from scripts.benchmarks.judge.results import COLUMNS, Results
-from scripts.benchmarks.judge.runner import JudgeRunner
+from scripts.benchmarks.judge.runner import JudgeRunner, repeats_identically
 from scripts.benchmarks.shared.report import Report
 from tests.fakes_pipeline import fake_models
 
@@ -41,7 +39,7 @@ def runner() -> JudgeRunner:
     return JudgeRunner(fake_models())
 
 
-def shown(results: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
+def shown(results: Results, capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
     """Prints the report, so that every row has its cells, and returns its last line."""
     Report("title", COLUMNS, results.rows, results.figures).show()
     line: dict[str, object] = json.loads(capsys.readouterr().out.splitlines()[-1])
@@ -96,11 +94,11 @@ async def test_a_rise_of_a_hundredth_is_rounding(runner: JudgeRunner) -> None:
 
 
 async def test_attacks_that_raise_a_score_are_counted_by_group(
-    runner: JudgeRunner, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    runner: JudgeRunner, capsys: pytest.CaptureFixture[str]
 ) -> None:
     results = Results()
     await measure_attacks(runner, [row("Aire"), row("Ouse")], 1, results)
-    figures = shown(results, tmp_path, capsys)
+    figures = shown(results, capsys)
     assert figures["injections_tried"] == 45
     assert [figures[f"{group}_raised"] for group in ("injections", "padding", "repeats")] == [0, 0, 0]
     assert "copies_raised" in figures
@@ -115,19 +113,16 @@ def test_a_long_text_has_its_sentences_and_others_between_them() -> None:
     places = [told.index(sentence) for sentence in INVENTED]
     assert places == sorted(places)
     assert 0 < places[0] < places[-1] < len(told) - len(INVENTED[-1])
-
-
-def test_too_few_articles_are_refused() -> None:
     with pytest.raises(RuntimeError, match="fewer than 236 sentences"):
         LongText.of([long_article(1)])
 
 
 async def test_invented_sentences_are_found_listed_and_all_is_read(
-    runner: JudgeRunner, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    runner: JudgeRunner, capsys: pytest.CaptureFixture[str]
 ) -> None:
     results = Results()
     await measure_invented(runner, [long_article(number) for number in range(40)], [], results)
-    figures = shown(results, tmp_path, capsys)
+    figures = shown(results, capsys)
     assert figures["invented_sentences"] == TRUE_SENTENCES + len(INVENTED)
     assert figures["invented_found"] == len(INVENTED)
     assert figures["invented_all_read"] is True
@@ -148,13 +143,10 @@ async def test_agreement_with_people_stands_beside_copied_bigrams(runner: JudgeR
     await measure_within_documents(runner, "set", rows, {"consistency": MetricName.COVERAGE}, results)
     assert all(len(cells) == len(COLUMNS) for cells in results.rows)
     assert all(cells[-1] for cells in results.rows)
-
-
-async def test_a_set_that_is_missing_is_no_figure(runner: JudgeRunner) -> None:
-    results = Results()
-    await measure_pairs(runner, [], results)
-    await measure_within_documents(runner, "set", [], {}, results)
-    assert results.figures == {"set": None}
+    missing = Results()
+    await measure_pairs(runner, [], missing)
+    await measure_within_documents(runner, "set", [], {}, missing)
+    assert missing.figures == {"set": None}
 
 
 async def test_five_runs_beside_other_neighbours_are_equal(runner: JudgeRunner) -> None:

@@ -2,13 +2,11 @@
 
 import pytest
 
-from pipeline.reading.terms import TermKind
 from pipeline.summarize.citations.places import CitationSupport, SourcePlace, SummaryCitation
 from scripts.benchmarks.summaries.cited_sentences import is_right, sample, tell
 from scripts.benchmarks.summaries.lexrank import lexrank, within
 from scripts.benchmarks.summaries.rouge import rouge
 from scripts.benchmarks.summaries.subjects import Manual
-from scripts.benchmarks.summaries.term_places import PlaceShares, shares_by_place
 
 ENTRY = """\
 # Memory
@@ -84,26 +82,3 @@ def test_a_sentence_is_right_where_it_comes_from_and_nowhere_else() -> None:
 def test_what_stands_there_twice_is_not_sampled() -> None:
     twice = "This very sentence stands in the document two times in all."
     assert sample(f"{DOCUMENT}\n\n{twice}\n\n{twice}", 20) == sample(DOCUMENT, 20)
-
-
-PRESSURES = """\
-# 7.1 Pressures
-
-The valve V-12 opens at 16 bar and closes again at 12 bar.
-
-    $ pumpctl --status
-    pressure=14
-    sensor: XK-99
-"""
-KINDS = (TermKind.NUMBER, TermKind.PART_NUMBER, TermKind.VERSION)
-
-
-def test_terms_in_sentences_are_told_from_those_in_listings_only() -> None:
-    shares = shares_by_place(PRESSURES, "V-12 opens at 16 bar.", KINDS)
-    assert shares[TermKind.NUMBER].prose == 1 / 2
-    assert shares[TermKind.NUMBER].elsewhere == 0
-    assert shares[TermKind.PART_NUMBER] == PlaceShares(prose=1.0, elsewhere=0.0)
-
-
-def test_what_a_document_does_not_have_has_no_share() -> None:
-    assert shares_by_place(PRESSURES, "", KINDS)[TermKind.VERSION] == PlaceShares(None, None)

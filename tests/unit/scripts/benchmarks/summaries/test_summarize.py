@@ -9,8 +9,9 @@ from scripts.benchmarks.summaries import handbook
 from scripts.benchmarks.summaries.bench import Documents, open_bench
 from scripts.benchmarks.summaries.checkpoint_growth import checkpoint_bytes
 from scripts.benchmarks.summaries.counts import count_calls, count_second_iteration
-from scripts.benchmarks.summaries.endpoint_process import FAIL, Behaviour, EndpointProcess
+from scripts.benchmarks.summaries.endpoint_process import FAIL, EndpointProcess, scripted
 from scripts.benchmarks.summaries.series import Load, measure_series
+from tests.scripted_endpoint.faults import Fault
 
 TEXT = "Close the inlet valve V-12 before the pump starts at 1,450 rpm. " * 40
 
@@ -26,35 +27,36 @@ async def test_calls_are_those_that_the_endpoint_saw_and_the_plan_said(documents
 
 
 async def test_a_document_is_never_answered_from_another_ones_results(documents: Documents) -> None:
-    with EndpointProcess(Behaviour()) as endpoint:
+    with EndpointProcess(scripted()) as endpoint:
         async with open_bench(endpoint.base_url, 2) as bench:
             first, second = [await bench.time(documents.next(15)) for _ in range(2)]
         seen = endpoint.seen()
+        assert endpoint.seen().requests == 0  # those are told
     assert (seen.requests, seen.answered, seen.repeated, seen.faults) == (12, 12, 0, 0)
     assert first.result.calls_reused == second.result.calls_reused == 0
 
 
 async def test_a_series_is_refused_when_the_endpoint_saw_something_else(documents: Documents) -> None:
-    with EndpointProcess(Behaviour(critic=FAIL)) as endpoint, pytest.raises(RuntimeError, match="planned 6 calls"):
+    with EndpointProcess(scripted(critic=FAIL)) as endpoint, pytest.raises(RuntimeError, match="planned 6 calls"):
         await measure_series(endpoint, documents, Load(concurrency=4, chunks=15))
 
 
 async def test_a_summary_that_fails_is_no_measurement(documents: Documents) -> None:
-    with EndpointProcess(Behaviour(faults={"quota": 1.0})) as endpoint:
+    with EndpointProcess(scripted(faults={Fault.QUOTA: 1.0})) as endpoint:
         async with open_bench(endpoint.base_url, 2) as bench:
             with pytest.raises(RuntimeError, match="QuotaExhaustedError"):
                 await bench.time(documents.next(15))
 
 
 async def test_the_critical_path_is_the_plans_rounds(documents: Documents) -> None:
-    with EndpointProcess(Behaviour()) as endpoint:
+    with EndpointProcess(scripted()) as endpoint:
         async with open_bench(endpoint.base_url, 2) as bench:
             timed = await bench.time(documents.next(35))
     assert timed.critical_path_s(10.0) == 10.0 * (3 + (1 + 1) + 1 + 1)  # 5 batches 2 at once, 1 and 1 merges
 
 
 async def test_checkpoints_are_there_before_the_last_call(documents: Documents) -> None:
-    with EndpointProcess(Behaviour()) as endpoint:
+    with EndpointProcess(scripted()) as endpoint:
         async with open_bench(endpoint.base_url, 2) as bench:
             few = await checkpoint_bytes(bench, documents.next(70))
         async with open_bench(endpoint.base_url, 2) as bench:
