@@ -24,7 +24,7 @@ from pipeline.assess.assessor import Assessor
 from pipeline.assess.synthesis.synthesizer import Synthesizer
 from pipeline.errors import needs_extra
 from pipeline.summarize.errors import StorageError
-from pipeline.summarize.jobs.runner import JobRunner
+from pipeline.summarize.jobs import JobRunner
 from pipeline.summarize.summarizer import Summarizer, open_summarizer
 from server.backends import Backends, ChosenWriter, open_backends
 from server.errors import StartupError

@@ -14,10 +14,10 @@ from pipeline.llm.chat_model import NO_USAGE
 from pipeline.llm.token_count import estimate_tokens
 from pipeline.summarize.config import ALL, SummarizeLimits
 from pipeline.summarize.document import Document, SourceChunk, SummarizeOptions, SummaryType, make_document
-from pipeline.summarize.jobs.submitted import JobPriority
 from pipeline.summarize.packing import split_by_tokens
 from pipeline.summarize.steering.budget import SummaryBudget
 from pipeline.summarize.steering.wishes import SummaryDetail, SummaryForm
+from pipeline.summarize.summarizer import JobPriority
 from pipeline.summarize.writer import WriterLimits
 from server.rpc.fields import EnumCodec, set_fields
 

@@ -1,20 +1,95 @@
-"""What happens when a prompt overflows the model's context although it was within its budget?
+"""Asks for texts out of others that may be too long for one prompt. No text is skipped.
 
-Budgets rest on counts that may be estimates, so that the endpoint has the last word. No text is skipped: less is asked
-at once, until it fits or cannot become less.
+Budgets rest on counts that may be estimates, so that the endpoint has the last word: where a prompt overflows the
+model's context although it was within its budget, less is asked at once, until it fits or cannot become less. A group
+of a merge that is over its budget has its texts made shorter first.
 """
 
 from dataclasses import replace
+from functools import partial
 
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.errors import ContextOverflowError
+from pipeline.reading.terms import find_terms
 from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.errors import StalledReductionError
+from pipeline.summarize.graph.calls import StepAnswer, TextCall, ask_text, warn_of_text
 from pipeline.summarize.graph.run import Run
+from pipeline.summarize.graph.texts import TextOutcome
+from pipeline.summarize.known_calls import CallTexts
 from pipeline.summarize.packing import split_by_tokens
+from pipeline.summarize.retention import Retention, measure
+from pipeline.summarize.storage.records import Stage, StepId, StepOutput
 from pipeline.summarize.writer import Extraction, ExtractTask, MergeStage, MergeTask, Written
 
 _LEAST_TOKENS = 16  # of a text that is still worth cutting
+_PARTS = 1_000  # of one text; keeps the positions of compress steps apart
+
+
+async def ask_merge(
+    run: Run, step: StepId, task: MergeTask, whole: Extraction, texts: CallTexts | None = None
+) -> StepAnswer[TextOutcome]:
+    """Asks for one text out of `whole`, and says what is wrong with it."""
+
+    def measured(text: str) -> Retention:
+        return measure(find_terms(whole.text), [run.mentions_of(text)])
+
+    output = StepOutput(step.position, "", 0, whole.chunk_indexes, whole.pages)
+    call = TextCall(step, task, partial(merge_fitting, run), measured, output, texts)
+    answer = await ask_text(run, call)
+    await warn_of_text(run, answer.outcome, call)
+    return answer
+
+
+async def fit_group(run: Run, step: StepId, first: int, members: list[Extraction]) -> tuple[list[Extraction], LlmUsage]:
+    """Returns the members of a group, made shorter one by one until all fit into one prompt together.
+
+    Args:
+        step: of the merge.
+        first: position of the first member in its level.
+
+    Raises:
+        StalledReductionError: a compression did not shorten its text, or not enough after several attempts.
+    """
+    budget, attempts = run.plan.reduce_budget_tokens, run.job.config.max_compressions
+    fitting, usage = list(members), LlmUsage()
+    for attempt in range(attempts + 1):
+        sizes = [run.count_tokens(member.text) for member in fitting]
+        if sum(sizes) <= budget:
+            break
+        if attempt == attempts:
+            raise StalledReductionError(f"compressing group {step.position}", budget, sum(sizes))
+        share = budget // len(fitting)
+        for index, size in enumerate(sizes):
+            if size > share:
+                position = ((first + index) * attempts + attempt) * _PARTS
+                own = StepId(step.iteration, Stage.COMPRESS, step.level, position)
+                fitting[index], cost = await _compress(run, own, fitting[index], share)
+                usage += cost
+    return fitting, usage
+
+
+async def _compress(run: Run, step: StepId, extraction: Extraction, target_tokens: int) -> tuple[Extraction, LlmUsage]:
+    """Writes one text shorter, in parts if it is longer than a prompt. Proves that it became shorter."""
+    parts = split_by_tokens(extraction.text, run.plan.reduce_budget_tokens, run.count_tokens)
+    target = max(1, min(target_tokens // len(parts), run.plan.limits.output_tokens))
+    written: list[Written] = []
+    for index, text in enumerate(parts):
+        run.meter.calls_total += 1
+        part = replace(extraction, text=text)
+        task = run.merge_task(MergeStage.COMPRESS, step.level, [part], target)
+        task = replace(task, critique=await run.critique_for(step.iteration))
+        answer = await ask_merge(run, step._replace(position=step.position + index), task, part)
+        written.append(answer.outcome.written)
+    compressed = _join(written)
+    _expect_shorter(run, "compressing a text", extraction.text, compressed.text)
+    return replace(extraction, text=compressed.text), compressed.usage
+
+
+def _expect_shorter(run: Run, stage: str, before: str, after: str) -> None:
+    sizes = run.count_tokens(before), run.count_tokens(after)
+    if sizes[1] >= sizes[0]:
+        raise StalledReductionError(stage, *sizes)
 
 
 async def extract_fitting(run: Run, task: ExtractTask) -> Written:
@@ -54,13 +129,10 @@ async def merge_fitting(run: Run, task: MergeTask) -> Written:
 
 
 async def _shorten(run: Run, task: MergeTask, extraction: Extraction) -> Written:
-    before = run.count_tokens(extraction.text)
-    target = max(1, min(before // 2, run.plan.limits.output_tokens))
+    target = max(1, min(run.count_tokens(extraction.text) // 2, run.plan.limits.output_tokens))
     compress = replace(task, stage=MergeStage.COMPRESS, extractions=(extraction,), target_tokens=target)
     written = await merge_fitting(run, compress)
-    after = run.count_tokens(written.text)
-    if after >= before:
-        raise StalledReductionError("shortening a text that overflowed the model", before, after)
+    _expect_shorter(run, "shortening a text that overflowed the model", extraction.text, written.text)
     return written
 
 

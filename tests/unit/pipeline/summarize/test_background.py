@@ -3,7 +3,7 @@
 import pytest
 
 from pipeline.summarize.document import SourceChunk
-from pipeline.summarize.graph.background import Background
+from pipeline.summarize.graph.batches import Background
 from pipeline.summarize.packing import ChunkBatch
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from pipeline.reading.terms import Term, TermKind
 from pipeline.summarize.document import SourceChunk
-from pipeline.summarize.meter import BatchTerms
+from pipeline.summarize.graph.batches import BatchTerms
 from pipeline.summarize.packing import ChunkBatch
 
 BATCHES = [ChunkBatch((SourceChunk(index, 1, f"Pump P-{index} runs at {index} bar."),), 8) for index in range(5)]

@@ -9,7 +9,6 @@ from psycopg import AsyncConnection
 
 from pipeline.summarize.errors import SummaryRunningError, UnknownSummaryError
 from pipeline.summarize.events import Planned
-from pipeline.summarize.jobs.submitted import SummaryJobs
 from pipeline.summarize.storage.records import SummaryStatus
 from tests.fakes_summarize import ScriptedWriter
 from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in
@@ -36,7 +35,7 @@ async def test_a_deleted_summary_is_gone_with_its_texts(tmp_path: Path) -> None:
 async def test_to_delete_a_summary_leaves_documents_that_are_just_being_submitted(tmp_path: Path) -> None:
     writer, count = ScriptedWriter(), 60
     async with summarizer_in(tmp_path) as summarizer:
-        jobs, others = (SummaryJobs(summarizer.owned_by(owner)) for owner in ("a", "b"))
+        jobs, others = (summarizer.owned_by(owner) for owner in ("a", "b"))
         old = [await submit(others, writer, 2) for _ in range(count)]
 
         async def delete() -> None:
@@ -61,7 +60,7 @@ async def test_to_delete_a_summary_in_postgres_leaves_its_document_to_one_that_b
         await AsyncConnection.connect(url) as blocker,
         await AsyncConnection.connect(url, autocommit=True) as watcher,
     ):
-        jobs = SummaryJobs(summarizer)
+        jobs = summarizer
 
         async def is_waited(count: int) -> bool:
             rows = await watcher.execute("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")

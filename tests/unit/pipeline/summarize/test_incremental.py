@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pipeline.summarize.document import Document, SourceChunk, SummarizeOptions, make_document
 from pipeline.summarize.events import Planned
-from pipeline.summarize.incremental.known_calls import TextRow, cut_row, known_lengths
+from pipeline.summarize.known_calls import TextRow, cut_row
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import ExtractTask, MergeTask, Written
 from tests.fakes_summarize import ScriptedWriter
@@ -142,10 +142,10 @@ def test_a_row_is_cut_without_gaps_whatever_is_known(texts: list[str], earlier: 
     before, row = TextRow.of("", earlier), TextRow.of("", texts)
     calls = [before.call(start, min(4, len(earlier) - start)) for start in range(0, len(earlier), 4)]
     known = {call.first_key: [one for one in calls if one.first_key == call.first_key] for call in calls}
-    lengths = known_lengths(row, known)
     cuts = cut_row(
-        len(texts),
-        lambda start: next(lengths(start), 0),
+        row,
+        known,
+        lambda cut: True,
         lambda start, end: [range(first, min(first + 4, end)) for first in range(start, end, 4)],
     )
     assert [place for cut in cuts for place in cut] == list(range(len(texts)))

@@ -11,12 +11,11 @@ from pipeline.errors import InvalidInputError
 from pipeline.summarize.document import SummarizeOptions
 from pipeline.summarize.errors import JobQueueFullError, UnknownSummaryError
 from pipeline.summarize.events import Accepted, BatchDone, Event, Finished, Planned
-from pipeline.summarize.jobs.runner import JobRunner
-from pipeline.summarize.jobs.submitted import JobPriority, SummaryJobs
+from pipeline.summarize.jobs import JobRunner
 from pipeline.summarize.storage.job_table import QueuedJob
 from pipeline.summarize.storage.records import StoredSummary, SummaryStatus
 from pipeline.summarize.storage.schema import Statement
-from pipeline.summarize.summarizer import Summarizer
+from pipeline.summarize.summarizer import JobPriority, Summarizer
 from tests.fakes_summarize import ScriptedWriter
 from tests.unit.pipeline.summarize.documents import numbered_document, read_all, summarizer_in
 from tests.unit.pipeline.summarize.test_durability import FAILURES, EndpointDown
@@ -26,13 +25,13 @@ OPTIONS = SummarizeOptions()
 
 
 @asynccontextmanager
-async def running(summarizer: Summarizer, writer: ScriptedWriter) -> AsyncIterator[SummaryJobs]:
+async def running(summarizer: Summarizer, writer: ScriptedWriter) -> AsyncIterator[Summarizer]:
     async with JobRunner(summarizer, writer):
-        yield SummaryJobs(summarizer)
+        yield summarizer
 
 
 async def submit(
-    jobs: SummaryJobs, writer: ScriptedWriter, chunk_count: int = 20, *, priority: JobPriority = JobPriority.BULK
+    jobs: Summarizer, writer: ScriptedWriter, chunk_count: int = 20, *, priority: JobPriority = JobPriority.BULK
 ) -> StoredSummary:
     document = numbered_document(chunk_count)
     return await jobs.submit(document, writer=writer, options=OPTIONS, priority=priority)
@@ -99,7 +98,7 @@ async def test_a_job_goes_on_after_a_restart_without_repeating_a_call(tmp_path: 
 async def test_a_job_that_another_server_runs_loses_no_attempt(tmp_path: Path) -> None:
     writer = ScriptedWriter()
     async with summarizer_in(tmp_path, **QUICK) as one, summarizer_in(tmp_path, **QUICK) as two:
-        summary_id = (await submit(SummaryJobs(one), writer)).summary_id
+        summary_id = (await submit(one, writer)).summary_id
         await one.store.leases.acquire(summary_id, 60)
         for _ in range(two.config.jobs.max_attempts):
             await JobRunner(two, writer)._run(QueuedJob(summary_id, one.owner))  # noqa: SLF001 - as if it was free
@@ -122,7 +121,7 @@ async def test_a_failed_job_ends_and_can_be_submitted_again(tmp_path: Path) -> N
 async def test_a_queued_job_is_cancelled_and_never_run(tmp_path: Path) -> None:
     writer = ScriptedWriter()
     async with summarizer_in(tmp_path, **QUICK) as summarizer:
-        jobs = SummaryJobs(summarizer)
+        jobs = summarizer
         queued = await submit(jobs, writer)
         await summarizer.cancel(queued.summary_id)
         async with running(summarizer, writer):
@@ -134,7 +133,7 @@ async def test_a_queued_job_is_cancelled_and_never_run(tmp_path: Path) -> None:
 async def test_jobs_are_taken_by_priority_then_by_age(tmp_path: Path) -> None:
     writer = ScriptedWriter()
     async with summarizer_in(tmp_path, **QUICK) as summarizer:
-        jobs = SummaryJobs(summarizer)
+        jobs = summarizer
         bulk = [await submit(jobs, writer, count) for count in (20, 21)]
         urgent = await submit(jobs, writer, 22, priority=JobPriority.INTERACTIVE)
         order = [job.summary_id for job in await summarizer.store.jobs.next()]
@@ -144,7 +143,7 @@ async def test_jobs_are_taken_by_priority_then_by_age(tmp_path: Path) -> None:
 async def test_a_full_queue_refuses_and_takes_what_it_has_again(tmp_path: Path) -> None:
     writer = ScriptedWriter()
     async with summarizer_in(tmp_path, jobs={"max_queued": 1}) as summarizer:
-        jobs = SummaryJobs(summarizer)
+        jobs = summarizer
         queued = await submit(jobs, writer)
         with pytest.raises(JobQueueFullError):
             await submit(jobs, writer, 21)
@@ -158,7 +157,7 @@ async def test_owners_take_turns_whatever_priority_one_of_them_chooses(
     where = tmp_path if place == "sqlite" else str(request.getfixturevalue("postgres_url"))
     writer = ScriptedWriter(identity=f"turns-{place}")
     async with summarizer_in(where) as summarizer:
-        anns, bobs = (SummaryJobs(summarizer.owned_by(owner)) for owner in ("ann", "bob"))
+        anns, bobs = (summarizer.owned_by(owner) for owner in ("ann", "bob"))
         urgent = JobPriority.INTERACTIVE
         first, second, third = [await submit(anns, writer, count, priority=urgent) for count in (20, 21, 22)]
         waiting = [await submit(bobs, writer, count) for count in (23, 24)]
@@ -175,7 +174,7 @@ async def test_owners_take_turns_whatever_priority_one_of_them_chooses(
 async def test_an_owner_may_queue_as_many_as_are_free(tmp_path: Path) -> None:
     writer = ScriptedWriter()
     async with summarizer_in(tmp_path, jobs={"max_queued": 4}) as summarizer:
-        anns, bobs = (SummaryJobs(summarizer.owned_by(owner)) for owner in ("ann", "bob"))
+        anns, bobs = (summarizer.owned_by(owner) for owner in ("ann", "bob"))
         for count in (20, 21):
             await submit(anns, writer, count)
         with pytest.raises(JobQueueFullError):
@@ -186,12 +185,12 @@ async def test_an_owner_may_queue_as_many_as_are_free(tmp_path: Path) -> None:
 async def test_summaries_are_listed_in_pages_the_newest_first_and_by_owner(tmp_path: Path) -> None:
     writer = ScriptedWriter()
     async with summarizer_in(tmp_path) as summarizer:
-        jobs = SummaryJobs(summarizer)
+        jobs = summarizer
         made = [(await submit(jobs, writer, count)).summary_id for count in (20, 21, 22, 23, 24)]
         for second, summary_id in enumerate(made, 1):  # made within one tick of the clock, they would be equally old
             made_at = Statement("UPDATE summaries SET created_at = ? WHERE summary_id = ?", (second, summary_id))
             await summarizer.store._database.transact([made_at])  # noqa: SLF001
-        await submit(SummaryJobs(summarizer.owned_by("another")), writer, 25)
+        await submit(summarizer.owned_by("another"), writer, 25)
         listed: list[str] = []
         token = ""
         while token or not listed:
@@ -207,8 +206,8 @@ async def test_summaries_are_listed_in_pages_the_newest_first_and_by_owner(tmp_p
 async def test_jobs_of_another_owner_do_not_exist(tmp_path: Path) -> None:
     writer = ScriptedWriter()
     async with summarizer_in(tmp_path) as summarizer:
-        queued = await submit(SummaryJobs(summarizer.owned_by("ann")), writer)
-        bobs = SummaryJobs(summarizer.owned_by("bob"))
+        queued = await submit(summarizer.owned_by("ann"), writer)
+        bobs = summarizer.owned_by("bob")
         for call in (bobs.delete(queued.summary_id), bobs.submit_again(queued.summary_id)):
             with pytest.raises(UnknownSummaryError):
                 await call

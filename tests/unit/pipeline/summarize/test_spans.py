@@ -9,8 +9,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 from pipeline.errors import PipelineError
-from pipeline.summarize import tracing as spans
 from pipeline.summarize.document import SummarizeOptions
+from pipeline.summarize.graph import run
 from pipeline.summarize.writer import CriticVerdict, CritiqueTask
 from tests.exported_spans import exported_spans
 from tests.fakes_summarize import ScriptedWriter, Task
@@ -21,7 +21,7 @@ Spans = dict[str, list[ReadableSpan]]
 
 @pytest.fixture
 def exporter(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
-    yield from exported_spans(spans, monkeypatch)
+    yield from exported_spans(run, monkeypatch)
 
 
 def by_name(exporter: InMemorySpanExporter) -> Spans:

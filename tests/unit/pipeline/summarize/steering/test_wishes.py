@@ -14,8 +14,8 @@ from pipeline.summarize.gate.config import TrustConfig
 from pipeline.summarize.gate.gate import GatedWriter, TrustGate
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
+from pipeline.summarize.plan import set_goal
 from pipeline.summarize.result import SummaryResult, WarningCode
-from pipeline.summarize.steering.goal import DocumentSize, set_goal
 from pipeline.summarize.steering.wishes import (
     LengthGoal,
     LengthUnit,
@@ -28,20 +28,24 @@ from tests.fakes_summarize import ScriptedWriter
 from tests.unit.pipeline.summarize.documents import full_plan, numbered_document, read_all, result_of, summarizer_in
 from tests.unit.pipeline.summarize.fake_chat import FakeChat
 
-SIZE = DocumentSize(tokens=1_000, words=800)
 PUMP = re.compile(r"Pump P-\d+ runs at \d+ bar\.")
 ANY = SummarizeOptions()
 
 
+def goal_of(
+    options: SummarizeOptions = ANY, detail: SummaryDetail = SummaryDetail.FULL, *, most_tokens: int = 12_000
+) -> LengthGoal | None:
+    return set_goal(options, detail, 1_000, 800, most_tokens=most_tokens)
+
+
 def test_a_length_is_never_longer_than_the_document() -> None:
-    words = SummarizeOptions(target_words=900)
-    assert set_goal(words, SummaryDetail.FULL, SIZE, 12_000) == LengthGoal(800, LengthUnit.WORDS)
+    assert goal_of(SummarizeOptions(target_words=900)) == LengthGoal(800, LengthUnit.WORDS)
 
 
 def test_without_a_length_the_schedule_decides_or_everything_stays() -> None:
-    assert set_goal(ANY, SummaryDetail.SCHEDULE, SIZE, 12_000) == LengthGoal(300, LengthUnit.TOKENS)
-    assert set_goal(ANY, SummaryDetail.SCHEDULE, SIZE, 250) == LengthGoal(250, LengthUnit.TOKENS)
-    assert set_goal(ANY, SummaryDetail.FULL, SIZE, 12_000) is None
+    assert goal_of(detail=SummaryDetail.SCHEDULE) == LengthGoal(300, LengthUnit.TOKENS)
+    assert goal_of(detail=SummaryDetail.SCHEDULE, most_tokens=250) == LengthGoal(250, LengthUnit.TOKENS)
+    assert goal_of() is None
 
 
 def test_a_caller_who_asks_for_nothing_gets_the_schedule() -> None:
@@ -53,7 +57,7 @@ def test_a_caller_who_asks_for_nothing_gets_the_schedule() -> None:
 
 @pytest.mark.parametrize("tokens", [1, 299, 300])
 def test_the_schedule_compresses_nothing_that_is_no_longer_than_its_length(tokens: int) -> None:
-    assert set_goal(ANY, SummaryDetail.SCHEDULE, DocumentSize(tokens, tokens), 12_000) is None
+    assert set_goal(ANY, SummaryDetail.SCHEDULE, tokens, tokens, most_tokens=12_000) is None
 
 
 async def test_a_document_that_is_no_longer_than_the_schedules_length_is_kept_without_a_call(tmp_path: Path) -> None:
@@ -87,7 +91,7 @@ def test_a_length_that_a_language_model_misses_is_in_the_bound_of_further_calls(
 )
 def test_a_length_that_the_writer_cannot_write_is_refused(wish: SummarizeOptions, field: str) -> None:
     with pytest.raises(InvalidInputError) as refused:
-        set_goal(wish, SummaryDetail.FULL, SIZE, 400)
+        goal_of(wish, most_tokens=400)
     assert refused.value.field == field
 
 

@@ -1,9 +1,13 @@
-"""The worker of the job queue: runs submitted summaries, those of servers that ended too."""
+"""The worker of the job queue: runs submitted summaries, those of servers that ended too.
+
+A row in the database does not die with its server, and any server with the same database may take it. The row is
+deleted in the transaction that stores the end of the run: two transactions would lose jobs or run them twice.
+"""
 
 import asyncio
 import logging
 from collections.abc import Callable
-from contextlib import AbstractContextManager, aclosing, nullcontext
+from contextlib import AbstractContextManager, aclosing, nullcontext, suppress
 from functools import partial
 from types import TracebackType
 from typing import Self
@@ -67,11 +71,9 @@ class JobRunner:
                 await self._fill()
             except StorageError as error:
                 _log.warning("event=jobs_not_read error=%r", str(error))
-            try:
+            with suppress(TimeoutError):
                 async with asyncio.timeout(self._config.poll_s):
                     await self._jobs.added.wait()
-            except TimeoutError:
-                pass
 
     async def _fill(self) -> None:
         if len(self._running) >= self._config.concurrency:
