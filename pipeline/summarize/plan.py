@@ -3,6 +3,7 @@
 Batches that an earlier summary read are read again, wherever their texts stand in the document now.
 """
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -63,6 +64,16 @@ class SummaryPlan:
     shape: Shape = PLAIN
     goal_share: float = 1.0
     json_calls: int = 0
+
+    @property
+    def key(self) -> str:
+        """Hash of all that the positions of steps depend on."""
+        digest = hashlib.sha256()
+        for batch in self.batches:
+            digest.update(b"%d %d %d %d\n" % (*batch.chunk_indexes, len(batch.chunks), len(batch.chunks[0].text)))
+        numbers = (self.wave, self.uses_source_context, self.group_size, self.max_iterations, self.reduce_budget_tokens)
+        digest.update(repr((*numbers, self.shape)).encode())
+        return digest.hexdigest()
 
     @property
     def map_calls(self) -> int:

@@ -5,7 +5,6 @@ below these those of the calls. Attributes are ids, names of ours, counts and sh
 """
 
 import asyncio
-import hashlib
 import logging
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
@@ -243,7 +242,7 @@ class SummaryRun:
         job, before = self.job, self.job.summary
         calls, each = plan.calls(), plan.calls(2) - plan.calls()
         record = PlanRecord(
-            _plan_key(plan), calls, each, plan.input_tokens, len(plan.batches), batch_lengths=plan.batch_lengths
+            plan.key, calls, each, plan.input_tokens, len(plan.batches), batch_lengths=plan.batch_lengths
         )
         if before.plan is not None:
             begun_by, writer = before.request.writer, job.writer.identity
@@ -263,15 +262,6 @@ class SummaryRun:
         if checkpointer is not None and not isinstance(checkpointer, bool):
             with storage_errors():
                 await checkpointer.adelete_thread(self.job.summary_id)
-
-
-def _plan_key(plan: SummaryPlan) -> str:
-    digest = hashlib.sha256()
-    for batch in plan.batches:
-        digest.update(b"%d %d %d %d\n" % (*batch.chunk_indexes, len(batch.chunks), len(batch.chunks[0].text)))
-    numbers = (plan.wave, plan.uses_source_context, plan.group_size, plan.max_iterations, plan.reduce_budget_tokens)
-    digest.update(repr((*numbers, plan.shape)).encode())
-    return digest.hexdigest()
 
 
 def _note_result(span: Span, result: SummaryResult) -> None:

@@ -11,7 +11,7 @@ import hashlib
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from pydantic import TypeAdapter
 
@@ -22,24 +22,15 @@ from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, finding
 from pipeline.summarize.gate.gate import Case, TrustGate
 from pipeline.summarize.gate.report import place_of, trust_warnings
 from pipeline.summarize.graph.run import Run
-from pipeline.summarize.graph.texts import TEXT, Task, TextOutcome, task_key
+from pipeline.summarize.graph.texts import TEXT, Task, TextOutcome, VerdictOutcome, task_key
 from pipeline.summarize.known_calls import CallTexts, remember_call
 from pipeline.summarize.packing import head_by_tokens
 from pipeline.summarize.result import WarningCode
 from pipeline.summarize.retention import Retention
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
-from pipeline.summarize.writer import ExtractTask, MergeStage, MergeTask, Written, heard_by
+from pipeline.summarize.writer import ExtractTask, MergeStage, MergeTask, TopicList, Written, heard_by
 
-
-class HasUsage(Protocol):
-    """What a call came to."""
-
-    @property
-    def usage(self) -> LlmUsage:
-        """What it cost."""
-
-
-Outcome = TypeVar("Outcome", bound=HasUsage)
+Outcome = TypeVar("Outcome", bound=TextOutcome | VerdictOutcome | TopicList | Written)
 TextTask = ExtractTask | MergeTask
 _NO_OUTPUT = StepOutput(0, "")
 _COMPLAINT_TOKENS = 400
