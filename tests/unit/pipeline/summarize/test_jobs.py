@@ -1,8 +1,6 @@
 """Summaries without a reader: submitted, run, watched, listed, deleted."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -24,12 +22,6 @@ QUICK = {"jobs": {"poll_s": 0.05}, "heartbeat_s": 0.05, "lease_ttl_s": 1.0}
 OPTIONS = SummarizeOptions()
 
 
-@asynccontextmanager
-async def running(summarizer: Summarizer, writer: ScriptedWriter) -> AsyncIterator[Summarizer]:
-    async with JobRunner(summarizer, writer):
-        yield summarizer
-
-
 async def submit(
     jobs: Summarizer, writer: ScriptedWriter, chunk_count: int = 20, *, priority: JobPriority = JobPriority.BULK
 ) -> StoredSummary:
@@ -48,11 +40,11 @@ async def test_a_submitted_summary_is_written_without_a_reader(
 ) -> None:
     where = tmp_path if place == "sqlite" else str(request.getfixturevalue("postgres_url"))
     writer = ScriptedWriter(identity=f"jobs-{place}")
-    async with summarizer_in(where, **QUICK) as summarizer, running(summarizer, writer) as jobs:
+    async with summarizer_in(where, **QUICK) as jobs, JobRunner(jobs, writer):
         queued = await submit(jobs, writer)
         assert queued.status is SummaryStatus.QUEUED
         events = await read_all(jobs.watch(queued.summary_id))
-        assert not await summarizer.store.jobs.holds(queued.summary_id)
+        assert not await jobs.store.jobs.holds(queued.summary_id)
     assert last(events).result.status is SummaryStatus.DONE
     assert last(events).result.calls_done == last(events).result.calls_planned
 
@@ -60,7 +52,7 @@ async def test_a_submitted_summary_is_written_without_a_reader(
 async def test_who_comes_late_is_told_what_happened_so_far(tmp_path: Path) -> None:
     writer = ScriptedWriter()
     writer.gate = asyncio.Event()
-    async with summarizer_in(tmp_path, **QUICK) as summarizer, running(summarizer, writer) as jobs:
+    async with summarizer_in(tmp_path, **QUICK) as jobs, JobRunner(jobs, writer):
         queued = await submit(jobs, writer)
         first = jobs.watch(queued.summary_id)
         while not isinstance(await anext(first), Planned):
@@ -83,13 +75,13 @@ async def test_a_job_goes_on_after_a_restart_without_repeating_a_call(tmp_path: 
             seen.set()
 
     writer.before = after_ten
-    async with summarizer_in(tmp_path, **QUICK) as summarizer:
-        async with running(summarizer, writer) as jobs:
+    async with summarizer_in(tmp_path, **QUICK) as jobs:
+        async with JobRunner(jobs, writer):
             queued = await submit(jobs, writer, 203)
             await seen.wait()
-            summarizer.put_aside()
-        assert await summarizer.store.jobs.holds(queued.summary_id)
-    async with summarizer_in(tmp_path, **QUICK) as summarizer, running(summarizer, writer) as jobs:
+            jobs.put_aside()
+        assert await jobs.store.jobs.holds(queued.summary_id)
+    async with summarizer_in(tmp_path, **QUICK) as jobs, JobRunner(jobs, writer):
         done = last(await read_all(jobs.watch(queued.summary_id))).result
     assert done.status is SummaryStatus.DONE
     assert len(writer.answered) == len(set(writer.answered)) >= done.calls_done
@@ -109,7 +101,7 @@ async def test_a_job_that_another_server_runs_loses_no_attempt(tmp_path: Path) -
 async def test_a_failed_job_ends_and_can_be_submitted_again(tmp_path: Path) -> None:
     down = EndpointDown(FAILURES["first batch"])
     writer = ScriptedWriter(before=down)
-    async with summarizer_in(tmp_path, **QUICK) as summarizer, running(summarizer, writer) as jobs:
+    async with summarizer_in(tmp_path, **QUICK) as jobs, JobRunner(jobs, writer):
         queued = await submit(jobs, writer)
         failed = last(await read_all(jobs.watch(queued.summary_id))).result
         down.is_mended = True
@@ -120,30 +112,27 @@ async def test_a_failed_job_ends_and_can_be_submitted_again(tmp_path: Path) -> N
 
 async def test_a_queued_job_is_cancelled_and_never_run(tmp_path: Path) -> None:
     writer = ScriptedWriter()
-    async with summarizer_in(tmp_path, **QUICK) as summarizer:
-        jobs = summarizer
+    async with summarizer_in(tmp_path, **QUICK) as jobs:
         queued = await submit(jobs, writer)
-        await summarizer.cancel(queued.summary_id)
-        async with running(summarizer, writer):
+        await jobs.cancel(queued.summary_id)
+        async with JobRunner(jobs, writer):
             other = await submit(jobs, writer, 21)
             await read_all(jobs.watch(other.summary_id))
-        assert (await summarizer.get(queued.summary_id)).status is SummaryStatus.CANCELLED
+        assert (await jobs.get(queued.summary_id)).status is SummaryStatus.CANCELLED
 
 
 async def test_jobs_are_taken_by_priority_then_by_age(tmp_path: Path) -> None:
     writer = ScriptedWriter()
-    async with summarizer_in(tmp_path, **QUICK) as summarizer:
-        jobs = summarizer
+    async with summarizer_in(tmp_path, **QUICK) as jobs:
         bulk = [await submit(jobs, writer, count) for count in (20, 21)]
         urgent = await submit(jobs, writer, 22, priority=JobPriority.INTERACTIVE)
-        order = [job.summary_id for job in await summarizer.store.jobs.next()]
+        order = [job.summary_id for job in await jobs.store.jobs.next()]
     assert order == [urgent.summary_id, *(one.summary_id for one in bulk)]
 
 
 async def test_a_full_queue_refuses_and_takes_what_it_has_again(tmp_path: Path) -> None:
     writer = ScriptedWriter()
-    async with summarizer_in(tmp_path, jobs={"max_queued": 1}) as summarizer:
-        jobs = summarizer
+    async with summarizer_in(tmp_path, jobs={"max_queued": 1}) as jobs:
         queued = await submit(jobs, writer)
         with pytest.raises(JobQueueFullError):
             await submit(jobs, writer, 21)
@@ -184,13 +173,12 @@ async def test_an_owner_may_queue_as_many_as_are_free(tmp_path: Path) -> None:
 
 async def test_summaries_are_listed_in_pages_the_newest_first_and_by_owner(tmp_path: Path) -> None:
     writer = ScriptedWriter()
-    async with summarizer_in(tmp_path) as summarizer:
-        jobs = summarizer
+    async with summarizer_in(tmp_path) as jobs:
         made = [(await submit(jobs, writer, count)).summary_id for count in (20, 21, 22, 23, 24)]
         for second, summary_id in enumerate(made, 1):  # made within one tick of the clock, they would be equally old
             made_at = Statement("UPDATE summaries SET created_at = ? WHERE summary_id = ?", (second, summary_id))
-            await summarizer.store._database.transact([made_at])  # noqa: SLF001
-        await submit(summarizer.owned_by("another"), writer, 25)
+            await jobs.store._database.transact([made_at])  # noqa: SLF001
+        await submit(jobs.owned_by("another"), writer, 25)
         listed: list[str] = []
         token = ""
         while token or not listed:

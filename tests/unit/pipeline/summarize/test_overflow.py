@@ -12,7 +12,7 @@ from pipeline.summarize.result import SummaryResult
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import ExtractTask, MergeStage, MergeTask, Written
 from tests.fakes_summarize import WIDE, ScriptedWriter
-from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in
+from tests.unit.pipeline.summarize.documents import numbered_document, summary_of
 
 
 class Narrower(ScriptedWriter):
@@ -51,10 +51,8 @@ class Narrower(ScriptedWriter):
 
 
 async def summarize(tmp_path: Path, writer: ScriptedWriter, chunk_count: int = 30, text: str = "") -> SummaryResult:
-    async with summarizer_in(tmp_path) as summarizer:
-        document = numbered_document(chunk_count, text=text)
-        stream = summarizer.stream(document, writer=writer, options=SummarizeOptions(wave=2))
-        return result_of(await read_all(stream))
+    document = numbered_document(chunk_count, text=text)
+    return await summary_of(tmp_path, document, writer, options=SummarizeOptions(wave=2))
 
 
 @pytest.mark.parametrize("most_chars", [400, 200, 90])
@@ -83,13 +81,12 @@ async def test_usage_counts_the_calls_that_were_answered(tmp_path: Path) -> None
     assert result.usage.calls == len(writer.answered)
 
 
-async def test_a_model_that_holds_nothing_is_a_clear_error(tmp_path: Path) -> None:
-    result = await summarize(tmp_path, Narrower(0))
+@pytest.mark.parametrize(
+    ("writer", "kind"), [(Narrower(0), "ContextOverflowError"), (Narrower(300, shrink=1.0), "StalledReductionError")]
+)
+async def test_a_model_that_holds_nothing_or_shortens_nothing_is_a_clear_error(
+    tmp_path: Path, writer: Narrower, kind: str
+) -> None:
+    result = await summarize(tmp_path, writer)
     assert result.failure
-    assert (result.status, result.failure.kind) == (SummaryStatus.FAILED, "ContextOverflowError")
-
-
-async def test_shortening_without_progress_is_a_clear_error(tmp_path: Path) -> None:
-    result = await summarize(tmp_path, Narrower(300, shrink=1.0))
-    assert result.failure
-    assert (result.status, result.failure.kind) == (SummaryStatus.FAILED, "StalledReductionError")
+    assert (result.status, result.failure.kind) == (SummaryStatus.FAILED, kind)

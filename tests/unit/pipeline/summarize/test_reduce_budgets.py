@@ -16,7 +16,7 @@ from pipeline.summarize.result import WarningCode
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import ExtractTask, MergeStage, MergeTask, WriterLimits, Written
 from tests.fakes_summarize import WIDE, ScriptedWriter
-from tests.unit.pipeline.summarize.documents import full_plan, numbered_document, read_all, result_of, summarizer_in
+from tests.unit.pipeline.summarize.documents import events_of, full_plan, numbered_document, result_of, summary_of
 
 NARROW = dataclasses.replace(
     WIDE,
@@ -62,9 +62,7 @@ def _text(name: str, tokens: int) -> Written:
 
 
 async def reduce(tmp_path: Path, writer: Verbose, batches: int) -> tuple[list[MergeTask], SummaryStatus, str]:
-    async with summarizer_in(tmp_path) as summarizer:
-        stream = summarizer.stream(numbered_document(batches), writer=writer, options=SummarizeOptions(batch_size=1))
-        result = result_of(await read_all(stream))
+    result = await summary_of(tmp_path, numbered_document(batches), writer, options=SummarizeOptions(batch_size=1))
     failure = result.failure.kind if result.failure else ""
     return [task for task in writer.asked if isinstance(task, MergeTask)], result.status, failure
 
@@ -107,8 +105,7 @@ async def test_a_compression_without_progress_ends_with_an_error(tmp_path: Path,
 async def test_totals_follow_when_groups_shrink(tmp_path: Path) -> None:
     writer = Verbose([200] * 9)
     document = numbered_document(9)
-    async with summarizer_in(tmp_path) as summarizer:
-        events = await read_all(summarizer.stream(document, writer=writer, options=SummarizeOptions(batch_size=1)))
+    events = await events_of(tmp_path, document, writer, options=SummarizeOptions(batch_size=1))
     result = result_of(events)
     planned = next(event for event in events if isinstance(event, Planned))
     assert not planned.plan.is_exact
@@ -120,8 +117,7 @@ async def test_an_answer_that_stays_cut_is_reported(tmp_path: Path) -> None:
         async def extract(self, task: ExtractTask) -> Written:
             return dataclasses.replace(await super().extract(task), finish_reason="length")
 
-    async with summarizer_in(tmp_path) as summarizer:
-        result = result_of(await read_all(summarizer.stream(numbered_document(3), writer=Cut())))
+    result = await summary_of(tmp_path, numbered_document(3), Cut())
     assert [warning.code for warning in result.warnings] == [WarningCode.ANSWER_CUT]
 
 
@@ -154,8 +150,7 @@ def test_calls_made_are_the_calls_planned_whenever_the_plan_is_exact(  # noqa: P
     plan = full_plan(document, writer, **choices)
 
     async def summarize() -> None:
-        async with summarizer_in(tmp_path_factory.mktemp("plan")) as summarizer:
-            await read_all(summarizer.stream(document, writer=writer, options=options))
+        await events_of(tmp_path_factory.mktemp("plan"), document, writer, options=options)
 
     asyncio.run(summarize())
     assert plan.is_exact

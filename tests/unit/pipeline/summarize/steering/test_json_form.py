@@ -19,7 +19,7 @@ from pipeline.summarize.result import SummaryResult, WarningCode
 from pipeline.summarize.steering.json_form import parse_schema, stated_values
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import WriterLimits
-from tests.unit.pipeline.summarize.documents import full_plan, numbered_document, read_all, result_of, summarizer_in
+from tests.unit.pipeline.summarize.documents import full_plan, numbered_document, summary_of
 from tests.unit.pipeline.summarize.fake_chat import FakeChat
 
 PUMP = {"type": "object", "properties": {"bars": {"type": "string"}, "kind": {"enum": ["pump", "valve"]}}}
@@ -51,8 +51,7 @@ class FormChat(FakeChat):
 
 async def summary_by(chat: FormChat, folder: Path, rules: TrustConfig | None = None) -> SummaryResult:
     writer = GatedWriter(LlmWriter(chat, LlmWriterConfig()), TrustGate(rules or TrustConfig()))
-    async with summarizer_in(folder) as summarizer:
-        return result_of(await read_all(summarizer.stream(DOCUMENT, writer=writer, options=OPTIONS)))
+    return await summary_of(folder, DOCUMENT, writer, options=OPTIONS)
 
 
 async def test_a_summary_has_its_text_and_its_json(tmp_path: Path) -> None:
