@@ -74,13 +74,14 @@ class _Measured:
         if step.stage is not Stage.COMPRESS:
             retention = add_up(outcome.retention for _, outcome in outcomes)
             self.stages.append(StageRetention(step.stage, step.level, retention))
-            self.duplicates += [
-                each for output, outcome in outcomes for each in outcome.duplicates_from(output.chunk_indexes[0])
-            ]
-        self.trusts += [outcome.trust for _, outcome in outcomes if outcome.trust]
         for output, outcome in outcomes:
-            place = place_of(step._replace(position=output.position), output)
-            self.warnings += trust_warnings(outcome.trust, place)
+            if step.stage is not Stage.COMPRESS:
+                self.duplicates += outcome.duplicates_from(output.chunk_indexes[0])
+            if outcome.trust:
+                self.trusts.append(outcome.trust)
+                self.warnings += trust_warnings(
+                    outcome.trust, place_of(step._replace(position=output.position), output)
+                )
 
 
 class Assembler:

@@ -8,6 +8,7 @@ import weakref
 from collections import deque
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from types import UnionType
 
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.plan import SummaryPlan
@@ -244,10 +245,8 @@ class EventChannel:
         self._limit = max_progress_events
         self._include_draft = include_draft
         self._draft: Drafted | None = None
-        self._draft_waits = False
         self._read_draft: Drafted | None = None
         self._events: deque[Event] = deque()
-        self._progress_count = 0
         self._dropped = 0
         self._closed = False
         self._changed = asyncio.Event()
@@ -277,18 +276,27 @@ class EventChannel:
     def offer(self, event: Event) -> None:
         """Adds an event. Never waits."""
         if isinstance(event, WithText):
-            if self._progress_count == self._limit:
-                self._drop_oldest()
-            self._progress_count += 1
             self._last_progress = event
+            if self._limit is not None:
+                self._dropped += self._make_room(WithText, self._limit)
         elif isinstance(event, Drafted):
             self._draft = event
+            self._make_room(Drafted, 1)  # the next draft says all that the one that waits says
         elif len(self._history) < _MOST_HISTORY:
             self._history.append(event)
         if self._include_draft or not isinstance(event, Drafted):
-            self._append(event)
+            self._events.append(event)
+            self._changed.set()
         for channel in tuple(self._copies):
             channel.offer(event)
+
+    def _make_room(self, kind: type | UnionType, most: int) -> int:
+        """Drops the oldest event of a kind if as many wait as may. Returns how many were dropped."""
+        waiting = [place for place, event in enumerate(self._events) if isinstance(event, kind)]
+        if len(waiting) < most:
+            return 0
+        del self._events[waiting[0]]
+        return 1
 
     def close(self) -> None:
         """Ends the stream after the events that wait."""
@@ -306,38 +314,13 @@ class EventChannel:
                 self._changed.clear()
                 await self._changed.wait()
             event = self._events.popleft()
-            if not isinstance(event, Drafted):
-                return self._counted(event)
-            self._draft_waits = False
-            if (piece := self._piece(event)) is not None:
-                return piece
-
-    def _counted(self, event: Event) -> Event:
-        if isinstance(event, WithText):
-            self._progress_count -= 1
-            if self._dropped:
+            if isinstance(event, WithText) and self._dropped:
                 event = replace(event, progress=replace(event.progress, joined_events=self._dropped))
                 self._dropped = 0
-        return event
-
-    def _append(self, event: Event) -> None:
-        if isinstance(event, Drafted):
-            if self._draft_waits:
-                self._drop_draft()
-            self._draft_waits = True
-        self._events.append(event)
-        self._changed.set()
-
-    def _drop_oldest(self) -> None:
-        position = next(i for i, event in enumerate(self._events) if isinstance(event, WithText))
-        del self._events[position]
-        self._progress_count -= 1
-        self._dropped += 1
-
-    def _drop_draft(self) -> None:
-        """Drops the draft that waits, one of the last events: the next one says all that it says."""
-        position = next(i for i in range(len(self._events) - 1, -1, -1) if isinstance(self._events[i], Drafted))
-        del self._events[position]
+            if not isinstance(event, Drafted):
+                return event
+            if (piece := self._piece(event)) is not None:
+                return piece
 
     def _piece(self, event: Drafted) -> Drafted | None:
         """Returns what the reader lacks of a text; None if that is nothing."""

@@ -59,10 +59,9 @@ class JobRunner:
     async def drain(self, grace_s: float, cut_short: asyncio.Event) -> None:
         """Waits for the runs that were put aside, so long at most, or until it is cut short."""
         cut = asyncio.create_task(cut_short.wait())
-        ended = asyncio.create_task(self._ended())
+        ended = asyncio.gather(*self._running.values(), return_exceptions=True)
         await asyncio.wait((cut, ended), timeout=grace_s, return_when=asyncio.FIRST_COMPLETED)
         cut.cancel()
-        ended.cancel()
 
     async def _take_jobs(self) -> None:
         while not self._summarizer.stopping.is_set():
@@ -89,10 +88,6 @@ class JobRunner:
     def _forget(self, summary_id: str, _: asyncio.Task[None]) -> None:
         del self._running[summary_id]
         self._jobs.added.set()  # there is room for another
-
-    async def _ended(self) -> None:
-        if self._running:
-            await asyncio.wait(tuple(self._running.values()))
 
     async def _run(self, job: QueuedJob) -> None:
         """Runs a job to its end, or leaves it in the queue."""

@@ -31,6 +31,7 @@ _REFLECT_CALLS = 1
 _LEAST_SHARE = 0.4
 _SPARE, _SHARE_STEPS = 1.4, 10  # to choose from
 _TOPICS_CALLS = 1
+_ANSWER_ROOM = 1.5  # of the length asked for: a text that ends is better than one that is cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +119,12 @@ class SummaryPlan:
     def target_tokens(self) -> int:
         """The length that was asked for; 0 for all that the writer has room for."""
         return round(self.goal_share * self.input_tokens) if self.shape.goal else 0
+
+    @property
+    def answer_tokens(self) -> int:
+        """The longest answer for a text that is to be the summary."""
+        most, wanted = self.limits.output_tokens, self.target_tokens
+        return max(1, min(most, round(_ANSWER_ROOM * wanted))) if wanted else most
 
     def calls(self, iterations: int = 1) -> int:
         """Returns all calls when the critic is content, or at the limit, after `iterations`: 270, then 539."""

@@ -11,7 +11,7 @@ import hashlib
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter
 
@@ -42,14 +42,14 @@ class PlannedCall(Generic[Outcome]):
     """One planned call.
 
     Attributes:
-        task: what is asked; with the job's `answer_scope` it is the answer's key.
+        task: what `ask` is given; with the job's `answer_scope` it is the answer's key.
         output: the stretch of the document that a text is of; `position` and key are filled in here.
         texts: what it reads, by which later summaries know it; None of calls that are not taken over.
     """
 
     step: StepId
     task: Task
-    ask: Callable[[], Awaitable[Outcome]]
+    ask: Callable[[Any], Awaitable[Outcome]]
     adapter: TypeAdapter[Outcome]
     output: StepOutput = _NO_OUTPUT
     texts: CallTexts | None = None
@@ -89,7 +89,7 @@ async def _ask(run: Run, call: PlannedCall[Outcome]) -> tuple[Outcome, float]:
     """Makes a call and tells the observer how it ended. Returns the outcome and the seconds it took."""
     stage, began = call.step.stage, time.monotonic()
     try:
-        outcome = await call.ask()
+        outcome = await call.ask(call.task)
     except BaseException as error:
         how = CallOutcome.CANCELLED if isinstance(error, asyncio.CancelledError) else CallOutcome.FAILED
         run.job.observer.call_ended(stage, how, time.monotonic() - began, LlmUsage())
@@ -158,18 +158,15 @@ async def warn_of_text(run: Run, outcome: TextOutcome, call: TextCall) -> None:
         run.job.channel.offer(warning)
 
 
-def _planned(
-    run: Run, call: TextCall, step: StepId | None = None, task: TextTask | None = None
-) -> PlannedCall[TextOutcome]:
-    """Returns a text's call as the graph counts it; as a draft under another step, perhaps with another task."""
-    asked = task or call.task
-    listener = run.listener(call.step.iteration) if _is_summary(run, asked) else None
+def _planned(run: Run, call: TextCall) -> PlannedCall[TextOutcome]:
+    """Returns a text's call as the graph counts it."""
+    listener = run.listener(call.step.iteration) if _is_summary(run, call.task) else None
 
-    async def ask() -> TextOutcome:
+    async def ask(task: TextTask) -> TextOutcome:
         with heard_by(listener):
-            return _measured(run, call, await call.write(asked))
+            return _measured(run, call, await call.write(task))
 
-    return PlannedCall(step or call.step, asked, ask, TEXT, call.output, call.texts)
+    return PlannedCall(call.step, call.task, ask, TEXT, call.output, call.texts)
 
 
 def _measured(run: Run, call: TextCall, written: Written, checked: Checked | None = None) -> TextOutcome:
@@ -257,7 +254,8 @@ class _Passage:
         task = self._with_complaint(first.complaint())
         self.run.meter.calls_total += 1
         try:
-            second = (await answer(self.run, _planned(self.run, self.call, self._draft_step(1), task))).outcome.written
+            again = replace(_planned(self.run, self.call), step=self._draft_step(1), task=task)
+            second = (await answer(self.run, again)).outcome.written
         except (BadAnswerError, ContextOverflowError):
             return first, LlmUsage()
         async with self.run.beside():

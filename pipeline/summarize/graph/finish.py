@@ -8,7 +8,6 @@ asked once more, and the better answer is kept.
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from functools import partial
 
 from pipeline.llm.chat_model import NO_USAGE
 from pipeline.summarize.events import LayersFound
@@ -27,15 +26,6 @@ from pipeline.summarize.steering.wishes import LengthGoal, LengthUnit, Shape, Su
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
 from pipeline.summarize.writer import Extraction, MergeStage, MergeTask, Writer, Written
 
-_ANSWER_ROOM = 1.5  # of the length asked for: a text that ends is better than one that is cut
-
-
-def answer_tokens(run: Run) -> int:
-    """Returns the longest answer for a text that is to be the summary."""
-    most = run.plan.limits.output_tokens
-    wanted = run.plan.target_tokens
-    return max(1, min(most, round(_ANSWER_ROOM * wanted))) if wanted else most
-
 
 async def finish(run: Run, iteration: int, level: int, last: StepOutput) -> None:
     """Stores the text of an iteration, made from the last one of the reduction."""
@@ -43,7 +33,7 @@ async def finish(run: Run, iteration: int, level: int, last: StepOutput) -> None
     if not run.plan.shape.is_plain:
         (whole,) = await run.unique_texts(iteration, level, last.position, last.position)
         is_shaped = run.plan.limits.shapes_merges and level > 0
-        text = await _Finish(run, iteration, level, whole, run.plan.shape).text(whole.text if is_shaped else None)
+        text = await _Finish(run, iteration, level, whole).text(whole.text if is_shaped else None)
         body = UNIQUE.dump_json(UniqueText(text, (), await _measure(run, text))).decode()
         tokens = await run.job.off_loop(lambda: run.job.writer.count_tokens(text))
         last = last._replace(result_key=text_key("unique", body), tokens=tokens)
@@ -74,7 +64,6 @@ class _Finish:
     iteration: int
     level: int
     whole: Extraction
-    shape: Shape
 
     async def text(self, draft: str | None) -> str:
         """Returns the text, after at most two calls.
@@ -82,7 +71,7 @@ class _Finish:
         Args:
             draft: a text that was written in this shape; None if there is none yet.
         """
-        goal = self.shape.goal
+        goal = self.run.plan.shape.goal
         if draft is None:
             draft = await self._ask(0, self.whole, None)
         size = self._size(draft)
@@ -98,7 +87,7 @@ class _Finish:
 
     async def _ask(self, attempt: int, source: Extraction, complaint: str | None) -> str:
         critique = "\n".join(filter(None, (complaint, await self.run.critique_for(self.iteration))))
-        task = replace(self._task(source, self.shape, answer_tokens(self.run)), critique=critique or None)
+        task = replace(self._task(source, self.run.plan.shape, self.run.plan.answer_tokens), critique=critique or None)
         step = StepId(self.iteration, Stage.COMPRESS, self.level + 1, attempt)
         return (await ask_merge(self.run, step, task, source)).outcome.written.text
 
@@ -106,7 +95,7 @@ class _Finish:
         return replace(self.run.merge_task(MergeStage.SHAPE, self.level + 1, [source], target_tokens), shape=shape)
 
     def _size(self, text: str) -> int:
-        return counter(self.shape, self.run.count_tokens)(text)
+        return counter(self.run.plan.shape, self.run.count_tokens)(text)
 
     async def _source(self) -> Extraction:
         """Returns the texts that the last merge read, if they still fit into one prompt; else what it wrote."""
@@ -124,7 +113,7 @@ class _Finish:
         # The other writer counts tokens of its own.
         words = LengthGoal(max(1, round(goal.amount * count_words(text) / size)), LengthUnit.WORDS)
         source = replace(self.whole, text=text)
-        task = self._task(source, replace(self.shape, goal=words), gate.fallback.limits.output_tokens)
+        task = self._task(source, replace(self.run.plan.shape, goal=words), gate.fallback.limits.output_tokens)
         return (await gate.fallback.merge(task)).text
 
 
@@ -233,7 +222,7 @@ async def _json_task(run: Run, iteration: int) -> MergeTask:
 async def _ask_json(run: Run, iteration: int, position: int, task: MergeTask) -> tuple[str, tuple[int, str]]:
     """Returns an answer, how many of its texts and numbers the summary does not have, and what to tell the model."""
     step = StepId(iteration, Stage.JSON, position=position)
-    call = PlannedCall(step, task, partial(run.job.writer.merge, task), WRITTEN)
+    call = PlannedCall(step, task, run.job.writer.merge, WRITTEN)
     text, gate = (await answer(run, call)).outcome.text, run.job.gate
     if gate is None:
         return text, (0, "")

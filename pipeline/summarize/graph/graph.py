@@ -19,7 +19,7 @@ from opentelemetry.trace import Span
 from pipeline.summarize.duplicates import DuplicateFilter
 from pipeline.summarize.events import BatchDone, Drafted, GroupDone, Phase, Reflected, TopicsFound
 from pipeline.summarize.graph.calls import PlannedCall, StepAnswer, TextCall, answer, ask_text, warn_of_text
-from pipeline.summarize.graph.finish import answer_tokens, finish, write_json, write_layers
+from pipeline.summarize.graph.finish import finish, write_json, write_layers
 from pipeline.summarize.graph.overflow import ask_merge, extract_fitting, fit_group
 from pipeline.summarize.graph.run import Run
 from pipeline.summarize.graph.texts import (
@@ -365,7 +365,7 @@ async def _merge_group(run: Run, state: GroupTask) -> StepAnswer[TextOutcome]:
     is_final = state["group_count"] == 1
     is_shaped = is_final and run.plan.limits.shapes_merges
     stage = MergeStage.FINAL if is_final else MergeStage.INTERMEDIATE
-    target = answer_tokens(run) if is_shaped else run.plan.limits.output_tokens
+    target = run.plan.answer_tokens if is_shaped else run.plan.limits.output_tokens
     task = replace(
         run.merge_task(stage, level, fitting, target),
         group_index=state["group"],
@@ -431,7 +431,7 @@ async def _judge(run: Run, iteration: int) -> VerdictOutcome:
         run.plan.target_tokens,
     )
 
-    async def ask() -> VerdictOutcome:
+    async def ask(task: CritiqueTask) -> VerdictOutcome:
         return VerdictOutcome(await run.job.writer.critique(task), retention)
 
     step = StepId(iteration, Stage.REFLECT)
@@ -488,8 +488,7 @@ async def topics(state: SummaryState, runtime: Runtime[Run]) -> None:
         summary = await run.final_text(best)
         run.citing.begin(summary)  # beside the calls that are left
         task = TopicsTask(run.job.document.name, summary, fewest, run.job.config.max_topics)
-        ask = partial(run.job.writer.topics, task)
-        found = await answer(run, PlannedCall(StepId(best, Stage.TOPICS), task, ask, TOPICS))
+        found = await answer(run, PlannedCall(StepId(best, Stage.TOPICS), task, run.job.writer.topics, TOPICS))
         note(span, topic_count=len(found.outcome.topics), reused=found.is_reused)
     if found.outcome.left_out:
         message = f"{len(found.outcome.left_out)} key topics that the summary does not mention were left out"

@@ -1,6 +1,5 @@
 """SummarizeService on a real server: the stream, resuming, cancelling, and what is refused."""
 
-import asyncio
 from collections.abc import AsyncIterator
 
 import grpc
@@ -113,29 +112,6 @@ async def test_very_many_chunks_are_refused_and_a_very_long_one_is_split(served:
     document = pb.Document(chunks=[pb.DocumentChunk(text="word " * 400_000)])
     response = await served.stub.PlanSummary(pb.PlanSummaryRequest(document=document))
     assert response.plan.map_calls > 50
-
-
-async def test_a_stopping_server_puts_a_summary_aside_for_the_next_one(start: Start) -> None:
-    async with bench(start) as served:
-        served.endpoint.gate.clear()
-        call = served.stub.Summarize(pb.SummarizeRequest(document=chunks(29)))
-        events = aiter(call)
-        summary_id = (await anext(events)).event.accepted.summary_id
-        await served.endpoint.log.until(lambda log: log.in_flight > 0)
-        stopping = asyncio.create_task(served.app.__aexit__(None, None, None))
-        await asyncio.sleep(0)  # one turn of the loop, in which the server begins to stop
-        served.endpoint.gate.set()
-        await stopping
-        assert (await error_of(call)).code() is StatusCode.UNAVAILABLE
-        log = served.endpoint.log
-        assert (log.left, log.answered.total()) == (0, log.requests.total())  # what was begun is finished
-        assert log.requests.total() < 9  # and no more
-    async with bench(start) as served:
-        view = await served.stub.GetSummary(pb.GetSummaryRequest(summary_id=summary_id))
-        assert (view.is_running, view.summary.status) == (False, pb.SUMMARY_STATUS_CANCELLED)
-        followed = await follow(served.stub.ResumeSummary(pb.ResumeSummaryRequest(summary_id=summary_id)))
-        assert followed.summary.status == pb.SUMMARY_STATUS_DONE
-        assert "writer_changed" in [warning.code for warning in followed.summary.warnings]  # another port
 
 
 async def test_without_a_language_model_sentences_are_chosen_and_have_the_length_of_the_schedule(
