@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -57,10 +58,22 @@ async def calls_after(place: Path | str, before: Document, after: Document) -> i
     return calls
 
 
-@pytest.mark.parametrize("place", [0, 1, 700, 703, 706, 1_399, 1_402])
-async def test_a_paragraph_inserted_anywhere_takes_ten_calls_at_most(tmp_path: Path, place: int) -> None:
-    after = [*TEXTS[:place], "A new paragraph: the motor draws 5 A.", *TEXTS[place:]]
-    assert await calls_after(tmp_path, document_of(TEXTS), document_of(after)) <= 10
+NEW = "A new paragraph: the motor draws 5 A."
+EDITS = {
+    **{
+        f"inserted at {place}": ([*TEXTS[:place], NEW, *TEXTS[place:]], 10)
+        for place in (0, 1, 700, 703, 706, 1_399, 1_402)
+    },
+    "appended": ([*TEXTS, NEW], 6),
+    "taken out": (TEXTS[:700] + TEXTS[701:], 10),
+}
+
+
+@pytest.mark.parametrize(("after", "most_calls"), EDITS.values(), ids=EDITS)
+async def test_an_edited_paragraph_takes_few_calls_wherever_it_is(
+    tmp_path: Path, after: list[str], most_calls: int
+) -> None:
+    assert await calls_after(tmp_path, document_of(TEXTS), document_of(after)) <= most_calls
 
 
 async def test_an_insertion_takes_ten_calls_at_most_in_postgres(postgres_url: str) -> None:
@@ -69,21 +82,9 @@ async def test_an_insertion_takes_ten_calls_at_most_in_postgres(postgres_url: st
     assert await calls_after(postgres_url, document_of(texts), document_of(after)) <= 10
 
 
-async def test_a_paragraph_appended_takes_six_calls_at_most(tmp_path: Path) -> None:
-    assert await calls_after(tmp_path, document_of(TEXTS), document_of([*TEXTS, "The motor draws 5 A."])) <= 6
-
-
-async def test_a_paragraph_taken_out_takes_ten_calls_at_most(tmp_path: Path) -> None:
-    assert await calls_after(tmp_path, document_of(TEXTS), document_of(TEXTS[:700] + TEXTS[701:])) <= 10
-
-
-async def test_a_renamed_document_takes_no_call(tmp_path: Path) -> None:
-    assert await calls_after(tmp_path, document_of(TEXTS[:60]), document_of(TEXTS[:60], name="renamed")) == 0
-
-
-async def test_a_document_of_other_pages_takes_no_call_of_the_map(tmp_path: Path) -> None:
-    after = document_of(TEXTS[:60], chunks_per_page=3)
-    assert await calls_after(tmp_path, document_of(TEXTS[:60]), after) == 0
+@pytest.mark.parametrize("change", [{"name": "renamed"}, {"chunks_per_page": 3}])
+async def test_a_renamed_document_and_one_of_other_pages_take_no_call(tmp_path: Path, change: dict[str, Any]) -> None:
+    assert await calls_after(tmp_path, document_of(TEXTS[:60]), document_of(TEXTS[:60], **change)) == 0
 
 
 async def test_a_chapter_that_is_rewritten_takes_its_own_calls_and_the_merges_above(tmp_path: Path) -> None:

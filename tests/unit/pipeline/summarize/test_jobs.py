@@ -34,13 +34,11 @@ def last(events: list[Event]) -> Finished:
     return events[-1]
 
 
-@pytest.mark.parametrize("place", ["sqlite", "postgres"])
 async def test_a_submitted_summary_is_written_without_a_reader(
-    tmp_path: Path, place: str, request: pytest.FixtureRequest
+    tmp_path: Path, postgres_url_or_none: str | None
 ) -> None:
-    where = tmp_path if place == "sqlite" else str(request.getfixturevalue("postgres_url"))
-    writer = ScriptedWriter(identity=f"jobs-{place}")
-    async with summarizer_in(where, **QUICK) as jobs, JobRunner(jobs, writer):
+    writer = ScriptedWriter(identity="jobs")
+    async with summarizer_in(postgres_url_or_none or tmp_path, **QUICK) as jobs, JobRunner(jobs, writer):
         queued = await submit(jobs, writer)
         assert queued.status is SummaryStatus.QUEUED
         events = await read_all(jobs.watch(queued.summary_id))
@@ -139,13 +137,11 @@ async def test_a_full_queue_refuses_and_takes_what_it_has_again(tmp_path: Path) 
         assert (await jobs.submit_again(queued.summary_id)).status is SummaryStatus.QUEUED
 
 
-@pytest.mark.parametrize("place", ["sqlite", "postgres"])
 async def test_owners_take_turns_whatever_priority_one_of_them_chooses(
-    tmp_path: Path, place: str, request: pytest.FixtureRequest
+    tmp_path: Path, postgres_url_or_none: str | None
 ) -> None:
-    where = tmp_path if place == "sqlite" else str(request.getfixturevalue("postgres_url"))
-    writer = ScriptedWriter(identity=f"turns-{place}")
-    async with summarizer_in(where) as summarizer:
+    writer = ScriptedWriter(identity="turns")
+    async with summarizer_in(postgres_url_or_none or tmp_path) as summarizer:
         anns, bobs = (summarizer.owned_by(owner) for owner in ("ann", "bob"))
         urgent = JobPriority.INTERACTIVE
         first, second, third = [await submit(anns, writer, count, priority=urgent) for count in (20, 21, 22)]

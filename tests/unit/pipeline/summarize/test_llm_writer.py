@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from pipeline.llm.chat_model import ChatRequest, LlmUsage
-from pipeline.llm.errors import EndpointUnavailableError, SchemaMismatchError
+from pipeline.llm.errors import SchemaMismatchError
 from pipeline.reading.terms import find_terms
 from pipeline.summarize.document import SourceChunk, SummaryType
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
@@ -251,10 +251,3 @@ async def test_no_prompt_of_a_whole_summary_overflows_a_small_context(tmp_path: 
     assert result.status is SummaryStatus.DONE
     for request in chat.requests:
         assert chat.prompt_tokens(request) + request.max_tokens <= context_tokens
-
-
-async def test_an_error_of_the_endpoint_reaches_the_result(tmp_path: Path) -> None:
-    writer, _ = writer_with(EndpointUnavailableError("the endpoint is down: start it", retry_after_s=3))
-    result = await summary_of(tmp_path, numbered_document(3), writer)
-    assert result.failure
-    assert (result.status, result.failure.kind) == (SummaryStatus.FAILED, "EndpointUnavailableError")

@@ -239,9 +239,11 @@ async def test_a_model_that_cannot_write_the_language_is_asked_again_and_named(t
     assert "could not be repaired" in result.text
 
 
-@pytest.mark.parametrize("name", ["language", "instructions"])
-async def test_what_only_a_language_model_can_do_is_refused_without_one(tmp_path: Path, name: str) -> None:
-    options = SummarizeOptions.model_validate({name: "French"})
+@pytest.mark.parametrize(
+    ("name", "text"), [("language", "French"), ("instructions", "Be kind."), ("json_schema", '{"type": "object"}')]
+)
+async def test_what_only_a_language_model_can_do_is_refused_without_one(tmp_path: Path, name: str, text: str) -> None:
+    options = SummarizeOptions.model_validate({name: text})
     with pytest.raises(InvalidInputError, match=f"options.{name}"):
         await summary(tmp_path, extractive(), options)
 
