@@ -10,9 +10,8 @@ from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
 from pipeline.reading.compression import get_target_summary_length
 from tests.integration.conftest import Start
-from tests.integration.summarize.summaries import PASS, Bench, bench, chunks, follow
+from tests.integration.summarize.summaries import Bench, bench, chunks, follow
 from tests.integration.support.rich_errors import assert_refused, error_of, retry_delay_s
-from tests.scripted_endpoint.author import write
 from tests.scripted_endpoint.faults import Fault, FaultPlan
 from tests.scripted_endpoint.script import Script
 
@@ -93,17 +92,6 @@ async def test_a_failing_endpoint_leaves_a_partial_summary_that_says_why(
         assert followed.summary.failure.message
         view = await served.stub.GetSummary(pb.GetSummaryRequest(summary_id=followed.summary_id))
         assert view.summary.failure.kind == kind
-
-
-async def test_a_summary_that_failed_is_finished_without_repeating_a_call(start: Start) -> None:
-    broken = Script(replies=(PASS,), author=write, first_faults=(None, Fault.HTML, Fault.HTML))
-    async with bench(start, broken, llm={"rates": {"max_concurrency": 1}}) as served:
-        options = pb.SummarizeOptions(wave_batches=1)
-        failed = await follow(served.stub.Summarize(pb.SummarizeRequest(document=chunks(29), options=options)))
-        assert (failed.summary.status, failed.summary.calls_done) == (pb.SUMMARY_STATUS_FAILED, 1)
-        done = await follow(served.stub.ResumeSummary(pb.ResumeSummaryRequest(summary_id=failed.summary_id)))
-        assert done.summary.status == pb.SUMMARY_STATUS_DONE
-        assert set(served.endpoint.log.answered.values()) == {1}
 
 
 async def test_very_many_chunks_are_refused_and_a_very_long_one_is_split(served: Bench) -> None:

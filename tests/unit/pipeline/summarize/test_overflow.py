@@ -60,6 +60,7 @@ async def test_every_chunk_is_extracted_however_little_fits(tmp_path: Path, most
     writer = Narrower(most_chars)
     result = await summarize(tmp_path, writer, text="These are some more words of it.")
     assert result.status is SummaryStatus.DONE
+    assert result.usage.calls == len(writer.answered)
     everything = " ".join(writer.extracted).split()
     expected = " ".join(chunk.text for chunk in numbered_document(30, text="These are some more words of it.").chunks)
     assert sorted(everything) == sorted(expected.split())
@@ -73,12 +74,6 @@ async def test_a_chunk_that_does_not_fit_is_cut(tmp_path: Path) -> None:
         " ".join(writer.extracted).split()
         == numbered_document(1, text="Many words stand here. " * 40).chunks[0].text.split()
     )
-
-
-async def test_usage_counts_the_calls_that_were_answered(tmp_path: Path) -> None:
-    writer = Narrower(200)
-    result = await summarize(tmp_path, writer)
-    assert result.usage.calls == len(writer.answered)
 
 
 @pytest.mark.parametrize(

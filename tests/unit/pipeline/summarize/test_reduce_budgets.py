@@ -67,10 +67,14 @@ async def reduce(tmp_path: Path, writer: Verbose, batches: int) -> tuple[list[Me
     return [task for task in writer.asked if isinstance(task, MergeTask)], result.status, failure
 
 
-async def test_groups_shrink_to_what_fits_but_not_below_two(tmp_path: Path) -> None:
+async def test_groups_shrink_to_what_fits_but_not_below_two_and_totals_follow(tmp_path: Path) -> None:
     writer = Verbose([200] * 9)
-    merges, status, _ = await reduce(tmp_path, writer, 9)
-    assert status is SummaryStatus.DONE
+    events = await events_of(tmp_path, numbered_document(9), writer, options=SummarizeOptions(batch_size=1))
+    result, planned = result_of(events), next(event for event in events if isinstance(event, Planned))
+    assert not planned.plan.is_exact
+    assert result.status is SummaryStatus.DONE
+    assert result.calls_done == result.calls_planned == len(writer.asked)
+    merges = [task for task in writer.asked if isinstance(task, MergeTask)]
     assert [len(task.extractions) for task in merges if task.level == 1] == [3, 3, 3]
     for task in merges:
         assert sum(writer.count_tokens(one.text) for one in task.extractions) <= BUDGET
@@ -100,16 +104,6 @@ async def test_a_compression_without_progress_ends_with_an_error(tmp_path: Path,
     writer = Verbose([500] * 4, shrink=shrink)
     _, status, failure = await reduce(tmp_path, writer, 4)
     assert (status, failure) == (SummaryStatus.FAILED, "StalledReductionError")
-
-
-async def test_totals_follow_when_groups_shrink(tmp_path: Path) -> None:
-    writer = Verbose([200] * 9)
-    document = numbered_document(9)
-    events = await events_of(tmp_path, document, writer, options=SummarizeOptions(batch_size=1))
-    result = result_of(events)
-    planned = next(event for event in events if isinstance(event, Planned))
-    assert not planned.plan.is_exact
-    assert result.calls_done == result.calls_planned == len(writer.asked)
 
 
 async def test_an_answer_that_stays_cut_is_reported(tmp_path: Path) -> None:
