@@ -187,14 +187,9 @@ class SummaryRun:
         self._meter = Meter(plan, calls_done=done, calls_total=plan.calls(), calls_reused=done)
         citing = Citing(self._cite)
         run = Run(job, plan, self._meter, citing, self.calls)
-        reading = asyncio.create_task(run.terms.read_ahead(job.off_loop))
-        try:
+        async with run.side_work():
             await self._drive(run)
             self._citation = await citing.of(await Assembler(job.store, job.summary, job.config).finished_text())
-        finally:
-            run.terms.stop()
-            reading.cancel()
-            await asyncio.gather(reading, citing.stop(), return_exceptions=True)
 
     async def _open_budget(self) -> None:
         """Has the calls of this task taken out of the summary's budget, with what earlier runs took."""

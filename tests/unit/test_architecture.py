@@ -63,7 +63,6 @@ SAME_THING = {
         "score",  # of a framework: the locks, Ultra
         "plan",  # what is computed, decided before it is: evaluation, evidence, summary
         "ask",  # one answer of a language model: of any, of the synthesis
-        "messages",  # the prompts of one room
         "proposals",  # of any author, of the language model
         "questions",  # about a summary: found by rules, by the language model, scored
         "claims",  # of a summary: found, counted

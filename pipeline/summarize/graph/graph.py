@@ -18,9 +18,17 @@ from opentelemetry.trace import Span
 
 from pipeline.summarize.duplicates import DuplicateFilter
 from pipeline.summarize.events import BatchDone, Drafted, GroupDone, Phase, Reflected, TopicsFound
-from pipeline.summarize.graph.calls import PlannedCall, StepAnswer, TextCall, answer, ask_text, warn_of_text
+from pipeline.summarize.graph.calls import (
+    PlannedCall,
+    StepAnswer,
+    TextCall,
+    answer,
+    ask_merge,
+    ask_text,
+    fit_group,
+    warn_of_text,
+)
 from pipeline.summarize.graph.finish import finish, write_json, write_layers
-from pipeline.summarize.graph.overflow import ask_merge, extract_fitting, fit_group
 from pipeline.summarize.graph.run import Run
 from pipeline.summarize.graph.texts import (
     GROUPS,
@@ -149,8 +157,7 @@ async def _extract_batch(run: Run, iteration: int, index: int) -> StepAnswer[Tex
         return measure(run.terms.of(index), [run.mentions_of(text), *known])
 
     output = StepOutput(index, "", 0, batch.chunk_indexes, batch.pages)
-    step, write = StepId(iteration, Stage.MAP, 0, index), partial(extract_fitting, run)
-    call = TextCall(step, task, write, measured, output, run.plan.batch_calls[index])
+    call = TextCall(StepId(iteration, Stage.MAP, 0, index), task, measured, output, run.plan.batch_calls[index])
     extraction = await ask_text(run, call)
     run.job.channel.offer(
         BatchDone(
@@ -194,7 +201,7 @@ async def _extract_task(run: Run, iteration: int, index: int) -> ExtractTask:
         context=await _context(run, iteration, index, limit),
         context_is_source=run.plan.uses_source_context,
         critique=critique,
-        wishes=run.job.options.wishes,
+        wishes=run.wishes,
         least_share=run.plan.least_share,
     )
 
@@ -427,7 +434,7 @@ async def _judge(run: Run, iteration: int) -> VerdictOutcome:
         iteration,
         summary,
         retention,
-        options.wishes,
+        run.wishes,
         run.plan.target_tokens,
     )
 

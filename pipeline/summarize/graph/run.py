@@ -29,6 +29,7 @@ from pipeline.summarize.packing import head_by_tokens
 from pipeline.summarize.plan import SummaryPlan
 from pipeline.summarize.result import SummaryWarning, WarningCode
 from pipeline.summarize.retention import Mentions
+from pipeline.summarize.steering.wishes import Wishes
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput, StoredSummary
 from pipeline.summarize.storage.store import SummaryStore
 from pipeline.summarize.writer import DraftListener, Extraction, MergeStage, MergeTask, Writer
@@ -217,6 +218,7 @@ class Run:
     calls: CallGate = field(default_factory=CallGate)
     terms: BatchTerms = field(init=False)
     background: Background = field(init=False)
+    wishes: Wishes = field(init=False)
     slots: asyncio.Semaphore = field(init=False)
     count_tokens: Callable[[str], int] = field(init=False)
     mentions_of: Callable[[str], Mentions] = field(init=False)
@@ -224,6 +226,7 @@ class Run:
 
     def __post_init__(self) -> None:
         self.terms, self.background = BatchTerms(self.plan.batches), Background(self.plan.batches)
+        self.wishes = self.job.options.wishes
         self.slots = asyncio.Semaphore(self.plan.concurrency)
         self.count_tokens = lru_cache(_REMEMBERED_TEXTS)(self.job.writer.count_tokens)
         self.mentions_of = lru_cache(_REMEMBERED_TEXTS)(Mentions.of)
@@ -237,6 +240,17 @@ class Run:
         if not self.job.channel.wants_drafts:
             return None
         return lambda text: self.job.channel.offer(Drafted(iteration, text))
+
+    @asynccontextmanager
+    async def side_work(self) -> AsyncIterator[None]:
+        """Owns what goes on beside the graph: reads the terms of all batches ahead, and ends citations at the end."""
+        reading = asyncio.create_task(self.terms.read_ahead(self.job.off_loop))
+        try:
+            yield
+        finally:
+            self.terms.stop()
+            reading.cancel()
+            await asyncio.gather(reading, self.citing.stop(), return_exceptions=True)
 
     @asynccontextmanager
     async def beside(self) -> AsyncIterator[None]:
@@ -258,7 +272,7 @@ class Run:
             group_count=1,
             extractions=tuple(texts),
             target_tokens=target_tokens,
-            wishes=self.job.options.wishes,
+            wishes=self.wishes,
         )
 
     async def record(self, step: StepId, output: StepOutput, body: str | None) -> None:
