@@ -21,7 +21,6 @@ from server.rpc.handlers import name_session
 from server.rpc.record import current_caller, token_allowance
 from server.services.summarize_reply import to_document, to_event, to_page, to_plan, to_submitted, to_view
 from server.services.summarize_request import (
-    DocumentRules,
     inside,
     parse_budget,
     parse_document,
@@ -37,6 +36,7 @@ class SummarizeServicer(SummarizeServiceServicer):
 
     Args:
         chosen: who writes; None refuses what needs a writer.
+        chunk_tokens: see `parse_document`.
         cpu: threads for checking and cutting documents; owned by the app.
     """
 
@@ -44,13 +44,13 @@ class SummarizeServicer(SummarizeServiceServicer):
         self,
         summarizer: Summarizer,
         chosen: ChosenWriter | None,
-        rules: DocumentRules,
         *,
+        chunk_tokens: int,
         cpu: Executor,
     ) -> None:
         self._summarizer = summarizer
         self._chosen = chosen
-        self._rules = rules
+        self._chunk_tokens = chunk_tokens
         self._cpu = cpu
 
     async def Summarize(
@@ -170,5 +170,5 @@ class SummarizeServicer(SummarizeServiceServicer):
     async def _document(self, request: pb.SummarizeRequest | pb.PlanSummaryRequest) -> Document:
         if not request.HasField("document"):
             raise InvalidInputError("document", "a value", "nothing")
-        work = partial(parse_document, request.document, self._rules)
+        work = partial(parse_document, request.document, self._summarizer.config.limits, self._chunk_tokens)
         return await asyncio.get_running_loop().run_in_executor(self._cpu, work)
