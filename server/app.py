@@ -24,7 +24,7 @@ from pipeline.assess.assessor import Assessor
 from pipeline.assess.synthesis.synthesizer import Synthesizer
 from pipeline.errors import needs_extra
 from pipeline.summarize.errors import StorageError
-from pipeline.summarize.jobs.runner import JobRunner
+from pipeline.summarize.jobs import JobRunner
 from pipeline.summarize.summarizer import Summarizer, open_summarizer
 from server.backends import Backends, ChosenWriter, open_backends
 from server.errors import StartupError
@@ -47,7 +47,6 @@ from server.services.evaluate import EvaluateServicer
 from server.services.inference import InferenceServicer
 from server.services.judge import Answers, Judges, JudgeServicer
 from server.services.summarize import SummarizeServicer
-from server.services.summarize_request import DocumentRules
 from server.services.summary_writer import choose_writer
 from server.settings import Settings
 
@@ -263,12 +262,7 @@ class App:
         # Threads of their own: choosing sentences of a book must not hold up an evaluation.
         cpu = stack.enter_context(ThreadPoolExecutor(settings.services.cpu_threads, "precis-summaries"))
         chosen = choose_writer(settings, backends, cpu=cpu)
-        servicer = SummarizeServicer(
-            summarizer,
-            chosen,
-            DocumentRules(settings.summarize.limits, settings.services.chunk_tokens),
-            cpu=cpu,
-        )
+        servicer = SummarizeServicer(summarizer, chosen, chunk_tokens=settings.services.chunk_tokens, cpu=cpu)
         server: Any = table
         add_SummarizeServiceServicer_to_server(servicer, server)
         return chosen

@@ -10,6 +10,7 @@ from pipeline.summarize.citations.places import NOT_CITED, Citations
 from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.gate.findings import Trust
 from pipeline.summarize.gate.report import add_up_trust, first_warnings, flaw_note, place_of, trust_warnings
+from pipeline.summarize.graph.run import Meter
 from pipeline.summarize.graph.texts import (
     LAYERS,
     TEXT,
@@ -17,11 +18,12 @@ from pipeline.summarize.graph.texts import (
     UNIQUE,
     VERDICT,
     WRITTEN,
+    Stored,
     TextOutcome,
     UniqueText,
     VerdictOutcome,
+    read_step,
 )
-from pipeline.summarize.meter import Meter
 from pipeline.summarize.result import (
     IntermediateSummary,
     StageRetention,
@@ -42,6 +44,8 @@ _MOST_DUPLICATES = 1_000
 _MOST_INTERMEDIATE_CHARS = 200_000
 _TEXTS_AT_ONCE = 64
 
+_Levels = list[tuple[int, Stage, int, int]]  # iteration, stage, level and number of steps
+
 
 def stored_result(summary: StoredSummary) -> SummaryResult | None:
     """Returns the result of the last run; that of an equal document of another name, under this one's."""
@@ -54,21 +58,6 @@ def stored_result(summary: StoredSummary) -> SummaryResult | None:
         document_name=summary.request.document_name,
         budget=summary.request.limited_to,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How a run ended.
-
-    Attributes:
-        meter: of the run; None if the result is put together without one.
-        citation: of the finished text.
-    """
-
-    status: SummaryStatus
-    failure: SummaryFailure | None = None
-    meter: Meter | None = None
-    citation: Citations = NOT_CITED
 
 
 @dataclass(slots=True)
@@ -85,13 +74,14 @@ class _Measured:
         if step.stage is not Stage.COMPRESS:
             retention = add_up(outcome.retention for _, outcome in outcomes)
             self.stages.append(StageRetention(step.stage, step.level, retention))
-            self.duplicates += [
-                each for output, outcome in outcomes for each in outcome.duplicates_from(output.chunk_indexes[0])
-            ]
-        self.trusts += [outcome.trust for _, outcome in outcomes if outcome.trust]
         for output, outcome in outcomes:
-            place = place_of(step._replace(position=output.position), output)
-            self.warnings += trust_warnings(outcome.trust, place)
+            if step.stage is not Stage.COMPRESS:
+                self.duplicates += outcome.duplicates_from(output.chunk_indexes[0])
+            if outcome.trust:
+                self.trusts.append(outcome.trust)
+                self.warnings += trust_warnings(
+                    outcome.trust, place_of(step._replace(position=output.position), output)
+                )
 
 
 class Assembler:
@@ -103,72 +93,86 @@ class Assembler:
         self._id = summary.summary_id
         self._config = config
 
-    async def assemble(self, ending: Ending) -> SummaryResult:
-        """Returns the result as far as the summary came."""
+    async def assemble(
+        self,
+        status: SummaryStatus,
+        failure: SummaryFailure | None = None,
+        *,
+        meter: Meter | None = None,
+        citation: Citations = NOT_CITED,
+    ) -> SummaryResult:
+        """Returns the result as far as the summary came.
+
+        Args:
+            status: how its last run ended, and `failure` why.
+            meter: of that run; None if the result is put together without one.
+            citation: of the finished text.
+        """
         levels = await self._store.levels(self._id)
-        topics_of = {iteration for iteration, stage, *_ in levels if stage is Stage.TOPICS}
         finals = [iteration for iteration, stage, *_ in levels if stage is Stage.FINAL]
-        verdicts = {iteration: verdict for iteration in finals if (verdict := await self._verdict(iteration))}
+        verdicts = {number: found for number in finals if (found := await self._read(number, Stage.REFLECT, VERDICT))}
         begun = max((iteration for iteration, *_ in levels), default=1)
-        is_done = ending.status is SummaryStatus.DONE
-        chosen = max(topics_of) if is_done else _best(finals, verdicts) or begun
-        text, warnings = await self._text(chosen, levels, is_final=chosen in finals)
-        if ending.failure and chosen in finals and begun > chosen:
+        is_done = status is SummaryStatus.DONE
+        chosen = _with_topics(levels) if is_done else _best(finals, verdicts) or begun
+        final = await self._read(chosen, Stage.FINAL, UNIQUE)
+        text, warnings = (final.text, []) if final else await self._partial_text(chosen, levels)
+        if failure and final and begun > chosen:
             warnings.append(SummaryWarning(WarningCode.ITERATION_FAILED, f"iteration {begun} failed: this is {chosen}"))
-        verdict, plan, meter = verdicts.get(chosen), self._summary.plan, ending.meter
-        measured, calls_done = await self._measure(chosen, levels), await self._store.call_count(self._id)
+        verdict, measured = verdicts.get(chosen), await self._measure(chosen, levels)
+        topics = await self._read(chosen, Stage.TOPICS, TOPICS)
+        json = await self._read(chosen, Stage.JSON, WRITTEN, level=1)
         result = SummaryResult(
             summary_id=self._id,
             document_id=self._summary.request.document_id,
             document_name=self._summary.request.document_name,
-            status=ending.status,
+            status=status,
             text="\n\n".join(filter(None, (text, flaw_note(measured.warnings)))),
-            topics=await self._topics(chosen) if is_done else (),
+            topics=topics.topics if topics and is_done else (),
             writer=self._summary.request.writer,
             iteration=chosen,
             iterations=begun,
             critic_verdict=verdict.verdict.critic_verdict if verdict else None,
             critique=verdict.verdict.text if verdict else "",
             warnings=(*await self._warnings(), *warnings, *first_warnings(measured.warnings)),
-            failure=ending.failure,
-            calls_done=calls_done,
-            calls_planned=max(calls_done, meter.calls_total if meter else plan.calls(begun) if plan else 0),
-            calls_reused=meter.calls_reused if meter else 0,
-            usage=meter.usage if meter else LlmUsage(),
-            elapsed_s=meter.elapsed_s if meter else 0.0,
-            input_tokens=plan.input_tokens if plan else 0,
-            output_tokens=await self._output_tokens(chosen) if chosen in finals else 0,
+            failure=failure,
+            output_tokens=(await self._store.outputs(self._id, chosen, Stage.FINAL))[0].tokens if final else 0,
             stages=tuple(measured.stages),
             retention=verdict.retention if verdict else None,
             duplicates=tuple(measured.duplicates[:_MOST_DUPLICATES]),
             duplicate_count=len(measured.duplicates),
             trust=add_up_trust(measured.trusts),
+            citation=citation,
+            length=final.length if final else None,
+            layers=await self._read(chosen, Stage.LAYERS, LAYERS) or SummaryLayers(),
+            budget=self._summary.request.limited_to,
+            json=json.text if json and is_done else "",
         )
-        return await self._with_totals(replace(result, citation=ending.citation), levels)
+        return await self._with_totals(result, levels, meter)
 
-    async def _with_totals(self, result: SummaryResult, levels: list[tuple[int, Stage, int, int]]) -> SummaryResult:
-        """Adds what all runs cost, how far the map is, and what was asked for: length, JSON, budget."""
+    async def _with_totals(self, result: SummaryResult, levels: _Levels, meter: Meter | None) -> SummaryResult:
+        """Adds what this run and all runs cost, and how far the summary is."""
         totals, plan = await self._store.run_costs.totals(self._id), self._summary.plan
-        begun = (result.iterations, Stage.MAP)
-        is_final = (result.iteration, Stage.FINAL) in {(iteration, stage) for iteration, stage, *_ in levels}
+        begun, calls_done = (result.iterations, Stage.MAP), await self._store.call_count(self._id)
+        calls_planned = meter.calls_total if meter else plan.calls(result.iterations) if plan else 0
         return replace(
             result,
+            calls_done=calls_done,
+            calls_planned=max(calls_done, calls_planned),
+            calls_reused=meter.calls_reused if meter else 0,
+            usage=meter.usage if meter else LlmUsage(),
+            elapsed_s=meter.elapsed_s if meter else 0.0,
+            input_tokens=plan.input_tokens if plan else 0,
             total_usage=totals.usage,
             total_elapsed_s=totals.elapsed_s,
             run_count=totals.run_count,
             current_batch=sum(count for iteration, stage, _, count in levels if (iteration, stage) == begun),
             batch_count=plan.batch_count if plan else 0,
-            length=(await self._final(result.iteration)).length if is_final else None,
-            layers=await self._layers(result.iteration),
-            budget=self._summary.request.limited_to,
-            json=await self._json(result.iteration) if result.status is SummaryStatus.DONE else "",
         )
 
     async def finished_text(self) -> str:
         """Returns the summary of the iteration whose topics were found, as it was written."""
-        levels = await self._store.levels(self._id)
-        chosen = max(iteration for iteration, stage, *_ in levels if stage is Stage.TOPICS)
-        return (await self._text(chosen, levels, is_final=True))[0]
+        final = await self._read(_with_topics(await self._store.levels(self._id)), Stage.FINAL, UNIQUE)
+        return final.text if final else ""
 
     async def intermediate_summaries(self, iteration: int) -> tuple[IntermediateSummary, ...]:
         """Returns what was extracted from each batch, then what merges made of it, as far as the bound goes."""
@@ -185,12 +189,8 @@ class Assembler:
                 found.append(IntermediateSummary(level, output.position, output.chunk_indexes, output.pages, text))
         return tuple(found)
 
-    async def _text(
-        self, iteration: int, levels: list[tuple[int, Stage, int, int]], *, is_final: bool
-    ) -> tuple[str, list[SummaryWarning]]:
-        """Returns the summary, or the texts of the highest level that is complete, or all extractions."""
-        if is_final:
-            return (await self._final(iteration)).text, []
+    async def _partial_text(self, iteration: int, levels: _Levels) -> tuple[str, list[SummaryWarning]]:
+        """Returns the texts of the highest level that is complete, or all extractions."""
         complete = [level for number, stage, level, _ in levels if number == iteration and stage is Stage.UNIQUE]
         texts: list[str] = []
         chars_left = self._config.partial_chars
@@ -204,15 +204,7 @@ class Assembler:
                 return "\n\n".join(texts), [SummaryWarning(WarningCode.TEXT_CUT, message)]
         return "\n\n".join(texts), []
 
-    async def _layers(self, iteration: int) -> SummaryLayers:
-        bodies = await self._store.bodies(self._id, StepId(iteration, Stage.LAYERS), 0)
-        return LAYERS.validate_json(bodies[0][1]) if bodies else SummaryLayers()
-
-    async def _final(self, iteration: int) -> UniqueText:
-        bodies = await self._store.bodies(self._id, StepId(iteration, Stage.FINAL), 0)
-        return UNIQUE.validate_json(bodies[0][1])
-
-    async def _measure(self, iteration: int, levels: list[tuple[int, Stage, int, int]]) -> "_Measured":
+    async def _measure(self, iteration: int, levels: _Levels) -> _Measured:
         """Adds up what the calls of an iteration kept, and collects what was said twice and what the gate found."""
         measured = _Measured()
         for number, stage, level, _ in sorted(levels, key=lambda entry: entry[2]):
@@ -240,23 +232,16 @@ class Assembler:
                 return
             first = first._replace(position=last + 1)
 
-    async def _verdict(self, iteration: int) -> VerdictOutcome | None:
-        bodies = await self._store.bodies(self._id, StepId(iteration, Stage.REFLECT), 0)
-        return VERDICT.validate_json(bodies[0][1]) if bodies else None
-
-    async def _topics(self, iteration: int) -> tuple[str, ...]:
-        bodies = await self._store.bodies(self._id, StepId(iteration, Stage.TOPICS), 0)
-        return TOPICS.validate_json(bodies[0][1]).topics
-
-    async def _json(self, iteration: int) -> str:
-        bodies = await self._store.bodies(self._id, StepId(iteration, Stage.JSON, 1), 0)
-        return WRITTEN.validate_json(bodies[0][1]).text if bodies else ""
-
-    async def _output_tokens(self, iteration: int) -> int:
-        return (await self._store.outputs(self._id, iteration, Stage.FINAL))[0].tokens
+    async def _read(self, iteration: int, stage: Stage, form: TypeAdapter[Stored], *, level: int = 0) -> Stored | None:
+        return await read_step(self._store, self._id, StepId(iteration, stage, level), form)
 
     async def _warnings(self) -> list[SummaryWarning]:
         return [SummaryWarning(code, message) for code, message in await self._store.warnings(self._id)]
+
+
+def _with_topics(levels: _Levels) -> int:
+    """Returns the iteration whose topics were found."""
+    return max(iteration for iteration, stage, *_ in levels if stage is Stage.TOPICS)
 
 
 def _best(finals: list[int], verdicts: dict[int, VerdictOutcome]) -> int | None:

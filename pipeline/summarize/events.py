@@ -1,17 +1,55 @@
-"""The events of a running summary, and what an operator counts.
+"""The events of a running summary, the channel that carries them to slow readers, and what an operator counts.
 
 The server implements the counting with its metrics.
 """
 
-from dataclasses import dataclass
+import asyncio
+import weakref
+from collections import deque
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from types import UnionType
 
 from pipeline.llm.chat_model import LlmUsage
-from pipeline.summarize.plan import SummaryPlan, SummaryProgress
+from pipeline.summarize.plan import SummaryPlan
 from pipeline.summarize.result import SummaryResult, SummarySection, SummaryWarning
 from pipeline.summarize.retention import Retention
 from pipeline.summarize.storage.records import Stage, SummaryStatus
 from pipeline.summarize.writer import CriticVerdict
+
+
+class Phase(StrEnum):
+    """What the graph is at."""
+
+    PLAN = "plan"
+    MAP = "map"
+    REDUCE = "reduce"
+    REFLECT = "reflect"
+    TOPICS = "topics"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryProgress:
+    """How far a summary is. It comes with every step, so that a reader may miss any of them.
+
+    Attributes:
+        calls_done: planned calls that are finished, by this run, earlier ones or the cache.
+        calls_total: planned calls of all iterations begun; grows when a FAIL begins another, or a group must shrink.
+        calls_reused: part of `calls_done` that cost nothing in this run.
+        eta_s: estimate of the rest; None until a call has been timed.
+        joined_events: events that were dropped before this one since the reader was slow.
+    """
+
+    phase: Phase
+    iteration: int
+    calls_done: int
+    calls_total: int
+    calls_reused: int
+    usage: LlmUsage
+    elapsed_s: float
+    eta_s: float | None
+    joined_events: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,3 +223,112 @@ class SummaryObserver:
 
     def call_ended(self, stage: Stage, outcome: CallOutcome, call_s: float, usage: LlmUsage) -> None:
         """A planned call ended; a reused one took no time and cost nothing."""
+
+
+_MOST_HISTORY = 1_000  # events that a later reader is told of
+
+
+class EventChannel:
+    """A queue whose writer never waits and whose memory is bounded.
+
+    Events of single batches and groups are progress: when too many wait, the oldest of them is dropped, and the next
+    one says how many were. Since each carries the totals, nothing is lost but the moments. Of drafts only the last
+    waits, and the reader gets what he lacks of it as one piece. All other events are kept: each iteration has a few.
+
+    Args:
+        max_progress_events: that wait; None keeps all, for a reader who wants the text of every batch. An event holds
+            no text, so that even all of a long document are small.
+        include_draft: False drops all drafts.
+    """
+
+    def __init__(self, max_progress_events: int | None, *, include_draft: bool = False) -> None:
+        self._limit = max_progress_events
+        self._include_draft = include_draft
+        self._draft: Drafted | None = None
+        self._read_draft: Drafted | None = None
+        self._events: deque[Event] = deque()
+        self._dropped = 0
+        self._closed = False
+        self._changed = asyncio.Event()
+        self._history: list[Event] = []
+        self._last_progress: Event | None = None
+        self._copies: weakref.WeakSet[EventChannel] = weakref.WeakSet()
+
+    @property
+    def wants_drafts(self) -> bool:
+        """Whether a reader wants to see texts as they are written."""
+        return self._include_draft or any(channel.wants_drafts for channel in tuple(self._copies))
+
+    def copy(self, max_progress_events: int, *, include_draft: bool) -> "EventChannel":
+        """Returns a channel for another reader: what happened so far, then every event; of batches and groups the last.
+
+        Whoever forgets it leaves.
+        """
+        channel = EventChannel(max_progress_events, include_draft=include_draft)
+        for event in (*self._history, self._last_progress, None if self._closed else self._draft):
+            if event is not None:
+                channel.offer(event)
+        if self._closed:
+            channel.close()
+        self._copies.add(channel)
+        return channel
+
+    def offer(self, event: Event) -> None:
+        """Adds an event. Never waits."""
+        if isinstance(event, WithText):
+            self._last_progress = event
+            if self._limit is not None:
+                self._dropped += self._make_room(WithText, self._limit)
+        elif isinstance(event, Drafted):
+            self._draft = event
+            self._make_room(Drafted, 1)  # the next draft says all that the one that waits says
+        elif len(self._history) < _MOST_HISTORY:
+            self._history.append(event)
+        if self._include_draft or not isinstance(event, Drafted):
+            self._events.append(event)
+            self._changed.set()
+        for channel in tuple(self._copies):
+            channel.offer(event)
+
+    def _make_room(self, kind: type | UnionType, most: int) -> int:
+        """Drops the oldest event of a kind if as many wait as may. Returns how many were dropped."""
+        waiting = [place for place, event in enumerate(self._events) if isinstance(event, kind)]
+        if len(waiting) < most:
+            return 0
+        del self._events[waiting[0]]
+        return 1
+
+    def close(self) -> None:
+        """Ends the stream after the events that wait."""
+        self._closed = True
+        self._changed.set()
+        for channel in tuple(self._copies):
+            channel.close()
+
+    async def take(self) -> Event | None:
+        """Returns the next event; None when the channel is closed and empty."""
+        while True:
+            while not self._events:
+                if self._closed:
+                    return None
+                self._changed.clear()
+                await self._changed.wait()
+            event = self._events.popleft()
+            if isinstance(event, WithText) and self._dropped:
+                event = replace(event, progress=replace(event.progress, joined_events=self._dropped))
+                self._dropped = 0
+            if not isinstance(event, Drafted):
+                return event
+            if (piece := self._piece(event)) is not None:
+                return piece
+
+    def _piece(self, event: Drafted) -> Drafted | None:
+        """Returns what the reader lacks of a text; None if that is nothing."""
+        before, self._read_draft = self._read_draft, event
+        if before is None:
+            return replace(event, begins_anew=True) if event.text else None
+        is_same = before.iteration == event.iteration and not before.is_checked and not event.is_checked
+        if not is_same or not event.text.startswith(before.text):
+            return replace(event, begins_anew=True)
+        piece = event.text[len(before.text) :]
+        return replace(event, text=piece) if piece else None

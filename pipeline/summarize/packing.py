@@ -25,6 +25,11 @@ class ChunkBatch:
     token_count: int
 
     @property
+    def text(self) -> str:
+        """Of all chunks."""
+        return "\n".join(chunk.text for chunk in self.chunks)
+
+    @property
     def chunk_indexes(self) -> tuple[int, int]:
         """First and last, inclusive."""
         return self.chunks[0].chunk_index, self.chunks[-1].chunk_index

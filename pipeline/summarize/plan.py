@@ -1,18 +1,25 @@
-"""What a summary will cost, worked out before its first call, and how far it is."""
+"""What a summary will cost, worked out before its first call: its batches, its length and all calls.
 
-from collections.abc import Iterable, Sequence
+Batches that an earlier summary read are read again, wherever their texts stand in the document now.
+"""
+
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from functools import partial
 from math import ceil
 
 from pipeline.errors import InvalidInputError
 from pipeline.llm.chat_model import LlmUsage
+from pipeline.off_loop import OffLoop
+from pipeline.reading.compression import get_target_summary_length
 from pipeline.summarize.config import ALL, SummarizeConfig, Wave
 from pipeline.summarize.document import Document, SummarizeOptions
-from pipeline.summarize.incremental.known_calls import CallTexts
+from pipeline.summarize.extractive.lines import count_words
+from pipeline.summarize.known_calls import CallTexts, KnownCalls, TextRow, cut_row, to_cuts
 from pipeline.summarize.packing import BatchPacker, ChunkBatch, ChunkPart, level_calls, to_batches
-from pipeline.summarize.steering.goal import measure_document, set_goal
-from pipeline.summarize.steering.wishes import PLAIN, Shape
+from pipeline.summarize.steering.wishes import PLAIN, LengthGoal, LengthUnit, Shape, SummaryDetail
+from pipeline.summarize.storage.store import SummaryStore
 from pipeline.summarize.writer import Writer, WriterLimits
 
 # One superstep of `wave="all"` holds at most this many batches: LangGraph prepares all tasks of a step at once.
@@ -24,6 +31,7 @@ _REFLECT_CALLS = 1
 _LEAST_SHARE = 0.4
 _SPARE, _SHARE_STEPS = 1.4, 10  # to choose from
 _TOPICS_CALLS = 1
+_ANSWER_ROOM = 1.5  # of the length asked for: a text that ends is better than one that is cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +65,16 @@ class SummaryPlan:
     shape: Shape = PLAIN
     goal_share: float = 1.0
     json_calls: int = 0
+
+    @property
+    def key(self) -> str:
+        """Hash of all that the positions of steps depend on."""
+        digest = hashlib.sha256()
+        for batch in self.batches:
+            digest.update(b"%d %d %d %d\n" % (*batch.chunk_indexes, len(batch.chunks), len(batch.chunks[0].text)))
+        numbers = (self.wave, self.uses_source_context, self.group_size, self.max_iterations, self.reduce_budget_tokens)
+        digest.update(repr((*numbers, self.shape)).encode())
+        return digest.hexdigest()
 
     @property
     def map_calls(self) -> int:
@@ -101,6 +119,12 @@ class SummaryPlan:
     def target_tokens(self) -> int:
         """The length that was asked for; 0 for all that the writer has room for."""
         return round(self.goal_share * self.input_tokens) if self.shape.goal else 0
+
+    @property
+    def answer_tokens(self) -> int:
+        """The longest answer for a text that is to be the summary."""
+        most, wanted = self.limits.output_tokens, self.target_tokens
+        return max(1, min(most, round(_ANSWER_ROOM * wanted))) if wanted else most
 
     def calls(self, iterations: int = 1) -> int:
         """Returns all calls when the critic is content, or at the limit, after `iterations`: 270, then 539."""
@@ -159,40 +183,6 @@ class SummaryPlan:
         return self.max_iterations * each + 4
 
 
-class Phase(StrEnum):
-    """What the graph is at."""
-
-    PLAN = "plan"
-    MAP = "map"
-    REDUCE = "reduce"
-    REFLECT = "reflect"
-    TOPICS = "topics"
-    DONE = "done"
-
-
-@dataclass(frozen=True, slots=True)
-class SummaryProgress:
-    """How far a summary is. It comes with every step, so that a reader may miss any of them.
-
-    Attributes:
-        calls_done: planned calls that are finished, by this run, earlier ones or the cache.
-        calls_total: planned calls of all iterations begun; grows when a FAIL begins another, or a group must shrink.
-        calls_reused: part of `calls_done` that cost nothing in this run.
-        eta_s: estimate of the rest; None until a call has been timed.
-        joined_events: events that were dropped before this one since the reader was slow.
-    """
-
-    phase: Phase
-    iteration: int
-    calls_done: int
-    calls_total: int
-    calls_reused: int
-    usage: LlmUsage
-    elapsed_s: float
-    eta_s: float | None
-    joined_events: int = 0
-
-
 @dataclass(frozen=True, slots=True)
 class Planner:
     """Plans the summary of a document with a writer and its caller's choices."""
@@ -204,14 +194,22 @@ class Planner:
 
     @property
     def packer(self) -> BatchPacker:
-        """Packs the batches of the map."""
+        """Packs the batches of the map.
+
+        The most that may stand beside the chunks of a batch is set aside, also where less does. The batches, and with
+        them the number of calls, are then known before the first call, and no prompt is ever over its budget.
+        """
         limits = self.writer.limits
         return BatchPacker(
             batch_size=self.options.batch_size or self.config.batch_size,
-            budget_tokens=content_budget_tokens(limits, self._most_context_tokens),
+            budget_tokens=max(MIN_CONTENT_TOKENS, limits.prompt_budget_tokens - self._most_context_tokens),
             count_tokens=self.writer.count_tokens,
             overhead_tokens=limits.text_overhead_tokens,
         )
+
+    @property
+    def _critique_tokens(self) -> int:
+        return min(self.config.critique_tokens, self.writer.limits.context_limit_tokens // 2)
 
     @property
     def _most_context_tokens(self) -> int:
@@ -219,15 +217,54 @@ class Planner:
         limits, config = self.writer.limits, self.config
         if (self.options.wave or config.wave) != ALL or not limits.reads_context:
             return limits.context_limit_tokens
-        critique = min(config.critique_tokens, limits.context_limit_tokens // 2)
-        return min(limits.context_limit_tokens, config.source_tail_tokens + config.outline_tokens + critique)
+        most = config.source_tail_tokens + config.outline_tokens + self._critique_tokens
+        return min(limits.context_limit_tokens, most)
+
+    def _reduce_budget_tokens(self, group_size: int) -> int:
+        """Returns what the texts of a merge may take: the model's context without answer, prompt words and critique."""
+        limits = self.writer.limits
+        words = limits.overhead_tokens + group_size * limits.text_overhead_tokens + self._critique_tokens
+        return max(2, limits.model_context_tokens - limits.output_tokens - words)
+
+    async def plan_with_known(
+        self, scope: str, lengths: Sequence[int] | None = None, *, store: SummaryStore, off_loop: OffLoop
+    ) -> SummaryPlan:
+        """Plans a summary that has begun with the batches that it had, another with those of earlier summaries.
+
+        Args:
+            scope: what calls of earlier summaries must have in common with those of this one.
+            lengths: parts of each batch of one that has begun; empty for full batches.
+        """
+        parts, row = await off_loop(lambda: self._read(scope))
+        known = await store.call_texts.find(row) if lengths is None else {}
+
+        def plan() -> SummaryPlan:
+            cuts = self._former_cuts(parts, lengths) if lengths is not None else self._cuts(parts, row, known)
+            return self.plan(parts, cuts, tuple(row.call(cut.start, len(cut)) for cut in cuts))
+
+        return await off_loop(plan)
+
+    def _read(self, scope: str) -> tuple[list[ChunkPart], TextRow]:
+        parts = self.parts()
+        return parts, TextRow.of(f"map\n{scope}", (part.chunk.text for part in parts)).with_ends()
+
+    def _cuts(self, parts: Sequence[ChunkPart], row: TextRow, known: KnownCalls) -> list[range]:
+        packer = self.packer
+        return cut_row(row, known, partial(packer.may_stay, parts), partial(packer.cuts, parts))
+
+    def _former_cuts(self, parts: Sequence[ChunkPart], lengths: Sequence[int]) -> list[range]:
+        """Returns the batches that a summary had; full ones where the limits of the writer have changed."""
+        cuts, packer = to_cuts(lengths), self.packer
+        if sum(lengths) == len(parts) and all(packer.fits(parts, cut) for cut in cuts):
+            return cuts
+        return list(packer.cuts(parts, 0, len(parts)))
 
     def parts(self) -> list[ChunkPart]:
         """Counts all tokens of the document: the CPU-heavy step of a long one, run it off the loop."""
         return self.packer.parts(self.document.chunks)
 
     def plan(
-        self, parts: Sequence[ChunkPart], cuts: Iterable[range] | None = None, calls: tuple[CallTexts, ...] = ()
+        self, parts: Sequence[ChunkPart], cuts: Sequence[range] | None = None, calls: tuple[CallTexts, ...] = ()
     ) -> SummaryPlan:
         """Counts all calls.
 
@@ -241,12 +278,13 @@ class Planner:
         limits, config, options = self.writer.limits, self.config, self.options
         refuse_unable(options, limits)
         full = list(self.packer.cuts(parts, 0, len(parts)))
-        cuts = full if cuts is None else list(cuts)
+        cuts = full if cuts is None else cuts
         wave: Wave = options.wave or config.wave
         group_size = options.reduce_group_size or config.reduce_group_size
-        budget = reduce_budget_tokens(limits, config, group_size)
-        size = measure_document(sum(part.token_count for part in parts), (part.chunk.text for part in parts))
-        goal = set_goal(options, config.detail, size, limits.output_tokens)
+        budget = self._reduce_budget_tokens(group_size)
+        tokens, words = sum(part.token_count for part in parts), sum(count_words(part.chunk.text) for part in parts)
+        goal = set_goal(options, config.detail, tokens, words, most_tokens=limits.output_tokens)
+        size = words if goal and goal.unit is LengthUnit.WORDS else tokens
         return SummaryPlan(
             batches=to_batches(parts, cuts),
             level_calls=tuple(level_calls(len(cuts), group_size)),
@@ -261,7 +299,7 @@ class Planner:
             batch_lengths=() if cuts == full else tuple(map(len, cuts)),
             batch_calls=calls,
             shape=Shape(goal, options.form, options.language.strip()),
-            goal_share=size.share(goal) if goal else 1.0,
+            goal_share=min(1.0, goal.amount / max(1, size)) if goal else 1.0,
             json_calls=int(bool(options.json_schema)),
         )
 
@@ -273,17 +311,38 @@ def refuse_unable(options: SummarizeOptions, limits: WriterLimits) -> None:
             raise InvalidInputError(f"options.{name}", "nothing, for no language model writes here", "a text")
 
 
-def content_budget_tokens(limits: WriterLimits, most_context_tokens: int) -> int:
-    """Returns what the chunks of a batch may take.
+def set_goal(
+    options: SummarizeOptions, default: SummaryDetail, tokens: int, words: int, *, most_tokens: int
+) -> LengthGoal | None:
+    """Returns the length that a document's summary shall have; None for all that the writer has room for.
 
-    The most that may stand beside them is set aside, also where less does. The batches, and with them the number of
-    calls, are then known before the first call, and no prompt is ever over its budget.
+    Args:
+        default: counts where the caller sets no length.
+        tokens: of the document.
+        words: likewise.
+        most_tokens: the longest text that the writer can write.
+
+    Raises:
+        InvalidInputError: the writer cannot write so much.
     """
-    return max(MIN_CONTENT_TOKENS, limits.prompt_budget_tokens - most_context_tokens)
+    if options.target_words is not None:
+        _refuse_above(int(most_tokens * words / max(1, tokens)), options.target_words, "options.target_words")
+        return LengthGoal(max(1, min(options.target_words, words)), LengthUnit.WORDS)
+    if options.target_tokens is not None:
+        _refuse_above(most_tokens, options.target_tokens, "options.target_tokens")
+        return LengthGoal(max(1, min(options.target_tokens, tokens)), LengthUnit.TOKENS)
+    if options.target_share is not None:
+        amount = max(1, round(options.target_share * tokens))
+        if amount > most_tokens:
+            most_share = f"at most {most_tokens / tokens:.3f}, which is {most_tokens} tokens"
+            raise InvalidInputError("options.target_share", most_share, f"{options.target_share}")
+        return LengthGoal(amount, LengthUnit.TOKENS)
+    scheduled = get_target_summary_length(tokens)
+    if (options.detail or default) is SummaryDetail.FULL or scheduled >= tokens:
+        return None
+    return LengthGoal(min(scheduled, most_tokens), LengthUnit.TOKENS)
 
 
-def reduce_budget_tokens(limits: WriterLimits, config: SummarizeConfig, group_size: int) -> int:
-    """Returns what the texts of a merge may take: the model's context without answer, prompt words and critique."""
-    critique = min(config.critique_tokens, limits.context_limit_tokens // 2)
-    words = limits.overhead_tokens + group_size * limits.text_overhead_tokens + critique
-    return max(2, limits.model_context_tokens - limits.output_tokens - words)
+def _refuse_above(most: int, amount: int, field: str) -> None:
+    if amount > most:
+        raise InvalidInputError(field, f"at most {most}, which this writer can write at once", str(amount))

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from pipeline.llm.chat_model import NO_USAGE, LlmUsage
-from pipeline.summarize.citations.places import NOT_CITED, CitationCount, Citations, SummaryCitation
+from pipeline.summarize.citations.places import NOT_CITED, Citations
 from pipeline.summarize.retention import Retention
 from pipeline.summarize.steering.budget import SummaryBudget
 from pipeline.summarize.steering.wishes import SummaryLength
@@ -194,17 +194,17 @@ class SummaryResult:
     critique: str
     warnings: tuple[SummaryWarning, ...]
     failure: SummaryFailure | None
-    calls_done: int
-    calls_planned: int
-    calls_reused: int
-    usage: LlmUsage
-    elapsed_s: float
-    input_tokens: int
-    output_tokens: int
-    stages: tuple[StageRetention, ...]
-    retention: Retention | None
-    duplicates: tuple[RemovedDuplicate, ...]
-    duplicate_count: int
+    calls_done: int = 0
+    calls_planned: int = 0
+    calls_reused: int = 0
+    usage: LlmUsage = NO_USAGE
+    elapsed_s: float = 0.0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    stages: tuple[StageRetention, ...] = ()
+    retention: Retention | None = None
+    duplicates: tuple[RemovedDuplicate, ...] = ()
+    duplicate_count: int = 0
     trust: TrustReport | None = None
     citation: Citations = NOT_CITED
     total_usage: LlmUsage = NO_USAGE
@@ -222,21 +222,6 @@ class SummaryResult:
     def flaw_count(self) -> int | None:
         """What the gate left wrong; None without a gate."""
         return self.trust.flaw_count if self.trust else None
-
-    @property
-    def citations(self) -> tuple[SummaryCitation, ...]:
-        """In the order of `text`."""
-        return self.citation.cited
-
-    @property
-    def citable_count(self) -> int:
-        """Sentences, list items, table rows and lines of code of `text`."""
-        return self.citation.citable_count
-
-    @property
-    def citation_counts(self) -> tuple[CitationCount, ...]:
-        """How many citations have each support."""
-        return self.citation.counts
 
     def as_reused(self, summary_id: str) -> "SummaryResult":
         """Returns this result as it is given again: it cost nothing this time."""

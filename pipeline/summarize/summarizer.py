@@ -4,30 +4,34 @@ import asyncio
 import copy
 from collections.abc import AsyncGenerator, AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from dataclasses import replace
+from enum import IntEnum
 from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from pipeline.errors import InvalidInputError
 from pipeline.off_loop import OffLoop
-from pipeline.summarize.assemble import Assembler, Ending, stored_result
+from pipeline.summarize.assemble import Assembler, stored_result
 from pipeline.summarize.config import StorageConfig, SummarizeConfig
 from pipeline.summarize.document import Document, SummarizeOptions
-from pipeline.summarize.errors import IdempotencyConflictError, UnknownSummaryError
-from pipeline.summarize.event_channel import EventChannel
-from pipeline.summarize.events import Accepted, Event, Finished, Shown, SummaryObserver, WithText
+from pipeline.summarize.errors import (
+    IdempotencyConflictError,
+    JobQueueFullError,
+    SummaryAsideError,
+    UnknownSummaryError,
+)
+from pipeline.summarize.events import Accepted, Event, EventChannel, Finished, Shown, SummaryObserver, WithText
 from pipeline.summarize.graph.graph import build_graph
 from pipeline.summarize.graph.run import SummaryJob
 from pipeline.summarize.graph.texts import TEXT
-from pipeline.summarize.incremental.known_calls import answer_scope, call_scope
-from pipeline.summarize.incremental.take_over import plan_incrementally
+from pipeline.summarize.known_calls import answer_scope, call_scope
 from pipeline.summarize.plan import Planner, SummaryPlan
 from pipeline.summarize.result import SummaryView
 from pipeline.summarize.steering.budget import SummaryBudget
 from pipeline.summarize.storage.checkpoints import postgres_checkpoints, sqlite_checkpoints, storage_errors
-from pipeline.summarize.storage.records import StoredSummary, SummaryRequest, SummaryStatus
+from pipeline.summarize.storage.records import StoredSummary, SummaryPage, SummaryRequest, SummaryStatus
 from pipeline.summarize.storage.schema import Database
 from pipeline.summarize.storage.sqlite import SqliteDatabase
 from pipeline.summarize.storage.store import SummaryStore
@@ -37,6 +41,13 @@ from pipeline.summarize.writer import Writer
 _SECONDS_PER_DAY = 86_400.0
 _DEFAULT_OPTIONS = SummarizeOptions()
 _NO_TEXTS = Shown()
+
+
+class JobPriority(IntEnum):
+    """Which jobs are taken first."""
+
+    INTERACTIVE = 0
+    BULK = 1
 
 
 @asynccontextmanager
@@ -74,7 +85,7 @@ class Summarizer:
     """Summarizes documents. One object serves all requests of a process.
 
     A running summary belongs to whoever reads its stream: when the reader leaves, all calls stop at once, and what is
-    done is kept for `resume`.
+    done is kept for `resume`. A submitted one has no reader: any server runs it, and leaving `watch` stops nothing.
 
     Attributes:
         owner: whose summaries it makes and finds; those of others do not exist for it, and nothing of them is used.
@@ -116,7 +127,7 @@ class Summarizer:
         """Returns what `stream` would do, without doing any of it."""
         planner = Planner(document, writer, self.config, options)
         scope = call_scope(answer_scope(self.owner, writer.identity), self.config, options)
-        return await plan_incrementally(planner, scope, store=self.store, off_loop=self._off_loop)
+        return await planner.plan_with_known(scope, store=self.store, off_loop=self._off_loop)
 
     async def stream(
         self,
@@ -194,15 +205,88 @@ class Summarizer:
             async for event in events:
                 yield event
 
-    def watch(self, summary_id: str, *, include_draft: bool = False) -> EventChannel | None:
-        """Returns what happened and happens in a run of this process; None if it has none."""
-        run = self._runs.get(summary_id)
-        return run.channel.copy(self.config.progress_events, include_draft=include_draft) if run else None
+    async def submit(
+        self,
+        document: Document,
+        *,
+        writer: Writer,
+        options: SummarizeOptions,
+        idempotency_key: str | None = None,
+        priority: JobPriority = JobPriority.BULK,
+    ) -> StoredSummary:
+        """Queues a summary, which runs without a reader. Sent again with the same key, it queues it again.
 
-    async def forget_checkpoints(self, summary_id: str) -> None:
-        """Deletes where a run would go on."""
-        with storage_errors():
-            await self._checkpoints.adelete_thread(summary_id)
+        Raises:
+            IdempotencyConflictError: the key belongs to another request.
+            JobQueueFullError: too many wait already.
+        """
+        summary = await self.accept(document, writer=writer, options=options, idempotency_key=idempotency_key)
+        return await self._queue(summary, priority)
+
+    async def submit_again(self, summary_id: str, *, priority: JobPriority = JobPriority.BULK) -> StoredSummary:
+        """Queues a summary that failed or was cancelled: it goes on where it was.
+
+        Raises:
+            UnknownSummaryError: there is none.
+            JobQueueFullError: too many wait already.
+        """
+        return await self._queue(await self.find(summary_id), priority)
+
+    async def _queue(self, summary: StoredSummary, priority: JobPriority) -> StoredSummary:
+        if summary.status is not SummaryStatus.DONE:
+            most = self.config.jobs.max_queued
+            if not await self.store.jobs.add(summary.summary_id, priority=priority, most=most):
+                raise JobQueueFullError(most)
+        return await self.find(summary.summary_id)
+
+    async def watch(self, summary_id: str, *, include_draft: bool = False) -> AsyncGenerator[Event, None]:
+        """Tells how far a summary is, wherever it runs; leaving does not stop it. Finished comes last.
+
+        Of a run in this process: what happened so far, then every event. Of one elsewhere only its end is seen, with
+        the next heartbeat.
+
+        Raises:
+            UnknownSummaryError: there is none.
+            SummaryAsideError: this server stops.
+        """
+        await self.find(summary_id)
+        yield Accepted(summary_id, is_resumed=True)
+        while True:
+            run = self._runs.get(summary_id)
+            channel = run.job.channel.copy(self.config.progress_events, include_draft=include_draft) if run else None
+            while channel is not None and (event := await channel.take()) is not None:
+                yield event
+                if isinstance(event, Finished):
+                    return
+            if self.stopping.is_set():
+                raise SummaryAsideError(summary_id)
+            summary = await self.find(summary_id)
+            if not summary.is_leased and not await self.store.jobs.holds(summary_id):
+                yield Finished((await self.get(summary_id)).result)
+                return
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self.config.heartbeat_s):
+                    await self.stopping.wait()
+
+    async def page(self, page_size: int, page_token: str) -> SummaryPage:
+        """Returns summaries, the newest first. Raises InvalidInputError for a token that no page gave."""
+        return await self.store.page(self.owner, page_size, page_token)
+
+    async def delete(self, summary_id: str) -> None:
+        """Deletes a summary that does not run, and what only it needed of texts, answers and documents.
+
+        Raises:
+            UnknownSummaryError: there is none.
+            SummaryRunningError: it is running: cancel it first.
+        """
+        await self.find(summary_id)
+        lease = await self.store.leases.acquire(summary_id, self.config.lease_ttl_s)
+        try:
+            await self.store.delete(summary_id)
+            with storage_errors():
+                await self._checkpoints.adelete_thread(summary_id)
+        finally:
+            await self.store.leases.release(lease, SummaryStatus.CANCELLED, None)
 
     async def get(self, summary_id: str) -> SummaryView:
         """Returns where a summary stands, and what it has so far.
@@ -213,7 +297,7 @@ class Summarizer:
         summary = await self.find(summary_id)
         result, assembler = stored_result(summary), Assembler(self.store, summary, self.config)
         if result is None:  # of no run that ended by itself: a lease that is taken forgets the last one's
-            result = await assembler.assemble(Ending(summary.status))
+            result = await assembler.assemble(summary.status)
         result = replace(result, intermediate_summaries=await assembler.intermediate_summaries(result.iteration))
         return SummaryView(summary_id, summary.status, summary.is_leased, result)
 
@@ -244,28 +328,18 @@ class Summarizer:
             yield Accepted(summary.summary_id, is_resumed=True)
             yield Finished(done.as_reused(summary.summary_id))
             return
-        job = SummaryJob(
-            summary_id=summary.summary_id,
-            document=document,
-            options=summary.request.options,
-            writer=writer,
-            store=self.store,
-            observer=self._observer,
-            config=self.config,
-            off_loop=self._off_loop,
-            owner=summary.request.owner,
-        )
         lease = await self.store.leases.acquire(summary.summary_id, self.config.lease_ttl_s)
         limit = None if shown.include_text else self.config.progress_events
         channel = EventChannel(limit, include_draft=shown.include_draft)
-        run = SummaryRun(job, summary, lease, channel, self._graph, is_resumed)
+        job = SummaryJob(summary, document, writer, self.store, self.config, self._observer, self._off_loop, channel)
+        run = SummaryRun(job, lease, self._graph, is_resumed)
         self._runs[summary.summary_id] = run
         if self.stopping.is_set():
             run.put_aside()
         task = asyncio.create_task(run.work(), name=f"summary-{summary.summary_id}")
         try:
             yield Accepted(summary.summary_id, is_resumed)
-            while (event := await run.channel.take()) is not None:
+            while (event := await channel.take()) is not None:
                 yield await self._with_text(event) if shown.include_text else event
             await task
         finally:

@@ -12,7 +12,6 @@ from precis.v1.summarize_pb2_grpc import SummarizeServiceServicer
 from pipeline.errors import InvalidInputError
 from pipeline.summarize.document import Document
 from pipeline.summarize.events import Accepted, Event, Shown
-from pipeline.summarize.jobs.submitted import SummaryJobs
 from pipeline.summarize.steering.budget import SummaryBudget
 from pipeline.summarize.summarizer import Summarizer
 from server.backends import ChosenWriter
@@ -22,7 +21,6 @@ from server.rpc.handlers import name_session
 from server.rpc.record import current_caller, token_allowance
 from server.services.summarize_reply import to_document, to_event, to_page, to_plan, to_submitted, to_view
 from server.services.summarize_request import (
-    DocumentRules,
     inside,
     parse_budget,
     parse_document,
@@ -38,6 +36,7 @@ class SummarizeServicer(SummarizeServiceServicer):
 
     Args:
         chosen: who writes; None refuses what needs a writer.
+        chunk_tokens: see `parse_document`.
         cpu: threads for checking and cutting documents; owned by the app.
     """
 
@@ -45,13 +44,13 @@ class SummarizeServicer(SummarizeServiceServicer):
         self,
         summarizer: Summarizer,
         chosen: ChosenWriter | None,
-        rules: DocumentRules,
         *,
+        chunk_tokens: int,
         cpu: Executor,
     ) -> None:
         self._summarizer = summarizer
         self._chosen = chosen
-        self._rules = rules
+        self._chunk_tokens = chunk_tokens
         self._cpu = cpu
 
     async def Summarize(
@@ -115,12 +114,12 @@ class SummarizeServicer(SummarizeServiceServicer):
             raise InvalidInputError("budget", "nothing beside a request, which has its own", "a budget")
         token_allowance()  # refused here while tokens are owed: the run itself asks when nobody waits for an answer
         if request.summary_id:
-            jobs = SummaryJobs(self._summaries(parse_budget(request, chosen.writer.limits)))
-            queued = await jobs.submit_again(parse_summary_id(request.summary_id), priority=priority)
+            summarizer = self._summaries(parse_budget(request, chosen.writer.limits))
+            queued = await summarizer.submit_again(parse_summary_id(request.summary_id), priority=priority)
         else:
             with inside("request"):
-                jobs = SummaryJobs(self._summaries(parse_budget(request.request, chosen.writer.limits)))
-                queued = await jobs.submit(
+                summarizer = self._summaries(parse_budget(request.request, chosen.writer.limits))
+                queued = await summarizer.submit(
                     await self._document(request.request),
                     writer=chosen.writer,
                     options=parse_options(request.request.options),
@@ -135,7 +134,7 @@ class SummarizeServicer(SummarizeServiceServicer):
     ) -> AsyncGenerator[pb.WatchSummaryResponse, None]:
         """Tells how far a summary is."""
         summary_id = parse_summary_id(request.summary_id)
-        events = SummaryJobs(self._summaries()).watch(summary_id, include_draft=request.include_draft)
+        events = self._summaries().watch(summary_id, include_draft=request.include_draft)
         async with aclosing(self._messages(events, self._writer())) as messages:
             async for message in messages:
                 yield pb.WatchSummaryResponse(event=message)
@@ -143,11 +142,11 @@ class SummarizeServicer(SummarizeServiceServicer):
     async def ListSummaries(self, request: pb.ListSummariesRequest, context: Context) -> pb.ListSummariesResponse:
         """Lists the caller's summaries."""
         page_size = parse_page_size(request.page_size)
-        return to_page(await SummaryJobs(self._summaries()).page(page_size, request.page_token))
+        return to_page(await self._summaries().page(page_size, request.page_token))
 
     async def DeleteSummary(self, request: pb.DeleteSummaryRequest, context: Context) -> pb.DeleteSummaryResponse:
         """Deletes a summary."""
-        await SummaryJobs(self._summaries()).delete(parse_summary_id(request.summary_id))
+        await self._summaries().delete(parse_summary_id(request.summary_id))
         return pb.DeleteSummaryResponse()
 
     async def _messages(
@@ -171,5 +170,5 @@ class SummarizeServicer(SummarizeServiceServicer):
     async def _document(self, request: pb.SummarizeRequest | pb.PlanSummaryRequest) -> Document:
         if not request.HasField("document"):
             raise InvalidInputError("document", "a value", "nothing")
-        work = partial(parse_document, request.document, self._rules)
+        work = partial(parse_document, request.document, self._summarizer.config.limits, self._chunk_tokens)
         return await asyncio.get_running_loop().run_in_executor(self._cpu, work)

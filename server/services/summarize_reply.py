@@ -16,9 +16,10 @@ from pipeline.summarize.events import (
     LayersFound,
     Planned,
     Reflected,
+    SummaryProgress,
     TopicsFound,
 )
-from pipeline.summarize.plan import SummaryPlan, SummaryProgress
+from pipeline.summarize.plan import SummaryPlan
 from pipeline.summarize.result import IntermediateSummary, SummaryResult, SummaryView, SummaryWarning
 from pipeline.summarize.storage.records import StoredSummary, SummaryEntry, SummaryPage
 from pipeline.summarize.writer import RemovedDuplicate
@@ -41,13 +42,8 @@ def most_repeats(plan: SummaryPlan) -> int:
     return plan.most_repeats(plan.max_iterations)
 
 
-def span(event: BatchDone | GroupDone) -> pb.DocumentSpan:
+def span(one: BatchDone | GroupDone | IntermediateSummary) -> pb.DocumentSpan:
     """Gives the stretch of the document that a call was about."""
-    return _to_span(event.chunk_indexes, event.pages)
-
-
-def intermediate_span(one: IntermediateSummary) -> pb.DocumentSpan:
-    """Gives the stretch of the document behind a text."""
     return _to_span(one.chunk_indexes, one.pages)
 
 
@@ -79,11 +75,14 @@ _EXCEPTIONS: Exceptions = {
     "LlmUsage.identity": None,  # `writer` of the summary names it
     "BatchDone.span": span,
     "GroupDone.span": span,
-    "IntermediateSummary.span": intermediate_span,
+    "IntermediateSummary.span": span,
     "RemovedDuplicate.kept": kept,
     "RemovedDuplicate.dropped": dropped,
     "Summary.cost": None,  # at the prices of the server
     "Summary.total_cost": None,
+    "Summary.citations": "citation.cited",
+    "Summary.citable_count": "citation.citable_count",
+    "Summary.citation_counts": "citation.counts",
     "Summary.overview": "layers.overview",
     "Summary.sections": "layers.sections",
     "SummaryFailure.retry_delay": "retry_after_s",

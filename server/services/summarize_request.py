@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from precis.v1 import common_pb2
@@ -14,10 +13,10 @@ from pipeline.llm.chat_model import NO_USAGE
 from pipeline.llm.token_count import estimate_tokens
 from pipeline.summarize.config import ALL, SummarizeLimits
 from pipeline.summarize.document import Document, SourceChunk, SummarizeOptions, SummaryType, make_document
-from pipeline.summarize.jobs.submitted import JobPriority
 from pipeline.summarize.packing import split_by_tokens
 from pipeline.summarize.steering.budget import SummaryBudget
 from pipeline.summarize.steering.wishes import SummaryDetail, SummaryForm
+from pipeline.summarize.summarizer import JobPriority
 from pipeline.summarize.writer import WriterLimits
 from server.rpc.fields import EnumCodec, set_fields
 
@@ -30,14 +29,6 @@ _ENUMS: Mapping[str, EnumCodec[Any]] = {
     "detail": EnumCodec(SummaryDetail, pb.SummaryDetail.DESCRIPTOR),
     "form": EnumCodec(SummaryForm, pb.SummaryForm.DESCRIPTOR),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentRules:
-    """How documents are read: what one may hold, and the most estimated tokens of a chunk of a text."""
-
-    limits: SummarizeLimits
-    chunk_tokens: int
 
 
 def parse_options(options: pb.SummarizeOptions) -> SummarizeOptions:
@@ -70,8 +61,12 @@ def parse_budget(
     return SummaryBudget(budget.max_calls, budget.max_tokens, budget.max_cost)
 
 
-def parse_document(document: pb.Document, rules: DocumentRules) -> Document:
+def parse_document(document: pb.Document, limits: SummarizeLimits, chunk_tokens: int) -> Document:
     """Checks a document; cuts a text into chunks. CPU-heavy for a long one: run it off the loop.
+
+    Args:
+        limits: of what a document may hold.
+        chunk_tokens: most estimated tokens of a chunk of a text.
 
     Raises:
         InvalidInputError: the first field that breaks its rule.
@@ -81,14 +76,13 @@ def parse_document(document: pb.Document, rules: DocumentRules) -> Document:
     if document.total_chunks not in (0, len(document.chunks)):  # a cut upload would be summarized as if it were all
         expected = f"{len(document.chunks)}, the chunks that came" if document.chunks else "0 with a text"
         raise InvalidInputError("document.total_chunks", expected, str(document.total_chunks))
-    limits = rules.limits
     # Counted before anything is built from them: a request may hold millions.
     if len(document.chunks) > limits.max_chunks:
         raise InvalidInputError("document.chunks", f"at most {limits.max_chunks} chunks", str(len(document.chunks)))
     return make_document(
         document.document_id,
         document.name,
-        _text_chunks(document.text, rules) if document.text else _chunks(document),
+        _text_chunks(document.text, limits.max_document_chars, chunk_tokens) if document.text else _chunks(document),
         limits=limits,
         total_pages=document.total_pages,
     )
@@ -138,12 +132,11 @@ def _chunks(document: pb.Document) -> list[SourceChunk]:
     ]
 
 
-def _text_chunks(text: str, rules: DocumentRules) -> list[SourceChunk]:
+def _text_chunks(text: str, max_chars: int, chunk_tokens: int) -> list[SourceChunk]:
     """Cuts each page where sentences end; a text without page breaks has no pages.
 
     Joined, the chunks are the text: what holds no word goes with the chunk before it, so that offsets hold.
     """
-    max_chars = rules.limits.max_document_chars
     if len(text) > max_chars:
         raise InvalidInputError("document.text", f"at most {max_chars} characters", str(len(text)))
     if not text.strip():
@@ -155,7 +148,7 @@ def _text_chunks(text: str, rules: DocumentRules) -> list[SourceChunk]:
     blank: list[str] = []
     for number, page in enumerate(pages, first_page):
         ended = page if number == first_page + len(pages) - 1 else page + PAGE_BREAK
-        for part in split_by_tokens(ended, rules.chunk_tokens, estimate_tokens):
+        for part in split_by_tokens(ended, chunk_tokens, estimate_tokens):
             if part.strip():
                 found.append((number, [*blank, part]))
                 blank = []

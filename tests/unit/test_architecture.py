@@ -63,7 +63,6 @@ SAME_THING = {
         "score",  # of a framework: the locks, Ultra
         "plan",  # what is computed, decided before it is: evaluation, evidence, summary
         "ask",  # one answer of a language model: of any, of the synthesis
-        "messages",  # the prompts of one room
         "proposals",  # of any author, of the language model
         "document",  # a text as read; what a caller asks to have summarized
         *("texts", "tools", "values"),  # different things; better names are wanted

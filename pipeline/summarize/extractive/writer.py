@@ -23,8 +23,7 @@ from pipeline.summarize.extractive.read_excerpts import read_excerpts
 from pipeline.summarize.extractive.selection import Budget, Material
 from pipeline.summarize.extractive.topics import choose_topics, find_phrases
 from pipeline.summarize.extractive.values import ExcerptValues, judge
-from pipeline.summarize.steering.goal import counter
-from pipeline.summarize.steering.wishes import PLAIN, Shape
+from pipeline.summarize.steering.wishes import PLAIN, Shape, counter
 from pipeline.summarize.writer import (
     Critique,
     CritiqueTask,

@@ -1,73 +1,53 @@
-"""The last text of a summary: asked for in the shape that the caller wants, measured, corrected in bounded tries."""
+"""What is made of the last text: the summary in its caller's shape, the layers above it, and JSON by a schema.
 
+The shape is asked for, measured and corrected in bounded tries. Layers are chosen by the models of this process and
+cost no call; without such models the overview is how the summary begins, and sections are as long as they came out.
+The texts and numbers of the JSON must stand in the summary, which has passed the gate: where they do not, the model is
+asked once more, and the better answer is kept.
+"""
+
+from collections import Counter
 from dataclasses import dataclass, replace
-from functools import partial
 
-from langgraph.runtime import Runtime
-
-from pipeline.reading.terms import find_terms
+from pipeline.llm.chat_model import NO_USAGE
+from pipeline.summarize.events import LayersFound
+from pipeline.summarize.extractive.excerpt import ExcerptKind
 from pipeline.summarize.extractive.lines import count_words
-from pipeline.summarize.graph.notes import critique_for, stage_of, unique_texts, warn, warn_of_text
-from pipeline.summarize.graph.overflow import merge_fitting
-from pipeline.summarize.graph.run import Run, StepAnswer
-from pipeline.summarize.graph.texts import UNIQUE, TextOutcome, UniqueText, text_key
-from pipeline.summarize.graph.trusted import TextCall, ask_text
-from pipeline.summarize.incremental.known_calls import CallTexts
-from pipeline.summarize.result import WarningCode
-from pipeline.summarize.retention import Retention, measure
-from pipeline.summarize.steering.goal import counter
-from pipeline.summarize.steering.wishes import LengthGoal, LengthUnit, Shape, SummaryLength
+from pipeline.summarize.extractive.source_blocks import split_source
+from pipeline.summarize.gate.findings import Remedy
+from pipeline.summarize.graph.calls import PlannedCall, answer, ask_merge
+from pipeline.summarize.graph.run import Run
+from pipeline.summarize.graph.texts import LAYERS, UNIQUE, WRITTEN, UniqueText, text_key
+from pipeline.summarize.packing import head_by_tokens
+from pipeline.summarize.result import SummaryLayers, SummarySection, WarningCode
+from pipeline.summarize.steering.json_form import parse_schema, stated_values
+from pipeline.summarize.steering.wishes import LengthGoal, LengthUnit, Shape, SummaryForm, SummaryLength, counter
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
-from pipeline.summarize.writer import Extraction, MergeStage, MergeTask
-
-_ANSWER_ROOM = 1.5  # of the length asked for: a text that ends is better than one that is cut
+from pipeline.summarize.writer import Extraction, MergeStage, MergeTask, Writer, Written
 
 
-async def ask_merge(
-    runtime: Runtime[Run], step: StepId, task: MergeTask, whole: Extraction, texts: CallTexts | None = None
-) -> StepAnswer[TextOutcome]:
-    """Asks for one text out of `whole`, and says what is wrong with it."""
-    run = runtime.context
-
-    def measured(text: str) -> Retention:
-        return measure(find_terms(whole.text), [run.mentions_of(text)])
-
-    output = StepOutput(step.position, "", 0, whole.chunk_indexes, whole.pages)
-    answer = await ask_text(run, TextCall(step, task, partial(merge_fitting, run), measured, output, texts))
-    await warn_of_text(runtime, answer.outcome, step, output)
-    return answer
+async def finish(run: Run, iteration: int, level: int, last: StepOutput) -> None:
+    """Stores the text of an iteration, made from the last one of the reduction."""
+    step, body = StepId(iteration, Stage.FINAL), None
+    if not run.plan.shape.is_plain:
+        (whole,) = await run.unique_texts(iteration, level, last.position, last.position)
+        is_shaped = run.plan.limits.shapes_merges and level > 0
+        text = await _Finish(run, iteration, level, whole).text(whole.text if is_shaped else None)
+        body = UNIQUE.dump_json(UniqueText(text, (), await _measure(run, text))).decode()
+        tokens = await run.job.off_loop(lambda: run.job.writer.count_tokens(text))
+        last = last._replace(result_key=text_key("unique", body), tokens=tokens)
+    await run.record(step, last, body)
 
 
-def answer_tokens(run: Run) -> int:
-    """Returns the longest answer for a text that is to be the summary."""
-    most = run.plan.limits.output_tokens
-    wanted = run.plan.target_tokens
-    return max(1, min(most, round(_ANSWER_ROOM * wanted))) if wanted else most
-
-
-async def finish(runtime: Runtime[Run], iteration: int, level: int, last: StepOutput) -> tuple[StepOutput, str | None]:
-    """Returns the text of an iteration, with its body if it is not the last one of the reduction as it stands."""
-    run = runtime.context
-    if run.plan.shape.is_plain:
-        return last, None
-    (whole,) = await unique_texts(run, iteration, level, last.position, last.position)
-    is_shaped = run.plan.limits.shapes_merges and level > 0
-    text = await _Finish(runtime, iteration, level, whole, run.plan.shape).text(whole.text if is_shaped else None)
-    length = await _measure(runtime, text)
-    body = UNIQUE.dump_json(UniqueText(text, (), length)).decode()
-    tokens = await run.job.off_loop(lambda: run.job.writer.count_tokens(text))
-    return last._replace(result_key=text_key("unique", body), tokens=tokens), body
-
-
-async def _measure(runtime: Runtime[Run], text: str) -> SummaryLength | None:
+async def _measure(run: Run, text: str) -> SummaryLength | None:
     """Measures a summary, and warns where it is not as long as it should be."""
-    run, goal = runtime.context, runtime.context.plan.shape.goal
+    goal = run.plan.shape.goal
     if goal is None:
         return None
     size = await run.job.off_loop(lambda: counter(run.plan.shape, run.job.writer.count_tokens)(text))
     if not goal.is_met(size):
         message = f"{goal.amount} {goal.unit.value} were asked for, and the summary has {size}"
-        await warn(runtime, WarningCode.LENGTH_MISSED, message)
+        await run.job.warn(WarningCode.LENGTH_MISSED, message)
     return SummaryLength(goal.unit, goal.amount, size, goal.is_met(size))
 
 
@@ -79,11 +59,10 @@ class _Finish:
         whole: what it is made from.
     """
 
-    runtime: Runtime[Run]
+    run: Run
     iteration: int
     level: int
     whole: Extraction
-    shape: Shape
 
     async def text(self, draft: str | None) -> str:
         """Returns the text, after at most two calls.
@@ -91,13 +70,13 @@ class _Finish:
         Args:
             draft: a text that was written in this shape; None if there is none yet.
         """
-        run, goal = self.runtime.context, self.shape.goal
+        goal = self.run.plan.shape.goal
         if draft is None:
             draft = await self._ask(0, self.whole, None)
         size = self._size(draft)
-        if goal is None or goal.is_met(size) or not run.plan.limits.shapes_merges:
+        if goal is None or goal.is_met(size) or not self.run.plan.limits.shapes_merges:
             return draft
-        run.meter.calls_total += 1
+        self.run.meter.calls_total += 1
         # A text that is too long is rewritten; one that is too short is written anew, from what it was made from.
         source = replace(self.whole, text=draft) if size > goal.amount else await self._source()
         second = await self._ask(1, source, f"The text had {size} {goal.unit.value}; {goal.amount} were asked for.")
@@ -106,40 +85,149 @@ class _Finish:
         return await self._trimmed(draft, goal)
 
     async def _ask(self, attempt: int, source: Extraction, complaint: str | None) -> str:
-        run = self.runtime.context
-        critique = "\n".join(filter(None, (complaint, await critique_for(run, self.iteration))))
-        task = replace(self._task(source, self.shape, answer_tokens(run)), critique=critique or None)
+        critique = "\n".join(filter(None, (complaint, await self.run.critique_for(self.iteration))))
+        task = replace(self._task(source, self.run.plan.shape, self.run.plan.answer_tokens), critique=critique or None)
         step = StepId(self.iteration, Stage.COMPRESS, self.level + 1, attempt)
-        return (await ask_merge(self.runtime, step, task, source)).outcome.written.text
+        return (await ask_merge(self.run, step, task, source)).outcome.written.text
 
     def _task(self, source: Extraction, shape: Shape, target_tokens: int) -> MergeTask:
-        job = self.runtime.context.job
-        return replace(job.merge_task(MergeStage.SHAPE, self.level + 1, [source], target_tokens), shape=shape)
+        return replace(self.run.merge_task(MergeStage.SHAPE, self.level + 1, [source], target_tokens), shape=shape)
 
     def _size(self, text: str) -> int:
-        return counter(self.shape, self.runtime.context.count_tokens)(text)
+        return counter(self.run.plan.shape, self.run.count_tokens)(text)
 
     async def _source(self) -> Extraction:
         """Returns the texts that the last merge read, if they still fit into one prompt; else what it wrote."""
-        run = self.runtime.context
         if self.level == 0:
             return self.whole
-        outputs = await run.job.store.outputs(
-            run.job.summary_id, self.iteration, stage_of(self.level - 1), self.level - 1
-        )
-        members = await unique_texts(run, self.iteration, self.level - 1, 0, outputs[-1].position)
-        joined = "\n\n".join(member.text for member in members)
-        fits = run.count_tokens(joined) <= run.plan.reduce_budget_tokens
+        joined = await self.run.level_text(self.iteration, self.level - 1)
+        fits = self.run.count_tokens(joined) <= self.run.plan.reduce_budget_tokens
         return replace(self.whole, text=joined) if fits else self.whole
 
     async def _trimmed(self, text: str, goal: LengthGoal) -> str:
         """Leaves sentences out of a text that is still too long, where there is a model that can choose them."""
-        run, size = self.runtime.context, self._size(text)
-        gate = run.job.gate
+        size, gate = self._size(text), self.run.job.gate
         if size <= goal.amount or goal.is_met(size) or gate is None or gate.fallback is None:
             return text
         # The other writer counts tokens of its own.
         words = LengthGoal(max(1, round(goal.amount * count_words(text) / size)), LengthUnit.WORDS)
         source = replace(self.whole, text=text)
-        task = self._task(source, replace(self.shape, goal=words), gate.fallback.limits.output_tokens)
+        task = self._task(source, replace(self.run.plan.shape, goal=words), gate.fallback.limits.output_tokens)
         return (await gate.fallback.merge(task)).text
+
+
+_OVERVIEW_WORDS, _FEWEST_WORDS = 90, 30
+_OVERVIEW_SHARE, _SECTION_SHARE = 1 / 3, 1 / 4  # of a short text
+_SECTION_WORDS = (60, 200)
+_WHOLE_SECTION_WORDS = 120
+_MOST_SECTIONS = 60
+_MOST_CHARS = 200_000  # that sections are made from
+
+
+async def write_layers(run: Run, iteration: int, level: int, last: StepOutput, summary: str) -> None:
+    """Stores the layers of an iteration and sends them."""
+    source = await _source(run, iteration, level, last)
+    if run.plan.shape.language:  # what it was made from is in another one
+        source = replace(source, text=summary)
+    is_chosen, gate = run.job.writer.limits.chooses, run.job.gate
+    model = run.job.writer if is_chosen else gate.fallback if gate else None
+    parts = await run.job.off_loop(lambda: split_sections(source.text))
+    overview = await _overview(run, model, source, summary)
+    sections = [SummarySection(title, await _section(run, model, replace(source, text=text))) for title, text in parts]
+    layers = SummaryLayers(overview, tuple(sections))
+    body = LAYERS.dump_json(layers).decode()
+    await run.record(StepId(iteration, Stage.LAYERS), StepOutput(0, text_key("layers", body)), body)
+    run.job.channel.offer(LayersFound(layers.overview, layers.sections, run.meter.progress()))
+
+
+async def _source(run: Run, iteration: int, level: int, last: StepOutput) -> Extraction:
+    """Returns what the summary was made from: the text of the last level, unless it has the summary's shape itself."""
+    (whole,) = await run.unique_texts(iteration, level, last.position, last.position)
+    is_shaped = level > 0 and run.plan.limits.shapes_merges and not run.plan.shape.is_plain
+    text = await run.level_text(iteration, level - 1) if is_shaped else whole.text
+    return replace(whole, text=text[:_MOST_CHARS])
+
+
+async def _overview(run: Run, model: Writer | None, source: Extraction, summary: str) -> str:
+    words = count_words(source.text)
+    size = min(_OVERVIEW_WORDS, max(_FEWEST_WORDS, round(_OVERVIEW_SHARE * words)))
+    if model is None:
+        blocks = [block for block in summary.split("\n\n") if block.strip() and not block.strip().startswith("#")]
+        return " ".join(" ".join(blocks[:1]).split()[:_OVERVIEW_WORDS])
+    text = await _shortened(run, model, source, Shape(LengthGoal(size, LengthUnit.WORDS), SummaryForm.PROSE))
+    return " ".join(text.split())
+
+
+async def _section(run: Run, model: Writer | None, source: Extraction) -> str:
+    words = count_words(source.text)
+    if model is None or words <= _WHOLE_SECTION_WORDS:
+        return source.text
+    size = min(max(round(_SECTION_SHARE * words), _SECTION_WORDS[0]), _SECTION_WORDS[1])
+    return await _shortened(run, model, source, Shape(LengthGoal(size, LengthUnit.WORDS)))
+
+
+async def _shortened(run: Run, model: Writer, source: Extraction, shape: Shape) -> str:
+    task = run.merge_task(MergeStage.SHAPE, 0, [source], model.limits.output_tokens)
+    return (await model.merge(replace(task, shape=shape))).text
+
+
+def split_sections(markdown: str) -> list[tuple[str, str]]:
+    """Returns title and text of each section below the highest headings that are two or more; none without such."""
+    headings = [block for block in split_source(markdown) if block.kind is ExcerptKind.HEADING]
+    counts = Counter(heading.level for heading in headings)
+    top = min((level for level, count in counts.items() if count > 1), default=None)
+    tops = [heading for heading in headings if heading.level == top]
+    ends = [markdown.rfind("\n", 0, heading.start) for heading in tops[1:]] + [len(markdown)]
+    found = [
+        (markdown[heading.start : heading.end].strip("# \t*"), markdown[heading.end : end].lstrip("# ").strip())
+        for heading, end in zip(tops, ends, strict=False)
+    ]
+    return [(title, text) for title, text in found if text][:_MOST_SECTIONS]
+
+
+_CHOSEN = 1  # level of the answer that is kept; those that were asked for have 0
+_REPAIRED = (Remedy.DROPPED, Remedy.CORRECTED)  # what the gate would do to a text, and does not do to JSON
+
+
+async def write_json(run: Run, iteration: int) -> None:
+    """Stores the JSON of an iteration's summary."""
+    task = await _json_task(run, iteration)
+    chosen, (faults, complaint) = await _ask_json(run, iteration, 0, task)
+    if faults and run.plan.limits.repeats:
+        run.meter.calls_total += 1
+        other, (other_faults, _) = await _ask_json(run, iteration, 1, replace(task, critique=complaint))
+        if other_faults < faults:
+            chosen, faults = other, other_faults
+    if faults:
+        message = f"{faults} texts or numbers of the JSON do not stand in the summary: compare them"
+        await run.job.warn(WarningCode.JSON_FLAWED, message)
+    body = WRITTEN.dump_json(Written(chosen, "stop", NO_USAGE)).decode()
+    await run.record(StepId(iteration, Stage.JSON, _CHOSEN), StepOutput(0, text_key("json", chosen)), body)
+
+
+async def _json_task(run: Run, iteration: int) -> MergeTask:
+    """Returns what is asked of the model, with as much of the summary as a prompt has room for."""
+    text = await run.final_text(iteration)
+    shown = head_by_tokens(text, run.plan.reduce_budget_tokens, run.count_tokens)
+    if len(shown.strip()) < len(text.strip()):
+        message = "the summary is too long for one prompt: the JSON is made from its beginning"
+        await run.job.warn(WarningCode.JSON_FLAWED, message)
+    first, last = run.plan.batches[0], run.plan.batches[-1]
+    chunks, pages = (first.chunk_indexes[0], last.chunk_indexes[1]), (first.pages[0], last.pages[1])
+    task = run.merge_task(MergeStage.JSON, 0, [Extraction(shown, chunks, pages)], run.plan.limits.output_tokens)
+    return replace(task, json_schema=run.job.options.json_schema)
+
+
+async def _ask_json(run: Run, iteration: int, position: int, task: MergeTask) -> tuple[str, tuple[int, str]]:
+    """Returns an answer, how many of its texts and numbers the summary does not have, and what to tell the model."""
+    step = StepId(iteration, Stage.JSON, position=position)
+    call = PlannedCall(step, task, run.job.writer.merge, WRITTEN)
+    text, gate = (await answer(run, call)).outcome.text, run.job.gate
+    if gate is None:
+        return text, (0, "")
+    values = await run.job.off_loop(lambda: stated_values(text, parse_schema(task.json_schema)))
+    if not values:
+        return text, (0, "")
+    case = await gate.read(task, room=1.0, caller=run.job.caller)
+    checked = await gate.check(values, case)
+    return text, (sum(one.remedy in _REPAIRED for one in checked.trust.findings), checked.complaint())

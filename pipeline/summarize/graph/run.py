@@ -1,38 +1,108 @@
-"""The state of a run: numbers in the graph's state, everything else in LangGraph's runtime context.
+"""One run of a summary: with what it is made, how far it is, and what its earlier steps wrote.
 
-The context is shared by the nodes and never in a checkpoint. Texts are in the store, so that a checkpoint has the same
-size at every step. When one call has failed, those that are on their way are let finish.
+LangGraph hands it to the nodes as the runtime context, so that it is in no checkpoint. The state of the graph holds
+numbers alone and texts are in the store: a checkpoint has the same size at every step.
 """
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import TracebackType
-from typing import Generic, Protocol, TypedDict, TypeVar
 
-from langgraph.graph.state import CompiledStateGraph
-from pydantic import TypeAdapter
+from opentelemetry import trace
+from opentelemetry.trace import Span
 
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.off_loop import OffLoop
 from pipeline.summarize.citations.citing import Citing
 from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.document import Document, SummarizeOptions
-from pipeline.summarize.event_channel import EventChannel
-from pipeline.summarize.events import CallOutcome, Drafted, SummaryObserver
+from pipeline.summarize.events import Drafted, EventChannel, Phase, SummaryObserver, SummaryProgress
 from pipeline.summarize.gate.gate import GatedWriter, TrustGate
-from pipeline.summarize.graph.background import Background
-from pipeline.summarize.graph.texts import Task, TextOutcome, task_key
-from pipeline.summarize.incremental.known_calls import CallTexts, answer_scope, call_scope, remember_call
-from pipeline.summarize.meter import BatchTerms, Meter
+from pipeline.summarize.graph.batches import Background, BatchTerms
+from pipeline.summarize.graph.texts import TEXT, UNIQUE, VERDICT, VerdictOutcome, read_step
+from pipeline.summarize.known_calls import answer_scope, call_scope
+from pipeline.summarize.packing import head_by_tokens
 from pipeline.summarize.plan import SummaryPlan
+from pipeline.summarize.result import SummaryWarning, WarningCode
 from pipeline.summarize.retention import Mentions
-from pipeline.summarize.storage.records import StepId, StepOutput
+from pipeline.summarize.steering.wishes import Wishes
+from pipeline.summarize.storage.records import Stage, StepId, StepOutput, StoredSummary
 from pipeline.summarize.storage.store import SummaryStore
 from pipeline.summarize.writer import DraftListener, Extraction, MergeStage, MergeTask, Writer
+from pipeline.tracing import Attribute, open_span, prefixed
+
+_tracer = trace.get_tracer("precis.summarize")
+
+# Neighbouring batches see the same context; a run holds on to a few texts, not to all.
+_REMEMBERED_TEXTS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryJob:
+    """What is to be done, and with what.
+
+    Attributes:
+        summary: as stored when the run began.
+        channel: where events go.
+    """
+
+    summary: StoredSummary
+    document: Document
+    writer: Writer
+    store: SummaryStore
+    config: SummarizeConfig
+    observer: SummaryObserver
+    off_loop: OffLoop
+    channel: EventChannel
+
+    @property
+    def summary_id(self) -> str:
+        """Names the summary, in the store and to callers."""
+        return self.summary.summary_id
+
+    @property
+    def options(self) -> SummarizeOptions:
+        """What the caller chose."""
+        return self.summary.request.options
+
+    @property
+    def gate(self) -> TrustGate | None:
+        """What the writer's texts must pass, if anything."""
+        return self.writer.trust_gate if isinstance(self.writer, GatedWriter) else None
+
+    @property
+    def answer_scope(self) -> str:
+        """Whose answers may be used again: those of this writer to this owner."""
+        return answer_scope(self.summary.request.owner, self.writer.identity)
+
+    @property
+    def call_scope(self) -> str:
+        """What calls of earlier summaries must have in common with those of this one."""
+        return call_scope(self.answer_scope, self.config, self.options)
+
+    @property
+    def caller(self) -> str:
+        """Who takes turns with others: the owner, or where owners are not told apart the summary."""
+        return self.summary.request.owner or self.summary_id
+
+    def span(self) -> AbstractContextManager[Span]:
+        """Opens the span of one run. The summary's id is its session, by which trace viewers put its runs together."""
+        attributes: dict[str, Attribute] = {
+            "gen_ai.operation.name": "invoke_workflow",
+            "gen_ai.workflow.name": "summarize",
+            "precis.summary_id": self.summary_id,
+            "session.id": self.summary_id,
+        }
+        return open_span(_tracer, "invoke_workflow summarize", attributes)
+
+    async def warn(self, code: WarningCode, message: str) -> None:
+        """Stores a warning and sends it."""
+        await self.store.warn(self.summary_id, code, message)
+        self.channel.offer(SummaryWarning(code, message))
 
 
 class CallGate:
@@ -70,133 +140,117 @@ class CallGate:
         self._failure = self._failure or failure
 
 
-class HasUsage(Protocol):
-    """What a call came to."""
-
-    @property
-    def usage(self) -> LlmUsage:
-        """What it cost."""
-
-
-Outcome = TypeVar("Outcome", bound=HasUsage)
-_NO_OUTPUT = StepOutput(0, "")
-
-# Neighbouring batches see the same context; a run holds on to a few texts, not to all.
-_REMEMBERED_TEXTS = 16
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedCall(Generic[Outcome]):
-    """One planned call.
+@dataclass(slots=True)
+class Meter:
+    """The totals of one run.
 
     Attributes:
-        task: what is asked; with the job's `answer_scope` it is the answer's key.
-        output: the stretch of the document that a text is of; `position` and key are filled in here.
-        texts: what it reads, by which later summaries know it; None of calls that are not taken over.
+        calls_done: planned calls that are finished, of earlier runs too.
+        calls_reused: part of `calls_done` that cost nothing in this run: what earlier runs had finished, and answers of
+            other summaries to equal calls.
     """
 
-    step: StepId
-    task: Task
-    ask: Callable[[], Awaitable[Outcome]]
-    adapter: TypeAdapter[Outcome]
-    output: StepOutput = _NO_OUTPUT
-    texts: CallTexts | None = None
+    plan: SummaryPlan
+    calls_done: int
+    calls_total: int
+    calls_reused: int
+    usage: LlmUsage = field(default_factory=LlmUsage)
+    phase: Phase = Phase.PLAN
+    iteration: int = 1
+    _began: float = field(default_factory=time.monotonic)
+    _timed_calls: int = 0
+    _timed_s: float = 0.0
 
+    @property
+    def elapsed_s(self) -> float:
+        """Of this run."""
+        return time.monotonic() - self._began
 
-@dataclass(frozen=True, slots=True)
-class StepAnswer(Generic[Outcome]):
-    """An outcome, new or from the store."""
+    def count(self, usage: LlmUsage, call_s: float) -> None:
+        """Adds a call that was made."""
+        self.calls_done += 1
+        self.usage += usage
+        self._timed_calls += 1
+        self._timed_s += call_s
 
-    outcome: Outcome
-    result_key: str
-    is_reused: bool
+    def count_reused(self, *, was_counted: bool) -> None:
+        """Adds a call that was not made since its result was stored; `was_counted` if an earlier run had done it."""
+        self.calls_reused += not was_counted
+        self.calls_done += not was_counted
 
-
-@dataclass(frozen=True, slots=True)
-class SummaryJob:
-    """What is to be done, and with what."""
-
-    summary_id: str
-    document: Document
-    options: SummarizeOptions
-    writer: Writer
-    store: SummaryStore
-    observer: SummaryObserver
-    config: SummarizeConfig
-    off_loop: OffLoop
-    owner: str = ""
-
-    def merge_task(self, stage: MergeStage, level: int, texts: Sequence[Extraction], target_tokens: int) -> MergeTask:
-        """Returns the task to write one text out of several, which are the only group of their level."""
-        return MergeTask(
-            summary_type=self.options.summary_type,
-            document_name=self.document.name,
-            stage=stage,
-            level=level,
-            group_index=0,
-            group_count=1,
-            extractions=tuple(texts),
-            target_tokens=target_tokens,
-            wishes=self.options.wishes,
+    def progress(self) -> SummaryProgress:
+        """Returns the totals as a reader sees them."""
+        return SummaryProgress(
+            phase=self.phase,
+            iteration=self.iteration,
+            calls_done=self.calls_done,
+            calls_total=max(self.calls_total, self.calls_done),
+            calls_reused=self.calls_reused,
+            usage=self.usage,
+            elapsed_s=self.elapsed_s,
+            eta_s=self._eta_s(),
         )
 
-    @property
-    def gate(self) -> TrustGate | None:
-        """What the writer's texts must pass, if anything."""
-        return self.writer.trust_gate if isinstance(self.writer, GatedWriter) else None
-
-    @property
-    def answer_scope(self) -> str:
-        """Whose answers may be used again: those of this writer to this owner."""
-        return answer_scope(self.owner, self.writer.identity)
-
-    @property
-    def caller(self) -> str:
-        """Who takes turns with others: the owner, or where owners are not told apart the summary."""
-        return self.owner or self.summary_id
-
-    @property
-    def call_scope(self) -> str:
-        """What calls of earlier summaries must have in common with those of this one."""
-        return call_scope(self.answer_scope, self.config, self.options)
+    def _eta_s(self) -> float | None:
+        """Estimates the critical path of the rest, in calls, times the mean duration of a call."""
+        if not self._timed_calls:
+            return None
+        left = max(0, self.calls_total - self.calls_done) / max(1, self.calls_total)
+        iterations = max(1, self.iteration)
+        return left * self.plan.rounds(iterations) * self._timed_s / self._timed_calls
 
 
 @dataclass(slots=True)
 class Run:
-    """One run of one summary.
+    """One run of one summary, once it is planned.
 
     Attributes:
-        readers: of texts while they are written; all other events go the graph's way.
+        citing: told the text of the summary as soon as only its topics are missing.
+        calls: every call of the writer passes it.
         slots: as many as calls may be in flight; a node that asks for a text takes one for all of its work.
             LangGraph's own `max_concurrency` forgets the tasks that wait when a run is cancelled.
-        citing: told the text of the summary as soon as only its topics are missing.
-        critiques: what later prompts of an iteration carry, by iteration.
     """
 
     job: SummaryJob
     plan: SummaryPlan
     meter: Meter
-    terms: BatchTerms
-    readers: EventChannel
     citing: Citing
-    gate: CallGate = field(default_factory=CallGate)
-    critiques: dict[int, str | None] = field(default_factory=dict)
+    calls: CallGate = field(default_factory=CallGate)
+    terms: BatchTerms = field(init=False)
     background: Background = field(init=False)
+    wishes: Wishes = field(init=False)
     slots: asyncio.Semaphore = field(init=False)
     count_tokens: Callable[[str], int] = field(init=False)
     mentions_of: Callable[[str], Mentions] = field(init=False)
+    _critiques: dict[int, str | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.background = Background(self.plan.batches)
+        self.terms, self.background = BatchTerms(self.plan.batches), Background(self.plan.batches)
+        self.wishes = self.job.options.wishes
         self.slots = asyncio.Semaphore(self.plan.concurrency)
         self.count_tokens = lru_cache(_REMEMBERED_TEXTS)(self.job.writer.count_tokens)
         self.mentions_of = lru_cache(_REMEMBERED_TEXTS)(Mentions.of)
 
+    def span(self, node: str, **attributes: Attribute) -> AbstractContextManager[Span]:
+        """Opens the span of one execution of a node; `precis.` is put before the attributes' names."""
+        return open_span(_tracer, node, prefixed({"summary_id": self.job.summary_id, "node": node, **attributes}))
+
     def listener(self, iteration: int) -> DraftListener | None:
         """Returns who is told the text of an iteration while it is written; None if no reader wants to see it."""
-        if not self.readers.wants_drafts:
+        if not self.job.channel.wants_drafts:
             return None
-        return lambda text: self.readers.offer(Drafted(iteration, text))
+        return lambda text: self.job.channel.offer(Drafted(iteration, text))
+
+    @asynccontextmanager
+    async def side_work(self) -> AsyncIterator[None]:
+        """Owns what goes on beside the graph: reads the terms of all batches ahead, and ends citations at the end."""
+        reading = asyncio.create_task(self.terms.read_ahead(self.job.off_loop))
+        try:
+            yield
+        finally:
+            self.terms.stop()
+            reading.cancel()
+            await asyncio.gather(reading, self.citing.stop(), return_exceptions=True)
 
     @asynccontextmanager
     async def beside(self) -> AsyncIterator[None]:
@@ -207,92 +261,70 @@ class Run:
         finally:
             await self.slots.acquire()
 
-    async def answer(self, question: PlannedCall[Outcome]) -> StepAnswer[Outcome]:
-        """Returns the stored answer, or makes the call and stores its answer before anybody sees it.
+    def merge_task(self, stage: MergeStage, level: int, texts: Sequence[Extraction], target_tokens: int) -> MergeTask:
+        """Returns the task to write one text out of several, which are the only group of their level."""
+        return MergeTask(
+            summary_type=self.job.options.summary_type,
+            document_name=self.job.document.name,
+            stage=stage,
+            level=level,
+            group_index=0,
+            group_count=1,
+            extractions=tuple(texts),
+            target_tokens=target_tokens,
+            wishes=self.wishes,
+        )
 
-        Raises:
-            PipelineError: the call failed, or another one did while this one had not begun.
-        """
-        key = task_key(self.job.answer_scope, question.task)
-        stored = await self.job.store.result(key)
-        if stored is not None:
-            outcome = question.adapter.validate_json(stored)
-            is_new = await self.record(question, key, outcome, stored)  # again: its summary may be deleted meanwhile
-            self.meter.count_reused(was_counted=not is_new)
-            self.job.observer.call_ended(question.step.stage, CallOutcome.REUSED, 0.0, LlmUsage())
-            return StepAnswer(outcome, key, is_reused=True)
-        async with self.gate:
-            outcome, call_s = await self.ask(question)
-            await self.record(question, key, outcome, question.adapter.dump_json(outcome).decode())
-        self.meter.count(outcome.usage, call_s)
-        return StepAnswer(outcome, key, is_reused=False)
+    async def record(self, step: StepId, output: StepOutput, body: str | None) -> None:
+        """Stores a step that is no call, with the JSON of its result unless that is stored already."""
+        await self.job.store.record(self.job.summary_id, step, output, body=body)
 
-    async def ask(self, question: PlannedCall[Outcome]) -> tuple[Outcome, float]:
-        """Makes a call and tells the observer how it ended. Returns the outcome and the seconds it took."""
-        stage, began = question.step.stage, time.monotonic()
-        try:
-            outcome = await question.ask()
-        except BaseException as error:
-            how = CallOutcome.CANCELLED if isinstance(error, asyncio.CancelledError) else CallOutcome.FAILED
-            self.job.observer.call_ended(stage, how, time.monotonic() - began, LlmUsage())
-            raise
-        call_s = time.monotonic() - began
-        self.job.observer.call_ended(stage, CallOutcome.MADE, call_s, outcome.usage)
-        return outcome, call_s
+    async def outputs(self, iteration: int, level: int) -> list[StepOutput]:
+        """Returns what the steps wrote that a level consists of, without the texts."""
+        return await self.job.store.outputs(self.job.summary_id, iteration, _stage_of(level), level)
 
-    async def record(
-        self, question: PlannedCall[Outcome], key: str, outcome: Outcome, body: str | None, *, is_call: bool = True
-    ) -> bool:
-        """Stores an outcome under its key and its step; returns False for a known step.
+    async def written_texts(self, iteration: int, level: int, first: int, last: int) -> list[Extraction]:
+        """Returns the texts of a level from position `first` to `last`, inclusive, as they were written."""
+        step = StepId(iteration, _stage_of(level), level, first)
+        bodies = await self.job.store.bodies(self.job.summary_id, step, last)
+        return [
+            Extraction(TEXT.validate_json(body).written.text, output.chunk_indexes, output.pages)
+            for output, body in bodies
+        ]
 
-        Args:
-            body: its JSON; None if it is stored already.
-            is_call: False for an answer that is not yet the text of its step: the text will count.
-        """
-        output = question.output._replace(position=question.step.position, result_key=key)
-        if isinstance(outcome, TextOutcome):
-            output = output._replace(tokens=outcome.tokens)
-        known = [remember_call(question.texts, key)] if is_call and question.texts is not None else []
-        steps = [(question.step, output, body)]
-        return await self.job.store.record_all(self.job.summary_id, steps, is_call=is_call, beside=known) == 1
+    async def unique_texts(self, iteration: int, level: int, first: int, last: int) -> list[Extraction]:
+        """Returns the same texts without what was said before."""
+        bodies = await self.job.store.bodies(self.job.summary_id, StepId(iteration, Stage.UNIQUE, level, first), last)
+        return [
+            Extraction(UNIQUE.validate_json(body).text, output.chunk_indexes, output.pages) for output, body in bodies
+        ]
 
+    async def level_text(self, iteration: int, level: int) -> str:
+        """Returns all texts of a level as one, without what was said before."""
+        outputs = await self.outputs(iteration, level)
+        members = await self.unique_texts(iteration, level, 0, outputs[-1].position)
+        return "\n\n".join(member.text for member in members)
 
-class SummaryState(TypedDict, total=False):
-    """Where a summary stands between two steps.
+    async def final_text(self, iteration: int) -> str:
+        """Returns the summary of an iteration that was reduced to one text."""
+        text = await read_step(self.job.store, self.job.summary_id, StepId(iteration, Stage.FINAL), UNIQUE)
+        assert text is not None, "the iteration has its text"  # noqa: S101
+        return text.text
 
-    Attributes:
-        iteration: from 1; 0 before the plan node.
-        level: of the reduction whose texts are complete; 0 is the map.
-        best_iteration: the one whose summary is the best so far; 0 before the first verdict.
-    """
+    async def verdict_of(self, iteration: int) -> VerdictOutcome | None:
+        """Returns the critic's verdict on an iteration; None before it."""
+        return await read_step(self.job.store, self.job.summary_id, StepId(iteration, Stage.REFLECT), VERDICT)
 
-    iteration: int
-    level: int
-    best_iteration: int
-
-
-SummaryGraph = CompiledStateGraph[SummaryState, Run, SummaryState, SummaryState]
+    async def critique_for(self, iteration: int) -> str | None:
+        """Returns what the critic said of the iteration before, cut to what prompts may carry; None in the first."""
+        if iteration not in self._critiques:
+            before = await self.verdict_of(iteration - 1)
+            limit = min(self.job.config.critique_tokens, self.plan.limits.context_limit_tokens // 2)
+            text = head_by_tokens(before.verdict.text, limit, self.count_tokens) if before else ""
+            self._critiques[iteration] = text or None
+        return self._critiques[iteration]
 
 
-class BatchTask(TypedDict):
-    """One map call."""
-
-    iteration: int
-    batch: int
-
-
-class GroupTask(TypedDict):
-    """One reduce call.
-
-    Attributes:
-        level: of the result, from 1.
-        first: position of the first text in the level below.
-        last: of the last text, inclusive.
-    """
-
-    iteration: int
-    level: int
-    group: int
-    group_count: int
-    first: int
-    last: int
+def _stage_of(level: int) -> Stage:
+    """Returns the stage that wrote the texts of a level."""
+    return Stage.REDUCE if level else Stage.MAP

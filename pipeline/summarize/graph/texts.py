@@ -2,7 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
@@ -11,6 +11,8 @@ from pipeline.summarize.gate.findings import Trust
 from pipeline.summarize.result import SummaryLayers
 from pipeline.summarize.retention import Retention
 from pipeline.summarize.steering.wishes import SummaryLength
+from pipeline.summarize.storage.records import StepId
+from pipeline.summarize.storage.store import SummaryStore
 from pipeline.summarize.writer import (
     Critique,
     CritiqueTask,
@@ -97,6 +99,13 @@ LAYERS = TypeAdapter(SummaryLayers)
 VERDICT = TypeAdapter(VerdictOutcome)
 TOPICS = TypeAdapter(TopicList)
 WRITTEN = TypeAdapter(Written)
+Stored = TypeVar("Stored")
+
+
+async def read_step(store: SummaryStore, summary_id: str, step: StepId, form: TypeAdapter[Stored]) -> Stored | None:
+    """Returns what a step stored; None before it."""
+    bodies = await store.bodies(summary_id, step, step.position)
+    return form.validate_json(bodies[0][1]) if bodies else None
 
 
 _EACH = "__all__"

@@ -17,13 +17,6 @@ from pipeline.llm.config import NO_PRICES, PriceConfig
 from pipeline.llm.errors import SchemaMismatchError
 from pipeline.summarize.llm_writer import prompts
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
-from pipeline.summarize.llm_writer.messages import (
-    Messages,
-    critique_messages,
-    extract_messages,
-    merge_messages,
-    topics_messages,
-)
 from pipeline.summarize.packing import split_by_tokens
 from pipeline.summarize.steering.budget import BudgetedChatModel
 from pipeline.summarize.steering.json_form import parse_schema
@@ -84,7 +77,7 @@ class LlmWriter:
 
     async def extract(self, task: ExtractTask) -> Written:
         """Map."""
-        return await self._write(extract_messages(task), self.limits.output_tokens, draft_listener())
+        return await self._write(prompts.extract_messages(task), self.limits.output_tokens, draft_listener())
 
     async def merge(self, task: MergeTask) -> Written:
         """Reduce."""
@@ -92,7 +85,9 @@ class LlmWriter:
             return await self._write_json(task)
         # What is compressed on the way to a text is no draft of it.
         on_draft = None if task.stage is MergeStage.COMPRESS else draft_listener()
-        return await self._write(merge_messages(task), min(task.target_tokens, self.limits.output_tokens), on_draft)
+        return await self._write(
+            prompts.merge_messages(task), min(task.target_tokens, self.limits.output_tokens), on_draft
+        )
 
     async def critique(self, task: CritiqueTask) -> Critique:
         """Reflect. A summary that is too long to be read at once is judged in parts, and FAILs if one of them does."""
@@ -116,7 +111,7 @@ class LlmWriter:
         in_turn = (topic for topic in chain.from_iterable(zip_longest(*lists)) if topic)
         return TopicList(clean_topics(in_turn, task.max_topics, task.summary), usage)
 
-    async def _write(self, messages: Messages, max_tokens: int, on_draft: DraftListener | None) -> Written:
+    async def _write(self, messages: prompts.Messages, max_tokens: int, on_draft: DraftListener | None) -> Written:
         request = ChatRequest(messages, max_tokens, self._config.extraction_temperature, on_draft=on_draft)
         answer = await complete_whole(self._chat, request, self._config.max_continuations)
         return replace(answer, text=answer.text.strip())
@@ -125,13 +120,13 @@ class LlmWriter:
         """Asks for an answer that fits a schema. Raises SchemaMismatchError if it does not, also after the repair."""
         max_tokens, temperature = self.limits.output_tokens, self._config.extraction_temperature
         schema = parse_schema(task.json_schema)
-        request = ChatRequest(merge_messages(task), max_tokens, temperature, json_schema=schema)
+        request = ChatRequest(prompts.merge_messages(task), max_tokens, temperature, json_schema=schema)
         completion = await self._chat.complete(request)
         return Written(completion.text, completion.finish_reason, completion.usage)
 
     async def _critique_part(self, task: CritiqueTask, part: str) -> Critique:
         max_tokens = min(self._config.critique_tokens, self.limits.output_tokens)
-        request = ChatRequest(critique_messages(task, part), max_tokens, self._config.critique_temperature)
+        request = ChatRequest(prompts.critique_messages(task, part), max_tokens, self._config.critique_temperature)
         completion = await self._critic.complete(request)
         return Critique(parse_verdict(completion.text), completion.text.strip(), completion.usage)
 
@@ -139,7 +134,7 @@ class LlmWriter:
         """Asks for JSON, and if the model cannot write it, for lines."""
         max_tokens = min(self._config.topics_tokens, self.limits.output_tokens)
         request = ChatRequest(
-            topics_messages(task, part, as_lines=False),
+            prompts.topics_messages(task, part, as_lines=False),
             max_tokens,
             self._config.extraction_temperature,
             # A model that insists on more is cut to the best: a list of 15 is no reason to have none.
@@ -148,7 +143,7 @@ class LlmWriter:
         try:
             completion = await self._chat.complete(request)
         except SchemaMismatchError:
-            messages = topics_messages(task, part, as_lines=True)
+            messages = prompts.topics_messages(task, part, as_lines=True)
             completion = await self._chat.complete(
                 ChatRequest(messages, max_tokens, self._config.extraction_temperature)
             )

@@ -1,7 +1,10 @@
 """What the caller of a summary wishes: how long, in which form, about what."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+
+from pipeline.summarize.extractive.lines import count_words
 
 TOLERANCE = 0.1
 """Share of a length by which a text may miss it."""
@@ -62,6 +65,12 @@ class Shape:
     def is_plain(self) -> bool:
         """Whether an extraction has this shape as it is."""
         return self == PLAIN
+
+
+def counter(shape: Shape, count_tokens: Callable[[str], int]) -> Callable[[str], int]:
+    """Returns what counts a text in the unit of a shape's goal; tokens without one."""
+    is_words = shape.goal is not None and shape.goal.unit is LengthUnit.WORDS
+    return count_words if is_words else count_tokens
 
 
 @dataclass(frozen=True, slots=True)

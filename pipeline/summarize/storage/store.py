@@ -7,7 +7,7 @@ from uuid import uuid4
 from pydantic import TypeAdapter
 
 from pipeline.errors import InvalidInputError
-from pipeline.summarize.incremental.known_calls import FORGET_CALLS, CallTextsTable
+from pipeline.summarize.known_calls import FORGET_CALLS, CallTextsTable
 from pipeline.summarize.storage.documents import DocumentTable, RunCostTable, RunTraceTable
 from pipeline.summarize.storage.job_table import JobTable
 from pipeline.summarize.storage.leases import LeaseTable

@@ -37,7 +37,6 @@ from server.rpc.admission import CallPolicy
 from server.rpc.calls import CallRunner
 from server.rpc.handlers import HandlerTable
 from server.services.summarize import SummarizeServicer
-from server.services.summarize_request import DocumentRules
 from server.services.summary_writer import behind_gate, fit_concurrency
 from server.settings import Settings, load_settings
 
@@ -88,5 +87,4 @@ async def _open_servicer(stack: AsyncExitStack, settings: Settings) -> Summarize
     chosen = ChosenWriter(behind_gate(writer, gate), pb.WRITER_KIND_LANGUAGE_MODEL)
     opened = open_summarizer(settings.summarize, settings.summary_storage)
     summarizer = await stack.enter_async_context(opened)
-    rules = DocumentRules(settings.summarize.limits, settings.services.chunk_tokens)
-    return SummarizeServicer(summarizer, chosen, rules, cpu=cpu)
+    return SummarizeServicer(summarizer, chosen, chunk_tokens=settings.services.chunk_tokens, cpu=cpu)

@@ -8,7 +8,6 @@ from precis.v1 import summarize_pb2 as pb
 
 from tests.integration.conftest import Start
 from tests.integration.summarize.summaries import PASS, Bench, Call, Followed, bench, chunks, follow
-from tests.integration.summarize.test_readers import slow_reader
 from tests.scripted_endpoint.author import Lie, tell, write
 from tests.scripted_endpoint.faults import Fault
 from tests.scripted_endpoint.script import Script
@@ -165,21 +164,6 @@ async def test_a_second_iteration_has_a_draft_of_its_own(start: Start) -> None:
         *((1, False), (1, True), (2, False), (2, True))
     ]
     assert [piece.iteration for piece in pieces] == sorted(piece.iteration for piece in pieces)
-
-
-async def test_a_slow_reader_holds_up_nothing_and_gets_the_text_in_few_pieces(start: Start) -> None:
-    document = pb.Document(chunks=[pb.DocumentChunk(text=f"Bolt {number}: {number} Nm. " * 40) for number in range(14)])
-    script = Script(replies=(PASS,), author=write, stream_pieces=2_000)
-    request = pb.SummarizeRequest(document=document, include_draft=True)
-    async with bench(start, script, summary_trust={"exact": False}) as served, slow_reader(served) as stub:
-        events = aiter(stub.Summarize(request))
-        first = (await anext(events)).event
-        plan = (await stub.PlanSummary(pb.PlanSummaryRequest(document=document))).plan
-        await served.endpoint.log.until(lambda log: log.answered.total() == plan.calls)
-        followed = Followed([first, *[response.event async for response in events]])
-    assert texts_of(drafts(followed))[-1] == (followed.summary.text, True)
-    # All pieces together are the text once, and once checked: a reader who is behind is sent nothing twice.
-    assert sum(len(piece.text) for piece in drafts(followed)) <= 2 * len(followed.summary.text) + 1_000
 
 
 async def test_a_draft_that_is_cut_off_begins_anew_when_the_summary_goes_on(start: Start) -> None:

@@ -1,6 +1,5 @@
 """SummarizeService on a real server: the stream, resuming, cancelling, and what is refused."""
 
-import asyncio
 from collections.abc import AsyncIterator
 
 import grpc
@@ -11,9 +10,8 @@ from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
 from pipeline.reading.compression import get_target_summary_length
 from tests.integration.conftest import Start
-from tests.integration.summarize.summaries import PASS, Bench, bench, chunks, follow
+from tests.integration.summarize.summaries import Bench, bench, chunks, follow
 from tests.integration.support.rich_errors import assert_refused, error_of, retry_delay_s
-from tests.scripted_endpoint.author import write
 from tests.scripted_endpoint.faults import Fault, FaultPlan
 from tests.scripted_endpoint.script import Script
 
@@ -96,46 +94,12 @@ async def test_a_failing_endpoint_leaves_a_partial_summary_that_says_why(
         assert view.summary.failure.kind == kind
 
 
-async def test_a_summary_that_failed_is_finished_without_repeating_a_call(start: Start) -> None:
-    broken = Script(replies=(PASS,), author=write, first_faults=(None, Fault.HTML, Fault.HTML))
-    async with bench(start, broken, llm={"rates": {"max_concurrency": 1}}) as served:
-        options = pb.SummarizeOptions(wave_batches=1)
-        failed = await follow(served.stub.Summarize(pb.SummarizeRequest(document=chunks(29), options=options)))
-        assert (failed.summary.status, failed.summary.calls_done) == (pb.SUMMARY_STATUS_FAILED, 1)
-        done = await follow(served.stub.ResumeSummary(pb.ResumeSummaryRequest(summary_id=failed.summary_id)))
-        assert done.summary.status == pb.SUMMARY_STATUS_DONE
-        assert set(served.endpoint.log.answered.values()) == {1}
-
-
 async def test_very_many_chunks_are_refused_and_a_very_long_one_is_split(served: Bench) -> None:
     many = pb.Document(chunks=[pb.DocumentChunk(text="x")] * 100_000)
     await assert_refused(served.stub.Summarize(pb.SummarizeRequest(document=many)), "document.chunks")
     document = pb.Document(chunks=[pb.DocumentChunk(text="word " * 400_000)])
     response = await served.stub.PlanSummary(pb.PlanSummaryRequest(document=document))
     assert response.plan.map_calls > 50
-
-
-async def test_a_stopping_server_puts_a_summary_aside_for_the_next_one(start: Start) -> None:
-    async with bench(start) as served:
-        served.endpoint.gate.clear()
-        call = served.stub.Summarize(pb.SummarizeRequest(document=chunks(29)))
-        events = aiter(call)
-        summary_id = (await anext(events)).event.accepted.summary_id
-        await served.endpoint.log.until(lambda log: log.in_flight > 0)
-        stopping = asyncio.create_task(served.app.__aexit__(None, None, None))
-        await asyncio.sleep(0)  # one turn of the loop, in which the server begins to stop
-        served.endpoint.gate.set()
-        await stopping
-        assert (await error_of(call)).code() is StatusCode.UNAVAILABLE
-        log = served.endpoint.log
-        assert (log.left, log.answered.total()) == (0, log.requests.total())  # what was begun is finished
-        assert log.requests.total() < 9  # and no more
-    async with bench(start) as served:
-        view = await served.stub.GetSummary(pb.GetSummaryRequest(summary_id=summary_id))
-        assert (view.is_running, view.summary.status) == (False, pb.SUMMARY_STATUS_CANCELLED)
-        followed = await follow(served.stub.ResumeSummary(pb.ResumeSummaryRequest(summary_id=summary_id)))
-        assert followed.summary.status == pb.SUMMARY_STATUS_DONE
-        assert "writer_changed" in [warning.code for warning in followed.summary.warnings]  # another port
 
 
 async def test_without_a_language_model_sentences_are_chosen_and_have_the_length_of_the_schedule(

@@ -3,18 +3,20 @@
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from pydantic import SecretStr
 
 from pipeline.summarize.config import StorageConfig, SummarizeConfig, SummarizeLimits
 from pipeline.summarize.document import Document, SourceChunk, SummarizeOptions, make_document
-from pipeline.summarize.events import Event, Finished
+from pipeline.summarize.events import Event, Finished, Shown
 from pipeline.summarize.plan import Planner, SummaryPlan
 from pipeline.summarize.result import SummaryResult
 from pipeline.summarize.summarizer import Summarizer, open_summarizer
 from pipeline.summarize.writer import Writer
 
 LIMITS = SummarizeLimits()
+DEFAULTS = SummarizeOptions()
 
 
 def numbered_document(chunk_count: int, *, name: str = "Pump manual", text: str = "") -> Document:
@@ -47,6 +49,25 @@ async def summarizer_in(place: Path | str, **settings: object) -> AsyncIterator[
 async def read_all(events: AsyncIterator[Event]) -> list[Event]:
     """Reads a stream to its end."""
     return [event async for event in events]
+
+
+async def events_of(
+    place: Path | str,
+    document: Document,
+    writer: Writer,
+    *,
+    options: SummarizeOptions = DEFAULTS,
+    shown: Shown = Shown(),  # noqa: B008 - frozen
+    **settings: object,
+) -> list[Event]:
+    """Summarizes a document with a summarizer of its own."""
+    async with summarizer_in(place, **settings) as summarizer:
+        return await read_all(summarizer.stream(document, writer=writer, options=options, shown=shown))
+
+
+async def summary_of(place: Path | str, document: Document, writer: Writer, **choices: Any) -> SummaryResult:  # noqa: ANN401
+    """Returns the result of `events_of`."""
+    return result_of(await events_of(place, document, writer, **choices))
 
 
 def result_of(events: Iterable[Event]) -> SummaryResult:

@@ -9,34 +9,34 @@ from psycopg import AsyncConnection
 
 from pipeline.summarize.errors import SummaryRunningError, UnknownSummaryError
 from pipeline.summarize.events import Planned
-from pipeline.summarize.jobs.submitted import SummaryJobs
+from pipeline.summarize.jobs import JobRunner
 from pipeline.summarize.storage.records import SummaryStatus
 from tests.fakes_summarize import ScriptedWriter
 from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in
-from tests.unit.pipeline.summarize.test_jobs import OPTIONS, QUICK, running, submit
+from tests.unit.pipeline.summarize.test_jobs import OPTIONS, QUICK, submit
 
 
 async def test_a_deleted_summary_is_gone_with_its_texts(tmp_path: Path) -> None:
     writer = ScriptedWriter()
-    async with summarizer_in(tmp_path, **QUICK) as summarizer, running(summarizer, writer) as jobs:
+    async with summarizer_in(tmp_path, **QUICK) as jobs, JobRunner(jobs, writer):
         first, second = await submit(jobs, writer, 20), await submit(jobs, writer, 48)
         for one in (first, second):
             await read_all(jobs.watch(one.summary_id))
         await jobs.delete(first.summary_id)
         with pytest.raises(UnknownSummaryError):
-            await summarizer.get(first.summary_id)
-        assert await summarizer.store.documents.load(first.document_sha256) == ()
+            await jobs.get(first.summary_id)
+        assert await jobs.store.documents.load(first.document_sha256) == ()
         asked = len(writer.asked)
         again = await submit(jobs, writer, 20)
         await read_all(jobs.watch(again.summary_id))
         assert len(writer.asked) > asked  # its own last batch, at least, is asked for again
-        assert (await summarizer.get(second.summary_id)).result.text
+        assert (await jobs.get(second.summary_id)).result.text
 
 
 async def test_to_delete_a_summary_leaves_documents_that_are_just_being_submitted(tmp_path: Path) -> None:
     writer, count = ScriptedWriter(), 60
     async with summarizer_in(tmp_path) as summarizer:
-        jobs, others = (SummaryJobs(summarizer.owned_by(owner)) for owner in ("a", "b"))
+        jobs, others = (summarizer.owned_by(owner) for owner in ("a", "b"))
         old = [await submit(others, writer, 2) for _ in range(count)]
 
         async def delete() -> None:
@@ -61,7 +61,7 @@ async def test_to_delete_a_summary_in_postgres_leaves_its_document_to_one_that_b
         await AsyncConnection.connect(url) as blocker,
         await AsyncConnection.connect(url, autocommit=True) as watcher,
     ):
-        jobs = SummaryJobs(summarizer)
+        jobs = summarizer
 
         async def is_waited(count: int) -> bool:
             rows = await watcher.execute("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
@@ -105,7 +105,7 @@ async def test_answers_that_are_used_again_outlive_their_summary(
 async def test_a_running_summary_is_not_deleted(tmp_path: Path) -> None:
     writer = ScriptedWriter()
     writer.gate = asyncio.Event()
-    async with summarizer_in(tmp_path, **QUICK) as summarizer, running(summarizer, writer) as jobs:
+    async with summarizer_in(tmp_path, **QUICK) as jobs, JobRunner(jobs, writer):
         queued = await submit(jobs, writer)
         watch = jobs.watch(queued.summary_id)
         while not isinstance(await anext(watch), Planned):

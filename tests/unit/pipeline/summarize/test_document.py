@@ -33,12 +33,9 @@ def test_a_broken_rule_is_named(chunks: list[SourceChunk], field: str) -> None:
     assert error.value.field == field
 
 
-def test_a_long_name_is_refused() -> None:
+def test_a_long_name_and_fewer_pages_than_the_chunks_have_are_refused() -> None:
     with pytest.raises(InvalidInputError, match=r"document\.name"):
         document(SourceChunk(0, 1, "a"), name="n" * 21)
-
-
-def test_fewer_pages_than_the_chunks_have_are_refused() -> None:
     with pytest.raises(InvalidInputError, match=r"document\.total_pages"):
         document(SourceChunk(0, 9, "a"), total_pages=8)
 

@@ -13,12 +13,12 @@ from pipeline.llm.errors import EndpointUnavailableError
 from pipeline.summarize.document import SummarizeOptions
 from pipeline.summarize.errors import SummaryRunningError
 from pipeline.summarize.events import Accepted, BatchDone, Event, Finished, GroupDone, Planned
-from pipeline.summarize.result import SummaryResult, WarningCode
+from pipeline.summarize.result import WarningCode
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.summarizer import Summarizer
 from pipeline.summarize.writer import CriticVerdict, CritiqueTask, ExtractTask, MergeTask, TopicsTask, Writer
 from tests.fakes_summarize import WIDE, ScriptedWriter, Task
-from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in
+from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in, summary_of
 
 DOCUMENT = numbered_document(203)
 CALLS = 29 + (7 + 2 + 1) + 2  # 29 batches become 8 texts, one of them without a call, then 2, then 1
@@ -55,8 +55,7 @@ async def test_a_failed_summary_is_resumed_without_repeating_a_finished_call(
     down = EndpointDown(failing)
     writer = ScriptedWriter(before=down)
     options = SummarizeOptions.model_validate({"wave": wave})
-    async with summarizer_in(tmp_path) as summarizer:
-        partial = result_of(await read_all(summarizer.stream(DOCUMENT, writer=writer, options=options)))
+    partial = await summary_of(tmp_path, DOCUMENT, writer, options=options)
     assert partial.status is SummaryStatus.FAILED
     assert partial.failure is not None
     assert (partial.failure.kind, partial.failure.retry_after_s) == ("EndpointUnavailableError", 7.0)
@@ -89,8 +88,7 @@ async def test_a_partial_result_holds_what_was_extracted_in_order(tmp_path: Path
 
 async def test_a_partial_result_after_a_level_holds_that_level(tmp_path: Path) -> None:
     writer = ScriptedWriter(before=EndpointDown(FAILURES["final merge"]))
-    async with summarizer_in(tmp_path) as summarizer:
-        partial = result_of(await read_all(summarizer.stream(DOCUMENT, writer=writer)))
+    partial = await summary_of(tmp_path, DOCUMENT, writer)
     assert [line.split()[:4] for line in partial.text.split("\n\n")] == [
         ["Level", "2", "group", "0"],
         ["Level", "2", "group", "1"],
@@ -99,8 +97,7 @@ async def test_a_partial_result_after_a_level_holds_that_level(tmp_path: Path) -
 
 async def test_too_long_a_partial_text_is_cut_with_a_warning(tmp_path: Path) -> None:
     writer = ScriptedWriter(before=EndpointDown(FAILURES["last batch"]))
-    async with summarizer_in(tmp_path, partial_chars=200) as summarizer:
-        partial = result_of(await read_all(summarizer.stream(DOCUMENT, writer=writer)))
+    partial = await summary_of(tmp_path, DOCUMENT, writer, partial_chars=200)
     assert WarningCode.TEXT_CUT in [warning.code for warning in partial.warnings]
     assert len(partial.text) < 300
 
@@ -110,8 +107,7 @@ async def test_a_failed_second_iteration_gives_the_first(tmp_path: Path) -> None
         return isinstance(task, MergeTask) and task.critique is not None
 
     writer = ScriptedWriter(verdicts=(CriticVerdict.FAIL,), before=EndpointDown(second))
-    async with summarizer_in(tmp_path) as summarizer:
-        partial = result_of(await read_all(summarizer.stream(DOCUMENT, writer=writer)))
+    partial = await summary_of(tmp_path, DOCUMENT, writer)
     assert (partial.status, partial.iteration, partial.iterations) == (SummaryStatus.FAILED, 1, 2)
     assert partial.text.startswith("Level 3 group 0")
     assert WarningCode.ITERATION_FAILED in [warning.code for warning in partial.warnings]
@@ -254,17 +250,6 @@ async def test_a_writer_with_other_limits_begins_again(tmp_path: Path) -> None:
     assert plan.map_calls > 29
     assert whole.status is SummaryStatus.DONE
     assert whole.calls_done == plan.calls() == len(narrow.answered)
-
-
-async def test_a_result_counts_only_what_this_run_cost(tmp_path: Path) -> None:
-    down = EndpointDown(FAILURES["final merge"])
-    writer = ScriptedWriter(before=down)
-    async with summarizer_in(tmp_path) as summarizer:
-        partial: SummaryResult = result_of(await read_all(summarizer.stream(DOCUMENT, writer=writer)))
-        down.is_mended = True
-        whole = result_of(await read_all(summarizer.resume(partial.summary_id, writer=writer)))
-    assert partial.usage.calls == CALLS - 3
-    assert whole.usage.calls == 3
 
 
 async def test_a_summary_resumed_while_its_last_run_still_ends_is_left_alone(

@@ -4,19 +4,20 @@ import asyncio
 from pathlib import Path
 
 from pipeline.llm.chat_model import LlmUsage
-from pipeline.summarize.event_channel import EventChannel
 from pipeline.summarize.events import (
     BatchDone,
     Drafted,
     Event,
+    EventChannel,
     Finished,
     GroupDone,
     LayersFound,
+    Phase,
     Planned,
     Reflected,
+    SummaryProgress,
     TopicsFound,
 )
-from pipeline.summarize.plan import Phase, SummaryProgress
 from pipeline.summarize.result import SummaryWarning
 from pipeline.summarize.retention import Retention
 from tests.fakes_summarize import ScriptedWriter

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from pipeline.summarize.document import Document, SourceChunk, SummarizeOptions, make_document
 from pipeline.summarize.events import Planned
-from pipeline.summarize.incremental.known_calls import TextRow, cut_row, known_lengths
+from pipeline.summarize.known_calls import TextRow, cut_row
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import ExtractTask, MergeTask, Written
 from tests.fakes_summarize import ScriptedWriter
@@ -57,10 +58,22 @@ async def calls_after(place: Path | str, before: Document, after: Document) -> i
     return calls
 
 
-@pytest.mark.parametrize("place", [0, 1, 700, 703, 706, 1_399, 1_402])
-async def test_a_paragraph_inserted_anywhere_takes_ten_calls_at_most(tmp_path: Path, place: int) -> None:
-    after = [*TEXTS[:place], "A new paragraph: the motor draws 5 A.", *TEXTS[place:]]
-    assert await calls_after(tmp_path, document_of(TEXTS), document_of(after)) <= 10
+NEW = "A new paragraph: the motor draws 5 A."
+EDITS = {
+    **{
+        f"inserted at {place}": ([*TEXTS[:place], NEW, *TEXTS[place:]], 10)
+        for place in (0, 1, 700, 703, 706, 1_399, 1_402)
+    },
+    "appended": ([*TEXTS, NEW], 6),
+    "taken out": (TEXTS[:700] + TEXTS[701:], 10),
+}
+
+
+@pytest.mark.parametrize(("after", "most_calls"), EDITS.values(), ids=EDITS)
+async def test_an_edited_paragraph_takes_few_calls_wherever_it_is(
+    tmp_path: Path, after: list[str], most_calls: int
+) -> None:
+    assert await calls_after(tmp_path, document_of(TEXTS), document_of(after)) <= most_calls
 
 
 async def test_an_insertion_takes_ten_calls_at_most_in_postgres(postgres_url: str) -> None:
@@ -69,21 +82,9 @@ async def test_an_insertion_takes_ten_calls_at_most_in_postgres(postgres_url: st
     assert await calls_after(postgres_url, document_of(texts), document_of(after)) <= 10
 
 
-async def test_a_paragraph_appended_takes_six_calls_at_most(tmp_path: Path) -> None:
-    assert await calls_after(tmp_path, document_of(TEXTS), document_of([*TEXTS, "The motor draws 5 A."])) <= 6
-
-
-async def test_a_paragraph_taken_out_takes_ten_calls_at_most(tmp_path: Path) -> None:
-    assert await calls_after(tmp_path, document_of(TEXTS), document_of(TEXTS[:700] + TEXTS[701:])) <= 10
-
-
-async def test_a_renamed_document_takes_no_call(tmp_path: Path) -> None:
-    assert await calls_after(tmp_path, document_of(TEXTS[:60]), document_of(TEXTS[:60], name="renamed")) == 0
-
-
-async def test_a_document_of_other_pages_takes_no_call_of_the_map(tmp_path: Path) -> None:
-    after = document_of(TEXTS[:60], chunks_per_page=3)
-    assert await calls_after(tmp_path, document_of(TEXTS[:60]), after) == 0
+@pytest.mark.parametrize("change", [{"name": "renamed"}, {"chunks_per_page": 3}])
+async def test_a_renamed_document_and_one_of_other_pages_take_no_call(tmp_path: Path, change: dict[str, Any]) -> None:
+    assert await calls_after(tmp_path, document_of(TEXTS[:60]), document_of(TEXTS[:60], **change)) == 0
 
 
 async def test_a_chapter_that_is_rewritten_takes_its_own_calls_and_the_merges_above(tmp_path: Path) -> None:
@@ -142,10 +143,10 @@ def test_a_row_is_cut_without_gaps_whatever_is_known(texts: list[str], earlier: 
     before, row = TextRow.of("", earlier), TextRow.of("", texts)
     calls = [before.call(start, min(4, len(earlier) - start)) for start in range(0, len(earlier), 4)]
     known = {call.first_key: [one for one in calls if one.first_key == call.first_key] for call in calls}
-    lengths = known_lengths(row, known)
     cuts = cut_row(
-        len(texts),
-        lambda start: next(lengths(start), 0),
+        row,
+        known,
+        lambda cut: True,
         lambda start, end: [range(first, min(first + 4, end)) for first in range(start, end, 4)],
     )
     assert [place for cut in cuts for place in cut] == list(range(len(texts)))

@@ -1,8 +1,6 @@
 """Summaries without a reader: submitted, run, watched, listed, deleted."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -11,12 +9,11 @@ from pipeline.errors import InvalidInputError
 from pipeline.summarize.document import SummarizeOptions
 from pipeline.summarize.errors import JobQueueFullError, UnknownSummaryError
 from pipeline.summarize.events import Accepted, BatchDone, Event, Finished, Planned
-from pipeline.summarize.jobs.runner import JobRunner
-from pipeline.summarize.jobs.submitted import JobPriority, SummaryJobs
+from pipeline.summarize.jobs import JobRunner
 from pipeline.summarize.storage.job_table import QueuedJob
 from pipeline.summarize.storage.records import StoredSummary, SummaryStatus
 from pipeline.summarize.storage.schema import Statement
-from pipeline.summarize.summarizer import Summarizer
+from pipeline.summarize.summarizer import JobPriority, Summarizer
 from tests.fakes_summarize import ScriptedWriter
 from tests.unit.pipeline.summarize.documents import numbered_document, read_all, summarizer_in
 from tests.unit.pipeline.summarize.test_durability import FAILURES, EndpointDown
@@ -25,14 +22,8 @@ QUICK = {"jobs": {"poll_s": 0.05}, "heartbeat_s": 0.05, "lease_ttl_s": 1.0}
 OPTIONS = SummarizeOptions()
 
 
-@asynccontextmanager
-async def running(summarizer: Summarizer, writer: ScriptedWriter) -> AsyncIterator[SummaryJobs]:
-    async with JobRunner(summarizer, writer):
-        yield SummaryJobs(summarizer)
-
-
 async def submit(
-    jobs: SummaryJobs, writer: ScriptedWriter, chunk_count: int = 20, *, priority: JobPriority = JobPriority.BULK
+    jobs: Summarizer, writer: ScriptedWriter, chunk_count: int = 20, *, priority: JobPriority = JobPriority.BULK
 ) -> StoredSummary:
     document = numbered_document(chunk_count)
     return await jobs.submit(document, writer=writer, options=OPTIONS, priority=priority)
@@ -43,17 +34,15 @@ def last(events: list[Event]) -> Finished:
     return events[-1]
 
 
-@pytest.mark.parametrize("place", ["sqlite", "postgres"])
 async def test_a_submitted_summary_is_written_without_a_reader(
-    tmp_path: Path, place: str, request: pytest.FixtureRequest
+    tmp_path: Path, postgres_url_or_none: str | None
 ) -> None:
-    where = tmp_path if place == "sqlite" else str(request.getfixturevalue("postgres_url"))
-    writer = ScriptedWriter(identity=f"jobs-{place}")
-    async with summarizer_in(where, **QUICK) as summarizer, running(summarizer, writer) as jobs:
+    writer = ScriptedWriter(identity="jobs")
+    async with summarizer_in(postgres_url_or_none or tmp_path, **QUICK) as jobs, JobRunner(jobs, writer):
         queued = await submit(jobs, writer)
         assert queued.status is SummaryStatus.QUEUED
         events = await read_all(jobs.watch(queued.summary_id))
-        assert not await summarizer.store.jobs.holds(queued.summary_id)
+        assert not await jobs.store.jobs.holds(queued.summary_id)
     assert last(events).result.status is SummaryStatus.DONE
     assert last(events).result.calls_done == last(events).result.calls_planned
 
@@ -61,7 +50,7 @@ async def test_a_submitted_summary_is_written_without_a_reader(
 async def test_who_comes_late_is_told_what_happened_so_far(tmp_path: Path) -> None:
     writer = ScriptedWriter()
     writer.gate = asyncio.Event()
-    async with summarizer_in(tmp_path, **QUICK) as summarizer, running(summarizer, writer) as jobs:
+    async with summarizer_in(tmp_path, **QUICK) as jobs, JobRunner(jobs, writer):
         queued = await submit(jobs, writer)
         first = jobs.watch(queued.summary_id)
         while not isinstance(await anext(first), Planned):
@@ -84,13 +73,13 @@ async def test_a_job_goes_on_after_a_restart_without_repeating_a_call(tmp_path: 
             seen.set()
 
     writer.before = after_ten
-    async with summarizer_in(tmp_path, **QUICK) as summarizer:
-        async with running(summarizer, writer) as jobs:
+    async with summarizer_in(tmp_path, **QUICK) as jobs:
+        async with JobRunner(jobs, writer):
             queued = await submit(jobs, writer, 203)
             await seen.wait()
-            summarizer.put_aside()
-        assert await summarizer.store.jobs.holds(queued.summary_id)
-    async with summarizer_in(tmp_path, **QUICK) as summarizer, running(summarizer, writer) as jobs:
+            jobs.put_aside()
+        assert await jobs.store.jobs.holds(queued.summary_id)
+    async with summarizer_in(tmp_path, **QUICK) as jobs, JobRunner(jobs, writer):
         done = last(await read_all(jobs.watch(queued.summary_id))).result
     assert done.status is SummaryStatus.DONE
     assert len(writer.answered) == len(set(writer.answered)) >= done.calls_done
@@ -99,7 +88,7 @@ async def test_a_job_goes_on_after_a_restart_without_repeating_a_call(tmp_path: 
 async def test_a_job_that_another_server_runs_loses_no_attempt(tmp_path: Path) -> None:
     writer = ScriptedWriter()
     async with summarizer_in(tmp_path, **QUICK) as one, summarizer_in(tmp_path, **QUICK) as two:
-        summary_id = (await submit(SummaryJobs(one), writer)).summary_id
+        summary_id = (await submit(one, writer)).summary_id
         await one.store.leases.acquire(summary_id, 60)
         for _ in range(two.config.jobs.max_attempts):
             await JobRunner(two, writer)._run(QueuedJob(summary_id, one.owner))  # noqa: SLF001 - as if it was free
@@ -110,7 +99,7 @@ async def test_a_job_that_another_server_runs_loses_no_attempt(tmp_path: Path) -
 async def test_a_failed_job_ends_and_can_be_submitted_again(tmp_path: Path) -> None:
     down = EndpointDown(FAILURES["first batch"])
     writer = ScriptedWriter(before=down)
-    async with summarizer_in(tmp_path, **QUICK) as summarizer, running(summarizer, writer) as jobs:
+    async with summarizer_in(tmp_path, **QUICK) as jobs, JobRunner(jobs, writer):
         queued = await submit(jobs, writer)
         failed = last(await read_all(jobs.watch(queued.summary_id))).result
         down.is_mended = True
@@ -121,44 +110,39 @@ async def test_a_failed_job_ends_and_can_be_submitted_again(tmp_path: Path) -> N
 
 async def test_a_queued_job_is_cancelled_and_never_run(tmp_path: Path) -> None:
     writer = ScriptedWriter()
-    async with summarizer_in(tmp_path, **QUICK) as summarizer:
-        jobs = SummaryJobs(summarizer)
+    async with summarizer_in(tmp_path, **QUICK) as jobs:
         queued = await submit(jobs, writer)
-        await summarizer.cancel(queued.summary_id)
-        async with running(summarizer, writer):
+        await jobs.cancel(queued.summary_id)
+        async with JobRunner(jobs, writer):
             other = await submit(jobs, writer, 21)
             await read_all(jobs.watch(other.summary_id))
-        assert (await summarizer.get(queued.summary_id)).status is SummaryStatus.CANCELLED
+        assert (await jobs.get(queued.summary_id)).status is SummaryStatus.CANCELLED
 
 
 async def test_jobs_are_taken_by_priority_then_by_age(tmp_path: Path) -> None:
     writer = ScriptedWriter()
-    async with summarizer_in(tmp_path, **QUICK) as summarizer:
-        jobs = SummaryJobs(summarizer)
+    async with summarizer_in(tmp_path, **QUICK) as jobs:
         bulk = [await submit(jobs, writer, count) for count in (20, 21)]
         urgent = await submit(jobs, writer, 22, priority=JobPriority.INTERACTIVE)
-        order = [job.summary_id for job in await summarizer.store.jobs.next()]
+        order = [job.summary_id for job in await jobs.store.jobs.next()]
     assert order == [urgent.summary_id, *(one.summary_id for one in bulk)]
 
 
 async def test_a_full_queue_refuses_and_takes_what_it_has_again(tmp_path: Path) -> None:
     writer = ScriptedWriter()
-    async with summarizer_in(tmp_path, jobs={"max_queued": 1}) as summarizer:
-        jobs = SummaryJobs(summarizer)
+    async with summarizer_in(tmp_path, jobs={"max_queued": 1}) as jobs:
         queued = await submit(jobs, writer)
         with pytest.raises(JobQueueFullError):
             await submit(jobs, writer, 21)
         assert (await jobs.submit_again(queued.summary_id)).status is SummaryStatus.QUEUED
 
 
-@pytest.mark.parametrize("place", ["sqlite", "postgres"])
 async def test_owners_take_turns_whatever_priority_one_of_them_chooses(
-    tmp_path: Path, place: str, request: pytest.FixtureRequest
+    tmp_path: Path, postgres_url_or_none: str | None
 ) -> None:
-    where = tmp_path if place == "sqlite" else str(request.getfixturevalue("postgres_url"))
-    writer = ScriptedWriter(identity=f"turns-{place}")
-    async with summarizer_in(where) as summarizer:
-        anns, bobs = (SummaryJobs(summarizer.owned_by(owner)) for owner in ("ann", "bob"))
+    writer = ScriptedWriter(identity="turns")
+    async with summarizer_in(postgres_url_or_none or tmp_path) as summarizer:
+        anns, bobs = (summarizer.owned_by(owner) for owner in ("ann", "bob"))
         urgent = JobPriority.INTERACTIVE
         first, second, third = [await submit(anns, writer, count, priority=urgent) for count in (20, 21, 22)]
         waiting = [await submit(bobs, writer, count) for count in (23, 24)]
@@ -175,7 +159,7 @@ async def test_owners_take_turns_whatever_priority_one_of_them_chooses(
 async def test_an_owner_may_queue_as_many_as_are_free(tmp_path: Path) -> None:
     writer = ScriptedWriter()
     async with summarizer_in(tmp_path, jobs={"max_queued": 4}) as summarizer:
-        anns, bobs = (SummaryJobs(summarizer.owned_by(owner)) for owner in ("ann", "bob"))
+        anns, bobs = (summarizer.owned_by(owner) for owner in ("ann", "bob"))
         for count in (20, 21):
             await submit(anns, writer, count)
         with pytest.raises(JobQueueFullError):
@@ -185,13 +169,12 @@ async def test_an_owner_may_queue_as_many_as_are_free(tmp_path: Path) -> None:
 
 async def test_summaries_are_listed_in_pages_the_newest_first_and_by_owner(tmp_path: Path) -> None:
     writer = ScriptedWriter()
-    async with summarizer_in(tmp_path) as summarizer:
-        jobs = SummaryJobs(summarizer)
+    async with summarizer_in(tmp_path) as jobs:
         made = [(await submit(jobs, writer, count)).summary_id for count in (20, 21, 22, 23, 24)]
         for second, summary_id in enumerate(made, 1):  # made within one tick of the clock, they would be equally old
             made_at = Statement("UPDATE summaries SET created_at = ? WHERE summary_id = ?", (second, summary_id))
-            await summarizer.store._database.transact([made_at])  # noqa: SLF001
-        await submit(SummaryJobs(summarizer.owned_by("another")), writer, 25)
+            await jobs.store._database.transact([made_at])  # noqa: SLF001
+        await submit(jobs.owned_by("another"), writer, 25)
         listed: list[str] = []
         token = ""
         while token or not listed:
@@ -207,8 +190,8 @@ async def test_summaries_are_listed_in_pages_the_newest_first_and_by_owner(tmp_p
 async def test_jobs_of_another_owner_do_not_exist(tmp_path: Path) -> None:
     writer = ScriptedWriter()
     async with summarizer_in(tmp_path) as summarizer:
-        queued = await submit(SummaryJobs(summarizer.owned_by("ann")), writer)
-        bobs = SummaryJobs(summarizer.owned_by("bob"))
+        queued = await submit(summarizer.owned_by("ann"), writer)
+        bobs = summarizer.owned_by("bob")
         for call in (bobs.delete(queued.summary_id), bobs.submit_again(queued.summary_id)):
             with pytest.raises(UnknownSummaryError):
                 await call

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from pipeline.llm.chat_model import ChatRequest, LlmUsage
-from pipeline.llm.errors import EndpointUnavailableError, SchemaMismatchError
+from pipeline.llm.errors import SchemaMismatchError
 from pipeline.reading.terms import find_terms
 from pipeline.summarize.document import SourceChunk, SummaryType
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
@@ -26,7 +26,7 @@ from pipeline.summarize.writer import (
     TopicsTask,
     Writer,
 )
-from tests.unit.pipeline.summarize.documents import full_plan, numbered_document, read_all, result_of, summarizer_in
+from tests.unit.pipeline.summarize.documents import full_plan, numbered_document, summary_of
 from tests.unit.pipeline.summarize.fake_chat import Answer, FakeChat
 
 EXTRACT = ExtractTask(
@@ -77,14 +77,15 @@ async def test_a_map_prompt_holds_the_batch_and_its_context_and_not_where_they_s
         assert text in prompt
     elsewhere = (SourceChunk(21, 8, "Torque 25 N·m."), SourceChunk(22, 8, "Use P-4711."))
     await writer.extract(replace(EXTRACT, document_name="Copy", batch_index=3, batch_count=4, chunks=elsewhere))
-    assert user_prompt(chat, 1) == prompt
+    assert chat.requests[1] == request
     assert (written.text, written.finish_reason, written.usage) == ("All of it.", "stop", LlmUsage(1, 10, 5))
 
 
-async def test_source_context_is_not_to_be_extracted() -> None:
+async def test_source_context_is_not_to_be_extracted_and_a_critique_is_carried_along() -> None:
     writer, chat = writer_with("All of it.")
-    await writer.extract(replace(EXTRACT, context_is_source=True))
+    await writer.extract(replace(EXTRACT, context_is_source=True, critique="Step 3 is missing."))
     assert "Do not extract it" in user_prompt(chat)
+    assert "Step 3 is missing." in user_prompt(chat)
 
 
 async def test_technical_and_operator_prompts_differ() -> None:
@@ -108,18 +109,12 @@ async def test_a_critic_of_its_own_criticizes_and_does_nothing_else() -> None:
     assert LlmWriter(chat, LlmWriterConfig(), critic=chat).identity == alone
 
 
-async def test_a_critique_is_carried_into_map_and_reduce() -> None:
-    writer, chat = writer_with("All of it.")
-    await writer.extract(replace(EXTRACT, critique="Step 3 is missing."))
-    await writer.merge(replace(MERGE, critique="Step 3 is missing."))
-    assert all("Step 3 is missing." in request.messages[1].content for request in chat.requests)
-
-
 @pytest.mark.parametrize("stage", MergeStage)
 async def test_reduce_prompts_hold_every_text_in_order(stage: MergeStage) -> None:
     writer, chat = writer_with("Both.")
-    await writer.merge(replace(MERGE, stage=stage))
+    await writer.merge(replace(MERGE, stage=stage, critique="Step 3 is missing."))
     prompt = user_prompt(chat)
+    assert "Step 3 is missing." in prompt
     assert prompt.index("First text.") < prompt.index("Second text.")
     assert "pages" not in prompt  # the same texts may stand on other pages tomorrow
     assert chat.requests[0].max_tokens == 1_000
@@ -151,13 +146,6 @@ async def test_a_documents_text_stays_between_its_tags(text: str) -> None:
         assert nonce[1] not in text
 
 
-async def test_equal_tasks_have_equal_prompts() -> None:
-    writer, chat = writer_with("All of it.")
-    await writer.extract(EXTRACT)
-    await writer.extract(EXTRACT)
-    assert chat.requests[0] == chat.requests[1]
-
-
 async def test_a_cut_answer_is_continued_and_joined() -> None:
     writer, chat = writer_with(
         ("The torque is 25 N·m and the pre", "length"), ("ssure is 5 bar", "length"), ", no more."
@@ -169,18 +157,16 @@ async def test_a_cut_answer_is_continued_and_joined() -> None:
     assert chat.requests[2].messages[2].content == "The torque is 25 N·m and the pressure is 5 bar"
 
 
-async def test_an_answer_is_not_continued_for_ever() -> None:
-    answers: list[Answer] = [(f" and then step {number}", "length") for number in range(10)]
-    writer, chat = writer_with(*answers, max_continuations=3)
-    written = await writer.extract(EXTRACT)
-    assert (len(chat.requests), written.finish_reason) == (4, "length")
+CIRCLE = "- Check the oil level of the pump and fill it up if the level is below the mark on the glass.\n"
 
 
-async def test_an_answer_that_runs_in_a_circle_is_not_continued() -> None:
-    line = "- Check the oil level of the pump and fill it up if the level is below the mark on the glass.\n"
-    writer, chat = writer_with((line * 10, "length"))
+@pytest.mark.parametrize(
+    ("texts", "calls"), [([f" and then step {number}" for number in range(10)], 4), ([10 * CIRCLE], 1)]
+)
+async def test_an_answer_is_not_continued_for_ever_nor_in_a_circle(texts: list[str], calls: int) -> None:
+    writer, chat = writer_with(*((text, "length") for text in texts), max_continuations=3)
     written = await writer.extract(EXTRACT)
-    assert (len(chat.requests), written.finish_reason) == (1, "length")
+    assert (len(chat.requests), written.finish_reason) == (calls, "length")
 
 
 async def test_a_continuation_never_overflows_the_context() -> None:
@@ -213,22 +199,14 @@ async def test_a_summary_too_long_for_the_critic_is_judged_in_parts() -> None:
     assert all(f"Step {number} is" in prompts for number in range(1_500))
 
 
-async def test_of_more_topics_than_asked_for_the_first_are_taken() -> None:
+async def test_topics_are_asked_for_as_json_and_of_more_than_asked_for_the_first_are_taken() -> None:
     fifteen = [f"Topic {number}" for number in range(15)]
     writer, chat = writer_with(json.dumps({"topics": fifteen}))
     assert (await writer.topics(TOPICS)).topics == tuple(fifteen[: TOPICS.max_topics])
     schema = chat.requests[0].json_schema
     assert schema
-    assert not list(jsonschema.Draft202012Validator(schema).iter_errors({"topics": fifteen}))
-
-
-async def test_topics_are_asked_for_as_json() -> None:
-    writer, chat = writer_with('{"topics": ["Pumps", "pumps ", "Valve care", "Oil", "Filters", "Safety"]}')
-    topics = await writer.topics(TOPICS)
-    assert topics.topics == ("Pumps", "Valve care", "Oil", "Filters", "Safety")
-    schema = chat.requests[0].json_schema
-    assert schema
     assert schema["required"] == ["topics"]
+    assert not list(jsonschema.Draft202012Validator(schema).iter_errors({"topics": fifteen}))
 
 
 async def test_a_model_that_cannot_write_json_is_asked_for_lines() -> None:
@@ -269,16 +247,7 @@ async def test_no_prompt_of_a_whole_summary_overflows_a_small_context(tmp_path: 
     chat = FakeChat(context_tokens=context_tokens, answer_to=answer)
     writer: Writer = LlmWriter(chat, LlmWriterConfig())
     document = numbered_document(60, text="More words about this pump are here to fill it. " * 20)
-    async with summarizer_in(tmp_path) as summarizer:
-        result = result_of(await read_all(summarizer.stream(document, writer=writer)))
+    result = await summary_of(tmp_path, document, writer)
     assert result.status is SummaryStatus.DONE
     for request in chat.requests:
         assert chat.prompt_tokens(request) + request.max_tokens <= context_tokens
-
-
-async def test_an_error_of_the_endpoint_reaches_the_result(tmp_path: Path) -> None:
-    writer, _ = writer_with(EndpointUnavailableError("the endpoint is down: start it", retry_after_s=3))
-    async with summarizer_in(tmp_path) as summarizer:
-        result = result_of(await read_all(summarizer.stream(numbered_document(3), writer=writer)))
-    assert result.failure
-    assert (result.status, result.failure.kind) == (SummaryStatus.FAILED, "EndpointUnavailableError")

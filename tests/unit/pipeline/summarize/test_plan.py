@@ -16,21 +16,13 @@ def plan_of(chunk_count: int, **options: object) -> SummaryPlan:
     return full_plan(numbered_document(chunk_count), ScriptedWriter(), **options)
 
 
-def test_the_manual_of_1403_chunks_takes_270_calls() -> None:
-    plan = plan_of(1403)
-    assert (plan.map_calls, plan.level_calls) == (201, (50, 13, 3, 1))
-    assert plan.calls() == 270
-    assert plan.is_exact
-
-
-def test_a_second_iteration_brings_it_to_539() -> None:
-    assert plan_of(1403).calls(2) == 539
-
-
-def test_1400_chunks_take_269_calls_and_537_in_two_iterations() -> None:
-    plan = plan_of(1400)
-    assert (plan.map_calls, plan.level_calls) == (200, (50, 13, 3, 1))
-    assert (plan.calls(), plan.calls(2)) == (269, 537)
+@pytest.mark.parametrize(("chunk_count", "map_calls", "calls"), [(1403, 201, (270, 539)), (1400, 200, (269, 537))])
+def test_a_long_manual_takes_as_many_calls_as_its_levels_say(
+    chunk_count: int, map_calls: int, calls: tuple[int, int]
+) -> None:
+    plan = plan_of(chunk_count)
+    assert (plan.map_calls, plan.level_calls) == (map_calls, (50, 13, 3, 1))
+    assert (plan.calls(), plan.calls(2), plan.is_exact) == (*calls, True)
 
 
 @pytest.mark.parametrize(("chunk_count", "calls"), [(1, 3), (7, 3), (8, 5), (28, 7), (29, 9), (35, 9)])
@@ -57,14 +49,13 @@ def test_the_critical_path_counts_what_must_wait_for_something_else() -> None:
     assert plan.rounds(2) == 2 * (26 + 11 + 1) + 1
 
 
-def test_without_waves_batches_only_wait_for_the_endpoint() -> None:
-    plan = plan_of(1403, wave="all")
-    assert plan.uses_source_context
-    assert plan.rounds() == 26 + 11 + 2
-
-
-def test_waves_of_one_follow_each_other() -> None:
-    assert plan_of(1403, wave=1).rounds() == 201 + 11 + 2
+@pytest.mark.parametrize(("wave", "rounds"), [("all", 26), (1, 201)])
+def test_without_waves_batches_only_wait_for_the_endpoint_and_waves_of_one_follow_each_other(
+    wave: object, rounds: int
+) -> None:
+    plan = plan_of(1403, wave=wave)
+    assert plan.uses_source_context is (wave == "all")
+    assert plan.rounds() == rounds + 11 + 2
 
 
 def test_steps_are_enough_for_groups_of_two_in_every_iteration() -> None:
@@ -75,9 +66,7 @@ def test_steps_are_enough_for_groups_of_two_in_every_iteration() -> None:
 
 def test_answers_that_cannot_fit_their_group_make_the_plan_an_estimate() -> None:
     narrow = dataclasses.replace(WIDE, model_context_tokens=16_000)
-    writer = ScriptedWriter(narrow)
-    plan = full_plan(numbered_document(70), writer)
-    assert not plan.is_exact
+    assert not full_plan(numbered_document(70), ScriptedWriter(narrow)).is_exact
 
 
 def test_options_of_the_caller_come_before_the_settings() -> None:

@@ -9,19 +9,19 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 from pipeline.errors import PipelineError
-from pipeline.summarize import tracing as spans
 from pipeline.summarize.document import SummarizeOptions
+from pipeline.summarize.graph import run
 from pipeline.summarize.writer import CriticVerdict, CritiqueTask
 from tests.exported_spans import exported_spans
 from tests.fakes_summarize import ScriptedWriter, Task
-from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in
+from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in, summary_of
 
 Spans = dict[str, list[ReadableSpan]]
 
 
 @pytest.fixture
 def exporter(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
-    yield from exported_spans(spans, monkeypatch)
+    yield from exported_spans(run, monkeypatch)
 
 
 def by_name(exporter: InMemorySpanExporter) -> Spans:
@@ -37,8 +37,7 @@ def value(span: ReadableSpan, name: str) -> object:
 
 
 async def test_every_node_is_a_span_below_its_run(tmp_path: Path, exporter: InMemorySpanExporter) -> None:
-    async with summarizer_in(tmp_path) as summarizer:
-        result = result_of(await read_all(summarizer.stream(numbered_document(29), writer=ScriptedWriter())))
+    result = await summary_of(tmp_path, numbered_document(29), ScriptedWriter())
     found = by_name(exporter)
     (run,) = found.pop("invoke_workflow summarize")
     assert {name: len(each) for name, each in found.items()} == {

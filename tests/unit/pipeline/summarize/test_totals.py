@@ -67,8 +67,8 @@ async def test_a_finished_summary_is_cited_and_a_partial_one_is_not(tmp_path: Pa
     async with summarizer_in(tmp_path) as summarizer:
         done = result_of(await read_all(summarizer.stream(numbered_document(1), writer=ScriptedWriter())))
         partial = result_of(await read_all(summarizer.stream(DOCUMENT, writer=ScriptedWriter(before=fail))))
-    (citation,) = done.citations
+    (citation,) = done.citation.cited
     assert done.text[citation.start : citation.end] == "Batch 0 keeps Pump P-0 runs at 0 bar."
     assert citation.support is CitationSupport.UNREAD
     assert [(place.chunk_index, place.page_number) for place in citation.places] == [(0, 1)]
-    assert partial.citations == ()
+    assert partial.citation.cited == ()

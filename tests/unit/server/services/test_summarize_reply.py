@@ -16,10 +16,11 @@ from pipeline.summarize.events import (
     Finished,
     GroupDone,
     LayersFound,
+    Phase,
     Reflected,
+    SummaryProgress,
     TopicsFound,
 )
-from pipeline.summarize.plan import Phase, SummaryProgress
 from pipeline.summarize.result import (
     IntermediateSummary,
     StageRetention,

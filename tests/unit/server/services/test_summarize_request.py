@@ -12,7 +12,6 @@ from pipeline.summarize.config import SummarizeLimits
 from pipeline.summarize.document import SummarizeOptions, SummaryType
 from pipeline.summarize.steering.budget import SummaryBudget
 from server.services.summarize_request import (
-    DocumentRules,
     parse_budget,
     parse_document,
     parse_options,
@@ -20,17 +19,17 @@ from server.services.summarize_request import (
 )
 from tests.fakes_summarize import WIDE
 
-RULES = DocumentRules(SummarizeLimits(max_chunks=4, max_document_chars=1_000), chunk_tokens=16)
+RULES = SummarizeLimits(max_chunks=4, max_document_chars=1_000), 16
 
 
 def chunks_of(document: pb.Document) -> list[tuple[int, int, str]]:
-    parsed = parse_document(document, RULES)
+    parsed = parse_document(document, *RULES)
     return [(chunk.chunk_index, chunk.page_number, chunk.text) for chunk in parsed.chunks]
 
 
 def field_of(document: pb.Document) -> str:
     with pytest.raises(InvalidInputError) as caught:
-        parse_document(document, RULES)
+        parse_document(document, *RULES)
     return caught.value.field
 
 

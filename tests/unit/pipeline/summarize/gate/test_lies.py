@@ -14,7 +14,6 @@ from pipeline.summarize.extractive.writer import ExtractiveWriter
 from pipeline.summarize.gate.config import TrustConfig
 from pipeline.summarize.gate.findings import FaultKind
 from pipeline.summarize.gate.gate import GatedWriter, TrustGate
-from pipeline.summarize.jobs.submitted import SummaryJobs
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.result import SummaryResult
@@ -108,10 +107,10 @@ async def test_the_list_has_the_flaws_of_a_summary_and_of_an_equal_one(tmp_path:
         for _ in range(2):  # the second is answered by the result of the first
             result = result_of(await read_all(summarizer.stream(DOCUMENT, writer=writer, options=OPTIONS)))
             assert result.flaw_count == 1
-        listed = (await SummaryJobs(summarizer).page(10, "")).summaries
+        listed = (await summarizer.page(10, "")).summaries
         assert [one.flaw_count for one in listed] == [1, 1]
         lease = await summarizer.store.leases.acquire(listed[0].summary_id, 60.0)  # as a run that begins
-        assert [one.flaw_count for one in (await SummaryJobs(summarizer).page(10, "")).summaries] == [None, 1]
+        assert [one.flaw_count for one in (await summarizer.page(10, "")).summaries] == [None, 1]
         await summarizer.store.leases.release(lease, SummaryStatus.CANCELLED, None)
 
 

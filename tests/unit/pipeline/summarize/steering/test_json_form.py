@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from pipeline.errors import InvalidInputError
 from pipeline.llm.chat_model import ChatRequest
 from pipeline.llm.errors import SchemaMismatchError
 from pipeline.summarize.document import SummarizeOptions
@@ -14,12 +13,10 @@ from pipeline.summarize.gate.config import TrustConfig
 from pipeline.summarize.gate.gate import GatedWriter, TrustGate
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
-from pipeline.summarize.plan import refuse_unable
 from pipeline.summarize.result import SummaryResult, WarningCode
 from pipeline.summarize.steering.json_form import parse_schema, stated_values
 from pipeline.summarize.storage.records import SummaryStatus
-from pipeline.summarize.writer import WriterLimits
-from tests.unit.pipeline.summarize.documents import full_plan, numbered_document, read_all, result_of, summarizer_in
+from tests.unit.pipeline.summarize.documents import full_plan, numbered_document, summary_of
 from tests.unit.pipeline.summarize.fake_chat import FakeChat
 
 PUMP = {"type": "object", "properties": {"bars": {"type": "string"}, "kind": {"enum": ["pump", "valve"]}}}
@@ -51,8 +48,7 @@ class FormChat(FakeChat):
 
 async def summary_by(chat: FormChat, folder: Path, rules: TrustConfig | None = None) -> SummaryResult:
     writer = GatedWriter(LlmWriter(chat, LlmWriterConfig()), TrustGate(rules or TrustConfig()))
-    async with summarizer_in(folder) as summarizer:
-        return result_of(await read_all(summarizer.stream(DOCUMENT, writer=writer, options=OPTIONS)))
+    return await summary_of(folder, DOCUMENT, writer, options=OPTIONS)
 
 
 async def test_a_summary_has_its_text_and_its_json(tmp_path: Path) -> None:
@@ -108,11 +104,6 @@ async def test_a_model_that_cannot_keep_to_the_schema_ends_the_summary_with_its_
 def test_a_schema_that_cannot_be_held_to_is_refused(schema: str) -> None:
     with pytest.raises(ValidationError, match="json_schema"):
         SummarizeOptions(json_schema=schema)
-
-
-def test_a_writer_that_chooses_sentences_writes_no_json() -> None:
-    with pytest.raises(InvalidInputError, match=r"options\.json_schema: expected nothing, for no language model"):
-        refuse_unable(OPTIONS, WriterLimits(8_000, 0, 16_000, 4_000))
 
 
 def test_numbers_and_texts_are_stated_as_they_stand_and_given_words_are_not() -> None:

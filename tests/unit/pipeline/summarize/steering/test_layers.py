@@ -5,7 +5,7 @@ from pipeline.summarize.document import SourceChunk, make_document
 from pipeline.summarize.events import LayersFound, Reflected
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.writer import ExtractiveWriter
-from pipeline.summarize.graph.layers import split_sections
+from pipeline.summarize.graph.finish import split_sections
 from tests.fakes_pipeline import fake_models
 from tests.unit.pipeline.summarize.documents import read_all, result_of, summarizer_in
 

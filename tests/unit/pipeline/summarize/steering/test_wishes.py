@@ -1,4 +1,5 @@
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,8 @@ from pipeline.summarize.gate.config import TrustConfig
 from pipeline.summarize.gate.gate import GatedWriter, TrustGate
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
+from pipeline.summarize.plan import set_goal
 from pipeline.summarize.result import SummaryResult, WarningCode
-from pipeline.summarize.steering.goal import DocumentSize, set_goal
 from pipeline.summarize.steering.wishes import (
     LengthGoal,
     LengthUnit,
@@ -25,23 +26,34 @@ from pipeline.summarize.steering.wishes import (
 from pipeline.summarize.writer import Writer
 from tests.fakes_pipeline import fake_models
 from tests.fakes_summarize import ScriptedWriter
-from tests.unit.pipeline.summarize.documents import full_plan, numbered_document, read_all, result_of, summarizer_in
+from tests.unit.pipeline.summarize.documents import (
+    full_plan,
+    numbered_document,
+    read_all,
+    result_of,
+    summarizer_in,
+    summary_of,
+)
 from tests.unit.pipeline.summarize.fake_chat import FakeChat
 
-SIZE = DocumentSize(tokens=1_000, words=800)
 PUMP = re.compile(r"Pump P-\d+ runs at \d+ bar\.")
 ANY = SummarizeOptions()
 
 
+def goal_of(
+    options: SummarizeOptions = ANY, detail: SummaryDetail = SummaryDetail.FULL, *, most_tokens: int = 12_000
+) -> LengthGoal | None:
+    return set_goal(options, detail, 1_000, 800, most_tokens=most_tokens)
+
+
 def test_a_length_is_never_longer_than_the_document() -> None:
-    words = SummarizeOptions(target_words=900)
-    assert set_goal(words, SummaryDetail.FULL, SIZE, 12_000) == LengthGoal(800, LengthUnit.WORDS)
+    assert goal_of(SummarizeOptions(target_words=900)) == LengthGoal(800, LengthUnit.WORDS)
 
 
 def test_without_a_length_the_schedule_decides_or_everything_stays() -> None:
-    assert set_goal(ANY, SummaryDetail.SCHEDULE, SIZE, 12_000) == LengthGoal(300, LengthUnit.TOKENS)
-    assert set_goal(ANY, SummaryDetail.SCHEDULE, SIZE, 250) == LengthGoal(250, LengthUnit.TOKENS)
-    assert set_goal(ANY, SummaryDetail.FULL, SIZE, 12_000) is None
+    assert goal_of(detail=SummaryDetail.SCHEDULE) == LengthGoal(300, LengthUnit.TOKENS)
+    assert goal_of(detail=SummaryDetail.SCHEDULE, most_tokens=250) == LengthGoal(250, LengthUnit.TOKENS)
+    assert goal_of() is None
 
 
 def test_a_caller_who_asks_for_nothing_gets_the_schedule() -> None:
@@ -53,7 +65,7 @@ def test_a_caller_who_asks_for_nothing_gets_the_schedule() -> None:
 
 @pytest.mark.parametrize("tokens", [1, 299, 300])
 def test_the_schedule_compresses_nothing_that_is_no_longer_than_its_length(tokens: int) -> None:
-    assert set_goal(ANY, SummaryDetail.SCHEDULE, DocumentSize(tokens, tokens), 12_000) is None
+    assert set_goal(ANY, SummaryDetail.SCHEDULE, tokens, tokens, most_tokens=12_000) is None
 
 
 async def test_a_document_that_is_no_longer_than_the_schedules_length_is_kept_without_a_call(tmp_path: Path) -> None:
@@ -87,7 +99,7 @@ def test_a_length_that_a_language_model_misses_is_in_the_bound_of_further_calls(
 )
 def test_a_length_that_the_writer_cannot_write_is_refused(wish: SummarizeOptions, field: str) -> None:
     with pytest.raises(InvalidInputError) as refused:
-        set_goal(wish, SummaryDetail.FULL, SIZE, 400)
+        goal_of(wish, most_tokens=400)
     assert refused.value.field == field
 
 
@@ -96,13 +108,24 @@ def test_two_lengths_are_refused() -> None:
         SummarizeOptions(target_tokens=10, target_words=10)
 
 
+def chat_of(answer: Callable[[str], str]) -> FakeChat:
+    """A chat model that is content with its summaries, and writes texts by their prompts."""
+
+    def answer_to(request: ChatRequest) -> str:
+        prompt = request.messages[-1].content
+        if request.json_schema:
+            return '{"topics": ["Pump"]}'
+        return "PASS" if "PASS or FAIL" in prompt else answer(prompt)
+
+    return FakeChat(answer_to=answer_to)
+
+
 def extractive() -> Writer:
     return ExtractiveWriter(ExtractiveConfig(min_map_tokens=0), fake_models())
 
 
 async def summary(tmp_path: Path, writer: Writer, options: SummarizeOptions) -> SummaryResult:
-    async with summarizer_in(tmp_path) as summarizer:
-        return result_of(await read_all(summarizer.stream(numbered_document(40), writer=writer, options=options)))
+    return await summary_of(tmp_path, numbered_document(40), writer, options=options)
 
 
 @pytest.mark.parametrize("form", list(SummaryForm))
@@ -141,16 +164,13 @@ async def test_an_impossible_length_is_refused_before_anything_is_stored(tmp_pat
 
 async def test_a_language_model_that_misses_the_length_is_asked_once_more(tmp_path: Path) -> None:
     chat = FakeChat("word " * 100, "word " * 100, "word " * 20, "PASS", '{"topics": ["Pumps"]}')
-    async with summarizer_in(tmp_path, min_topics=1) as summarizer:
-        result = result_of(
-            await read_all(
-                summarizer.stream(
-                    numbered_document(4),
-                    writer=LlmWriter(chat, LlmWriterConfig()),
-                    options=SummarizeOptions(target_words=20),
-                )
-            )
-        )
+    result = await summary_of(
+        tmp_path,
+        numbered_document(4),
+        LlmWriter(chat, LlmWriterConfig()),
+        options=SummarizeOptions(target_words=20),
+        min_topics=1,
+    )
     assert len(result.text.split()) == 20
     assert "about 20 words" in chat.requests[1].messages[-1].content
     assert "The text had 100 words; 20 were asked for." in chat.requests[2].messages[-1].content
@@ -158,15 +178,7 @@ async def test_a_language_model_that_misses_the_length_is_asked_once_more(tmp_pa
 
 
 async def test_a_final_merge_of_a_language_model_has_the_shape_without_another_call(tmp_path: Path) -> None:
-    chat = FakeChat(
-        answer_to=lambda request: (
-            '{"topics": ["Pumps"]}'
-            if request.json_schema
-            else "PASS"
-            if "PASS or FAIL" in request.messages[-1].content
-            else "- a pump of ten bar runs and that is all"
-        )
-    )
+    chat = chat_of(lambda _: "- a pump of ten bar runs and that is all")
     options = SummarizeOptions(target_words=10, form=SummaryForm.BULLETS, focus="the pressure")
     async with summarizer_in(tmp_path, min_topics=1) as summarizer:
         document, writer = numbered_document(14), LlmWriter(chat, LlmWriterConfig())
@@ -181,42 +193,28 @@ async def test_a_final_merge_of_a_language_model_has_the_shape_without_another_c
 
 
 async def test_a_summary_far_shorter_than_asked_for_is_chosen_from_the_document(tmp_path: Path) -> None:
-    def curt(request: ChatRequest) -> str:
-        prompt = request.messages[-1].content
-        if request.json_schema:
-            return '{"topics": ["Pump"]}'
-        if "PASS or FAIL" in prompt:
-            return "PASS"
+    def curt(prompt: str) -> str:
         found = PUMP.findall(prompt)
         return found[0] if "about 60 words" in prompt else " ".join(found)
 
     gate = TrustGate(TrustConfig(), None, extractive())
-    writer = GatedWriter(LlmWriter(FakeChat(answer_to=curt), LlmWriterConfig()), gate)
+    writer = GatedWriter(LlmWriter(chat_of(curt), LlmWriterConfig()), gate)
     result = await summary(tmp_path, writer, SummarizeOptions(target_words=60))
     assert result.length is not None
     assert result.length.is_met
     assert [warning.code for warning in result.warnings if warning.code != "few_topics"] == ["too_short"]
 
 
-def german(request: ChatRequest) -> str:
-    prompt = request.messages[-1].content
-    if request.json_schema:
-        return '{"topics": ["Pumpe"]}'
-    if "PASS or FAIL" in prompt:
-        return "PASS"
-    return GERMAN if "Write it in this language" in prompt else ENGLISH
-
-
+LANGUAGE = "Write it in this language"
 ENGLISH = "Pump P-0 runs at 0 bar. Pump P-1 runs at 1 bar. Pump P-2 runs at 2 bar. Pump P-3 runs at 3 bar."
 GERMAN = "Die Pumpe P-0 arbeitet mit 0 bar. Die Pumpe P-3 arbeitet mit 3 bar. Die Pumpe P-1 braucht 777 bar."
 
 
 async def test_a_summary_in_another_language_keeps_its_sentences_and_loses_invented_numbers(tmp_path: Path) -> None:
-    chat = FakeChat(answer_to=german)
+    chat = chat_of(lambda prompt: GERMAN if LANGUAGE in prompt else ENGLISH)
     writer = GatedWriter(LlmWriter(chat, LlmWriterConfig()), TrustGate(TrustConfig(max_dropped=0.5)))
     options = SummarizeOptions(language="German", instructions="Write for apprentices.")
-    async with summarizer_in(tmp_path, min_topics=1) as summarizer:
-        result = result_of(await read_all(summarizer.stream(numbered_document(4), writer=writer, options=options)))
+    result = await summary_of(tmp_path, numbered_document(4), writer, options=options, min_topics=1)
     assert result.text == "Die Pumpe P-0 arbeitet mit 0 bar. Die Pumpe P-3 arbeitet mit 3 bar."
     assert result.layers.overview == result.text
     texts = [request.messages[-1].content for request in chat.requests if not request.json_schema]
@@ -230,25 +228,22 @@ LONG_ENGLISH = (
 
 
 async def test_a_model_that_cannot_write_the_language_is_asked_again_and_named(tmp_path: Path) -> None:
-    def english(request: ChatRequest) -> str:
-        answer = german(request)
-        return LONG_ENGLISH if answer == GERMAN else answer
-
-    chat = FakeChat(answer_to=english)
+    chat = chat_of(lambda prompt: LONG_ENGLISH if LANGUAGE in prompt else ENGLISH)
     writer = GatedWriter(LlmWriter(chat, LlmWriterConfig()), TrustGate(TrustConfig()))
     options = SummarizeOptions(language="German")
-    async with summarizer_in(tmp_path, min_topics=1) as summarizer:
-        result = result_of(await read_all(summarizer.stream(numbered_document(4), writer=writer, options=options)))
-    assert sum("Write it in this language" in request.messages[-1].content for request in chat.requests) == 2
+    result = await summary_of(tmp_path, numbered_document(4), writer, options=options, min_topics=1)
+    assert sum(LANGUAGE in request.messages[-1].content for request in chat.requests) == 2
     assert "other_language" in [warning.code for warning in result.warnings]
     assert result.trust is not None
     assert result.trust.flaw_count == 1
     assert "could not be repaired" in result.text
 
 
-@pytest.mark.parametrize("name", ["language", "instructions"])
-async def test_what_only_a_language_model_can_do_is_refused_without_one(tmp_path: Path, name: str) -> None:
-    options = SummarizeOptions.model_validate({name: "French"})
+@pytest.mark.parametrize(
+    ("name", "text"), [("language", "French"), ("instructions", "Be kind."), ("json_schema", '{"type": "object"}')]
+)
+async def test_what_only_a_language_model_can_do_is_refused_without_one(tmp_path: Path, name: str, text: str) -> None:
+    options = SummarizeOptions.model_validate({name: text})
     with pytest.raises(InvalidInputError, match=f"options.{name}"):
         await summary(tmp_path, extractive(), options)
 

@@ -1,9 +1,13 @@
-"""The worker of the job queue: runs submitted summaries, those of servers that ended too."""
+"""The worker of the job queue: runs submitted summaries, those of servers that ended too.
+
+A row in the database does not die with its server, and any server with the same database may take it. The row is
+deleted in the transaction that stores the end of the run: two transactions would lose jobs or run them twice.
+"""
 
 import asyncio
 import logging
 from collections.abc import Callable
-from contextlib import AbstractContextManager, aclosing, nullcontext
+from contextlib import AbstractContextManager, aclosing, nullcontext, suppress
 from functools import partial
 from types import TracebackType
 from typing import Self
@@ -55,10 +59,9 @@ class JobRunner:
     async def drain(self, grace_s: float, cut_short: asyncio.Event) -> None:
         """Waits for the runs that were put aside, so long at most, or until it is cut short."""
         cut = asyncio.create_task(cut_short.wait())
-        ended = asyncio.create_task(self._ended())
+        ended = asyncio.gather(*self._running.values(), return_exceptions=True)
         await asyncio.wait((cut, ended), timeout=grace_s, return_when=asyncio.FIRST_COMPLETED)
         cut.cancel()
-        ended.cancel()
 
     async def _take_jobs(self) -> None:
         while not self._summarizer.stopping.is_set():
@@ -67,11 +70,9 @@ class JobRunner:
                 await self._fill()
             except StorageError as error:
                 _log.warning("event=jobs_not_read error=%r", str(error))
-            try:
+            with suppress(TimeoutError):
                 async with asyncio.timeout(self._config.poll_s):
                     await self._jobs.added.wait()
-            except TimeoutError:
-                pass
 
     async def _fill(self) -> None:
         if len(self._running) >= self._config.concurrency:
@@ -87,10 +88,6 @@ class JobRunner:
     def _forget(self, summary_id: str, _: asyncio.Task[None]) -> None:
         del self._running[summary_id]
         self._jobs.added.set()  # there is room for another
-
-    async def _ended(self) -> None:
-        if self._running:
-            await asyncio.wait(tuple(self._running.values()))
 
     async def _run(self, job: QueuedJob) -> None:
         """Runs a job to its end, or leaves it in the queue."""

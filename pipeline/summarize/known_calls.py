@@ -72,19 +72,6 @@ KnownCalls = Mapping[str, Sequence[CallTexts]]
 """Calls whose answers are stored, by the key of their first text."""
 
 
-def known_lengths(row: TextRow, known: KnownCalls) -> Callable[[int], Iterator[int]]:
-    """Returns a function that yields how many texts, from a place on, an earlier call read; most texts first."""
-    first_keys = row.first_keys() if known else []
-
-    def at(start: int) -> Iterator[int]:
-        calls = known.get(first_keys[start], ()) if first_keys else ()
-        for call in sorted(calls, key=lambda one: -one.count):
-            if start + call.count <= len(row.hashes) and row.call(start, call.count) == call:
-                yield call.count
-
-    return at
-
-
 def answer_scope(owner: str, writer: str) -> str:
     """Returns whose answers may be used again: those of a writer to an owner."""
     return f"{owner}\n{writer}" if owner else writer
@@ -111,27 +98,34 @@ def to_cuts(lengths: Iterable[int]) -> list[range]:
 
 
 def cut_row(
-    count: int,
-    known_length: Callable[[int], int],
+    row: TextRow,
+    known: KnownCalls,
+    may_stay: Callable[[range], bool],
     pack: Callable[[int, int], Iterable[range]],
 ) -> list[range]:
     """Cuts a row of texts into calls: known ones where they stand, and what lies between them anew.
 
     Args:
-        known_length: texts that a known call takes from a place on; 0 where none begins.
+        may_stay: tells whether texts that were read together may be so again.
         pack: cuts the texts from one place up to another, which it leaves out.
     """
+    first_keys = row.first_keys() if known else []
     cuts: list[range] = []
     start = place = 0
-    while place < count:
-        length = known_length(place)
-        if length:
-            cuts += pack(start, place)
-            cuts.append(range(place, place + length))
-            start = place + length
-        place += max(1, length)
-    cuts += pack(start, count)
-    return cuts
+    while place < len(first_keys):
+        cut = next(filter(may_stay, _known_cuts(row, place, known.get(first_keys[place], ()))), None)
+        if cut is not None:
+            cuts += [*pack(start, place), cut]
+            start = cut.stop
+        place = cut.stop if cut else place + 1
+    return [*cuts, *pack(start, len(row.hashes))]
+
+
+def _known_cuts(row: TextRow, start: int, calls: Sequence[CallTexts]) -> Iterator[range]:
+    """Yields the texts from a place on that an earlier call read; most texts first."""
+    for call in sorted(calls, key=lambda one: -one.count):
+        if start + call.count <= len(row.hashes) and row.call(start, call.count) == call:
+            yield range(start, start + call.count)
 
 
 FORGET_CALLS = "DELETE FROM call_texts WHERE result_key NOT IN (SELECT result_key FROM results)"

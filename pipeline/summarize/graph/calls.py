@@ -1,0 +1,449 @@
+"""One call of a writer: the stored answer, or a new one that is checked, repaired and stored before anybody sees it.
+
+A prompt may overflow the model's context although it was within its budget, which rests on counts that may be
+estimates. No text is skipped then: less is asked at once, until it fits or cannot become less.
+
+Texts pass the gate of their writer, if there is one. One that nothing is wrong with is stored as the text of its step,
+and costs no further call. Any other is stored as a draft first, so that no kill loses it, then read, repaired, asked
+for once more with the faults, or chosen from the input; what comes of it becomes the text. Places in flight are free
+for other calls while models read.
+"""
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+from pydantic import TypeAdapter
+
+from pipeline.llm.chat_model import LlmUsage
+from pipeline.llm.errors import BadAnswerError, ContextOverflowError
+from pipeline.reading.terms import find_terms
+from pipeline.summarize.document import SourceChunk
+from pipeline.summarize.errors import StalledReductionError
+from pipeline.summarize.events import CallOutcome
+from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, finding
+from pipeline.summarize.gate.gate import Case, TrustGate
+from pipeline.summarize.gate.report import place_of, trust_warnings
+from pipeline.summarize.graph.run import Run
+from pipeline.summarize.graph.texts import TEXT, Task, TextOutcome, VerdictOutcome, task_key
+from pipeline.summarize.known_calls import CallTexts, remember_call
+from pipeline.summarize.packing import head_by_tokens, split_by_tokens
+from pipeline.summarize.result import WarningCode
+from pipeline.summarize.retention import Retention, measure
+from pipeline.summarize.storage.records import Stage, StepId, StepOutput
+from pipeline.summarize.writer import Extraction, ExtractTask, MergeStage, MergeTask, TopicList, Written, heard_by
+
+Outcome = TypeVar("Outcome", bound=TextOutcome | VerdictOutcome | TopicList | Written)
+TextTask = ExtractTask | MergeTask
+_NO_OUTPUT = StepOutput(0, "")
+_COMPLAINT_TOKENS = 400
+_LEAST_TOKENS = 16  # of a text that is still worth cutting
+_PARTS = 1_000  # of one text; keeps the positions of compress steps apart
+_DRAFTS = 2  # of one text; keeps their positions apart
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCall(Generic[Outcome]):
+    """One planned call.
+
+    Attributes:
+        task: what `ask` is given; with the job's `answer_scope` it is the answer's key.
+        output: the stretch of the document that a text is of; `position` and key are filled in here.
+        texts: what it reads, by which later summaries know it; None of calls that are not taken over.
+    """
+
+    step: StepId
+    task: Task
+    ask: Callable[[Any], Awaitable[Outcome]]
+    adapter: TypeAdapter[Outcome]
+    output: StepOutput = _NO_OUTPUT
+    texts: CallTexts | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepAnswer(Generic[Outcome]):
+    """An outcome, new or from the store."""
+
+    outcome: Outcome
+    result_key: str
+    is_reused: bool
+
+
+async def answer(run: Run, call: PlannedCall[Outcome]) -> StepAnswer[Outcome]:
+    """Returns the stored answer, or makes the call and stores its answer.
+
+    Raises:
+        PipelineError: the call failed, or another one did while this one had not begun.
+    """
+    key = task_key(run.job.answer_scope, call.task)
+    stored = await run.job.store.result(key)
+    if stored is not None:
+        outcome = call.adapter.validate_json(stored)
+        is_new = await _record(run, call, key, outcome)  # again: its summary may be deleted meanwhile
+        run.meter.count_reused(was_counted=not is_new)
+        run.job.observer.call_ended(call.step.stage, CallOutcome.REUSED, 0.0, LlmUsage())
+        return StepAnswer(outcome, key, is_reused=True)
+    async with run.calls:
+        outcome, call_s = await _ask(run, call)
+        await _record(run, call, key, outcome)
+    run.meter.count(outcome.usage, call_s)
+    return StepAnswer(outcome, key, is_reused=False)
+
+
+async def _ask(run: Run, call: PlannedCall[Outcome]) -> tuple[Outcome, float]:
+    """Makes a call and tells the observer how it ended. Returns the outcome and the seconds it took."""
+    stage, began = call.step.stage, time.monotonic()
+    try:
+        outcome = await call.ask(call.task)
+    except BaseException as error:
+        how = CallOutcome.CANCELLED if isinstance(error, asyncio.CancelledError) else CallOutcome.FAILED
+        run.job.observer.call_ended(stage, how, time.monotonic() - began, LlmUsage())
+        raise
+    call_s = time.monotonic() - began
+    run.job.observer.call_ended(stage, CallOutcome.MADE, call_s, outcome.usage)
+    return outcome, call_s
+
+
+async def _record(run: Run, call: PlannedCall[Outcome], key: str, outcome: Outcome, *, is_call: bool = True) -> bool:
+    """Stores an outcome under its key and its step; returns False for a known step.
+
+    Args:
+        is_call: False for an answer that is not yet the text of its step: the text will count.
+    """
+    output = call.output._replace(position=call.step.position, result_key=key)
+    if isinstance(outcome, TextOutcome):
+        output = output._replace(tokens=outcome.tokens)
+    known = [remember_call(call.texts, key)] if is_call and call.texts is not None else []
+    steps = [(call.step, output, call.adapter.dump_json(outcome).decode())]
+    return await run.job.store.record_all(run.job.summary_id, steps, is_call=is_call, beside=known) == 1
+
+
+@dataclass(frozen=True, slots=True)
+class TextCall:
+    """A call whose answer is a text of a stage.
+
+    Attributes:
+        measure: what of the input a text has kept.
+        output: the stretch of the document.
+        texts: see PlannedCall.
+    """
+
+    step: StepId
+    task: TextTask
+    measure: Callable[[str], Retention]
+    output: StepOutput
+    texts: CallTexts | None = None
+
+
+async def ask_text(run: Run, call: TextCall) -> StepAnswer[TextOutcome]:
+    """Returns the text of a step, new or from the store."""
+    gate = run.job.gate
+    if gate is None or await run.job.store.result(task_key(run.job.answer_scope, call.task)) is not None:
+        return await answer(run, _planned(run, call))
+    reading = asyncio.ensure_future(gate.read(call.task, room=_room(run, call.task), caller=run.job.caller))
+    try:
+        return await _Passage(run, call, gate).answer(reading)
+    finally:
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
+
+
+async def warn_of_text(run: Run, outcome: TextOutcome, call: TextCall) -> None:
+    """Warns of an answer that was still cut after all continuations, and of what the gate found wrong with it.
+
+    What the gate found is stored with the answer, and so not once more.
+    """
+    where = place_of(call.step, call.output)
+    if outcome.written.finish_reason == "length":
+        message = f"the answer for {where} was cut: more output_tokens would help"
+        await run.job.warn(WarningCode.ANSWER_CUT, message)
+    for warning in trust_warnings(outcome.trust, where):
+        run.job.channel.offer(warning)
+
+
+async def ask_merge(
+    run: Run, step: StepId, task: MergeTask, whole: Extraction, texts: CallTexts | None = None
+) -> StepAnswer[TextOutcome]:
+    """Asks for one text out of `whole`, and says what is wrong with it."""
+
+    def measured(text: str) -> Retention:
+        return measure(find_terms(whole.text), [run.mentions_of(text)])
+
+    output = StepOutput(step.position, "", 0, whole.chunk_indexes, whole.pages)
+    call = TextCall(step, task, measured, output, texts)
+    merged = await ask_text(run, call)
+    await warn_of_text(run, merged.outcome, call)
+    return merged
+
+
+async def fit_group(run: Run, step: StepId, first: int, members: list[Extraction]) -> tuple[list[Extraction], LlmUsage]:
+    """Returns the members of a group, made shorter one by one until all fit into one prompt together.
+
+    Args:
+        step: of the merge.
+        first: position of the first member in its level.
+
+    Raises:
+        StalledReductionError: a compression did not shorten its text, or not enough after several attempts.
+    """
+    budget, attempts = run.plan.reduce_budget_tokens, run.job.config.max_compressions
+    fitting, usage = list(members), LlmUsage()
+    for attempt in range(attempts + 1):
+        sizes = [run.count_tokens(member.text) for member in fitting]
+        if sum(sizes) <= budget:
+            break
+        if attempt == attempts:
+            raise StalledReductionError(f"compressing group {step.position}", budget, sum(sizes))
+        share = budget // len(fitting)
+        for index, size in enumerate(sizes):
+            if size > share:
+                position = ((first + index) * attempts + attempt) * _PARTS
+                own = StepId(step.iteration, Stage.COMPRESS, step.level, position)
+                fitting[index], cost = await _compress(run, own, fitting[index], share)
+                usage += cost
+    return fitting, usage
+
+
+async def _compress(run: Run, step: StepId, extraction: Extraction, target_tokens: int) -> tuple[Extraction, LlmUsage]:
+    """Writes one text shorter, in parts if it is longer than a prompt. Proves that it became shorter."""
+    parts = split_by_tokens(extraction.text, run.plan.reduce_budget_tokens, run.count_tokens)
+    target = max(1, min(target_tokens // len(parts), run.plan.limits.output_tokens))
+    written: list[Written] = []
+    for index, text in enumerate(parts):
+        run.meter.calls_total += 1
+        part = replace(extraction, text=text)
+        task = run.merge_task(MergeStage.COMPRESS, step.level, [part], target)
+        task = replace(task, critique=await run.critique_for(step.iteration))
+        shorter = await ask_merge(run, step._replace(position=step.position + index), task, part)
+        written.append(shorter.outcome.written)
+    compressed = _join(written)
+    _expect_shorter(run, "compressing a text", extraction.text, compressed.text)
+    return replace(extraction, text=compressed.text), compressed.usage
+
+
+def _expect_shorter(run: Run, stage: str, before: str, after: str) -> None:
+    sizes = run.count_tokens(before), run.count_tokens(after)
+    if sizes[1] >= sizes[0]:
+        raise StalledReductionError(stage, *sizes)
+
+
+def _planned(run: Run, call: TextCall) -> PlannedCall[TextOutcome]:
+    """Returns a text's call as the graph counts it."""
+    listener = run.listener(call.step.iteration) if _is_summary(run, call.task) else None
+
+    async def ask(task: TextTask) -> TextOutcome:
+        with heard_by(listener):
+            written = await (_extract(run, task) if isinstance(task, ExtractTask) else _merge(run, task))
+            return _measured(run, call, written)
+
+    return PlannedCall(call.step, call.task, ask, TEXT, call.output, call.texts)
+
+
+def _measured(run: Run, call: TextCall, written: Written, checked: Checked | None = None) -> TextOutcome:
+    """Returns a text with what was measured on it, and what the gate found."""
+    retention, first_chunk = call.measure(written.text), call.output.chunk_indexes[0]
+    outcome = TextOutcome(written, run.count_tokens(written.text), retention, first_chunk=first_chunk)
+    return _trusted(outcome, checked) if checked else outcome
+
+
+def _trusted(outcome: TextOutcome, checked: Checked) -> TextOutcome:
+    return replace(outcome, trust=checked.trust, retention=replace(outcome.retention, values=checked.recall))
+
+
+def _is_summary(run: Run, task: TextTask) -> bool:
+    """Tells whether the answer becomes the text of an iteration, if nothing is wrong with it."""
+    if isinstance(task, ExtractTask):
+        return task.batch_count == 1 and run.plan.shape.is_plain
+    return task.stage in (MergeStage.FINAL, MergeStage.SHAPE)
+
+
+def _most_tokens(run: Run, task: TextTask) -> int:
+    """Returns the longest answer that a task has room for."""
+    return run.plan.limits.output_tokens if isinstance(task, ExtractTask) else task.target_tokens
+
+
+def _room(run: Run, task: TextTask) -> float:
+    """Returns the share of a task's texts that an answer has room for."""
+    texts = [one.text for one in (task.chunks if isinstance(task, ExtractTask) else task.extractions)]
+    return min(1.0, _most_tokens(run, task) / max(1, sum(map(run.count_tokens, texts))))
+
+
+@dataclass(frozen=True, slots=True)
+class _Passage:
+    """One text on its way through the gate."""
+
+    run: Run
+    call: TextCall
+    gate: TrustGate
+
+    async def answer(self, reading: asyncio.Future[Case]) -> StepAnswer[TextOutcome]:
+        """Returns the text that is stored under the step."""
+        key = task_key(self.run.job.answer_scope, self.call.task)
+        first, is_reused = await self._first(key, reading)
+        if first.trust is not None:  # nothing was wrong with it
+            return StepAnswer(first, key, is_reused=False)
+        case = await reading
+        async with self.run.beside():
+            checked = await self.gate.check(first.written.text, case)
+        usage = first.written.usage
+        if checked.whole and self.gate.asks_again:
+            checked, cost = await self._again(checked, case)
+            usage += cost
+        if not checked.is_usable:
+            async with self.run.beside():
+                checked = await self._rewritten(checked, case)
+        elif checked.whole:
+            checked = checked.with_finding(finding(checked.whole, Remedy.NONE, "; ".join(checked.recall.missing)))
+        written = replace(first.written, text=checked.text, usage=usage)
+        outcome = _measured(self.run, self.call, written, checked)
+        await _record(self.run, _planned(self.run, self.call), key, outcome)
+        return StepAnswer(outcome, key, is_reused)
+
+    async def _first(self, key: str, reading: asyncio.Future[Case]) -> tuple[TextOutcome, bool]:
+        """Returns the first answer, with its trust if it is the text as it stands, and whether it cost nothing."""
+        run = self.run
+        draft_key = hashlib.sha256(f"draft\n{key}".encode()).hexdigest()
+        stored = await run.job.store.result(draft_key)
+        if stored is not None:
+            run.meter.count_reused(was_counted=False)
+            return TEXT.validate_json(stored), True
+        call = _planned(run, self.call)
+        async with run.calls:
+            outcome, call_s = await _ask(run, call)
+            checked = await self.gate.if_clean(outcome.written.text, await reading)
+            if checked is not None:
+                outcome = _trusted(outcome, checked)
+                await _record(run, call, key, outcome)
+            else:
+                await _record(run, replace(call, step=self._draft_step(0)), draft_key, outcome, is_call=False)
+        run.meter.count(outcome.written.usage, call_s)
+        return outcome, False
+
+    async def _again(self, first: Checked, case: Case) -> tuple[Checked, LlmUsage]:
+        """Asks once more with the faults. Returns the better of both answers, and the cost."""
+        task = self._with_complaint(first.complaint())
+        self.run.meter.calls_total += 1
+        try:
+            again = replace(_planned(self.run, self.call), step=self._draft_step(1), task=task)
+            second = (await answer(self.run, again)).outcome.written
+        except (BadAnswerError, ContextOverflowError):
+            return first, LlmUsage()
+        async with self.run.beside():
+            checked = await self.gate.check(second.text, case)
+        if checked.rank > first.rank:
+            first = checked.with_finding(finding(first.whole or FaultKind.EMPTY, Remedy.ASKED_AGAIN))
+        return first, second.usage
+
+    def _with_complaint(self, complaint: str) -> TextTask:
+        """Returns the task with what was wrong; the context gives up its room for it."""
+        run, task = self.run, self.call.task
+        limit = max(_COMPLAINT_TOKENS, run.count_tokens(task.critique) if task.critique else 0)
+        words = head_by_tokens("\n".join(filter(None, (complaint, task.critique))), limit, run.count_tokens)
+        if isinstance(task, ExtractTask):
+            return replace(task, critique=words, context=())
+        return replace(task, critique=words)
+
+    async def _rewritten(self, checked: Checked, case: Case) -> Checked:
+        """Returns sentences of the input in place of an answer that cannot be used."""
+        task, writer = self.call.task, self.gate.fallback
+        remedy = Remedy.REWRITTEN
+        if writer is not None:
+            text = (await (writer.extract(task) if isinstance(task, ExtractTask) else writer.merge(task))).text
+        else:
+            text = head_by_tokens(case.text, _most_tokens(self.run, task), self.run.count_tokens).strip()
+            remedy = remedy if len(text) >= len(case.text.strip()) else Remedy.NONE
+        if isinstance(task, MergeTask) and task.shape.language and checked.whole is FaultKind.LANGUAGE:
+            remedy = Remedy.NONE  # the input's sentences are not in that language either
+        return await self.gate.instead(text, case, finding(checked.whole or FaultKind.EMPTY, remedy))
+
+    def _draft_step(self, number: int) -> StepId:
+        step = self.call.step
+        # Map and compress have level 0 and positions of their own; a stage and its drafts never meet.
+        stage_offset = {Stage.MAP: 0, Stage.REDUCE: 1, Stage.COMPRESS: 2}[step.stage]
+        position = (step.position * _DRAFTS + number) * 3 + stage_offset
+        return step._replace(stage=Stage.DRAFT, position=position)
+
+
+async def _extract(run: Run, task: ExtractTask) -> Written:
+    """Extracts a batch: first with its context, then without, then in halves down to parts of one chunk.
+
+    Raises:
+        ContextOverflowError: not even a scrap of text fits.
+    """
+    try:
+        return await run.job.writer.extract(task)
+    except ContextOverflowError:
+        if task.context:
+            return await _extract(run, replace(task, context=()))
+        halves = _halves(run, task.chunks)
+        if len(halves) == 1:
+            raise
+    return _join([await _extract(run, replace(task, chunks=half)) for half in halves])
+
+
+async def _merge(run: Run, task: MergeTask) -> Written:
+    """Merges a group: if it does not fit, each text is first rewritten in half of its length.
+
+    Raises:
+        ContextOverflowError: not even a scrap of text fits.
+        StalledReductionError: rewriting did not make a text shorter.
+    """
+    try:
+        return await run.job.writer.merge(task)
+    except ContextOverflowError:
+        if task.stage is MergeStage.COMPRESS:
+            return await _compress_in_parts(run, task)
+    written = [await _shorten(run, task, extraction) for extraction in task.extractions]
+    texts = zip(task.extractions, written, strict=True)
+    shorter = replace(task, extractions=tuple(replace(extraction, text=one.text) for extraction, one in texts))
+    merged = await _merge(run, shorter)
+    return replace(merged, usage=sum((one.usage for one in written), merged.usage))
+
+
+async def _shorten(run: Run, task: MergeTask, extraction: Extraction) -> Written:
+    target = max(1, min(run.count_tokens(extraction.text) // 2, run.plan.limits.output_tokens))
+    compress = replace(task, stage=MergeStage.COMPRESS, extractions=(extraction,), target_tokens=target)
+    written = await _merge(run, compress)
+    _expect_shorter(run, "shortening a text that overflowed the model", extraction.text, written.text)
+    return written
+
+
+async def _compress_in_parts(run: Run, task: MergeTask) -> Written:
+    (extraction,) = task.extractions
+    parts = _half_texts(run, extraction.text)
+    if len(parts) == 1:
+        raise ContextOverflowError("the model's context does not hold the shortest prompt: use a larger one")
+    target = max(1, task.target_tokens // len(parts))
+    tasks = [
+        replace(task, extractions=(replace(extraction, text=part),), target_tokens=target)
+        for part in parts
+        if part.strip()
+    ]
+    return _join([await _merge(run, part) for part in tasks])
+
+
+def _halves(run: Run, chunks: tuple[SourceChunk, ...]) -> list[tuple[SourceChunk, ...]]:
+    if len(chunks) > 1:
+        middle = len(chunks) // 2
+        return [chunks[:middle], chunks[middle:]]
+    texts = [text for text in _half_texts(run, chunks[0].text) if text.strip()]
+    return [(replace(chunks[0], text=text),) for text in texts]
+
+
+def _half_texts(run: Run, text: str) -> list[str]:
+    tokens = run.count_tokens(text)
+    return split_by_tokens(text, tokens // 2 + 1, run.job.writer.count_tokens) if tokens >= _LEAST_TOKENS else [text]
+
+
+def _join(parts: list[Written]) -> Written:
+    """Returns parts as one text, cut if one of them was cut."""
+    is_cut = any(part.finish_reason == "length" for part in parts)
+    return Written(
+        "\n\n".join(part.text for part in parts),
+        "length" if is_cut else parts[-1].finish_reason,
+        sum((part.usage for part in parts), LlmUsage()),
+        tuple(duplicate for part in parts for duplicate in part.duplicates),
+    )
