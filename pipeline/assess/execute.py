@@ -21,6 +21,7 @@ from pipeline.judge.result import MAX_SCORE, Framework, MetricName, MetricResult
 from pipeline.llm.ask import UnusableAnswerError, ask_json
 from pipeline.llm.chat_model import ChatRequest
 from pipeline.llm.errors import RequestRefusedError
+from pipeline.reading.words import fold_case
 from pipeline.support.claim_support import ClaimLabel
 
 
@@ -243,7 +244,7 @@ def score_findings(scores: Sequence[ToolScore]) -> dict[tuple[str, str], Finding
 
 
 def _mentions(text: str, part: str, *, is_wide: bool) -> bool:
-    text, name = text.casefold(), part.casefold()
+    text, name = fold_case(text), fold_case(part)
     if name in text:
         return True
     return is_wide and any(len(word) >= _SHORTEST_WORD and word in text for word in name.split())

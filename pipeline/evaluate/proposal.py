@@ -17,6 +17,7 @@ from pipeline.reading.function_words import POINTING_WORDS
 from pipeline.reading.names import find_names, known_names
 from pipeline.reading.references import points_back
 from pipeline.reading.sentences import split_sentences
+from pipeline.reading.words import fold_case
 
 Float64 = npt.NDArray[np.float64]
 
@@ -139,8 +140,8 @@ def find_entities(document: str, summary: str) -> list[str]:
     named = sorted(_count_names(summary), key=lambda name: -counts[name])
     kept: list[str] = []
     for name in named:
-        words = set(name.casefold().split())
-        is_known = any(words <= set(other.casefold().split()) or other.casefold() in name.casefold() for other in kept)
+        words = set(fold_case(name).split())
+        is_known = any(words <= set(fold_case(other).split()) or fold_case(other) in fold_case(name) for other in kept)
         if counts[name] and not is_known and sum(map(str.isalpha, name)) >= _FEWEST_LETTERS:
             kept.append(name)
     return kept[:ENTITY_COUNT]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
 from pipeline.errors import InvalidInputError, PipelineError
+from pipeline.reading.words import fold_case
 
 LOWEST, HIGHEST = 1.0, 5.0
 SMOOTHING = 0.05
@@ -162,9 +163,9 @@ def parse_level(text: str) -> Level:
     Raises:
         InvalidInputError: unknown level.
     """
-    word = text.strip().casefold()
+    word = fold_case(text.strip())
     for level in LEVELS:
-        if word in {level.letter.casefold(), level.name.casefold()}:
+        if word in {fold_case(level.letter), fold_case(level.name)}:
             return level
     raise InvalidInputError("level", "A to E, or Excellent, Good, Fair, Poor, Bad", f"{len(text)} other characters")
 

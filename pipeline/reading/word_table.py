@@ -18,7 +18,7 @@ from snowballstemmer import stemmer
 
 from pipeline.off_loop import stoppable
 from pipeline.reading.function_words import FUNCTION_WORDS
-from pipeline.reading.words import split_words
+from pipeline.reading.words import fold_case, split_words
 
 _LONGEST_WORD = 200  # a longer one is no word; it is cut, so that evidence never quotes megabytes
 _HYPHEN, _HYPHENS = re.compile(r"[-‐‑–]"), re.compile(r"[-‐‑–]+")
@@ -77,10 +77,10 @@ class WordTable:
 
 def _fold_words(text: str, starts: Sequence[int], ends: Sequence[int]) -> list[str]:
     spans = stoppable(zip(starts, ends, strict=True))
-    folded = text.casefold().replace("’", "'")
+    folded = fold_case(text)
     if len(folded) == len(text):  # every character became one, so that positions hold
         return [folded[start:end] for start, end in spans]
-    return [text[start:end].casefold().replace("’", "'") for start, end in spans]
+    return [fold_case(text[start:end]) for start, end in spans]
 
 
 def _split_at_hyphens(text: str) -> tuple[list[int], list[int]]:

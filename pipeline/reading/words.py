@@ -58,6 +58,11 @@ def split_words(text: str) -> Words:
     return Words(text, np.array(starts, dtype=np.int32), np.array(ends, dtype=np.int32))
 
 
+def fold_case(text: str) -> str:
+    """Returns the form in which words are compared: without capitals, apostrophes straight. Nobody else folds."""
+    return text.casefold().replace("’", "'")
+
+
 _LIST_MARKS = re.compile(
     r"^(?:\s*(?:>|#{1,6}(?=\s)|[-*+•‣◦▪·](?=\s)|\(?\d{1,3}[.)](?=\s)|\(?[a-z]\)(?=\s)|\[[ xX]\](?=\s)))*\s*"
 )

@@ -8,6 +8,7 @@ from enum import StrEnum
 from itertools import takewhile
 
 from pipeline.judge.fusion import LogisticMapping
+from pipeline.reading.words import fold_case
 
 GLOBAL = "Global"
 """The scope of a question about the whole text or image."""
@@ -146,4 +147,4 @@ def _share_stem(word: str, other: str) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    return [word.casefold() for word in _WORD.findall(text)]
+    return [fold_case(word) for word in _WORD.findall(text)]

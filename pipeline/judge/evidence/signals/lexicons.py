@@ -17,6 +17,7 @@ from pipeline.judge.evidence.signals.tone import is_name, loaded_words
 from pipeline.judge.evidence.table import LexiconHit, LexiconKind, LexiconSeverity
 from pipeline.reading.document import ReadText, quotations
 from pipeline.reading.word_lists import any_of, phrase_list, word_list
+from pipeline.reading.words import fold_case
 
 _Found = tuple[tuple[int, int], LexiconKind, LexiconSeverity]
 
@@ -24,14 +25,14 @@ _Found = tuple[tuple[int, int], LexiconKind, LexiconSeverity]
 def find_lexicon_hits(summary: ReadText, source: ReadText) -> tuple[LexiconHit, ...]:
     """Returns what the lists name in the summary, by position; no word twice. Linear in its length."""
     text = summary.text.text
-    source_text = source.text.text.casefold()
+    source_text = fold_case(source.text.text)
     quoted = quotations(text)
     hits, end_of_last = list[LexiconHit](), 0
     for (start, end), kind, severity in sorted(_find(text), key=lambda found: (found[0][0], -found[0][1])):
         if start < end_of_last:
             continue
         end_of_last = end
-        words = text[start:end].casefold()
+        words = fold_case(text[start:end])
         is_quoted = any(first <= start and end <= last for first, last in quoted) and words in source_text
         hits.append(LexiconHit(kind, summary.text.passage(start, end), severity, is_quoted))
     return tuple(hits)
@@ -55,7 +56,7 @@ def _find(text: str) -> Iterator[_Found]:
 
 
 def _is_name(match: re.Match[str]) -> bool:
-    is_listed = match.group().casefold() in ALSO_NAMES and match.group()[0].isupper()
+    is_listed = fold_case(match.group()) in ALSO_NAMES and match.group()[0].isupper()
     return is_listed or (match.re is MILD_PROFANITY and is_name(match))
 
 
