@@ -15,6 +15,7 @@ from pipeline.evaluate.datum import MIN_KEY_FACTS, GoldStandardSummary
 from pipeline.reading.document import ReadText
 from pipeline.reading.function_words import POINTING_WORDS
 from pipeline.reading.names import find_names, known_names
+from pipeline.reading.passage import Span
 from pipeline.reading.references import points_back
 from pipeline.reading.sentences import split_sentences
 from pipeline.reading.words import fold_case
@@ -36,21 +37,17 @@ _PARAGRAPH = "\n\n"
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedClaim:
+class CheckedClaim(Span):
     """A claim of the text that the reference is made from.
 
     Attributes:
         text: as models read it.
-        start: first character in that text.
-        end: exclusive.
-        sentence_index: of its sentence there.
+        sentence_index: of its sentence in that text.
         token_count: its length.
         is_supported: whether the document supports it.
     """
 
     text: str
-    start: int
-    end: int
     sentence_index: int
     token_count: int
     is_supported: bool

@@ -21,6 +21,7 @@ from nupunkt import sent_spans
 from pipeline.off_loop import stop_if_nobody_waits, stoppable
 from pipeline.reading.function_words import FUNCTION_WORDS
 from pipeline.reading.german_sentences import german_ends, is_german, is_german_day
+from pipeline.reading.passage import Span
 
 _HEADING_MARK = re.compile(r"#{1,6}\s+")
 _BOLD_LINE = re.compile(r"(\*\*|__)[^*_]{1,200}\1:?$")
@@ -47,11 +48,9 @@ class BlockKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class Block(Span):
     """Lines that belong together, without the mark in front ("- ", "## ", "> ")."""
 
-    start: int
-    end: int
     kind: BlockKind
 
 

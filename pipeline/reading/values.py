@@ -15,6 +15,7 @@ from math import isclose, isnan, nan
 from typing import TypeVar
 
 from pipeline.off_loop import stoppable
+from pipeline.reading.passage import Span
 from pipeline.reading.word_lists import any_of, phrase_list, word_list
 from pipeline.remember import remember_short
 
@@ -60,12 +61,10 @@ class Measure(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Quantity:
-    """One number.
+class Quantity(Span):
+    """One number, from a sign of currency to its magnitude ("million") or percent sign.
 
     Attributes:
-        start: first character, a sign of currency included.
-        end: exclusive; magnitude ("million") and percent sign included.
         unit_end: exclusive; the unit included as well.
         value: not a number where digits are a code's, as those of "1.2.3".
         step: the smallest difference its writing can show: 1e6 for "67 million", 0.1 for "2.5".
@@ -77,8 +76,6 @@ class Quantity:
         unit: in the spelling that is compared; None without any.
     """
 
-    start: int
-    end: int
     unit_end: int
     value: float
     measure: Measure
@@ -275,17 +272,9 @@ class DatePartKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class DatePart:
-    """A part of a date, such as "july" of "July 1, 1969".
+class DatePart(Span):
+    """A part of a date, such as "july" of "July 1, 1969"; its value is 1 for January and for Monday."""
 
-    Attributes:
-        start: first character.
-        end: exclusive.
-        value: 1 for January and for Monday.
-    """
-
-    start: int
-    end: int
     kind: DatePartKind
     value: int
 
