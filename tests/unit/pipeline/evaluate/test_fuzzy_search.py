@@ -3,14 +3,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
-from pipeline.evaluate.entities import FuzzyMatch, SearchedText, fold
+from pipeline.evaluate.entities import FuzzyMatch, SearchedText, fold, fold_name
 from pipeline.reading.characters import normalize
-from pipeline.reading.words import split_words
 
 
 def find(name: str, text: str, threshold: float = 0.9, limit: int = 8) -> list[str]:
     searched = SearchedText(normalize("t", text))
-    matches = searched.find(split_words(name), threshold, limit)
+    matches = searched.find(fold_name(name), threshold, limit)
     return [text[slice(*searched.words.span(match.first, match.last))] for match in matches]
 
 
@@ -51,7 +50,7 @@ def test_the_better_of_overlapping_matches_is_kept() -> None:
 
 def test_of_equal_matches_the_first_are_kept() -> None:
     searched = SearchedText(normalize("t", "IBM and IBM and IBM"))
-    assert searched.find(split_words("ibm"), 0.9, 2) == [FuzzyMatch(0, 1, 1.0), FuzzyMatch(2, 3, 1.0)]
+    assert searched.find(fold_name("ibm"), 0.9, 2) == [FuzzyMatch(0, 1, 1.0), FuzzyMatch(2, 3, 1.0)]
 
 
 def test_a_mention_late_in_a_book_is_found() -> None:
@@ -64,11 +63,11 @@ def test_reading_stops_when_there_are_enough() -> None:
 
 def test_the_most_similar_words_are_told_even_far_from_the_threshold() -> None:
     searched = SearchedText(normalize("t", "Washington State grew."))
-    best = searched.most_similar(split_words("George Washington"))
+    best = searched.most_similar(fold_name("George Washington"))
     assert best is not None
     assert searched.words.span(best.first, best.last) == (0, 10)
     assert best.ratio == pytest.approx(fuzz.ratio("george washington", "washington") / 100)
-    assert SearchedText(normalize("t", "...")).most_similar(split_words("x")) is None
+    assert SearchedText(normalize("t", "...")).most_similar(fold_name("x")) is None
 
 
 @given(st.text(st.sampled_from("aAßİıſK\n\t ǰ"), max_size=20))
@@ -84,10 +83,10 @@ def test_folding_keeps_every_character_in_its_place(text: str) -> None:
 )
 def test_everything_above_the_threshold_touches_a_match(parts: list[str], threshold: float) -> None:
     searched = SearchedText(normalize("t", " ".join(parts)))
-    words, found = searched.words, searched.find(split_words("Ann Lee"), threshold, 99)
+    words, found = searched.words, searched.find(fold_name("Ann Lee"), threshold, 99)
     matched = {index for match in found for index in range(match.first, match.last)}
     for size in (1, 2, 3):
         for first in range(len(words) - size + 1):
-            window = words.text[slice(*words.span(first, first + size))]
+            window = searched.source.text[slice(*words.span(first, first + size))]
             if fuzz.ratio("ann lee", window) / 100 > threshold:
                 assert matched & set(range(first, first + size))

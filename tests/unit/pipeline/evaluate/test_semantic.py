@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 
 from pipeline.errors import ModelOutputError
-from pipeline.evaluate.components import chunk_spans, score_semantic
+from pipeline.evaluate.components import score_semantic
+from pipeline.evaluate.evaluator import chunk_spans
+from pipeline.evaluate.hard_fails import SplitText
 from pipeline.evaluate.result import ChunkSpan
-from pipeline.evaluate.texts import SplitText
 from pipeline.model_answers import Embeddings
 from pipeline.reading.characters import normalize
 from tests.fakes_pipeline import WordTokenizer
