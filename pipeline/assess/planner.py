@@ -156,7 +156,7 @@ async def choose_plan(run: AssessRun, rules: AssessPlan) -> AssessPlan:
         answer = await ask_json(chat, request, partial(_read, names=names), max_attempts=config.max_attempts)
     except UnusableAnswerError as error:
         plan = replace(rules, notes=(f"planned by rules, {error.reason}",))
-        run.found.notes += plan.notes
+        run.notes += plan.notes
         return plan
     return _merged(run, rules, answer.value, author=chat.identity)
 
