@@ -148,7 +148,6 @@ _FOOTNOTES = re.compile(r"(?:\[\^?\w{1,4}\])+\s*")
 _OVERLONG_WORD = re.compile(r"\S{200,}(?=\S)")
 _PART_CHARS = 100_000
 _OPEN_SENTENCES = 2  # at the end of a part: what follows may change where they end
-_WORD_CHARACTER = re.compile(r"[^\W_]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +169,7 @@ def split_sentences(text: str, max_chars: int) -> list[Sentence]:
         for block in stoppable(split_blocks(text))
         for sentence_start, sentence_end in _cut_at(block, ends)
         for start, end in _cut_overlong(text, sentence_start, sentence_end, max_chars)
-        if _WORD_CHARACTER.search(text, start, end)
+        if any(map(str.isalnum, text[start:end]))
     ]
 
 

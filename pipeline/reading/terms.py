@@ -71,36 +71,24 @@ _CODE = re.compile(r"`([^`\n]{2,120})`")
 _NUMBER = re.compile(r"[-+−±~≈<>≤≥=$€£]*(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?)(.*)", re.DOTALL)
 _INNER_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?:\D|$))")
-_VERSION = re.compile(
-    r"v\d+(?:\.\d+)*(?:[-+~][\w.~+-]+)?|\d+(?:\.\d+){2,}(?:[-+~_:]?[a-z][\w.~+-]*|[-+~][\w.~+-]+)?", re.IGNORECASE
-)
-_ADDRESS = re.compile(
-    r"\d{1,3}(?:\.\d{1,3}){3}(?:[:/]\d+)?|[0-9a-f]{1,4}(?::[0-9a-f]{0,4}){3,7}(?:/\d+)?", re.IGNORECASE
-)
-_PATH = re.compile(
+# The first that matches a whole word says what it is; a path and a part number only what is no quantity. Paths are URLs
+# and paths with a beginning, mail addresses, files or hosts, and paths without a beginning that are no dates.
+_TERM = re.compile(
     r"""
-    (?:[a-z][\w+.-]*://|~?/|\.{1,2}/|[A-Za-z]:\\)\S+  # URL, absolute or relative path
-    |[\w.+-]+@[\w-]+(?:\.[\w-]+)+                    # mail address
-    |[\w+~-]+(?:[./][\w+~-]+)*\.[a-z]{2,6}\d?         # file or host
-    |(?![\d/.-]+$)\w[\w.-]*(?:/[\w.*+-]+){2,}         # path without a beginning; not a date
+    (?P<address>(?=.*\d)(?i:\d{1,3}(?:\.\d{1,3}){3}(?:[:/]\d+)?|[0-9a-f]{1,4}(?::[0-9a-f]{0,4}){3,7}(?:/\d+)?))
+    |(?P<version>(?i:v\d+(?:\.\d+)*(?:[-+~][\w.~+-]+)?
+        |\d+(?:\.\d+){2,}(?:[-+~_:]?[a-z][\w.~+-]*|[-+~][\w.~+-]+)?))
+    |(?P<command>--?[a-z][\w-]*(?:=\S+)?|-[A-Za-z]|[A-Za-z][\w.:-]*\(\d?\)|[A-Za-z]\w*(?:_\w+)+|\$\w+)
+    |(?P<path>(?:[a-z][\w+.-]*://|~?/|\.{1,2}/|[A-Za-z]:\\)\S+
+        |[\w.+-]+@[\w-]+(?:\.[\w-]+)+
+        |[\w+~-]+(?:[./][\w+~-]+)*\.[a-z]{2,6}\d?
+        |(?![\d/.-]+$)\w[\w.-]*(?:/[\w.*+-]+){2,})
+    |(?P<part_number>(?!\d+(?:st|nd|rd|th|s|x)$)(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])
+        [A-Za-z0-9]+(?:[-./_+:#][A-Za-z0-9]+)*)
     """,
     re.VERBOSE,
 )
-_COMMAND = re.compile(r"--?[a-z][\w-]*(?:=\S+)?|-[A-Za-z]|[A-Za-z][\w.:-]*\(\d?\)|[A-Za-z]\w*(?:_\w+)+|\$\w+")
-_PART_NUMBER = re.compile(
-    r"(?!\d+(?:st|nd|rd|th|s|x)$)(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9]+(?:[-./_+:#][A-Za-z0-9]+)*"
-)
 _ACRONYM = re.compile(r"(?:[A-Z]{2,}[A-Z0-9&+/-]*|(?:[A-Z]\.){2,})s?")
-# The first pattern that matches a whole word says what it is.
-_WITH_DIGITS = (
-    (TermKind.PATH, _ADDRESS),
-    (TermKind.VERSION, _VERSION),
-    (TermKind.COMMAND, _COMMAND),
-    (TermKind.NUMBER, _NUMBER),
-    (TermKind.PATH, _PATH),
-    (TermKind.PART_NUMBER, _PART_NUMBER),
-)
-_WITHOUT_DIGITS = ((TermKind.COMMAND, _COMMAND), (TermKind.PATH, _PATH))
 
 
 def find_terms(text: str) -> dict[Term, None]:
@@ -181,13 +169,12 @@ def _classify(raw: str) -> _Word:
 
 def _terms_of(core: str) -> tuple[tuple[Term, ...], str | None]:
     """Returns the terms that one word is, and the number that may go on with a unit in the next word."""
-    patterns = _WITH_DIGITS if any(character.isdigit() for character in core) else _WITHOUT_DIGITS
-    for kind, pattern in patterns:
-        if kind is TermKind.NUMBER:
-            if quantity := _quantity(core):
-                return quantity
-        elif pattern.fullmatch(core):
-            return (Term(kind, core.lower()),), None
+    found = _TERM.fullmatch(core)
+    kind = str(found.lastgroup) if found else ""
+    if kind in {"", "path", "part_number"} and (quantity := _quantity(core)):
+        return quantity
+    if kind:
+        return (Term(TermKind.PATH if kind == "address" else TermKind(kind), core.lower()),), None
     numbers = dict.fromkeys(_THOUSANDS.sub("", match.group()) for match in _INNER_NUMBER.finditer(core))
     return tuple(Term(TermKind.NUMBER, number) for number in numbers), None
 

@@ -21,7 +21,7 @@ from pipeline.reading.function_words import FUNCTION_WORDS
 from pipeline.reading.words import fold_case, split_words
 
 _LONGEST_WORD = 200  # a longer one is no word; it is cut, so that evidence never quotes megabytes
-_HYPHEN, _HYPHENS = re.compile(r"[-‐‑–]"), re.compile(r"[-‐‑–]+")
+_HYPHENS = re.compile("[-‐‑]+")  # no word has a dash
 _CAPITAL_INSIDE = re.compile(r"[^\W\d_A-Z],? [A-Z][^\W\d_]")
 
 
@@ -86,7 +86,7 @@ def _fold_words(text: str, starts: Sequence[int], ends: Sequence[int]) -> list[s
 def _split_at_hyphens(text: str) -> tuple[list[int], list[int]]:
     """Returns starts and ends of words, so that "31-year-old" and "31 - year - old" have the same three."""
     found = split_words(text)
-    hyphens = [match.start() for match in stoppable(_HYPHEN.finditer(text))]
+    hyphens = [match.end() - 1 for match in stoppable(_HYPHENS.finditer(text))]
     holders = np.searchsorted(found.starts, np.array(hyphens, dtype=np.int32), side="right") - 1
     long = np.flatnonzero(found.ends - found.starts > _LONGEST_WORD)
     whole_starts, whole_ends = found.starts.tolist(), found.ends.tolist()
