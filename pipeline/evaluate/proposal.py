@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from pipeline.evaluate.datum import MIN_KEY_FACTS, GoldStandardSummary
 from pipeline.reading.document import ReadText
-from pipeline.reading.function_words import POINTING_WORDS
 from pipeline.reading.names import find_names, known_names
 from pipeline.reading.passage import Span
 from pipeline.reading.references import points_back
 from pipeline.reading.sentences import split_sentences
+from pipeline.reading.word_lists import POINTING_WORDS
 from pipeline.reading.words import fold_case
 
 Float64 = npt.NDArray[np.float64]

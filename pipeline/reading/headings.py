@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pipeline.reading.rules import Rule
 from pipeline.reading.sentences import BlockKind, Sentence
-from pipeline.reading.verbs import is_verb
+from pipeline.reading.word_lists import is_verb
 from pipeline.reading.word_table import WordTable
 
 _FEWEST_WORDS = 9  # a heading with more is a statement

@@ -13,9 +13,8 @@ from rapidfuzz.fuzz import ratio
 
 from pipeline.off_loop import stoppable
 from pipeline.reading.document import ReadText
-from pipeline.reading.function_words import FUNCTION_WORDS
 from pipeline.reading.values import Values
-from pipeline.reading.word_lists import word_list
+from pipeline.reading.word_lists import FUNCTION_WORDS, word_list
 from pipeline.reading.word_table import WordTable, stem
 from pipeline.reading.words import fold_case
 

@@ -6,7 +6,8 @@ syntok (1.2 s) it needs about 0.4 s for 1 MB, whatever the text. Around it stand
 end sentences, CJK full stops end sentences, German ones are known, and an overlong sentence is cut.
 
 A block is a paragraph, heading, list item (also one without a mark) or table row, found by line structure. A sentence
-never crosses one, which is what a splitter for prose cannot know about markdown.
+never crosses one, which is what a splitter for prose cannot know about markdown. A part is what is compared one by one:
+a sentence, a list item, a table row, or a line of code.
 """
 
 import re
@@ -19,9 +20,9 @@ from itertools import pairwise
 from nupunkt import sent_spans
 
 from pipeline.off_loop import stop_if_nobody_waits, stoppable
-from pipeline.reading.function_words import FUNCTION_WORDS
 from pipeline.reading.german_sentences import german_ends, is_german, is_german_day
 from pipeline.reading.passage import Span
+from pipeline.reading.word_lists import FUNCTION_WORDS
 
 _HEADING_MARK = re.compile(r"#{1,6}\s+")
 _BOLD_LINE = re.compile(r"(\*\*|__)[^*_]{1,200}\1:?$")
@@ -227,3 +228,63 @@ def _strip(text: str, start: int, end: int) -> tuple[int, int]:
     while end > start and text[end - 1].isspace():
         end -= 1
     return start, end
+
+
+_MAX_SENTENCE_CHARS = 2_000
+FENCE = re.compile(r"[ \t]*(?:```|~~~)")
+"""What begins and ends code."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """One part.
+
+    Attributes:
+        start: its first character.
+        end: exclusive.
+        kind: of the block it stands in; None for a line of code.
+    """
+
+    start: int
+    end: int
+    kind: BlockKind | None
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether it is a sentence or a list item: what a model can compare with a passage."""
+        return self.kind in (BlockKind.PROSE, BlockKind.LIST_ITEM)
+
+
+def split_parts(text: str) -> list[TextPart]:
+    """Returns the parts of a Markdown text in order; those without a letter or digit are left out."""
+    parts: list[TextPart] = []
+    for start, end, is_code in _regions(text):
+        if is_code:
+            parts += [TextPart(start + first, start + last, None) for first, last in split_lines(text[start:end])]
+        else:
+            found = split_sentences(text[start:end], _MAX_SENTENCE_CHARS)
+            parts += [TextPart(start + one.start, start + one.end, one.kind) for one in found]
+    return parts
+
+
+def split_lines(text: str) -> Iterator[tuple[int, int]]:
+    """Yields the lines of a text that have a letter or digit, without white space around them."""
+    position = 0
+    for line in text.splitlines(keepends=True):
+        words = line.strip()
+        if any(map(str.isalnum, words)):
+            first = position + line.index(words)
+            yield first, first + len(words)
+        position += len(line)
+
+
+def _regions(text: str) -> Iterator[tuple[int, int, bool]]:
+    """Yields what stands between fences and what does not, without the fences themselves."""
+    start = position = 0
+    in_code = False
+    for line in text.splitlines(keepends=True):
+        if FENCE.match(line):
+            yield start, position, in_code
+            start, in_code = position + len(line), not in_code
+        position += len(line)
+    yield start, len(text), in_code

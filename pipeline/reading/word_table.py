@@ -17,7 +17,7 @@ import numpy as np
 from snowballstemmer import stemmer
 
 from pipeline.off_loop import stoppable
-from pipeline.reading.function_words import FUNCTION_WORDS
+from pipeline.reading.word_lists import FUNCTION_WORDS
 from pipeline.reading.words import fold_case, split_words
 
 _LONGEST_WORD = 200  # a longer one is no word; it is cut, so that evidence never quotes megabytes

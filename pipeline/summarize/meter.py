@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.llm.chat_model import LlmUsage
-from pipeline.reading.terms import Term, find_terms
+from pipeline.reading.values import Term, find_terms
 from pipeline.summarize.packing import ChunkBatch
 from pipeline.summarize.plan import Phase, SummaryPlan, SummaryProgress
 

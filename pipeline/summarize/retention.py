@@ -12,11 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pipeline.reading.function_words import STOP_WORDS
-from pipeline.reading.parts import split_parts
-from pipeline.reading.sentences import BlockKind
-from pipeline.reading.terms import Term, TermKind, find_terms, fold_words
-from pipeline.reading.values import unit_of
+from pipeline.reading.sentences import BlockKind, split_parts
+from pipeline.reading.values import Term, TermKind, find_terms, fold_words, unit_of
+from pipeline.reading.word_lists import STOP_WORDS
 from pipeline.reading.word_table import stem
 from pipeline.reading.words import fold_case
 from pipeline.remember import remember_short

@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pipeline.reading.parts import TextPart, split_parts
-from pipeline.reading.sentences import BlockKind
+from pipeline.reading.sentences import BlockKind, TextPart, split_parts
 from pipeline.reading.word_lists import word_list
 from pipeline.reading.words import fold, fold_case
 from pipeline.summarize.gate.findings import FaultKind, Remedy, TrustFinding, finding

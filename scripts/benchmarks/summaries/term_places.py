@@ -7,7 +7,7 @@ manual stand nowhere else.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pipeline.reading.terms import Term, TermKind
+from pipeline.reading.values import Term, TermKind
 from pipeline.summarize.extractive.excerpt import PROSE
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
 from pipeline.summarize.retention import Mentions

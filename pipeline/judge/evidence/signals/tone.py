@@ -17,9 +17,8 @@ from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 from pipeline.judge.evidence.table import Tone
 from pipeline.protocols import Tokenizer
 from pipeline.reading.document import ReadText, without_quotations
-from pipeline.reading.function_words import FUNCTION_WORDS
 from pipeline.reading.names import starts_sentence
-from pipeline.reading.word_lists import any_of
+from pipeline.reading.word_lists import FUNCTION_WORDS, any_of
 from pipeline.remember import remember_short
 
 _BEHIND = r"(?<=\byou\s)|(?<=\bnothing\ but\s)|(?<=\b(?:bunch|crowd)\ of\s)|(?<=\bgang\ of\s)|(?<=\bcouncil\ of\s)"

@@ -7,8 +7,7 @@ from math import isnan
 
 import pytest
 
-from pipeline.reading.terms import TermKind, find_terms
-from pipeline.reading.values import find_numbers, find_quantities
+from pipeline.reading.values import TermKind, find_numbers, find_quantities, find_terms
 
 
 @pytest.mark.parametrize(

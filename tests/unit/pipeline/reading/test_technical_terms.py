@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.reading.terms import Term, TermKind, find_terms
-from pipeline.reading.values import unit_of
+from pipeline.reading.values import Term, TermKind, find_terms, unit_of
 
 
 def terms_of(text: str) -> dict[str, list[str]]:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from pipeline.reading.terms import Term, TermKind
+from pipeline.reading.values import Term, TermKind
 from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.meter import BatchTerms
 from pipeline.summarize.packing import ChunkBatch

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.reading.terms import TermKind
+from pipeline.reading.values import TermKind
 from pipeline.summarize.citations.places import CitationSupport, SourcePlace, SummaryCitation
 from scripts.benchmarks.summaries.cited_sentences import is_right, sample, tell
 from scripts.benchmarks.summaries.lexrank import lexrank, within
