@@ -64,18 +64,17 @@ class SynthesisRequest:
     form: FusionForm = FusionForm.NORMALIZED
 
 
-def parse_scope(scope: object, field: str = "scope") -> tuple[str, ...]:
-    """Reads a scope from outside data: the word "Global", or a list of names. Raises InvalidInputError."""
+def parse_scope(scope: str | Sequence[str]) -> tuple[str, ...]:
+    """Reads a scope: the word "Global", or a list of names. Raises InvalidInputError."""
     if scope == GLOBAL:
         return (GLOBAL,)
-    if isinstance(scope, str) or not isinstance(scope, Sequence) or not scope:
-        got = "another word" if isinstance(scope, str) else "nothing" if not scope else type(scope).__name__
-        raise InvalidInputError(field, f'"{GLOBAL}" or a list of names', got)
+    if isinstance(scope, str) or not scope:
+        raise InvalidInputError("scope", f'"{GLOBAL}" or a list of names', "another word" if scope else "nothing")
     for index, name in enumerate(scope):
-        if not isinstance(name, str) or not name.strip():
-            raise InvalidInputError(f"{field}[{index}]", "a name", "something else")
+        if not name.strip():
+            raise InvalidInputError(f"scope[{index}]", "a name", "something else")
         if name in scope[:index]:
-            raise InvalidInputError(f"{field}[{index}]", "no repeats", "a name that is there already")
+            raise InvalidInputError(f"scope[{index}]", "no repeats", "a name that is there already")
     return tuple(scope)
 
 
