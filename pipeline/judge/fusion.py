@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
 from pipeline.errors import InvalidInputError, PipelineError
-from pipeline.reading.words import fold_case
 
 LOWEST, HIGHEST = 1.0, 5.0
 SMOOTHING = 0.05
@@ -163,9 +162,9 @@ def parse_level(text: str) -> Level:
     Raises:
         InvalidInputError: unknown level.
     """
-    word = fold_case(text.strip())
+    word = text.strip().upper()
     for level in LEVELS:
-        if word in {fold_case(level.letter), fold_case(level.name)}:
+        if word in {level.letter, level.name}:
             return level
     raise InvalidInputError("level", "A to E, or Excellent, Good, Fair, Poor, Bad", f"{len(text)} other characters")
 

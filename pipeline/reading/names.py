@@ -16,7 +16,6 @@ from pipeline.reading.document import ReadText
 from pipeline.reading.values import Values
 from pipeline.reading.word_lists import FUNCTION_WORDS, word_list
 from pipeline.reading.word_table import WordTable, stem
-from pipeline.reading.words import fold_case
 
 _NO_NAMES = FUNCTION_WORDS | word_list("no_names")
 _BARE_NOUNS = FUNCTION_WORDS | word_list("bare_nouns")
@@ -208,6 +207,6 @@ def _initials(table: WordTable) -> frozenset[str]:
     run = ""
     for index in stoppable(range(len(table))):
         first = table.text[table.starts[index]]
-        run = run + fold_case(first) if first.isupper() else ""
+        run = run + table.words[index][0] if first.isupper() else ""
         found.update(run[-size:] for size in range(2, min(len(run), 5) + 1))
     return frozenset(found)
