@@ -123,8 +123,9 @@ async def _look(run: AssessRun, plan: AssessPlan) -> None:
         run.is_blind = isinstance(error.__cause__, RequestRefusedError)
         run.notes.append(f"images were not looked at, {error.reason}")
         return
-    run.seen |= answer.value.findings
-    run.boxes = answer.value.boxes | run.boxes
+    findings, boxes = answer.value
+    run.seen |= findings
+    run.boxes = boxes | run.boxes
 
 
 def _keep(run: AssessRun, done: ToolRun, part: str = GLOBAL) -> ToolRun:

@@ -111,7 +111,7 @@ async def ask(request: SynthesisRequest, images: tuple[Image, ...], chat: ChatMo
     """
     metered = MeteredChatModel(chat)
     prompt, notes = _prompt(request, images, chat, config.answer_tokens)
-    ids = {item.id for item in request.evidence.items()}
+    ids = request.evidence.items().keys()
     read = partial(read_answer, letters=allowed_letters(request), known_ids=ids)
     try:
         found = await ask_json(metered, prompt, read, max_attempts=config.max_attempts, about=_about(request))

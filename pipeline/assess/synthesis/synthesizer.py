@@ -120,7 +120,7 @@ def _from_evidence(
         quality_reasoning=describe(request.evidence, fusion),
         need_replan=bool(needs) and not is_fallback,
         replan_reason=None if is_fallback else _reason(needs),
-        used_evidence=tuple(item.id for item in request.evidence.items()),
+        used_evidence=tuple(request.evidence.items()),
         error=asked.error or error,
         degraded=is_fallback,
     )
