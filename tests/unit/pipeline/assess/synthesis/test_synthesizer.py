@@ -14,15 +14,7 @@ from pipeline.judge.ultra.levels import LevelSource
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
 from tests.unit.pipeline.assess.images.pictures import encoded, scene
-from tests.unit.pipeline.assess.synthesis.questions import (
-    BLUR,
-    CHOICE,
-    EVIDENCE,
-    OPEN,
-    SCORING,
-    ScriptedChat,
-    reply,
-)
+from tests.unit.pipeline.assess.synthesis.questions import BLUR, CHOICE, EVIDENCE, OPEN, SCORING, ScriptedChat, reply
 from tests.unit.pipeline.llm.models import bench
 
 LEVELS = {"A": 0.075, "B": 0.075, "C": 0.7, "D": 0.075, "E": 0.075}
