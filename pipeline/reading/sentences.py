@@ -22,7 +22,9 @@ from nupunkt import sent_spans
 from pipeline.off_loop import stop_if_nobody_waits, stoppable
 from pipeline.reading.german_sentences import german_ends, is_german, is_german_day
 from pipeline.reading.passage import Span
-from pipeline.reading.word_lists import FUNCTION_WORDS
+from pipeline.reading.rules import Rule
+from pipeline.reading.word_lists import FUNCTION_WORDS, is_verb
+from pipeline.reading.word_table import WordTable
 
 _HEADING_MARK = re.compile(r"#{1,6}\s+")
 _BOLD_LINE = re.compile(r"(\*\*|__)[^*_]{1,200}\1:?$")
@@ -177,6 +179,33 @@ def split_sentences(text: str, max_chars: int) -> list[Sentence]:
 def claims(sentences: Sequence[Sentence]) -> Sequence[Sentence]:
     """Leaves out headings, which state nothing; a text of nothing but headings keeps them."""
     return [sentence for sentence in sentences if sentence.kind is not BlockKind.HEADING] or sentences
+
+
+_FEWEST_WORDS = 9  # a heading with more is a statement
+HEADINGS = Rule(
+    "headings",
+    "reading",
+    "A heading without a verb, a full stop and nine words states nothing.",
+    "## The old bridge",
+    "no statement",
+)
+
+
+def statements(text: str, sentences: Sequence[Sentence]) -> list[Sentence]:
+    """Returns the sentences without headings that only name what follows; a text of nothing else keeps them.
+
+    English only: elsewhere no word is a verb.
+    """
+    if not HEADINGS.is_on:
+        return list(sentences)
+    stated = [one for one in sentences if one.kind is not BlockKind.HEADING or _states(text[one.start : one.end])]
+    return stated or list(sentences)
+
+
+def _states(heading: str) -> bool:
+    """Tells whether a heading says what happened: it ends like a sentence, is as long as one, or has a verb."""
+    words = WordTable.of(heading).words
+    return heading.rstrip("*_# ").endswith((".", "!")) or len(words) >= _FEWEST_WORDS or any(map(is_verb, words[1:]))
 
 
 def _prose_ends(text: str) -> set[int]:

@@ -25,15 +25,15 @@ _Found = tuple[tuple[int, int], LexiconKind, LexiconSeverity]
 def find_lexicon_hits(summary: ReadText, source: ReadText) -> tuple[LexiconHit, ...]:
     """Returns what the lists name in the summary, by position; no word twice. Linear in its length."""
     text = summary.text.text
-    source_text = fold_case(source.text.text)
     quoted = quotations(text)
+    source_text = fold_case(source.text.text) if quoted else ""
     hits, end_of_last = list[LexiconHit](), 0
     for (start, end), kind, severity in sorted(_find(text), key=lambda found: (found[0][0], -found[0][1])):
         if start < end_of_last:
             continue
         end_of_last = end
-        words = fold_case(text[start:end])
-        is_quoted = any(first <= start and end <= last for first, last in quoted) and words in source_text
+        is_inside = any(first <= start and end <= last for first, last in quoted)
+        is_quoted = is_inside and fold_case(text[start:end]) in source_text
         hits.append(LexiconHit(kind, summary.text.passage(start, end), severity, is_quoted))
     return tuple(hits)
 
