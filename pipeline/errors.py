@@ -38,6 +38,10 @@ class InvalidInputError(PipelineError):
         self.expected = expected
         self.got = got
 
+    def at(self, field: str) -> "InvalidInputError":
+        """Returns the same of the field as the caller knows it."""
+        return InvalidInputError(field, self.expected, self.got)
+
 
 class ModelOutputError(PipelineError):
     """A model's answer has the wrong shape or holds values that are no numbers. This is a bug or a broken model."""

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.llm.chat_model import ChatModel
+from pipeline.reading.passage import Span
 
 Float32 = npt.NDArray[np.float32]
 
@@ -51,17 +52,9 @@ class Entailment(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class TokenMark:
-    """What the model thinks of one token of a hypothesis.
+class TokenMark(Span):
+    """One token of a hypothesis, without spaces, and the probability in [0, 1] that the premise does not support it."""
 
-    Attributes:
-        start: its first character in the hypothesis, in code points; spaces are left out.
-        end: the one behind its last.
-        probability: that the premise does not support it, in [0, 1].
-    """
-
-    start: int
-    end: int
     probability: float
 
 

@@ -5,7 +5,7 @@ say of a summary, and what a threshold says. A measure that is not defined for i
 without a bad summary, is NaN; correlations without variance are 0.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 Float64 = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
-Correlation = Callable[[Float64, Float64], float]
 
 
 def spearman(first: Float64, second: Float64) -> float:
@@ -23,28 +22,6 @@ def spearman(first: Float64, second: Float64) -> float:
     one, other = one - one.mean(), other - other.mean()
     scale = float(np.sqrt((one**2).sum() * (other**2).sum()))
     return float((one * other).sum()) / scale if scale else 0.0
-
-
-def kendall(first: Float64, second: Float64) -> float:
-    """Returns Kendall's tau-b; 0 where either side has no variance. Quadratic in time and memory."""
-    upper = np.triu_indices(len(first), 1)
-    one = np.sign(first[:, None] - first[None, :])[upper]
-    other = np.sign(second[:, None] - second[None, :])[upper]
-    scale = float(np.sqrt((one != 0).sum() * (other != 0).sum()))
-    return float((one * other).sum()) / scale if scale else 0.0
-
-
-def within_groups(
-    correlation: Correlation, groups: Sequence[str], scores: Sequence[float], human: Sequence[float]
-) -> float:
-    """Returns the mean correlation over groups, as REALSumm does over documents ("summary level").
-
-    Groups in which the humans saw no difference are left out: no score could correlate there. 0 without groups.
-    """
-    names, first, second = np.asarray(groups), np.asarray(scores, dtype=np.float64), np.asarray(human, dtype=np.float64)
-    members = [names == name for name in dict.fromkeys(groups)]
-    values = [correlation(first[mask], second[mask]) for mask in members if np.ptp(second[mask]) > 0]
-    return float(np.mean(values)) if values else 0.0
 
 
 def ranks(values: Float64) -> Float64:

@@ -30,7 +30,7 @@ from pipeline.assess.run import (
     TextJudge,
 )
 from pipeline.assess.synthesis.evidence import Evidence
-from pipeline.assess.synthesis.request import SynthesisRequest
+from pipeline.assess.synthesis.request import CheckedRequest, SynthesisRequest
 from pipeline.assess.synthesis.result import Synthesis
 from pipeline.assess.synthesis.synthesizer import Synthesizer
 from pipeline.judge.tracing import open_span
@@ -67,14 +67,18 @@ async def planner(state: AssessState, runtime: Runtime[AssessRun]) -> Command[st
     run, last = runtime.context, state.get("synthesis")
     iteration = 0 if last is None else state["plan"].iteration + 1
     with open_span("assess planner", node="planner", iteration=iteration) as span:
-        plan = await _first(run) if last is None else await _next(run, state["plan"], last)
+        plan: AssessPlan | None
+        if last is None:
+            plan = await choose_plan(run, first_plan(run.checked.request, run.tools))
+        else:
+            plan = await _next(run, state["plan"], last)
         if plan is None:
-            run.found.notes.append("nothing else can be tried: the evidence stays incomplete")
+            run.notes.append("nothing else can be tried: the evidence stays incomplete")
             return Command(goto=END)
         note(span, author=plan.author, mode=plan.mode.value, tool_count=len(plan.tools))
     runtime.stream_writer(plan)
     if last is not None:
-        run.found.replan_history.append(last.output.replan_reason or plan.reason)
+        run.replan_history.append(last.output.replan_reason or plan.reason)
     is_last = run.checked.request.stage is AssessStage.PLAN
     return Command(update={"plan": plan}, goto=END if is_last else "executor")
 
@@ -95,8 +99,19 @@ async def summarizer(state: AssessState, runtime: Runtime[AssessRun]) -> AssessS
     """Answers from the evidence, and says whether it suffices."""
     run, plan = runtime.context, state["plan"]
     with open_span("assess summarizer", node="summarizer", iteration=plan.iteration) as span:
-        chat = run.models.synthesizer if run.models else None
-        synthesis = await run.synthesizer.synthesize(_question(run, plan, state["evidence"]), chat_model=chat)
+        request = run.checked.request
+        question = SynthesisRequest(
+            question=request.question,
+            mode=plan.mode,
+            evidence=state["evidence"],
+            scope=plan.scope,
+            choices=request.choices,
+            context=request.summary[: run.synthesizer.config.limits.max_context_chars],
+            eta=request.eta,
+            form=request.form,
+        )
+        checked = CheckedRequest(question, run.checked.images, levels=None, notes=())
+        synthesis = await run.synthesizer.answer(checked, run.models.synthesizer if run.models else None)
         output = synthesis.output
         note(span, author=synthesis.author, degraded=output.degraded, need_replan=output.need_replan)
     begins_again = decide_next_node({**state, "synthesis": synthesis}, runtime) == "planner"
@@ -117,31 +132,12 @@ def _after_evidence(_: AssessState, runtime: Runtime[AssessRun]) -> Literal["sum
     return "__end__" if runtime.context.checked.request.stage is AssessStage.EVIDENCE else "summarizer"
 
 
-async def _first(run: AssessRun) -> AssessPlan:
-    return await choose_plan(run, first_plan(run.checked.request, run.tools))
-
-
 async def _next(run: AssessRun, last: AssessPlan, synthesis: Synthesis) -> AssessPlan | None:
     """Returns a plan that closes the gaps; None when it would find the same again, and nobody can look again."""
     plan = next_plan(last, synthesis.replan_needs, run.tools)
     if run.has_eyes or len(last.tools) < len(run.tools):
         plan = await choose_plan(run, plan)
     return None if plan.does_the_same(last) and not run.has_eyes else plan
-
-
-def _question(run: AssessRun, plan: AssessPlan, evidence: Evidence) -> SynthesisRequest:
-    request = run.checked.request
-    return SynthesisRequest(
-        question=request.question,
-        mode=plan.mode,
-        evidence=evidence,
-        scope=plan.scope,
-        choices=request.choices,
-        images=request.images,
-        context=request.summary[: run.synthesizer.config.limits.max_context_chars],
-        eta=request.eta,
-        form=request.form,
-    )
 
 
 _NODES = 3  # supersteps of one iteration
@@ -184,7 +180,7 @@ class Assessor:
             models=AssessModels(*map(MeteredChatModel, models)) if models else None,
             synthesizer=synthesizer,
         )
-        run.found.notes += checked.notes
+        run.notes += checked.notes
         last: AssessState = {}
         most_steps = _NODES * (request.max_replan_iterations + 1) + 2
         config: RunnableConfig = {"recursion_limit": most_steps, "run_name": "assess"}
@@ -199,9 +195,9 @@ class Assessor:
             plan=last["plan"],
             synthesis=last.get("synthesis"),
             iteration_count=last["plan"].iteration,
-            replan_history=tuple(run.found.replan_history),
+            replan_history=tuple(run.replan_history),
             evidence=last.get("evidence"),
             usage=run.usage,
-            notes=tuple(run.found.notes),
+            notes=tuple(run.notes),
             elapsed_s=time.monotonic() - started_s,
         )

@@ -20,25 +20,26 @@ from pipeline.judge.result import MAX_SCORE, Framework, MetricName, MetricResult
 from pipeline.llm.ask import UnusableAnswerError, ask_json
 from pipeline.llm.chat_model import ChatRequest
 from pipeline.llm.errors import RequestRefusedError
+from pipeline.reading.words import fold_case
 from pipeline.support.claim_support import ClaimLabel
 
 
 async def execute(run: AssessRun, plan: AssessPlan) -> AsyncIterator[ToolRun]:
-    """Runs what is new in a plan, and yields each tool as it is done. What was found is in `run.found`."""
+    """Runs what is new in a plan, and yields each tool as it is done. What was found is in `run`."""
     for done in await _judge(run, plan, [tool for tool in _new(run, plan, GLOBAL) if tool.framework]):
         yield done
     for done in await _measure(run, plan, GLOBAL):
         yield done
     await _look(run, plan)
     for part in plan.scope:
-        if part in run.found.boxes:
+        if part in run.boxes:
             for done in await _measure(run, plan, part):
                 yield done
 
 
 def _new(run: AssessRun, plan: AssessPlan, part: str) -> list[AssessTool]:
     """Returns the tools of a plan that have not measured a part yet."""
-    return [tool for tool in run.tools if tool.name in plan.tools and (tool.name, part) not in run.found.runs]
+    return [tool for tool in run.tools if tool.name in plan.tools and (tool.name, part) not in run.runs]
 
 
 async def _judge(run: AssessRun, plan: AssessPlan, tools: Sequence[AssessTool]) -> list[ToolRun]:
@@ -50,15 +51,15 @@ async def _judge(run: AssessRun, plan: AssessPlan, tools: Sequence[AssessTool]) 
         raise ValueError("texts cannot be assessed without a judge")
     request = run.checked.request
     judgement = await run.judge(JudgeRequest(request.source, request.summary, frameworks))
-    run.found.table = run.found.table or judgement.evidence
-    run.found.judge_usage += judgement.language_model_usage
-    run.found.notes += [note for note in judgement.notes if note not in run.found.notes]
+    run.table = run.table or judgement.evidence
+    run.judge_usage += judgement.language_model_usage
+    run.notes += [note for note in judgement.notes if note not in run.notes]
     results = {(framework, one.name): one for framework in frameworks for one in judgement[framework].metrics}
     asked = {(tool.framework, tool.metric): tool for tool in tools}
     done = []
     for key, result in results.items():
         if (tool := asked.get(key)) is not None:
-            run.found.metrics[tool.name] = result
+            run.metrics[tool.name] = result
             done.append(_keep(run, _metric_run(plan, tool, result)))
     return done
 
@@ -93,7 +94,7 @@ async def _measure(run: AssessRun, plan: AssessPlan, part: str) -> list[ToolRun]
 def _measured(run: AssessRun, part: str, tools: Sequence[ImageTool]) -> Sequence[ImageMeasurement]:
     """Measures; nothing where a part is too small to be measured."""
     image, reference = run.checked.images[0], run.checked.reference
-    if (box := run.found.boxes.get(part)) is None:
+    if (box := run.boxes.get(part)) is None:
         return measure_image(image, reference, tools)
     detail = crop(image, box)
     return () if detail is None else measure_image(detail, None if reference is None else crop(reference, box), tools)
@@ -102,7 +103,7 @@ def _measured(run: AssessRun, part: str, tools: Sequence[ImageTool]) -> Sequence
 async def _look(run: AssessRun, plan: AssessPlan) -> None:
     """Asks the language model about parts that it has said nothing of yet, and about those that are in doubt."""
     doubtful = {part for need in plan.needs for part in need.scope}
-    parts = tuple(part for part in plan.scope if part in doubtful or part not in run.found.seen)
+    parts = tuple(part for part in plan.scope if part in doubtful or part not in run.seen)
     if run.models is None or not run.has_eyes or not parts:
         return
     messages = look_messages(
@@ -118,15 +119,16 @@ async def _look(run: AssessRun, plan: AssessPlan) -> None:
     try:
         answer = await ask_json(run.models.executor, request, read, max_attempts=config.max_attempts)
     except UnusableAnswerError as error:
-        run.found.is_blind = isinstance(error.__cause__, RequestRefusedError)
-        run.found.notes.append(f"images were not looked at, {error.reason}")
+        run.is_blind = isinstance(error.__cause__, RequestRefusedError)
+        run.notes.append(f"images were not looked at, {error.reason}")
         return
-    run.found.seen |= answer.value.findings
-    run.found.boxes = answer.value.boxes | run.found.boxes
+    findings, boxes = answer.value
+    run.seen |= findings
+    run.boxes = boxes | run.boxes
 
 
 def _keep(run: AssessRun, done: ToolRun, part: str = GLOBAL) -> ToolRun:
-    run.found.runs[done.tool, part] = done
+    run.runs[done.tool, part] = done
     return done
 
 
@@ -137,10 +139,10 @@ def gather(run: AssessRun, plan: AssessPlan) -> Evidence:
     kind of distortion: then the two can contradict each other, and that is what replanning is for.
     """
     callers = run.checked.request.tool_scores
-    scores = [*callers, *(one.score for one in run.found.runs.values() if one.score)]
+    scores = [*callers, *(one.score for one in run.runs.values() if one.score)]
     analysis: dict[str, list[Finding]] = {}
     for part in plan.scope:
-        found = [*run.found.seen.get(part, ()), *_judged(run, plan, part, scores)]
+        found = [*run.seen.get(part, ()), *_judged(run, plan, part, scores)]
         measured = [one for (scope, _), one in score_findings(scores).items() if scope == part]
         told = [one for one in measured if not any(names_kind(finding.kind, one.kind) for finding in found)]
         analysis[part] = [*found, *told]
@@ -150,14 +152,14 @@ def gather(run: AssessRun, plan: AssessPlan) -> Evidence:
 
 def _judged(run: AssessRun, plan: AssessPlan, part: str, scores: list[ToolScore]) -> list[Finding]:
     """Returns what the metrics say of a part; scores of a part are added to `scores`."""
-    if run.found.table is None:
+    if run.table is None:
         return []
     if part != GLOBAL:
-        findings, measured = part_findings(part, run.found.table, is_wide=plan.is_wide)
+        findings, measured = part_findings(part, run.table, is_wide=plan.is_wide)
         scores += measured
         return list(findings)
     by_metric = [
-        metric_finding([result for name, result in run.found.metrics.items() if result.name.value == distortion])
+        metric_finding([result for name, result in run.metrics.items() if result.name.value == distortion])
         for distortion in plan.distortions
     ]
     return [finding for finding in by_metric if finding is not None]
@@ -242,7 +244,7 @@ def score_findings(scores: Sequence[ToolScore]) -> dict[tuple[str, str], Finding
 
 
 def _mentions(text: str, part: str, *, is_wide: bool) -> bool:
-    text, name = text.casefold(), part.casefold()
+    text, name = fold_case(text), fold_case(part)
     if name in text:
         return True
     return is_wide and any(len(word) >= _SHORTEST_WORD and word in text for word in name.split())

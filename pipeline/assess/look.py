@@ -5,7 +5,6 @@ A second look is told what the first one left open.
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pydantic import BaseModel, Field
 
@@ -15,20 +14,6 @@ from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Findi
 from pipeline.llm.ask import WrongAnswerError, object_schema, read_json
 from pipeline.llm.chat_model import ChatMessage, ImagePart
 from pipeline.llm.fence import DATA_RULE, Fence
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What a look found.
-
-    Attributes:
-        findings: by part; a part that nothing was said of is missing.
-        boxes: where parts are in the first image, of those that are only a part of it.
-    """
-
-    findings: dict[str, tuple[Finding, ...]]
-    boxes: dict[str, Box]
-
 
 LOOK_TOKENS = 800
 """Longest reply of the model."""
@@ -107,8 +92,12 @@ def look_schema() -> dict[str, object]:
     return object_schema({"findings": {"type": "array", "items": object_schema(finding)}}, title="findings")
 
 
-def read_look(text: str, scope: Sequence[str]) -> Seen:
-    """Reads a reply. Raises WrongAnswerError if it is none, or says nothing of any part."""
+def read_look(text: str, scope: Sequence[str]) -> tuple[dict[str, tuple[Finding, ...]], dict[str, Box]]:
+    """Returns findings by part, and where those are in the first image that are only a part of it.
+
+    Raises:
+        WrongAnswerError: it is no reply, or says nothing of any part.
+    """
     findings: dict[str, tuple[Finding, ...]] = {}
     boxes: dict[str, Box] = {}
     for one in read_json(text, _Findings).findings:
@@ -120,7 +109,7 @@ def read_look(text: str, scope: Sequence[str]) -> Seen:
                 boxes.setdefault(part, box)
     if not findings:
         raise WrongAnswerError("no finding had a number of the parts")
-    return Seen(findings, boxes)
+    return findings, boxes
 
 
 def _read_box(shares: Sequence[float] | None) -> Box | None:

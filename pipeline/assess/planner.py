@@ -21,6 +21,7 @@ from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_json, ob
 from pipeline.llm.chat_model import ChatMessage, ChatRequest
 from pipeline.llm.fence import DATA_RULE, Fence
 from pipeline.reading.document import quotations
+from pipeline.reading.words import fold_case
 
 _SCORING = re.compile(r"\b(how good|how well|rate|rating|score|grade|level|quality of)\b", re.IGNORECASE)
 _WORDS = {
@@ -92,9 +93,9 @@ def scope_of(request: AssessRequest) -> tuple[str, ...]:
     """Returns what a question puts in quotation marks and the summary has, or what scores alone are about."""
     if not request.summary and not request.images:
         return tuple(dict.fromkeys(score.scope for score in request.tool_scores)) or (GLOBAL,)
-    summary = request.summary.casefold()
+    summary = fold_case(request.summary)
     quoted = dict.fromkeys(request.question[start + 1 : end - 1].strip() for start, end in quotations(request.question))
-    return tuple(name for name in quoted if name and name.casefold() in summary) or (GLOBAL,)
+    return tuple(name for name in quoted if name and fold_case(name) in summary) or (GLOBAL,)
 
 
 _REMEDIES = {
@@ -155,7 +156,7 @@ async def choose_plan(run: AssessRun, rules: AssessPlan) -> AssessPlan:
         answer = await ask_json(chat, request, partial(_read, names=names), max_attempts=config.max_attempts)
     except UnusableAnswerError as error:
         plan = replace(rules, notes=(f"planned by rules, {error.reason}",))
-        run.found.notes += plan.notes
+        run.notes += plan.notes
         return plan
     return _merged(run, rules, answer.value, author=chat.identity)
 
@@ -178,9 +179,9 @@ def _merged(run: AssessRun, rules: AssessPlan, choice: _Choice, *, author: str) 
 
 def _known(run: AssessRun, scope: Sequence[str]) -> tuple[str, ...]:
     """Returns the parts that the question or the summary names; objects of an image are taken from the question."""
-    texts = f"{run.checked.request.question}\n{run.checked.request.summary}".casefold()
+    texts = fold_case(f"{run.checked.request.question}\n{run.checked.request.summary}")
     names = dict.fromkeys(name.strip()[:_MAX_NAME_CHARS] for name in scope)
-    known = tuple(name for name in names if name and name != GLOBAL and name.casefold() in texts)
+    known = tuple(name for name in names if name and name != GLOBAL and fold_case(name) in texts)
     return known or (GLOBAL,)
 
 

@@ -98,7 +98,7 @@ def check_assessment(request: AssessRequest, limits: SynthesisLimits) -> Checked
     try:
         checked = check_request(asked, limits)
     except InvalidInputError as error:
-        raise InvalidInputError(error.field.removeprefix("evidence."), error.expected, error.got) from None
+        raise error.at(error.field.removeprefix("evidence.")) from None
     return CheckedAssessment(
         request=replace(request, tool_scores=checked.request.evidence.tool_scores),
         images=checked.images,

@@ -1,8 +1,8 @@
 """The events of an assessment, and what its nodes share: LangGraph's runtime context, which is never in the state."""
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from pipeline.assess.images.tools import Box
 from pipeline.assess.request import AssessTool, CheckedAssessment
@@ -112,11 +112,25 @@ TextJudge = Callable[[JudgeRequest], Awaitable[Judgement]]
 """Judges a summary against its source."""
 
 
+M_co = TypeVar("M_co", bound=ChatModel, covariant=True)
+
+
+class AssessModels(NamedTuple, Generic[M_co]):
+    """Who plans, who looks at images, and who answers: often one and the same."""
+
+    planner: M_co
+    executor: M_co
+    synthesizer: M_co
+
+
 @dataclass(slots=True)
-class Findings:
-    """What the iterations have found so far. No tool runs twice.
+class AssessRun:
+    """One assessment, and what its iterations have found so far. No tool runs twice.
 
     Attributes:
+        tools: that may run.
+        judge: of texts; None when there is none to assess.
+        models: plan, look at images and answer, and are counted; None: the deterministic forms.
         runs: of tools, by name and by the part of the scope that was measured.
         metrics: of texts, by the tool's name.
         table: the evidence about the summary; None before the first metric.
@@ -127,6 +141,11 @@ class Findings:
         judge_usage: what the judge's own questions to the language model cost.
     """
 
+    checked: CheckedAssessment
+    tools: tuple[AssessTool, ...]
+    judge: TextJudge | None
+    models: AssessModels[MeteredChatModel] | None
+    synthesizer: Synthesizer
     runs: dict[tuple[str, str], ToolRun] = field(default_factory=dict)
     metrics: dict[str, MetricResult] = field(default_factory=dict)
     table: EvidenceTable | None = None
@@ -137,45 +156,12 @@ class Findings:
     replan_history: list[str] = field(default_factory=list)
     judge_usage: LlmUsage = field(default_factory=LlmUsage)
 
-
-M_co = TypeVar("M_co", bound=ChatModel, covariant=True)
-
-
-@dataclass(frozen=True, slots=True)
-class AssessModels(Generic[M_co]):
-    """Who plans, who looks at images, and who answers: often one and the same."""
-
-    planner: M_co
-    executor: M_co
-    synthesizer: M_co
-
-    def __iter__(self) -> Iterator[M_co]:
-        return iter((self.planner, self.executor, self.synthesizer))
-
-
-@dataclass(slots=True)
-class AssessRun:
-    """One assessment.
-
-    Attributes:
-        tools: that may run.
-        judge: of texts; None when there is none to assess.
-        models: plan, look at images and answer, and are counted; None: the deterministic forms.
-    """
-
-    checked: CheckedAssessment
-    tools: tuple[AssessTool, ...]
-    judge: TextJudge | None
-    models: AssessModels[MeteredChatModel] | None
-    synthesizer: Synthesizer
-    found: Findings = field(default_factory=Findings)
-
     @property
     def usage(self) -> LlmUsage:
         """What the language models have cost so far, the judge's questions included."""
-        return sum((model.usage for model in self.models or ()), self.found.judge_usage)
+        return sum((model.usage for model in self.models or ()), self.judge_usage)
 
     @property
     def has_eyes(self) -> bool:
         """Whether there are images, and a language model that takes them."""
-        return self.models is not None and bool(self.checked.images) and not self.found.is_blind
+        return self.models is not None and bool(self.checked.images) and not self.is_blind

@@ -28,10 +28,8 @@ from pipeline.evaluate.result import (
     OutlinePoint,
     SemanticResult,
 )
-from pipeline.evaluate.texts import SplitText
 from pipeline.model_answers import Embeddings, Float64
 from pipeline.reading.compression import get_target_summary_length
-from pipeline.reading.windows import Chunk, split_chunks
 
 
 def score_facts(facts: Sequence[EntailmentEvidence], sentences: Sequence[EntailmentEvidence]) -> FactsResult:
@@ -83,13 +81,6 @@ def _order(covered_count: int, inversion_count: int) -> float:
     if covered_count <= 1:
         return float(covered_count)
     return 1 - inversion_count / (covered_count * (covered_count - 1) / 2)
-
-
-def chunk_spans(text: SplitText, token_offsets: Sequence[tuple[int, int]], max_tokens: int) -> tuple[ChunkSpan, ...]:
-    """Cuts a text into chunks that the embedder reads whole. A text without tokens is one chunk of weight 1."""
-    chunks = split_chunks(token_offsets, text.sentences, max_tokens) or [Chunk(0, len(text.source.text), 1)]
-    passages = ((text.source.passage(chunk.start, chunk.end), chunk.token_count) for chunk in chunks)
-    return tuple(ChunkSpan(passage.start, passage.end, count, passage.text) for passage, count in passages)
 
 
 def score_semantic(generated: Sequence[ChunkSpan], gold: Sequence[ChunkSpan], embeddings: Embeddings) -> SemanticResult:

@@ -1,4 +1,4 @@
-"""What is evaluated: a golden reference and a generated summary."""
+"""What is evaluated: a golden reference and a generated summary; their texts are named by paths in the request."""
 
 from typing import Annotated
 
@@ -6,6 +6,14 @@ from annotated_types import Len
 from pydantic import Field, field_validator
 
 from pipeline.frozen import FrozenModel
+
+GENERATED = "generated.text"
+SOURCE = "datum.entry.text"
+GOLD_SUMMARY = "datum.summary.summary"
+MAIN_THEME = "datum.summary.main_theme"
+KEY_FACTS = "datum.summary.key_facts"
+OUTLINE = "datum.summary.logical_outline"
+ENTITIES = "datum.summary.entity_list"
 
 MIN_KEY_FACTS = 10
 MAX_KEY_FACTS = 20

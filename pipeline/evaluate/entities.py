@@ -16,11 +16,14 @@ from pipeline.evaluate.result import EntitiesResult, EntityEvidence, EntityStatu
 from pipeline.model_answers import Embeddings, small_letters
 from pipeline.reading.characters import NormalizedText
 from pipeline.reading.passage import TextSpan
-from pipeline.reading.words import Words, split_words
+from pipeline.reading.words import split_words
 
 _BLOCK_WORDS = 8_192  # bounds memory: windows of one block are strings of their own
 _PERCENT = 100.0  # rapidfuzz counts ratios up to 100
 _SPACES = dict.fromkeys(map(ord, "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85\u2028\u2029"), " ")
+
+FoldedName = tuple[str, int]
+"""A name without case, and its number of words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class SearchedText:
     def _folded(self) -> str:
         return fold(self.source.text)
 
-    def find(self, name: Words, threshold: float, limit: int) -> list[FuzzyMatch]:
+    def find(self, name: FoldedName, threshold: float, limit: int) -> list[FuzzyMatch]:
         """Returns n-grams with ratio > `threshold` that do not overlap, best first.
 
         n is the name's word count, one less and one more. Reading stops, at the end of a block of 8,192 words, once
@@ -65,7 +68,7 @@ class SearchedText:
                 break
         return found[:limit]
 
-    def most_similar(self, name: Words) -> FuzzyMatch | None:
+    def most_similar(self, name: FoldedName) -> FuzzyMatch | None:
         """Returns the best n-gram whatever its ratio, the first one on a tie; None when the text has no words."""
         starts = range(0, len(self.words), _BLOCK_WORDS)
         matches = (match for start in starts for match in self._matches(name, start, -1.0))
@@ -77,11 +80,10 @@ class SearchedText:
         context = " ".join(self.source.text[start:end].split())
         return Mention(self.source.passage(*self.words.span(match.first, match.last)), match.ratio, context)
 
-    def _matches(self, name: Words, start: int, threshold: float) -> Iterator[FuzzyMatch]:
+    def _matches(self, name: FoldedName, start: int, threshold: float) -> Iterator[FuzzyMatch]:
         """Yields the n-grams that begin in a block of words and have a ratio above the threshold."""
-        first, last = name.span(0, len(name))
-        needle = fold(name.text)[first:last]
-        for size in range(max(1, len(name) - 1), len(name) + 2):
+        needle, word_count = name
+        for size in range(max(1, word_count - 1), word_count + 2):
             firsts = np.arange(start, max(start, min(start + _BLOCK_WORDS, len(self.words) - size + 1)))
             spans = np.stack([self.words.starts[firsts], self.words.ends[firsts + size - 1]], axis=1)
             # ratio = 2 * common / (both lengths) can exceed the threshold only between these lengths
@@ -100,6 +102,12 @@ class SearchedText:
 def fold(text: str) -> str:
     """Returns the text without case and with plain spaces, every character in its place."""
     return small_letters(text).translate(_SPACES)
+
+
+def fold_name(name: str) -> FoldedName:
+    """Returns a name as it is searched for; one of punctuation alone is a word as it stands."""
+    words, folded = split_words(name), fold(name)
+    return (folded[slice(*words.span(0, len(words)))], len(words)) if len(words) else (folded, 1)
 
 
 def _without_overlaps(matches: list[FuzzyMatch]) -> list[FuzzyMatch]:
@@ -160,10 +168,7 @@ def score_entities(
 def _search(
     entity: NormalizedText, summary: SearchedText, gold: Sequence[SearchedText], config: EvaluateConfig
 ) -> EntitySearch:
-    name = split_words(entity.text)
-    if not len(name):  # punctuation only: one word as it stands
-        name = Words(entity.text, np.array([0], dtype=np.int32), np.array([len(entity.text)], dtype=np.int32))
-    threshold, tokens = config.entity_fuzzy_threshold, config.entity_context_tokens
+    name, threshold, tokens = fold_name(entity.text), config.entity_fuzzy_threshold, config.entity_context_tokens
     matches = tuple(
         summary.mention(match, tokens) for match in summary.find(name, threshold, config.entity_max_matches)
     )

@@ -1,19 +1,44 @@
 """Which summaries get the greatest loss at once, before any model runs?"""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from pipeline.evaluate.config import EvaluateConfig
-from pipeline.evaluate.datum import GeneratedSummary
+from pipeline.evaluate.datum import GENERATED, GeneratedSummary
 from pipeline.evaluate.result import HardFail, HardFailRule
 from pipeline.evaluate.structured_output import SUMMARY_KEY, InvalidJsonError, JsonString, join_strings, summary_strings
-from pipeline.evaluate.texts import GENERATED, SplitText
 from pipeline.evaluate.truncation import PROSE_WORDS, open_ending
 from pipeline.reading.characters import NormalizedText, normalize, normalize_decoded
 from pipeline.reading.framing import find_meta_commentary
 from pipeline.reading.passage import TextSpan
+from pipeline.reading.sentences import Sentence, claims, split_sentences
+from pipeline.reading.windows import sentence_passages, sliding_windows
 
 LENGTH_REASONS = frozenset({"length", "max_tokens", "model_length"})
 """How endpoints say that the token limit ended the text: OpenAI and Gemini or Anthropic, Mistral."""
 
 _EVIDENCE_CHARS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class SplitText:
+    """A normalised text and all its sentences, headings included."""
+
+    source: NormalizedText
+    sentences: tuple[Sentence, ...]
+
+    @classmethod
+    def of(cls, source: NormalizedText, max_sentence_chars: int) -> "SplitText":
+        """Splits a text."""
+        return cls(source, tuple(split_sentences(source.text, max_sentence_chars)))
+
+    def claims(self) -> tuple[TextSpan, ...]:
+        """Returns the sentences that state something: headings are left out."""
+        return sentence_passages(self.source, claims(self.sentences))
+
+    def windows(self, sizes: Sequence[int]) -> tuple[TextSpan, ...]:
+        """Returns the sliding windows of the sentences that state something."""
+        return sliding_windows(self.source, claims(self.sentences), sizes)
 
 
 def read_summary(generated: GeneratedSummary, config: EvaluateConfig) -> SplitText | HardFail:
@@ -58,7 +83,7 @@ def _read_json(generated: GeneratedSummary) -> NormalizedText | HardFail:
         return HardFail(HardFailRule.TRUNCATION, "the structured output holds no text", None)
     for string in strings:
         if _is_prose(string) and (ending := open_ending(string.text, lists_exempt=True)):
-            return _truncated(generated, string.starts[ending[0]], string.ends[ending[1] - 1])
+            return _truncated(generated, string.spelled[ending[0]][0], string.spelled[ending[1] - 1][1])
     return normalize_decoded(GENERATED, generated.text, decoded, offsets)
 
 

@@ -13,10 +13,12 @@ import numpy.typing as npt
 
 from pipeline.evaluate.datum import MIN_KEY_FACTS, GoldStandardSummary
 from pipeline.reading.document import ReadText
-from pipeline.reading.function_words import POINTING_WORDS
 from pipeline.reading.names import find_names, known_names
+from pipeline.reading.passage import Span
 from pipeline.reading.references import points_back
 from pipeline.reading.sentences import split_sentences
+from pipeline.reading.word_lists import POINTING_WORDS
+from pipeline.reading.words import fold_case
 
 Float64 = npt.NDArray[np.float64]
 
@@ -35,21 +37,17 @@ _PARAGRAPH = "\n\n"
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedClaim:
+class CheckedClaim(Span):
     """A claim of the text that the reference is made from.
 
     Attributes:
         text: as models read it.
-        start: first character in that text.
-        end: exclusive.
-        sentence_index: of its sentence there.
+        sentence_index: of its sentence in that text.
         token_count: its length.
         is_supported: whether the document supports it.
     """
 
     text: str
-    start: int
-    end: int
     sentence_index: int
     token_count: int
     is_supported: bool
@@ -139,8 +137,8 @@ def find_entities(document: str, summary: str) -> list[str]:
     named = sorted(_count_names(summary), key=lambda name: -counts[name])
     kept: list[str] = []
     for name in named:
-        words = set(name.casefold().split())
-        is_known = any(words <= set(other.casefold().split()) or other.casefold() in name.casefold() for other in kept)
+        words = set(fold_case(name).split())
+        is_known = any(words <= set(fold_case(other).split()) or fold_case(other) in fold_case(name) for other in kept)
         if counts[name] and not is_known and sum(map(str.isalpha, name)) >= _FEWEST_LETTERS:
             kept.append(name)
     return kept[:ENTITY_COUNT]

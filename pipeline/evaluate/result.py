@@ -12,7 +12,7 @@ from pipeline.evaluate.comparison import EntailmentEvidence
 from pipeline.evaluate.config import EvaluateConfig
 from pipeline.model_answers import PairUsage
 from pipeline.protocols import ModelIdentities
-from pipeline.reading.passage import TextSpan
+from pipeline.reading.passage import Span, TextSpan
 
 COVERAGE_WEIGHT = 0.7
 ORDER_WEIGHT = 0.3
@@ -180,11 +180,9 @@ class FlowResult:
 
 
 @dataclass(frozen=True, slots=True)
-class ChunkSpan:
+class ChunkSpan(Span):
     """A chunk that was embedded on its own: its place in the caller's text, its weight in the pool, what was read."""
 
-    start: int
-    end: int
     token_count: int
     text: str = ""
 

@@ -1,7 +1,7 @@
 """Reads the summary out of a JSON answer, with the way back to the answer's own characters."""
 
 import json
-from array import array
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
@@ -12,6 +12,9 @@ from pipeline.reading.characters import OffsetMap
 
 SUMMARY_KEY = "summary"
 _SEPARATOR = "\n\n"  # keeps the sentences of two strings apart
+# How a JSON string spells one character: by two halves of a pair, by its number, by an escape, as it is.
+_SPELLED = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|.", re.DOTALL)
+_DECODER = json.JSONDecoder()
 
 
 class InvalidJsonError(ValueError):
@@ -31,15 +34,13 @@ class JsonString:
         key: of the object that holds it; None inside a list.
         depth: of containers around it; 1 for the outermost object.
         text: decoded.
-        starts: for each character of `text`, where its spelling in the answer begins.
-        ends: likewise, exclusive.
+        spelled: start and end of the spelling of each character of `text` in the answer.
     """
 
     key: str | None
     depth: int
     text: str
-    starts: "array[int]"
-    ends: "array[int]"
+    spelled: Sequence[tuple[int, int]]
 
 
 def summary_strings(answer: str) -> list[JsonString]:
@@ -57,14 +58,11 @@ def summary_strings(answer: str) -> list[JsonString]:
 def join_strings(strings: Sequence[JsonString]) -> tuple[str, OffsetMap]:
     """Joins decoded strings into one text; what separates them maps to the last character of the one before."""
     filled = [string for string in strings if string.text]
-    starts, ends = array("i"), array("i")
+    spelled: list[tuple[int, int]] = []
     for string in filled:
-        starts.extend(starts[-1:] * len(_SEPARATOR))
-        ends.extend(ends[-1:] * len(_SEPARATOR))
-        starts.extend(string.starts)
-        ends.extend(string.ends)
-    offsets = OffsetMap(np.array(starts, dtype=np.int32), np.array(ends, dtype=np.int32))
-    return _SEPARATOR.join(string.text for string in filled), offsets
+        spelled += (*spelled[-1:] * len(_SEPARATOR), *string.spelled)
+    starts, ends = np.array(spelled, dtype=np.int32).reshape(-1, 2).T
+    return _SEPARATOR.join(string.text for string in filled), OffsetMap(starts, ends)
 
 
 def _check_json(answer: str) -> None:
@@ -102,35 +100,13 @@ def _string_values(answer: str) -> Iterator[JsonString]:
             case ":":
                 is_key = False
             case '"':
-                text, starts, ends = _decode(answer, at + 1)
-                at = ends[-1] if ends else at + 1
+                text, end = _DECODER.raw_decode(answer, at)
                 if is_key:
                     keys[-1] = text
                 else:
-                    yield JsonString(keys[-1] if keys else None, len(keys), text, starts, ends)
+                    spelled = [match.span() for match in _SPELLED.finditer(answer, at + 1, end - 1)]
+                    # A half of a pair is no character.
+                    whole = "".join("\ufffd" if "\ud800" <= one <= "\udfff" else one for one in text)
+                    yield JsonString(keys[-1] if keys else None, len(keys), whole, spelled)
+                at = end - 1
         at += 1
-
-
-def _decode(answer: str, start: int) -> tuple[str, "array[int]", "array[int]"]:
-    """Decodes the JSON string whose inside begins at `start`: its text, and where each character is spelled."""
-    pieces: list[str] = []
-    starts, ends = array("i"), array("i")
-    while answer[start] != '"':
-        end = start + _spelled_length(answer, start)
-        piece = answer[start] if end == start + 1 else json.loads(f'"{answer[start:end]}"')
-        pieces.append("\ufffd" if "\ud800" <= piece <= "\udfff" else piece)  # half of a pair
-        starts.append(start)
-        ends.append(end)
-        start = end
-    return "".join(pieces), starts, ends
-
-
-def _spelled_length(answer: str, start: int) -> int:
-    """Returns how many characters of a JSON string spell the one that begins at `start`."""
-    if answer[start] != "\\":
-        return 1
-    if answer[start + 1] != "u":
-        return 2
-    unit, next_unit = answer[start : start + 6], answer[start + 6 : start + 12]
-    is_pair = next_unit.startswith("\\u") and len(json.loads(f'"{unit}{next_unit}"')) == 1
-    return 12 if is_pair else 6

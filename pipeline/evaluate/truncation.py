@@ -13,6 +13,7 @@ from itertools import takewhile
 
 from pipeline.reading.sentences import BlockKind, split_blocks
 from pipeline.reading.word_lists import word_list
+from pipeline.reading.words import fold_case
 
 SENTENCE_ENDS = frozenset(".!?…‥‽⁇⁈⁉‼。！？｡．؟۔।॥։።")
 """What may end a sentence, in the scripts that have such a mark."""
@@ -110,7 +111,7 @@ def label_section(text: str) -> int | None:
 
 def _leads_on(label: str) -> bool:
     """Tells whether something must follow: a mark is open, or the last word wants another."""
-    words = label.rstrip("*_`").casefold()
+    words = fold_case(label.rstrip("*_`"))
     return (
         words.endswith(_OPENERS)
         or not words.split()

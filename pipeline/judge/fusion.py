@@ -212,9 +212,9 @@ def parse_level(text: str) -> Level:
     Raises:
         InvalidInputError: unknown level.
     """
-    word = text.strip().casefold()
+    word = text.strip().upper()
     for level in LEVELS:
-        if word in {level.letter.casefold(), level.name.casefold()}:
+        if word in {level.letter, level.name}:
             return level
     raise InvalidInputError("level", "A to E, or Excellent, Good, Fair, Poor, Bad", f"{len(text)} other characters")
 

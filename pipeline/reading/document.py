@@ -17,10 +17,9 @@ import numpy as np
 
 from pipeline.off_loop import stoppable
 from pipeline.reading.characters import NormalizedText, OffsetMap, nfkc, normalize_decoded
-from pipeline.reading.headings import statements
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.rules import Rule
-from pipeline.reading.sentences import Sentence, split_sentences
+from pipeline.reading.sentences import Sentence, split_sentences, statements
 from pipeline.reading.windows import sentence_passages
 from pipeline.reading.word_table import KnownWords, WordTable
 

@@ -19,6 +19,7 @@ from pipeline.reading.characters import NormalizedText
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.sentences import Sentence
 from pipeline.reading.word_lists import phrase_list, word_list
+from pipeline.reading.words import fold_case
 
 _SUMMARY = r"(?:summary|overview|synopsis|abstract|recap|digest)"
 _DOCUMENT = (
@@ -104,7 +105,7 @@ def is_framing(sentence: str, is_known: Callable[[str], bool] = lambda _: False)
 
 def _frames(piece: str, is_known: Callable[[str], bool]) -> bool:
     """Tells whether words with the mark behind them state nothing."""
-    text = piece.casefold().replace("’", "'")
+    text = fold_case(piece)
     words = [word.removesuffix("'s") for word in _WORD.findall(_SIZE.sub("", text))]
     if not words or (text.rstrip("*_").endswith(",") and words[0] not in word_list("framing_before_comma")):
         return False

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from pipeline.reading.word_lists import any_of, word_list
+from pipeline.reading.words import fold_case
 
 _READ_CHARS = 20_000
 _FEWEST_WORDS = 3
@@ -54,7 +55,7 @@ def _goes_on(text: str, end: int) -> bool:
     ordinal = _ORDINAL.search(before)
     if ordinal is None or _MONTH.match(after):
         return ordinal is not None or _ABBREVIATED.search(before) is not None
-    return (ordinal.group(1) or "").casefold() in word_list("german_before_ordinals")
+    return fold_case(ordinal.group(1) or "") in word_list("german_before_ordinals")
 
 
 def _missed(text: str) -> Iterator[re.Match[str]]:

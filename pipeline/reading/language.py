@@ -11,6 +11,7 @@ from threading import Lock
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 from pipeline.reading.word_lists import word_list
+from pipeline.reading.words import fold_case
 
 _MARGIN = 12.0  # of log-likelihood: on the half it was chosen on 3 of 49,098 English texts are above it
 _READ_CHARS = 20_000
@@ -41,7 +42,7 @@ def is_english_prose(text: str) -> bool:
 
 def names_english(language: str) -> bool:
     """Tells whether the name or code of a language is that of English."""
-    letters = "".join(letter if letter.isalpha() else " " for letter in language.casefold())
+    letters = "".join(letter if letter.isalpha() else " " for letter in fold_case(language))
     return not word_list("names_of_english").isdisjoint(letters.split())
 
 

@@ -13,9 +13,8 @@ from rapidfuzz.fuzz import ratio
 
 from pipeline.off_loop import stoppable
 from pipeline.reading.document import ReadText
-from pipeline.reading.function_words import FUNCTION_WORDS
 from pipeline.reading.values import Values
-from pipeline.reading.word_lists import word_list
+from pipeline.reading.word_lists import FUNCTION_WORDS, word_list
 from pipeline.reading.word_table import WordTable, stem
 
 _NO_NAMES = FUNCTION_WORDS | word_list("no_names")
@@ -212,6 +211,6 @@ def _initials(table: WordTable) -> frozenset[str]:
     run = ""
     for index in stoppable(range(len(table))):
         first = table.text[table.starts[index]]
-        run = run + first.casefold() if first.isupper() else ""
+        run = run + table.words[index][0] if first.isupper() else ""
         found.update(run[-size:] for size in range(2, min(len(run), 5) + 1))
     return frozenset(found)

@@ -7,6 +7,14 @@ LEFT_OUT = " … "
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of a text: its first character, and the one behind its last."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class TextSpan:
     """Some sentences, a name, or a whole short text.
 

@@ -13,10 +13,10 @@ import numpy as np
 
 from pipeline.off_loop import stoppable
 from pipeline.reading.document import ReadText
-from pipeline.reading.function_words import POINTING_WORDS
 from pipeline.reading.index import Float64, WordIndex
 from pipeline.reading.passage import LEFT_OUT, TextSpan
 from pipeline.reading.sentences import FEWEST_TURNS, SPEAKER
+from pipeline.reading.word_lists import POINTING_WORDS
 from pipeline.reading.word_table import WordTable
 
 _VALUE_WEIGHT = 1.5  # of names and numbers, times their rarity

@@ -7,8 +7,7 @@ from enum import Enum, auto
 from itertools import pairwise
 from string import digits
 
-from pipeline.reading.function_words import FUNCTION_WORDS, PROSE_WORDS
-from pipeline.reading.word_lists import phrase_list, word_list
+from pipeline.reading.word_lists import FUNCTION_WORDS, PROSE_WORDS, phrase_list, word_list
 
 _SAID_BEHIND = ("who", "which", "whose", "whom", "with")  # "Those who ..." says at once who is meant
 _MOST_WORDS_BEFORE = 4  # a pronoun

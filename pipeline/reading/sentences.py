@@ -6,7 +6,8 @@ syntok (1.2 s) it needs about 0.4 s for 1 MB, whatever the text. Around it stand
 end sentences, CJK full stops end sentences, German ones are known, and an overlong sentence is cut.
 
 A block is a paragraph, heading, list item (also one without a mark) or table row, found by line structure. A sentence
-never crosses one, which is what a splitter for prose cannot know about markdown.
+never crosses one, which is what a splitter for prose cannot know about markdown. A part is what is compared one by one:
+a sentence, a list item, a table row, or a line of code.
 """
 
 import re
@@ -19,8 +20,11 @@ from itertools import pairwise
 from nupunkt import sent_spans
 
 from pipeline.off_loop import stop_if_nobody_waits, stoppable
-from pipeline.reading.function_words import FUNCTION_WORDS
 from pipeline.reading.german_sentences import german_ends, is_german, is_german_day
+from pipeline.reading.passage import Span
+from pipeline.reading.rules import Rule
+from pipeline.reading.word_lists import FUNCTION_WORDS, is_verb
+from pipeline.reading.word_table import WordTable
 
 _HEADING_MARK = re.compile(r"#{1,6}\s+")
 _BOLD_LINE = re.compile(r"(\*\*|__)[^*_]{1,200}\1:?$")
@@ -47,11 +51,9 @@ class BlockKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class Block(Span):
     """Lines that belong together, without the mark in front ("- ", "## ", "> ")."""
 
-    start: int
-    end: int
     kind: BlockKind
 
 
@@ -149,7 +151,6 @@ _FOOTNOTES = re.compile(r"(?:\[\^?\w{1,4}\])+\s*")
 _OVERLONG_WORD = re.compile(r"\S{200,}(?=\S)")
 _PART_CHARS = 100_000
 _OPEN_SENTENCES = 2  # at the end of a part: what follows may change where they end
-_WORD_CHARACTER = re.compile(r"[^\W_]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,13 +172,40 @@ def split_sentences(text: str, max_chars: int) -> list[Sentence]:
         for block in stoppable(split_blocks(text))
         for sentence_start, sentence_end in _cut_at(block, ends)
         for start, end in _cut_overlong(text, sentence_start, sentence_end, max_chars)
-        if _WORD_CHARACTER.search(text, start, end)
+        if any(map(str.isalnum, text[start:end]))
     ]
 
 
 def claims(sentences: Sequence[Sentence]) -> Sequence[Sentence]:
     """Leaves out headings, which state nothing; a text of nothing but headings keeps them."""
     return [sentence for sentence in sentences if sentence.kind is not BlockKind.HEADING] or sentences
+
+
+_FEWEST_WORDS = 9  # a heading with more is a statement
+HEADINGS = Rule(
+    "headings",
+    "reading",
+    "A heading without a verb, a full stop and nine words states nothing.",
+    "## The old bridge",
+    "no statement",
+)
+
+
+def statements(text: str, sentences: Sequence[Sentence]) -> list[Sentence]:
+    """Returns the sentences without headings that only name what follows; a text of nothing else keeps them.
+
+    English only: elsewhere no word is a verb.
+    """
+    if not HEADINGS.is_on:
+        return list(sentences)
+    stated = [one for one in sentences if one.kind is not BlockKind.HEADING or _states(text[one.start : one.end])]
+    return stated or list(sentences)
+
+
+def _states(heading: str) -> bool:
+    """Tells whether a heading says what happened: it ends like a sentence, is as long as one, or has a verb."""
+    words = WordTable.of(heading).words
+    return heading.rstrip("*_# ").endswith((".", "!")) or len(words) >= _FEWEST_WORDS or any(map(is_verb, words[1:]))
 
 
 def _prose_ends(text: str) -> set[int]:
@@ -229,3 +257,63 @@ def _strip(text: str, start: int, end: int) -> tuple[int, int]:
     while end > start and text[end - 1].isspace():
         end -= 1
     return start, end
+
+
+_MAX_SENTENCE_CHARS = 2_000
+FENCE = re.compile(r"[ \t]*(?:```|~~~)")
+"""What begins and ends code."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """One part.
+
+    Attributes:
+        start: its first character.
+        end: exclusive.
+        kind: of the block it stands in; None for a line of code.
+    """
+
+    start: int
+    end: int
+    kind: BlockKind | None
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether it is a sentence or a list item: what a model can compare with a passage."""
+        return self.kind in (BlockKind.PROSE, BlockKind.LIST_ITEM)
+
+
+def split_parts(text: str) -> list[TextPart]:
+    """Returns the parts of a Markdown text in order; those without a letter or digit are left out."""
+    parts: list[TextPart] = []
+    for start, end, is_code in _regions(text):
+        if is_code:
+            parts += [TextPart(start + first, start + last, None) for first, last in split_lines(text[start:end])]
+        else:
+            found = split_sentences(text[start:end], _MAX_SENTENCE_CHARS)
+            parts += [TextPart(start + one.start, start + one.end, one.kind) for one in found]
+    return parts
+
+
+def split_lines(text: str) -> Iterator[tuple[int, int]]:
+    """Yields the lines of a text that have a letter or digit, without white space around them."""
+    position = 0
+    for line in text.splitlines(keepends=True):
+        words = line.strip()
+        if any(map(str.isalnum, words)):
+            first = position + line.index(words)
+            yield first, first + len(words)
+        position += len(line)
+
+
+def _regions(text: str) -> Iterator[tuple[int, int, bool]]:
+    """Yields what stands between fences and what does not, without the fences themselves."""
+    start = position = 0
+    in_code = False
+    for line in text.splitlines(keepends=True):
+        if FENCE.match(line):
+            yield start, position, in_code
+            start, in_code = position + len(line), not in_code
+        position += len(line)
+    yield start, len(text), in_code

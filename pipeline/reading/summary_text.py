@@ -7,9 +7,8 @@ from dataclasses import replace
 from pipeline.off_loop import stoppable
 from pipeline.reading.document import ReadText, read_shown
 from pipeline.reading.framing import framing_length
-from pipeline.reading.headings import statements
 from pipeline.reading.rules import Rule
-from pipeline.reading.sentences import Sentence, claims, split_sentences
+from pipeline.reading.sentences import Sentence, claims, split_sentences, statements
 from pipeline.reading.word_table import KnownWords, WordTable, stem
 
 _MARKS = re.compile(  # of markup and of chat templates; what stands between them is read

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pipeline.off_loop import stoppable
 from pipeline.protocols import Tokenizer
 from pipeline.reading.characters import NormalizedText
-from pipeline.reading.passage import TextSpan
+from pipeline.reading.passage import Span, TextSpan
 from pipeline.reading.sentences import Sentence
 
 
@@ -50,11 +50,9 @@ def _joined(
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(Span):
     """A stretch of the normalised text and its tokens."""
 
-    start: int
-    end: int
     token_count: int
 
 

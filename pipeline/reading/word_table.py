@@ -17,11 +17,11 @@ import numpy as np
 from snowballstemmer import stemmer
 
 from pipeline.off_loop import stoppable
-from pipeline.reading.function_words import FUNCTION_WORDS
-from pipeline.reading.words import split_words
+from pipeline.reading.word_lists import FUNCTION_WORDS
+from pipeline.reading.words import fold_case, split_words
 
 _LONGEST_WORD = 200  # a longer one is no word; it is cut, so that evidence never quotes megabytes
-_HYPHEN, _HYPHENS = re.compile(r"[-‐‑–]"), re.compile(r"[-‐‑–]+")
+_HYPHENS = re.compile("[-‐‑]+")  # no word has a dash
 _CAPITAL_INSIDE = re.compile(r"[^\W\d_A-Z],? [A-Z][^\W\d_]")
 
 
@@ -77,16 +77,16 @@ class WordTable:
 
 def _fold_words(text: str, starts: Sequence[int], ends: Sequence[int]) -> list[str]:
     spans = stoppable(zip(starts, ends, strict=True))
-    folded = text.casefold().replace("’", "'")
+    folded = fold_case(text)
     if len(folded) == len(text):  # every character became one, so that positions hold
         return [folded[start:end] for start, end in spans]
-    return [text[start:end].casefold().replace("’", "'") for start, end in spans]
+    return [fold_case(text[start:end]) for start, end in spans]
 
 
 def _split_at_hyphens(text: str) -> tuple[list[int], list[int]]:
     """Returns starts and ends of words, so that "31-year-old" and "31 - year - old" have the same three."""
     found = split_words(text)
-    hyphens = [match.start() for match in stoppable(_HYPHEN.finditer(text))]
+    hyphens = [match.end() - 1 for match in stoppable(_HYPHENS.finditer(text))]
     holders = np.searchsorted(found.starts, np.array(hyphens, dtype=np.int32), side="right") - 1
     long = np.flatnonzero(found.ends - found.starts > _LONGEST_WORD)
     whole_starts, whole_ends = found.starts.tolist(), found.ends.tolist()

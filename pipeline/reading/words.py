@@ -31,7 +31,6 @@ class Words:
         ends: shape (words,); exclusive.
     """
 
-    text: str
     starts: npt.NDArray[np.int32]
     ends: npt.NDArray[np.int32]
 
@@ -55,7 +54,12 @@ def split_words(text: str) -> Words:
         if start < end:
             starts.append(start)
             ends.append(end)
-    return Words(text, np.array(starts, dtype=np.int32), np.array(ends, dtype=np.int32))
+    return Words(np.array(starts, dtype=np.int32), np.array(ends, dtype=np.int32))
+
+
+def fold_case(text: str) -> str:
+    """Returns the form in which words are compared: without capitals, apostrophes straight. Nobody else folds."""
+    return text.casefold().replace("’", "'")
 
 
 _LIST_MARKS = re.compile(

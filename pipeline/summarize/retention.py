@@ -12,12 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pipeline.reading.function_words import STOP_WORDS
-from pipeline.reading.parts import split_parts
-from pipeline.reading.sentences import BlockKind
-from pipeline.reading.terms import Term, TermKind, find_terms, fold_words
-from pipeline.reading.values import unit_of
+from pipeline.reading.sentences import BlockKind, split_parts
+from pipeline.reading.values import Term, TermKind, find_terms, fold_words, unit_of
+from pipeline.reading.word_lists import STOP_WORDS
 from pipeline.reading.word_table import stem
+from pipeline.reading.words import fold_case
 from pipeline.remember import remember_short
 
 _MOST_MISSING = 20
@@ -175,7 +174,7 @@ def _read_part(words: str) -> tuple[list[Term], dict[str, str]]:
     measured = {term.text.split(" ")[0] for term in terms if term.kind is TermKind.UNIT}
     subject: dict[str, str] = {}
     for word in _WORD.findall(words):
-        if (folded := word.casefold()) not in STOP_WORDS and not unit_of(word, is_attached=False):
+        if (folded := fold_case(word)) not in STOP_WORDS and not unit_of(word, is_attached=False):
             subject.setdefault(stem(folded), folded)
     return [term for term in terms if term.kind is not TermKind.NUMBER or term.text not in measured], subject
 

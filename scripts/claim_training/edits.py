@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 
-from pipeline.reading.function_words import FUNCTION_WORDS
+from pipeline.reading.word_lists import FUNCTION_WORDS
 
 
 class Edit(StrEnum):

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from pipeline.reading.function_words import FUNCTION_WORDS
+from pipeline.reading.word_lists import FUNCTION_WORDS
 from scripts.claim_training.example import ENTAILMENT, NOT_SUPPORTED, Example
 
 JOINED = "joined"

@@ -1,20 +1,42 @@
-"""EvaluateService: one summary at a time, or as many as a client can send."""
+"""EvaluateService: one summary at a time, or as many as a client can send.
+
+A request becomes domain types; what a caller gets wrong becomes an InvalidInputError with the field's path. An
+evaluation becomes a response: as much of it as the request's view holds.
+"""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any
 
+from google.protobuf.message import Message
 from precis.v1 import evaluate_pb2 as pb
 from precis.v1.evaluate_pb2_grpc import EvaluateServiceServicer
 
-from pipeline.evaluate.config import EvaluateConfig
+from pipeline.errors import InvalidInputError, parse
+from pipeline.evaluate.comparison import EntailmentEvidence
+from pipeline.evaluate.config import EvaluateConfig, EvaluateWeights, NliMode, PrecisionSource
+from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum
 from pipeline.evaluate.evaluator import Evaluator
+from pipeline.evaluate.result import (
+    ComponentScore,
+    EntitiesResult,
+    EntityEvidence,
+    Evaluation,
+    FactsResult,
+    FlowResult,
+    LengthResult,
+    OutlinePoint,
+    SemanticResult,
+)
+from pipeline.protocols import ModelIdentity
 from server.observe.service_metrics import EvaluateMetrics
 from server.rpc.admission import Context
+from server.rpc.fields import EnumCodec, ResultView, parse_view, set_fields
 from server.rpc.models import CallScope, EngineModels
 from server.services.bulk import Bulk, call_terms
-from server.services.evaluate_reply import EVALUATE_REPLIES
-from server.services.evaluate_request import EvaluateInput, parse_evaluate
+from server.services.reply import Exceptions, reply
 from server.settings import Settings
 
 
@@ -58,13 +80,177 @@ class EvaluateServicer(EvaluateServiceServicer):
     async def _evaluate(self, request: pb.EvaluateRequest, terms: CallScope) -> pb.EvaluateResponse:
         models = self._models.bound(terms)
         parsed = parse_evaluate(request, self._defaults)
-        evaluator = Evaluator(parsed.config, executor=self._executor_for(parsed))
-        evaluation = await evaluator.evaluate(parsed.datum, parsed.generated, models)
+        # A short text is done before a thread would have begun.
+        executor = self._cpu if parsed.char_count > self._config.inline_chars else None
+        evaluation = await Evaluator(parsed.config, executor=executor).evaluate(parsed.datum, parsed.generated, models)
         self._metrics.observe(evaluation)
         response = EVALUATE_REPLIES[parsed.view].to_response(evaluation)
         response.nli.truncated_pair_count = terms.usage.truncated_pair_count
         return response
 
-    def _executor_for(self, parsed: EvaluateInput) -> Executor | None:
-        """Chooses where the CPU work runs: a short text is done before a thread would have begun."""
-        return self._cpu if parsed.char_count > self._config.inline_chars else None
+
+NLI_MODES = EnumCodec(NliMode, pb.NliMode.DESCRIPTOR)
+PRECISION_SOURCES = EnumCodec(PrecisionSource, pb.PrecisionSource.DESCRIPTOR)
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluateInput:
+    """One checked request: what to evaluate, how, and how much of it to answer."""
+
+    datum: GoldStandardDatum
+    generated: GeneratedSummary
+    config: EvaluateConfig
+    view: ResultView
+
+    @property
+    def char_count(self) -> int:
+        """Characters of the three long texts: how much CPU work there is."""
+        return len(self.datum.entry.text) + len(self.datum.summary.summary) + len(self.generated.text)
+
+
+def parse_evaluate(request: pb.EvaluateRequest, defaults: EvaluateConfig) -> EvaluateInput:
+    """Checks a request and fills in the server's defaults.
+
+    Raises:
+        InvalidInputError: the first field that breaks its rule. Sizes of texts are left to the evaluator.
+    """
+    config, view = defaults.with_overrides(parse_overrides(request.options)), parse_view(request.view)
+    for name in ("datum", "generated"):
+        if not request.HasField(name):
+            raise InvalidInputError(name, "a value", "nothing")
+    datum = parse(GoldStandardDatum, datum_fields(request.datum), "datum")
+    generated = GeneratedSummary(
+        text=request.generated.text,
+        finish_reason=request.generated.finish_reason,
+        structured_output=request.generated.structured_output_requested,
+    )
+    return EvaluateInput(datum, generated, config, view)
+
+
+def datum_fields(datum: pb.GoldStandardDatum) -> dict[str, Any]:
+    """Turns a datum into plain data. A message that is not set is left out, so that it is reported as missing."""
+    fields: dict[str, Any] = {}
+    if datum.HasField("entry"):
+        entry = datum.entry
+        fields["entry"] = {name: getattr(entry, name) for name in ("category", "source_id", "text", "token_count")}
+    if datum.HasField("summary"):
+        summary = datum.summary
+        fields["summary"] = {
+            "main_theme": summary.main_theme,
+            "summary": summary.summary,
+            **{name: tuple(getattr(summary, name)) for name in ("key_facts", "logical_outline", "entity_list")},
+        }
+    return fields
+
+
+def parse_overrides(options: pb.EvaluateOptions) -> dict[str, Any]:
+    """Lists the options that the caller set, as fields of EvaluateConfig. Raises InvalidInputError."""
+    overrides = set_fields(options)
+    if "weights" in overrides:
+        overrides["weights"] = {field: getattr(options.weights, field) for field in EvaluateWeights.model_fields}
+    if "window_sentences" in overrides:
+        overrides["window_sentences"] = tuple(options.window_sentences)
+    for name, codec in (("nli_mode", NLI_MODES), ("precision_source", PRECISION_SOURCES)):
+        if name in overrides:
+            overrides[name] = codec.parse(overrides[name], f"options.{name}")
+    return overrides
+
+
+def models(evaluation: Evaluation) -> tuple[ModelIdentity, ...]:
+    """Lists the models that the numbers come from."""
+    return evaluation.models.entailment, evaluation.models.embedder
+
+
+def nli(evaluation: Evaluation) -> pb.NliUsage:
+    """Gives how pairs were chosen and counted; those that were cut are known of the call alone."""
+    return pb.NliUsage(
+        mode=NLI_MODES.numbers[evaluation.config.nli_mode],
+        scored_pair_count=evaluation.nli.scored_pair_count,
+        exact_pair_count=evaluation.nli.exact_pair_count,
+    )
+
+
+def missed_facts(facts: FactsResult) -> tuple[EntailmentEvidence, ...]:
+    """Lists the key facts that the summary does not entail."""
+    return tuple(fact for fact in facts.facts if not fact.hit)
+
+
+def unsupported_sentences(facts: FactsResult) -> tuple[EntailmentEvidence, ...]:
+    """Lists the generated sentences that the gold does not entail."""
+    return tuple(sentence for sentence in facts.sentences if not sentence.hit)
+
+
+def missing_entities(entities: EntitiesResult) -> tuple[EntityEvidence, ...]:
+    """Lists the entities without a valid match."""
+    return tuple(entity for entity in entities.entities if not entity.is_valid)
+
+
+def uncovered_points(flow: FlowResult) -> tuple[OutlinePoint, ...]:
+    """Lists the outline points that no generated sentence entails."""
+    return tuple(point for point in flow.points if point.sentence_index is None)
+
+
+_COMPONENTS: Mapping[str, tuple[type, type[Message]]] = {
+    "facts": (FactsResult, pb.FactsComponent),
+    "entities": (EntitiesResult, pb.EntitiesComponent),
+    "flow": (FlowResult, pb.FlowComponent),
+    "semantic": (SemanticResult, pb.SemanticComponent),
+    "length": (LengthResult, pb.LengthComponent),
+}
+_FULL: Exceptions = {
+    "EvaluateResponse.models": models,
+    "EvaluateResponse.nli": nli,
+    "EvaluateResponse.applied_options": "config",
+    **{f"EvaluateResponse.{name}": None for name in _COMPONENTS},  # with their scores, in EvaluateReply
+    **{f"{message.DESCRIPTOR.name}.score": None for _, message in _COMPONENTS.values()},
+}
+_SCORES: Exceptions = {
+    **_FULL,
+    **dict.fromkeys(("FactsComponent.facts", "FactsComponent.sentences", "EntitiesComponent.entities")),
+    **dict.fromkeys(("FlowComponent.points", "FlowComponent.inversions")),
+    **dict.fromkeys(("SemanticComponent.generated_chunks", "SemanticComponent.gold_chunks")),
+}
+_EXCEPTIONS: dict[ResultView, Exceptions] = {
+    ResultView.FULL: _FULL,
+    ResultView.CLAIMS: {
+        **_SCORES,
+        "FactsComponent.facts": missed_facts,
+        "FactsComponent.sentences": unsupported_sentences,
+        "EntitiesComponent.entities": missing_entities,
+        "FlowComponent.points": uncovered_points,
+    },
+    ResultView.SCORES: _SCORES,
+}
+_to_score = reply(ComponentScore, pb.ComponentScore)
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluateReply:
+    """What a response of one view is made by.
+
+    Attributes:
+        outline: gives the response without components.
+        components: give the components without their scores, by name.
+    """
+
+    outline: Callable[[Evaluation], pb.EvaluateResponse]
+    components: Mapping[str, Callable[[Any], Message]]
+
+    def to_response(self, evaluation: Evaluation) -> pb.EvaluateResponse:
+        """Gives an evaluation. A component that does not apply has its score's `applicable` false and nothing else."""
+        response = self.outline(evaluation)
+        for score in evaluation.scores:
+            component = getattr(response, score.name)
+            if (result := getattr(evaluation.components, score.name)) is not None:
+                component.CopyFrom(self.components[score.name](result))
+            component.score.CopyFrom(_to_score(score))
+        return response
+
+
+EVALUATE_REPLIES = {
+    view: EvaluateReply(
+        reply(Evaluation, pb.EvaluateResponse, exceptions),
+        {name: reply(domain, message, exceptions) for name, (domain, message) in _COMPONENTS.items()},
+    )
+    for view, exceptions in _EXCEPTIONS.items()
+}

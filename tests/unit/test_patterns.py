@@ -25,10 +25,7 @@ _JUDGE = "pipeline.judge.evidence"
 BOUNDED = {
     "pipeline.reading.names._SENTENCE_END": "reads the 6 characters before a word",
     "pipeline.summarize.graph.batches._WORDS_BEFORE": "reads the 120 characters before a bracket",
-    **{
-        f"pipeline.reading.terms.{name}": "words of at most 200 characters"
-        for name in ("_ACRONYM", "_ADDRESS", "_COMMAND", "_NUMBER", "_PART_NUMBER", "_PATH", "_VERSION")
-    },
+    **{f"pipeline.reading.values._{name}": "words of at most 200 characters" for name in ("ACRONYM", "NUMBER", "TERM")},
 }
 FRAMES = (("", ""), ("о", "」と"))
 UNITS = (

@@ -8,6 +8,7 @@ from typing import TypeVar
 from pipeline.assess.synthesis.evidence import DistortionSeverity, Evidence, Finding, ToolScore, names_kind
 from pipeline.errors import InvalidInputError
 from pipeline.judge.fusion import HIGHEST, Fusion, Level, parse_level
+from pipeline.reading.words import fold_case
 
 T = TypeVar("T")
 
@@ -46,7 +47,7 @@ def _is_level(text: str, level: Level) -> bool:
 
 
 def _severity(text: str) -> DistortionSeverity | None:
-    return next((one for one in DistortionSeverity if one.value == text.strip(" .").casefold()), None)
+    return next((one for one in DistortionSeverity if one.value == fold_case(text.strip(" ."))), None)
 
 
 _ORDER = (
@@ -89,7 +90,7 @@ def badness(part: str, finding: Finding, evidence: Evidence) -> tuple[int, float
     scores = [
         one.score
         for one in evidence.tool_scores
-        if one.scope == part and one.aspect.casefold() == finding.kind.casefold()
+        if one.scope == part and fold_case(one.aspect) == fold_case(finding.kind)
     ]
     mean = math.fsum(scores) / len(scores) if scores else HIGHEST
     return _ORDER.index(finding.severity), HIGHEST - mean

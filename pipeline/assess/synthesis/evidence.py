@@ -8,6 +8,7 @@ from enum import StrEnum
 from itertools import takewhile
 
 from pipeline.judge.fusion import LogisticMapping
+from pipeline.reading.words import fold_case
 
 GLOBAL = "Global"
 """The scope of a question about the whole text or image."""
@@ -79,27 +80,21 @@ class Evidence:
         """Returns the items with these ids (see `items`), in their order."""
         wanted = set(ids)
         analysis: dict[str, tuple[Finding, ...] | None] = {}
-        for item in self.items():
-            if isinstance(item.content, Finding) and item.id in wanted:
-                analysis[item.scope] = (*(analysis.get(item.scope) or ()), item.content)
-        scores = tuple(one.content for one in self.items() if isinstance(one.content, ToolScore) and one.id in wanted)
-        return Evidence(analysis, scores)
+        scores: list[ToolScore] = []
+        for name, (part, content) in self.items().items():
+            if name in wanted and isinstance(content, Finding):
+                analysis[part] = (*(analysis.get(part) or ()), content)
+            elif name in wanted and isinstance(content, ToolScore):
+                scores.append(content)
+        return Evidence(analysis, tuple(scores))
 
-    def items(self) -> tuple["EvidenceItem", ...]:
-        """Returns findings and scores with the ids by which an answer refers to them: D1, D2, ..., T1, T2, ..."""
-        return (
-            *(EvidenceItem(f"D{number}", part, one) for number, (part, one) in enumerate(self.findings(), start=1)),
-            *(EvidenceItem(f"T{number}", one.scope, one) for number, one in enumerate(self.tool_scores, start=1)),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class EvidenceItem:
-    """One finding or score with the id by which an answer refers to it, and the part that it is about."""
-
-    id: str
-    scope: str
-    content: Finding | ToolScore
+    def items(self) -> dict[str, tuple[str, Finding | ToolScore]]:
+        """Returns findings and scores with their parts, by the ids of answers: D1, D2, ..., T1, T2, ..."""
+        found: list[tuple[str, Finding | ToolScore]] = list(self.findings())
+        return {
+            **{f"D{number}": one for number, one in enumerate(found, start=1)},
+            **{f"T{number}": (one.scope, one) for number, one in enumerate(self.tool_scores, start=1)},
+        }
 
 
 def evidence_json(evidence: Evidence, *, explanation_chars: int | None = None) -> str:
@@ -109,22 +104,20 @@ def evidence_json(evidence: Evidence, *, explanation_chars: int | None = None) -
     """
     analysis: dict[str, list[dict[str, object]]] = {}
     scores: dict[str, list[dict[str, object]]] = {}
-    for item in evidence.items():
-        target = analysis if isinstance(item.content, Finding) else scores
-        target.setdefault(item.scope, []).append(_entry(item, explanation_chars))
+    for name, (part, content) in evidence.items().items():
+        target = analysis if isinstance(content, Finding) else scores
+        target.setdefault(part, []).append({"id": name, **_entry(content, explanation_chars)})
     value = {"distortion_analysis": analysis, "quality_scores": scores}
     return json.dumps(value, ensure_ascii=False, indent=1)
 
 
-def _entry(item: EvidenceItem, explanation_chars: int | None) -> dict[str, object]:
-    content = item.content
-    if not isinstance(content, Finding):
+def _entry(content: Finding | ToolScore, explanation_chars: int | None) -> dict[str, object]:
+    if isinstance(content, ToolScore):
         about = {"aspect": content.aspect} if content.aspect else {}
-        return {"id": item.id, "tool": content.tool, **about, "score": round(content.score, 4)}
-    entry: dict[str, object] = {"id": item.id, "type": content.kind, "severity": content.severity.value}
-    if explanation := content.explanation[:explanation_chars]:
-        entry["explanation"] = explanation
-    return entry
+        return {"tool": content.tool, **about, "score": round(content.score, 4)}
+    explanation = content.explanation[:explanation_chars]
+    said = {"explanation": explanation} if explanation else {}
+    return {"type": content.kind, "severity": content.severity.value, **said}
 
 
 _WORD = re.compile(r"[^\W_]+")
@@ -146,4 +139,4 @@ def _share_stem(word: str, other: str) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    return [word.casefold() for word in _WORD.findall(text)]
+    return [fold_case(word) for word in _WORD.findall(text)]

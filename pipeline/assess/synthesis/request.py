@@ -64,18 +64,17 @@ class SynthesisRequest:
     form: FusionForm = FusionForm.NORMALIZED
 
 
-def parse_scope(scope: object, field: str = "scope") -> tuple[str, ...]:
-    """Reads a scope from outside data: the word "Global", or a list of names. Raises InvalidInputError."""
+def parse_scope(scope: str | Sequence[str]) -> tuple[str, ...]:
+    """Reads a scope: the word "Global", or a list of names. Raises InvalidInputError."""
     if scope == GLOBAL:
         return (GLOBAL,)
-    if isinstance(scope, str) or not isinstance(scope, Sequence) or not scope:
-        got = "another word" if isinstance(scope, str) else "nothing" if not scope else type(scope).__name__
-        raise InvalidInputError(field, f'"{GLOBAL}" or a list of names', got)
+    if isinstance(scope, str) or not scope:
+        raise InvalidInputError("scope", f'"{GLOBAL}" or a list of names', "another word" if scope else "nothing")
     for index, name in enumerate(scope):
-        if not isinstance(name, str) or not name.strip():
-            raise InvalidInputError(f"{field}[{index}]", "a name", "something else")
+        if not name.strip():
+            raise InvalidInputError(f"scope[{index}]", "a name", "something else")
         if name in scope[:index]:
-            raise InvalidInputError(f"{field}[{index}]", "no repeats", "a name that is there already")
+            raise InvalidInputError(f"scope[{index}]", "no repeats", "a name that is there already")
     return tuple(scope)
 
 
@@ -111,19 +110,19 @@ def check_request(request: SynthesisRequest, limits: SynthesisLimits) -> Checked
     check_text("question", request.question, limits.max_question_chars)
     _check_choices(request, limits)
     _check_scope(request.scope, limits)
-    _check_evidence(request.evidence, limits)
+    _check_findings(request.evidence, limits)
+    scores, notes = _checked_scores(request.evidence.tool_scores, limits)
     if not (request.eta > 0 and math.isfinite(request.eta)):
         raise InvalidInputError("options.eta", "a finite number above 0", f"{request.eta:g}")
     check_text("context", request.context, limits.max_context_chars, may_be_blank=True)
     levels = None if request.level_answer is None else _levels(request.level_answer, request.mode)
     images = read_images(request.images, limits.images)
-    scores, notes = _mapped(request.evidence.tool_scores)
     evidence = replace(request.evidence, tool_scores=scores)
     return CheckedRequest(replace(request, evidence=evidence), images, levels, notes)
 
 
-def _check_evidence(evidence: Evidence, limits: SynthesisLimits) -> None:
-    """Checks counts and texts of findings and scores. Raises InvalidInputError for the first that breaks a rule."""
+def _check_findings(evidence: Evidence, limits: SynthesisLimits) -> None:
+    """Checks count and texts of findings. Raises InvalidInputError for the first that breaks a rule."""
     count = sum(len(found or ()) for found in evidence.distortion_analysis.values())
     if count > limits.max_findings:
         raise InvalidInputError("evidence.distortion_analysis", f"at most {limits.max_findings} findings", f"{count}")
@@ -133,25 +132,24 @@ def _check_evidence(evidence: Evidence, limits: SynthesisLimits) -> None:
             path = f"evidence.distortion_analysis.findings[{index}]"
             check_text(f"{path}.kind", finding.kind, limits.max_name_chars)
             check_text(f"{path}.explanation", finding.explanation, limits.max_explanation_chars, may_be_blank=True)
-    scores = evidence.tool_scores
-    if len(scores) > limits.max_findings:
-        raise InvalidInputError("evidence.tool_scores", f"at most {limits.max_findings} scores", f"{len(scores)}")
-    for index, score in enumerate(scores):
-        path = f"evidence.tool_scores[{index}]"
-        check_text(f"{path}.tool", score.tool, limits.max_name_chars)
-        check_text(f"{path}.scope", score.scope, limits.max_name_chars)
-        check_text(f"{path}.aspect", score.aspect, limits.max_name_chars, may_be_blank=True)
 
 
-def _mapped(scores: tuple[ToolScore, ...]) -> tuple[tuple[ToolScore, ...], tuple[str, ...]]:
+def _checked_scores(
+    scores: tuple[ToolScore, ...], limits: SynthesisLimits
+) -> tuple[tuple[ToolScore, ...], tuple[str, ...]]:
     """Brings scores to [1, 5] by their mappings, and leaves out those that are NaN, with a note.
 
     Raises:
-        InvalidInputError: a score is infinite, or outside [1, 5] without a mapping.
+        InvalidInputError: too many, a text breaks a rule, or a score is infinite, or outside [1, 5] without a mapping.
     """
+    if len(scores) > limits.max_findings:
+        raise InvalidInputError("evidence.tool_scores", f"at most {limits.max_findings} scores", f"{len(scores)}")
     kept, notes = [], []
     for index, one in enumerate(scores):
         field = f"evidence.tool_scores[{index}]"
+        check_text(f"{field}.tool", one.tool, limits.max_name_chars)
+        check_text(f"{field}.scope", one.scope, limits.max_name_chars)
+        check_text(f"{field}.aspect", one.aspect, limits.max_name_chars, may_be_blank=True)
         if math.isnan(one.score):
             notes.append(f"{field} is NaN and was left out")
             continue
@@ -198,7 +196,7 @@ def _levels(answer: LevelAnswer, mode: Mode) -> Levels:
     try:
         probabilities = from_log_probabilities(logits)
     except InvalidInputError as error:
-        raise InvalidInputError("level_answer.logits", error.expected, error.got) from None
+        raise error.at("level_answer.logits") from None
     return Levels(probabilities, LevelSource.LOGITS)
 
 
@@ -206,4 +204,4 @@ def _level(field: str, text: str) -> Level:
     try:
         return parse_level(text)
     except InvalidInputError as error:
-        raise InvalidInputError(field, error.expected, error.got) from None
+        raise error.at(field) from None

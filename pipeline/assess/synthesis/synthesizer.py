@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from dataclasses import replace
 
-from pipeline.assess.synthesis.ask import Asked, ModelAnswer, ask
+from pipeline.assess.synthesis.ask import LETTERS, Asked, ModelAnswer, ask
 from pipeline.assess.synthesis.choose import answer_in_short, choose, describe
 from pipeline.assess.synthesis.config import SynthesisConfig
-from pipeline.assess.synthesis.messages import LETTERS
 from pipeline.assess.synthesis.request import CheckedRequest, Levels, Mode, SynthesisRequest, check_request
 from pipeline.assess.synthesis.result import (
     DETERMINISTIC,
@@ -56,7 +55,11 @@ class Synthesizer:
         Raises:
             InvalidInputError: a part of the request breaks a rule; raised before any model is asked.
         """
-        checked = _within_scope(await self.off_loop(lambda: check_request(request, self.config.limits)))
+        return await self.answer(await self.off_loop(lambda: check_request(request, self.config.limits)), chat_model)
+
+    async def answer(self, checked: CheckedRequest, chat_model: ChatModel | None) -> Synthesis:
+        """Returns an answer to a request that has been checked."""
+        checked = _within_scope(checked)
         if chat_model is None or checked.levels is not None:
             return _synthesis(checked, Asked(None, checked.levels, None, 0, LlmUsage()), DETERMINISTIC)
         asked = await ask(checked.request, checked.images, chat_model, self.config)
@@ -116,7 +119,7 @@ def _from_evidence(
         quality_reasoning=describe(request.evidence, fusion),
         need_replan=bool(needs) and not is_fallback,
         replan_reason=None if is_fallback else _reason(needs),
-        used_evidence=tuple(item.id for item in request.evidence.items()),
+        used_evidence=tuple(request.evidence.items()),
         error=asked.error or error,
         degraded=is_fallback,
     )

@@ -15,8 +15,7 @@ from pipeline.reading.names import find_names, known_names
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.rules import Rule
 from pipeline.reading.values import Values
-from pipeline.reading.verbs import FINITE_VERBS, is_verb
-from pipeline.reading.word_lists import word_list
+from pipeline.reading.word_lists import FINITE_VERBS, is_verb, word_list
 from pipeline.reading.word_table import WordTable
 
 _BOUNDARY = re.compile(r"(?:[;,]\s+(?:and|but|while|whereas|although|though|yet|so)|;)\s+(?=\w)", re.IGNORECASE)

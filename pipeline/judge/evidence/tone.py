@@ -34,10 +34,10 @@ from pipeline.judge.evidence.table import (
 )
 from pipeline.protocols import Tokenizer
 from pipeline.reading.document import ReadText, quotations, without_quotations
-from pipeline.reading.function_words import FUNCTION_WORDS
 from pipeline.reading.index import Float64
 from pipeline.reading.names import starts_sentence
-from pipeline.reading.word_lists import any_of, phrase_list, word_list
+from pipeline.reading.word_lists import FUNCTION_WORDS, any_of, phrase_list, word_list
+from pipeline.reading.words import fold_case
 from pipeline.remember import remember_short
 
 _BEHIND = r"(?<=\byou\s)|(?<=\bnothing\ but\s)|(?<=\b(?:bunch|crowd)\ of\s)|(?<=\bgang\ of\s)|(?<=\bcouncil\ of\s)"
@@ -327,15 +327,15 @@ _Found = tuple[tuple[int, int], LexiconKind, LexiconSeverity]
 def find_lexicon_hits(summary: ReadText, source: ReadText) -> tuple[LexiconHit, ...]:
     """Returns what the lists name in the summary, by position; no word twice. Linear in its length."""
     text = summary.text.text
-    source_text = source.text.text.casefold()
     quoted = quotations(text)
+    source_text = fold_case(source.text.text) if quoted else ""
     hits, end_of_last = list[LexiconHit](), 0
     for (start, end), kind, severity in sorted(_find(text), key=lambda found: (found[0][0], -found[0][1])):
         if start < end_of_last:
             continue
         end_of_last = end
-        words = text[start:end].casefold()
-        is_quoted = any(first <= start and end <= last for first, last in quoted) and words in source_text
+        is_inside = any(first <= start and end <= last for first, last in quoted)
+        is_quoted = is_inside and fold_case(text[start:end]) in source_text
         hits.append(LexiconHit(kind, summary.text.passage(start, end), severity, is_quoted))
     return tuple(hits)
 
@@ -358,7 +358,7 @@ def _find(text: str) -> Iterator[_Found]:
 
 
 def _is_swearing_name(match: re.Match[str]) -> bool:
-    is_listed = match.group().casefold() in ALSO_NAMES and match.group()[0].isupper()
+    is_listed = fold_case(match.group()) in ALSO_NAMES and match.group()[0].isupper()
     return is_listed or (match.re is MILD_PROFANITY and is_name(match))
 
 

@@ -11,8 +11,7 @@ from typing import Self
 
 from pipeline.off_loop import OffLoop, stop_if_nobody_waits
 from pipeline.reading.language import is_english
-from pipeline.reading.parts import split_parts
-from pipeline.reading.sentences import BlockKind
+from pipeline.reading.sentences import BlockKind, split_parts
 from pipeline.reading.words import fold
 from pipeline.summarize.citations.cited_document import MAX_READ_CHARS, CitedDocument, Occurrences, Span
 from pipeline.summarize.citations.places import Citations, CitationSupport, SummaryCitation

@@ -17,7 +17,7 @@ import numpy as np
 
 from pipeline.off_loop import stop_if_nobody_waits, stoppable
 from pipeline.reading.characters import Int32, nfkc
-from pipeline.reading.parts import split_lines, split_parts
+from pipeline.reading.sentences import split_lines, split_parts
 from pipeline.reading.words import fold
 from pipeline.summarize.citations.places import MAX_PLACES, SourcePlace
 from pipeline.summarize.document import SourceChunk

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.reading.word_table import is_content, stem
+from pipeline.reading.words import fold_case
 from pipeline.summarize.extractive.excerpt import STRUCTURE, Excerpt, ExcerptKind
 from pipeline.summarize.extractive.section_roles import SectionRole, role_of
 
@@ -93,7 +94,7 @@ def _said_by(
 
 def _stems(text: str) -> frozenset[str]:
     """Returns content words; of a name such as "max_connections" the whole and its parts."""
-    words = [part for word in _WORD.findall(text.casefold()) for part in {word, *word.split("_")}]
+    words = [part for word in _WORD.findall(fold_case(text)) for part in {word, *word.split("_")}]
     return frozenset(stem(word) for word in words if is_content(word))
 
 

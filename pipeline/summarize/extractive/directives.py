@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from pipeline.reading.function_words import FUNCTION_WORDS
-from pipeline.reading.word_lists import phrase_list, word_list
+from pipeline.reading.word_lists import FUNCTION_WORDS, phrase_list, word_list
 from pipeline.summarize.extractive.excerpt import PROSE, Excerpt, ExcerptKind
 
 _OBJECTS = ("the", "all", "any", "your", "each", "every", "both", "sie")  # behind an imperative: "Stop the pump."

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from pipeline.reading.terms import Term
+from pipeline.reading.values import Term
 
 GAP_MARK = "[…]"
 """Stands where lines of a listing were left out."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from pipeline.protocols import ENTAILMENT, Entailment
 from pipeline.reading.references import points_back
-from pipeline.reading.terms import fold_words
+from pipeline.reading.values import fold_words
 from pipeline.summarize.extractive.excerpt import STATEMENTS, Excerpt
 from pipeline.summarize.extractive.lines import count_words
 from pipeline.summarize.extractive.selection import Material

@@ -12,7 +12,7 @@ from textwrap import dedent
 from pipeline.reading.characters import NormalizedText, normalize
 from pipeline.reading.references import Antecedent, points_back, starts_inside
 from pipeline.reading.sentences import split_sentences
-from pipeline.reading.terms import find_terms
+from pipeline.reading.values import find_terms
 from pipeline.summarize.extractive.directives import is_warning, with_directives
 from pipeline.summarize.extractive.excerpt import (
     GAP_MARK,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pipeline.reading.terms import Term
+from pipeline.reading.values import Term
 from pipeline.summarize.extractive.centrality import Float64
 from pipeline.summarize.extractive.excerpt import PROSE, STATEMENTS, STRUCTURE, Excerpt, ExcerptKind
 from pipeline.summarize.extractive.section_roles import role_of

@@ -12,9 +12,8 @@ from itertools import groupby
 
 import numpy as np
 
-from pipeline.reading.function_words import STOP_WORDS
 from pipeline.reading.german_sentences import is_german
-from pipeline.reading.word_lists import phrase_list
+from pipeline.reading.word_lists import STOP_WORDS, phrase_list
 from pipeline.reading.word_table import stem
 from pipeline.summarize.extractive.centrality import Float64
 from pipeline.summarize.extractive.excerpt import PROSE, Excerpt, ExcerptKind

@@ -5,7 +5,7 @@ The critic measures the same: a summary is good enough when its values are there
 
 from collections.abc import Sequence
 
-from pipeline.reading.terms import Term, TermKind
+from pipeline.reading.values import Term, TermKind
 from pipeline.summarize.document import SummaryType
 from pipeline.summarize.extractive.directives import is_warning
 from pipeline.summarize.extractive.excerpt import PROSE, Excerpt, ExcerptKind

@@ -15,6 +15,7 @@ from functools import cached_property
 from pipeline.off_loop import OffLoop
 from pipeline.protocols import Entailment
 from pipeline.reading.word_table import is_content, stem
+from pipeline.reading.words import fold_case
 from pipeline.summarize.extractive.lines import count_words
 from pipeline.summarize.gate.config import TrustConfig
 from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, Trust, TrustFinding
@@ -240,18 +241,18 @@ class GatedWriter:
     async def topics(self, task: TopicsTask) -> TopicList:
         """Topics that the summary mentions; where these are too few, phrases of the summary."""
         answer = await self.inner.topics(task)
-        known = {stem(word) for word in _WORD.findall(task.summary.casefold())}
+        known = {stem(word) for word in _WORD.findall(fold_case(task.summary))}
         kept = tuple(topic for topic in answer.topics if _is_known(topic, known))
         left_out = tuple(topic for topic in answer.topics if topic not in kept)
         if left_out and len(kept) < task.min_topics and self.trust_gate.fallback:
             more = await self.trust_gate.fallback.topics(replace(task, max_topics=task.min_topics))
-            folded = {topic.casefold() for topic in kept}
-            kept = (*kept, *(topic for topic in more.topics if topic.casefold() not in folded))[: task.min_topics]
+            folded = {fold_case(topic) for topic in kept}
+            kept = (*kept, *(topic for topic in more.topics if fold_case(topic) not in folded))[: task.min_topics]
         return replace(answer, topics=kept, left_out=left_out)
 
 
 def _is_known(topic: str, known: set[str]) -> bool:
     """Tells whether a topic is a phrase of which the summary has at least half of the words, and no tag."""
-    words = [word for word in _WORD.findall(topic.casefold()) if is_content(word)]
+    words = [word for word in _WORD.findall(fold_case(topic)) if is_content(word)]
     found = sum(stem(word) in known for word in words)
     return 0 < len(words) <= _MOST_WORDS and 2 * found >= len(words) and not re.search(r"[<>{}\[\]]", topic)

@@ -8,10 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pipeline.reading.parts import TextPart, split_parts
-from pipeline.reading.sentences import BlockKind
+from pipeline.reading.sentences import BlockKind, TextPart, split_parts
 from pipeline.reading.word_lists import word_list
-from pipeline.reading.words import fold
+from pipeline.reading.words import fold, fold_case
 from pipeline.summarize.gate.findings import FaultKind, Remedy, TrustFinding, finding
 from pipeline.summarize.gate.shape import (
     is_refusal,
@@ -86,7 +85,7 @@ def riskiest(sentences: Sequence[str], limit: int) -> list[int]:
 
 
 def _is_risky(sentence: str) -> bool:
-    words = sentence.casefold().replace("’", "'").split()
+    words = fold_case(sentence).split()
     denies = any(not word_list(name).isdisjoint(words) for name in ("negations", "weak_negations"))
     return denies or any(map(str.isdigit, sentence))
 

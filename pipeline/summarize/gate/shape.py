@@ -8,7 +8,7 @@ import re
 from pipeline.reading.framing import is_framing
 from pipeline.reading.language import is_english, is_english_prose
 from pipeline.reading.word_lists import phrase_list
-from pipeline.reading.words import fold
+from pipeline.reading.words import fold, fold_case
 from pipeline.summarize.gate.findings import FaultKind
 from pipeline.summarize.gate.source import SourceText
 from pipeline.summarize.llm_writer import prompts
@@ -84,7 +84,7 @@ def _is_chat(line: str, source: SourceText) -> bool:
 
 def is_refusal(sentence: str) -> bool:
     """Tells whether a sentence apologises for not answering."""
-    words = sentence.casefold().replace("’", "'").split()
+    words = fold_case(sentence).split()
     said = " ".join(filter(None, (word.strip("\"'.,;:!*_>-") for word in words)))
     return f"{said} ".startswith(tuple(f"{phrase} " for phrase in phrase_list("refusals")))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pipeline.reading.language import is_english, is_english_prose, names_english
-from pipeline.reading.parts import split_parts
+from pipeline.reading.sentences import split_parts
 from pipeline.reading.word_table import WordTable
 from pipeline.reading.words import fold
 from pipeline.summarize.gate.findings import FaultKind

@@ -8,9 +8,19 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from pipeline.reading.function_words import FUNCTION_WORDS
-from pipeline.reading.terms import TermKind, find_terms
-from pipeline.reading.values import Day, Measure, Quantity, exact, find_days, find_numbers, plain_units, unit_of
+from pipeline.reading.values import (
+    Day,
+    Measure,
+    Quantity,
+    TermKind,
+    exact,
+    find_days,
+    find_numbers,
+    find_terms,
+    plain_units,
+    unit_of,
+)
+from pipeline.reading.word_lists import FUNCTION_WORDS
 from pipeline.reading.word_table import stem
 from pipeline.summarize.gate.findings import FaultKind
 from pipeline.summarize.retention import Mentions

@@ -10,7 +10,8 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from pipeline.reading.terms import Term, find_terms
+from pipeline.reading.values import Term, find_terms
+from pipeline.reading.words import fold_case
 from pipeline.summarize.extractive.excerpt import ExcerptKind
 from pipeline.summarize.extractive.source_blocks import split_source
 from pipeline.summarize.packing import ChunkBatch
@@ -103,7 +104,7 @@ class Background:
         unclear: set[str] = set()
         for batch in self.batches:
             for short, long in _definitions(batch.text):
-                if found.setdefault(short, long).casefold() != long.casefold():
+                if fold_case(found.setdefault(short, long)) != fold_case(long):
                     unclear.add(short)
         return {short: long for short, long in found.items() if short not in unclear}
 
@@ -126,10 +127,10 @@ def _definitions(text: str) -> Iterator[tuple[str, str]]:
     for match in _DEFINED.finditer(text):
         before = _WORDS_BEFORE.search(text[max(0, match.start() - _LOOK_BACK) : match.start()])
         words, short = before[0].split() if before else [], match[1]
-        letters = [letter.casefold() for letter in short if letter.isalpha()]
+        letters = [fold_case(letter) for letter in short if letter.isalpha()]
         for count in range(len(letters), min(len(words), len(letters) + 2) + 1):
             long = words[-count:]
-            initials = [part[0].casefold() for word in long for part in re.split(r"[-/]", word) if part]
+            initials = [fold_case(part[0]) for word in long for part in re.split(r"[-/]", word) if part]
             if initials[0] == letters[0] and _in_order(letters, initials):
                 yield short, " ".join(long)
                 break

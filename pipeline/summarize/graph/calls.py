@@ -20,7 +20,7 @@ from pydantic import TypeAdapter
 
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.errors import BadAnswerError, ContextOverflowError
-from pipeline.reading.terms import find_terms
+from pipeline.reading.values import find_terms
 from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.errors import StalledReductionError
 from pipeline.summarize.events import CallOutcome

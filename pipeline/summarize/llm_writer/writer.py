@@ -15,6 +15,7 @@ from pipeline.llm.ask import object_schema
 from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest, LlmUsage
 from pipeline.llm.config import NO_PRICES, PriceConfig
 from pipeline.llm.errors import SchemaMismatchError
+from pipeline.reading.words import fold_case
 from pipeline.summarize.llm_writer import prompts
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.packing import split_by_tokens
@@ -282,12 +283,12 @@ def parse_topic_lines(text: str) -> list[str]:
 
 def clean_topics(topics: Iterable[str], max_topics: int, summary: str = "") -> tuple[str, ...]:
     """Returns the first topics that have words, without repeats, quotes, list marks and the numbers of headings."""
-    headings = {line.lstrip("# ").casefold() for line in summary.splitlines() if line.startswith("#")}
+    headings = {fold_case(line.lstrip("# ")) for line in summary.splitlines() if line.startswith("#")}
     kept: dict[str, str] = {}
     for topic in topics:
         clean = _MARK.sub("", " ".join(topic.split())).strip(_EDGES)
-        if clean.casefold() in headings:
+        if fold_case(clean) in headings:
             clean = _SECTION_NUMBER.sub("", clean)
         if len(clean) <= _MAX_TOPIC_CHARS and any(map(str.isalpha, clean)):
-            kept.setdefault(clean.casefold(), clean)
+            kept.setdefault(fold_case(clean), clean)
     return tuple(kept.values())[:max_topics]

@@ -1,11 +1,11 @@
 """Agreement with people: QAGS-CNN, rank19, REALSumm and Newsroom, beside SummaC-ZS, ROUGE-2 and R2p."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from pipeline.agreement.bootstrap import Estimate, estimate
-from pipeline.agreement.measures import auc, kendall, spearman, within_groups
+from pipeline.agreement.measures import Float64, auc, spearman
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.result import Framework, MetricName
 from scripts.benchmarks.judge.baselines import bigram_share, rouge2, summac_zs
@@ -13,6 +13,7 @@ from scripts.benchmarks.judge.data import HumanRow
 from scripts.benchmarks.judge.results import Results
 from scripts.benchmarks.judge.runner import JudgeRunner
 
+Correlation = Callable[[Float64, Float64], float]
 JUDGES = tuple(framework.value for framework in reversed(Framework))
 _FAITHFUL = 1.0  # people found every sentence consistent
 
@@ -119,3 +120,28 @@ def _items(rows: Sequence[HumanRow]) -> list[tuple[str, str]]:
 def _scores(judgements: Sequence[Judgement], framework: Framework, metric: MetricName) -> list[float]:
     """Returns the scores, those that were abstained from too; no score counts as the worst."""
     return [judgement[framework][metric].score or 0.0 for judgement in judgements]
+
+
+def kendall(first: Float64, second: Float64) -> float:
+    """Returns Kendall's tau-b; 0 where either side has no variance. Quadratic in time and memory."""
+    upper = np.triu_indices(len(first), 1)
+    one = np.sign(first[:, None] - first[None, :])[upper]
+    other = np.sign(second[:, None] - second[None, :])[upper]
+    scale = float(np.sqrt((one != 0).sum() * (other != 0).sum()))
+    return float((one * other).sum()) / scale if scale else 0.0
+
+
+def within_groups(
+    correlation: Callable[[Float64, Float64], float],
+    groups: Sequence[str],
+    scores: Sequence[float],
+    human: Sequence[float],
+) -> float:
+    """Returns the mean correlation over groups, as REALSumm does over documents ("summary level").
+
+    Groups in which the humans saw no difference are left out: no score could correlate there. 0 without groups.
+    """
+    names, first, second = np.asarray(groups), np.asarray(scores, dtype=np.float64), np.asarray(human, dtype=np.float64)
+    members = [names == name for name in dict.fromkeys(groups)]
+    values = [correlation(first[mask], second[mask]) for mask in members if np.ptp(second[mask]) > 0]
+    return float(np.mean(values)) if values else 0.0

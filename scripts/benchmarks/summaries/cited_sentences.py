@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pipeline.llm.token_count import estimate_tokens
 from pipeline.off_loop import OffLoop
-from pipeline.reading.parts import split_parts
+from pipeline.reading.sentences import split_parts
 from pipeline.reading.words import fold
 from pipeline.summarize.citations.cite import CitationBounds, cite
 from pipeline.summarize.citations.places import CitationSupport, SummaryCitation

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from pipeline.reading.terms import Term
+from pipeline.reading.values import Term
 from pipeline.summarize.extractive.excerpt import PROSE, Excerpt, ExcerptKind
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
 from pipeline.summarize.extractive.source_blocks import is_entry

@@ -57,13 +57,6 @@ async def test_a_summary_is_planned_judged_and_answered(stub: JudgeServiceStub) 
     assert len(outcome.replan_history) == outcome.iteration_count
 
 
-async def test_the_same_question_has_the_same_answer(stub: JudgeServiceStub) -> None:
-    runs = await asyncio.gather(*(events_of(stub, assess()) for _ in range(5)))
-    for events in runs:
-        events[-1].assessment.ClearField("elapsed")
-    assert all(events == runs[0] for events in runs)
-
-
 @pytest.mark.parametrize(
     ("request_", "field"),
     [

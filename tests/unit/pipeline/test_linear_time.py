@@ -11,11 +11,9 @@ from pipeline.reading.document import ReadText
 from pipeline.reading.framing import find_meta_commentary, framing_length
 from pipeline.reading.language import is_english
 from pipeline.reading.names import find_names, known_names
-from pipeline.reading.parts import split_parts
-from pipeline.reading.sentences import split_sentences
+from pipeline.reading.sentences import split_parts, split_sentences
 from pipeline.reading.summary_text import read_summary
-from pipeline.reading.terms import find_terms
-from pipeline.reading.values import find_date_parts, find_days, find_numbers
+from pipeline.reading.values import find_date_parts, find_days, find_numbers, find_terms
 from pipeline.reading.word_table import WordTable
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
 from pipeline.summarize.gate.values import KnownNumbers

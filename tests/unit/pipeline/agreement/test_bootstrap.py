@@ -44,11 +44,6 @@ def test_copies_of_a_row_in_its_group_make_no_interval_narrower() -> None:
     assert repeated.value == pytest.approx(alone.value)
 
 
-def test_groups_of_one_row_are_rows() -> None:
-    values = np.random.default_rng(3).normal(size=50)
-    assert estimate(mean, values) == estimate(mean, values, groups=np.arange(50))
-
-
 def test_what_is_mostly_not_defined_has_no_interval() -> None:
     found = estimate(auc, [1.0, 2.0], np.array([True, False]))
     assert found.value == 0
@@ -75,9 +70,3 @@ def test_the_p_value_is_that_of_the_normal_law() -> None:
     values = np.random.default_rng(5).normal(size=ROWS)
     shifted = values - values.mean() + 1.5 * values.std() / math.sqrt(ROWS)  # z = 1.5
     assert paired_difference(np.zeros(ROWS), shifted).p == pytest.approx(math.erfc(1.5 / math.sqrt(2)), abs=0.03)
-
-
-def test_equal_pairs_differ_by_nothing() -> None:
-    found = paired_difference([3.0, 4.0], [3.0, 4.0])
-    assert found.estimate == Estimate(0, 0, 0)
-    assert found.p == 1

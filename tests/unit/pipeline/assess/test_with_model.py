@@ -84,8 +84,7 @@ async def test_a_plan_that_is_none_is_made_by_rules(words: str) -> None:
 @pytest.mark.parametrize("words", ["I refuse.", look((7, "blur", "severe")), look((1, "blur", "terrible")), "[]"])
 async def test_a_look_that_is_none_leaves_the_tools(words: str) -> None:
     script = Script(
-        replies=(Reply(PLANS, plan("blur")), Reply(LOOKS, words), Reply(SCORES, reply("C"))),
-        supports_json_schema=False,
+        replies=(Reply(PLANS, plan("blur")), Reply(LOOKS, words), Reply(SCORES, reply("C"))), supports_json_schema=False
     )
     async with bench(script) as at:
         told = await assess(replace(PICTURE, max_replan_iterations=0), chat_model=at.model)

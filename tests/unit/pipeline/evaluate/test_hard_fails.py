@@ -4,9 +4,8 @@ import pytest
 
 from pipeline.evaluate.config import EvaluateConfig
 from pipeline.evaluate.datum import GeneratedSummary
-from pipeline.evaluate.hard_fails import read_summary
+from pipeline.evaluate.hard_fails import SplitText, read_summary
 from pipeline.evaluate.result import HardFail, HardFailRule
-from pipeline.evaluate.texts import SplitText
 
 CONFIG = EvaluateConfig()
 

@@ -4,7 +4,7 @@ from pipeline.errors import InvalidInputError
 from pipeline.evaluate.comparison import Comparison
 from pipeline.evaluate.config import EvaluateConfig, EvaluateLimits, EvaluateWeights
 from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum
-from pipeline.evaluate.plan import check_input, check_pairs, check_text_count
+from pipeline.evaluate.evaluator import check_input, check_pairs, check_text_count
 from pipeline.reading.passage import TextSpan
 
 LIMITS = EvaluateLimits(

@@ -44,7 +44,7 @@ def test_the_outermost_summary_is_the_text() -> None:
     answer = '{"title": "T", "meta": {"summary": "no"}, "summary": "Fees \\"rose\\".", "topics": ["a"]}'
     (only,) = summary_strings(answer)
     assert only.text == 'Fees "rose".'
-    assert answer[only.starts[5] : only.ends[5]] == '\\"'
+    assert answer[slice(*only.spelled[5])] == '\\"'
 
 
 def test_a_summary_that_is_no_string_means_all_strings() -> None:

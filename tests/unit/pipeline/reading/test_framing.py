@@ -228,8 +228,7 @@ def test_an_announcement_may_name_its_subject_in_words_of_the_source() -> None:
 
 
 @pytest.mark.parametrize(
-    "sentence",
-    ["The visitors took all three points.", "Ann's highlights shocked the council.", "In summary, Ann won."],
+    "sentence", ["The visitors took all three points.", "Ann's highlights shocked the council.", "In summary, Ann won."]
 )
 def test_a_statement_of_known_words_is_no_announcement(sentence: str) -> None:
     """A source has all words of what is true of it, and of much that is false."""

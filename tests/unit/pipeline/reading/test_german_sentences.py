@@ -32,12 +32,7 @@ def test_a_german_sentence_goes_on_behind_ordinals_and_abbreviations(sentence: s
 
 @pytest.mark.parametrize(
     "sentence",
-    [
-        "Danach folgt Kapitel 3.",
-        "Sie steht im 2. Stock.",
-        "Das gilt für Ventile, Rohre usw.",
-        "Es geschah am 3.",
-    ],
+    ["Danach folgt Kapitel 3.", "Sie steht im 2. Stock.", "Das gilt für Ventile, Rohre usw.", "Es geschah am 3."],
 )
 def test_a_german_sentence_ends_before_a_word_that_opens_the_next(sentence: str) -> None:
     assert quotes(f"{OPENING} {sentence} Der Motor läuft.") == [OPENING, sentence, "Der Motor läuft."]

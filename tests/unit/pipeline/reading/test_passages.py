@@ -190,7 +190,7 @@ def test_a_claim_that_points_back_looks_for_words_of_the_sentence_before_it_too(
 
 
 WORDS = st.sampled_from(
-    [
+    (
         "the",
         "mayor",
         "She",
@@ -208,7 +208,7 @@ WORDS = st.sampled_from(
         "ﬁ",
         "🙂",
         "- ",
-    ]
+    )
 )
 
 

@@ -1,5 +1,8 @@
+"""Words, and the table of them."""
+
 import pytest
 
+from pipeline.reading.word_table import WordTable
 from pipeline.reading.words import split_words
 
 
@@ -28,3 +31,22 @@ def test_a_span_of_words_is_clipped_to_the_text() -> None:
     words = split_words("one two, three")
     assert words.span(1, 2) == (4, 7)
     assert words.span(-5, 99) == (0, 14)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("A 31-year-old pump", ["a", "31", "year", "old", "pump"]),
+        ("31 - year - old", ["31", "year", "old"]),
+        ("a‐–‐b, ‑c and d-‐e", ["a", "b", "c", "and", "d", "e"]),
+        ("Ann’s STRASSE, Straße", ["ann", "strasse", "strasse"]),
+        ("İt is", ["i̇t", "is"]),
+        ("x" * 450 + "-y", ["x" * 200, "x" * 200, "x" * 50, "y"]),
+        ("", []),
+    ],
+)
+def test_words_are_cut_at_hyphens_and_folded(text: str, words: list[str]) -> None:
+    table = WordTable.of(text)
+    assert table.words == words
+    assert [table.raw(at).casefold() for at in range(len(table))] == words
+    assert len(table.stems) == len(table.content) == len(words)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pipeline.reading.terms import Term, TermKind
+from pipeline.reading.values import Term, TermKind
 from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.graph.batches import Background, BatchTerms
 from pipeline.summarize.packing import ChunkBatch

@@ -7,7 +7,7 @@ from precis.v1 import summarize_pb2 as pb
 
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.config import PriceConfig
-from pipeline.reading.terms import TermKind
+from pipeline.reading.values import TermKind
 from pipeline.summarize.citations.places import Citations, CitationSupport, SourcePlace, SummaryCitation
 from pipeline.summarize.events import (
     Accepted,

@@ -30,10 +30,7 @@ class ScriptedChat:
     """Gives the answers of a list one by one, the last for ever; an error among them is raised. Keeps the requests."""
 
     def __init__(
-        self,
-        *answers: str | LlmError,
-        logprobs: tuple[TokenLogprobs, ...] = (),
-        context_tokens: int = 8192,
+        self, *answers: str | LlmError, logprobs: tuple[TokenLogprobs, ...] = (), context_tokens: int = 8192
     ) -> None:
         self.identity = "scripted@test"
         self.context_tokens = context_tokens

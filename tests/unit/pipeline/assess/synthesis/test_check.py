@@ -90,7 +90,7 @@ def test_a_scope_is_global_or_names() -> None:
     assert parse_scope(["car", "sky"]) == ("car", "sky")
 
 
-@pytest.mark.parametrize("scope", ["global", "everything", "", [], None, 7, {"a": 1}, ["car", ""], ["car", 3]])
-def test_a_scope_that_is_neither_is_refused(scope: object) -> None:
+@pytest.mark.parametrize("scope", ["global", "everything", "", [], ["car", ""], ["car", "car"]])
+def test_a_scope_that_is_neither_is_refused(scope: str | list[str]) -> None:
     with pytest.raises(InvalidInputError, match=r"^scope"):
         parse_scope(scope)

@@ -110,15 +110,6 @@ async def test_an_endpoint_that_is_down_is_not_asked_again() -> None:
     assert synthesis.output.error == "endpoint_busy: the endpoint is busy (HTTP 503)"
 
 
-@pytest.mark.parametrize("words", ["I cannot rate this.", '{"final_answer": 7}', '{"final_answer": "A"', "A", "[]"])
-async def test_malformed_replies_over_http_degrade_the_answer(words: str) -> None:
-    async with bench(Script(replies=(Reply("", words),), supports_json_schema=False)) as at:
-        synthesis = await synthesizer.synthesize(SCORING, chat_model=at.model)
-    assert synthesis.attempt_count == 3
-    assert synthesis.output.degraded
-    assert synthesis.output.final_answer == "C"
-
-
 async def test_evidence_that_does_not_fit_is_shortened_first() -> None:
     long = Evidence({GLOBAL: tuple(Finding("Noise", DistortionSeverity.SLIGHT, "grain " * 500) for _ in range(10))})
     chat = ScriptedChat(reply("C", used=["D10"]), context_tokens=4096)

@@ -10,20 +10,11 @@ from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Evide
 from pipeline.assess.synthesis.request import LevelAnswer
 from pipeline.assess.synthesis.result import ReplanReason, SummarizerOutput
 from pipeline.assess.synthesis.synthesizer import GENERIC_ANSWER, Synthesizer
-from pipeline.judge.fusion import FusionForm, LevelSource
+from pipeline.judge.fusion import LevelSource
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
 from tests.unit.pipeline.assess.images.pictures import encoded, scene
-from tests.unit.pipeline.assess.synthesis.questions import (
-    BLUR,
-    CHOICE,
-    EVIDENCE,
-    OPEN,
-    SCORING,
-    ScriptedChat,
-    reply,
-    sent,
-)
+from tests.unit.pipeline.assess.synthesis.questions import BLUR, CHOICE, EVIDENCE, OPEN, SCORING, ScriptedChat, reply
 from tests.unit.pipeline.llm.models import bench
 
 LEVELS = {"A": 0.075, "B": 0.075, "C": 0.7, "D": 0.075, "E": 0.075}
@@ -171,18 +162,6 @@ async def test_letters_are_weighed_by_their_log_probabilities() -> None:
     assert (body["temperature"], body["seed"], body["top_logprobs"]) == (0.0, 0, 20)
 
 
-async def test_perfect_agreement_is_perfect() -> None:
-    perfect = replace(SCORING, evidence=Evidence({GLOBAL: (BLUR,)}, (ToolScore("IQA", 5.0),)))
-    async with bench(Script(replies=(Reply("", reply("A"), {"A": 1.0}),))) as at:
-        synthesis = await synthesizer.synthesize(perfect, chat_model=at.model)
-        raw = await synthesizer.synthesize(replace(perfect, form=FusionForm.PAPER_RAW), chat_model=at.model)
-    assert synthesis.fusion is not None
-    assert synthesis.fusion.score == 5.0
-    assert synthesis.output.final_answer == "A"
-    assert raw.fusion is not None
-    assert round(raw.fusion.score, 2) == 3.61
-
-
 async def test_an_endpoint_without_log_probabilities_is_a_classification() -> None:
     script = Script(replies=(Reply("", reply("C")),), supports_logprobs=False)
     async with bench(script) as at:
@@ -225,13 +204,6 @@ async def test_the_model_cannot_ask_for_replanning_without_a_gap() -> None:
     assert any(note.startswith("model_asks_for_evidence") for note in synthesis.notes)
 
 
-async def test_pictures_go_to_the_model() -> None:
-    file = encoded(scene())
-    async with bench(Script(replies=(Reply("", reply("C")),), keep_bodies=True)) as at:
-        await synthesizer.synthesize(replace(SCORING, images=(file,)), chat_model=at.model)
-        assert "data:image/png;base64," in sent(at)
-
-
 async def test_an_endpoint_without_eyes_answers_from_the_evidence() -> None:
     script = Script(replies=(Reply("", reply("C")),), supports_images=False)
     async with bench(script) as at:
@@ -239,12 +211,6 @@ async def test_an_endpoint_without_eyes_answers_from_the_evidence() -> None:
     assert not synthesis.output.degraded
     assert synthesis.attempt_count == 1
     assert any(note.startswith("images_refused") for note in synthesis.notes)
-
-
-async def test_equal_requests_have_equal_answers() -> None:
-    async with bench(Script(replies=(Reply("", reply("C"), LEVELS),))) as at:
-        answers = [await synthesizer.synthesize(SCORING, chat_model=at.model) for _ in range(3)]
-    assert answers[0] == answers[1] == answers[2]
 
 
 @pytest.mark.parametrize(

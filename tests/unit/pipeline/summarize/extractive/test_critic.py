@@ -1,6 +1,6 @@
 import pytest
 
-from pipeline.reading.terms import TermKind, find_terms
+from pipeline.reading.values import TermKind, find_terms
 from pipeline.summarize.extractive.values import judge
 from pipeline.summarize.retention import Mentions, measure
 from pipeline.summarize.writer import CriticVerdict

@@ -9,7 +9,7 @@ import pytest
 from inference.call import Call, Priority
 from inference.config import InferenceConfig, RuntimeConfig
 from inference.engine import Engine
-from pipeline.reading.terms import TermKind, find_terms
+from pipeline.reading.values import TermKind, find_terms
 from pipeline.summarize.document import SourceChunk, SummaryType
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.writer import ExtractiveWriter

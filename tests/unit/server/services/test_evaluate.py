@@ -32,8 +32,7 @@ from pipeline.model_answers import PairUsage
 from pipeline.protocols import ModelIdentities, ModelIdentity
 from pipeline.reading.passage import TextSpan
 from server.rpc.fields import ResultView
-from server.services.evaluate_reply import EVALUATE_REPLIES
-from server.services.evaluate_request import parse_evaluate, parse_overrides
+from server.services.evaluate import EVALUATE_REPLIES, parse_evaluate, parse_overrides
 from tests.integration.evaluate.evaluations import evaluate_request
 
 to_response = EVALUATE_REPLIES[ResultView.FULL].to_response
