@@ -177,13 +177,13 @@ class OpenAiChatModel:
         usage = self._endpoint.usage
         usage.count_attempt()
         try:
-            response = await self._endpoint.post(
+            answer, content_type = await self._endpoint.post(
                 body,
                 private_texts=[one.content for one in request.messages],
                 most_bytes=_most_bytes(request),
                 on_part=DraftReader(request.on_draft, _most_chars(request)).feed if request.on_draft else None,
             )
-            completion = parse_completion(response.content, response.headers.get("content-type", ""))
+            completion = parse_completion(answer, content_type)
             _check_length(completion.text, request)
         except LlmError as error:
             usage.count_failure(error)

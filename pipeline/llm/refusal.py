@@ -6,7 +6,7 @@ may read.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -102,14 +102,14 @@ _TRANSIENT = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_EA
 _DENIED = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
 
 
-def refusal(status: int, headers: Mapping[str, str], complaint: Complaint, *, quote: Callable[[str], str]) -> LlmError:
+def refusal(status: int, headers: Mapping[str, str], complaint: Complaint, quote: str) -> LlmError:
     """Returns the error to raise.
 
     Args:
         status: anything but 2xx.
-        quote: makes the endpoint's words fit to be shown, or empty.
+        quote: the endpoint's words as they may be shown; empty if none may.
     """
-    said = f": {words}" if (words := quote(complaint.message)) else ""
+    said = f": {quote}" if quote else ""
     if status == HTTPStatus.PAYMENT_REQUIRED or complaint.code == "insufficient_quota":
         return QuotaExhaustedError(f"the account has no credit left (HTTP {status}); pay, or set another API key")
     if complaint.is_about_images:

@@ -150,3 +150,16 @@ async def test_missing_counts_are_estimated() -> None:
             completion = await model.complete(request())
     assert completion.prompt_tokens == sum(model.count_tokens(message.content) for message in request().messages)
     assert completion.completion_tokens == model.count_tokens(completion.text)
+
+
+async def test_a_crowd_of_calls_opens_one_connection_for_each_that_may_be_in_flight() -> None:
+    async with bench(Script(latency_s=0.001), rates={"max_concurrency": 8}) as at:
+        await asyncio.gather(*(at.model.complete(request(f"{n}")) for n in range(100)))
+        assert at.scripted.connection_count == 8
+
+
+async def test_calls_after_each_other_share_one_connection() -> None:
+    async with bench() as at:
+        for number in range(5):
+            await at.model.complete(request(f"{number}"))
+        assert at.scripted.connection_count == 1

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.llm.http import proxy_for
+from pipeline.llm.endpoint import proxy_for
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,8 @@ from pipeline.llm.refusal import read_complaint, refusal
 
 def refuse(status: int, body: object, headers: Mapping[str, str] | None = None) -> LlmError:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return refusal(status, headers or {}, read_complaint(raw), quote=lambda words: words[:300])
+    complaint = read_complaint(raw)
+    return refusal(status, headers or {}, complaint, complaint.message)
 
 
 def openai(message: str, code: str | None = None, param: str | None = None) -> object:
