@@ -24,7 +24,7 @@ from pipeline.llm.errors import (
     LlmSettingsError,
     UnreadableAnswerError,
 )
-from pipeline.llm.limiter import Clock, EndpointLimiter, SystemClock
+from pipeline.llm.limiter import Clock, EndpointLimiter
 from pipeline.llm.metering import UsageTotals
 from pipeline.llm.refusal import read_complaint, refusal, safe_quote
 
@@ -39,7 +39,7 @@ class Endpoint:
     def __init__(self, config: LlmConfig, *, clock: Clock | None = None) -> None:
         """Raises LlmSettingsError when the key cannot be used."""
         self.config = config
-        self.clock = clock or SystemClock()
+        self.clock = clock or Clock()
         self.limiter = EndpointLimiter(config.rates, self.clock, max_quiet_s=config.retries.max_retry_after_s)
         self.usage = UsageTotals(config.prices)
         self.was_ever_connected = False

@@ -12,12 +12,9 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Protocol
 
 from pipeline.llm.config import RateConfig
 from pipeline.llm.errors import EndpointBusyError
-
-_BURST_S = 10.0  # an idle endpoint may be given this much of its rate at once
 
 
 class Rate:
@@ -29,7 +26,7 @@ class Rate:
 
     def __init__(self, per_minute: float) -> None:
         self._per_s = per_minute / 60
-        self._capacity = self._per_s * _BURST_S
+        self._capacity = self._per_s * 10
         self._level = self._capacity
         self._updated_s = 0.0
 
@@ -78,21 +75,11 @@ class AdaptiveConcurrency:
             self.generation += 1
 
 
-class Clock(Protocol):
-    """Tells and waits for time."""
+class Clock:
+    """Tells and waits for time: the system's, or a test's."""
 
     def now_s(self) -> float:
-        """Seconds since some moment; never goes back."""
-
-    async def sleep(self, delay_s: float) -> None:
-        """Returns after `delay_s` seconds."""
-
-
-class SystemClock:
-    """The real one."""
-
-    def now_s(self) -> float:
-        """Returns the monotonic clock."""
+        """Returns seconds since some moment; never goes back."""
         return time.monotonic()
 
     async def sleep(self, delay_s: float) -> None:

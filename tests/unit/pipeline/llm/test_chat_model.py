@@ -7,7 +7,6 @@ import pytest
 
 from pipeline.llm.chat_model import ChatMessage, ChatModel
 from pipeline.llm.config import LlmConfig
-from pipeline.llm.dialect import Dialect
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.errors import BadAnswerError, BudgetExceededError
 from pipeline.llm.openai import OpenAiChatModel
@@ -146,7 +145,7 @@ async def test_missing_counts_are_estimated() -> None:
         config = LlmConfig(base_url=scripted.base_url, model="scripted", stream=True)
         async with Endpoint(config) as endpoint:
             model = OpenAiChatModel(endpoint)
-            model._dialect = Dialect(frozenset({"stream_options"}))  # noqa: SLF001 - as after a refusal
+            model._refused = frozenset({"stream_options"})  # noqa: SLF001 - as after a refusal
             completion = await model.complete(request())
     assert completion.prompt_tokens == sum(model.count_tokens(message.content) for message in request().messages)
     assert completion.completion_tokens == model.count_tokens(completion.text)

@@ -3,7 +3,8 @@ import json
 import pytest
 
 from pipeline.llm.chat_model import ChatMessage
-from pipeline.llm.completion import JsonProblemError, extract_json, repair_messages, response_format, with_schema_prompt
+from pipeline.llm.completion import JsonProblemError, extract_json, repair_messages
+from pipeline.llm.dialect import response_format, with_schema_prompt
 from tests.unit.pipeline.llm.models import SCHEMA
 
 GOOD = '{"topics": ["pumps", "valves"]}'

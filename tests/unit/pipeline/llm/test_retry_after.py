@@ -3,7 +3,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from pipeline.llm.retry import retry_after_s
+from pipeline.llm.refusal import retry_after_s
 
 
 @pytest.mark.parametrize(
