@@ -106,7 +106,6 @@ class Batch:
 
 
 _GOOD_ENOUGH = 0.99  # of two sizes about as good as each other, the smaller answers sooner
-_HOPELESS = 0.7  # longer rows only add padding once a plan is this much worse than the best
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +167,7 @@ def plan_nearest(lengths: Sequence[int], anchor: int, limits: BatchLimits) -> Ne
         else:
             plans.append(_extend_down(lengths, anchor, stop, limits=limits, total=(tokens, worth)))
         best = max(best, plans[-1].quality)
-        if plans[-1].quality < best * _HOPELESS:
+        if plans[-1].quality < best * 0.7:  # longer rows only add padding once a plan is this much worse than the best
             break
     return next(plan for plan in plans if plan.quality >= best * _GOOD_ENOUGH)
 
