@@ -97,9 +97,6 @@ class Signals:
         (self.cut_short if is_second else self.stop).set()
 
 
-YOUNG_OBJECTS = 20_000  # a few MB at most; the default of 700 is reached by two calls
-
-
 @contextmanager
 def spared() -> Iterator[None]:
     """Makes the collector look less often, and never at what start-up made. Enter it once the server has started.
@@ -110,7 +107,7 @@ def spared() -> Iterator[None]:
     thresholds = gc.get_threshold()
     gc.collect()  # or the garbage of the start would be kept for ever
     gc.freeze()
-    gc.set_threshold(YOUNG_OBJECTS, *thresholds[1:])
+    gc.set_threshold(20_000, *thresholds[1:])  # a few MB at most; the default of 700 is reached by two calls
     try:
         yield
     finally:

@@ -7,6 +7,7 @@ Turns what the inference package answers into the messages of InferenceService.
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import islice
 
 from precis.v1 import common_pb2, inference_pb2
@@ -22,7 +23,7 @@ from server.rpc.admission import Context
 from server.rpc.fields import to_model_identity
 from server.rpc.models import priority_violations, to_call, to_identity
 from server.rpc.record import CallRecord, current_call
-from server.rpc.status import to_item_error
+from server.rpc.status import to_duration, to_item_error
 
 
 class InferenceServicer(InferenceServiceServicer):
@@ -145,11 +146,7 @@ def text_violations(texts: Iterable[tuple[str, str]], limits: LimitsConfig) -> I
             yield FieldViolation(field, f"expected at most {limits.max_text_chars} characters, got {len(text)}")
 
 
-FLOAT32_BYTES = 4
-VALUES_KEY = b"\x0a"  # of the packed field `Embedding.values`: number 1, wire type 2
 TASKS = {"nli": inference_pb2.MODEL_TASK_NLI, "embedding": inference_pb2.MODEL_TASK_EMBEDDING}
-NANOS = 1_000_000_000
-HIGH_BIT = 0x80
 
 
 def to_embed_response(
@@ -162,7 +159,7 @@ def to_embed_response(
     """
     response = inference_pb2.EmbedResponse(model=model)
     rows = batch.values if sys.byteorder == "little" else batch.values.byteswap()
-    prefix = VALUES_KEY + varint(rows.shape[1] * FLOAT32_BYTES)
+    prefix = values_prefix(rows.shape[1])
     for index, token_count in enumerate(batch.token_counts):
         result = response.results.add()
         if index in batch.errors:
@@ -174,6 +171,12 @@ def to_embed_response(
         embedding.truncated = batch.truncated[index]
     _set_timings(response.timings, batch)
     return response
+
+
+@cache
+def values_prefix(dimension: int) -> bytes:
+    """Returns what stands on the wire before the numbers of an embedding: key and length of the field."""
+    return inference_pb2.Embedding(values=[0.0] * dimension).SerializeToString()[: -4 * dimension]
 
 
 def to_entail_response(
@@ -210,18 +213,7 @@ def to_model(model: LoadedModel, *, is_ready: bool) -> inference_pb2.Model:
     )
 
 
-def varint(number: int) -> bytes:
-    """Encodes a number, not negative, in base 128 as protobuf does."""
-    digits = bytearray()
-    while number >= HIGH_BIT:
-        digits.append(number % HIGH_BIT | HIGH_BIT)  # the high bit says that more digits follow
-        number //= HIGH_BIT
-    digits.append(number)
-    return bytes(digits)
-
-
 def _set_timings(timings: inference_pb2.InferenceTimings, batch: ItemBatch) -> None:
-    queue, compute = timings.queue, timings.compute
-    queue.seconds, queue.nanos = divmod(int(batch.timings.queue_s * NANOS), NANOS)
-    compute.seconds, compute.nanos = divmod(int(batch.timings.compute_s * NANOS), NANOS)
+    timings.queue.CopyFrom(to_duration(batch.timings.queue_s))
+    timings.compute.CopyFrom(to_duration(batch.timings.compute_s))
     timings.cache_hit_count = batch.cache_hit_count
