@@ -40,16 +40,9 @@ def entail(*pairs: tuple[str, str]) -> inference_pb2.EntailRequest:
     )
 
 
-def test_texts_come_out_in_order() -> None:
-    assert parse_texts(embed("one", "two", priority=2), LIMITS) == ["one", "two"]
-
-
-def test_pairs_come_out_in_order() -> None:
+def test_texts_and_pairs_up_to_the_limit_come_out_in_order() -> None:
+    assert parse_texts(embed("one", "x" * 10, priority=2), LIMITS) == ["one", "x" * 10]
     assert parse_pairs(entail(("p", "h"), ("q", "i")), LIMITS) == [("p", "h"), ("q", "i")]
-
-
-def test_a_text_at_the_limit_is_accepted() -> None:
-    assert parse_texts(embed("x" * 10), LIMITS) == ["x" * 10]
 
 
 EMPTY = "expected a text, got an empty one"
@@ -84,14 +77,20 @@ def test_the_number_of_violations_is_bounded() -> None:
     assert len(violations(request)) == MAX_VIOLATIONS
 
 
-def test_the_engines_refusal_of_one_item_becomes_its_field() -> None:
-    error = to_invalid_request(InputTooLongError(3, char_count=12, limit=9), "pairs")
-    assert error.violations == (FieldViolation("pairs[3]", "expected at most 9 characters, got 12"),)
-
-
-def test_the_engines_refusal_of_a_list_becomes_its_field() -> None:
-    error = to_invalid_request(ListTooLongError(900, limit=512, unit="tokens"), "texts")
-    assert error.violations == (FieldViolation("texts", "expected at most 512 tokens in one request, got 900"),)
+@pytest.mark.parametrize(
+    ("error", "violation"),
+    [
+        (InputTooLongError(3, char_count=12, limit=9), ("texts[3]", "expected at most 9 characters, got 12")),
+        (
+            ListTooLongError(900, limit=512, unit="tokens"),
+            ("texts", "expected at most 512 tokens in one request, got 900"),
+        ),
+    ],
+)
+def test_the_engines_refusal_becomes_its_field(
+    error: InputTooLongError | ListTooLongError, violation: tuple[str, str]
+) -> None:
+    assert to_invalid_request(error, "texts").violations == (FieldViolation(*violation),)
 
 
 MODEL = common_pb2.ModelIdentity(name="tiny", revision="1", sha256="0" * 64)
