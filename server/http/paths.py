@@ -4,7 +4,6 @@ The paths of Precis have the messages of the contract as JSON. `/v1/embeddings` 
 and `/rerank` those of Text Embeddings Inference.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -165,11 +164,10 @@ class TeiRerank(Exchange):
 
     def rename(self, field: str) -> str:
         """Names `query` or the text: the query is the first that is embedded."""
-        found = re.fullmatch(r"texts\[(\d+)\]", field)
-        if found is None:
+        index = field.removeprefix("texts[").removesuffix("]")
+        if not index.isdecimal():
             return field
-        index = int(found.group(1))
-        return f"texts[{index - 1}]" if index else "query"
+        return f"texts[{int(index) - 1}]" if int(index) else "query"
 
     def _entry(self, index: int, score: float) -> dict[str, Any]:
         entry: dict[str, Any] = {"index": index, "score": score}
