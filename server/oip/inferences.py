@@ -23,7 +23,7 @@ from server.oip.tensors import NUMBER, TEXT, Signature, Tensor, TensorSignature,
 from server.rpc.admission import Context
 from server.rpc.models import ROLES
 from server.rpc.streams import map_concurrently
-from server.services.inference import all_fit, refuse, text_violations, to_invalid_request
+from server.services.inference import check_texts, to_invalid_request
 
 ONNX = "onnxruntime_onnx"
 
@@ -71,7 +71,7 @@ class EngineInference:
         """Computes all rows. Raises InvalidRequestError or InferenceError."""
         names, texts = self.signature.input_names, request.texts
         for name, column in zip(names, texts, strict=True):
-            _check_texts(name, column, self.limits)
+            check_texts(column, self.limits, partial("{}[{}]".format, name))
         try:
             batch = await self.ask(texts[0] if len(texts) == 1 else list(zip(*texts, strict=True)), request.call)
         except (InputTooLongError, ListTooLongError) as error:
@@ -144,11 +144,6 @@ def open_inferences(engine: Engine, limits: LimitsConfig, judge: JudgeServiceSer
     if len(inferences) == len(ROLES):
         inferences.append(JudgeInference(judge))
     return {inference.signature.name: inference for inference in inferences}
-
-
-def _check_texts(name: str, texts: Sequence[str], limits: LimitsConfig) -> None:
-    if not all_fit(texts, limits):
-        refuse(text_violations(((f"{name}[{row}]", text) for row, text in enumerate(texts)), limits))
 
 
 def _framework(parameters: Any) -> judge_pb2.JudgeFramework.ValueType:  # noqa: ANN401 - a map of protobuf's
