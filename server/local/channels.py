@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mappin
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from functools import partial
-from typing import Any, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from grpc.aio import EOF
 
@@ -199,28 +199,31 @@ def _settle(answer: asyncio.Future[Any], data: object) -> None:
         answer.set_result(data)
 
 
-class AnyChannel:
+Stream = TypeVar("Stream", bound=CallStream)
+
+
+class AnyChannel(Generic[Stream]):
     """A channel. It owns the server."""
 
-    stream_type: type[CallStream]
+    stream_type: Callable[..., Stream]
     reader_type: type[RequestReader] | type[AsyncRequestReader]
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self._server = LocalServer(settings)
 
-    def unary_stream(self, path: str) -> Callable[..., CallStream]:
+    def unary_stream(self, path: str) -> Callable[..., Stream]:
         """Returns what begins a call with one request."""
 
-        def send(request: bytes, timeout: float | None = None, metadata: Metadata = ()) -> CallStream:
+        def send(request: bytes, timeout: float | None = None, metadata: Metadata = ()) -> Stream:
             call = partial(self._server.call, path, once(request))
             return self.stream_type(self._server, call, timeout, metadata)
 
         return send
 
-    def stream_stream(self, path: str) -> Callable[..., CallStream]:
+    def stream_stream(self, path: str) -> Callable[..., Stream]:
         """Returns what begins a call with many requests."""
 
-        def send(requests: Any, timeout: float | None = None, metadata: Metadata = ()) -> CallStream:  # noqa: ANN401 - of either kind
+        def send(requests: Any, timeout: float | None = None, metadata: Metadata = ()) -> Stream:  # noqa: ANN401 - of either kind
             reader = self.reader_type(requests)
             call = partial(self._server.call, path, reader.read)
             return self.stream_type(self._server, call, timeout, metadata, reader)
@@ -228,7 +231,7 @@ class AnyChannel:
         return send
 
 
-class LocalChannel(AnyChannel):
+class LocalChannel(AnyChannel[LocalStream]):
     """A channel for programs without asyncio."""
 
     stream_type, reader_type = LocalStream, RequestReader
@@ -247,7 +250,7 @@ class LocalChannel(AnyChannel):
         self._server.close()
 
 
-class AsyncLocalChannel(AnyChannel):
+class AsyncLocalChannel(AnyChannel[AsyncLocalStream]):
     """A channel for programs with asyncio; the server's loop is another than theirs."""
 
     stream_type, reader_type = AsyncLocalStream, AsyncRequestReader
