@@ -23,7 +23,7 @@ from server.rpc.admission import Context
 from server.rpc.fields import to_model_identity
 from server.rpc.models import priority_violations, to_call, to_identity
 from server.rpc.record import CallRecord, current_call
-from server.rpc.status import to_duration, to_item_error
+from server.rpc.status import to_item_error
 
 
 class InferenceServicer(InferenceServiceServicer):
@@ -202,6 +202,6 @@ def to_model(model: LoadedModel, *, is_ready: bool) -> inference_pb2.Model:
 
 
 def _set_timings(timings: inference_pb2.InferenceTimings, batch: ItemBatch) -> None:
-    timings.queue.CopyFrom(to_duration(batch.timings.queue_s))
-    timings.compute.CopyFrom(to_duration(batch.timings.compute_s))
+    timings.queue.FromNanoseconds(int(batch.timings.queue_s * 1e9))
+    timings.compute.FromNanoseconds(int(batch.timings.compute_s * 1e9))
     timings.cache_hit_count = batch.cache_hit_count
