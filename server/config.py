@@ -1,13 +1,22 @@
 """Settings of the server itself; `settings.py` joins them with those of the other packages."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from pipeline.frozen import FrozenModel
+
+
+def _checked_address(value: str | None) -> str | None:
+    parts = urlsplit(value or "http://none")
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.password:
+        raise ValueError("must be an http:// or https:// address without user and password: a key goes in headers")
+    return value
+
+
+HttpAddress = Annotated[str | None, AfterValidator(_checked_address)]
 
 
 class ListenConfig(FrozenModel):
@@ -180,7 +189,7 @@ class MetricsConfig(FrozenModel):
     enabled: bool = Field(default=True, description="Serve /metrics.")
     host: str = Field(default="127.0.0.1", description="Address of the metrics server.")
     port: int = Field(default=9464, ge=0, le=65535, description="Port of the metrics server; 0: the system chooses.")
-    otlp_endpoint: str | None = Field(
+    otlp_endpoint: HttpAddress = Field(
         default=None,
         description="Where they are also sent by OTLP over HTTP, path included: http://127.0.0.1:4318/v1/metrics. "
         "Needs the extra tracing.",
@@ -190,16 +199,11 @@ class MetricsConfig(FrozenModel):
     )
     otlp_every_s: float = Field(default=15.0, gt=0, le=3_600, description="How often they are sent.")
 
-    @field_validator("otlp_endpoint")
-    @classmethod
-    def _check_endpoint(cls, value: str | None) -> str | None:
-        return _checked_address(value)
-
 
 class TracingConfig(FrozenModel):
     """OpenTelemetry spans of calls, summaries, graph nodes and requests to the language model."""
 
-    endpoint: str | None = Field(
+    endpoint: HttpAddress = Field(
         default=None,
         description="Where spans go, by OTLP over HTTP: http://127.0.0.1:4318/v1/traces. Default: nowhere. "
         "Needs the extra tracing.",
@@ -215,43 +219,17 @@ class TracingConfig(FrozenModel):
         default=8_192, ge=512, description="Spans that wait to be sent; more are dropped, and the log says so."
     )
 
-    @field_validator("endpoint")
-    @classmethod
-    def _check_endpoint(cls, value: str | None) -> str | None:
-        return _checked_address(value)
-
-
-def _checked_address(value: str | None) -> str | None:
-    parts = urlsplit(value or "http://none")
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.password:
-        raise ValueError("must be an http:// or https:// address without user and password: a key goes in headers")
-    return value
-
-
-class LogLevel(StrEnum):
-    """Least severity that is written."""
-
-    DEBUG = "debug"
-    INFO = "info"
-    WARNING = "warning"
-    ERROR = "error"
-
-
-class LogFormat(StrEnum):
-    """How a line is written."""
-
-    TEXT = "text"
-    JSON = "json"
-
 
 class LogConfig(FrozenModel):
     """Log lines on standard error."""
 
-    format: LogFormat = Field(
-        default=LogFormat.TEXT,
+    format: Literal["text", "json"] = Field(
+        default="text",
         description="text: key=value; json: an object a line with the same keys, and numbers as numbers.",
     )
-    level: LogLevel = Field(default=LogLevel.INFO, description="Least severity that is written.")
+    level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="Least severity that is written."
+    )
     delay_s: float = Field(
         default=0.05, ge=0, le=10, description="How long a line may wait, to be written together with others."
     )

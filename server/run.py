@@ -11,8 +11,6 @@ import logging
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager
-from types import TracebackType
-from typing import Self
 
 from inference.models.model import OpenBackend, open_session
 from server.app import App
@@ -34,15 +32,15 @@ async def serve(
     Raises:
         StartupError: it cannot start; the message is one line that says what to do.
     """
-    with Signals() as signals:
-        app = App(settings, cut_short=signals.cut_short, open_backend=open_backend)
+    with signals() as (stop, cut_short):
+        app = App(settings, cut_short=cut_short, open_backend=open_backend)
         async with AsyncExitStack() as stack:
-            if await _has_started(stack, app, signals.stop):
-                signals.on_reload(app.reload)
+            if await _has_started(stack, app, stop):
+                asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, app.reload)
                 if announce is not None:
                     announce(app)
                 with spared():
-                    await signals.stop.wait()
+                    await stop.wait()
 
 
 async def _has_started(stack: AsyncExitStack, app: App, stop: asyncio.Event) -> bool:
@@ -60,44 +58,27 @@ async def _has_started(stack: AsyncExitStack, app: App, stop: asyncio.Event) -> 
     return False
 
 
-STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
-
-
-class Signals:
+@contextmanager
+def signals() -> Iterator[tuple[asyncio.Event, asyncio.Event]]:
     """Listens for signals while entered; needs a running event loop on the main thread.
 
-    Attributes:
-        stop: set by the first SIGTERM or SIGINT.
-        cut_short: set by the second.
+    Yields:
+        What the first SIGTERM or SIGINT sets, and what the second sets.
     """
+    loop, stop, cut_short = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
 
-    def __init__(self) -> None:
-        self.stop = asyncio.Event()
-        self.cut_short = asyncio.Event()
-        self._loop = asyncio.get_running_loop()
-
-    def __enter__(self) -> Self:
-        for number in STOP_SIGNALS:
-            self._loop.add_signal_handler(number, self._receive, signal.Signals(number))
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        for number in (*STOP_SIGNALS, signal.SIGHUP):
-            self._loop.remove_signal_handler(number)
-
-    def on_reload(self, reload: Callable[[], None]) -> None:
-        """Calls `reload` at every SIGHUP."""
-        self._loop.add_signal_handler(signal.SIGHUP, reload)
-
-    def _receive(self, number: signal.Signals) -> None:
-        is_second = self.stop.is_set()
+    def receive(number: signal.Signals) -> None:
+        is_second = stop.is_set()
         logger.info("event=signal name=%s effect=%s", number.name, "cut_short" if is_second else "stop")
-        (self.cut_short if is_second else self.stop).set()
+        (cut_short if is_second else stop).set()
 
-
-YOUNG_OBJECTS = 20_000  # a few MB at most; the default of 700 is reached by two calls
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, receive, number)
+    try:
+        yield stop, cut_short
+    finally:
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            loop.remove_signal_handler(number)
 
 
 @contextmanager
@@ -110,7 +91,7 @@ def spared() -> Iterator[None]:
     thresholds = gc.get_threshold()
     gc.collect()  # or the garbage of the start would be kept for ever
     gc.freeze()
-    gc.set_threshold(YOUNG_OBJECTS, *thresholds[1:])
+    gc.set_threshold(20_000, *thresholds[1:])  # a few MB at most; the default of 700 is reached by two calls
     try:
         yield
     finally:

@@ -11,7 +11,6 @@ from pydantic import Field, ValidationError, model_validator
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
-    InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
 )
@@ -98,12 +97,12 @@ class Settings(BaseSettings):
         cls,
         settings_cls: type[BaseSettings],  # noqa: ARG003  pydantic-settings calls by keyword
         init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003  the same
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  the same
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003  the same
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Puts the environment above what `load_settings` read from the file."""
-        return env_settings, init_settings
+        """Takes what `load_settings` has joined."""
+        return (init_settings,)
 
 
 def load_settings(file: Path | None = None, *, overrides: Mapping[str, Any] | None = None) -> Settings:
@@ -116,11 +115,10 @@ def load_settings(file: Path | None = None, *, overrides: Mapping[str, Any] | No
     Raises:
         SettingsError: one line with every setting that is wrong and where it comes from.
     """
-    values = _read_toml(file)
     _refuse_unknown_variables()
-    kind = _overridden(overrides) if overrides else Settings
+    values = _joined(_joined(_read_toml(file), EnvSettingsSource(Settings)()), overrides or {})
     try:
-        return kind(**values)
+        return Settings(**values)
     except ValidationError as error:
         problems = "; ".join(_describe(problem) for problem in error.errors(include_url=False))
         raise SettingsError(f"wrong settings: {problems}") from error
@@ -131,21 +129,13 @@ def read_sources() -> dict[str, dict[str, Any]]:
     return {"environment": EnvSettingsSource(Settings)(), "file": _read_toml(None)}
 
 
-def _overridden(overrides: Mapping[str, Any]) -> type[Settings]:
-    """Returns settings that know one more source, which comes first."""
-
-    class Overridden(Settings):
-        @classmethod
-        def settings_customise_sources(
-            cls,
-            settings_cls: type[BaseSettings],
-            *sources: PydanticBaseSettingsSource,
-            **named: PydanticBaseSettingsSource,
-        ) -> tuple[PydanticBaseSettingsSource, ...]:
-            first = InitSettingsSource(settings_cls, dict(overrides))
-            return first, *super().settings_customise_sources(settings_cls, *sources, **named)
-
-    return Overridden
+def _joined(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns sections whole or in part above others."""
+    joined = dict(lower)
+    for name, value in upper.items():
+        below = joined.get(name)
+        joined[name] = _joined(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
+    return joined
 
 
 def _read_toml(file: Path | None) -> dict[str, Any]:

@@ -10,17 +10,10 @@ from inference.call import Call, Priority
 from inference.config import QueueConfig
 from inference.errors import ListTooLongError, QueueFullError
 
-_RATE_BATCHES = 64  # batches over which the drain rate is measured
-_MIN_RETRY_S = 0.05  # sooner costs both sides more than it wins
-_MAX_RETRY_S = 60.0
-_UNMEASURED_RETRY_S = 1.0  # no two batches have ended since the queue was empty
-
-
 _SHARES = {Priority.INTERACTIVE: 7 / 8, Priority.BULK: 3 / 4}
 """Of the queue, what those may fill who have much in it; the rest is for who comes with little."""
 
 _LITTLE = 64  # items of one caller; no more than a few batches
-_LONGEST_JITTER = 0.5  # of a retry time: who is refused together shall not come back together
 
 
 class Admission:
@@ -35,7 +28,7 @@ class Admission:
         """Takes the bounds, and what spreads retry times: numbers in [0, 1)."""
         self._config = config
         self._jitter = jitter
-        self._drained: deque[tuple[float, int, int]] = deque(maxlen=_RATE_BATCHES)
+        self._drained: deque[tuple[float, int, int]] = deque(maxlen=64)  # batches over which the drain rate is measured
         self._items_of = Counter[str]()
         self.items = 0
         self.tokens = 0
@@ -74,8 +67,8 @@ class Admission:
     def refusal(self, retry_after_s: float) -> QueueFullError:
         """Counts a refusal, and returns it with a retry time that is spread."""
         self.refused_count += 1
-        spread_s = retry_after_s * (1 + _LONGEST_JITTER * self._jitter())
-        return QueueFullError(min(max(spread_s, _MIN_RETRY_S), _MAX_RETRY_S))
+        spread_s = retry_after_s * (1 + 0.5 * self._jitter())  # who is refused together shall not come back together
+        return QueueFullError(min(max(spread_s, 0.05), 60.0))  # sooner than 50 ms costs both sides more than it wins
 
     def _share(self, items: int, call: Call) -> float:
         has_little = call.priority is Priority.INTERACTIVE and self._items_of[call.caller] + items <= _LITTLE
@@ -94,7 +87,7 @@ class Admission:
         """
         done = list(self._drained)[1:]
         if not done:
-            return _UNMEASURED_RETRY_S
+            return 1.0  # no two batches have ended since the queue was empty
         span_s = max(self._drained[-1][0] - self._drained[0][0], 1e-6)
         item_rate = sum(batch[1] for batch in done) / span_s
         token_rate = sum(batch[2] for batch in done) / span_s

@@ -28,11 +28,6 @@ from inference.batching.cost_table import CostTable
 from inference.batching.in_flight import Entry
 from inference.errors import InferenceError
 
-_BRIEF = 3.0
-"""How many single rows a batch may take while guests are about. Simulated with two workers and rows of 33 tokens, a
-guest's p99 beside 1,024 rows is 33 ms then (4: 42, 2: 24; unbounded: 128), for a tenth (4: 5%, 2: 20%) of the crowd's
-rate."""
-
 
 @dataclass(frozen=True, slots=True)
 class BatchLimits:
@@ -54,8 +49,12 @@ class BatchLimits:
         return cls(costs.max_rows, max_batch_tokens, padded, costs, costs.row_worths(max_batch_tokens))
 
     def brief(self, length: int) -> BatchLimits:
-        """Bounds batches of rows about so long to three times what one of them takes alone."""
-        most_s = _BRIEF * self.costs.seconds(1, length, length)
+        """Bounds batches of rows about so long, while guests are about, to three times what one of them takes alone.
+
+        Simulated with two workers and rows of 33 tokens, a guest's p99 beside 1,024 rows is 33 ms then (4 times: 42,
+        2: 24; unbounded: 128), for a tenth (4: 5%, 2: 20%) of the crowd's rate.
+        """
+        most_s = 3.0 * self.costs.seconds(1, length, length)
         counts = range(2, self.max_rows + 1)
         rows = 1 + bisect_right(counts, most_s, key=lambda rows: self.costs.seconds(rows, rows * length, length))
         return replace(self, max_rows=rows, max_tokens=min(self.max_tokens, rows * length))
@@ -106,7 +105,6 @@ class Batch:
 
 
 _GOOD_ENOUGH = 0.99  # of two sizes about as good as each other, the smaller answers sooner
-_HOPELESS = 0.7  # longer rows only add padding once a plan is this much worse than the best
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +166,7 @@ def plan_nearest(lengths: Sequence[int], anchor: int, limits: BatchLimits) -> Ne
         else:
             plans.append(_extend_down(lengths, anchor, stop, limits=limits, total=(tokens, worth)))
         best = max(best, plans[-1].quality)
-        if plans[-1].quality < best * _HOPELESS:
+        if plans[-1].quality < best * 0.7:  # longer rows only add padding once a plan is this much worse than the best
             break
     return next(plan for plan in plans if plan.quality >= best * _GOOD_ENOUGH)
 

@@ -16,8 +16,6 @@ from inference.config import InferenceConfig
 from inference.errors import DeadlineExpiredError, NoWorkerError, RefusedError, ShuttingDownError
 from inference.statistics import BatchRecord, Counters, ModelStatistics, Observer
 
-_LEARNING = 0.1  # weight of the last batch in the mean
-_MOST_SLOWDOWN = 10.0  # a batch that hangs once says little of the next
 _SLICE_ITEMS = 256  # queued at a time, about 1 ms, so that a long list does not hold up the loop
 
 
@@ -272,8 +270,9 @@ class DynamicBatcher:
         )
         costs = self._model.limits.costs
         predicted_s = costs.seconds(rows, tokens, max(entry.length for entry in batch.entries))
-        measured = min(record.compute_s / max(predicted_s, 1e-9), _MOST_SLOWDOWN)
-        self._slowdown += _LEARNING * (measured - self._slowdown)
+        # A batch that hangs once says little of the next.
+        measured = min(record.compute_s / max(predicted_s, 1e-9), 10.0)
+        self._slowdown += 0.1 * (measured - self._slowdown)  # weight of the last batch in the mean
         self._admission.note_drained(batch.finished_s, waiter_count, tokens)
         self._counters.add_batch(record)
         if self._observer is not None:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-_MAX_FIXED_SHARE = 0.9  # of the cheapest pass; a larger intercept is noise
-
 
 @dataclass(frozen=True, slots=True)
 class PaddingPrice:
@@ -77,7 +75,8 @@ def _fixed_seconds(measured: Mapping[tuple[int, int], float], lengths: list[int]
     if len(lengths) == 1:
         return 0.0
     slope = (measured[1, lengths[1]] - first_s) / (lengths[1] - lengths[0])
-    return min(max(first_s - slope * lengths[0], 0.0), first_s * _MAX_FIXED_SHARE)
+    # An intercept of more than that share of the cheapest pass is noise.
+    return min(max(first_s - slope * lengths[0], 0.0), first_s * 0.9)
 
 
 def _over_rows(measured: Mapping[tuple[int, int], float], length: int, max_rows: int, fixed_s: float) -> list[float]:

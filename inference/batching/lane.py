@@ -25,7 +25,6 @@ from inference.batching.batch import (
 from inference.batching.in_flight import Entry
 from inference.call import Priority
 
-_AS_GOOD = 0.98  # of the throughput of the nearest, for which taking the oldest is the fairer choice
 CROWD = 32  # entries of one caller, more than a few batches of which are always there
 
 
@@ -183,7 +182,8 @@ class Lane:
         nearest = plan_nearest(self._lengths, self._index(in_turn[0]), limits)
         if limits.costs.skips_padding:
             fair = plan_oldest([entry.length for entry in in_turn], limits)
-            if fair.quality >= nearest.quality * _AS_GOOD:
+            # For 2% of the throughput of the nearest, taking the oldest is the fairer choice.
+            if fair.quality >= nearest.quality * 0.98:
                 return in_turn[: fair.count]
         return self._by_length[nearest.start : nearest.stop]
 

@@ -7,8 +7,6 @@ from collections import OrderedDict
 import numpy as np
 import numpy.typing as npt
 
-_ENTRY_OVERHEAD_BYTES = 350  # bytes object, array object and linked dict slot: 40 + 112 + ~200
-
 
 class ResultCache:
     """Least-recently-used rows by token ids, of one model: a model's hash is part of the key by having its own.
@@ -43,4 +41,4 @@ class ResultCache:
 
 
 def _size(key: bytes, row: npt.NDArray[np.float32]) -> int:
-    return len(key) + row.nbytes + _ENTRY_OVERHEAD_BYTES
+    return len(key) + row.nbytes + 350  # bytes object, array object and linked dict slot: 40 + 112 + ~200

@@ -116,9 +116,6 @@ class Worker:
                 raise
 
 
-_PROBE_TOKENS = 8
-
-
 class BackendDiedError(Exception):
     """The backend fails on input that is known to be good. Ends the worker, which is then started again."""
 
@@ -184,9 +181,10 @@ def probe(model: ComputeModel, backend: Backend) -> None:
     Raises:
         BackendDiedError: the backend is no longer usable.
     """
-    ids = np.full(_PROBE_TOKENS, model.pad_token_id, np.int32).tobytes()
+    tokens = 8
+    ids = np.full(tokens, model.pad_token_id, np.int32).tobytes()
     try:
-        compute([Encoded(ids, _PROBE_TOKENS, is_truncated=False, key=ids)], model, backend)
+        compute([Encoded(ids, tokens, is_truncated=False, key=ids)], model, backend)
     except Exception as error:
         raise BackendDiedError(f"{model.name}: {error}") from error
 

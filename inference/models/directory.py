@@ -15,8 +15,6 @@ from pydantic import ValidationError
 from inference.errors import HashMismatchError, ManifestError, MissingModelError, ModelDirectoryError
 from inference.models.manifest import MANIFEST_FILE, MODEL_FILE, TOKENIZER_FILE, Manifest, Task
 
-_READ_BYTES = 1 << 20
-
 
 @dataclass(frozen=True)
 class ModelDirectory:
@@ -99,7 +97,7 @@ def sha256_of(file: Path) -> str:
     """Hex digest of a file's bytes, read in blocks."""
     digest = hashlib.sha256()
     with file.open("rb") as stream:
-        while block := stream.read(_READ_BYTES):
+        while block := stream.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
 

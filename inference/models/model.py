@@ -27,9 +27,6 @@ logger = logging.getLogger(__name__)
 
 OpenBackend = Callable[[Path, Device, int], Backend]
 
-_MAX_BATCH_SIZE: dict[Device, int] = {"cpu": 16, "cuda": 256}
-_MAX_BATCH_TOKENS: dict[Device, int] = {"cpu": 512, "cuda": 32_768}
-
 
 @dataclass(frozen=True)
 class LoadedModel:
@@ -84,8 +81,8 @@ def load_model(
     plan = WarmupPlan(
         inputs=manifest.inputs,
         max_tokens=manifest.max_tokens,
-        max_batch_size=config.batch.max_batch_size or _MAX_BATCH_SIZE[device],
-        max_batch_tokens=config.batch.max_batch_tokens or _MAX_BATCH_TOKENS[device],
+        max_batch_size=config.batch.max_batch_size or {"cpu": 16, "cuda": 256}[device],
+        max_batch_tokens=config.batch.max_batch_tokens or {"cpu": 512, "cuda": 32_768}[device],
         budget_s=config.runtime.warmup_s,
     )
     costs = measure_costs(backends[0], plan, clock_for(device))

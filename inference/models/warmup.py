@@ -14,10 +14,7 @@ from inference.batching.cost_table import CostTable, PaddingPrice
 from inference.models.session import Device
 
 _MIN_LENGTH = 8
-_REPEATS = 3
 _LONG_ENOUGH_S = 0.03  # a run this long is not repeated
-_MAX_MEASURED_ROWS = 32  # beyond, cost is taken to be linear
-_PRICE_ROUNDS = 2  # spread over time, so that noise does not hit one shape alone
 _MIXES = ((8, 4, 2, 2), (12, 4, 2, 2), (16, 8, 4, 4))  # lengths of rows, in a unit; their means are whole numbers
 _MIX_ROWS, _MIX_LENGTH = 4, 16
 
@@ -53,7 +50,7 @@ def measure_costs(backend: Backend, plan: WarmupPlan, clock: Callable[[], float]
     timer.seconds([plan.max_tokens])
     cells = {(1, length): timer.seconds([length]) for length in lengths}
     padding = _padding_price(timer, plan, cells)
-    rows = _doublings(1, min(plan.max_batch_size, _MAX_MEASURED_ROWS))[1:]
+    rows = _doublings(1, min(plan.max_batch_size, 32))[1:]  # beyond, cost is taken to be linear
     grid = [(count, length) for count in rows for length in lengths if count * length <= plan.max_batch_tokens]
     for count, length in sorted(grid, key=lambda cell: (cell[0] * cell[1], cell)):
         if timer.has_time:
@@ -80,7 +77,8 @@ def _padding_price(timer: _Timer, plan: WarmupPlan, cells: Mapping[tuple[int, in
 def _excess(timer: _Timer, mixed: list[int]) -> tuple[tuple[float, float], float]:
     """Padding tokens and attention cells, and the seconds, that `mixed` rows have over even rows of as many tokens."""
     rows, mean = len(mixed), sum(mixed) / len(mixed)
-    rounds = [(timer.seconds(mixed), timer.seconds([round(mean)] * rows)) for _ in range(_PRICE_ROUNDS)]
+    # Spread over time, so that noise does not hit one shape alone.
+    rounds = [(timer.seconds(mixed), timer.seconds([round(mean)] * rows)) for _ in range(2)]
     mixed_s, even_s = (min(column) for column in zip(*rounds, strict=True))
     return (rows * (max(mixed) - mean), rows * (max(mixed) ** 2 - mean**2)), mixed_s - even_s
 
@@ -123,7 +121,7 @@ class _Timer:
         arrays["input_ids"] = arrays["attention_mask"]  # any id will do: the first beside the padding's
         first_s = self._clock()
         best_s = float("inf")
-        for _ in range(_REPEATS if self.has_time else 1):
+        for _ in range(3 if self.has_time else 1):
             start_s = self._clock()
             self._backend.run(arrays)
             end_s = self._clock()

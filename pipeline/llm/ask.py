@@ -13,14 +13,13 @@ from itertools import accumulate
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic.alias_generators import to_snake
 
 from pipeline.errors import PipelineError
 from pipeline.llm.chat_model import ChatModel, ChatRequest, Completion, TokenLogprobs
 from pipeline.llm.errors import BadAnswerError, EmptyAnswerError, LlmError, SchemaMismatchError
 
 _log = logging.getLogger(__name__)
-_WORD_START = re.compile(r"(?<!^)(?=[A-Z])")
-_OVERHEAD_TOKENS = 64  # roles, and what the chat template adds
 _STRICTER = (
     "Your answer to this was refused before: {problem}. Reply with the JSON asked for and nothing else.",
     "{count} answers were refused. Begin your reply with an opening brace, end it with a closing one, and add nothing.",
@@ -85,7 +84,7 @@ async def ask_json(
             words = "\n\n" + " ".join(_STRICTER[:attempt]).format(problem=problem, count=attempt)
         except LlmError as error:  # it has been retried already; other words would not help
             _log.warning("endpoint_failed attempt=%d error=%s %s", attempt, type(error).__name__, about)
-            name = _WORD_START.sub("_", type(error).__name__.removesuffix("Error")).lower()
+            name = to_snake(type(error).__name__.removesuffix("Error"))
             raise UnusableAnswerError(f"{name}: {error}") from error
     raise UnusableAnswerError(f"invalid_answer: {problem}")
 
@@ -121,7 +120,8 @@ def object_schema(properties: Mapping[str, object], title: str = "") -> dict[str
 def fits(chat: ChatModel, request: ChatRequest) -> bool:
     """Tells whether prompt and longest answer fit into the model's context."""
     prompt = sum(chat.count_tokens(message.content) for message in request.messages)
-    return prompt + request.max_tokens + _OVERHEAD_TOKENS <= chat.context_tokens
+    overhead = 64  # roles, and what the chat template adds
+    return prompt + request.max_tokens + overhead <= chat.context_tokens
 
 
 _AROUND = " \t\n\r\"'`*().:,{}[]<>"

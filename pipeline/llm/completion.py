@@ -14,9 +14,6 @@ from pipeline.llm.errors import EmptyAnswerError, UnreadableAnswerError
 
 # Reasoning models without a parser in front put their thoughts into the answer; nobody here wants them.
 _THOUGHTS_BEGIN, _THOUGHTS_END = "<think>", "</think>"
-_END = b"[DONE]"
-_MOST_TOKENS = 1 << 30  # of one answer, prompt or completion
-_LONGEST_LINE = 1 << 16  # bytes of one event of a draft: it holds few tokens
 
 # What a value of another shape than a completion's leads to.
 _UNREADABLE = (ValueError, KeyError, IndexError, TypeError, AttributeError, ArithmeticError, RecursionError)
@@ -67,7 +64,7 @@ def _whole(text: object) -> str:
 def _token_count(value: object) -> int:
     """Returns a number of tokens; 0 if the endpoint does not say. Raises ValueError for one that cannot be."""
     count = int(cast("int", value or 0))  # infinity: OverflowError; not a number: ValueError
-    if not 0 <= count <= _MOST_TOKENS:
+    if not 0 <= count <= 1 << 30:
         raise ValueError
     return count
 
@@ -125,7 +122,7 @@ def _events(lines: Iterable[bytes]) -> Iterator[Json]:
         if not line.startswith(b"data:"):  # blank lines, comments that keep the connection open, event names
             continue
         data = line[5:].strip()
-        if data == _END:
+        if data == b"[DONE]":
             return
         yield json.loads(data.decode("utf-8"))
 
@@ -152,7 +149,7 @@ class DraftReader:
         if self._is_over:
             return
         *lines, self._line = (self._line + part).split(b"\n")
-        if len(self._line) > _LONGEST_LINE:
+        if len(self._line) > 1 << 16:  # an event holds few tokens
             self._is_over = True
             return
         try:
@@ -195,26 +192,10 @@ def _explain_empty(finish_reason: str, message: Json) -> str:
 
 
 _FENCE = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
-_MAX_RULE_CHARS = 200
 
 
 class JsonProblemError(Exception):
     """An answer is not the JSON asked for. Its message names paths and rules, never the answer's own words."""
-
-
-def response_format(schema: Json) -> dict[str, Any]:
-    """Returns the field that makes an endpoint enforce a schema."""
-    name = re.sub(r"\W+", "_", str(schema.get("title") or "answer"))[:64]
-    # OpenAI refuses strict mode for a schema that leaves anything open.
-    return {"type": "json_schema", "json_schema": {"name": name, "schema": schema, "strict": _is_closed(schema)}}
-
-
-def with_schema_prompt(messages: tuple[ChatMessage, ...], schema: Json) -> tuple[ChatMessage, ...]:
-    """Says in the system message what an endpoint cannot be made to enforce."""
-    words = f"Answer with one JSON value and nothing else. It must fit this JSON schema:\n{json.dumps(schema)}"
-    if messages and messages[0].role == "system":
-        return (ChatMessage("system", f"{messages[0].content}\n\n{words}"), *messages[1:])
-    return (ChatMessage("system", words), *messages)
 
 
 def repair_messages(messages: tuple[ChatMessage, ...], answer: str, problem: str) -> tuple[ChatMessage, ...]:
@@ -244,17 +225,11 @@ def extract_json(text: str, schema: Json) -> str:
         raise JsonProblemError("no JSON: a number of thousands of digits") from None
     _check(value, schema)
     written = json.dumps(value, ensure_ascii=False)
-    if not _is_encodable(written):  # "\ud800"
-        raise JsonProblemError("a text with half a character")
-    return body[:end] if end == len(body) and start == 0 else written
-
-
-def _is_encodable(text: str) -> bool:
     try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+        written.encode()
+    except UnicodeEncodeError:  # "\ud800"
+        raise JsonProblemError("a text with half a character") from None
+    return body[:end] if end == len(body) and start == 0 else written
 
 
 def _decode(body: str, *starts: int) -> tuple[object, int]:
@@ -268,18 +243,5 @@ def _decode(body: str, *starts: int) -> tuple[object, int]:
 def _check(value: object, schema: Json) -> None:
     error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(value))
     if error is not None:
-        rule = f"{error.validator}: {json.dumps(error.validator_value)}"[:_MAX_RULE_CHARS]
+        rule = f"{error.validator}: {json.dumps(error.validator_value)}"[:200]
         raise JsonProblemError(f"{error.json_path} breaks the rule {rule}")
-
-
-def _is_closed(schema: object) -> bool:
-    """Tells whether every object of a schema lists all its properties as required and allows no others."""
-    if isinstance(schema, list):
-        return all(_is_closed(part) for part in schema)
-    if not isinstance(schema, Mapping):
-        return True
-    if schema.get("type") == "object":
-        properties = schema.get("properties", {})
-        if schema.get("additionalProperties") is not False or set(schema.get("required", ())) != set(properties):
-            return False
-    return all(_is_closed(part) for part in schema.values())

@@ -11,9 +11,6 @@ from pydantic import AfterValidator, Field, SecretStr, model_validator
 from pipeline.frozen import FrozenModel
 from pipeline.llm.chat_model import LlmUsage
 
-_MILLION = 1_000_000
-_STREAM_SILENCE_S = 120.0  # a slow machine may read a long prompt for a minute before the first token
-
 
 class RateConfig(FrozenModel):
     """How much is asked of the endpoint at once, by all users in the process together."""
@@ -82,7 +79,7 @@ class PriceConfig(FrozenModel):
     def cost(self, usage: LlmUsage) -> float:
         """Returns what answers cost."""
         prompt, completion = usage.prompt_tokens, usage.completion_tokens
-        return (prompt * self.prompt_per_million + completion * self.completion_per_million) / _MILLION
+        return (prompt * self.prompt_per_million + completion * self.completion_per_million) / 1e6
 
     def cost_if_priced(self, usage: LlmUsage) -> float | None:
         """Returns the same; None where no price is set."""
@@ -200,7 +197,8 @@ class LlmConfig(FrozenModel):
     @property
     def silence_s(self) -> float:
         """Longest time without a byte, in seconds."""
-        default_s = _STREAM_SILENCE_S if self.stream else self.timeouts.attempt_s
+        # A slow machine may read a long prompt for a minute before the first token of a stream.
+        default_s = 120.0 if self.stream else self.timeouts.attempt_s
         return self.timeouts.silence_s or default_s
 
     @model_validator(mode="after")

@@ -1,41 +1,29 @@
-"""Which optional fields does an endpoint accept? All speak the same language, each leaves out some words."""
+"""How is a request worded for an endpoint? All speak the same language, each leaves out some words."""
 
 import base64
-from dataclasses import dataclass
+import json
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from pipeline.llm.chat_model import ChatMessage, ChatRequest, ImagePart
-from pipeline.llm.completion import response_format
-from pipeline.llm.errors import RequestRefusedError
 
-_OPTIONAL = frozenset(
+OPTIONAL_FIELDS = frozenset(
     ["response_format", "json_schema", "logprobs", "max_tokens", "temperature", "seed", "stream", "stream_options"]
 )
+"""What an endpoint may refuse and is then asked without. OpenAI's reasoning models refuse `temperature`, and
+`max_tokens`, for which another name stands there; `seed` is unknown to some endpoints."""
+
+Json = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """The optional fields that an endpoint does not take; at first none.
-
-    OpenAI's reasoning models refuse `temperature`, and `max_tokens`, for which another name stands there. `seed` is
-    unknown to some endpoints.
-    """
-
-    refused: frozenset[str] = frozenset()
-
-    @property
-    def has_schemas(self) -> bool:
-        """Whether the endpoint can be made to enforce a JSON schema."""
-        return not self.refused & {"response_format", "json_schema"}
-
-    def without(self, error: RequestRefusedError) -> "Dialect":
-        """Returns the dialect after a refusal; an equal one if the refusal names nothing that can be left out."""
-        return Dialect(self.refused | error.refused_fields & _OPTIONAL)
+def takes_schemas(refused: frozenset[str]) -> bool:
+    """Tells whether an endpoint that refused these fields can be made to enforce a JSON schema."""
+    return not refused & {"response_format", "json_schema"}
 
 
-def request_body(request: ChatRequest, dialect: Dialect, *, model: str, stream: bool) -> dict[str, Any]:
-    """Returns the body of POST /chat/completions."""
-    refused = dialect.refused
+def request_body(request: ChatRequest, refused: frozenset[str], *, model: str, stream: bool) -> dict[str, Any]:
+    """Returns the body of POST /chat/completions, without the fields that the endpoint has refused."""
     body: dict[str, Any] = {
         "model": model,
         "messages": [{"role": message.role, "content": _content(message)} for message in request.messages],
@@ -44,7 +32,7 @@ def request_body(request: ChatRequest, dialect: Dialect, *, model: str, stream: 
     }
     if request.seed is not None:
         body["seed"] = request.seed
-    if request.json_schema is not None and dialect.has_schemas:
+    if request.json_schema is not None and takes_schemas(refused):
         body["response_format"] = response_format(request.json_schema)
     if request.top_logprobs and "logprobs" not in refused:
         body |= {"logprobs": True, "top_logprobs": request.top_logprobs}
@@ -63,3 +51,31 @@ def _content(message: ChatMessage) -> str | list[dict[str, Any]]:
 def _image_url(image: ImagePart) -> dict[str, Any]:
     data = base64.b64encode(image.data).decode("ascii")
     return {"type": "image_url", "image_url": {"url": f"data:{image.media_type};base64,{data}"}}
+
+
+def response_format(schema: Json) -> dict[str, Any]:
+    """Returns the field that makes an endpoint enforce a schema."""
+    name = re.sub(r"\W+", "_", str(schema.get("title") or "answer"))[:64]
+    # OpenAI refuses strict mode for a schema that leaves anything open.
+    return {"type": "json_schema", "json_schema": {"name": name, "schema": schema, "strict": _is_closed(schema)}}
+
+
+def with_schema_prompt(messages: tuple[ChatMessage, ...], schema: Json) -> tuple[ChatMessage, ...]:
+    """Says in the system message what an endpoint cannot be made to enforce."""
+    words = f"Answer with one JSON value and nothing else. It must fit this JSON schema:\n{json.dumps(schema)}"
+    if messages and messages[0].role == "system":
+        return (ChatMessage("system", f"{messages[0].content}\n\n{words}"), *messages[1:])
+    return (ChatMessage("system", words), *messages)
+
+
+def _is_closed(schema: object) -> bool:
+    """Tells whether every object of a schema lists all its properties as required and allows no others."""
+    if isinstance(schema, list):
+        return all(_is_closed(part) for part in schema)
+    if not isinstance(schema, Mapping):
+        return True
+    if schema.get("type") == "object":
+        properties = schema.get("properties", {})
+        if schema.get("additionalProperties") is not False or set(schema.get("required", ())) != set(properties):
+            return False
+    return all(_is_closed(part) for part in schema.values())

@@ -1,25 +1,32 @@
-"""One OpenAI-compatible endpoint: its key, its connections, its limits, its totals. The only file that calls `openai`.
+"""One OpenAI-compatible endpoint: its key, its connections, its limits, its totals. The only file that sends anything.
 
-The key is read from its file or setting, and checked that a header can carry it.
+A request has the headers of ours that are written here and no others, goes to the address of the settings and follows
+no redirect. An answer has a bound, in bytes and in time. The environment may name a proxy between us and an endpoint.
 """
 
 import asyncio
+import ipaddress
+import json
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from typing import Any, Self
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import httpx2
-import openai
 from pydantic import SecretStr
 
 from pipeline.llm.config import LlmConfig
-from pipeline.llm.errors import AnswerTimeoutError, ConnectionFailedError, LlmError, LlmSettingsError
-from pipeline.llm.http import make_http_client, most_answer_bytes, on_stream_part
-from pipeline.llm.limiter import Clock, EndpointLimiter, SystemClock
+from pipeline.llm.errors import (
+    AnswerTimeoutError,
+    ConnectionFailedError,
+    EndlessAnswerError,
+    LlmError,
+    LlmSettingsError,
+    UnreadableAnswerError,
+)
+from pipeline.llm.limiter import Clock, EndpointLimiter
 from pipeline.llm.metering import UsageTotals
 from pipeline.llm.refusal import read_complaint, refusal, safe_quote
-
-_MODELS_SHOWN = 10
 
 
 class Endpoint:
@@ -32,23 +39,22 @@ class Endpoint:
     def __init__(self, config: LlmConfig, *, clock: Clock | None = None) -> None:
         """Raises LlmSettingsError when the key cannot be used."""
         self.config = config
-        self.clock = clock or SystemClock()
+        self.clock = clock or Clock()
         self.limiter = EndpointLimiter(config.rates, self.clock, max_quiet_s=config.retries.max_retry_after_s)
         self.usage = UsageTotals(config.prices)
         self.was_ever_connected = False
         self._key = read_api_key(config)
 
     async def __aenter__(self) -> Self:
-        self._client = openai.AsyncOpenAI(
-            base_url=self.config.base_url,
-            api_key="-",  # the real one is added below, request by request
-            max_retries=0,
-            http_client=make_http_client(self.config, lambda: self._key),
+        # HTTP/1.1, so that a cancelled request can close its own connection and nobody else's. The limiter bounds them.
+        # Servers close idle connections after 5 s (uvicorn, gunicorn) or more.
+        self._connections = httpx2.AsyncHTTPTransport(
+            limits=httpx2.Limits(keepalive_expiry=5.0), proxy=proxy_for(self.config.base_url)
         )
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        await self._client.close()
+        await self._connections.aclose()
 
     async def post(
         self,
@@ -57,7 +63,7 @@ class Endpoint:
         private_texts: Iterable[str] = (),
         most_bytes: int | None = None,
         on_part: Callable[[bytes], None] | None = None,
-    ) -> httpx2.Response:
+    ) -> tuple[bytes, str]:
         """Asks for a completion once. Cancelling closes the connection at once.
 
         Args:
@@ -66,36 +72,34 @@ class Endpoint:
             on_part: is told the bytes of an answer in pieces as they come. Never raises.
 
         Returns:
-            The answer, read whole, with status 200.
+            The answer, read whole, with status 200, and its content type.
 
         Raises:
             LlmError: anything else.
         """
-        bound, heard = most_answer_bytes.set(most_bytes), on_stream_part.set(on_part)
+        most_bytes = min(self.config.max_answer_bytes, most_bytes or self.config.max_answer_bytes)
+        data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
         try:
             async with asyncio.timeout(self.config.timeouts.attempt_s):
-                response = await self._client.post("/chat/completions", cast_to=httpx2.Response, body=body)
+                response, answer = await self._exchange("/chat/completions", data, most_bytes, on_part)
         except TimeoutError:
             raise AnswerTimeoutError(
                 f"no whole answer within {self.config.timeouts.attempt_s:g} s (timeouts.attempt_s)"
             ) from None
-        except openai.OpenAIError as error:
-            # `from None`: the causes hold the request and the endpoint's words.
-            raise self._to_llm_error(error, private_texts) from None
-        finally:
-            most_answer_bytes.reset(bound)
-            on_stream_part.reset(heard)
-        self.was_ever_connected = True
-        return response
+        if not response.is_success:
+            words = read_complaint(answer)
+            quote = safe_quote(words.message, key=self._key, private_texts=private_texts)
+            raise refusal(response.status_code, response.headers, words, quote)
+        return answer, response.headers.get("content-type", "")
 
     async def served_models(self) -> tuple[str, ...]:
         """Returns the first few names of models that the endpoint serves; empty if it does not say."""
         try:
             async with asyncio.timeout(self.config.timeouts.connect_s):
-                listing = await self._client.get("/models", cast_to=httpx2.Response)
-            names = (str(model["id"]) for model in listing.json()["data"])
-            return tuple(name.encode("utf-8", "replace").decode() for name in names)[:_MODELS_SHOWN]
-        except (openai.OpenAIError, LlmError, TimeoutError, ValueError, KeyError, TypeError):
+                _, answer = await self._exchange("/models", None, self.config.max_answer_bytes, None)
+            names = (str(model["id"]) for model in json.loads(answer)["data"])
+            return tuple(name.encode("utf-8", "replace").decode() for name in names)[:10]
+        except (LlmError, TimeoutError, ValueError, KeyError, TypeError, RecursionError):
             return ()
 
     def reload_key(self) -> bool:
@@ -103,26 +107,92 @@ class Endpoint:
         before, self._key = self._key, read_api_key(self.config)
         return before != self._key
 
-    def _to_llm_error(self, error: openai.OpenAIError, private_texts: Iterable[str]) -> LlmError:
-        match error:
-            case openai.APIStatusError():
-                self.was_ever_connected = True
-                quote = partial(safe_quote, key=self._key, private_texts=private_texts)
-                complaint = read_complaint(error.response.content)
-                return refusal(error.status_code, error.response.headers, complaint, quote=quote)
-            case openai.APITimeoutError() if not isinstance(error.__cause__, httpx2.ConnectTimeout):
-                return AnswerTimeoutError(
-                    f"the endpoint was silent for {self.config.silence_s:g} s (timeouts.silence_s)"
-                )
-        return self._to_connection_error(error.__cause__)
-
-    def _to_connection_error(self, cause: BaseException | None) -> LlmError:
-        if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout):
+    async def _exchange(
+        self, path: str, body: bytes | None, most_bytes: int, on_part: Callable[[bytes], None] | None
+    ) -> tuple[httpx2.Response, bytes]:
+        """Sends a request and reads its answer, whatever its status. Raises LlmError; `from None`: no texts in it."""
+        timeout = httpx2.Timeout(self.config.silence_s, connect=self.config.timeouts.connect_s)
+        request = httpx2.Request(
+            "GET" if body is None else "POST",
+            self.config.base_url + path,
+            headers=self._headers(),
+            content=body,
+            extensions={"timeout": timeout.as_dict()},
+        )
+        try:
+            response = await self._connections.handle_async_request(request)
+            self.was_ever_connected = True
+            try:
+                return response, await _read(response, most_bytes, on_part)
+            finally:
+                await response.aclose()
+        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+            why = str(error) or "no answer in time"  # of the system or of TLS; knows nothing of the request
             where = self.config.base_url
-            why = str(cause) or "no answer in time"  # of the system or of TLS; knows nothing of the request
-            return ConnectionFailedError(f"cannot connect to {where} ({why}): is it running, and base_url right?")
-        self.was_ever_connected = True
-        return ConnectionFailedError("the connection ended before the answer did")
+            raise ConnectionFailedError(
+                f"cannot connect to {where} ({why}): is it running, and base_url right?"
+            ) from None
+        except httpx2.TimeoutException:
+            raise AnswerTimeoutError(
+                f"the endpoint was silent for {self.config.silence_s:g} s (timeouts.silence_s)"
+            ) from None
+        except httpx2.TransportError:
+            self.was_ever_connected = True
+            raise ConnectionFailedError("the connection ended before the answer did") from None
+
+    def _headers(self) -> dict[str, str]:
+        """Returns all that leaves beside the body, and what a request cannot do without: host, length."""
+        headers = {
+            "accept": "application/json",
+            "accept-encoding": "identity",  # the bytes that are counted are the bytes that are kept
+            "content-type": "application/json",
+            "user-agent": "precis",
+        }
+        return headers if self._key is None else {**headers, "authorization": f"Bearer {self._key.get_secret_value()}"}
+
+
+async def _read(response: httpx2.Response, most_bytes: int, on_part: Callable[[bytes], None] | None) -> bytes:
+    """Reads a body and tells the parts of a stream of events as they come. Raises what a broken connection raises.
+
+    Raises:
+        UnreadableAnswerError: it is packed.
+        EndlessAnswerError: it is longer than `most_bytes`.
+    """
+    if response.headers.get("content-encoding", "identity").lower() != "identity":
+        # What it unpacks to is not known before it is there.
+        raise UnreadableAnswerError("the endpoint compresses its answer, although it was asked not to")
+    is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
+    tell = on_part if is_stream and response.is_success else None
+    answer = bytearray()
+    async for part in response.aiter_raw():
+        answer += part
+        if len(answer) > most_bytes:
+            raise EndlessAnswerError(
+                f"the endpoint's answer has more than {most_bytes} bytes; it ignores max_tokens, or is no chat endpoint"
+            )
+        if tell is not None:
+            tell(part)
+    return bytes(answer)
+
+
+def proxy_for(base_url: str) -> str | None:
+    """Returns a proxy's address from HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, unless NO_PROXY names the host.
+
+    None for this machine: a proxy would look for the endpoint on its own host.
+    """
+    address = urlsplit(base_url)
+    if _is_this_machine(address.hostname or "") or proxy_bypass(address.netloc):
+        return None
+    proxies = getproxies()
+    proxy = proxies.get(address.scheme) or proxies.get("all")
+    return proxy if proxy is None or "://" in proxy else f"http://{proxy}"
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:  # a name
+        return False
 
 
 def read_api_key(config: LlmConfig) -> SecretStr | None:

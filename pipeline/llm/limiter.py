@@ -12,12 +12,9 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Protocol
 
 from pipeline.llm.config import RateConfig
 from pipeline.llm.errors import EndpointBusyError
-
-_BURST_S = 10.0  # an idle endpoint may be given this much of its rate at once
 
 
 class Rate:
@@ -29,7 +26,7 @@ class Rate:
 
     def __init__(self, per_minute: float) -> None:
         self._per_s = per_minute / 60
-        self._capacity = self._per_s * _BURST_S
+        self._capacity = self._per_s * 10
         self._level = self._capacity
         self._updated_s = 0.0
 
@@ -78,21 +75,11 @@ class AdaptiveConcurrency:
             self.generation += 1
 
 
-class Clock(Protocol):
-    """Tells and waits for time."""
+class Clock:
+    """Tells and waits for time: the system's, or a test's."""
 
     def now_s(self) -> float:
-        """Seconds since some moment; never goes back."""
-
-    async def sleep(self, delay_s: float) -> None:
-        """Returns after `delay_s` seconds."""
-
-
-class SystemClock:
-    """The real one."""
-
-    def now_s(self) -> float:
-        """Returns the monotonic clock."""
+        """Returns seconds since some moment; never goes back."""
         return time.monotonic()
 
     async def sleep(self, delay_s: float) -> None:
@@ -105,16 +92,10 @@ class Permit:
     """Leave to send one request.
 
     Attributes:
-        generation: of the concurrency limit under which the request is sent.
-        reserved_tokens: what the token rate was charged.
-        used_tokens: what the request turned out to cost; set it when known.
-        was_sent: False while it waits for the rate or the end of a pause.
+        used_tokens: what the request turned out to cost; set it when known, else it counts as the most it could.
     """
 
-    generation: int
-    reserved_tokens: int
     used_tokens: int | None = None
-    was_sent: bool = False
 
 
 class EndpointLimiter:
@@ -162,18 +143,21 @@ class EndpointLimiter:
             tokens: the most the request may cost.
         """
         await self._take_slot(number)
-        permit = Permit(self._concurrency.generation, tokens)
+        permit, generation = Permit(), None
         try:
             await self._wait_for_rate(tokens)
-            permit.generation, permit.was_sent = self._concurrency.generation, True
+            generation = self._concurrency.generation
             yield permit
             self._concurrency.succeeded()
         except EndpointBusyError as error:
             permit.used_tokens = 0
-            self._slow_down(permit, error.retry_after_s or 0.0)
+            self._slow_down(generation, error.retry_after_s or 0.0)
             raise
         finally:
-            self._settle(permit)
+            if generation is None:  # it was never sent
+                self._give_back(1, tokens)
+            elif permit.used_tokens is not None:
+                self._give_back(0, tokens - permit.used_tokens)
             self._held -= 1
             self._admit()
 
@@ -206,16 +190,16 @@ class EndpointLimiter:
         while (delay_s := max(ready_s, self._quiet_until_s) - self._clock.now_s()) > 0:
             await self._clock.sleep(delay_s)
 
-    def _slow_down(self, permit: Permit, retry_after_s: float) -> None:
-        self._concurrency.refused(permit.generation)
+    def _slow_down(self, generation: int | None, retry_after_s: float) -> None:
+        if generation is not None:
+            self._concurrency.refused(generation)
         if retry_after_s <= self._max_quiet_s:  # else the calls fail one by one, rather than hang together
             self._quiet_until_s = max(self._quiet_until_s, self._clock.now_s() + retry_after_s)
 
-    def _settle(self, permit: Permit) -> None:
-        """Corrects the rates by what the request really cost; unknown counts as the most it could."""
+    def _give_back(self, requests: int, tokens: int) -> None:
+        """Corrects the rates by what a request really cost."""
         now_s = self._clock.now_s()
-        if self._requests is not None and not permit.was_sent:
-            self._requests.give_back(1, now_s)
-        used_tokens = permit.used_tokens if permit.was_sent else 0
-        if self._tokens is not None and used_tokens is not None:
-            self._tokens.give_back(permit.reserved_tokens - used_tokens, now_s)
+        if self._requests is not None:
+            self._requests.give_back(requests, now_s)
+        if self._tokens is not None:
+            self._tokens.give_back(tokens, now_s)

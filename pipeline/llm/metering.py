@@ -1,55 +1,49 @@
 """Meters usage: what the calls of an endpoint cost in all, and what one request asked of a model that many share."""
 
 from collections import Counter
+from dataclasses import dataclass, field
 
 from pipeline.llm.chat_model import ChatModel, ChatRequest, Completion, LlmUsage
 from pipeline.llm.config import PriceConfig
 from pipeline.llm.errors import BudgetExceededError, LlmError
 
 
+@dataclass
 class UsageTotals:
     """Counts since the start. Belongs to one event loop.
 
     Attributes:
+        attempts: requests that were sent.
         retries: those of them that were made again after a failure.
         answers: those that brought a completion.
         failures: the others, by error class; a cancelled request is in neither.
     """
 
-    def __init__(self, prices: PriceConfig) -> None:
-        self._prices = prices
-        self.attempts = 0
-        self.retries = 0
-        self.answers = 0
-        self.failures: Counter[str] = Counter()
-        self.prompt_tokens = 0
-        self.completion_tokens = 0
+    prices: PriceConfig
+    attempts: int = 0
+    retries: int = 0
+    answers: int = 0
+    failures: Counter[str] = field(default_factory=Counter)
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
 
     @property
     def cost(self) -> float:
         """What the answers cost so far, at the prices of the settings, in their currency."""
-        return self._prices.cost(LlmUsage(self.answers, self.prompt_tokens, self.completion_tokens))
+        return self.prices.cost(LlmUsage(self.answers, self.prompt_tokens, self.completion_tokens))
 
     def count_attempt(self) -> None:
         """Counts a request that is about to be sent. Raises BudgetExceededError when the money is spent."""
-        limit = self._prices.max_cost
+        limit = self.prices.max_cost
         if limit is not None and self.cost >= limit:
             raise BudgetExceededError(f"the answers have cost {self.cost:.2f}, the limit is prices.max_cost {limit:g}")
         self.attempts += 1
-
-    def count_retry(self) -> None:
-        """Counts a failed request that will be made again."""
-        self.retries += 1
 
     def count_answer(self, completion: Completion) -> None:
         """Counts a completion."""
         self.answers += 1
         self.prompt_tokens += completion.prompt_tokens
         self.completion_tokens += completion.completion_tokens
-
-    def count_failure(self, error: LlmError) -> None:
-        """Counts a request that brought no completion."""
-        self.failures[type(error).__name__] += 1
 
 
 class MeteredChatModel:

@@ -5,21 +5,18 @@ Each attempt goes through the limiter; failures are retried.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
+from urllib.parse import urlsplit
+
+from opentelemetry import trace
+from opentelemetry.trace import SpanKind
 
 from pipeline.llm.chat_model import ChatMessage, ChatRequest, Completion, LlmUsage
-from pipeline.llm.completion import (
-    DraftReader,
-    JsonProblemError,
-    extract_json,
-    parse_completion,
-    repair_messages,
-    with_schema_prompt,
-)
+from pipeline.llm.completion import DraftReader, JsonProblemError, extract_json, parse_completion, repair_messages
 from pipeline.llm.config import LlmConfig
-from pipeline.llm.dialect import Dialect, request_body
+from pipeline.llm.dialect import OPTIONAL_FIELDS, request_body, takes_schemas, with_schema_prompt
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.errors import (
     AuthenticationFailedError,
@@ -32,11 +29,10 @@ from pipeline.llm.errors import (
 from pipeline.llm.limiter import Permit
 from pipeline.llm.retry import MAX_BAD_ANSWERS, Retries
 from pipeline.llm.token_count import TokenCount, estimate_tokens, load_token_count
-from pipeline.llm.tracing import chat_span, note_answer, note_retry
+from pipeline.tracing import open_span
 
 _log = logging.getLogger(__name__)
-
-_MAX_REPAIRS = 1  # further calls to have an answer made the JSON asked for
+_tracer = trace.get_tracer("precis.llm")
 
 
 class OpenAiChatModel:
@@ -49,7 +45,7 @@ class OpenAiChatModel:
         """Takes the endpoint's own settings by default. Raises LlmSettingsError for an unreadable tokenizer_file."""
         self._endpoint = endpoint
         self._config = config or endpoint.config
-        self._dialect = Dialect(frozenset({"json_schema"} if self._config.structured_output == "prompt" else ()))
+        self._refused = frozenset({"json_schema"} if self._config.structured_output == "prompt" else ())
         self._settled: set[str] = set()
         self._settling = asyncio.Lock()
         self.count_tokens = load_token_count(self._config.tokenizer_file)
@@ -60,37 +56,43 @@ class OpenAiChatModel:
         """Returns an answer; with a `json_schema`, its text is JSON that fits. Raises LlmError after all retries."""
         if self._config.temperature is not None:
             request = replace(request, temperature=self._config.temperature)
-        with chat_span(self._config, request) as span:
+        attributes = _span_attributes(self._config, request)
+        with open_span(_tracer, f"chat {self._config.model}", attributes, kind=SpanKind.CLIENT) as span:
             try:
                 completion = await self._structured(request) if request.json_schema else await self._ask(request)
             except UnknownModelError:
                 raise await self._unknown_model() from None
-            note_answer(span, completion)
+            span.set_attributes(
+                {
+                    "gen_ai.response.model": completion.model,
+                    "gen_ai.response.finish_reasons": (completion.finish_reason,),
+                    "gen_ai.usage.input_tokens": completion.prompt_tokens,
+                    "gen_ai.usage.output_tokens": completion.completion_tokens,
+                }
+            )
             return completion
 
     async def _structured(self, request: ChatRequest) -> Completion:
-        """Asks for JSON until it fits the schema; an error tells what the answers before it cost."""
-        spent: list[Completion] = []
-        try:
-            return await self._ask_until_it_fits(request, spent)
-        except LlmError as error:
-            error.usage += _usage(spent)
-            raise
-
-    async def _ask_until_it_fits(self, request: ChatRequest, spent: list[Completion]) -> Completion:
-        """Asks once, and again for each repair. Appends every answer to `spent`."""
-        schema = request.json_schema or {}
-        max_repairs = 0 if request.asks_once else _MAX_REPAIRS
-        asked = request
+        """Asks for JSON that fits the schema, and once more where it does not; an error tells what answers cost."""
+        asked, spent = request, LlmUsage()
         while True:
-            spent.append(completion := await self._ask(asked))
             try:
-                return _sum(replace(completion, text=extract_json(completion.text, schema)), spent[:-1])
+                completion = await self._ask(asked)
+            except LlmError as error:
+                error.usage += spent
+                raise
+            spent += completion.usage
+            try:
+                text = extract_json(completion.text, request.json_schema or {})
+                return replace(completion, text=text, **asdict(spent))
             except JsonProblemError as error:
                 problem = str(error)
-            if len(spent) > max_repairs or completion.finish_reason == "length":
-                advice = "; allow more max_tokens" if completion.finish_reason == "length" else ""
-                raise SchemaMismatchError(f"the answer is not the JSON asked for: {problem}{advice}")
+            is_cut = completion.finish_reason == "length"
+            if asked is not request or request.asks_once or is_cut:
+                advice = "; allow more max_tokens" if is_cut else ""
+                failure = SchemaMismatchError(f"the answer is not the JSON asked for: {problem}{advice}")
+                failure.usage = spent
+                raise failure
             asked = replace(request, messages=repair_messages(request.messages, completion.text, problem))
 
     async def _ask(self, request: ChatRequest) -> Completion:
@@ -98,11 +100,11 @@ class OpenAiChatModel:
         wanted = {name for name in ("json_schema", "top_logprobs") if getattr(request, name)}
         async with self._first_of_its_kind(wanted):
             while True:
-                dialect = self._dialect
+                refused = self._refused
                 try:
-                    completion = await self._call(self._worded(request, dialect), dialect)
+                    completion = await self._call(request, refused)
                 except RequestRefusedError as error:
-                    self._learn(dialect, error)
+                    self._learn(refused, error)
                 else:
                     self._settled |= wanted
                     return completion
@@ -117,19 +119,14 @@ class OpenAiChatModel:
                     return
         yield
 
-    def _worded(self, request: ChatRequest, dialect: Dialect) -> ChatRequest:
-        if request.json_schema is None or dialect.has_schemas:
-            return request
-        return replace(request, messages=with_schema_prompt(request.messages, request.json_schema))
-
-    def _learn(self, sent: Dialect, error: RequestRefusedError) -> None:
+    def _learn(self, left_out: frozenset[str], error: RequestRefusedError) -> None:
         """Drops what was refused; raises the error if that is nothing, or a schema that the settings insist on."""
-        learned = sent.without(error)
-        insists = self._config.structured_output == "json_schema" and not learned.has_schemas
-        if learned == sent or insists:
+        learned = error.refused_fields & OPTIONAL_FIELDS
+        insists = self._config.structured_output == "json_schema" and not takes_schemas(left_out | learned)
+        if learned <= left_out or insists:
             raise error
-        known, self._dialect = self._dialect, self._dialect.without(error)
-        if known != self._dialect:
+        if not learned <= self._refused:
+            self._refused |= learned
             fields = ",".join(sorted(error.refused_fields))
             _log.warning("endpoint_refuses model=%s fields=%s", self._config.model, fields)
 
@@ -139,10 +136,12 @@ class OpenAiChatModel:
             f"the endpoint {self._config.base_url} does not serve the model {self._config.model!r}; it serves: {served}"
         )
 
-    async def _call(self, request: ChatRequest, dialect: Dialect) -> Completion:
+    async def _call(self, request: ChatRequest, refused: frozenset[str]) -> Completion:
         """Returns the first good answer. Raises LlmError when there will be none."""
         endpoint = self._endpoint
-        body = request_body(request, dialect, model=self._config.model, stream=self._config.stream)
+        if request.json_schema is not None and not takes_schemas(refused):
+            request = replace(request, messages=with_schema_prompt(request.messages, request.json_schema))
+        body = request_body(request, refused, model=self._config.model, stream=self._config.stream)
         retries = Retries(
             self._config.retries,
             was_ever_connected=lambda: endpoint.was_ever_connected,
@@ -163,8 +162,15 @@ class OpenAiChatModel:
                     raise
                 if request.on_draft is not None:
                     request.on_draft("")
-                endpoint.usage.count_retry()
-                note_retry(error, attempt=retries.failed_attempts, delay_s=delay_s)
+                endpoint.usage.retries += 1
+                trace.get_current_span().add_event(
+                    "retry",
+                    {
+                        "error.type": type(error).__name__,
+                        "attempt": retries.failed_attempts,
+                        "delay_s": round(delay_s, 3),
+                    },
+                )
             await endpoint.clock.sleep(delay_s)
 
     def _most_tokens(self, request: ChatRequest) -> int:
@@ -177,16 +183,17 @@ class OpenAiChatModel:
         usage = self._endpoint.usage
         usage.count_attempt()
         try:
-            response = await self._endpoint.post(
+            answer, content_type = await self._endpoint.post(
                 body,
                 private_texts=[one.content for one in request.messages],
                 most_bytes=_most_bytes(request),
                 on_part=DraftReader(request.on_draft, _most_chars(request)).feed if request.on_draft else None,
             )
-            completion = parse_completion(response.content, response.headers.get("content-type", ""))
-            _check_length(completion.text, request)
+            completion = parse_completion(answer, content_type)
+            if (length := len(completion.text)) > _most_chars(request):  # no text of so few tokens
+                raise EndlessAnswerError(f"an answer of {length} characters ignores max_tokens, {request.max_tokens}")
         except LlmError as error:
-            usage.count_failure(error)
+            usage.failures[type(error).__name__] += 1
             raise
         completion = self._with_counts(completion, request)
         usage.count_answer(completion)
@@ -206,44 +213,34 @@ class OpenAiChatModel:
         )
 
 
-# More than any token has: 16 characters of text; an event of a stream of its own; an alternative with its bytes.
-_CHARS_PER_TOKEN, _BYTES_PER_TOKEN, _BYTES_PER_ALTERNATIVE = 16, 512, 256
-_LEAST_BYTES, _LEAST_CHARS = 1 << 16, 1_024
-
-
 def _most_bytes(request: ChatRequest) -> int:
-    """Returns how long the answer to a request may be as it is sent."""
-    return _LEAST_BYTES + request.max_tokens * (_BYTES_PER_TOKEN + request.top_logprobs * _BYTES_PER_ALTERNATIVE)
+    """Returns how long an answer may be as it is sent: each token is an event of a stream of its own."""
+    return (1 << 16) + request.max_tokens * (512 + request.top_logprobs * 256)
 
 
 def _most_chars(request: ChatRequest) -> int:
-    """Returns how long the text of an answer may be."""
-    return _LEAST_CHARS + request.max_tokens * _CHARS_PER_TOKEN
-
-
-def _check_length(text: str, request: ChatRequest) -> None:
-    """Raises EndlessAnswerError for a text that cannot have as few tokens as were asked for."""
-    if len(text) > _most_chars(request):
-        raise EndlessAnswerError(f"an answer of {len(text)} characters ignores max_tokens, {request.max_tokens}")
-
-
-def _sum(last: Completion, others: list[Completion]) -> Completion:
-    total = _usage([*others, last])
-    return replace(
-        last,
-        prompt_tokens=total.prompt_tokens,
-        completion_tokens=total.completion_tokens,
-        calls=total.calls,
-        retries=total.retries,
-    )
-
-
-def _usage(completions: Iterable[Completion]) -> LlmUsage:
-    return sum((one.usage for one in completions), LlmUsage())
-
-
-_IMAGE_TOKENS = 1_500  # 1024 x 1024: 765 at GPT-4o, 1,369 at Qwen2-VL (28 x 28 pixels a token)
+    """Returns how long the text of an answer may be: no token has as many characters."""
+    return 1_024 + request.max_tokens * 16
 
 
 def _tokens(message: ChatMessage, count_tokens: TokenCount) -> int:
-    return count_tokens(message.content) + _IMAGE_TOKENS * len(message.images)
+    image_tokens = 1_500  # 1024 x 1024: 765 at GPT-4o, 1,369 at Qwen2-VL (28 x 28 pixels a token)
+    return count_tokens(message.content) + image_tokens * len(message.images)
+
+
+def _span_attributes(config: LlmConfig, request: ChatRequest) -> dict[str, str | int | float]:
+    """Describes a call after the GenAI conventions; no attribute holds a prompt, an answer or a key.
+
+    https://github.com/open-telemetry/semantic-conventions-genai: one client span for each call, its retries as events.
+    """
+    address = urlsplit(config.base_url)
+    return {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "openai",  # the convention's name for what speaks OpenAI's protocol
+        "gen_ai.request.model": config.model,
+        "gen_ai.request.max_tokens": request.max_tokens,
+        "gen_ai.request.temperature": request.temperature,
+        "gen_ai.output.type": "text" if request.json_schema is None else "json",
+        "server.address": address.hostname or "",
+        "server.port": address.port or (443 if address.scheme == "https" else 80),
+    }

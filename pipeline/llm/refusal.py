@@ -1,17 +1,21 @@
 """Turns an HTTP status that is no success into an error of our tree.
 
 What the endpoint says is wrong with the request is read from its answer, and quoted unless it holds what nobody else
-may read.
+may read; so is the time to wait.
 """
 
 import json
+import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
 from pydantic import SecretStr
 
+from pipeline.llm.dialect import OPTIONAL_FIELDS
 from pipeline.llm.errors import (
     AuthenticationFailedError,
     ContextOverflowError,
@@ -22,7 +26,6 @@ from pipeline.llm.errors import (
     RequestRefusedError,
     UnknownModelError,
 )
-from pipeline.llm.retry import retry_after_s
 
 _OVERFLOW_CODES = {"context_length_exceeded", "exceed_context_size_error"}
 # The words of OpenAI, vLLM, llama.cpp, TGI and Anthropic.
@@ -31,13 +34,10 @@ _OVERFLOW_WORDS = re.compile(
     r"exceeds (the )?(maximum|available) (input|prompt|context)|(prompt|input) is too long",
     re.IGNORECASE,
 )
-_UNSUPPORTED_WORDS = re.compile(
-    r"unsupported|not support|does not accept|unrecognized|unknown (parameter|field)", re.IGNORECASE
+_UNSUPPORTED_WORDS = (
+    *("unsupported", "not support", "does not accept", "unrecognized", "unknown parameter", "unknown field"),
 )
 _IMAGE_WORDS = re.compile(r"\b(image_url|image input|images?|multimodal|vision)\b", re.IGNORECASE)
-_OPTIONAL_FIELDS = (
-    *("response_format", "json_schema", "logprobs", "max_tokens", "temperature", "seed", "stream_options"),
-)
 _STREAM_WORDS = re.compile(r"\bstream(ing)?\b", re.IGNORECASE)
 
 
@@ -68,12 +68,19 @@ class Complaint:
     @property
     def is_about_images(self) -> bool:
         """Whether pictures are refused as such. llama.cpp says so with status 500."""
-        return bool(_IMAGE_WORDS.search(self.message) and _UNSUPPORTED_WORDS.search(self.message))
+        return self._says_unsupported and bool(_IMAGE_WORDS.search(self.message))
+
+    @property
+    def _says_unsupported(self) -> bool:
+        message = self.message.lower()
+        return any(words in message for words in _UNSUPPORTED_WORDS)
 
     def refused_fields(self) -> frozenset[str]:
         """Names the optional fields of our request that the endpoint does not take."""
-        is_unsupported = "unsupported" in self.code or bool(_UNSUPPORTED_WORDS.search(self.message))
-        named = {field for field in _OPTIONAL_FIELDS if self.param.startswith(field) or field in self.message}
+        is_unsupported = "unsupported" in self.code or self._says_unsupported
+        named = {
+            field for field in OPTIONAL_FIELDS - {"stream"} if self.param.startswith(field) or field in self.message
+        }
         if self.param == "stream" or (not named and is_unsupported and _STREAM_WORDS.search(self.message)):
             named.add("stream")
         # These two are also complained about for their values, which sending them another way would not mend.
@@ -102,14 +109,14 @@ _TRANSIENT = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_EA
 _DENIED = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
 
 
-def refusal(status: int, headers: Mapping[str, str], complaint: Complaint, *, quote: Callable[[str], str]) -> LlmError:
+def refusal(status: int, headers: Mapping[str, str], complaint: Complaint, quote: str) -> LlmError:
     """Returns the error to raise.
 
     Args:
         status: anything but 2xx.
-        quote: makes the endpoint's words fit to be shown, or empty.
+        quote: the endpoint's words as they may be shown; empty if none may.
     """
-    said = f": {words}" if (words := quote(complaint.message)) else ""
+    said = f": {quote}" if quote else ""
     if status == HTTPStatus.PAYMENT_REQUIRED or complaint.code == "insufficient_quota":
         return QuotaExhaustedError(f"the account has no credit left (HTTP {status}); pay, or set another API key")
     if complaint.is_about_images:
@@ -148,7 +155,36 @@ def _refused(status: int, complaint: Complaint, said: str) -> LlmError:
     return RequestRefusedError(advice, status=status, refused_fields=complaint.refused_fields())
 
 
-_MAX_CHARS = 240
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """Returns seconds from now; None if the endpoint does not say, or not in a way that makes sense.
+
+    Args:
+        headers: with names in any case, as HTTP libraries have them. `retry-after-ms` is Azure's and OpenAI's,
+            `retry-after` holds seconds or a date (RFC 9110, 10.2.3).
+    """
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    text = headers.get("retry-after")
+    seconds = _number(text)
+    return seconds if seconds is not None or text is None else _until(text)
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and value >= 0 else None
+
+
+def _until(date: str) -> float | None:
+    try:
+        return max(0.0, parsedate_to_datetime(date).timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return None
+
+
 _ENCODED = re.compile(r"[A-Za-z0-9+/]{64}")  # no word of any language: base64 of a picture
 _STRETCH = 16  # so many characters of the caller's text, side by side, are a quotation of it
 
@@ -158,7 +194,7 @@ def safe_quote(words: str, *, key: SecretStr | None, private_texts: Iterable[str
 
     Endpoints do repeat: a validation error often holds the whole request, a refused key comes back half masked.
     """
-    line = " ".join(words.split())[:_MAX_CHARS].encode("utf-8", "replace").decode()  # JSON may hold half a character
+    line = " ".join(words.split())[:240].encode("utf-8", "replace").decode()  # JSON may hold half a character
     secret = key.get_secret_value() if key is not None else ""
     if secret and any(part in line for part in (secret[:6], secret[-6:])):
         return ""

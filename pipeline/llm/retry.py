@@ -1,10 +1,8 @@
-"""Whether and when is a failed request made again? Exponential backoff with full jitter; Retry-After is read here."""
+"""Whether and when is a failed request made again? Exponential backoff with full jitter."""
 
 import math
 import random
-import time
-from collections.abc import Callable, Mapping
-from email.utils import parsedate_to_datetime
+from collections.abc import Callable
 
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.config import RetryConfig
@@ -25,7 +23,6 @@ MAX_BAD_ANSWERS = 6
 """Empty, endless or unreadable answers of one call. Where 30% of all requests fail, a fifth of them so, one document of
 270 calls in a hundred has a call with four of them."""
 
-_MAX_DELAY_S = 30.0  # the doubling ends here
 _FINAL_REASONS = {"content_filter", "length"}  # another try would end the same way
 
 _DRAW = random.Random()  # noqa: S311 - no secret
@@ -57,7 +54,7 @@ class Retries:
             error.usage = LlmUsage(retries=self.failed_attempts - 1)
             return None
         bound_s = self._config.base_delay_s * 2.0 ** (self.failed_attempts - 1)
-        return _DRAW.uniform(0, min(bound_s, _MAX_DELAY_S))
+        return _DRAW.uniform(0, min(bound_s, 30.0))
 
     def _may_retry(self, error: LlmError) -> bool:
         match error:
@@ -73,33 +70,3 @@ class Retries:
                 return self.failed_attempts < FIRST_CONTACT_ATTEMPTS
         wait_s = error.retry_after_s or 0.0 if isinstance(error, EndpointUnavailableError) else math.inf
         return wait_s <= self._config.max_retry_after_s
-
-
-def retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """Returns seconds from now; None if the endpoint does not say, or not in a way that makes sense.
-
-    Args:
-        headers: with names in any case, as HTTP libraries have them. `retry-after-ms` is Azure's and OpenAI's,
-            `retry-after` holds seconds or a date (RFC 9110, 10.2.3).
-    """
-    milliseconds = _number(headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    text = headers.get("retry-after")
-    seconds = _number(text)
-    return seconds if seconds is not None or text is None else _until(text)
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        value = float(text or "")
-    except ValueError:
-        return None
-    return value if math.isfinite(value) and value >= 0 else None
-
-
-def _until(date: str) -> float | None:
-    try:
-        return max(0.0, parsedate_to_datetime(date).timestamp() - time.time())
-    except (ValueError, OverflowError):
-        return None

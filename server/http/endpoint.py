@@ -3,60 +3,54 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from typing import Any
 
 import grpc
-from google.protobuf.message import Message as ProtoMessage
+from grpc.aio import EOF
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from server.errors import InvalidRequestError
-from server.http.context import HttpContext
-from server.http.exchanges import Exchange, MakeExchange
+from server.http.json_messages import refusal
+from server.http.paths import Exchange, Path
 from server.http.problem import MEDIA_TYPE, Problem, ProblemError, plain_problem, to_problem
 from server.rpc.calls import RawHandler
-from server.rpc.relayed import AbortedError
+from server.rpc.record import current_call
+from server.rpc.relayed import AbortedError, RelayedContext
 from server.rpc.status import to_status
 
 logger = logging.getLogger(__name__)
 
+TIMEOUT_HEADER = "x-request-timeout"
 CANCELLED = plain_problem(grpc.StatusCode.CANCELLED, "the caller has left")
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """What one path offers.
+class CallEndpoint:
+    """An ASGI application for one path.
 
-    Attributes:
-        make: makes the exchange of one request.
-        event_name: names an event of a stream by the bytes of its message; None: there is one answer.
+    Args:
+        path: what it takes and answers.
+        behavior: the RPC.
         max_body_bytes: of a request.
-        max_timeout_s: after which a call ends at the latest; None: it may take as long as it does.
+        max_timeout_s: after which a call ends at the latest; a stream may take as long as it does.
     """
 
-    make: MakeExchange
-    event_name: Callable[[bytes], str] | None
-    max_body_bytes: int
-    max_timeout_s: float | None
-
-
-class CallEndpoint:
-    """An ASGI application for one RPC."""
-
-    def __init__(self, behavior: RawHandler, terms: Terms) -> None:
+    def __init__(self, path: Path, behavior: RawHandler, *, max_body_bytes: int, max_timeout_s: float) -> None:
+        self._path = path
         self._behavior = behavior
-        self._terms = terms
+        self._max_body_bytes = max_body_bytes
+        self._max_timeout_s = None if path.rpc.server_streaming else max_timeout_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one request."""
-        exchange = self._terms.make()
-        events = EventStream(send, exchange, self._terms.event_name)
+        exchange = self._path.exchange()
+        events = EventStream(send, exchange)
         context = HttpContext(
             scope,
             receive,
             to_request=exchange.request,
             write=events.write,
-            max_body_bytes=self._terms.max_body_bytes,
+            max_body_bytes=self._max_body_bytes,
         )
         try:
             answer = await self._answer(context, exchange, events)
@@ -65,11 +59,11 @@ class CallEndpoint:
             context.done()
 
     async def _answer(
-        self, context: HttpContext, exchange: Exchange, events: "EventStream"
+        self, context: "HttpContext", exchange: Exchange, events: "EventStream"
     ) -> Callable[[Scope, Receive, Send], Awaitable[None]]:
         """Runs the call and returns what is still to be sent."""
         try:
-            context.set_timeout(self._terms.max_timeout_s)
+            context.set_timeout(self._max_timeout_s)
             data = await self._run(context)
             if data is None:
                 return events.end
@@ -85,7 +79,7 @@ class CallEndpoint:
             problem = plain_problem(grpc.StatusCode.INTERNAL, "internal error; the server's log has the cause")
         return events.fail(problem)
 
-    async def _run(self, context: HttpContext) -> bytes | None:
+    async def _run(self, context: "HttpContext") -> bytes | None:
         """Runs the call until it ends, its time is over, or the caller has left. Raises ProblemError."""
         work = asyncio.ensure_future(self._behavior(None, context))  # type: ignore[arg-type]  # as much of it as is used
         left = asyncio.ensure_future(context.left())
@@ -102,19 +96,109 @@ class CallEndpoint:
             await asyncio.gather(work, left, return_exceptions=True)
 
 
+class HttpContext(RelayedContext):
+    """The context of one request; the request's body becomes the one message of the call.
+
+    Args:
+        scope: of ASGI.
+        receive: of ASGI.
+        to_request: turns the body into the bytes of the RPC's request. Raises InvalidRequestError.
+        write: takes the bytes of each response of a stream.
+        max_body_bytes: of the body.
+    """
+
+    def __init__(
+        self,
+        scope: Scope,
+        receive: Receive,
+        *,
+        to_request: Callable[[bytes], bytes],
+        write: Callable[[bytes], Awaitable[None]],
+        max_body_bytes: int,
+    ) -> None:
+        self.headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        self._has_body = scope["method"] == "POST"
+        host, port = scope.get("client") or ("unknown", 0)
+        super().__init__(self.headers.items(), f"ipv6:[{host}]:{port}" if ":" in host else f"ipv4:{host}:{port}")
+        self._receive = receive
+        self._to_request = to_request
+        self._write = write
+        self._max_body_bytes = max_body_bytes
+        self._is_read = False
+        self._body_read = asyncio.Event()
+
+    def set_timeout(self, max_s: float | None) -> None:
+        """Sets when the call ends: after `max_s`, or sooner if the caller says so. Raises InvalidRequestError."""
+        asked = self.headers.get(TIMEOUT_HEADER)
+        if asked is None:
+            self.end_after(max_s)
+            return
+        try:
+            wanted_s = float(asked)
+        except ValueError:
+            wanted_s = -1.0
+        if not 0 < wanted_s < float("inf"):
+            raise refusal(TIMEOUT_HEADER, "expected seconds, a number above 0")
+        self.end_after(wanted_s if max_s is None else min(wanted_s, max_s))
+
+    async def read(self) -> Any:  # noqa: ANN401 - bytes, or gRPC's mark of the end
+        """Returns the one message, then the end. Raises InvalidRequestError."""
+        if self._is_read:
+            return EOF
+        self._is_read = True
+        self._check_media_type()
+        body = await self._body()
+        if len(body) <= 1 << 16:
+            return self._to_request(body)
+        return await asyncio.to_thread(self._to_request, body)  # no other call waits for it
+
+    async def write(self, data: bytes) -> None:
+        """Sends one response of a stream."""
+        await self._write(data)
+
+    async def left(self) -> None:
+        """Waits until the caller has gone."""
+        await self._body_read.wait()
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self._has_left = True
+
+    def _check_media_type(self) -> None:
+        """Refuses what a web page of anybody may send from a browser without asking. Raises InvalidRequestError."""
+        media_type = self.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if self._has_body and media_type != "application/json":
+            raise refusal("content-type", "expected application/json")
+
+    async def _body(self) -> bytes:
+        parts, size, has_more, place = [], 0, True, current_call().place
+        while has_more:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                self._body_read.set()
+                raise refusal("", "expected a whole body, got a part of it")
+            parts.append(message.get("body", b""))
+            size += len(parts[-1])
+            if size > self._max_body_bytes:
+                limit_mib = self._max_body_bytes / (1 << 20)
+                raise refusal("", f"expected at most {limit_mib:g} MiB in one request")
+            if place is not None:  # counted before it becomes objects, which are larger
+                place.receive_part(len(parts[-1]))
+            has_more = message.get("more_body", False)
+        self._body_read.set()
+        return b"".join(parts)
+
+
 class EventStream:
     """Server-sent events of one request, begun with the first."""
 
-    def __init__(self, send: Send, exchange: Exchange, event_name: Callable[[bytes], str] | None) -> None:
+    def __init__(self, send: Send, exchange: Exchange) -> None:
         self._send = send
         self._exchange = exchange
-        self._event_name = event_name
         self._has_begun = False
 
     async def write(self, data: bytes) -> None:
         """Sends one message, as fast as the client takes it."""
-        name = self._event_name(data) if self._event_name else "message"
-        await self._event(name, self._exchange.response(data))
+        await self._event(self._exchange.event_name(data), self._exchange.response(data))
 
     async def end(self, _scope: Scope, _receive: Receive, _send: Send) -> None:
         """Ends the stream."""
@@ -147,15 +231,3 @@ class EventStream:
 def problem_response(problem: Problem) -> Response:
     """Returns a problem as a whole response."""
     return Response(problem.to_json(), problem.http_code, problem.headers, MEDIA_TYPE)
-
-
-def event_name(message_type: type[ProtoMessage]) -> Callable[[bytes], str]:
-    """Returns what names the events of a stream: the field of the oneof that is set."""
-
-    def name(data: bytes) -> str:
-        message = message_type.FromString(data)
-        while not message.DESCRIPTOR.oneofs:
-            [(_, message)] = message.ListFields()
-        return message.WhichOneof(message.DESCRIPTOR.oneofs[0].name) or "message"
-
-    return name

@@ -22,8 +22,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from server.config import HttpConfig, ListenConfig, TlsConfig
 from server.errors import NotOfferedError, StartupError
-from server.http.endpoint import CallEndpoint, Terms, event_name, problem_response
-from server.http.exchanges import ContractExchange
+from server.http.endpoint import CallEndpoint, problem_response
 from server.http.openapi import to_openapi
 from server.http.page_files import page_guards, page_routes
 from server.http.paths import PATHS, Path
@@ -161,14 +160,9 @@ def to_asgi(table: HandlerTable, config: HttpConfig, listen: ListenConfig, is_se
 
 
 def _endpoint(path: Path, table: HandlerTable, config: HttpConfig, listen: ListenConfig) -> CallEndpoint:
-    make, name = path.make, None
-    if path.request_type is not None and path.response_type is not None:
-        make = partial(ContractExchange, path.request_type, path.response_type)
-        name = event_name(path.response_type) if path.is_stream else None
-    assert make is not None, "a path has messages or an exchange"  # noqa: S101 - our own table
-    timeout_s = None if path.is_stream else config.max_timeout_s
     max_mib = min(listen.max_list_mib, listen.max_receive_mib) if path.is_list else listen.max_receive_mib
-    return CallEndpoint(table.behavior(f"/{path.rpc}"), Terms(make, name, max_mib * MIB, timeout_s))
+    behavior = table.behavior(path.full_name)
+    return CallEndpoint(path, behavior, max_body_bytes=max_mib * MIB, max_timeout_s=config.max_timeout_s)
 
 
 async def _health(is_serving: Callable[[], bool], _request: Request) -> Response:

@@ -49,10 +49,6 @@ _OPENING = re.compile(r"(?:message|oneof|enum|service) (\w+) \{$")
 _FIELD = re.compile(r"(?:optional |repeated )?[\w.<>, ]+ (\w+) = \d+;")
 
 
-def _schema_of(message_type: Any, schemas: Schema) -> Schema:  # noqa: ANN401 - the stubs know two kinds of descriptor
-    return _reference(message_type.DESCRIPTOR, schemas)
-
-
 def to_openapi(operations: Iterable[Path]) -> Schema:
     """Builds the document."""
     schemas: Schema = {"Problem": _PROBLEM}
@@ -60,11 +56,10 @@ def to_openapi(operations: Iterable[Path]) -> Schema:
     for one in operations:
         answer: Schema = {"description": "The answer."}
         operation: Schema = {"summary": one.summary, "responses": {"200": answer, "default": _problem_response()}}
-        if one.response_type is not None:
-            media = "text/event-stream" if one.is_stream else "application/json"
-            answer["content"] = {media: {"schema": _schema_of(one.response_type, schemas)}}
-        if one.request_type is not None:
-            schema = _schema_of(one.request_type, schemas)
+        if one.make is None:
+            media = "text/event-stream" if one.rpc.server_streaming else "application/json"
+            answer["content"] = {media: {"schema": _reference(one.rpc.output_type, schemas)}}
+            schema = _reference(one.rpc.input_type, schemas)
             operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
         paths[one.path] = {one.method.lower(): operation}
     security = {"bearer": {"type": "http", "scheme": "bearer"}}

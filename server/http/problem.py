@@ -41,9 +41,9 @@ class Problem:
         return json.dumps(self.body, ensure_ascii=False).encode()
 
 
-def plain_problem(code: grpc.StatusCode, detail: str, http_code: int | None = None) -> Problem:
+def plain_problem(code: grpc.StatusCode, detail: str) -> Problem:
     """Makes a problem that has no more than a sentence."""
-    number = http_code or HTTP_CODES.get(code, 500)
+    number = HTTP_CODES.get(code, 500)
     body = {"type": "about:blank", "title": code.name, "status": number, "detail": detail}
     return Problem(number, body, {})
 

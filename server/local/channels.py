@@ -11,94 +11,13 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mappin
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from functools import partial
-from typing import Any, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from grpc.aio import EOF
 
 from server.local.local_server import LocalServer, Metadata, Read, cancelled
 
 T = TypeVar("T")
-
-
-class LocalChannel:
-    """A channel for programs without asyncio. It owns the server."""
-
-    def __init__(self, settings: Mapping[str, Any]) -> None:
-        self._server = LocalServer(settings)
-
-    def unary_unary(self, path: str) -> Callable[..., bytes]:
-        """Returns what makes one call."""
-
-        def send(request: bytes, timeout: float | None = None, metadata: Metadata = ()) -> bytes:
-            work = self._server.call(path, once(request), write_nothing, timeout, metadata)
-            return wait(self._server, work) or b""
-
-        return send
-
-    def unary_stream(self, path: str) -> "Callable[..., LocalStream]":
-        """Returns what begins a call with one request."""
-
-        def send(request: bytes, timeout: float | None = None, metadata: Metadata = ()) -> LocalStream:
-            return LocalStream(self._server, partial(self._server.call, path, once(request)), timeout, metadata)
-
-        return send
-
-    def stream_stream(self, path: str) -> "Callable[..., LocalStream]":
-        """Returns what begins a call with many requests."""
-
-        def send(requests: Iterator[bytes], timeout: float | None = None, metadata: Metadata = ()) -> LocalStream:
-            reader = RequestReader(requests)
-            stream = LocalStream(self._server, partial(self._server.call, path, reader.read), timeout, metadata)
-            stream.requests = reader
-            stream.on_end(reader.stop)
-            return stream
-
-        return send
-
-    def close(self) -> None:
-        """Cancels the calls in flight and stops the server."""
-        self._server.close()
-
-
-class AsyncLocalChannel:
-    """A channel for programs with asyncio. It owns the server, whose loop is another than theirs."""
-
-    def __init__(self, settings: Mapping[str, Any]) -> None:
-        self._server = LocalServer(settings)
-
-    def unary_unary(self, path: str) -> "Callable[..., Coroutine[Any, Any, bytes]]":
-        """Returns what makes one call."""
-
-        async def send(request: bytes, timeout: float | None = None, metadata: Metadata = ()) -> bytes:  # noqa: ASYNC109 - gRPC's
-            work = self._server.call(path, once(request), write_nothing, timeout, metadata)
-            return await wait_async(self._server, work) or b""
-
-        return send
-
-    def unary_stream(self, path: str) -> "Callable[..., AsyncLocalStream]":
-        """Returns what begins a call with one request."""
-
-        def send(request: bytes, timeout: float | None = None, metadata: Metadata = ()) -> AsyncLocalStream:
-            return AsyncLocalStream(self._server, partial(self._server.call, path, once(request)), timeout, metadata)
-
-        return send
-
-    def stream_stream(self, path: str) -> "Callable[..., AsyncLocalStream]":
-        """Returns what begins a call with many requests."""
-
-        def send(
-            requests: AsyncIterator[bytes], timeout: float | None = None, metadata: Metadata = ()
-        ) -> AsyncLocalStream:
-            reader = AsyncRequestReader(requests)
-            stream = AsyncLocalStream(self._server, partial(self._server.call, path, reader.read), timeout, metadata)
-            stream.requests = reader
-            return stream
-
-        return send
-
-    async def close(self) -> None:
-        """Cancels the calls in flight and stops the server."""
-        await asyncio.to_thread(self._server.close)
 
 
 class CallStream:
@@ -115,23 +34,22 @@ class CallStream:
         call: Callable[..., Coroutine[Any, Any, Any]],
         timeout: float | None,
         metadata: Metadata,
+        requests: "RequestReader | AsyncRequestReader | None" = None,
     ) -> None:
+        self.requests = requests
         self._server = server
         self._responses: asyncio.Queue[bytes] = asyncio.Queue(1)
         self._call = server.submit(call(self._responses.put, timeout, metadata))
         self._end: asyncio.Future[None] | None = None
-        self.requests: RequestReader | AsyncRequestReader | None = None
-
-    def on_end(self, callback: Callable[[], None]) -> None:
-        """Calls back when the call has ended."""
-        self._call.add_done_callback(lambda _: callback())
+        if isinstance(requests, RequestReader):
+            self._call.add_done_callback(lambda _: requests.stop())
 
     def cancel(self) -> bool:
         """Ends the call."""
         return self._call.cancel()
 
     async def next_response(self) -> bytes | None:
-        """Returns the next response; None behind the last. Runs on the server's loop. Raises LocalCallError."""
+        """Returns the next response; None behind the last. Runs on the server's loop. Raises AioRpcError."""
         if self._end is None:
             self._end = asyncio.wrap_future(self._call)
         if not self._responses.empty():
@@ -239,7 +157,7 @@ class AsyncRequestReader:
 
 
 def wait(server: LocalServer, work: Coroutine[Any, Any, T]) -> T:
-    """Waits for something on the server's loop. Raises LocalCallError; what interrupts the wait cancels the work."""
+    """Waits for something on the server's loop. Raises AioRpcError; what interrupts the wait cancels the work."""
     future = server.submit(work)
     try:
         return future.result()
@@ -279,3 +197,73 @@ async def write_nothing(_: bytes) -> None:
 def _settle(answer: asyncio.Future[Any], data: object) -> None:
     if not answer.done():
         answer.set_result(data)
+
+
+Stream = TypeVar("Stream", bound=CallStream)
+
+
+class AnyChannel(Generic[Stream]):
+    """A channel. It owns the server."""
+
+    stream_type: Callable[..., Stream]
+    reader_type: type[RequestReader] | type[AsyncRequestReader]
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        self._server = LocalServer(settings)
+
+    def unary_stream(self, path: str) -> Callable[..., Stream]:
+        """Returns what begins a call with one request."""
+
+        def send(request: bytes, timeout: float | None = None, metadata: Metadata = ()) -> Stream:
+            call = partial(self._server.call, path, once(request))
+            return self.stream_type(self._server, call, timeout, metadata)
+
+        return send
+
+    def stream_stream(self, path: str) -> Callable[..., Stream]:
+        """Returns what begins a call with many requests."""
+
+        def send(requests: Any, timeout: float | None = None, metadata: Metadata = ()) -> Stream:  # noqa: ANN401 - of either kind
+            reader = self.reader_type(requests)
+            call = partial(self._server.call, path, reader.read)
+            return self.stream_type(self._server, call, timeout, metadata, reader)
+
+        return send
+
+
+class LocalChannel(AnyChannel[LocalStream]):
+    """A channel for programs without asyncio."""
+
+    stream_type, reader_type = LocalStream, RequestReader
+
+    def unary_unary(self, path: str) -> Callable[..., bytes]:
+        """Returns what makes one call."""
+
+        def send(request: bytes, timeout: float | None = None, metadata: Metadata = ()) -> bytes:
+            work = self._server.call(path, once(request), write_nothing, timeout, metadata)
+            return wait(self._server, work) or b""
+
+        return send
+
+    def close(self) -> None:
+        """Cancels the calls in flight and stops the server."""
+        self._server.close()
+
+
+class AsyncLocalChannel(AnyChannel[AsyncLocalStream]):
+    """A channel for programs with asyncio; the server's loop is another than theirs."""
+
+    stream_type, reader_type = AsyncLocalStream, AsyncRequestReader
+
+    def unary_unary(self, path: str) -> Callable[..., Coroutine[Any, Any, bytes]]:
+        """Returns what makes one call."""
+
+        async def send(request: bytes, timeout: float | None = None, metadata: Metadata = ()) -> bytes:  # noqa: ASYNC109 - gRPC's
+            work = self._server.call(path, once(request), write_nothing, timeout, metadata)
+            return await wait_async(self._server, work) or b""
+
+        return send
+
+    async def close(self) -> None:
+        """Cancels the calls in flight and stops the server."""
+        await asyncio.to_thread(self._server.close)

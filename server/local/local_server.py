@@ -12,6 +12,8 @@ from concurrent.futures import Future
 from typing import Any, TypeVar
 
 import grpc
+from grpc.aio import AioRpcError
+from grpc.aio import Metadata as GrpcMetadata
 from precis.errors import error_of
 from precis.rich_status import RichStatus
 
@@ -37,29 +39,14 @@ OFF: Mapping[str, Any] = {
 PEER = "local:0"
 
 
-class LocalCallError(grpc.RpcError):
-    """The failure of a call, with what gRPC's clients ask of one."""
-
-    def __init__(self, code: grpc.StatusCode, details: str, trailing_metadata: Any = ()) -> None:  # noqa: ANN401 - gRPC's
-        super().__init__(details)
-        self._parts = (code, details, trailing_metadata)
-
-    def code(self) -> grpc.StatusCode:
-        """Returns the status code."""
-        return self._parts[0]
-
-    def details(self) -> str:
-        """Returns the message."""
-        return self._parts[1]
-
-    def trailing_metadata(self) -> Any:  # noqa: ANN401 - as gRPC's
-        """Returns the metadata, which hold the rich status."""
-        return self._parts[2]
+def failure(code: grpc.StatusCode, details: str, trailing_metadata: Any = ()) -> AioRpcError:  # noqa: ANN401 - gRPC's
+    """Returns the failure of a call, as gRPC's clients tell it."""
+    return AioRpcError(code, GrpcMetadata(), GrpcMetadata(*trailing_metadata), details)
 
 
-def cancelled() -> LocalCallError:
+def cancelled() -> AioRpcError:
     """Returns the failure of a call that was cancelled, by its caller or by the end of the server."""
-    return LocalCallError(grpc.StatusCode.CANCELLED, "the call was cancelled")
+    return failure(grpc.StatusCode.CANCELLED, "the call was cancelled")
 
 
 class LocalContext(RelayedContext):
@@ -113,7 +100,7 @@ class LocalServer:
         """Makes one call, on the loop: returns its one response, or writes many.
 
         Raises:
-            LocalCallError: it failed; as gRPC's clients would tell.
+            AioRpcError: it failed; as gRPC's clients tell.
         """
         task = asyncio.current_task()
         assert task is not None  # noqa: S101 - a coroutine runs in one
@@ -124,10 +111,10 @@ class LocalServer:
             async with asyncio.timeout(timeout_s):
                 return await self._behavior(path)(None, context)
         except TimeoutError:
-            raise LocalCallError(grpc.StatusCode.DEADLINE_EXCEEDED, "the time for this call is over") from None
+            raise failure(grpc.StatusCode.DEADLINE_EXCEEDED, "the time for this call is over") from None
         except AbortedError as error:
             status = error.status
-            raise LocalCallError(status.code, status.details, status.trailing_metadata) from None
+            raise failure(status.code, str(status.details), status.trailing_metadata) from None
         finally:
             context.done()
             self._calls.discard(task)
@@ -137,7 +124,7 @@ class LocalServer:
             handler = table.find(path)
             if handler is not None:
                 return _plain(handler) if handler.unary_unary else table.behavior(path)
-        raise LocalCallError(grpc.StatusCode.UNIMPLEMENTED, f"there is no method {path}")
+        raise failure(grpc.StatusCode.UNIMPLEMENTED, f"there is no method {path}")
 
     def _main(self, settings: Mapping[str, Any]) -> None:
         try:

@@ -17,7 +17,6 @@ from typing import Any
 import grpc
 from google.protobuf import descriptor_pool, text_format
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
-from google.protobuf.message_factory import GetMessageClass
 from grpc import StatusCode
 from grpc_health.v1.health import SERVICE_NAME as HEALTH_SERVICE
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
@@ -110,21 +109,10 @@ class HealthServicer(HealthBase):
             await context.abort(StatusCode.NOT_FOUND, "this server has no service of that name")
         return HealthCheckResponse(status=self._status(request.service))
 
-    async def List(self, request: object, context: Context) -> Any:  # noqa: ANN401 - of a class made below
-        """Returns the status of every service."""
-        statuses = {name: HealthCheckResponse(status=self._status(name)) for name in sorted(self._services)}
-        return _list_message("HealthListResponse")(statuses=statuses)
-
     def add_to(self, table: HandlerTable) -> None:
         """Offers the methods: no key, no log line, no limit, since probes come every few seconds."""
         server: Any = table
         add_HealthServicer_to_server(self, server)
-        handler = grpc.unary_unary_rpc_method_handler(
-            self.List,
-            request_deserializer=_list_message("HealthListRequest").FromString,
-            response_serializer=_list_message("HealthListResponse").SerializeToString,
-        )
-        table.add_registered_method_handlers(HEALTH_SERVICE, {"List": handler})
 
     async def Watch(self, request: HealthCheckRequest, context: Context) -> AsyncGenerator[HealthCheckResponse, None]:
         """Sends the status now and at every change, until the server stops. Errors: RESOURCE_EXHAUSTED."""
@@ -160,36 +148,6 @@ class HealthServicer(HealthBase):
     def _notify(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
-
-
-_LIST_FILE = """
-name: "grpc/health/v1/health_list.proto" package: "grpc.health.v1" syntax: "proto3"
-message_type { name: "HealthListRequest" }
-message_type {
-  name: "HealthListResponse"
-  field {
-    name: "statuses" number: 1 label: LABEL_REPEATED type_name: ".grpc.health.v1.HealthListResponse.StatusesEntry"
-  }
-  nested_type {
-    name: "StatusesEntry" options { map_entry: true }
-    field { name: "key" number: 1 label: LABEL_OPTIONAL type: TYPE_STRING }
-    field { name: "value" number: 2 label: LABEL_OPTIONAL type_name: ".grpc.health.v1.HealthCheckResponse" }
-  }
-}
-"""
-
-
-def _list_message(name: str) -> Any:  # noqa: ANN401 - a class
-    """Returns a message of Health/List, which grpcio-health-checking does not have yet."""
-    pool, full_name = descriptor_pool.Default(), f"grpc.health.v1.{name}"
-    try:
-        found = pool.FindMessageTypeByName(full_name)
-    except KeyError:
-        file = text_format.Parse(_LIST_FILE, FileDescriptorProto())
-        file.dependency.append(HealthCheckResponse.DESCRIPTOR.file.name)
-        pool.AddSerializedFile(file.SerializeToString())
-        found = pool.FindMessageTypeByName(full_name)
-    return GetMessageClass(found)
 
 
 class ReflectionServicer(ServerReflectionServicer):

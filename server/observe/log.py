@@ -19,7 +19,7 @@ from typing import Any, Self, TextIO
 
 from pythonjsonlogger.json import JsonFormatter
 
-from server.config import LogConfig, LogFormat
+from server.config import LogConfig
 
 _PAIRS = re.compile(r"[a-z_]+=")
 
@@ -33,7 +33,7 @@ def configured(config: LogConfig) -> Iterator[None]:
     logging.getLogger("httpx2").setLevel(logging.WARNING)  # its line for each request is the span's business
     root = logging.getLogger()
     with LogWriter(sys.stderr, delay_s=config.delay_s) as writer:
-        writer.setFormatter(JsonLineFormatter() if config.format is LogFormat.JSON else KeyValueFormatter())
+        writer.setFormatter(JsonLineFormatter() if config.format == "json" else KeyValueFormatter())
         root.setLevel(config.level.upper())
         root.addHandler(writer)
         try:

@@ -27,7 +27,6 @@ _LONG_RPCS = (
 )
 CALL_BUCKETS = dict.fromkeys(_THOROUGH_RPCS, THOROUGH) | dict.fromkeys(_LONG_RPCS, LONG)
 """By the name of the RPC, `FAST` for all others."""
-QUEUE_SECONDS = (0.01, 0.05, 0.25, 1.0, 5.0, 30.0)
 MOST_CALLERS = 50  # with a series of their own; all others share one
 OTHERS = "others"
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
@@ -91,7 +90,7 @@ class CallMetrics:
             f"Wait of a call's items, by the beginning of its key's digest; `{OTHERS}` beyond {MOST_CALLERS} keys.",
             ["caller"],
             registry=registry,
-            buckets=QUEUE_SECONDS,
+            buckets=(0.01, 0.05, 0.25, 1.0, 5.0, 30.0),
         )
         self._queue_of: dict[str, Histogram] = {}
         self._in_flight = Gauge("precis_calls_in_flight", "Calls that have started and not ended.", registry=registry)
@@ -138,9 +137,6 @@ def show_models(registry: CollectorRegistry, models: Mapping[str, ModelIdentity]
         )
 
 
-ROWS = (1, 2, 4, 8, 12, 16, 24, 32, 64, 128, 256)
-SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75)
-
 GAUGES = {
     "pending_items": "Items admitted and not answered.",
     "pending_tokens": "Tokens admitted and not computed.",
@@ -171,10 +167,14 @@ class BatchMetrics:
             return Histogram(f"precis_batch_{name}", text, ["model"], registry=registry, buckets=buckets)
 
         self._families = (
-            histogram("rows", "Rows in one forward pass.", ROWS),
+            histogram("rows", "Rows in one forward pass.", (1, 2, 4, 8, 12, 16, 24, 32, 64, 128, 256)),
             histogram("queue_seconds", "Wait of the oldest row of a batch.", SECONDS),
             histogram("compute_seconds", "Time of one forward pass.", SECONDS),
-            histogram("padding_share", "Share of a batch's tokens that is padding.", SHARES),
+            histogram(
+                "padding_share",
+                "Share of a batch's tokens that is padding.",
+                (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75),
+            ),
         )
         self._models: dict[str, list[Histogram]] = {}  # labels looked up once: that costs more than to observe
 

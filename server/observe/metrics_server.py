@@ -11,9 +11,9 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 from prometheus_client import CollectorRegistry, make_wsgi_app
 
+from pipeline.errors import needs_extra
 from server.config import MetricsConfig
 from server.errors import StartupError
-from server.observe.otlp_metrics import pushed
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIEnvironment
@@ -90,8 +90,18 @@ class MetricsServer:
 
 @contextmanager
 def offered(config: MetricsConfig, registry: CollectorRegistry, is_ready: Callable[[], bool]) -> Iterator[int]:
-    """Offers and sends metrics, as the settings say, while entered. Yields the port of the page; 0 without one."""
-    with pushed(config, registry), ExitStack() as stack:
+    """Offers and sends metrics, as the settings say, while entered. Yields the port of the page; 0 without one.
+
+    Raises:
+        StartupError: the port cannot be had, or the extra that sends is missing.
+    """
+    with ExitStack() as stack:
+        if config.otlp_endpoint is not None:
+            try:
+                from server.observe.otlp_metrics import pushed  # noqa: PLC0415 - only with the extra
+            except ImportError as error:
+                raise StartupError(f"metrics.otlp_endpoint {needs_extra('tracing')}") from error
+            stack.enter_context(pushed(config, registry))
         yield stack.enter_context(MetricsServer(config, registry, is_ready)).port if config.enabled else 0
 
 

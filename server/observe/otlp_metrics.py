@@ -9,42 +9,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
+from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+from opentelemetry.sdk.metrics import export as sdk
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import Metric
 from prometheus_client.samples import Sample
 
-from pipeline.errors import needs_extra
 from server.config import MetricsConfig
-from server.errors import StartupError
 from server.observe.tracing import process_attributes
 
-if TYPE_CHECKING:
-    from opentelemetry.sdk.metrics import export as sdk
-
 _TIMEOUT_S = 5.0  # of one export, and of the last one after SIGTERM
+_CUMULATIVE = sdk.AggregationTemporality.CUMULATIVE
 _SUMS = {"counter": "_total", "gauge": "", "info": "_info", "unknown": ""}
 """The ending of the samples that count, by the kind of metric that is one number."""
 
 
 @contextmanager
 def pushed(config: MetricsConfig, registry: CollectorRegistry) -> Iterator[None]:
-    """Sends every `otlp_every_s` while entered, and once more at the end. Does nothing without an endpoint.
-
-    Raises:
-        StartupError: the extra is missing.
-    """
-    if config.otlp_endpoint is None:
-        yield
-        return
-    try:
-        from opentelemetry.exporter.otlp.proto.http.metric_exporter import (  # noqa: PLC0415 - only with the extra
-            OTLPMetricExporter,
-        )
-    except ImportError as error:
-        raise StartupError(f"metrics.otlp_endpoint {needs_extra('tracing')}") from error
+    """Sends every `otlp_every_s` while entered, and once more at the end."""
     headers = {name: value.get_secret_value() for name, value in config.otlp_headers.items()}
     exporter = OTLPMetricExporter(config.otlp_endpoint, headers=headers, timeout=_TIMEOUT_S)
     snapshots, is_over = Snapshots(registry), threading.Event()
@@ -68,48 +55,41 @@ class Snapshots:
     """Turns what a registry holds into OpenTelemetry's own data."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        from opentelemetry.sdk.metrics import export  # noqa: PLC0415 - only with the extra
-        from opentelemetry.sdk.resources import Resource  # noqa: PLC0415
-        from opentelemetry.sdk.util.instrumentation import InstrumentationScope  # noqa: PLC0415
-
-        self._sdk = export
         self._resource = Resource.create({**process_attributes(), "service.instance.id": uuid4().hex})
         self._scope = InstrumentationScope("precis", version("precis"))
         self._registry = registry
         self._began_ns = time.time_ns()
 
-    def take(self) -> "sdk.MetricsData":
+    def take(self) -> sdk.MetricsData:
         """Reads all metrics now."""
         now_ns = time.time_ns()
         metrics = [self._metric(family, now_ns) for family in self._registry.collect()]
-        scope = self._sdk.ScopeMetrics(self._scope, [one for one in metrics if one.data.data_points], "")
-        return self._sdk.MetricsData([self._sdk.ResourceMetrics(self._resource, [scope], "")])
+        scope = sdk.ScopeMetrics(self._scope, [one for one in metrics if one.data.data_points], "")
+        return sdk.MetricsData([sdk.ResourceMetrics(self._resource, [scope], "")])
 
-    def _metric(self, family: Metric, now_ns: int) -> "sdk.Metric":
+    def _metric(self, family: Metric, now_ns: int) -> sdk.Metric:
         times = (self._began_ns, now_ns)
         if family.type == "histogram":
-            data: Any = self._sdk.Histogram(self._histograms(family.samples, times), _cumulative(self._sdk))
-            return self._sdk.Metric(family.name, family.documentation, family.unit, data)
+            data: Any = sdk.Histogram(self._histograms(family.samples, times), _CUMULATIVE)
+            return sdk.Metric(family.name, family.documentation, family.unit, data)
         name = family.name + _SUMS.get(family.type, "")
-        points = [
-            self._sdk.NumberDataPoint(one.labels, *times, one.value) for one in family.samples if one.name == name
-        ]
+        points = [sdk.NumberDataPoint(one.labels, *times, one.value) for one in family.samples if one.name == name]
         is_counter = family.type == "counter"
-        data = self._sdk.Sum(points, _cumulative(self._sdk), is_counter) if is_counter else self._sdk.Gauge(points)
-        return self._sdk.Metric(name, family.documentation, family.unit, data)
+        data = sdk.Sum(points, _CUMULATIVE, is_counter) if is_counter else sdk.Gauge(points)
+        return sdk.Metric(name, family.documentation, family.unit, data)
 
-    def _histograms(self, samples: Sequence[Sample], times: tuple[int, int]) -> "list[sdk.HistogramDataPoint]":
+    def _histograms(self, samples: Sequence[Sample], times: tuple[int, int]) -> list[sdk.HistogramDataPoint]:
         series = groupby((one for one in samples if not one.name.endswith("_created")), _series_of)
         return [self._histogram(dict(labels), list(parts), times) for labels, parts in series]
 
     def _histogram(
         self, labels: Mapping[str, str], parts: Sequence[Sample], times: tuple[int, int]
-    ) -> "sdk.HistogramDataPoint":
+    ) -> sdk.HistogramDataPoint:
         """Makes one series: Prometheus counts all that lies below a bound, OpenTelemetry what lies between two."""
         buckets = [one for one in parts if one.name.endswith("_bucket")]
         [total] = [one.value for one in parts if one.name.endswith("_sum")]
         below = [0, *(int(one.value) for one in buckets)]
-        return self._sdk.HistogramDataPoint(
+        return sdk.HistogramDataPoint(
             labels,
             *times,
             count=below[-1],
@@ -123,7 +103,3 @@ class Snapshots:
 
 def _series_of(sample: Sample) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name, value in sample.labels.items() if name != "le")
-
-
-def _cumulative(sdk: Any) -> Any:  # noqa: ANN401 - a module, and an enumeration of it
-    return sdk.AggregationTemporality.CUMULATIVE

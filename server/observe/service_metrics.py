@@ -5,6 +5,7 @@ Prometheus metrics of answers to questions about quality: kinds, attempts, and h
 Prometheus metrics of summaries. Every label has a few fixed values.
 """
 
+from collections.abc import Sequence
 from itertools import product
 
 from precis.v1 import summarize_pb2 as pb
@@ -22,7 +23,6 @@ from pipeline.summarize.result import SummaryResult
 from pipeline.summarize.storage.records import Stage, SummaryStatus
 from server.backends import ChosenWriter
 
-SCORES = tuple(float(score) for score in range(11))
 LOSSES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
@@ -36,7 +36,7 @@ class Makers:
         """Makes a counter."""
         return Counter(f"precis_{name}", text, labels, registry=self._registry)
 
-    def histogram(self, name: str, text: str, buckets: tuple[float, ...], *labels: str) -> Histogram:
+    def histogram(self, name: str, text: str, buckets: Sequence[float], *labels: str) -> Histogram:
         """Makes a histogram; `buckets` are upper bounds."""
         return Histogram(f"precis_{name}", text, labels, registry=self._registry, buckets=buckets)
 
@@ -66,7 +66,7 @@ class JudgeMetrics:
         self._judgements = make.counter("judgements", "Judgements made, or answered from the cache.", "cached")
         self._metrics = make.counter("judged_metrics", "Metrics of judgements made.", "framework", "metric", "status")
         text = "Scores of judgements made, without those that Ultra abstains from."
-        self._scores = make.histogram("judged_score", text, SCORES, "framework", "metric")
+        self._scores = make.histogram("judged_score", text, tuple(range(11)), "framework", "metric")
 
     def observe(self, judgement: Judgement) -> None:
         """Counts one judgement. The metrics of a cached one were counted when it was made."""
@@ -90,7 +90,9 @@ class AnswerMetrics:
         self._needs = make.counter("replan_needs", "What answers lacked; one may lack several things.", "rpc", "reason")
         self._replans = make.counter("replans", "Plans of Assess after the first, by what they were to find.", "reason")
         self._ended = make.counter("assessments", "Assessments that ended, by their last step.", "stage")
-        self._iterations = make.histogram("assess_replans", "Replannings of one assessment that answered.", REPLANS)
+        self._iterations = make.histogram(
+            "assess_replans", "Replannings of one assessment that answered.", tuple(range(6))
+        )
         for reason in ReplanReason:
             self._replans.labels(reason)
             for rpc in ("synthesize", "assess"):
@@ -122,7 +124,6 @@ class AnswerMetrics:
                     self._iterations.observe(event.iteration_count)
 
 
-REPLANS = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
 AUTHORS = ("deterministic", "language_model", "degraded")
 
 
@@ -130,9 +131,6 @@ def _kind_of(author: str) -> str:
     return author if author == DETERMINISTIC else "language_model"
 
 
-RUN_SECONDS = (0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 180.0, 600.0, 1_800.0, 3_600.0, 10_800.0)
-CALL_SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 180.0)
-SHARES = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99, 1.0)
 STAGES = (Stage.MAP, Stage.COMPRESS, Stage.REDUCE, Stage.REFLECT, Stage.TOPICS, Stage.JSON)
 
 
@@ -150,11 +148,14 @@ class SummaryMetrics(SummaryObserver):
         self._tokens = make.counter("summary_tokens", "Tokens of the calls that were made.", "phase", "kind")
         self._active = Gauge("precis_summaries_active", "Runs in progress.", registry=registry)
         self._writer = Gauge("precis_summary_writer", "1 for who writes.", ["kind", "identity"], registry=registry)
-        self._seconds = make.histogram("summary_seconds", "Time of a run that was done.", RUN_SECONDS)
+        run_seconds = (0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 180.0, 600.0, 1_800.0, 3_600.0, 10_800.0)
+        self._seconds = make.histogram("summary_seconds", "Time of a run that was done.", run_seconds)
         text = "Share of a document's technical terms that its summary has, of runs that were done."
-        self._retained = make.histogram("summary_retained_share", text, SHARES)
+        shares = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99, 1.0)
+        self._retained = make.histogram("summary_retained_share", text, shares)
         text = "Time of a call that was made, its retries and waits included."
-        self._call_seconds = make.histogram("summary_call_seconds", text, CALL_SECONDS, "phase")
+        call_seconds = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 180.0)
+        self._call_seconds = make.histogram("summary_call_seconds", text, call_seconds, "phase")
         self._show_zeros()
 
     def written_by(self, chosen: ChosenWriter | None) -> None:

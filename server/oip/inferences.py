@@ -19,17 +19,13 @@ from inference.errors import InputTooLongError, ListTooLongError
 from inference.front_doors import ItemBatch
 from pipeline.errors import InvalidInputError
 from server.config import LimitsConfig
-from server.oip.signatures import NUMBER, TEXT, Signature, TensorSignature
-from server.oip.tensors import Tensor, refusal
+from server.oip.tensors import NUMBER, TEXT, Signature, Tensor, TensorSignature, refusal
 from server.rpc.admission import Context
 from server.rpc.models import ROLES
 from server.rpc.streams import map_concurrently
-from server.services.inference import all_fit, refuse, text_violations, to_invalid_request
+from server.services.inference import check_texts, to_invalid_request
 
 ONNX = "onnxruntime_onnx"
-MAX_JUDGED_ROWS = 32
-JUDGED_AT_ONCE = 4
-DEFAULT_FRAMEWORK = "ultra"
 
 _METRICS = judge_pb2.JudgeMetricName.values()[1:]
 _FRAMEWORKS = {word_of(judge_pb2.JudgeFramework, number): number for number in judge_pb2.JudgeFramework.values()[1:]}
@@ -55,22 +51,8 @@ class InferenceRequest:
     parameters: Any  # map of names to InferParameter
 
 
-@dataclass(frozen=True, slots=True)
-class InferenceOutcome:
-    """The outputs by name, and what it took to compute them."""
-
-    tensors: dict[str, Tensor]
-    queue_s: float = 0.0
-    compute_s: float = 0.0
-    cache_hit_count: int = 0
-
-    @classmethod
-    def of(cls, batch: ItemBatch, output: str) -> "InferenceOutcome":
-        """Takes what the engine computed. Raises InferenceError: there is no response for some of the rows alone."""
-        for error in batch.errors.values():
-            raise error
-        timings = batch.timings
-        return cls({output: batch.values}, timings.queue_s, timings.compute_s, batch.cache_hit_count)
+Outcome = tuple[dict[str, Tensor], ItemBatch | None]
+"""The outputs by name; and what the engine computed, where one batch was all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +67,18 @@ class EngineInference:
     ask: Callable[[Sequence[Any], Call], Awaitable[ItemBatch]]
     limits: LimitsConfig
 
-    async def infer(self, request: InferenceRequest) -> InferenceOutcome:
+    async def infer(self, request: InferenceRequest) -> Outcome:
         """Computes all rows. Raises InvalidRequestError or InferenceError."""
         names, texts = self.signature.input_names, request.texts
         for name, column in zip(names, texts, strict=True):
-            _check_texts(name, column, self.limits)
+            check_texts(column, self.limits, partial("{}[{}]".format, name))
         try:
             batch = await self.ask(texts[0] if len(texts) == 1 else list(zip(*texts, strict=True)), request.call)
         except (InputTooLongError, ListTooLongError) as error:
             raise to_invalid_request(error, names[-1]) from error
-        return InferenceOutcome.of(batch, self.signature.outputs[0].name)
+        for failure in batch.errors.values():
+            raise failure  # there is no response for some of the rows alone
+        return {self.signature.outputs[0].name: batch.values}, batch
 
 
 class JudgeInference:
@@ -107,9 +91,9 @@ class JudgeInference:
         self._servicer = servicer
         inputs = (TensorSignature("source", TEXT), TensorSignature("summary", TEXT))
         outputs = (TensorSignature("scores", NUMBER, len(_METRICS)), TensorSignature("evidence", TEXT))
-        self.signature = Signature("judge", "precis", inputs, outputs, MAX_JUDGED_ROWS, is_batched=False)
+        self.signature = Signature("judge", "precis", inputs, outputs, max_rows=32, is_batched=False)
 
-    async def infer(self, request: InferenceRequest) -> InferenceOutcome:
+    async def infer(self, request: InferenceRequest) -> Outcome:
         """Judges all rows, a few at once. Raises InvalidInputError and what Judge raises."""
         framework = _framework(request.parameters)
         view = common_pb2.RESULT_VIEW_CLAIMS if "evidence" in request.wanted else common_pb2.RESULT_VIEW_SCORES
@@ -117,14 +101,14 @@ class JudgeInference:
             frameworks=[framework], view=view, priority=_PRIORITIES[request.call.priority]
         )
         judge = partial(self._judge_row, template, request.context)
-        async with aclosing(map_concurrently(_rows(request), judge, limit=JUDGED_AT_ONCE)) as judged:
+        async with aclosing(map_concurrently(_rows(request), judge, limit=4)) as judged:
             results = {row: result async for row, result in judged}
         ordered = [results[row] for row in range(len(results))]
         scores = np.array([_scores(result) for result in ordered], dtype=np.float32)
         tensors: dict[str, Tensor] = {"scores": scores}
         if "evidence" in request.wanted:
             tensors["evidence"] = [_to_json(result) for result in ordered]
-        return InferenceOutcome(tensors)
+        return tensors, None
 
     async def _judge_row(
         self, template: judge_pb2.JudgeRequest, context: Context, row: tuple[int, str, str]
@@ -162,14 +146,9 @@ def open_inferences(engine: Engine, limits: LimitsConfig, judge: JudgeServiceSer
     return {inference.signature.name: inference for inference in inferences}
 
 
-def _check_texts(name: str, texts: Sequence[str], limits: LimitsConfig) -> None:
-    if not all_fit(texts, limits):
-        refuse(text_violations(((f"{name}[{row}]", text) for row, text in enumerate(texts)), limits))
-
-
 def _framework(parameters: Any) -> judge_pb2.JudgeFramework.ValueType:  # noqa: ANN401 - a map of protobuf's
     if "framework" not in parameters:
-        return _FRAMEWORKS[DEFAULT_FRAMEWORK]
+        return _FRAMEWORKS["ultra"]
     parameter: open_inference_pb2.InferParameter = parameters["framework"]
     number = _FRAMEWORKS.get(parameter.string_param)
     if not number:

@@ -6,8 +6,8 @@ deadline and priority.
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import aclosing, contextmanager
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
@@ -21,10 +21,8 @@ from inference.call import Call, Priority
 from inference.engine import Engine
 from inference.errors import DeadlineExpiredError
 from server.errors import ModelNotLoadedError, NotOfferedError, UnservedModelError
-from server.oip.inferences import NAMES, Inference, InferenceOutcome, InferenceRequest
-from server.oip.records import ModelRecord, counted
-from server.oip.signatures import VERSION, to_config, to_metadata
-from server.oip.tensors import read_texts, refusal, wanted_outputs, write_tensor
+from server.oip.inferences import NAMES, Inference, InferenceRequest, Outcome
+from server.oip.tensors import VERSION, read_texts, refusal, to_config, to_metadata, wanted_outputs, write_tensor
 from server.rpc.admission import Context
 from server.rpc.handlers import HandlerTable
 from server.rpc.models import to_call
@@ -63,7 +61,7 @@ class OpenInferenceServicer(GRPCInferenceServiceServicer):
         self._engine = engine
         self._inferences = inferences
         self._stopping = stopping
-        self._records = {name: ModelRecord() for name in inferences}
+        self._statistics = {name: pb.ModelStatistics(name=name, version=VERSION) for name in inferences}
 
     def add_unoffered_to(self, table: HandlerTable) -> None:
         """Adds the RPCs of Triton's that only say why they are not there."""
@@ -119,8 +117,8 @@ class OpenInferenceServicer(GRPCInferenceServiceServicer):
     async def ModelInfer(self, request: pb.ModelInferRequest, context: Context) -> pb.ModelInferResponse:
         """Computes all rows of a request."""
         inference = self._find(request.model_name, request.model_version)
-        with counted(self._records[request.model_name]) as record:
-            return await self._infer(inference, request, context, record)
+        with counted(self._statistics[request.model_name]):
+            return await self._infer(inference, request, context)
 
     async def ModelStreamInfer(
         self, request_iterator: AsyncIterator[pb.ModelInferRequest | MalformedRequest], context: Context
@@ -161,7 +159,7 @@ class OpenInferenceServicer(GRPCInferenceServiceServicer):
         return item.index, response
 
     async def _infer(
-        self, inference: Inference, request: pb.ModelInferRequest, context: Context, record: ModelRecord
+        self, inference: Inference, request: pb.ModelInferRequest, context: Context
     ) -> pb.ModelInferResponse:
         if len(request.id) > MAX_ITEM_ID_CHARS:
             raise refusal("id", f"expected at most {MAX_ITEM_ID_CHARS} characters, got {len(request.id)}")
@@ -170,13 +168,19 @@ class OpenInferenceServicer(GRPCInferenceServiceServicer):
         texts = read_texts(request, signature)
         call = _to_call(request, context)
         parsed = InferenceRequest(texts, frozenset(tensor.name for tensor in wanted), call, context, request.parameters)
-        outcome = await (_infer_in_time(inference, parsed) if request.parameters else inference.infer(parsed))
-        record.count(len(texts[0]), outcome)
-        noted = current_call()
-        noted.item_count, noted.queue_ms = len(texts[0]), outcome.queue_s * 1e3
+        tensors, batch = await (_infer_in_time(inference, parsed) if request.parameters else inference.infer(parsed))
+        noted, statistics = current_call(), self._statistics[signature.name]
+        noted.item_count = len(texts[0])
+        statistics.inference_count += len(texts[0])
+        if batch is not None:
+            noted.queue_ms = batch.timings.queue_s * 1e3
+            measured = statistics.inference_stats
+            _add(measured.queue, batch.timings.queue_s)
+            _add(measured.compute_infer, batch.timings.compute_s)
+            _add(measured.cache_hit, 0.0, batch.cache_hit_count)
         response = pb.ModelInferResponse(model_name=signature.name, model_version=VERSION, id=request.id)
         for tensor in wanted:
-            write_tensor(response, tensor, outcome.tensors[tensor.name])
+            write_tensor(response, tensor, tensors[tensor.name])
         return response
 
     def _find(self, name: str, asked_version: str) -> Inference:
@@ -194,12 +198,29 @@ class OpenInferenceServicer(GRPCInferenceServiceServicer):
         return "" if self._engine.is_ready else "a worker is starting again"
 
     def _to_statistics(self, name: str) -> pb.ModelStatistics:
-        record = self._records[name]
-        statistics = self._engine.statistics().models.get(NAMES[name])
-        return record.to_message(name, statistics.batches if statistics else record.success_count)
+        counts, computed = self._statistics[name], self._engine.statistics().models.get(NAMES[name])
+        counts.execution_count = computed.batches if computed else counts.inference_stats.success.count
+        return counts
 
 
-async def _infer_in_time(inference: Inference, request: InferenceRequest) -> InferenceOutcome:
+@contextmanager
+def counted(statistics: pb.ModelStatistics) -> Iterator[None]:
+    """Counts one request, however it ends."""
+    started_s, ending = time.monotonic(), statistics.inference_stats.fail
+    statistics.last_inference = time.time_ns() // 1_000_000
+    try:
+        yield
+        ending = statistics.inference_stats.success
+    finally:
+        _add(ending, time.monotonic() - started_s)
+
+
+def _add(duration: pb.StatisticDuration, seconds: float, count: int = 1) -> None:
+    duration.count += count
+    duration.ns += round(seconds * 1e9)
+
+
+async def _infer_in_time(inference: Inference, request: InferenceRequest) -> Outcome:
     """Computes within the deadline that the parameters may set. gRPC itself sees to that of the call."""
     deadline_s = request.call.deadline_s
     try:

@@ -1,4 +1,4 @@
-"""Reads texts out of the tensors of a request, and writes tensors into a response.
+"""Inputs and outputs of the models: how they are described, texts read out of requests, tensors written into responses.
 
 Data flow: `inputs` with their elements, typed or raw -> one list of texts for each input of the model; and rows of
 numbers or texts -> `outputs` with raw elements. Answers are raw whatever the request was: that is all that Triton's
@@ -6,19 +6,92 @@ client reads.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from precis.oip import open_inference_pb2 as pb
 
 from pipeline.protocols import Float32
 from server.errors import FieldViolation, InvalidRequestError
-from server.oip.signatures import NUMBER, TEXT, Signature, TensorSignature
 
-LENGTH_BYTES = 4  # before each text of a raw tensor: little-endian
-REFUSED_PARAMETERS = ("shared_memory_region", "classification")
+VERSION = "1"
+TEXT = "BYTES"
+NUMBER = "FP32"
 
 Tensor = Float32 | Sequence[bytes]
 InputTensor = pb.ModelInferRequest.InferInputTensor
+
+_DATA_TYPES = {TEXT: pb.TYPE_STRING, NUMBER: pb.TYPE_FP32}
+
+
+@dataclass(frozen=True, slots=True)
+class TensorSignature:
+    """One input or output: a matrix with a row for each item.
+
+    Attributes:
+        name: by which requests and responses name it.
+        datatype: TEXT or NUMBER.
+        columns: numbers or texts of a row.
+    """
+
+    name: str
+    datatype: str
+    columns: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a client has to know of a model.
+
+    Attributes:
+        name: of the model.
+        platform: what computes it.
+        max_rows: most rows of a request.
+        is_batched: rows of several requests meet in one batch.
+    """
+
+    name: str
+    platform: str
+    inputs: tuple[TensorSignature, ...]
+    outputs: tuple[TensorSignature, ...]
+    max_rows: int
+    is_batched: bool = True
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """Names of the inputs, in their order."""
+        return tuple(tensor.name for tensor in self.inputs)
+
+
+def to_metadata(signature: Signature) -> pb.ModelMetadataResponse:
+    """Describes a model as KServe does; the first dimension, the rows, is not known."""
+    tensor = pb.ModelMetadataResponse.TensorMetadata
+    return pb.ModelMetadataResponse(
+        name=signature.name,
+        versions=[VERSION],
+        platform=signature.platform,
+        inputs=[tensor(name=one.name, datatype=one.datatype, shape=[-1, one.columns]) for one in signature.inputs],
+        outputs=[tensor(name=one.name, datatype=one.datatype, shape=[-1, one.columns]) for one in signature.outputs],
+    )
+
+
+def to_config(signature: Signature) -> pb.ModelConfig:
+    """Describes a model as Triton does; the dimensions leave out the rows."""
+    inputs, outputs = signature.inputs, signature.outputs
+    config = pb.ModelConfig(
+        name=signature.name,
+        platform=signature.platform,
+        max_batch_size=signature.max_rows,
+        input=[pb.ModelInput(name=one.name, data_type=_DATA_TYPES[one.datatype], dims=[one.columns]) for one in inputs],
+        output=[
+            pb.ModelOutput(name=one.name, data_type=_DATA_TYPES[one.datatype], dims=[one.columns]) for one in outputs
+        ],
+        backend=signature.platform,
+        model_transaction_policy=pb.ModelTransactionPolicy(decoupled=False),
+    )
+    if signature.is_batched:
+        config.dynamic_batching.CopyFrom(pb.ModelDynamicBatching(priority_levels=2, default_priority_level=1))
+    return config
 
 
 def read_texts(request: pb.ModelInferRequest, signature: Signature) -> list[list[str]]:
@@ -92,7 +165,7 @@ def _check_parameters(tensor: InputTensor | pb.ModelInferRequest.InferRequestedO
     """Refuses what would change the meaning of a tensor; other parameters are ignored. Raises InvalidRequestError."""
     if not tensor.parameters:
         return
-    for name in REFUSED_PARAMETERS:
+    for name in ("shared_memory_region", "classification"):
         if name in tensor.parameters:
             raise refusal(f"{field}.parameters.{name}", "expected none: this server does not have this extension")
 
@@ -105,15 +178,15 @@ def _typed(tensor: InputTensor, rows: int, place: str) -> Sequence[bytes]:
 
 
 def _split(data: bytes, rows: int, place: str) -> list[bytes]:
-    """Takes a raw tensor of texts apart. Raises InvalidRequestError."""
+    """Takes a raw tensor of texts apart, each behind its length in 4 bytes. Raises InvalidRequestError."""
     elements: list[bytes] = []
     at = 0
     for _ in range(rows):
-        begin = at + LENGTH_BYTES
+        begin = at + 4
         at = begin + int.from_bytes(data[at:begin], "little")
         elements.append(data[begin:at])
     if at != len(data):  # too short as well: a slice behind the end is empty, and a length counts as if it were there
-        expected = f"expected {rows} texts, each behind its length in {LENGTH_BYTES} bytes"
+        expected = f"expected {rows} texts, each behind its length in 4 bytes"
         raise refusal(place, f"{expected}, got {len(data)} bytes that are something else")
     return elements
 
@@ -128,7 +201,7 @@ def _decode(elements: Sequence[bytes], name: str) -> list[str]:
 
 
 def _joined(texts: Sequence[bytes]) -> bytes:
-    return b"".join(part for text in texts for part in (len(text).to_bytes(LENGTH_BYTES, "little"), text))
+    return b"".join(part for text in texts for part in (len(text).to_bytes(4, "little"), text))
 
 
 def refusal(field: str, description: str) -> InvalidRequestError:

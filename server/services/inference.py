@@ -6,8 +6,9 @@ Turns what the inference package answers into the messages of InferenceService.
 """
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import chain, islice
 
 from precis.v1 import common_pb2, inference_pb2
 from precis.v1.inference_pb2_grpc import InferenceServiceServicer
@@ -84,24 +85,44 @@ MAX_VIOLATIONS = 10  # of one response: they travel in a header, whose size clie
 def parse_texts(request: inference_pb2.EmbedRequest, limits: LimitsConfig) -> list[str]:
     """Returns the texts of an Embed request. Raises InvalidRequestError naming each wrong field."""
     texts = list(request.texts)
-    if not all_fit(texts, limits) or len(texts) > limits.max_items or request.priority:
-        named = ((f"texts[{index}]", text) for index, text in enumerate(texts))
-        refuse(_violations(request.priority, "texts", len(texts), named, limits))
+    wrong = _wrong_lists(request.priority, "texts", len(texts), limits)
+    check_texts(texts, limits, lambda index: f"texts[{index}]", wrong)
     return texts
 
 
 def parse_pairs(request: inference_pb2.EntailRequest, limits: LimitsConfig) -> list[tuple[str, str]]:
     """Returns premise and hypothesis of every pair. Raises InvalidRequestError naming each wrong field."""
     pairs = [(pair.premise, pair.hypothesis) for pair in request.pairs]
-    is_fit = all_fit([text for pair in pairs for text in pair], limits)
-    if not is_fit or len(pairs) > limits.max_items or request.priority:
-        named = (
-            (f"pairs[{index}].{side}", text)
-            for index, pair in enumerate(pairs)
-            for side, text in zip(("premise", "hypothesis"), pair, strict=True)
-        )
-        refuse(_violations(request.priority, "pairs", len(pairs), named, limits))
+    wrong = _wrong_lists(request.priority, "pairs", len(pairs), limits)
+    sides = ("premise", "hypothesis")
+    texts = [text for pair in pairs for text in pair]
+    check_texts(texts, limits, lambda index: f"pairs[{index // 2}].{sides[index % 2]}", wrong)
     return pairs
+
+
+def _wrong_lists(priority: int, items: str, count: int, limits: LimitsConfig) -> list[FieldViolation]:
+    """Returns what is wrong with a request of so many items, before one looks at their texts."""
+    wrong = priority_violations(priority)
+    if not 1 <= count <= limits.max_items:
+        wrong.append(FieldViolation(items, f"expected 1 to {limits.max_items} {items}, got {count}"))
+    return wrong
+
+
+def check_texts(
+    texts: Sequence[str], limits: LimitsConfig, path_of: Callable[[int], str], wrong: Sequence[FieldViolation] = ()
+) -> None:
+    """Raises InvalidRequestError with the first violations: what is wrong already, and texts that are empty or long."""
+    limit = limits.max_text_chars
+    if not wrong and all(text and len(text) <= limit and not text.isspace() for text in texts):
+        return  # almost every request, without a second look
+    of_texts = (_wrong_text(path_of(index), text, limit) for index, text in enumerate(texts))
+    raise InvalidRequestError(list(islice(chain(wrong, filter(None, of_texts)), MAX_VIOLATIONS)))
+
+
+def _wrong_text(field: str, text: str, limit: int) -> FieldViolation | None:
+    if not text or text.isspace():
+        return FieldViolation(field, "expected a text, got an empty one")
+    return FieldViolation(field, f"expected at most {limit} characters, got {len(text)}") if len(text) > limit else None
 
 
 def to_invalid_request(error: InputTooLongError | ListTooLongError, field: str) -> InvalidRequestError:
@@ -113,43 +134,7 @@ def to_invalid_request(error: InputTooLongError | ListTooLongError, field: str) 
     return InvalidRequestError([FieldViolation(field, expected)])
 
 
-def all_fit(texts: Sequence[str], limits: LimitsConfig) -> bool:
-    """Passes almost every request without looking at it twice."""
-    limit = limits.max_text_chars
-    return bool(texts) and all(text and len(text) <= limit and not text.isspace() for text in texts)
-
-
-def refuse(violations: Iterator[FieldViolation]) -> None:
-    """Raises InvalidRequestError with the first violations, if there are any."""
-    found = list(islice(violations, MAX_VIOLATIONS))
-    if found:
-        raise InvalidRequestError(found)
-
-
-def _violations(
-    priority: int, items: str, count: int, texts: Iterable[tuple[str, str]], limits: LimitsConfig
-) -> Iterator[FieldViolation]:
-    """Yields what is wrong with a request of so many items, whose texts come with their paths."""
-    yield from priority_violations(priority)
-    if not 1 <= count <= limits.max_items:
-        yield FieldViolation(items, f"expected 1 to {limits.max_items} {items}, got {count}")
-    yield from text_violations(texts, limits)
-
-
-def text_violations(texts: Iterable[tuple[str, str]], limits: LimitsConfig) -> Iterator[FieldViolation]:
-    """Yields what is wrong with texts that come with their paths."""
-    for field, text in texts:
-        if not text or text.isspace():
-            yield FieldViolation(field, "expected a text, got an empty one")
-        elif len(text) > limits.max_text_chars:
-            yield FieldViolation(field, f"expected at most {limits.max_text_chars} characters, got {len(text)}")
-
-
-FLOAT32_BYTES = 4
-VALUES_KEY = b"\x0a"  # of the packed field `Embedding.values`: number 1, wire type 2
 TASKS = {"nli": inference_pb2.MODEL_TASK_NLI, "embedding": inference_pb2.MODEL_TASK_EMBEDDING}
-NANOS = 1_000_000_000
-HIGH_BIT = 0x80
 
 
 def to_embed_response(
@@ -162,7 +147,7 @@ def to_embed_response(
     """
     response = inference_pb2.EmbedResponse(model=model)
     rows = batch.values if sys.byteorder == "little" else batch.values.byteswap()
-    prefix = VALUES_KEY + varint(rows.shape[1] * FLOAT32_BYTES)
+    prefix = values_prefix(rows.shape[1])
     for index, token_count in enumerate(batch.token_counts):
         result = response.results.add()
         if index in batch.errors:
@@ -174,6 +159,12 @@ def to_embed_response(
         embedding.truncated = batch.truncated[index]
     _set_timings(response.timings, batch)
     return response
+
+
+@cache
+def values_prefix(dimension: int) -> bytes:
+    """Returns what stands on the wire before the numbers of an embedding: key and length of the field."""
+    return inference_pb2.Embedding(values=[0.0] * dimension).SerializeToString()[: -4 * dimension]
 
 
 def to_entail_response(
@@ -210,18 +201,7 @@ def to_model(model: LoadedModel, *, is_ready: bool) -> inference_pb2.Model:
     )
 
 
-def varint(number: int) -> bytes:
-    """Encodes a number, not negative, in base 128 as protobuf does."""
-    digits = bytearray()
-    while number >= HIGH_BIT:
-        digits.append(number % HIGH_BIT | HIGH_BIT)  # the high bit says that more digits follow
-        number //= HIGH_BIT
-    digits.append(number)
-    return bytes(digits)
-
-
 def _set_timings(timings: inference_pb2.InferenceTimings, batch: ItemBatch) -> None:
-    queue, compute = timings.queue, timings.compute
-    queue.seconds, queue.nanos = divmod(int(batch.timings.queue_s * NANOS), NANOS)
-    compute.seconds, compute.nanos = divmod(int(batch.timings.compute_s * NANOS), NANOS)
+    timings.queue.FromNanoseconds(int(batch.timings.queue_s * 1e9))
+    timings.compute.FromNanoseconds(int(batch.timings.compute_s * 1e9))
     timings.cache_hit_count = batch.cache_hit_count

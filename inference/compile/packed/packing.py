@@ -57,9 +57,7 @@ from inference.models.manifest import MARKS, Manifest
 
 _DEPTH = 4  # inputs of a column that lie together
 _MAX_POSITIONS = 512
-_SMALLEST_STEP = 1e-30
 _MAX_CHANGE = 0.1  # of a probability or a number of an embedding; rows of 8 bits move one by .005 on average
-_STEPS = 3  # weights packed, files written, answers compared
 RowChoice = Literal["auto"] | Rows
 
 
@@ -172,7 +170,7 @@ class _Packer:
         heads = int(self._header["heads"])
         spread = table[rows[distances + limit]].reshape(2 * span // LANES, LANES, heads, -1, 2).transpose(2, 0, 3, 1, 4)
         largest = np.abs(spread).max(axis=(1, 2, 3, 4))
-        steps = np.maximum(largest / score_limit(table.shape[1] // heads), _SMALLEST_STEP).astype(np.float32)
+        steps = np.maximum(largest / score_limit(table.shape[1] // heads), 1e-30).astype(np.float32)
         return np.rint(spread / steps[:, None, None, None, None]).astype(np.int16), steps
 
 
@@ -203,7 +201,7 @@ def pack_directory(
     with locked(path.parent):
         directory = load_model_directory(path)
         manifest = directory.manifest
-        finish_step = count_steps("pack", manifest.name, _STEPS, progress)
+        finish_step = count_steps("pack", manifest.name, 3, progress)  # weights packed, files written, answers compared
         arithmetic = _arithmetic(manifest, choice)
         data = packed_bytes(onnx.load(directory.model_path), manifest, ROWS[arithmetic])
         finish_step()

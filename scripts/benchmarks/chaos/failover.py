@@ -8,8 +8,7 @@ from tempfile import TemporaryDirectory
 
 from scripts.benchmarks.shared.report import Figure
 from tests.integration.deploy.cluster import running_cluster
-from tests.integration.deploy.failover import kill_each, kill_while_summarizing
-from tests.integration.deploy.load import LoadFailedError
+from tests.integration.deploy.failover import LoadFailedError, kill_each, kill_while_summarizing
 from tests.integration.summarize.summaries import PASS
 from tests.scripted_endpoint.author import write
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint

@@ -3,7 +3,7 @@
 import gc
 import weakref
 
-from server.run import YOUNG_OBJECTS, spared
+from server.run import spared
 
 
 class _Node:
@@ -21,7 +21,7 @@ def _cycle() -> weakref.ref[_Node]:
 def test_what_start_up_made_is_not_looked_at_again() -> None:
     with spared():
         assert gc.get_freeze_count() > 0
-        assert gc.get_threshold()[0] == YOUNG_OBJECTS
+        assert gc.get_threshold()[0] == 20_000
 
 
 def test_garbage_of_start_up_is_not_kept() -> None:
@@ -33,9 +33,9 @@ def test_garbage_of_start_up_is_not_kept() -> None:
 def test_garbage_of_calls_is_still_collected() -> None:
     with spared():
         cycle = _cycle()
-        fillers = [[index] for index in range(YOUNG_OBJECTS + 1)]
+        fillers = [[index] for index in range(20_000 + 1)]
         assert cycle() is None
-        assert len(fillers) > YOUNG_OBJECTS
+        assert len(fillers) > 20_000
 
 
 def test_everything_is_as_it_was_afterwards() -> None:

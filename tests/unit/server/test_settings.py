@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 
 import pytest
-from pydantic import BaseModel
 
 from pipeline.llm.config import LlmConfig, LlmRole
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
@@ -104,26 +103,6 @@ def test_variables_of_the_command_line_client_are_no_settings_and_no_mistake(mon
     monkeypatch.setenv("PRECIS_TLS_CA", "ca.pem")
     monkeypatch.setenv("PRECIS_API_KEY_FILE", "key")
     load_settings()
-
-
-def fields(model: type[BaseModel], path: str) -> list[tuple[str, str | None]]:
-    """Lists every field below a model with its description."""
-    found: list[tuple[str, str | None]] = []
-    for name, field in model.model_fields.items():
-        kind = field.annotation
-        if isinstance(kind, type) and issubclass(kind, BaseModel):
-            found += fields(kind, f"{path}{name}.")
-        else:
-            found.append((f"{path}{name}", field.description))
-    return found
-
-
-@pytest.mark.parametrize("section", ["listen", "limits", "tls", "auth", "metrics", "log"])
-def test_every_setting_of_the_server_is_described(section: str) -> None:
-    kind = Settings.model_fields[section].annotation
-    assert isinstance(kind, type)
-    assert issubclass(kind, BaseModel)
-    assert [path for path, description in fields(kind, f"{section}.") if not description] == []
 
 
 def test_a_language_model_is_set_by_its_address_and_name(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,10 @@
 
 import asyncio
 
+from pipeline.llm.limiter import Clock
 
-class InstantClock:
+
+class InstantClock(Clock):
     """Every sleep is over at once, and the time has passed."""
 
     def __init__(self) -> None:
@@ -19,7 +21,7 @@ class InstantClock:
         await asyncio.sleep(0)
 
 
-class HandClock:
+class HandClock(Clock):
     """Time passes only when the test says so."""
 
     def __init__(self) -> None:

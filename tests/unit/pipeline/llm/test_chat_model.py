@@ -1,4 +1,4 @@
-"""A chat model at work: what it sends, returns and counts."""
+"""A chat model at work: what it sends, returns and counts, and callers that leave."""
 
 import asyncio
 from dataclasses import replace
@@ -7,7 +7,6 @@ import pytest
 
 from pipeline.llm.chat_model import ChatMessage, ChatModel
 from pipeline.llm.config import LlmConfig
-from pipeline.llm.dialect import Dialect
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.errors import BadAnswerError, BudgetExceededError
 from pipeline.llm.openai import OpenAiChatModel
@@ -104,17 +103,6 @@ async def test_who_asks_once_gets_one_request_and_the_error(script: Script) -> N
         assert at.scripted.log.requests.total() == 1
 
 
-async def test_never_more_calls_in_flight_than_the_limit() -> None:
-    async with bench(rates={"max_concurrency": 5}) as at:
-        at.scripted.gate.clear()
-        calls = [asyncio.create_task(at.model.complete(request(f"question {n}"))) for n in range(30)]
-        await at.scripted.log.until(lambda log: log.in_flight == 5)
-        assert (at.endpoint.limiter.in_flight, at.endpoint.limiter.waiting) == (5, 25)
-        at.scripted.gate.set()
-        await asyncio.gather(*calls)
-        assert at.scripted.log.peak_in_flight == 5
-
-
 async def test_two_models_of_an_endpoint_share_its_limit() -> None:
     script = Script(models=("scripted", "other"))
     async with bench(script, rates={"max_concurrency": 4}) as at:
@@ -126,7 +114,7 @@ async def test_two_models_of_an_endpoint_share_its_limit() -> None:
             for model in (at.model, other)
         ]
         await at.scripted.log.until(lambda log: log.in_flight == 4)
-        assert at.endpoint.limiter.waiting == 16
+        assert (at.endpoint.limiter.in_flight, at.endpoint.limiter.waiting) == (4, 16)
         at.scripted.gate.set()
         answers = await asyncio.gather(*calls)
         assert {answer.model for answer in answers} == {"scripted", "other"}
@@ -146,7 +134,60 @@ async def test_missing_counts_are_estimated() -> None:
         config = LlmConfig(base_url=scripted.base_url, model="scripted", stream=True)
         async with Endpoint(config) as endpoint:
             model = OpenAiChatModel(endpoint)
-            model._dialect = Dialect(frozenset({"stream_options"}))  # noqa: SLF001 - as after a refusal
+            model._refused = frozenset({"stream_options"})  # noqa: SLF001 - as after a refusal
             completion = await model.complete(request())
     assert completion.prompt_tokens == sum(model.count_tokens(message.content) for message in request().messages)
     assert completion.completion_tokens == model.count_tokens(completion.text)
+
+
+async def test_a_crowd_of_calls_opens_one_connection_for_each_that_may_be_in_flight() -> None:
+    async with bench(Script(latency_s=0.001), rates={"max_concurrency": 8}) as at:
+        await asyncio.gather(*(at.model.complete(request(f"{n}")) for n in range(100)))
+        assert at.scripted.connection_count == 8
+
+
+async def test_calls_after_each_other_share_one_connection() -> None:
+    async with bench() as at:
+        for number in range(5):
+            await at.model.complete(request(f"{number}"))
+        assert at.scripted.connection_count == 1
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_cancelling_closes_the_connection(*, stream: bool) -> None:
+    async with bench(stream=stream) as at:
+        at.scripted.gate.clear()
+        call = asyncio.create_task(at.model.complete(request()))
+        await at.scripted.log.until(lambda log: log.in_flight == 1)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        await at.scripted.log.until(lambda log: log.left == 1 and log.in_flight == 0)
+        assert at.endpoint.limiter.in_flight == 0
+
+
+async def test_cancelling_in_the_middle_of_an_answer_closes_the_connection() -> None:
+    async with bench(Script(faults=FaultPlan({Fault.ENDLESS: 1.0})), max_answer_bytes=1 << 40) as at:
+        call = asyncio.create_task(at.model.complete(request()))
+        await at.scripted.log.until(lambda log: log.in_flight == 1)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        await at.scripted.log.until(lambda log: log.left == 1)
+
+
+async def test_a_crowd_that_leaves_leaves_nothing_behind() -> None:
+    async with bench(rates={"max_concurrency": 8}) as at:
+        at.scripted.gate.clear()
+        calls = [asyncio.create_task(at.model.complete(request(f"{n}"))) for n in range(50)]
+        await at.scripted.log.until(lambda log: log.in_flight == 8)
+        for call in calls:
+            call.cancel()
+        outcomes = await asyncio.gather(*calls, return_exceptions=True)
+        assert all(isinstance(outcome, asyncio.CancelledError) for outcome in outcomes)
+        await at.scripted.log.until(lambda log: log.left == 8)
+        assert at.scripted.log.requests.total() == 8
+        assert (at.endpoint.limiter.in_flight, at.endpoint.limiter.waiting) == (0, 0)
+        at.scripted.gate.set()
+        assert (await at.model.complete(request())).text  # the endpoint is as usable as before
+        assert at.endpoint.usage.failures == {}

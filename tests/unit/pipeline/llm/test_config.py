@@ -1,10 +1,12 @@
+"""Settings of endpoints and roles, keys, and the proxy of the environment."""
+
 from pathlib import Path
 
 import pytest
 from pydantic import SecretStr, ValidationError
 
 from pipeline.llm.config import LlmConfig, LlmRole
-from pipeline.llm.endpoint import read_api_key
+from pipeline.llm.endpoint import proxy_for, read_api_key
 from pipeline.llm.errors import LlmSettingsError
 
 URL = "http://127.0.0.1:8080/v1"
@@ -88,3 +90,38 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 )
 def test_how_long_silence_may_last_depends_on_streaming(settings: dict[str, object], silence_s: float) -> None:
     assert LlmConfig.model_validate({"base_url": URL, "model": "m", **settings}).silence_s == silence_s
+
+
+@pytest.fixture(autouse=True)
+def empty_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "base_url", "proxy"),
+    [
+        ("HTTPS_PROXY", "http://proxy:3128", "https://api.example.com/v1", "http://proxy:3128"),
+        ("https_proxy", "proxy:3128", "https://api.example.com/v1", "http://proxy:3128"),
+        ("HTTPS_PROXY", "http://proxy:3128", "http://api.example.com/v1", None),
+        ("ALL_PROXY", "http://proxy:3128", "http://api.example.com/v1", "http://proxy:3128"),
+        ("ALL_PROXY", "http://proxy:3128", "http://localhost:8080/v1", None),
+        ("ALL_PROXY", "http://proxy:3128", "http://127.0.0.2:8080/v1", None),
+        ("ALL_PROXY", "http://proxy:3128", "http://[::1]:8080/v1", None),
+    ],
+)
+def test_the_proxy_of_the_scheme_is_taken_but_never_for_this_machine(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, base_url: str, proxy: str | None
+) -> None:
+    monkeypatch.setenv(variable, value)
+    assert proxy_for(base_url) == proxy
+
+
+@pytest.mark.parametrize(
+    ("no_proxy", "is_used"), [("example.com", False), ("api.example.com:8443", False), ("*", False), ("other", True)]
+)
+def test_hosts_can_be_left_out(monkeypatch: pytest.MonkeyPatch, no_proxy: str, *, is_used: bool) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy:3128")
+    monkeypatch.setenv("NO_PROXY", no_proxy)
+    assert (proxy_for("https://api.example.com:8443/v1") is not None) is is_used

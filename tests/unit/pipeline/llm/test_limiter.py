@@ -1,13 +1,83 @@
+"""Rates, concurrency that is found out, and who may send a request when."""
+
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pipeline.llm.config import RateConfig
 from pipeline.llm.errors import EndpointBusyError, EndpointFailedError
-from pipeline.llm.limiter import EndpointLimiter
+from pipeline.llm.limiter import AdaptiveConcurrency, EndpointLimiter, Rate
 from tests.unit.pipeline.llm.clocks import HandClock, settle
+
+PER_MINUTE = 600.0
+BURST_S = 10.0
+Steps = list[tuple[float, float]]  # seconds since the step before, amount
+
+
+@given(st.lists(st.tuples(st.floats(0, 20), st.floats(0, 99)), min_size=1, max_size=60))
+def test_no_stretch_of_time_gets_more_than_its_rate_and_one_burst(steps: Steps) -> None:
+    rate, now_s, granted = Rate(PER_MINUTE), 100.0, []
+    for pause_s, amount in steps:
+        now_s += pause_s
+        granted.append((rate.reserve(amount, now_s), amount))
+    for first, (start_s, _) in enumerate(granted):
+        for last in range(first, len(granted)):
+            spent = sum(amount for _, amount in granted[first : last + 1])
+            assert spent <= PER_MINUTE / 60 * (granted[last][0] - start_s + BURST_S) + 1e-6
+
+
+@given(st.lists(st.tuples(st.floats(0, 20), st.floats(0, 5000)), min_size=2, max_size=60))
+def test_reservations_are_served_in_order_and_never_in_the_past(steps: Steps) -> None:
+    rate, now_s, before_s = Rate(PER_MINUTE), 100.0, 0.0
+    for pause_s, amount in steps:
+        now_s += pause_s
+        ready_s = rate.reserve(amount, now_s)
+        assert ready_s >= now_s
+        assert amount == 0 or ready_s >= before_s - 1e-6
+        before_s = ready_s if amount else before_s
+
+
+def test_a_request_larger_than_the_burst_goes_through_and_the_next_pays() -> None:
+    rate = Rate(PER_MINUTE)  # 10 a second, a burst of 100
+    assert rate.reserve(300, now_s=0) == 0
+    assert rate.reserve(100, now_s=0) == 30
+
+
+def test_giving_back_never_fills_more_than_a_burst() -> None:
+    rate = Rate(PER_MINUTE)
+    rate.give_back(10_000, now_s=0)
+    assert rate.reserve(100, now_s=0) == 0
+    assert rate.reserve(10, now_s=0) == 1
+
+
+def test_a_burst_of_refusals_halves_it_once() -> None:
+    concurrency = AdaptiveConcurrency(64)
+    sent_under = concurrency.generation
+    for _ in range(64):
+        concurrency.refused(sent_under)
+    assert concurrency.limit == 32
+
+
+def test_it_grows_by_one_for_a_round_of_good_answers() -> None:
+    concurrency = AdaptiveConcurrency(16)
+    concurrency.refused(concurrency.generation)
+    for _ in range(8):
+        concurrency.succeeded()
+    assert concurrency.limit == 8
+    concurrency.succeeded()
+    assert concurrency.limit == 9
+
+
+@given(st.integers(1, 64), st.lists(st.booleans(), max_size=400))
+def test_it_stays_between_one_and_its_maximum(maximum: int, outcomes: list[bool]) -> None:
+    concurrency = AdaptiveConcurrency(maximum)
+    for is_good in outcomes:
+        concurrency.succeeded() if is_good else concurrency.refused(concurrency.generation)
+        assert 1 <= concurrency.limit <= maximum
 
 
 class Users:

@@ -1,7 +1,14 @@
+"""What a refusal means, what of it may be quoted, and when to come back."""
+
 import json
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import SecretStr
 
 from pipeline.llm.errors import (
     AuthenticationFailedError,
@@ -13,12 +20,13 @@ from pipeline.llm.errors import (
     RequestRefusedError,
     UnknownModelError,
 )
-from pipeline.llm.refusal import read_complaint, refusal
+from pipeline.llm.refusal import read_complaint, refusal, retry_after_s, safe_quote
 
 
 def refuse(status: int, body: object, headers: Mapping[str, str] | None = None) -> LlmError:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return refusal(status, headers or {}, read_complaint(raw), quote=lambda words: words[:300])
+    complaint = read_complaint(raw)
+    return refusal(status, headers or {}, complaint, complaint.message)
 
 
 def openai(message: str, code: str | None = None, param: str | None = None) -> object:
@@ -136,3 +144,62 @@ def test_fields_that_an_endpoint_does_not_take_are_named(body: object, fields: s
     error = refuse(400, body)
     assert isinstance(error, RequestRefusedError)
     assert error.refused_fields == fields
+
+
+KEY = SecretStr("sk-proj-0123456789abcdef")
+PROMPT = "The reactor of unit 7 leaks at valve V-113 since Monday."
+
+
+def test_plain_words_are_quoted_on_one_line() -> None:
+    assert safe_quote("too\n many   tokens", key=KEY, private_texts=[PROMPT]) == "too many tokens"
+
+
+def test_long_words_are_cut() -> None:
+    assert len(safe_quote("word " * 1000, key=None, private_texts=[])) <= 240
+
+
+def test_the_key_is_never_quoted_not_even_half_masked() -> None:
+    for said in (f"bad key {KEY.get_secret_value()}", "bad key sk-pro***", "bad key ***abcdef"):
+        assert safe_quote(said, key=KEY, private_texts=[]) == ""
+
+
+@given(st.integers(0, len(PROMPT) - 16))
+def test_a_stretch_of_a_private_text_is_never_quoted(start: int) -> None:
+    said = f"invalid input: {PROMPT[start : start + 16]} (string)"
+    assert safe_quote(said, key=None, private_texts=["other", PROMPT]) == ""
+
+
+def test_other_blanks_do_not_hide_a_quotation() -> None:
+    assert (
+        safe_quote("got 'The reactor of unit 7\nleaks'", key=None, private_texts=["The reactor\n\nof unit 7 leaks"])
+        == ""
+    )
+
+
+def test_an_encoded_picture_is_never_quoted() -> None:
+    said = f"invalid url data:image/png;base64,{'iVBORw0KGgoAAAANSUhEUgAA' * 4}"
+    assert safe_quote(said, key=None, private_texts=[PROMPT]) == ""
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "0.25"}, 0.25),
+        ({"retry-after-ms": "1500", "retry-after": "2"}, 1.5),
+        ({"retry-after": "-3"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
+    ],
+)
+def test_seconds_milliseconds_and_dates_are_read(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after_s(headers) == seconds
+
+
+def test_a_date_in_the_future_is_the_time_until_then() -> None:
+    date = format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)
+    wait_s = retry_after_s({"retry-after": date})
+    assert wait_s is not None
+    assert 3000 < wait_s <= 3600

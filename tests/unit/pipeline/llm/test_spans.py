@@ -8,7 +8,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
-from pipeline.llm import tracing as spans
+from pipeline.llm import openai as spans
 from pipeline.llm.errors import AuthenticationFailedError
 from tests.exported_spans import exported_spans
 from tests.scripted_endpoint.faults import Fault

@@ -5,23 +5,23 @@ from typing import Any
 import pytest
 
 from server.errors import TooManyCallsError
-from server.http.context import HttpContext, Message
+from server.http.endpoint import HttpContext
 from server.rpc.admission import CallAdmission, CallPolicy
 from server.rpc.auth import NOBODY
 from server.rpc.record import CallRecord, serving
 
-SCOPE: Message = {"headers": [(b"content-type", b"application/json")], "method": "POST", "client": ("host", 1)}
+SCOPE: dict[str, Any] = {"headers": [(b"content-type", b"application/json")], "method": "POST", "client": ("host", 1)}
 
 
 async def test_a_body_counts_before_it_is_parsed_and_what_it_becomes_counts_no_more_than_the_rest() -> None:
     admission = CallAdmission(CallPolicy(8, max_request_bytes=100))
-    parts: list[Message] = [
+    parts: list[dict[str, Any]] = [
         {"type": "http.request", "body": b"x" * 30, "more_body": True},
         {"type": "http.request", "body": b"x" * 30, "more_body": False},
     ]
     parsed: list[bytes] = []
 
-    async def receive() -> Message:
+    async def receive() -> dict[str, Any]:
         return parts.pop(0)
 
     def to_request(body: bytes) -> bytes:

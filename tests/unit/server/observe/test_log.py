@@ -142,10 +142,3 @@ def test_a_broken_stream_does_not_reach_the_callers() -> None:
     stream.is_broken = True
     with LogWriter(stream, delay_s=0) as writer:
         writer.handle(record("lost"))
-
-
-def test_nothing_is_written_when_nothing_is_logged() -> None:
-    stream = Stream()
-    with LogWriter(stream, delay_s=0):
-        pass
-    assert stream.write_count == 0

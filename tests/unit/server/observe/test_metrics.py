@@ -12,7 +12,6 @@ from pipeline.judge.result import MetricStatus
 from pipeline.llm.chat_model import Completion
 from pipeline.llm.config import LlmConfig, PriceConfig, RateConfig
 from pipeline.llm.endpoint import Endpoint
-from pipeline.llm.errors import AnswerTimeoutError
 from server.backends import EndpointCollector
 from server.observe.metrics import CALL_BUCKETS, LONG, MOST_CALLERS, OTHERS, CallMetrics, CallSeconds
 from server.observe.service_metrics import JudgeMetrics
@@ -99,8 +98,8 @@ async def test_totals_are_read_at_every_scrape() -> None:
     usage.count_attempt()
     usage.count_answer(Completion("Fine.", "stop", prompt_tokens=7, completion_tokens=2, model="m"))
     usage.count_attempt()
-    usage.count_failure(AnswerTimeoutError("silent"))
-    usage.count_retry()
+    usage.failures["AnswerTimeoutError"] += 1
+    usage.retries += 1
     values = {
         name: registry.get_sample_value(f"precis_llm_{name}_total")
         for name in ("attempts", "retries", "answers", "prompt_tokens", "completion_tokens", "cost")

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import grpc
@@ -13,11 +14,13 @@ from inference.call import Priority
 from pipeline.errors import InvalidInputError
 from server.config import ServicesConfig
 from server.errors import FieldViolation
+from server.local.local_server import LocalContext
 from server.observe.metrics import CallMetrics, new_registry
 from server.rpc.admission import CallPolicy
 from server.rpc.calls import CallRunner
 from server.rpc.models import CallScope
 from server.rpc.record import CallRecord, current_call
+from server.rpc.relayed import AbortedError
 from server.rpc.wire import MalformedRequest
 from server.services.bulk import Bulk
 
@@ -36,32 +39,12 @@ class Framed(bytes):
         return framed
 
 
-class FakeContext:
-    """What a call needs of gRPC; its messages are read as they are."""
+@dataclass
+class Answered:
+    """What a stream was answered, and how it ended; None: well."""
 
-    def __init__(self, items: AsyncIterator[Any]) -> None:
-        self.written: list[pb.JudgeBatchResponse] = []
-        self.status: Any = None
-        self._items = items
-
-    async def read(self) -> Any:  # noqa: ANN401 - a message, or the end
-        found = await anext(self._items, grpc.aio.EOF)
-        return found if found is grpc.aio.EOF else Framed.of(found)
-
-    async def write(self, response: bytes) -> None:
-        self.written.append(pb.JudgeBatchResponse.FromString(response))
-
-    async def abort_with_status(self, status: grpc.Status) -> None:
-        self.status = status
-
-    def time_remaining(self) -> None:
-        return None
-
-    def peer(self) -> str:
-        return "test"
-
-    def code(self) -> None:
-        return None
+    written: list[pb.JudgeBatchResponse] = field(default_factory=list)
+    status: Any = None
 
 
 class Worker:
@@ -101,7 +84,7 @@ async def run(
     stopping: asyncio.Event | None = None,
     policy: CallPolicy = POLICY,
     **limits: float,
-) -> FakeContext:
+) -> Answered:
     """Answers a stream as the server does."""
 
     async def messages() -> AsyncIterator[Any]:
@@ -111,10 +94,23 @@ async def run(
     stream = messages() if isinstance(items, Sequence) else items
     bulk = Bulk(pb.JudgeBatchResponse, ServicesConfig.model_validate(limits), stopping or asyncio.Event())
     runner = CallRunner(policy, CallMetrics(new_registry()))
-    context: Any = FakeContext(stream)
-    handler = runner.stream("test", lambda request, call: bulk.answers(request, call, worker), _message_of)
-    await handler(None, context)
-    return context  # type: ignore[no-any-return]  # a FakeContext
+    answered = Answered()
+
+    async def read() -> Any:  # noqa: ANN401 - a message, or the end
+        found = await anext(stream, grpc.aio.EOF)
+        return found if found is grpc.aio.EOF else Framed.of(found)
+
+    async def write(response: bytes) -> None:
+        answered.written.append(pb.JudgeBatchResponse.FromString(response))
+
+    context: Any = LocalContext((), read, write)
+    try:
+        await runner.stream("test", lambda request, call: bulk.answers(request, call, worker), _message_of)(
+            None, context
+        )
+    except AbortedError as error:
+        answered.status = error.status
+    return answered
 
 
 async def test_items_are_bulk_work_that_waits_for_room_unless_they_say_otherwise() -> None:

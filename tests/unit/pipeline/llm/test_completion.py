@@ -1,11 +1,15 @@
+"""Answers as endpoints send them, and the JSON inside."""
+
 import json
 from typing import Any
 
 import pytest
 
-from pipeline.llm.chat_model import Completion, TokenLogprobs
+from pipeline.llm.chat_model import ChatMessage, Completion, TokenLogprobs
 from pipeline.llm.completion import JsonProblemError, extract_json, parse_completion
+from pipeline.llm.dialect import response_format, with_schema_prompt
 from pipeline.llm.errors import EmptyAnswerError, UnreadableAnswerError
+from tests.unit.pipeline.llm.models import SCHEMA
 
 LOGPROBS = {"content": [{"token": "yes", "logprob": -0.1, "top_logprobs": [{"token": "yes", "logprob": -0.1}]}]}
 
@@ -45,10 +49,6 @@ def test_a_completion_is_read_whole() -> None:
 def test_what_is_missing_is_left_open() -> None:
     completion = parse({"choices": [{"message": {"content": "ok"}}]})
     assert (completion.finish_reason, completion.prompt_tokens, completion.model) == ("stop", 0, "")
-
-
-def test_the_finish_reason_is_passed_on() -> None:
-    assert parse(answer(finish_reason="length")).finish_reason == "length"
 
 
 def test_thoughts_before_the_answer_are_left_out() -> None:
@@ -99,14 +99,14 @@ def test_a_stream_is_put_together() -> None:
     )
 
 
-def test_a_stream_that_ends_early_is_unreadable() -> None:
+@pytest.mark.parametrize(
+    "body",
+    [stream(delta("Twelve"), end=""), stream(delta("Twelve"), {"error": {"message": "out of memory"}})],
+    ids=["ends early", "holds an error"],
+)
+def test_half_a_stream_is_unreadable(body: bytes) -> None:
     with pytest.raises(UnreadableAnswerError):
-        parse_completion(stream(delta("Twelve"), end=""), "text/event-stream")
-
-
-def test_a_stream_with_an_error_in_it_is_unreadable() -> None:
-    with pytest.raises(UnreadableAnswerError):
-        parse_completion(stream(delta("Twelve"), {"error": {"message": "out of memory"}}), "text/event-stream")
+        parse_completion(body, "text/event-stream")
 
 
 def test_a_stream_without_the_final_mark_is_whole_when_it_has_a_finish_reason() -> None:
@@ -136,6 +136,64 @@ def test_what_no_message_can_carry_is_no_completion(body: str) -> None:
         parse_completion(body.encode(), "application/json")
 
 
-def test_json_with_half_a_character_is_asked_for_again() -> None:
-    with pytest.raises(JsonProblemError, match="half a character"):
-        extract_json('{"topics": ["\\ud800"]}', {"type": "object"})
+GOOD = '{"topics": ["pumps", "valves"]}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD,
+        f"\n {GOOD}\n",
+        f"```json\n{GOOD}\n```",
+        f"Here are the topics:\n```\n{GOOD}\n```\nAnything else?",
+        f"Topics: {GOOD} I hope this helps.",
+    ],
+)
+def test_json_is_found_in_what_models_put_around_it(text: str) -> None:
+    assert json.loads(extract_json(text, SCHEMA)) == {"topics": ["pumps", "valves"]}
+
+
+def test_a_plain_value_may_hold_brackets() -> None:
+    assert json.loads(extract_json('"use {x}"', {"type": "string"})) == "use {x}"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("no topics here", "no JSON"),
+        ("", "no JSON"),
+        (GOOD[:-5], "no JSON"),
+        ("[" * 100_000, "nested too deeply"),
+        ("9" * 5_000, "thousands of digits"),
+        ("[" + "9" * 5_000 + "]", "thousands of digits"),
+        ('{"topics": ["pumps"]}', r"\$\.topics breaks the rule minItems: 2"),
+        ('{"topics": ["pumps", 3]}', r"\$\.topics\[1\] breaks the rule type"),
+        ("{}", "required"),
+        ('{"topics": ["a", "\\ud800"]}', "half a character"),
+        ('{"topics": ["a", "b"], "more": 1}', "additionalProperties"),
+    ],
+)
+def test_the_problem_names_path_and_rule(text: str, problem: str) -> None:
+    with pytest.raises(JsonProblemError, match=problem):
+        extract_json(text, SCHEMA)
+
+
+def test_only_a_closed_schema_is_enforced_strictly() -> None:
+    assert response_format(SCHEMA)["json_schema"]["strict"] is True
+    assert response_format({**SCHEMA, "required": []})["json_schema"]["strict"] is False
+    inner = {
+        "type": "object",
+        "properties": {"a": {"type": "object"}},
+        "required": ["a"],
+        "additionalProperties": False,
+    }
+    assert response_format(inner)["json_schema"]["strict"] is False
+
+
+def test_the_schema_is_named_by_its_title() -> None:
+    assert response_format({"title": "Key topics", "type": "object"})["json_schema"]["name"] == "Key_topics"
+
+
+def test_without_a_system_message_there_is_one_then() -> None:
+    asked = with_schema_prompt((ChatMessage("user", "Topics?"),), SCHEMA)
+    assert [message.role for message in asked] == ["system", "user"]
