@@ -4,23 +4,25 @@ Every sentence is compared with the document itself, however many merges lie bet
 document and of the summary; the number of sentences that are cited, located and read is bounded.
 """
 
+import asyncio
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
 from pipeline.off_loop import OffLoop, stop_if_nobody_waits
 from pipeline.reading.language import is_english
 from pipeline.reading.parts import split_parts
+from pipeline.reading.passages import Passage
 from pipeline.reading.sentences import BlockKind
 from pipeline.reading.words import fold
 from pipeline.summarize.citations.cited_document import MAX_READ_CHARS, CitedDocument, Occurrences, Span
 from pipeline.summarize.citations.places import Citations, CitationSupport, SummaryCitation
-from pipeline.summarize.citations.written import WrittenSources
 from pipeline.summarize.document import SourceChunk
+from pipeline.summarize.gate.gate import ClaimReader
 from pipeline.summarize.gate.inspect import is_claim, riskiest
-from pipeline.summarize.gate.reading import ClaimReader
 from pipeline.support.claim_support import Hypothesis
+from pipeline.support.premises import PremiseFinder
 
 _LANGUAGE_CHUNKS = 100  # of a document, by which its language is told
 _MOST_LOCATED = 2_000  # written sentences: 3 ms each in a document of 1 MB
@@ -128,3 +130,75 @@ def _in_order(folded: Sequence[str], found: Mapping[str, Occurrences]) -> list[S
         if occurrences.count == 1:
             here = span[0]
     return chosen
+
+
+_MOST_SENTENCES = 4  # of a citation
+_LEAST_SHARE = 0.2  # of the weight of a sentence's words: less is chance
+_LEAST_GAIN = 0.15  # of it, that one more sentence of the passage must say
+
+
+class WrittenSources:
+    """A document, read once."""
+
+    def __init__(self, text: str) -> None:
+        """Reads the text."""
+        self._finder = PremiseFinder(text)
+
+    def locate(self, sentence: str) -> tuple[Hypothesis, list[tuple[int, int]]]:
+        """Returns what a model reads of a sentence, and the spans of the sentences of the document with its words.
+
+        None of either if no sentence has enough of them.
+        """
+        found = self._finder.find(sentence)
+        spans = self._spans(found.passages[0], found.weights) if found.passages else []
+        return (found.hypothesis if spans else replace(found.hypothesis, premises=())), spans
+
+    def _spans(self, passage: Passage, weights: dict[str, float]) -> list[tuple[int, int]]:
+        """Returns the sentences of a passage that say what it is cited for, each something that the others do not."""
+        index, total = self._finder.index, sum(weights.values())
+        missing, left, chosen = dict(weights), list(passage.sentences), list[int]()
+        while left and len(chosen) < _MOST_SENTENCES:
+            gains = {at: sum(missing[stem] for stem in missing if index.has(at, stem)) for at in left}
+            best = max(left, key=lambda at: (gains[at], -at))
+            if gains[best] < total * (_LEAST_GAIN if chosen else _LEAST_SHARE):
+                break
+            chosen.append(best)
+            left.remove(best)
+            missing = {stem: weight for stem, weight in missing.items() if not index.has(best, stem)}
+        passages = self._finder.read.passages
+        return [(passages[at].start, passages[at].end) for at in sorted(chosen)]
+
+
+class Citing:
+    """The citations of one summary.
+
+    Args:
+        find: finds those of a text.
+    """
+
+    def __init__(self, find: Callable[[str], Awaitable[Citations]]) -> None:
+        self._find = find
+        self._found: tuple[str, asyncio.Future[Citations]] | None = None
+        self._given_up: list[asyncio.Future[Citations]] = []
+
+    def begin(self, text: str) -> None:
+        """Begins with a text of which it is likely that nothing changes any more; once for each text."""
+        if self._found is None or self._found[0] != text:
+            self._cancel()
+            self._found = text, asyncio.ensure_future(self._find(text))
+
+    async def of(self, text: str) -> Citations:
+        """Returns the citations of a text; raises what finding them raises."""
+        self.begin(text)
+        assert self._found is not None  # noqa: S101 - it has begun
+        return await self._found[1]
+
+    async def stop(self) -> None:
+        """Ends what nobody waits for. Never raises."""
+        self._cancel()
+        await asyncio.gather(*self._given_up, return_exceptions=True)
+
+    def _cancel(self) -> None:
+        if self._found is not None:
+            self._found[1].cancel()
+            self._given_up.append(self._found[1])

@@ -5,13 +5,16 @@ repaired by place. What is then still no extraction is asked for again, once, wi
 replaced by sentences of the input. All of it is a function of task and answer, so that a stored outcome stays true.
 """
 
+import asyncio
 import hashlib
 import re
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property
+from weakref import WeakValueDictionary
 
+from pipeline.model_answers import PairScores
 from pipeline.off_loop import OffLoop
 from pipeline.protocols import Entailment
 from pipeline.reading.word_table import is_content, stem
@@ -19,7 +22,6 @@ from pipeline.summarize.extractive.lines import count_words
 from pipeline.summarize.gate.config import TrustConfig
 from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, Trust, TrustFinding
 from pipeline.summarize.gate.inspect import Inspection, inspect, repair, riskiest
-from pipeline.summarize.gate.reading import ClaimReader
 from pipeline.summarize.gate.source import SourceText
 from pipeline.summarize.retention import Stated, find_stated, measure_recall
 from pipeline.summarize.writer import (
@@ -32,7 +34,37 @@ from pipeline.summarize.writer import (
     Writer,
     Written,
 )
-from pipeline.support.claim_support import DEFAULT_SUPPORT, SupportConfig
+from pipeline.support.claim_support import DEFAULT_SUPPORT, Hypothesis, Support, SupportConfig, read_support
+
+_SHARE = 32  # pairs that one caller may have read before the next one's turn: about a second
+
+
+class ClaimReader:
+    """Has sentences read, so many answers at once, in turns of the callers: nobody waits for all work of another.
+
+    Args:
+        most_at_once: calls of the model at the same time.
+        config: what the labels mean.
+    """
+
+    def __init__(self, entailment: Entailment, most_at_once: int, config: SupportConfig) -> None:
+        self.identity = str(entailment.identity)
+        self._entailment, self._config = entailment, config
+        self._most_at_once = most_at_once
+        self._places = asyncio.Semaphore(most_at_once)  # first come, first served; a caller stands there but so often
+        self._callers: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+
+    async def read(self, claims: Sequence[Hypothesis], *, caller: str = "") -> list[Support]:
+        """Returns what the model says of each sentence."""
+        pairs = list(dict.fromkeys(pair for claim in claims for pair in claim.pairs))
+        scores = await PairScores.ask(self._entailment, ())
+        own = self._callers.setdefault(caller, asyncio.Semaphore(self._most_at_once))
+        async with own:
+            for first in range(0, len(pairs), _SHARE):
+                async with self._places:
+                    scores.add(await PairScores.ask(self._entailment, pairs[first : first + _SHARE]))
+        return [read_support(claim, scores, self._config) for claim in claims]
+
 
 VERSION = "gate-5"
 """Changes whenever the same answer may come out otherwise, so that no stored outcome stands for it."""

@@ -2,7 +2,7 @@
 
 from langgraph.runtime import Runtime
 
-from pipeline.summarize.gate.report import place_of, trust_warnings
+from pipeline.summarize.gate.findings import place_of, trust_warnings
 from pipeline.summarize.graph.run import Run
 from pipeline.summarize.graph.texts import TEXT, UNIQUE, VERDICT, TextOutcome, VerdictOutcome
 from pipeline.summarize.packing import head_by_tokens

@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.off_loop import OffLoop
-from pipeline.summarize.citations.citing import Citing
+from pipeline.summarize.citations.cite import Citing
 from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.document import Document, SummarizeOptions
 from pipeline.summarize.event_channel import EventChannel
