@@ -12,18 +12,25 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from pipeline.reading.rules import Rule
 from pipeline.reading.word_table import is_content, stem
 from pipeline.summarize.extractive.excerpt import STRUCTURE, Excerpt, ExcerptKind
-from pipeline.summarize.extractive.section_roles import SectionRole, role_of
 
 Float64 = npt.NDArray[np.float64]
 
 _WORD = re.compile(r"\w+(?:[-.]\w+)*")
 
 # Chosen by ROUGE on every other one of 160 articles (REALSumm, Newsroom).
-_POSITION_WEIGHT, _CLOSENESS_WEIGHT = 2 / 3, 1 / 3
+_POSITION_WEIGHT = 2 / 3  # the rest goes to closeness
 _FADING_SENTENCES = 8.0
-_FRAME_WORTH = 0.3  # of a license or a list of references
+
+POSITION = Rule(
+    "position",
+    "extractive",
+    "A sentence is worth more the earlier it stands in its section.",
+    "# Pumps\n\nPumps move water. Some of them are blue.",
+    "Pumps move water.",
+)
 
 
 def score_sentences(
@@ -39,14 +46,10 @@ def score_sentences(
     Returns:
         Shape (sentences,), in [0, 1].
     """
-    sections = [excerpts[position].section for position in positions]
-    role = {section: role_of(excerpts, section) for section in set(sections)}
     early = _earliness(excerpts, positions, starts_document=starts_document)
-    early[[role[section] is SectionRole.OWN_SUMMARY for section in sections]] = 1.0
     closeness = _scaled(vectors @ vectors.mean(axis=0))
-    score = _POSITION_WEIGHT * early + _CLOSENESS_WEIGHT * closeness if early.any() else closeness
-    score[[role[section] is SectionRole.FRAME for section in sections]] *= _FRAME_WORTH
-    return score
+    is_placed = POSITION.is_on and bool(early.any())
+    return _POSITION_WEIGHT * early + (1 - _POSITION_WEIGHT) * closeness if is_placed else closeness
 
 
 # Chosen on half of 80 parameters of a manual ("What is the default of work_mem?") and of 60 headings of two manuals.

@@ -1,39 +1,109 @@
-"""Fits what was chosen to a length: single excerpts are added, left out and exchanged until the text has it.
-
-And writes it in a form other than the document's own: paragraphs or one list, where a table's row names its columns.
-"""
+"""Chooses what a shorter text keeps: it fits a budget or a length as it is written, and no heading heads nothing."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from pipeline.summarize.extractive.excerpt import (
-    LIST_KINDS,
-    PROSE,
-    STRUCTURE,
-    Excerpt,
-    ExcerptKind,
-    write_markdown,
-    written_alone,
-)
-from pipeline.summarize.extractive.lines import count_words, is_sentence_end
-from pipeline.summarize.extractive.selection import Candidates
-from pipeline.summarize.steering.wishes import SummaryForm
+from pipeline.summarize.extractive.excerpt import STRUCTURE, Excerpt, ExcerptKind
+from pipeline.summarize.extractive.selection import Budget, Candidates, Material, select
 
+_MOST_ATTEMPTS = 8
+_MOST_HEADINGS_SHARE = 0.25  # of a budget, for headings under which the next text goes on
 _MOST_MOVES = 32
 _CLOSE = 0.04  # of the length; nearer is not worth a move
 _MOST_COMPARED = 600  # excerpts on each side of an exchange
 _OTHER_WORTH = 0.1  # of what has no vector: listings and rows
-_PARAGRAPH_WORDS = 90
-_FEWEST_WORDS = 4  # of a list item that is written as a sentence
 
 
-def fit(
+def keep_all(material: Material, *, ends_document: bool) -> list[int]:
+    """Returns the positions of everything but duplicates, and headings with nothing below them."""
+    everything = [position for position in range(len(material.excerpts)) if position not in material.dropped]
+    return _with_use(material.excerpts, everything, ends_document=ends_document)
+
+
+def shorten(
+    candidates: Candidates,
+    budget: Budget,
+    size_of: Callable[[Sequence[int]], int],
+    *,
+    ends_document: bool,
+    amount: int | None = None,
+) -> list[int]:
+    """Returns the positions of what is worth most within the budget; at least one, whatever the budget.
+
+    Args:
+        candidates: with at least one excerpt that is no duplicate.
+        size_of: of the text that some positions are written as; what is kept is never longer than the budget's
+            ceiling by this count if an excerpt is that short, except where the amount is closer beyond it.
+        ends_document: nothing follows, so that a heading at the end has nothing below it.
+        amount: a length to be met; None: anything within the budget will do.
+    """
+    excerpts = candidates.excerpts
+    always = [] if ends_document else _open_at_end(excerpts)
+    if candidates.cost(always) > _MOST_HEADINGS_SHARE * budget.ceiling:
+        always = []
+    useful = partial(_with_use, excerpts, ends_document=ends_document)
+    tried = budget
+    positions: list[int] = []
+    for _ in range(_MOST_ATTEMPTS):
+        positions = useful(select(candidates, tried, always))
+        excess = size_of(positions) / budget.ceiling
+        if excess <= 1:
+            break
+        tried = tried.scaled(0.98 / excess)  # some tokenizers see more tokens in the whole than in its excerpts
+    else:
+        positions = []
+    if all(excerpts[position].kind in STRUCTURE for position in positions):  # no sentence fits
+        positions = _shortest(candidates)
+    return positions if amount is None else _fit(candidates, positions, amount, useful=useful, size_of=size_of)
+
+
+def _shortest(material: Material) -> list[int]:
+    """Returns the shortest excerpt that says something, by itself if any does, for budgets below one sentence."""
+    excerpts = material.excerpts
+    free = [position for position in range(len(excerpts)) if position not in material.dropped]
+    said = [position for position in free if excerpts[position].kind not in STRUCTURE] or free
+    alone = [
+        position for position in said if all(excerpts[need].kind in STRUCTURE for need in excerpts[position].needs)
+    ]
+    return [min(alone or said, key=lambda each: excerpts[each].token_count)]
+
+
+def _open_at_end(excerpts: Sequence[Excerpt]) -> list[int]:
+    """Returns the headings under which the next text goes on, innermost last."""
+    if not excerpts:
+        return []
+    last = len(excerpts) - 1
+    position = last if excerpts[last].kind is ExcerptKind.HEADING else excerpts[last].section
+    chain: list[int] = []
+    while position >= 0:
+        chain.append(position)
+        position = excerpts[position].section
+    return chain[::-1]
+
+
+def _with_use(excerpts: Sequence[Excerpt], positions: Sequence[int], *, ends_document: bool) -> list[int]:
+    """Leaves out headings and labels with nothing below them."""
+    useful = set() if ends_document else set(_open_at_end(excerpts))
+    for position in reversed(positions):  # what stands below comes first
+        if position in useful or excerpts[position].kind not in STRUCTURE or _is_value(excerpts, position):
+            useful |= {position, *excerpts[position].needs}
+    return [position for position in positions if position in useful]
+
+
+def _is_value(excerpts: Sequence[Excerpt], position: int) -> bool:
+    """Tells whether a label labels nothing, and has a term to be kept for."""
+    excerpt, following = excerpts[position], excerpts[position + 1 : position + 2]
+    is_label = excerpt.kind is ExcerptKind.LABEL and not any(position in each.needs for each in following)
+    return is_label and bool(excerpt.terms)
+
+
+def _fit(
     candidates: Candidates,
     positions: Sequence[int],
-    *,
     amount: int,
+    *,
     useful: Callable[[Sequence[int]], list[int]],
     size_of: Callable[[Sequence[int]], int],
 ) -> list[int]:
@@ -75,7 +145,11 @@ def _best_move(
         gap: what the text lacks of its length; less than 0 if it is too long.
     """
     excerpts, worth = candidates.excerpts, _worth_of(candidates)
-    free = [each for each in range(len(excerpts)) if each not in chosen and _is_free(candidates, each)]
+    free = [
+        position
+        for position, excerpt in enumerate(excerpts)
+        if position not in chosen and excerpt.kind not in STRUCTURE and candidates.is_free(position)
+    ]
     leaves = [each for each in chosen if excerpts[each].kind not in STRUCTURE]
     added = [-1, *sorted(free, key=lambda each: -worth[each])[:_MOST_COMPARED]]
     removed = [-1, *sorted(leaves, key=lambda each: worth[each])[:_MOST_COMPARED]]
@@ -95,15 +169,10 @@ def _worth_of(candidates: Candidates) -> list[float]:
     worth = [_OTHER_WORTH] * len(candidates.excerpts)
     for row, position in enumerate(candidates.sentences):
         worth[position] = float(candidates.centrality[row])
-    if candidates.values.are_acted_on:
-        worth = [each + bool(flag) for each, flag in zip(worth, candidates.values.flags, strict=True)]
+    if candidates.has_acts_first:
+        for position in candidates.acts:
+            worth[position] += 1
     return worth
-
-
-def _is_free(candidates: Candidates, position: int) -> bool:
-    excerpt = candidates.excerpts[position]
-    is_whole = not (excerpt.kind in STRUCTURE or excerpt.dangles or excerpt.is_cut)
-    return is_whole and candidates.is_sound(position)
 
 
 def _dependents(candidates: Candidates, position: int, chosen: set[int]) -> list[int]:
@@ -115,87 +184,3 @@ def _dependents(candidates: Candidates, position: int, chosen: set[int]) -> list
         found |= more
         grows = bool(more)
     return sorted(found)
-
-
-def writable(excerpts: Sequence[Excerpt], form: SummaryForm) -> set[int]:
-    """Returns the positions of what can be written in a form."""
-    if form is SummaryForm.MARKDOWN:
-        return set(range(len(excerpts)))
-    return {position for position, excerpt in enumerate(excerpts) if _is_statement(excerpt, form)}
-
-
-def _is_statement(excerpt: Excerpt, form: SummaryForm) -> bool:
-    if excerpt.kind is ExcerptKind.TABLE_ROW:
-        return True
-    if excerpt.kind not in PROSE or excerpt.text.endswith(":"):  # the list or listing that it announces is not there
-        return False
-    is_item = excerpt.kind in LIST_KINDS and form is SummaryForm.PROSE
-    return not is_item or is_sentence_end(excerpt.text) or count_words(excerpt.text) >= _FEWEST_WORDS
-
-
-def resized(excerpts: Sequence[Excerpt], form: SummaryForm, count: Callable[[str], int]) -> list[Excerpt]:
-    """Returns excerpts that know how long they are in a form, by some count."""
-    if form is SummaryForm.MARKDOWN:
-        return [replace(excerpt, token_count=count(written_alone(excerpt))) for excerpt in excerpts]
-    return [replace(each, token_count=count(_said(excerpts, at, None))) for at, each in enumerate(excerpts)]
-
-
-def write_form(excerpts: Sequence[Excerpt], positions: Sequence[int], form: SummaryForm) -> str:
-    """Writes some excerpts in their order, in a form.
-
-    Args:
-        positions: of those to write, rising.
-    """
-    if form is SummaryForm.MARKDOWN:
-        return write_markdown(excerpts, positions)
-    groups: list[list[str]] = []
-    before = -1
-    for position in positions:
-        text = _said(excerpts, position, before if before >= 0 else None)
-        if before < 0 or _begins(excerpts, before, position, groups[-1], form):
-            groups.append([])
-        groups[-1].append(text)
-        before = position
-    if form is SummaryForm.PROSE:
-        return "\n\n".join(" ".join(group) for group in groups)
-    return "\n".join(f"- {' '.join(group)}" for group in groups)
-
-
-def _begins(excerpts: Sequence[Excerpt], before: int, position: int, group: list[str], form: SummaryForm) -> bool:
-    """Tells whether a paragraph or list item begins: nothing that points back does."""
-    excerpt, previous = excerpts[position], excerpts[before]
-    if before in excerpt.needs and previous.kind is ExcerptKind.SENTENCE and excerpt.block == previous.block:
-        return False
-    is_other = excerpt.block != previous.block
-    if form is SummaryForm.BULLETS:
-        return True
-    return excerpt.section != previous.section or (is_other and sum(map(count_words, group)) >= _PARAGRAPH_WORDS)
-
-
-def _said(excerpts: Sequence[Excerpt], position: int, before: int | None) -> str:
-    """Returns an excerpt as a sentence: a row with its columns, an item with its full stop, each with its label."""
-    excerpt = excerpts[position]
-    text = _row(excerpts, excerpt) if excerpt.kind is ExcerptKind.TABLE_ROW else excerpt.text
-    if excerpt.kind is ExcerptKind.TURN and excerpt.mark:
-        text = f"{excerpt.mark} {text}"
-    if excerpt.kind in (*LIST_KINDS, ExcerptKind.TABLE_ROW) and not is_sentence_end(text):
-        text = f"{text.rstrip(' ;,')}."
-    labels = [need for need in excerpt.needs if excerpts[need].kind is ExcerptKind.LABEL]
-    is_said = before is not None and any(label in excerpts[before].needs for label in labels)
-    if labels and not is_said and not excerpts[labels[-1]].text.startswith("|"):
-        text = f"{excerpts[labels[-1]].text.strip('*: ')}: {text}"
-    return text
-
-
-def _row(excerpts: Sequence[Excerpt], row: Excerpt) -> str:
-    """Returns the cells of a row, each behind the name of its column."""
-    heads = [excerpts[need].text.split("\n")[0] for need in row.needs if excerpts[need].kind is ExcerptKind.TABLE_HEAD]
-    names = _cells(heads[0]) if heads else []
-    cells = _cells(row.text)
-    names += [""] * (len(cells) - len(names))
-    pairs = zip(names, cells, strict=False)
-    return "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
-
-
-def _cells(line: str) -> list[str]:
-    return [cell.strip() for cell in line.strip().strip("|").split("|")]

@@ -6,7 +6,7 @@ from functools import partial
 from langgraph.runtime import Runtime
 
 from pipeline.reading.terms import find_terms
-from pipeline.summarize.extractive.lines import count_words
+from pipeline.summarize.extractive.source_blocks import count_words
 from pipeline.summarize.graph.notes import critique_for, stage_of, unique_texts, warn, warn_of_text
 from pipeline.summarize.graph.overflow import merge_fitting
 from pipeline.summarize.graph.run import Run, StepAnswer

@@ -11,8 +11,7 @@ from langgraph.runtime import Runtime
 
 from pipeline.summarize.events import LayersFound
 from pipeline.summarize.extractive.excerpt import ExcerptKind
-from pipeline.summarize.extractive.lines import count_words
-from pipeline.summarize.extractive.source_blocks import split_source
+from pipeline.summarize.extractive.source_blocks import count_words, split_source
 from pipeline.summarize.graph.notes import stage_of, unique_texts
 from pipeline.summarize.graph.run import Run, SummaryJob
 from pipeline.summarize.graph.texts import LAYERS, text_key

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pipeline.errors import InvalidInputError
 from pipeline.reading.compression import get_target_summary_length
 from pipeline.summarize.document import SummarizeOptions
-from pipeline.summarize.extractive.lines import count_words
+from pipeline.summarize.extractive.source_blocks import count_words
 from pipeline.summarize.steering.wishes import LengthGoal, LengthUnit, Shape, SummaryDetail
 
 

@@ -68,7 +68,7 @@ async def test_a_sentence_over_two_chunks_has_a_place_in_each() -> None:
     (citation,) = (await cited(sentence + " in a minute.")).cited
     assert citation.support is CitationSupport.VERBATIM
     assert [place.chunk_index for place in citation.places] == [2, 3]
-    assert source_of(citation.places)[1] == "ten drops in a minute"
+    assert source_of(citation.places)[1] == "ten drops in a minute."
 
 
 @pytest.mark.parametrize(
