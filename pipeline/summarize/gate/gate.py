@@ -66,7 +66,7 @@ class ClaimReader:
         return [read_support(claim, scores, self._config) for claim in claims]
 
 
-VERSION = "gate-5"
+VERSION = "gate-6"
 """Changes whenever the same answer may come out otherwise, so that no stored outcome stands for it."""
 
 _FEWEST_VALUES = 8  # of an input whose answer must keep some
@@ -204,7 +204,7 @@ class TrustGate:
         supports = await self.reader.read(claims, caller=case.caller)
         for number, support in zip(numbers, supports, strict=True):
             if not support.is_supported:
-                found.faults[number] = FaultKind.UNSUPPORTED, found.words_of(number)
+                found.faults[number] = FaultKind.UNSUPPORTED
 
 
 def _conclude(found: Inspection, case: Case, read_count: int, max_dropped: float) -> Checked:
@@ -222,7 +222,7 @@ def _conclude(found: Inspection, case: Case, read_count: int, max_dropped: float
 
 
 def _whole_fault(checked: Checked, found: Inspection, case: Case, max_dropped: float) -> FaultKind | None:
-    first = next((kind for kind, _ in found.faults.values()), FaultKind.EMPTY)
+    first = next(iter(found.faults.values()), FaultKind.EMPTY)
     if not any(map(str.isalnum, checked.text)) or checked.lost_share > max_dropped:
         return first
     has_values = checked.recall.input_count >= _FEWEST_VALUES

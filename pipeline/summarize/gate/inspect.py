@@ -32,7 +32,7 @@ class Inspection:
         text: without what was put around it.
         removed: what was.
         parts: of the text.
-        faults: by part, the first that was found.
+        faults: by part, the first that was found in it.
         to_read: parts that a model should compare with a passage: all else of them is right.
         verbatim_count: parts that stand in the input word for word.
         whole: what is wrong with the answer as a whole; None if nothing is.
@@ -41,7 +41,7 @@ class Inspection:
     text: str
     removed: list[TrustFinding]
     parts: list[TextPart] = field(default_factory=list)
-    faults: dict[int, tuple[FaultKind, str]] = field(default_factory=dict)
+    faults: dict[int, FaultKind] = field(default_factory=dict)
     to_read: list[int] = field(default_factory=list)
     verbatim_count: int = 0
     whole: FaultKind | None = None
@@ -54,7 +54,7 @@ class Inspection:
 def inspect(answer: str, source: SourceText) -> Inspection:
     """Inspects an answer. Linear in its length once the source is read."""
     text, removed = unwrap(answer, source)
-    found = Inspection(text, [finding(kind, Remedy.REMOVED, words) for kind, words in removed])
+    found = Inspection(text, [finding(FaultKind.CHATTER, Remedy.REMOVED, words) for words in removed])
     if not any(map(str.isalnum, text)):
         found.whole = FaultKind.EMPTY
         return found
@@ -63,11 +63,7 @@ def inspect(answer: str, source: SourceText) -> Inspection:
     for number, part in enumerate(found.parts):
         _inspect_part(found, number, part, source, said)
     _find_cut(found, source)
-    if (
-        found.faults
-        and all(kind is FaultKind.REFUSAL for kind, _ in found.faults.values())
-        and not found.verbatim_count
-    ):
+    if set(found.faults.values()) == {FaultKind.REFUSAL} and not found.verbatim_count:
         found.whole = FaultKind.REFUSAL
     elif other_language(text, source):
         found.whole = FaultKind.LANGUAGE
@@ -94,9 +90,9 @@ def _inspect_part(found: Inspection, number: int, part: TextPart, source: Source
     said[folded] += 1
     found.verbatim_count += bool(count)
     if not count and (fault := _fault(words, folded, part, source)):
-        found.faults[number] = fault, words
+        found.faults[number] = fault
     elif part.is_prose and len(folded.split()) >= _FEWEST_WORDS and said[folded] > max(1, count):
-        found.faults[number] = FaultKind.REPETITION, words
+        found.faults[number] = FaultKind.REPETITION
     elif not count and is_claim(part, words):
         found.to_read.append(number)
 
@@ -130,10 +126,10 @@ def _find_cut(found: Inspection, source: SourceText) -> None:
     """Finds a last sentence that is the beginning of one of the input."""
     last = len(found.parts) - 1
     if last in found.to_read and not found.text.rstrip("\"'”’)]|*_` ").endswith(_ENDS):
-        words = found.words_of(last)
-        if any(sentence.startswith(fold(words)) for sentence in source.sentences):
+        folded = fold(found.words_of(last))
+        if any(sentence.startswith(folded) for sentence in source.sentences):
             found.to_read.remove(last)
-            found.faults[last] = FaultKind.CUT, words
+            found.faults[last] = FaultKind.CUT
 
 
 _STATE_NOTHING = {FaultKind.REPETITION, FaultKind.ECHO, FaultKind.ORDER, FaultKind.REFUSAL, FaultKind.CHATTER}
@@ -149,8 +145,8 @@ def repair(found: Inspection, source: SourceText) -> tuple[str, list[TrustFindin
     edits: list[tuple[int, int, str]] = []
     findings: list[TrustFinding] = []
     gone = set[int]()
-    for number, (kind, words) in sorted(found.faults.items()):
-        part, is_empty = found.parts[number], kind in _STATE_NOTHING
+    for number, kind in sorted(found.faults.items()):
+        part, words, is_empty = found.parts[number], found.words_of(number), kind in _STATE_NOTHING
         may_stand = part.is_prose and not is_empty and not source.is_translated
         own = source.own_sentence(words, _LEAST_SHARED) if may_stand else None
         if own is not None and fold(own) not in present:
@@ -213,22 +209,22 @@ _OWN_LINES = frozenset(
 )  # fmt: skip
 
 
-def unwrap(text: str, source: SourceText) -> tuple[str, list[tuple[FaultKind, str]]]:
+def unwrap(text: str, source: SourceText) -> tuple[str, list[str]]:
     """Returns an answer without fences around all of it, our tags and prompt lines, and chat at its edges."""
-    removed: list[tuple[FaultKind, str]] = []
+    removed: list[str] = []
     text = _without_fence(text.strip(), source, removed)
     if _TAG.search(text) and not _TAG.search(source.text):
-        removed += [(FaultKind.CHATTER, tag) for tag in dict.fromkeys(_TAG.findall(text))]
+        removed += dict.fromkeys(_TAG.findall(text))
         text = _TAG.sub("", text)
     lines = text.splitlines()
     kept = [line for line in lines if not _is_ours(line, source)]
-    removed += [(FaultKind.CHATTER, line) for line in lines if _is_ours(line, source)]
+    removed += [line for line in lines if _is_ours(line, source)]
     _strip_edge(kept, source, removed, first=True)
     _strip_edge(kept, source, removed, first=False)
     return ("\n".join(kept).strip() if removed else text), removed
 
 
-def _without_fence(text: str, source: SourceText, removed: list[tuple[FaultKind, str]]) -> str:
+def _without_fence(text: str, source: SourceText, removed: list[str]) -> str:
     """Takes the fence from around a whole answer; code of the input keeps its own."""
     lines = text.splitlines()
     opening = _FENCE_LINE.fullmatch(lines[0]) if lines else None
@@ -239,7 +235,7 @@ def _without_fence(text: str, source: SourceText, removed: list[tuple[FaultKind,
     is_code = not opening[1] and ("```" in source.text or len(fences) > 2)  # noqa: PLR2004 - two blocks of code
     if is_code or not (is_cut or is_closed):
         return text
-    removed.append((FaultKind.CHATTER, lines[0]))
+    removed.append(lines[0])
     return "\n".join(lines[1:] if is_cut else lines[1:-1]).strip()
 
 
@@ -250,14 +246,14 @@ def _is_ours(line: str, source: SourceText) -> bool:
     return folded in _OWN_LINES or bool(_PART_OF.fullmatch(folded))
 
 
-def _strip_edge(lines: list[str], source: SourceText, removed: list[tuple[FaultKind, str]], *, first: bool) -> None:
+def _strip_edge(lines: list[str], source: SourceText, removed: list[str], *, first: bool) -> None:
     """Takes announcements from the beginning, offers from the end, at most two lines of them."""
     for _ in range(_EDGE_LINES):
         while lines and not lines[0 if first else -1].strip():
             lines.pop(0 if first else -1)
         if not lines or not _is_chat(lines[0 if first else -1], source):
             return
-        removed.append((FaultKind.CHATTER, lines.pop(0 if first else -1)))
+        removed.append(lines.pop(0 if first else -1))
 
 
 def _is_chat(line: str, source: SourceText) -> bool:

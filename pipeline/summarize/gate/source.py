@@ -23,7 +23,6 @@ from pipeline.summarize.retention import Mentions
 from pipeline.support.claim_support import Hypothesis
 from pipeline.support.premises import PremiseFinder
 
-_SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d])")
 _COUNTED_BY_HAND = 3  # "both", "two pumps": writers count what the input lists
 
 
@@ -52,7 +51,6 @@ class KnownNumbers:
                 known.bare.update(number.readings)
             if number.is_negative:
                 known.negatives.update(number.readings)
-        known.numbers.update(exact(match.group().replace(" ", "")) for match in _SPACED.finditer(line))
         known.bare |= known.numbers - {number for number, _ in known.amounts}
         words = {word.strip(".,;:()[]|*\"'") for word in line.split()}
         known.units = {unit for _, unit in known.amounts} | {unit_of(word, is_attached=True) or word for word in words}
@@ -66,13 +64,8 @@ class KnownNumbers:
         for (start, end), meant in days.items():
             if not any(self._has_day(day) for day in meant):
                 yield FaultKind.DATE, line[start:end]
-        spaced = [match.span() for match in _SPACED.finditer(line)]
-        for start, end in spaced:
-            parts = line[start:end].split()
-            if not (exact("".join(parts)) in self.numbers or self.numbers.issuperset(map(exact, parts))):
-                yield FaultKind.NUMBER, line[start:end]
         for number in find_numbers(line):
-            is_dated = any(start <= number.start < end for start, end in (*days, *spaced))
+            is_dated = any(start <= number.start < end for start, end in days)
             if fault := None if is_dated and not number.is_word else self._fault(number):
                 yield fault, line[number.start : number.unit_end]
 
@@ -98,16 +91,10 @@ class KnownNumbers:
 
 
 _DASHES = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-"))
-_EMPHASIS = re.compile(r"\*+|(?<!\w)_{1,2}|_{1,2}(?!\w)")
 _BETWEEN_PIECES = str.maketrans(dict.fromkeys("/,;|()[]{}<>=\"'“”‘’`:", " "))
 _WORD = re.compile(r"[^\W_]+")
 _CODES = {TermKind.VERSION, TermKind.PART_NUMBER, TermKind.PATH, TermKind.COMMAND}
 _LEAST_KNOWN = 0.5  # of a name's words: writers add "Mr" and "Street"
-
-
-def comparable(text: str) -> str:
-    """Returns a text with one kind of dash and without emphasis, as codes and names are looked for."""
-    return _EMPHASIS.sub("", text.translate(_DASHES))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,26 +105,23 @@ class InputWords:
         mentions: its terms and words.
         pieces: what its words are made of: "P-1" and "P-2" of "P-1/P-2".
         stems: of its words.
-        initials: of runs of its words.
     """
 
     mentions: Mentions
     pieces: frozenset[str]
     stems: frozenset[str]
-    initials: str
 
     @classmethod
     def of(cls, text: str) -> "InputWords":
         """Reads an input. Linear in its length."""
-        line = comparable(text)
+        line = text.translate(_DASHES)
         mentions = Mentions.of(line)
         pieces = frozenset(_pieces(line))
-        words = _WORD.findall(line.lower())
-        return cls(mentions, pieces, frozenset(map(stem, {*words, *pieces})), "".join(word[0] for word in words))
+        return cls(mentions, pieces, frozenset(map(stem, {*_WORD.findall(line.lower()), *pieces})))
 
     def faults(self, text: str, *, with_names: bool) -> Iterator[tuple[FaultKind, str]]:
         """Yields the codes and names of a sentence that the input does not have."""
-        line = comparable(text)
+        line = text.translate(_DASHES)
         for term in find_terms(line):
             if term.kind in _CODES and not self.has_code(term.text):
                 yield FaultKind.CODE, term.text
@@ -153,11 +137,7 @@ class InputWords:
 
     def _has_name(self, name: str) -> bool:
         words = [word for word in _WORD.findall(name) if word not in FUNCTION_WORDS]
-        known = sum(stem(word) in self.stems or self._is_initials(word) for word in words)
-        return known >= _LEAST_KNOWN * len(words)
-
-    def _is_initials(self, word: str) -> bool:
-        return 3 <= len(word) <= 6 and word in self.initials  # noqa: PLR2004 - NATO; shorter ones are there by chance
+        return sum(stem(word) in self.stems for word in words) >= _LEAST_KNOWN * len(words)
 
 
 def _pieces(text: str) -> Iterator[str]:

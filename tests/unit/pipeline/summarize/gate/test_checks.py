@@ -125,14 +125,14 @@ def test_a_false_sentence_is_replaced_by_the_input_s_own_or_dropped() -> None:
 def test_context_is_not_said_again() -> None:
     source = SourceText(["The pump runs at night."], ["The motor stands beside the frame."])
     found = inspect("The motor stands beside the frame.\n\nThe pump runs at night.", source)
-    assert [kind for kind, _ in found.faults.values()] == [FaultKind.ECHO]
+    assert list(found.faults.values()) == [FaultKind.ECHO]
     assert repair(found, source)[0] == "The pump runs at night."
 
 
 def test_the_caller_s_own_wishes_are_no_sentences_of_a_summary() -> None:
     source = SourceText([TEXT], orders="Write for apprentices.\nSay what the seal costs")
     found = inspect("Write for apprentices.\n\nThe seal lasts five years.\n\n- Say what the seal costs", source)
-    assert [kind for kind, _ in found.faults.values()] == [FaultKind.ECHO, FaultKind.ECHO]
+    assert list(found.faults.values()) == [FaultKind.ECHO, FaultKind.ECHO]
     assert repair(found, source)[0] == "The seal lasts five years."
 
 
