@@ -19,8 +19,7 @@ from pipeline.summarize.extractive.excerpt import STATEMENTS, Excerpt, ExcerptKi
 from pipeline.summarize.extractive.selection import VALUE_KINDS, Material
 from pipeline.summarize.extractive.source_blocks import count_words
 
-_MOST_COMPARED = 4_000  # the longest sentences; a group of usual texts has about 1,500
-_ROWS_AT_ONCE = 512  # bounds the memory of the cosines
+_MOST_COMPARED = 2_000  # the longest sentences: bounds the memory of the cosines
 _FEWEST_WORDS = 4  # "See below." belongs to what stands around it
 _MIN_COSINE = 0.6  # closer pairs are candidates for the NLI model
 _MIN_ENTAILMENT = 0.85
@@ -98,14 +97,10 @@ def _close_pairs(material: Material, free: Sequence[int]) -> list[tuple[int, int
     compared = [position for position in free if _is_compared(excerpts[position])]
     positions = sorted(sorted(compared, key=lambda each: (-len(excerpts[each].text), each))[:_MOST_COMPARED])
     vectors = material.vectors[[row_of[position] for position in positions]]
-    found: list[tuple[float, int, int]] = []
-    for start in range(0, len(positions), _ROWS_AT_ONCE):
-        cosines = vectors[start : start + _ROWS_AT_ONCE] @ vectors[start:].T
-        lefts, rights = np.nonzero(np.triu(cosines >= _MIN_COSINE, k=1))
-        for left, right in zip(lefts.tolist(), rights.tolist(), strict=True):
-            first, second = positions[start + left], positions[start + right]
-            found.append((-float(cosines[left, right]), first, second))
-    return [(first, second) for _, first, second in sorted(found)]
+    cosines = np.triu(vectors @ vectors.T, k=1)
+    lefts, rights = np.nonzero(cosines >= _MIN_COSINE)
+    closest_first = np.argsort(-cosines[lefts, rights], kind="stable")
+    return [(positions[lefts[pair]], positions[rights[pair]]) for pair in closest_first]
 
 
 def _is_compared(excerpt: Excerpt) -> bool:

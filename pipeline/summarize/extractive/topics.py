@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import PurePath
 
 import numpy as np
 
@@ -30,8 +31,6 @@ _WEAK_PENALTY = 0.35  # "Package" says less than "package management" or "IPsec"
 _SHORTEST_NAME = 10  # "Jahresarbeitszahl" names a subject by itself
 _BREAK = re.compile(r"[.,;:!?()\[\]{}\"“”«»|<>=*`…—–、。，；：！？「」（）]+|\s-\s")
 _NUMBERING = re.compile(r"§|§?\d[\d.]*[.:)]?|[A-Z]{1,3}(?:\.\d+)*[.:)]|[–—-]")
-_FILE_ENDS = (".pdf", ".doc", ".docx", ".epub", ".ppt", ".pptx", ".htm", ".html", ".md", ".txt", ".rst", ".adoc")
-_NO_TOPICS = ("titles_of_frames", "titles_of_summaries", "titles_of_parts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +106,13 @@ def choose_topics(
 
 def _headings(excerpts: Sequence[Excerpt]) -> Iterator[tuple[tuple[str, ...], float]]:
     """Yields the words of short headings, without their numbers, and how high they stand; no names of files."""
-    headings = [
-        one for one in excerpts if one.kind is ExcerptKind.HEADING and not one.text.lower().endswith(_FILE_ENDS)
-    ]
+    titles = (excerpt for excerpt in excerpts if excerpt.kind is ExcerptKind.HEADING)
+    headings = [title for title in titles if not PurePath(title.text).suffix[1:].isalpha()]
     ranks = {level: rank for rank, level in enumerate(sorted({heading.level for heading in headings}))}
     for heading in headings:
         words = _title(heading.text)
         is_named = words and words[0].lower() not in STOP_WORDS
-        is_part = any(" ".join(words).lower() in phrase_list(name) for name in _NO_TOPICS)
+        is_part = " ".join(words).lower() in phrase_list("titles_of_parts")
         if is_named and len(words) <= _MOST_HEADING_WORDS and _is_phrase(words) and not is_part:
             yield words, 1 / (1 + ranks[heading.level])
 
