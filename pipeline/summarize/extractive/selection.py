@@ -3,7 +3,6 @@
 Values are a bonus of the sentence that says them. An excerpt brings all that it needs.
 """
 
-import heapq
 import re
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -194,32 +193,22 @@ class _Selection:
                 self.said.update(self.candidates.values[position])
 
     def keep_values(self, limit: float, *, only_acts: bool = False) -> None:
-        """Takes what has most new values for its length, again and again (greedy maximum coverage).
+        """Takes what has most values for its length and still says a new one.
 
         Args:
             only_acts: takes warnings, steps and commands alone.
         """
         candidates = self.candidates
-        heap = [
-            (-self._density(position), position)
+        wanted = [
+            position
             for position, excerpt in enumerate(candidates.excerpts)
             if (position in candidates.acts or (candidates.values[position] and not only_acts))
-            and position not in self.chosen
             and candidates.is_free(position, takes_cut=True)
             and not (excerpt.dangles or excerpt.kind is ExcerptKind.HEADING)
         ]
-        heapq.heapify(heap)
-        while heap:
-            believed, position = heapq.heappop(heap)
-            if position in self.chosen:
-                continue
-            density = self._density(position)
-            if density <= 0:
-                continue
-            if heap and density < -heap[0][0] and density < -believed:  # said meanwhile: worth less than believed
-                heapq.heappush(heap, (-density, position))
-                continue
-            self._add_if_fits(position, limit)
+        for position in sorted(wanted, key=self._density, reverse=True):
+            if position in candidates.acts or not candidates.values[position] <= self.said:
+                self._add_if_fits(position, limit)
 
     def fill(self, limit: float, *, takes_cut: bool = False) -> None:
         """Takes sentences by maximal marginal relevance: central, and unlike what is there."""
