@@ -67,31 +67,19 @@ def score_focus(excerpts: Sequence[Excerpt], positions: Sequence[int], likeness:
         Shape (sentences,), in [0, 1].
     """
     wanted = _stems(focus)
-    known: dict[int, frozenset[str]] = {}
-    said = [len(_said_by(excerpts, position, wanted, known)) for position in positions]
+    said = [len(wanted & _stems(_with_titles(excerpts, position))) for position in positions]
     return (1 - _WORDS_WEIGHT) * _scaled(likeness) + _WORDS_WEIGHT * np.array(said) / max(1, len(wanted))
+
+
+def _with_titles(excerpts: Sequence[Excerpt], position: int) -> str:
+    """Returns an excerpt with its heading and the name of its entry."""
+    above = (need for need in excerpts[position].needs if need < position and excerpts[need].kind in STRUCTURE)
+    return "\n".join(excerpts[each].text for each in (*above, position))
 
 
 def blend_focus(score: Float64, focus: Float64) -> Float64:
     """Returns what sentences are worth to somebody who asks for a focus."""
     return np.asarray(_FOCUS_WEIGHT * focus + (1 - _FOCUS_WEIGHT) * score)
-
-
-def _said_by(
-    excerpts: Sequence[Excerpt], position: int, wanted: frozenset[str], known: dict[int, frozenset[str]]
-) -> frozenset[str]:
-    """Returns the words of a focus that an excerpt says, or the headings and names of entries that it stands under.
-
-    Args:
-        known: answers for what others stand under as well; extended here.
-    """
-    if position not in known:
-        excerpt = excerpts[position]
-        above = [need for need in excerpt.needs if excerpts[need].kind in STRUCTURE and need < position]
-        above += [excerpt.section] if excerpt.section >= 0 else []
-        inherited = [_said_by(excerpts, each, wanted, known) for each in above]
-        known[position] = (wanted & _stems(excerpt.text)).union(*inherited)
-    return known[position]
 
 
 def _stems(text: str) -> frozenset[str]:

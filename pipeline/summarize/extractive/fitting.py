@@ -3,8 +3,6 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
-import numpy as np
-
 from pipeline.summarize.extractive.excerpt import STRUCTURE, Excerpt, ExcerptKind
 from pipeline.summarize.extractive.selection import Budget, Candidates, Material, select
 
@@ -12,7 +10,6 @@ _MOST_ATTEMPTS = 8
 _MOST_HEADINGS_SHARE = 0.25  # of a budget, for headings under which the next text goes on
 _MOST_MOVES = 32
 _CLOSE = 0.04  # of the length; nearer is not worth a move
-_MOST_COMPARED = 600  # excerpts on each side of an exchange
 _OTHER_WORTH = 0.1  # of what has no vector: listings and rows
 
 
@@ -110,24 +107,28 @@ def _fit(
     """Returns the positions whose text is closest to a length, after a bounded number of moves from the first ones.
 
     Args:
-        amount: the length.
         useful: leaves out what has no use without its neighbours, such as headings with nothing below them.
         size_of: of the text that some positions, rising, are written as, in the unit of the length.
     """
+    worth = _worth_of(candidates)
     best = kept = useful(positions)
     size = best_size = size_of(kept)
-    chosen, tried = set(positions), set[tuple[int, int]]()
+    chosen, moved = set(positions), set[tuple[int, bool]]()
     tolerance = max(1.0, _CLOSE * amount)
-    for _ in range(_MOST_MOVES):
-        if abs(best_size - amount) <= tolerance:
+    while abs(best_size - amount) > tolerance and len(moved) < _MOST_MOVES:
+        takes_out = size > amount
+        moves = _moves(candidates, chosen, moved, takes_out=takes_out)
+        if not moves:
             break
-        move = _best_move(candidates, chosen, amount - size, tolerance, tried)
-        if move is None:
-            break
-        tried.add(move)
-        added, removed = move
-        chosen = chosen - (set(_dependents(candidates, removed, chosen)) if removed >= 0 else set())
-        chosen |= set(candidates.bundle(added, chosen)) if added >= 0 else set()
+        gap = abs(size - amount)
+        least = max(tolerance, min(abs(gap - cost) for cost in moves.values()))
+        close = [position for position, cost in moves.items() if abs(gap - cost) <= least]
+        position = min(close, key=lambda each: worth[each] if each in chosen else -worth[each])
+        moved.add((position, takes_out))
+        if takes_out:
+            chosen -= _dependents(candidates, position, chosen)
+        else:
+            chosen |= set(candidates.bundle(position, chosen))
         kept = useful(sorted(chosen))
         size = size_of(kept)
         is_said = any(candidates.excerpts[each].kind not in STRUCTURE for each in kept)
@@ -136,33 +137,19 @@ def _fit(
     return best
 
 
-def _best_move(
-    candidates: Candidates, chosen: set[int], gap: int, tolerance: float, tried: set[tuple[int, int]]
-) -> tuple[int, int] | None:
-    """Returns what to add and what to leave out, -1 for nothing: of all that close the gap, what is worth most.
-
-    Args:
-        gap: what the text lacks of its length; less than 0 if it is too long.
-    """
-    excerpts, worth = candidates.excerpts, _worth_of(candidates)
-    free = [
-        position
-        for position, excerpt in enumerate(excerpts)
-        if position not in chosen and excerpt.kind not in STRUCTURE and candidates.is_free(position)
-    ]
-    leaves = [each for each in chosen if excerpts[each].kind not in STRUCTURE]
-    added = [-1, *sorted(free, key=lambda each: -worth[each])[:_MOST_COMPARED]]
-    removed = [-1, *sorted(leaves, key=lambda each: worth[each])[:_MOST_COMPARED]]
-    more = np.array([0.0, *(candidates.cost(candidates.bundle(each, chosen)) for each in added[1:])])
-    less = np.array([0.0, *(candidates.cost(_dependents(candidates, each, chosen)) for each in removed[1:])])
-    missed = np.abs(gap - (more[None, :] - less[:, None]))
-    for one, other in [(-1, -1), *tried]:
-        if one in added and other in removed:
-            missed[removed.index(other), added.index(one)] = np.inf
-    gained, lost = (np.array([0.0, *(worth[each] for each in side[1:])]) for side in (added, removed))
-    score = np.where(missed <= max(tolerance, float(missed.min())), gained[None, :] - lost[:, None], -np.inf)
-    row, column = np.unravel_index(int(np.argmax(score)), score.shape)
-    return (added[int(column)], removed[int(row)]) if np.isfinite(missed[row, column]) else None
+def _moves(
+    candidates: Candidates, chosen: set[int], moved: set[tuple[int, bool]], *, takes_out: bool
+) -> dict[int, int]:
+    """Returns what may be left out, or added, with the tokens that go or come with it; no move is made twice."""
+    found: dict[int, int] = {}
+    for position, excerpt in enumerate(candidates.excerpts):
+        if excerpt.kind in STRUCTURE or (position, takes_out) in moved or (position in chosen) != takes_out:
+            continue
+        if takes_out:
+            found[position] = candidates.cost(_dependents(candidates, position, chosen))
+        elif candidates.is_free(position):
+            found[position] = candidates.cost(candidates.bundle(position, chosen))
+    return found
 
 
 def _worth_of(candidates: Candidates) -> list[float]:
@@ -175,12 +162,10 @@ def _worth_of(candidates: Candidates) -> list[float]:
     return worth
 
 
-def _dependents(candidates: Candidates, position: int, chosen: set[int]) -> list[int]:
+def _dependents(candidates: Candidates, position: int, chosen: set[int]) -> set[int]:
     """Returns a chosen excerpt with all chosen ones that cannot stand without it."""
-    found = {position}
-    grows = True
-    while grows:
-        more = {each for each in chosen - found if not found.isdisjoint(candidates.excerpts[each].needs)}
+    found, more = set[int](), {position}
+    while more:
         found |= more
-        grows = bool(more)
-    return sorted(found)
+        more = {each for each in chosen - found if not found.isdisjoint(candidates.excerpts[each].needs)}
+    return found
