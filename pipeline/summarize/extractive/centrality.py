@@ -5,7 +5,6 @@ sentences. A text that begins in the middle of a section has none, and no more h
 sentences.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -13,12 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.reading.rules import Rule
-from pipeline.reading.word_table import is_content, stem
+from pipeline.reading.word_table import WordTable
 from pipeline.summarize.extractive.excerpt import STRUCTURE, Excerpt, ExcerptKind
 
 Float64 = npt.NDArray[np.float64]
-
-_WORD = re.compile(r"\w+(?:[-.]\w+)*")
 
 # Chosen by ROUGE on every other one of 160 articles (REALSumm, Newsroom).
 _POSITION_WEIGHT = 2 / 3  # the rest goes to closeness
@@ -83,9 +80,9 @@ def blend_focus(score: Float64, focus: Float64) -> Float64:
 
 
 def _stems(text: str) -> frozenset[str]:
-    """Returns content words; of a name such as "max_connections" the whole and its parts."""
-    words = [part for word in _WORD.findall(text.casefold()) for part in {word, *word.split("_")}]
-    return frozenset(stem(word) for word in words if is_content(word))
+    """Returns the stems of content words; of a name such as "max_connections" those of the whole and its parts."""
+    table = WordTable.of(f"{text}\n{text.replace('_', ' ')}")
+    return frozenset(table.content_stems(range(len(table))))
 
 
 def _earliness(excerpts: Sequence[Excerpt], positions: Sequence[int], *, starts_document: bool) -> Float64:

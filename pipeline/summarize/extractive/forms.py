@@ -86,10 +86,10 @@ def _is_statement(excerpt: Excerpt, form: SummaryForm) -> bool:
     return not is_item or is_sentence_end(excerpt.text) or count_words(excerpt.text) >= _FEWEST_WORDS
 
 
-def resized(excerpts: Sequence[Excerpt], form: SummaryForm, count: Callable[[str], int]) -> list[Excerpt]:
-    """Returns excerpts that know how long they are in a form, by some count."""
+def resized(excerpts: list[Excerpt], form: SummaryForm, count: Callable[[str], int]) -> list[Excerpt]:
+    """Returns excerpts that know how long they are in a form, by some count, and not as Markdown."""
     if form is SummaryForm.MARKDOWN:
-        return [replace(excerpt, token_count=count(written_alone(excerpt))) for excerpt in excerpts]
+        return excerpts
     return [replace(each, token_count=count(_said(excerpts, at, None))) for at, each in enumerate(excerpts)]
 
 

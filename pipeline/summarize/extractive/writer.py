@@ -123,6 +123,7 @@ class ExtractiveWriter:
             starts_document=task.extractions[0].chunk_indexes[0] in _FIRST_CHUNKS,
             ends_document=not is_compression and task.group_index == task.group_count - 1,
             is_last=task.stage is MergeStage.FINAL,  # a text to be shaped was one before
+            shape=task.shape if task.stage is MergeStage.SHAPE else PLAIN,
         )
         return await self._abridge(stretch, task, budget)
 
@@ -148,18 +149,22 @@ class ExtractiveWriter:
     async def _abridge(
         self, stretch: "_Stretch", task: ExtractTask | MergeTask, budget_of: Callable[[int], Budget | None]
     ) -> Written:
-        """Reads, chooses and writes; where the text is the summary, what another sentence says is left out of it."""
-        shape = task.shape if isinstance(task, MergeTask) and task.stage is MergeStage.SHAPE else PLAIN
-        excerpts, tokens = await self._read(stretch.texts, shape, starts_document=stretch.starts_document)
+        """Reads, chooses and writes; where the text is the summary, what another sentence says is left out of it.
+
+        Texts that hold no sentence, such as a rule of dashes, stay as they are.
+        """
+        form = stretch.shape.form
+        excerpts, tokens = await self._read(stretch.texts, stretch.shape, starts_document=stretch.starts_document)
         material, duplicates = await self._without_repeats(excerpts, stretch.chunks)
-        unfit = set(range(len(excerpts))) - writable(excerpts, shape.form)
+        unfit = set(range(len(excerpts))) - writable(excerpts, form)
         if len(material.dropped | unfit) < len(excerpts):  # else nothing of it can be written in this form
             material = replace(material, dropped=material.dropped | unfit)
         sizes = (each.token_count for position, each in enumerate(excerpts) if position not in material.dropped)
         budget = budget_of(tokens)
         budget = None if budget is None or sum(sizes) <= budget.central else budget
         focus = await self._score_focus(material, task.wishes.focus) if budget else None
-        choose = partial(self._choose, stretch=stretch, task=task, budget=budget, focus=focus)
+        has_acts_first = task.summary_type is SummaryType.OPERATOR
+        choose = partial(self._choose, stretch=stretch, budget=budget, focus=focus, has_acts_first=has_acts_first)
         chosen = await self._off_loop(partial(choose, material))
         for _ in range(_DUPLICATE_ROUNDS * stretch.is_last):
             near = await find_entailed(
@@ -174,16 +179,17 @@ class ExtractiveWriter:
             duplicates += _removed(excerpts, near, stretch.chunks, is_exact=False)
             material = replace(material, dropped=material.dropped | near.keys())
             chosen = await self._off_loop(partial(choose, material))
-        text = write_form(excerpts, chosen, shape.form) or _verbatim(stretch.texts)
+        text = write_form(excerpts, chosen, form) or "\n\n".join(map(str.strip, stretch.texts))
         return Written(text, "stop", LlmUsage(1, tokens, self.count_tokens(text)), tuple(duplicates))
 
     def _choose(
         self,
         material: Material,
+        *,
         stretch: "_Stretch",
-        task: ExtractTask | MergeTask,
         budget: Budget | None,
         focus: Float64 | None,
+        has_acts_first: bool,
     ) -> list[int]:
         """Returns the positions of what is worth most within a budget, or everything; none if there are only rules."""
         excerpts, sentences, vectors = material.excerpts, material.sentences, material.vectors
@@ -193,11 +199,10 @@ class ExtractiveWriter:
         if sentences:
             centrality = score_sentences(excerpts, sentences, vectors, starts_document=stretch.starts_document)
             centrality = centrality if focus is None else blend_focus(centrality, focus)
-        is_acted_on = task.summary_type is SummaryType.OPERATOR
-        shape = task.shape if isinstance(task, MergeTask) else PLAIN
+        shape = stretch.shape
         count = counter(shape, self.count_tokens)
         return shorten(
-            Candidates.of(material, centrality, has_acts_first=is_acted_on, has_focus=focus is not None),
+            Candidates.of(material, centrality, has_acts_first=has_acts_first, has_focus=focus is not None),
             budget,
             lambda kept: count(write_form(excerpts, kept, shape.form)),
             ends_document=stretch.ends_document,
@@ -215,10 +220,9 @@ class ExtractiveWriter:
         self, texts: Sequence[str], shape: Shape = PLAIN, *, starts_document: bool = True
     ) -> tuple[list[Excerpt], int]:
         def read() -> tuple[list[Excerpt], int]:
-            excerpts = read_excerpts(texts, self.count_tokens, starts_document=starts_document)
-            if not shape.is_plain:
-                excerpts = resized(excerpts, shape.form, counter(shape, self.count_tokens))
-            return excerpts, sum(map(self.count_tokens, texts))
+            count = counter(shape, self.count_tokens)
+            excerpts = read_excerpts(texts, count, starts_document=starts_document)
+            return resized(excerpts, shape.form, count), sum(map(self.count_tokens, texts))
 
         return await self._off_loop(read)
 
@@ -248,6 +252,7 @@ class _Stretch:
         starts_document: nothing of the document stands before it.
         ends_document: nothing follows, so that a heading at its end has nothing below it.
         is_last: what is written is the summary.
+        shape: that the caller wants it in.
     """
 
     texts: Sequence[str]
@@ -255,11 +260,7 @@ class _Stretch:
     starts_document: bool
     ends_document: bool
     is_last: bool
-
-
-def _verbatim(texts: Sequence[str]) -> str:
-    """Returns texts that hold no sentence, such as a rule of dashes, as they are."""
-    return "\n\n".join(text.strip() for text in texts)
+    shape: Shape = PLAIN
 
 
 def _removed(

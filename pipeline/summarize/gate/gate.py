@@ -7,7 +7,6 @@ replaced by sentences of the input. All of it is a function of task and answer, 
 
 import asyncio
 import hashlib
-import re
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ from weakref import WeakValueDictionary
 from pipeline.model_answers import PairScores
 from pipeline.off_loop import OffLoop
 from pipeline.protocols import Entailment
-from pipeline.reading.word_table import is_content, stem
+from pipeline.reading.word_table import WordTable
 from pipeline.summarize.extractive.source_blocks import count_words
 from pipeline.summarize.gate.config import TrustConfig
 from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, Trust, TrustFinding
@@ -236,7 +235,6 @@ def _whole_fault(checked: Checked, found: Inspection, case: Case, max_dropped: f
     return FaultKind.LOST_VALUES if is_lossy else None
 
 
-_WORD = re.compile(r"[^\W_]+")
 _MOST_WORDS = 8  # more are no phrase, but the beginning of a sentence
 
 
@@ -272,18 +270,19 @@ class GatedWriter:
     async def topics(self, task: TopicsTask) -> TopicList:
         """Topics that the summary mentions; where these are too few, phrases of the summary."""
         answer = await self.inner.topics(task)
-        known = {stem(word) for word in _WORD.findall(task.summary.casefold())}
+        known = set(WordTable.of(task.summary).stems)
         kept = tuple(topic for topic in answer.topics if _is_known(topic, known))
         left_out = tuple(topic for topic in answer.topics if topic not in kept)
         if left_out and len(kept) < task.min_topics and self.trust_gate.fallback:
             more = await self.trust_gate.fallback.topics(replace(task, max_topics=task.min_topics))
-            folded = {topic.casefold() for topic in kept}
-            kept = (*kept, *(topic for topic in more.topics if topic.casefold() not in folded))[: task.min_topics]
+            said = {topic.lower() for topic in kept}
+            kept = (*kept, *(topic for topic in more.topics if topic.lower() not in said))[: task.min_topics]
         return replace(answer, topics=kept, left_out=left_out)
 
 
 def _is_known(topic: str, known: set[str]) -> bool:
     """Tells whether a topic is a phrase of which the summary has at least half of the words, and no tag."""
-    words = [word for word in _WORD.findall(topic.casefold()) if is_content(word)]
-    found = sum(stem(word) in known for word in words)
-    return 0 < len(words) <= _MOST_WORDS and 2 * found >= len(words) and not re.search(r"[<>{}\[\]]", topic)
+    table = WordTable.of(topic)
+    stems = table.content_stems(range(len(table)))
+    is_plain = not any(mark in topic for mark in "<>{}[]")
+    return is_plain and 0 < len(stems) <= _MOST_WORDS and 2 * len(known.intersection(stems)) >= len(set(stems))
