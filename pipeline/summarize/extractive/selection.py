@@ -271,4 +271,6 @@ def _most_bonus(excerpts: Sequence[Excerpt]) -> float:
 def _is_act(excerpt: Excerpt) -> bool:
     if excerpt.kind is ExcerptKind.CODE:
         return any(is_prompt(line) for line in excerpt.text.split("\n"))
-    return excerpt.kind is ExcerptKind.STEP or (excerpt.kind in PROSE and bool(_WARNING.search(excerpt.text)))
+    return excerpt.kind is ExcerptKind.STEP or (
+        excerpt.kind in PROSE and bool(_WARNING.search(excerpt.text.replace("’", "'")))
+    )
