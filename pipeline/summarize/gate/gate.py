@@ -71,7 +71,6 @@ VERSION = "gate-6"
 _FEWEST_VALUES = 8  # of an input whose answer must keep some
 _LEAST_LENGTH = 0.02  # of an input that has values, or of texts that are merged, in words
 _LEAST_SHAPED = 0.15  # of the room of a text whose length was asked for; the room is half as much again as that length
-_LEAST_LEFT = 0.2  # of an input, where most of the answer was wrong
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +227,7 @@ def _whole_fault(checked: Checked, found: Inspection, case: Case, max_dropped: f
     length = count_words(checked.text) / max(1.0, case.word_count * case.room)
     is_short = (has_values or case.is_merge) and length < case.least_length
     is_lossy = has_values and checked.recall.share < case.least_recall
-    if (is_short or is_lossy or length < _LEAST_LEFT) and 2 * len(found.faults) > len(found.parts):
+    if (is_short or is_lossy) and 2 * len(found.faults) > len(found.parts):
         return first
     if is_short:
         return FaultKind.TOO_SHORT
