@@ -68,12 +68,19 @@ def _assigned(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
             yield node.target.id, node.value
 
 
+def _is_rule(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "Rule"
+
+
 def literal_words(tree: ast.Module) -> int:
-    """Counts the words of two letters and more inside the constants of a module: lists and alternatives of patterns."""
+    """Counts the words of two letters and more inside the constants of a module: lists and alternatives of patterns.
+
+    What a rule says of itself decides nothing.
+    """
     strings = (
         node.value
         for name, value in _assigned(tree)
-        if name.isupper() or name.strip("_").isupper()
+        if (name.isupper() or name.strip("_").isupper()) and not _is_rule(value)
         for node in ast.walk(value)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     )

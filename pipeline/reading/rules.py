@@ -1,7 +1,7 @@
 """Rules about text: each has a name, an example and a switch, so that what it is worth can be measured.
 
-`scripts/bench judge --without NAME` measures with and without one. The pages of docs/rules are written from these
-objects.
+`scripts/bench judge --without NAME` measures with and without one, and so does `scripts/bench summarize`. The pages of
+docs/rules are written from these objects.
 """
 
 from collections.abc import Iterable, Iterator

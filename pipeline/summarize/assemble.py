@@ -8,8 +8,7 @@ from pydantic import TypeAdapter
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.citations.places import NOT_CITED, Citations
 from pipeline.summarize.config import SummarizeConfig
-from pipeline.summarize.gate.findings import Trust
-from pipeline.summarize.gate.report import add_up_trust, first_warnings, flaw_note, place_of, trust_warnings
+from pipeline.summarize.gate.findings import Trust, add_up_trust, first_warnings, flaw_note, place_of, trust_warnings
 from pipeline.summarize.graph.run import Meter
 from pipeline.summarize.graph.texts import (
     LAYERS,

@@ -15,7 +15,7 @@ from pipeline.off_loop import OffLoop
 from pipeline.reading.compression import get_target_summary_length
 from pipeline.summarize.config import ALL, SummarizeConfig, Wave
 from pipeline.summarize.document import Document, SummarizeOptions
-from pipeline.summarize.extractive.lines import count_words
+from pipeline.summarize.extractive.source_blocks import count_words
 from pipeline.summarize.known_calls import CallTexts, KnownCalls, TextRow, cut_row, to_cuts
 from pipeline.summarize.packing import BatchPacker, ChunkBatch, ChunkPart, level_calls, to_batches
 from pipeline.summarize.steering.wishes import PLAIN, LengthGoal, LengthUnit, Shape, SummaryDetail

@@ -18,8 +18,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from pipeline.errors import PipelineError
 from pipeline.llm.errors import EndpointUnavailableError
 from pipeline.summarize.assemble import RESULT, Assembler
-from pipeline.summarize.citations.cite import CitationBounds, cite
-from pipeline.summarize.citations.citing import Citing
+from pipeline.summarize.citations.cite import CitationBounds, Citing, cite
 from pipeline.summarize.citations.places import NOT_CITED, Citations
 from pipeline.summarize.errors import LeaseLostError, StorageError, SummaryAsideError
 from pipeline.summarize.events import Finished, Planned

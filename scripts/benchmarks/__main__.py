@@ -54,7 +54,7 @@ def main(
     *,
     quick: Annotated[bool, typer.Option("--quick", help="Measure for less than 50 seconds on two cores.")] = False,
     without: Annotated[
-        list[str] | None, typer.Option(help="judge: a rule of docs/rules to switch off; two columns, with and without.")
+        list[str] | None, typer.Option(help="judge, summarize: a rule of docs/rules to switch off; two columns.")
     ] = None,
 ) -> None:
     """Measure Precis on this machine. Prints a table and, as the last line, one JSON object.
@@ -80,8 +80,8 @@ def main(
 
     chaos     Bursts, overload, crowds, idle and deaf clients, cancels, strangers' summaries, fuzz of every RPC.
     """
-    if without and benchmark is not Benchmark.JUDGE:
-        raise typer.BadParameter("measures the judge alone: scripts/bench judge --without NAME")
+    if without and benchmark not in (Benchmark.JUDGE, Benchmark.SUMMARIZE):
+        raise typer.BadParameter("measures judge and summarize alone: scripts/bench summarize --without NAME")
     chosen = {"without": without} if without else {}
     # Only the chosen one is imported: `nli` needs onnx, and `serving` must not carry it.
     try:

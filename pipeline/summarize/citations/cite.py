@@ -4,22 +4,134 @@ Every sentence is compared with the document itself, however many merges lie bet
 document and of the summary; the number of sentences that are cited, located and read is bounded.
 """
 
-from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+import asyncio
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import accumulate
 from typing import Self
 
-from pipeline.off_loop import OffLoop, stop_if_nobody_waits
+from pipeline.off_loop import OffLoop, stop_if_nobody_waits, stoppable
 from pipeline.reading.language import is_english
-from pipeline.reading.sentences import BlockKind, split_parts
+from pipeline.reading.passages import Passage
+from pipeline.reading.sentences import BlockKind, split_lines, split_parts
 from pipeline.reading.words import fold
-from pipeline.summarize.citations.cited_document import MAX_READ_CHARS, CitedDocument, Occurrences, Span
-from pipeline.summarize.citations.places import Citations, CitationSupport, SummaryCitation
-from pipeline.summarize.citations.written import WrittenSources
+from pipeline.summarize.citations.places import MAX_PLACES, Citations, CitationSupport, SourcePlace, SummaryCitation
 from pipeline.summarize.document import SourceChunk
+from pipeline.summarize.extractive.read_excerpts import join_texts
+from pipeline.summarize.gate.gate import ClaimReader
 from pipeline.summarize.gate.inspect import is_claim, riskiest
-from pipeline.summarize.gate.reading import ClaimReader
 from pipeline.support.claim_support import Hypothesis
+from pipeline.support.premises import PremiseFinder
+
+Span = tuple[int, int]
+
+_MOST_PLACES = 1_000  # of one sentence that are remembered; all are counted
+_MOST_READ_CHARS = 8_000_000  # of a document in which written sentences are looked for
+_MOST_SENTENCES = 4  # of a citation
+_LEAST_SHARE = 0.2  # of the weight of a sentence's words: less is chance
+_LEAST_GAIN = 0.15  # of it, that one more sentence of the passage must say
+
+
+@dataclass(slots=True)
+class Occurrences:
+    """Where a sentence stands in the document.
+
+    Attributes:
+        spans: the first of them, in the document's text.
+        count: all of them.
+    """
+
+    spans: list[Span]
+    count: int
+
+
+class CitedDocument:
+    """The chunks of a document as one text.
+
+    A sentence of a summary stands there when it is a whole sentence, item, row or line of it.
+    """
+
+    def __init__(self, chunks: Sequence[SourceChunk]) -> None:
+        """Joins the chunks: a sentence may go on in the next one."""
+        self._chunks = chunks
+        self.text, self._starts = join_texts([chunk.text for chunk in chunks])
+        self._own_starts = [0, *accumulate(len(chunk.text) for chunk in chunks)]
+
+    def places(self, spans: Sequence[Span]) -> tuple[SourcePlace, ...]:
+        """Returns spans of the text as places of chunks, one for each chunk that a span touches."""
+        found = [place for span in sorted(spans) for place in self._places(*span)]
+        return tuple(found[:MAX_PLACES])
+
+    def _places(self, start: int, end: int) -> Iterator[SourcePlace]:
+        at = max(0, bisect_right(self._starts, start) - 1)
+        while at < len(self._chunks) and self._starts[at] < end:
+            chunk, offset = self._chunks[at], self._starts[at]
+            first, last = max(start - offset, 0), min(end - offset, len(chunk.text))
+            inside = chunk.text[first:last]
+            first += len(inside) - len(inside.lstrip())
+            if first < last and inside.strip():
+                yield SourcePlace(chunk.chunk_index, chunk.page_number, first, last, self._own_starts[at] + first)
+            at += 1
+
+    def occurrences(self, wanted: Collection[str]) -> Mapping[str, Occurrences]:
+        """Returns where folded sentences stand. Linear in the length of the document, and bounded."""
+        known = frozenset(wanted)
+        found: defaultdict[str, Occurrences] = defaultdict(lambda: Occurrences([], 0))
+        for span in stoppable(self._units()):
+            if (folded := fold(self.text[slice(*span)])) not in known:
+                continue
+            one = found[folded]
+            if not one.spans or span[0] >= one.spans[-1][1]:  # a line of one sentence is that sentence
+                one.count += 1
+                if len(one.spans) < _MOST_PLACES:
+                    one.spans.append(span)
+        return dict(found)
+
+    def _units(self) -> list[Span]:
+        """Returns the sentences, and the lines that do not begin or end inside one."""
+        parts = [(part.start, part.end) for part in split_parts(self.text)]
+        whole = [line for line in split_lines(self.text) if not _cuts(parts, line)]
+        return sorted({*parts, *whole}, key=lambda span: (span[0], -span[1]))
+
+    @cached_property
+    def _finder(self) -> PremiseFinder:
+        """Reads the text for `locate`, which few summaries need."""
+        return PremiseFinder(self.text)
+
+    def locate(self, sentence: str) -> tuple[Hypothesis, list[Span]]:
+        """Returns what a model reads of a written sentence, and the spans of the sentences that it was made from.
+
+        None of either if no sentence has enough of its words.
+        """
+        found = self._finder.find(sentence)
+        spans = self._spans(found.passages[0], found.weights) if found.passages else []
+        return (found.hypothesis if spans else replace(found.hypothesis, premises=())), spans
+
+    def _spans(self, passage: Passage, weights: dict[str, float]) -> list[Span]:
+        """Returns the sentences of a passage that say what it is cited for, each something that the others do not."""
+        index, total = self._finder.index, sum(weights.values())
+        missing, left, chosen = dict(weights), list(passage.sentences), list[int]()
+        while left and len(chosen) < _MOST_SENTENCES:
+            gains = {at: sum(missing[stem] for stem in missing if index.has(at, stem)) for at in left}
+            best = max(left, key=lambda at: (gains[at], -at))
+            if gains[best] < total * (_LEAST_GAIN if chosen else _LEAST_SHARE):
+                break
+            chosen.append(best)
+            left.remove(best)
+            missing = {stem: weight for stem, weight in missing.items() if not index.has(best, stem)}
+        passages = self._finder.read.passages
+        return [(passages[at].start, passages[at].end) for at in sorted(chosen)]
+
+
+def _cuts(parts: Sequence[Span], line: Span) -> bool:
+    """Tells whether a line begins or ends inside a sentence."""
+    before = bisect_left(parts, (line[0], 0)) - 1
+    last = bisect_left(parts, (line[1], 0)) - 1
+    return (before >= 0 and parts[before][1] > line[0]) or (last >= 0 and parts[last][1] > line[1])
+
 
 _LANGUAGE_CHUNKS = 100  # of a document, by which its language is told
 _MOST_LOCATED = 2_000  # written sentences: 3 ms each in a document of 1 MB
@@ -88,7 +200,6 @@ class _Draft:
         draft, located = cls(len(parts)), 0
         folded = [fold(text[part.start : part.end]) for part in parts[: bounds.max_citations]]
         found = document.occurrences(set(folded))
-        sources: WrittenSources | None = None
         for part, key, span in zip(parts, folded, _in_order(folded, found), strict=False):
             stop_if_nobody_waits()
             kind, spans, others = CitationSupport.UNREAD, [span] if span else [], 0
@@ -96,10 +207,9 @@ class _Draft:
                 kind, others = CitationSupport.VERBATIM, found[key].count - 1
             elif part.kind is BlockKind.HEADING:
                 continue
-            elif located < _MOST_LOCATED and len(document.text) <= MAX_READ_CHARS:
+            elif located < _MOST_LOCATED and len(document.text) <= _MOST_READ_CHARS:
                 located += 1
-                sources = sources or WrittenSources(document.text)
-                claim, spans = sources.locate(text[part.start : part.end])
+                claim, spans = document.locate(text[part.start : part.end])
                 if is_claim(part, text[part.start : part.end]):
                     draft.claims[len(draft.cited)] = claim
             places = document.places(spans)
@@ -127,3 +237,38 @@ def _in_order(folded: Sequence[str], found: Mapping[str, Occurrences]) -> list[S
         if occurrences.count == 1:
             here = span[0]
     return chosen
+
+
+class Citing:
+    """The citations of one summary.
+
+    Args:
+        find: finds those of a text.
+    """
+
+    def __init__(self, find: Callable[[str], Awaitable[Citations]]) -> None:
+        self._find = find
+        self._found: tuple[str, asyncio.Future[Citations]] | None = None
+        self._given_up: list[asyncio.Future[Citations]] = []
+
+    def begin(self, text: str) -> None:
+        """Begins with a text of which it is likely that nothing changes any more; once for each text."""
+        if self._found is None or self._found[0] != text:
+            self._cancel()
+            self._found = text, asyncio.ensure_future(self._find(text))
+
+    async def of(self, text: str) -> Citations:
+        """Returns the citations of a text; raises what finding them raises."""
+        self.begin(text)
+        assert self._found is not None  # noqa: S101 - it has begun
+        return await self._found[1]
+
+    async def stop(self) -> None:
+        """Ends what nobody waits for. Never raises."""
+        self._cancel()
+        await asyncio.gather(*self._given_up, return_exceptions=True)
+
+    def _cancel(self) -> None:
+        if self._found is not None:
+            self._found[1].cancel()
+            self._given_up.append(self._found[1])

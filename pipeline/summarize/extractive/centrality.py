@@ -5,26 +5,29 @@ sentences. A text that begins in the middle of a section has none, and no more h
 sentences.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.reading.word_table import is_content, stem
-from pipeline.reading.words import fold_case
+from pipeline.reading.rules import Rule
+from pipeline.reading.word_table import WordTable
 from pipeline.summarize.extractive.excerpt import STRUCTURE, Excerpt, ExcerptKind
-from pipeline.summarize.extractive.section_roles import SectionRole, role_of
 
 Float64 = npt.NDArray[np.float64]
 
-_WORD = re.compile(r"\w+(?:[-.]\w+)*")
-
 # Chosen by ROUGE on every other one of 160 articles (REALSumm, Newsroom).
-_POSITION_WEIGHT, _CLOSENESS_WEIGHT = 2 / 3, 1 / 3
+_POSITION_WEIGHT = 2 / 3  # the rest goes to closeness
 _FADING_SENTENCES = 8.0
-_FRAME_WORTH = 0.3  # of a license or a list of references
+
+POSITION = Rule(
+    "position",
+    "extractive",
+    "A sentence is worth more the earlier it stands in its section.",
+    "# Pumps\n\nPumps move water. Some of them are blue.",
+    "Pumps move water.",
+)
 
 
 def score_sentences(
@@ -40,14 +43,10 @@ def score_sentences(
     Returns:
         Shape (sentences,), in [0, 1].
     """
-    sections = [excerpts[position].section for position in positions]
-    role = {section: role_of(excerpts, section) for section in set(sections)}
     early = _earliness(excerpts, positions, starts_document=starts_document)
-    early[[role[section] is SectionRole.OWN_SUMMARY for section in sections]] = 1.0
     closeness = _scaled(vectors @ vectors.mean(axis=0))
-    score = _POSITION_WEIGHT * early + _CLOSENESS_WEIGHT * closeness if early.any() else closeness
-    score[[role[section] is SectionRole.FRAME for section in sections]] *= _FRAME_WORTH
-    return score
+    is_placed = POSITION.is_on and bool(early.any())
+    return _POSITION_WEIGHT * early + (1 - _POSITION_WEIGHT) * closeness if is_placed else closeness
 
 
 # Chosen on half of 80 parameters of a manual ("What is the default of work_mem?") and of 60 headings of two manuals.
@@ -65,9 +64,14 @@ def score_focus(excerpts: Sequence[Excerpt], positions: Sequence[int], likeness:
         Shape (sentences,), in [0, 1].
     """
     wanted = _stems(focus)
-    known: dict[int, frozenset[str]] = {}
-    said = [len(_said_by(excerpts, position, wanted, known)) for position in positions]
+    said = [len(wanted & _stems(_with_titles(excerpts, position))) for position in positions]
     return (1 - _WORDS_WEIGHT) * _scaled(likeness) + _WORDS_WEIGHT * np.array(said) / max(1, len(wanted))
+
+
+def _with_titles(excerpts: Sequence[Excerpt], position: int) -> str:
+    """Returns an excerpt with its heading and the name of its entry."""
+    above = (need for need in excerpts[position].needs if need < position and excerpts[need].kind in STRUCTURE)
+    return "\n".join(excerpts[each].text for each in (*above, position))
 
 
 def blend_focus(score: Float64, focus: Float64) -> Float64:
@@ -75,27 +79,10 @@ def blend_focus(score: Float64, focus: Float64) -> Float64:
     return np.asarray(_FOCUS_WEIGHT * focus + (1 - _FOCUS_WEIGHT) * score)
 
 
-def _said_by(
-    excerpts: Sequence[Excerpt], position: int, wanted: frozenset[str], known: dict[int, frozenset[str]]
-) -> frozenset[str]:
-    """Returns the words of a focus that an excerpt says, or the headings and names of entries that it stands under.
-
-    Args:
-        known: answers for what others stand under as well; extended here.
-    """
-    if position not in known:
-        excerpt = excerpts[position]
-        above = [need for need in excerpt.needs if excerpts[need].kind in STRUCTURE and need < position]
-        above += [excerpt.section] if excerpt.section >= 0 else []
-        inherited = [_said_by(excerpts, each, wanted, known) for each in above]
-        known[position] = (wanted & _stems(excerpt.text)).union(*inherited)
-    return known[position]
-
-
 def _stems(text: str) -> frozenset[str]:
-    """Returns content words; of a name such as "max_connections" the whole and its parts."""
-    words = [part for word in _WORD.findall(fold_case(text)) for part in {word, *word.split("_")}]
-    return frozenset(stem(word) for word in words if is_content(word))
+    """Returns the stems of content words; of a name such as "max_connections" those of the whole and its parts."""
+    table = WordTable.of(f"{text}\n{text.replace('_', ' ')}")
+    return frozenset(table.content_stems(range(len(table))))
 
 
 def _earliness(excerpts: Sequence[Excerpt], positions: Sequence[int], *, starts_document: bool) -> Float64:

@@ -23,13 +23,7 @@ class ExtractiveConfig(FrozenModel):
     min_map_tokens: int = Field(
         default=300, ge=0, description="A batch of no more is kept whole: the shortest length of the schedule."
     )
-    fill_share: ClassVar[float] = 0.4  # of the budget, for what is central, whatever the values take
-    equal_cosine: ClassVar[float] = 0.9  # sentences closer than this are compared by the NLI model, chosen or not
-    equal_entailment: ClassVar[float] = 0.5  # of two that close, one that the other entails with this is left out
-    near_duplicate_cosine: ClassVar[float] = 0.6  # chosen sentences closer than this are compared by the NLI model
-    near_duplicate_entailment: ClassVar[float] = 0.85  # a sentence that another entails with this is left out
     max_pairs: int = Field(default=128, ge=0, description="Sentence pairs of one text that the NLI model may compare.")
-    min_retention: ClassVar[float] = 0.95  # share of values that the summary must keep while it has room
     topic_sentences: ClassVar[int] = 256  # most sentences that say what a summary is about
     embed_batch: ClassVar[int] = 128  # sentences submitted to the embedder at once
 

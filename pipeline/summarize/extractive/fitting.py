@@ -1,63 +1,134 @@
-"""Fits what was chosen to a length: single excerpts are added, left out and exchanged until the text has it.
-
-And writes it in a form other than the document's own: paragraphs or one list, where a table's row names its columns.
-"""
+"""Chooses what a shorter text keeps: it fits a budget or a length as it is written, and no heading heads nothing."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from functools import partial
 
-import numpy as np
+from pipeline.summarize.extractive.excerpt import STRUCTURE, Excerpt, ExcerptKind
+from pipeline.summarize.extractive.selection import Budget, Candidates, Material, select
 
-from pipeline.summarize.extractive.excerpt import (
-    LIST_KINDS,
-    PROSE,
-    STRUCTURE,
-    Excerpt,
-    ExcerptKind,
-    write_markdown,
-    written_alone,
-)
-from pipeline.summarize.extractive.lines import count_words, is_sentence_end
-from pipeline.summarize.extractive.selection import Candidates
-from pipeline.summarize.steering.wishes import SummaryForm
-
+_MOST_ATTEMPTS = 8
+_MOST_HEADINGS_SHARE = 0.25  # of a budget, for headings under which the next text goes on
 _MOST_MOVES = 32
 _CLOSE = 0.04  # of the length; nearer is not worth a move
-_MOST_COMPARED = 600  # excerpts on each side of an exchange
 _OTHER_WORTH = 0.1  # of what has no vector: listings and rows
-_PARAGRAPH_WORDS = 90
-_FEWEST_WORDS = 4  # of a list item that is written as a sentence
 
 
-def fit(
+def keep_all(material: Material, *, ends_document: bool) -> list[int]:
+    """Returns the positions of everything but duplicates, and headings with nothing below them."""
+    everything = [position for position in range(len(material.excerpts)) if position not in material.dropped]
+    return _with_use(material.excerpts, everything, ends_document=ends_document)
+
+
+def shorten(
+    candidates: Candidates,
+    budget: Budget,
+    size_of: Callable[[Sequence[int]], int],
+    *,
+    ends_document: bool,
+    amount: int | None = None,
+) -> list[int]:
+    """Returns the positions of what is worth most within the budget; at least one, whatever the budget.
+
+    Args:
+        candidates: with at least one excerpt that is no duplicate.
+        size_of: of the text that some positions are written as; what is kept is never longer than the budget's
+            ceiling by this count if an excerpt is that short, except where the amount is closer beyond it.
+        ends_document: nothing follows, so that a heading at the end has nothing below it.
+        amount: a length to be met; None: anything within the budget will do.
+    """
+    excerpts = candidates.excerpts
+    always = [] if ends_document else _open_at_end(excerpts)
+    if candidates.cost(always) > _MOST_HEADINGS_SHARE * budget.ceiling:
+        always = []
+    useful = partial(_with_use, excerpts, ends_document=ends_document)
+    tried = budget
+    positions: list[int] = []
+    for _ in range(_MOST_ATTEMPTS):
+        positions = useful(select(candidates, tried, always))
+        excess = size_of(positions) / budget.ceiling
+        if excess <= 1:
+            break
+        tried = tried.scaled(0.98 / excess)  # some tokenizers see more tokens in the whole than in its excerpts
+    else:
+        positions = []
+    if all(excerpts[position].kind in STRUCTURE for position in positions):  # no sentence fits
+        positions = _shortest(candidates)
+    return positions if amount is None else _fit(candidates, positions, amount, useful=useful, size_of=size_of)
+
+
+def _shortest(material: Material) -> list[int]:
+    """Returns the shortest excerpt that says something, by itself if any does, for budgets below one sentence."""
+    excerpts = material.excerpts
+    free = [position for position in range(len(excerpts)) if position not in material.dropped]
+    said = [position for position in free if excerpts[position].kind not in STRUCTURE] or free
+    alone = [
+        position for position in said if all(excerpts[need].kind in STRUCTURE for need in excerpts[position].needs)
+    ]
+    return [min(alone or said, key=lambda each: excerpts[each].token_count)]
+
+
+def _open_at_end(excerpts: Sequence[Excerpt]) -> list[int]:
+    """Returns the headings under which the next text goes on, innermost last."""
+    if not excerpts:
+        return []
+    last = len(excerpts) - 1
+    position = last if excerpts[last].kind is ExcerptKind.HEADING else excerpts[last].section
+    chain: list[int] = []
+    while position >= 0:
+        chain.append(position)
+        position = excerpts[position].section
+    return chain[::-1]
+
+
+def _with_use(excerpts: Sequence[Excerpt], positions: Sequence[int], *, ends_document: bool) -> list[int]:
+    """Leaves out headings and labels with nothing below them."""
+    useful = set() if ends_document else set(_open_at_end(excerpts))
+    for position in reversed(positions):  # what stands below comes first
+        if position in useful or excerpts[position].kind not in STRUCTURE or _is_value(excerpts, position):
+            useful |= {position, *excerpts[position].needs}
+    return [position for position in positions if position in useful]
+
+
+def _is_value(excerpts: Sequence[Excerpt], position: int) -> bool:
+    """Tells whether a label labels nothing, and has a term to be kept for."""
+    excerpt, following = excerpts[position], excerpts[position + 1 : position + 2]
+    is_label = excerpt.kind is ExcerptKind.LABEL and not any(position in each.needs for each in following)
+    return is_label and bool(excerpt.terms)
+
+
+def _fit(
     candidates: Candidates,
     positions: Sequence[int],
-    *,
     amount: int,
+    *,
     useful: Callable[[Sequence[int]], list[int]],
     size_of: Callable[[Sequence[int]], int],
 ) -> list[int]:
     """Returns the positions whose text is closest to a length, after a bounded number of moves from the first ones.
 
     Args:
-        amount: the length.
         useful: leaves out what has no use without its neighbours, such as headings with nothing below them.
         size_of: of the text that some positions, rising, are written as, in the unit of the length.
     """
+    worth = _worth_of(candidates)
     best = kept = useful(positions)
     size = best_size = size_of(kept)
-    chosen, tried = set(positions), set[tuple[int, int]]()
+    chosen, moved = set(positions), set[tuple[int, bool]]()
     tolerance = max(1.0, _CLOSE * amount)
-    for _ in range(_MOST_MOVES):
-        if abs(best_size - amount) <= tolerance:
+    while abs(best_size - amount) > tolerance and len(moved) < _MOST_MOVES:
+        takes_out = size > amount
+        moves = _moves(candidates, chosen, moved, takes_out=takes_out)
+        if not moves:
             break
-        move = _best_move(candidates, chosen, amount - size, tolerance, tried)
-        if move is None:
-            break
-        tried.add(move)
-        added, removed = move
-        chosen = chosen - (set(_dependents(candidates, removed, chosen)) if removed >= 0 else set())
-        chosen |= set(candidates.bundle(added, chosen)) if added >= 0 else set()
+        gap = abs(size - amount)
+        least = max(tolerance, min(abs(gap - cost) for cost in moves.values()))
+        close = [position for position, cost in moves.items() if abs(gap - cost) <= least]
+        position = min(close, key=lambda each: worth[each] if each in chosen else -worth[each])
+        moved.add((position, takes_out))
+        if takes_out:
+            chosen -= _dependents(candidates, position, chosen)
+        else:
+            chosen |= set(candidates.bundle(position, chosen))
         kept = useful(sorted(chosen))
         size = size_of(kept)
         is_said = any(candidates.excerpts[each].kind not in STRUCTURE for each in kept)
@@ -66,136 +137,35 @@ def fit(
     return best
 
 
-def _best_move(
-    candidates: Candidates, chosen: set[int], gap: int, tolerance: float, tried: set[tuple[int, int]]
-) -> tuple[int, int] | None:
-    """Returns what to add and what to leave out, -1 for nothing: of all that close the gap, what is worth most.
-
-    Args:
-        gap: what the text lacks of its length; less than 0 if it is too long.
-    """
-    excerpts, worth = candidates.excerpts, _worth_of(candidates)
-    free = [each for each in range(len(excerpts)) if each not in chosen and _is_free(candidates, each)]
-    leaves = [each for each in chosen if excerpts[each].kind not in STRUCTURE]
-    added = [-1, *sorted(free, key=lambda each: -worth[each])[:_MOST_COMPARED]]
-    removed = [-1, *sorted(leaves, key=lambda each: worth[each])[:_MOST_COMPARED]]
-    more = np.array([0.0, *(candidates.cost(candidates.bundle(each, chosen)) for each in added[1:])])
-    less = np.array([0.0, *(candidates.cost(_dependents(candidates, each, chosen)) for each in removed[1:])])
-    missed = np.abs(gap - (more[None, :] - less[:, None]))
-    for one, other in [(-1, -1), *tried]:
-        if one in added and other in removed:
-            missed[removed.index(other), added.index(one)] = np.inf
-    gained, lost = (np.array([0.0, *(worth[each] for each in side[1:])]) for side in (added, removed))
-    score = np.where(missed <= max(tolerance, float(missed.min())), gained[None, :] - lost[:, None], -np.inf)
-    row, column = np.unravel_index(int(np.argmax(score)), score.shape)
-    return (added[int(column)], removed[int(row)]) if np.isfinite(missed[row, column]) else None
+def _moves(
+    candidates: Candidates, chosen: set[int], moved: set[tuple[int, bool]], *, takes_out: bool
+) -> dict[int, int]:
+    """Returns what may be left out, or added, with the tokens that go or come with it; no move is made twice."""
+    found: dict[int, int] = {}
+    for position, excerpt in enumerate(candidates.excerpts):
+        if excerpt.kind in STRUCTURE or (position, takes_out) in moved or (position in chosen) != takes_out:
+            continue
+        if takes_out:
+            found[position] = candidates.cost(_dependents(candidates, position, chosen))
+        elif candidates.is_free(position):
+            found[position] = candidates.cost(candidates.bundle(position, chosen))
+    return found
 
 
 def _worth_of(candidates: Candidates) -> list[float]:
     worth = [_OTHER_WORTH] * len(candidates.excerpts)
     for row, position in enumerate(candidates.sentences):
         worth[position] = float(candidates.centrality[row])
-    if candidates.values.are_acted_on:
-        worth = [each + bool(flag) for each, flag in zip(worth, candidates.values.flags, strict=True)]
+    if candidates.has_acts_first:
+        for position in candidates.acts:
+            worth[position] += 1
     return worth
 
 
-def _is_free(candidates: Candidates, position: int) -> bool:
-    excerpt = candidates.excerpts[position]
-    is_whole = not (excerpt.kind in STRUCTURE or excerpt.dangles or excerpt.is_cut)
-    return is_whole and candidates.is_sound(position)
-
-
-def _dependents(candidates: Candidates, position: int, chosen: set[int]) -> list[int]:
+def _dependents(candidates: Candidates, position: int, chosen: set[int]) -> set[int]:
     """Returns a chosen excerpt with all chosen ones that cannot stand without it."""
-    found = {position}
-    grows = True
-    while grows:
-        more = {each for each in chosen - found if not found.isdisjoint(candidates.excerpts[each].needs)}
+    found, more = set[int](), {position}
+    while more:
         found |= more
-        grows = bool(more)
-    return sorted(found)
-
-
-def writable(excerpts: Sequence[Excerpt], form: SummaryForm) -> set[int]:
-    """Returns the positions of what can be written in a form."""
-    if form is SummaryForm.MARKDOWN:
-        return set(range(len(excerpts)))
-    return {position for position, excerpt in enumerate(excerpts) if _is_statement(excerpt, form)}
-
-
-def _is_statement(excerpt: Excerpt, form: SummaryForm) -> bool:
-    if excerpt.kind is ExcerptKind.TABLE_ROW:
-        return True
-    if excerpt.kind not in PROSE or excerpt.text.endswith(":"):  # the list or listing that it announces is not there
-        return False
-    is_item = excerpt.kind in LIST_KINDS and form is SummaryForm.PROSE
-    return not is_item or is_sentence_end(excerpt.text) or count_words(excerpt.text) >= _FEWEST_WORDS
-
-
-def resized(excerpts: Sequence[Excerpt], form: SummaryForm, count: Callable[[str], int]) -> list[Excerpt]:
-    """Returns excerpts that know how long they are in a form, by some count."""
-    if form is SummaryForm.MARKDOWN:
-        return [replace(excerpt, token_count=count(written_alone(excerpt))) for excerpt in excerpts]
-    return [replace(each, token_count=count(_said(excerpts, at, None))) for at, each in enumerate(excerpts)]
-
-
-def write_form(excerpts: Sequence[Excerpt], positions: Sequence[int], form: SummaryForm) -> str:
-    """Writes some excerpts in their order, in a form.
-
-    Args:
-        positions: of those to write, rising.
-    """
-    if form is SummaryForm.MARKDOWN:
-        return write_markdown(excerpts, positions)
-    groups: list[list[str]] = []
-    before = -1
-    for position in positions:
-        text = _said(excerpts, position, before if before >= 0 else None)
-        if before < 0 or _begins(excerpts, before, position, groups[-1], form):
-            groups.append([])
-        groups[-1].append(text)
-        before = position
-    if form is SummaryForm.PROSE:
-        return "\n\n".join(" ".join(group) for group in groups)
-    return "\n".join(f"- {' '.join(group)}" for group in groups)
-
-
-def _begins(excerpts: Sequence[Excerpt], before: int, position: int, group: list[str], form: SummaryForm) -> bool:
-    """Tells whether a paragraph or list item begins: nothing that points back does."""
-    excerpt, previous = excerpts[position], excerpts[before]
-    if before in excerpt.needs and previous.kind is ExcerptKind.SENTENCE and excerpt.block == previous.block:
-        return False
-    is_other = excerpt.block != previous.block
-    if form is SummaryForm.BULLETS:
-        return True
-    return excerpt.section != previous.section or (is_other and sum(map(count_words, group)) >= _PARAGRAPH_WORDS)
-
-
-def _said(excerpts: Sequence[Excerpt], position: int, before: int | None) -> str:
-    """Returns an excerpt as a sentence: a row with its columns, an item with its full stop, each with its label."""
-    excerpt = excerpts[position]
-    text = _row(excerpts, excerpt) if excerpt.kind is ExcerptKind.TABLE_ROW else excerpt.text
-    if excerpt.kind is ExcerptKind.TURN and excerpt.mark:
-        text = f"{excerpt.mark} {text}"
-    if excerpt.kind in (*LIST_KINDS, ExcerptKind.TABLE_ROW) and not is_sentence_end(text):
-        text = f"{text.rstrip(' ;,')}."
-    labels = [need for need in excerpt.needs if excerpts[need].kind is ExcerptKind.LABEL]
-    is_said = before is not None and any(label in excerpts[before].needs for label in labels)
-    if labels and not is_said and not excerpts[labels[-1]].text.startswith("|"):
-        text = f"{excerpts[labels[-1]].text.strip('*: ')}: {text}"
-    return text
-
-
-def _row(excerpts: Sequence[Excerpt], row: Excerpt) -> str:
-    """Returns the cells of a row, each behind the name of its column."""
-    heads = [excerpts[need].text.split("\n")[0] for need in row.needs if excerpts[need].kind is ExcerptKind.TABLE_HEAD]
-    names = _cells(heads[0]) if heads else []
-    cells = _cells(row.text)
-    names += [""] * (len(cells) - len(names))
-    pairs = zip(names, cells, strict=False)
-    return "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
-
-
-def _cells(line: str) -> list[str]:
-    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+        more = {each for each in chosen - found if not found.isdisjoint(candidates.excerpts[each].needs)}
+    return found

@@ -1,60 +1,76 @@
-"""Finds near duplicates, sentences that say the same in other words, or that say less than another one.
+"""Finds sentences that say nothing new: repeats word for word, and near duplicates, which another sentence entails.
 
-The embedder proposes close pairs, such as "must" and "must not"; the NLI model tells whether one says all that the
-other says. Of all sentences it is asked about the closest alone, of those that were chosen about more, so that its cost
-follows the length of the summary.
+Steps, listings and rows may repeat: the second procedure needs its own "# apt update". Of near duplicates the embedder
+proposes close pairs, such as "must" and "must not"; the NLI model tells whether one says all that the other says. It is
+asked about chosen sentences alone, so that its cost follows the length of the summary.
 """
 
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 
 import numpy as np
 
 from pipeline.protocols import ENTAILMENT, Entailment
 from pipeline.reading.references import points_back
+from pipeline.reading.rules import Rule
 from pipeline.reading.values import fold_words
-from pipeline.summarize.extractive.excerpt import STATEMENTS, Excerpt
-from pipeline.summarize.extractive.lines import count_words
-from pipeline.summarize.extractive.selection import Material
-from pipeline.summarize.extractive.values import VALUE_KINDS
+from pipeline.reading.words import fold
+from pipeline.summarize.extractive.excerpt import STATEMENTS, Excerpt, ExcerptKind
+from pipeline.summarize.extractive.selection import VALUE_KINDS, Material
+from pipeline.summarize.extractive.source_blocks import count_words
 
-_MOST_COMPARED = 4_000  # the longest sentences; a group of usual texts has about 1,500
-_ROWS_AT_ONCE = 512  # bounds the memory of the cosines
-_MIN_WORDS = 5
+_MOST_COMPARED = 2_000  # the longest sentences: bounds the memory of the cosines
+_FEWEST_WORDS = 4  # "See below." belongs to what stands around it
+_MIN_COSINE = 0.6  # closer pairs are candidates for the NLI model
+_MIN_ENTAILMENT = 0.85
 
 
-@dataclass(frozen=True, slots=True)
-class DuplicateRule:
-    """When a sentence says nothing that another does not say.
+def find_repeats(excerpts: Sequence[Excerpt]) -> dict[int, int]:
+    """Returns the positions of repeated sentences, with the position where each was first said."""
+    first: dict[str, int] = {}
+    repeats: dict[int, int] = {}
+    for position, excerpt in enumerate(excerpts):
+        if key := _key(excerpts, excerpt):
+            said = first.setdefault(key, position)
+            if said != position:
+                repeats[position] = said
+    return repeats
 
-    Attributes:
-        min_cosine: pairs closer than this are candidates for the NLI model.
-        min_entailment: the kept one must entail the dropped one with this probability.
-        max_pairs: the closest pairs are asked about, at most this many.
-    """
 
-    min_cosine: float
-    min_entailment: float
-    max_pairs: int
+def _key(excerpts: Sequence[Excerpt], excerpt: Excerpt) -> str | None:
+    """Returns what two sentences share if they say the same; an item of a list says it of its heading."""
+    if excerpt.kind not in STATEMENTS or count_words(excerpt.text) < _FEWEST_WORDS:
+        return None
+    heading = excerpts[excerpt.section].text if excerpt.kind is ExcerptKind.BULLET and excerpt.section >= 0 else ""
+    return f"{heading}\n{fold(excerpt.text)}"
+
+
+ENTAILED = Rule(
+    "entailed",
+    "extractive",
+    "A sentence of the summary that another one entails is left out.",
+    "The pump moves cold water. Cold water is moved by the pump.",
+    "The pump moves cold water.",
+)
 
 
 async def find_entailed(
-    material: Material, chosen: AbstractSet[int], rule: DuplicateRule, entailment: Entailment, *, keeps_needed: bool
+    material: Material, chosen: AbstractSet[int], entailment: Entailment, *, max_pairs: int, keeps_needed: bool
 ) -> dict[int, int]:
     """Returns the positions of chosen sentences to drop, with the position of the one that says all of it.
 
     Args:
-        entailment: asked once, about at most twice `rule.max_pairs` pairs.
+        entailment: asked once, about at most twice `max_pairs` pairs, the closest ones.
         keeps_needed: a sentence that another needs is not dropped, since that one stays.
     """
+    if not ENTAILED.is_on:
+        return {}
     excerpts = material.excerpts
     free = [position for position in material.sentences if position in chosen]
-    pairs = _close_pairs(material, free, rule.min_cosine)[: rule.max_pairs]
     needed = {need for position in chosen for need in excerpts[position].needs} if keeps_needed else set()
     candidates = [
         (dropped, kept)
-        for first, second in pairs
+        for first, second in _close_pairs(material, free)[:max_pairs]
         for dropped, kept in _directions(excerpts, first, second)
         if dropped not in needed
     ]
@@ -64,7 +80,7 @@ async def find_entailed(
     scores = (await entailment.entail(asked))[:, ENTAILMENT]
     duplicates: dict[int, int] = {}
     for (dropped, kept), score in zip(candidates, scores, strict=True):
-        if score >= rule.min_entailment and _is_apart(duplicates, dropped, kept):
+        if score >= _MIN_ENTAILMENT and _is_apart(duplicates, dropped, kept):
             duplicates[dropped] = kept
     return duplicates
 
@@ -74,26 +90,22 @@ def _is_apart(duplicates: dict[int, int], dropped: int, kept: int) -> bool:
     return dropped not in duplicates and kept not in duplicates and dropped not in duplicates.values()
 
 
-def _close_pairs(material: Material, free: Sequence[int], min_cosine: float) -> list[tuple[int, int]]:
+def _close_pairs(material: Material, free: Sequence[int]) -> list[tuple[int, int]]:
     """Returns pairs of positions whose sentences are close, the closest first."""
     excerpts = material.excerpts
     row_of = {position: row for row, position in enumerate(material.sentences)}
     compared = [position for position in free if _is_compared(excerpts[position])]
     positions = sorted(sorted(compared, key=lambda each: (-len(excerpts[each].text), each))[:_MOST_COMPARED])
     vectors = material.vectors[[row_of[position] for position in positions]]
-    found: list[tuple[float, int, int]] = []
-    for start in range(0, len(positions), _ROWS_AT_ONCE):
-        cosines = vectors[start : start + _ROWS_AT_ONCE] @ vectors[start:].T
-        lefts, rights = np.nonzero(np.triu(cosines >= min_cosine, k=1))
-        for left, right in zip(lefts.tolist(), rights.tolist(), strict=True):
-            first, second = positions[start + left], positions[start + right]
-            found.append((-float(cosines[left, right]), first, second))
-    return [(first, second) for _, first, second in sorted(found)]
+    cosines = np.triu(vectors @ vectors.T, k=1)
+    lefts, rights = np.nonzero(cosines >= _MIN_COSINE)
+    closest_first = np.argsort(-cosines[lefts, rights], kind="stable")
+    return [(positions[lefts[pair]], positions[rights[pair]]) for pair in closest_first]
 
 
 def _is_compared(excerpt: Excerpt) -> bool:
     """Tells whether a sentence says the same wherever it stands, unlike "Beware!" and "This is the default."."""
-    is_whole = excerpt.kind in STATEMENTS and not excerpt.is_cut and count_words(excerpt.text) >= _MIN_WORDS
+    is_whole = excerpt.kind in STATEMENTS and not excerpt.is_cut and count_words(excerpt.text) >= _FEWEST_WORDS
     return is_whole and not points_back(excerpt.text)
 
 

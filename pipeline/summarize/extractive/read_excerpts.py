@@ -6,14 +6,14 @@ Texts that follow each other are cut into pieces: sentences, list items, lines o
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from textwrap import dedent
 
 from pipeline.reading.characters import NormalizedText, normalize
 from pipeline.reading.references import Antecedent, points_back, starts_inside
+from pipeline.reading.rules import Rule
 from pipeline.reading.sentences import split_sentences
 from pipeline.reading.values import find_terms
-from pipeline.summarize.extractive.directives import is_warning, with_directives
 from pipeline.summarize.extractive.excerpt import (
     GAP_MARK,
     LABEL_LEVEL,
@@ -22,28 +22,24 @@ from pipeline.summarize.extractive.excerpt import (
     STRUCTURE,
     Excerpt,
     ExcerptKind,
-    written_alone,
 )
-from pipeline.summarize.extractive.lines import (
-    count_words,
-    is_prompt,
-    is_sentence_end,
-)
+from pipeline.summarize.extractive.forms import written_alone
 from pipeline.summarize.extractive.source_blocks import (
     SourceBlock,
+    count_words,
     is_entry,
+    is_prompt,
+    is_sentence_end,
     split_source,
 )
 
 _MAX_SENTENCE_CHARS = 1_500
-_MAX_ITEM_CHARS = 500  # a longer list item is cut into sentences
 _MAX_LISTING_LINES = 8  # a longer listing is cut, so that one value does not keep a page of output
-_MAX_LISTING_CHARS = 2_000
 
 
-def cut_pieces(texts: Sequence[str]) -> Iterator[Excerpt]:
+def _cut_pieces(texts: Sequence[str]) -> Iterator[Excerpt]:
     """Yields excerpts in order, still without their places. A sentence, list or fence may go on in the next text."""
-    joined, starts = _join(texts)
+    joined, starts = join_texts(texts)
     source = normalize("", joined)
     listing_end, number = -1, -1
     for block in split_source(source.text):
@@ -56,19 +52,18 @@ def cut_pieces(texts: Sequence[str]) -> Iterator[Excerpt]:
             yield replace(piece, block=number, origin=origin)
 
 
-def _join(texts: Sequence[str]) -> tuple[str, list[int]]:
-    """Returns one text, and where each part starts in it."""
-    parts: list[str] = []
-    starts: list[int] = []
+def join_texts(texts: Sequence[str]) -> tuple[str, list[int]]:
+    """Returns texts that follow each other in a document as one, and where each of them starts in it."""
+    joined, starts = list[str](), list[int]()
     position = 0
     for text in texts:
-        if parts:
-            parts.append(_seam(parts[-1], text))
-            position += len(parts[-1])
+        if joined:
+            joined.append(_seam(joined[-1], text))
+            position += len(joined[-1])
         starts.append(position)
-        parts.append(text)
+        joined.append(text)
         position += len(text)
-    return "".join(parts), starts
+    return "".join(joined), starts
 
 
 def _seam(before: str, after: str) -> str:
@@ -93,7 +88,7 @@ def _block_pieces(source: NormalizedText, block: SourceBlock) -> Iterator[Excerp
 
 def _prose_pieces(source: NormalizedText, block: SourceBlock) -> Iterator[Excerpt]:
     kind = block.kind
-    if kind in LIST_KINDS and block.end - block.start <= _MAX_ITEM_CHARS:
+    if kind in LIST_KINDS:
         yield Excerpt(kind, _flat(_original(source, block.start, block.end)), block.level, block.mark)
         return
     for number, sentence in enumerate(split_sentences(source.text[block.start : block.end], _MAX_SENTENCE_CHARS)):
@@ -106,8 +101,7 @@ def _listing_pieces(text: str, mark: str) -> Iterator[Excerpt]:
     """Cuts a long listing before prompts, after some lines, and at the gaps that an earlier cut left."""
     lines: list[str] = []
     for line in [*dedent(text.replace("\r\n", "\n")).split("\n"), GAP_MARK]:
-        is_full = len(lines) >= _MAX_LISTING_LINES or sum(map(len, lines)) + len(line) > _MAX_LISTING_CHARS
-        if lines and (is_full or is_prompt(line) or line.strip() == GAP_MARK):
+        if lines and (len(lines) >= _MAX_LISTING_LINES or is_prompt(line) or line.strip() == GAP_MARK):
             if any(character.isalnum() for each in lines for character in each):
                 yield Excerpt(ExcerptKind.CODE, "\n".join(lines), mark=mark)
             lines = []
@@ -131,8 +125,7 @@ def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
-_WHOLE_LIST_CHARS = 900  # a list up to this length is kept or dropped as a whole: "three components:" needs all three
-_WHOLE_PROCEDURE_CHARS = 6_000  # a procedure with a missing step is wrong; one of many pages is a document
+_WHOLE_CHARS = 6_000  # a procedure with a missing step is wrong; one of many pages is a document
 _FEW_WORDS = 5  # "Be careful!"
 _LONGEST_CHAIN = 4  # neighbours that point back one after the other: all "It ..." would be one excerpt else
 
@@ -150,9 +143,9 @@ def read_excerpts(
         Excerpts in the order of the document. Linear in the length of the texts.
     """
     reader = _Reader(starts_document)
-    for piece in cut_pieces(texts):
+    for piece in _cut_pieces(texts):
         reader.place(piece, count_tokens)
-    return with_directives(_with_later_needs(reader.excerpts))
+    return _with_later_needs(reader.excerpts)
 
 
 @dataclass(slots=True)
@@ -215,24 +208,28 @@ class _Reader:
         return (position,) if is_linked and not is_too_long else (), is_too_long
 
 
+ANTECEDENTS = Rule(
+    "antecedents",
+    "extractive",
+    "A sentence that points back stands with the one before it, or with the name of the entry that it is about.",
+    "The pump moves water. It is red.",
+    "both sentences or the first",
+)
+
+
 def _continues(excerpt: Excerpt, previous: Excerpt, *, has_label: bool = False) -> bool:
-    """Tells whether an excerpt goes on with a list item, was announced, or points back."""
+    """Tells whether an excerpt was announced, or points back."""
     if excerpt.kind is ExcerptKind.CODE:  # commands without a word about them are of no use
         return previous.kind in PROSE
-    if previous.kind in PROSE and ((excerpt.kind in LIST_KINDS and not excerpt.mark) or previous.text.endswith(":")):
+    if previous.kind in PROSE and previous.text.endswith(":"):
         return True
     is_answer = excerpt.kind is ExcerptKind.TURN and excerpt.block != previous.block
-    return excerpt.kind in PROSE and not is_answer and _points_back(excerpt, previous, has_label=has_label)
-
-
-def _points_back(excerpt: Excerpt, previous: Excerpt, *, has_label: bool) -> bool:
+    if excerpt.kind not in PROSE or is_answer or not ANTECEDENTS.is_on:
+        return False
     if antecedent := points_back(excerpt.text):
         return antecedent is Antecedent.SENTENCE or not has_label
-    if previous.kind in (ExcerptKind.STEP, ExcerptKind.CODE) and is_warning(excerpt.text):
-        return True
-    is_short = count_words(excerpt.text) < _FEW_WORDS and not has_label
-    is_fragment = starts_inside(excerpt.text) or is_short
-    return excerpt.kind is ExcerptKind.SENTENCE and previous.kind is ExcerptKind.SENTENCE and is_fragment
+    is_fragment = starts_inside(excerpt.text) or (count_words(excerpt.text) < _FEW_WORDS and not has_label)
+    return excerpt.kind is previous.kind is ExcerptKind.SENTENCE and is_fragment
 
 
 def _is_cut(piece: Excerpt) -> bool:
@@ -245,34 +242,29 @@ def _is_cut(piece: Excerpt) -> bool:
     return not is_whole or starts_inside(piece.text)
 
 
+WHOLE_PROCEDURE = Rule(
+    "whole-procedure",
+    "extractive",
+    "The steps of a procedure are kept or dropped as a whole.",
+    "1. Close the valve. 2. Start the pump.",
+    "both steps or none",
+)
+
+
 def _with_later_needs(excerpts: list[Excerpt]) -> list[Excerpt]:
-    """Adds needs that stand behind: what a lead-in announces, all steps of a procedure, all items of a short list."""
-    later: list[set[int]] = [set() for _ in excerpts]
-    for first, last in _lists(excerpts):
-        limit = _WHOLE_PROCEDURE_CHARS if excerpts[first].kind is ExcerptKind.STEP else _WHOLE_LIST_CHARS
-        is_whole = sum(len(excerpt.text) for excerpt in excerpts[first:last]) <= limit
-        for position in range(first, last - 1):
-            if is_whole:
-                later[position].add(position + 1)
-                later[position + 1].add(position)
+    """Adds needs that stand behind: what a lead-in announces, and all steps of a procedure."""
+    needs = [set(excerpt.needs) for excerpt in excerpts]
+    for is_step, group in groupby(
+        range(len(excerpts)), key=lambda position: excerpts[position].kind is ExcerptKind.STEP
+    ):
+        steps = list(group) if is_step and WHOLE_PROCEDURE.is_on else []
+        if sum(len(excerpts[step].text) for step in steps) <= _WHOLE_CHARS:
+            for step, following_step in pairwise(steps):
+                needs[step].add(following_step)
+                needs[following_step].add(step)
     for position, (excerpt, following) in enumerate(pairwise(excerpts)):
         is_lead_in = excerpt.kind in (ExcerptKind.LABEL, ExcerptKind.TABLE_HEAD) or excerpt.text.endswith(":")
         stands_alone = excerpt.kind is ExcerptKind.HEADING or is_entry(excerpt.text)
         if is_lead_in and not stands_alone and position in following.needs:
-            later[position].add(position + 1)
-    return [
-        replace(excerpt, needs=tuple(sorted({*excerpt.needs, *extra}))) if extra else excerpt
-        for excerpt, extra in zip(excerpts, later, strict=True)
-    ]
-
-
-def _lists(excerpts: Sequence[Excerpt]) -> Iterator[tuple[int, int]]:
-    """Yields the ranges of neighbouring list items of one kind."""
-    first = 0
-    while first < len(excerpts):
-        last = first + 1
-        if excerpts[first].kind in LIST_KINDS:
-            while last < len(excerpts) and excerpts[last].kind is excerpts[first].kind:
-                last += 1
-            yield first, last
-        first = last
+            needs[position].add(position + 1)
+    return [replace(excerpt, needs=tuple(sorted(all_))) for excerpt, all_ in zip(excerpts, needs, strict=True)]

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import PurePath
 
 import numpy as np
 
@@ -23,19 +24,12 @@ _TERM_CHARS = range(3, 11)  # of a script without spaces
 _FIRST_UNSPACED = "\u3040"  # Japanese and Chinese begin here
 _MOST_PHRASES = 160  # that are embedded
 _MOST_HEADINGS, _MOST_HEADING_WORDS = 60, 5
-_RELEVANCE_WEIGHT = 0.6
+_RELEVANCE_WEIGHT = 0.6  # of MMR; the rest goes to difference
 _CLOSENESS_WEIGHT, _FREQUENCY_WEIGHT, _HEADING_WEIGHT = 0.5, 0.2, 0.3
 _WEAK_PENALTY = 0.35  # "Package" says less than "package management" or "IPsec", and what is said once than both
 _SHORTEST_NAME = 10  # "Jahresarbeitszahl" names a subject by itself
 _BREAK = re.compile(r"[.,;:!?()\[\]{}\"“”«»|<>=*`…—–、。，；：！？「」（）]+|\s-\s")
-_NUMBERING = re.compile(
-    r"^(?:(?:chapter|section|part|article|clause|appendix|annex|kapitel|abschnitt|artikel|chapitre)\s+[\dA-Z.]+|§\s?\d+|"
-    r"[\dA-Z]{1,3}(?:\.\d{1,3})*\.(?=\s)|"
-    r"\d{1,3}(?=\s+[A-Z])|\d+(?:\.\d+)+)[\s:.–—-]*",
-    re.IGNORECASE,
-)
-_FILE_NAME = re.compile(r".*\S\.(?:pdf|docx?|epub|pptx?|x?html?|md|markdown|te?xt|rst|adoc)", re.IGNORECASE)
-_NO_TOPICS = ("titles_of_frames", "titles_of_summaries", "titles_of_parts")
+_NUMBERING = re.compile(r"§|§?\d[\d.]*[.:)]?|[A-Z]{1,3}(?:\.\d+)*[.:)]|[–—-]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,31 +90,41 @@ def choose_topics(
         + _HEADING_WEIGHT * np.array([phrase.heading_weight for phrase in phrases])
         - _WEAK_PENALTY * np.array([_is_weak(phrase) for phrase in phrases])
     )
-    likeness = np.zeros(len(phrases))
-    is_open = np.ones(len(phrases), dtype=bool)
+    likeness, is_open = np.zeros(len(phrases)), np.ones(len(phrases), dtype=bool)
     topics: list[str] = []
     while is_open.any() and len(topics) < most:
         scores = _RELEVANCE_WEIGHT * relevance - (1 - _RELEVANCE_WEIGHT) * likeness
         best = int(np.argmax(np.where(is_open, scores, -np.inf)))
-        is_open[best] = False
-        if len(topics) >= fewest and _is_weak(phrases[best]) and not phrases[best].heading_weight:
-            continue
-        if not any(_overlaps(phrases[best].text, topic) for topic in topics):
-            topics.append(phrases[best].text)
+        phrase, is_open[best] = phrases[best], False
+        is_needed = len(topics) < fewest or not _is_weak(phrase) or bool(phrase.heading_weight)
+        if is_needed and not any(_overlaps(phrase.text, topic) for topic in topics):
+            topics.append(phrase.text)
             likeness = np.maximum(likeness, phrase_vectors @ phrase_vectors[best])
     return tuple(topic[:1].upper() + topic[1:] for topic in topics)
 
 
 def _headings(excerpts: Sequence[Excerpt]) -> Iterator[tuple[tuple[str, ...], float]]:
     """Yields the words of short headings, without their numbers, and how high they stand; no names of files."""
-    headings = [one for one in excerpts if one.kind is ExcerptKind.HEADING and not _FILE_NAME.fullmatch(one.text)]
+    titles = (excerpt for excerpt in excerpts if excerpt.kind is ExcerptKind.HEADING)
+    headings = [title for title in titles if not PurePath(title.text).suffix[1:].isalpha()]
     ranks = {level: rank for rank, level in enumerate(sorted({heading.level for heading in headings}))}
     for heading in headings:
-        words = tuple(_NUMBERING.sub("", heading.text).split(":")[0].split())
+        words = _title(heading.text)
         is_named = words and words[0].lower() not in STOP_WORDS
-        is_part = any(" ".join(words).lower() in phrase_list(name) for name in _NO_TOPICS)
+        is_part = " ".join(words).lower() in phrase_list("titles_of_parts")
         if is_named and len(words) <= _MOST_HEADING_WORDS and _is_phrase(words) and not is_part:
             yield words, 1 / (1 + ranks[heading.level])
+
+
+def _title(heading: str) -> tuple[str, ...]:
+    """Returns the words of a heading behind its number, "Chapter 1." or "2.1", up to a colon."""
+    words = heading.split()
+    while words:
+        is_part = words[0].lower() in phrase_list("titles_of_parts") and len(words) > 1
+        if not _NUMBERING.fullmatch(words[is_part]):
+            break
+        words = words[1 + is_part :]
+    return tuple(" ".join(words).split(":")[0].split())
 
 
 def _grams(texts: Sequence[str]) -> Iterator[tuple[tuple[str, ...], bool]]:

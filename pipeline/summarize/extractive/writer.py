@@ -13,18 +13,20 @@ from pipeline.model_answers import checked_vectors
 from pipeline.off_loop import OffLoop
 from pipeline.protocols import Models
 from pipeline.reading.windows import token_offsets
-from pipeline.summarize.extractive.abridge import comparable, find_repeats, keep_all, shorten, weigh
-from pipeline.summarize.extractive.centrality import Float64, score_focus
+from pipeline.summarize.document import SummaryType
+from pipeline.summarize.extractive.centrality import Float64, blend_focus, score_focus, score_sentences
 from pipeline.summarize.extractive.config import ExtractiveConfig
-from pipeline.summarize.extractive.excerpt import Excerpt
-from pipeline.summarize.extractive.fitting import resized, writable, write_form
-from pipeline.summarize.extractive.near_duplicates import DuplicateRule, find_entailed
+from pipeline.summarize.extractive.excerpt import PROSE, Excerpt
+from pipeline.summarize.extractive.fitting import keep_all, shorten
+from pipeline.summarize.extractive.forms import resized, writable, write_form
+from pipeline.summarize.extractive.near_duplicates import find_entailed, find_repeats
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
-from pipeline.summarize.extractive.selection import Budget, Material
+from pipeline.summarize.extractive.selection import VALUE_KINDS, Budget, Candidates, Material
 from pipeline.summarize.extractive.topics import choose_topics, find_phrases
-from pipeline.summarize.extractive.values import ExcerptValues, judge
+from pipeline.summarize.retention import Retention, TermRetention
 from pipeline.summarize.steering.wishes import PLAIN, Shape, counter
 from pipeline.summarize.writer import (
+    CriticVerdict,
     Critique,
     CritiqueTask,
     ExtractTask,
@@ -37,7 +39,7 @@ from pipeline.summarize.writer import (
     Written,
 )
 
-_VERSION = "extractive-13"
+_VERSION = "extractive-14"
 """Changes whenever the same input may give another text, so that no cache answers with the old one."""
 
 _CONTEXT_TOKENS = 2_048  # the graph cuts a critique to a part of the context's limit
@@ -64,9 +66,6 @@ class ExtractiveWriter:
         self._models = models
         self._off_loop = OffLoop(executor)
         self._count_short = lru_cache(maxsize=_REMEMBERED_COUNTS)(self._count)
-        most = config.max_pairs
-        self._near = DuplicateRule(config.near_duplicate_cosine, config.near_duplicate_entailment, most)
-        self._equal = DuplicateRule(config.equal_cosine, config.equal_entailment, most)
         named = models.identities
         parts = (_VERSION, str(named.embedder), str(named.entailment), named.tokenizer, config.model_dump_json())
         digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
@@ -93,10 +92,8 @@ class ExtractiveWriter:
         config = self._config
 
         def budget(tokens: int) -> Budget | None:
-            keep = max(config.map_share, task.least_share) * tokens
-            is_small = tokens <= config.min_map_tokens
-            central = keep if task.least_share else config.fill_share * keep  # what is shortened needs its sentences
-            return None if is_small else Budget(central, keep, config.output_tokens)
+            share = max(config.map_share, task.least_share)
+            return None if tokens <= config.min_map_tokens else Budget(share * tokens, config.output_tokens)
 
         stretch = _Stretch(
             texts=[chunk.text for chunk in task.chunks],
@@ -114,10 +111,10 @@ class ExtractiveWriter:
         def budget(tokens: int) -> Budget | None:
             if task.stage is MergeStage.SHAPE:
                 goal = task.shape.goal
-                return Budget(goal.amount, goal.amount, goal.amount) if goal else None
+                return Budget(goal.amount, goal.amount) if goal else None
             target = float(min(task.target_tokens, self._config.output_tokens))
             target = min(target, _PROGRESS_SHARE * tokens) if is_compression else target
-            return Budget(target, target, target)
+            return Budget(target, target)
 
         stretch = _Stretch(
             texts=[extraction.text for extraction in task.extractions],
@@ -125,25 +122,21 @@ class ExtractiveWriter:
             starts_document=task.extractions[0].chunk_indexes[0] in _FIRST_CHUNKS,
             ends_document=not is_compression and task.group_index == task.group_count - 1,
             is_last=task.stage is MergeStage.FINAL,  # a text to be shaped was one before
+            shape=task.shape if task.stage is MergeStage.SHAPE else PLAIN,
         )
         return await self._abridge(stretch, task, budget)
 
     async def critique(self, task: CritiqueTask) -> Critique:
-        """Judges by what was measured: are the values there, or is the summary as long as it may be?"""
+        """Says what was measured. Another iteration would choose the same, so that every summary passes."""
         tokens = await self._off_loop(partial(self.count_tokens, task.summary))
-        critic_verdict, text = judge(
-            task.retention,
-            min_share=self._config.min_retention,
-            # A length that was asked for is full: more values would only take the place of others.
-            fullness=1.0 if task.target_tokens else tokens / self._config.output_tokens,
-        )
-        return Critique(critic_verdict, text, LlmUsage(1, tokens, self.count_tokens(text)))
+        text = _report(task.retention)
+        return Critique(CriticVerdict.PASS, text, LlmUsage(1, tokens, self.count_tokens(text)))
 
     async def topics(self, task: TopicsTask) -> TopicList:
         """Chooses key phrases of headings and sentences that are close to the middle of the summary."""
         excerpts, tokens = await self._read([task.summary])
         phrases = await self._off_loop(partial(find_phrases, excerpts))
-        sentences = [excerpts[position].text for position in comparable(excerpts)]
+        sentences = [excerpt.text for excerpt in excerpts if excerpt.kind in PROSE]
         sample = sentences[:: 1 + len(sentences) // self._config.topic_sentences]
         vectors = await self._embed([phrase.text for phrase in phrases] + sample)
         of_phrases, of_sentences = vectors[: len(phrases)], vectors[len(phrases) :]
@@ -155,49 +148,64 @@ class ExtractiveWriter:
     async def _abridge(
         self, stretch: "_Stretch", task: ExtractTask | MergeTask, budget_of: Callable[[int], Budget | None]
     ) -> Written:
-        """Reads, chooses and writes; where the text is the summary, what another sentence says is left out of it."""
-        shape = task.shape if isinstance(task, MergeTask) and task.stage is MergeStage.SHAPE else PLAIN
-        excerpts, tokens = await self._read(stretch.texts, shape, starts_document=stretch.starts_document)
+        """Reads, chooses and writes; where the text is the summary, what another sentence says is left out of it.
+
+        Texts that hold no sentence, such as a rule of dashes, stay as they are.
+        """
+        form = stretch.shape.form
+        excerpts, tokens = await self._read(stretch.texts, stretch.shape, starts_document=stretch.starts_document)
         material, duplicates = await self._without_repeats(excerpts, stretch.chunks)
-        unfit = set(range(len(excerpts))) - writable(excerpts, shape.form)
+        unfit = set(range(len(excerpts))) - writable(excerpts, form)
         if len(material.dropped | unfit) < len(excerpts):  # else nothing of it can be written in this form
             material = replace(material, dropped=material.dropped | unfit)
         sizes = (each.token_count for position, each in enumerate(excerpts) if position not in material.dropped)
         budget = budget_of(tokens)
-        budget = None if budget is None or sum(sizes) <= budget.fill else budget
+        budget = None if budget is None or sum(sizes) <= budget.central else budget
         focus = await self._score_focus(material, task.wishes.focus) if budget else None
-        choose = partial(self._choose, stretch=stretch, task=task, budget=budget, focus=focus)
+        has_acts_first = task.summary_type is SummaryType.OPERATOR
+        choose = partial(self._choose, stretch=stretch, budget=budget, focus=focus, has_acts_first=has_acts_first)
         chosen = await self._off_loop(partial(choose, material))
         for _ in range(_DUPLICATE_ROUNDS * stretch.is_last):
-            near = await self._entailed(material, chosen, self._near, keeps_needed=budget is None)
+            near = await find_entailed(
+                material,
+                set(chosen),
+                self._models.entailment,
+                max_pairs=self._config.max_pairs,
+                keeps_needed=budget is None,
+            )
             if not near:
                 break
             duplicates += _removed(excerpts, near, stretch.chunks, is_exact=False)
             material = replace(material, dropped=material.dropped | near.keys())
             chosen = await self._off_loop(partial(choose, material))
-        text = write_form(excerpts, chosen, shape.form) or _verbatim(stretch.texts)
+        text = write_form(excerpts, chosen, form) or "\n\n".join(map(str.strip, stretch.texts))
         return Written(text, "stop", LlmUsage(1, tokens, self.count_tokens(text)), tuple(duplicates))
 
     def _choose(
         self,
         material: Material,
+        *,
         stretch: "_Stretch",
-        task: ExtractTask | MergeTask,
         budget: Budget | None,
         focus: Float64 | None,
+        has_acts_first: bool,
     ) -> list[int]:
         """Returns the positions of what is worth most within a budget, or everything; none if there are only rules."""
-        if budget is None or not material.excerpts:
+        excerpts, sentences, vectors = material.excerpts, material.sentences, material.vectors
+        if budget is None or not excerpts:
             return keep_all(material, ends_document=stretch.ends_document)
-        values = ExcerptValues(material.excerpts, task.summary_type, task.critique)
-        shape = task.shape if isinstance(task, MergeTask) else PLAIN
+        centrality = np.zeros(0)
+        if sentences:
+            centrality = score_sentences(excerpts, sentences, vectors, starts_document=stretch.starts_document)
+            centrality = centrality if focus is None else blend_focus(centrality, focus)
+        shape = stretch.shape
         count = counter(shape, self.count_tokens)
         return shorten(
-            weigh(material, values, starts_document=stretch.starts_document, focus=focus),
+            Candidates.of(material, centrality, has_acts_first=has_acts_first, has_focus=focus is not None),
             budget,
-            lambda kept: count(write_form(material.excerpts, kept, shape.form)),
+            lambda kept: count(write_form(excerpts, kept, shape.form)),
             ends_document=stretch.ends_document,
-            goal=shape.goal,
+            amount=shape.goal.amount if shape.goal else None,
         )
 
     async def _score_focus(self, material: Material, focus: str) -> Float64 | None:
@@ -211,32 +219,21 @@ class ExtractiveWriter:
         self, texts: Sequence[str], shape: Shape = PLAIN, *, starts_document: bool = True
     ) -> tuple[list[Excerpt], int]:
         def read() -> tuple[list[Excerpt], int]:
-            excerpts = read_excerpts(texts, self.count_tokens, starts_document=starts_document)
-            if not shape.is_plain:
-                excerpts = resized(excerpts, shape.form, counter(shape, self.count_tokens))
-            return excerpts, sum(map(self.count_tokens, texts))
+            count = counter(shape, self.count_tokens)
+            excerpts = read_excerpts(texts, count, starts_document=starts_document)
+            return resized(excerpts, shape.form, count), sum(map(self.count_tokens, texts))
 
         return await self._off_loop(read)
 
     async def _without_repeats(
         self, excerpts: list[Excerpt], chunks: Sequence[tuple[int, int]]
     ) -> tuple[Material, list[RemovedDuplicate]]:
-        """Finds what is said again, word for word or nearly so, and embeds the rest."""
-        repeats = find_repeats(excerpts)
-        sentences = [position for position in comparable(excerpts) if position not in repeats]
+        """Finds what is said again, word for word, and embeds the rest."""
+        repeats = await self._off_loop(partial(find_repeats, excerpts))
+        sentences = [at for at, excerpt in enumerate(excerpts) if excerpt.kind in PROSE and at not in repeats]
         vectors = await self._embed([excerpts[position].text for position in sentences])
         material = Material(excerpts, sentences, vectors, frozenset(repeats))
-        equal = await self._entailed(material, sentences, self._equal, keeps_needed=True)
-        removed = [
-            *_removed(excerpts, repeats, chunks, is_exact=True),
-            *_removed(excerpts, equal, chunks, is_exact=False),
-        ]
-        return replace(material, dropped=material.dropped | equal.keys()), removed
-
-    async def _entailed(
-        self, material: Material, chosen: Sequence[int], rule: DuplicateRule, *, keeps_needed: bool
-    ) -> dict[int, int]:
-        return await find_entailed(material, set(chosen), rule, self._models.entailment, keeps_needed=keeps_needed)
+        return material, list(_removed(excerpts, repeats, chunks, is_exact=True))
 
     async def _embed(self, texts: Sequence[str]) -> Float64:
         """Embeds in small submissions, between which other callers of the model get their turn."""
@@ -254,6 +251,7 @@ class _Stretch:
         starts_document: nothing of the document stands before it.
         ends_document: nothing follows, so that a heading at its end has nothing below it.
         is_last: what is written is the summary.
+        shape: that the caller wants it in.
     """
 
     texts: Sequence[str]
@@ -261,11 +259,7 @@ class _Stretch:
     starts_document: bool
     ends_document: bool
     is_last: bool
-
-
-def _verbatim(texts: Sequence[str]) -> str:
-    """Returns texts that hold no sentence, such as a rule of dashes, as they are."""
-    return "\n\n".join(text.strip() for text in texts)
+    shape: Shape = PLAIN
 
 
 def _removed(
@@ -275,3 +269,22 @@ def _removed(
         yield RemovedDuplicate(
             excerpts[dropped].text, chunks[excerpts[kept].origin], chunks[excerpts[dropped].origin], is_exact
         )
+
+
+def _report(retention: Retention) -> str:
+    """Returns what a summary kept of its document's values, and some of what it did not."""
+    values = [retention.of(kind) for kind in VALUE_KINDS]
+    total = sum(kind.input_count for kind in values)
+    share = sum(kind.kept_count for kind in values) / total if total else 1.0
+    kept = [
+        f"- {_plural(kind)} kept: {kind.kept_count} of {kind.input_count}"
+        for kind in retention.kinds
+        if kind.input_count
+    ]
+    missing = [f"- {_plural(kind)} missing, for example: {' ; '.join(kind.missing)}" for kind in values if kind.missing]
+    return "\n".join([f"PASS: {share:.1%} of the document's values are in the summary.", *kept, *missing])
+
+
+def _plural(kind: TermRetention) -> str:
+    name = kind.kind.value.replace("_", " ")
+    return f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"

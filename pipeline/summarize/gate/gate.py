@@ -5,22 +5,22 @@ repaired by place. What is then still no extraction is asked for again, once, wi
 replaced by sentences of the input. All of it is a function of task and answer, so that a stored outcome stays true.
 """
 
+import asyncio
 import hashlib
-import re
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property
+from weakref import WeakValueDictionary
 
+from pipeline.model_answers import PairScores
 from pipeline.off_loop import OffLoop
 from pipeline.protocols import Entailment
-from pipeline.reading.word_table import is_content, stem
-from pipeline.reading.words import fold_case
-from pipeline.summarize.extractive.lines import count_words
+from pipeline.reading.word_table import WordTable
+from pipeline.summarize.extractive.source_blocks import count_words
 from pipeline.summarize.gate.config import TrustConfig
 from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, Trust, TrustFinding
 from pipeline.summarize.gate.inspect import Inspection, inspect, repair, riskiest
-from pipeline.summarize.gate.reading import ClaimReader
 from pipeline.summarize.gate.source import SourceText
 from pipeline.summarize.retention import Stated, find_stated, measure_recall
 from pipeline.summarize.writer import (
@@ -33,15 +33,44 @@ from pipeline.summarize.writer import (
     Writer,
     Written,
 )
-from pipeline.support.claim_support import DEFAULT_SUPPORT, SupportConfig
+from pipeline.support.claim_support import DEFAULT_SUPPORT, Hypothesis, Support, SupportConfig, read_support
 
-VERSION = "gate-5"
+_SHARE = 32  # pairs that one caller may have read before the next one's turn: about a second
+
+
+class ClaimReader:
+    """Has sentences read, so many answers at once, in turns of the callers: nobody waits for all work of another.
+
+    Args:
+        most_at_once: calls of the model at the same time.
+        config: what the labels mean.
+    """
+
+    def __init__(self, entailment: Entailment, most_at_once: int, config: SupportConfig) -> None:
+        self.identity = str(entailment.identity)
+        self._entailment, self._config = entailment, config
+        self._most_at_once = most_at_once
+        self._places = asyncio.Semaphore(most_at_once)  # first come, first served; a caller stands there but so often
+        self._callers: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+
+    async def read(self, claims: Sequence[Hypothesis], *, caller: str = "") -> list[Support]:
+        """Returns what the model says of each sentence."""
+        pairs = list(dict.fromkeys(pair for claim in claims for pair in claim.pairs))
+        scores = await PairScores.ask(self._entailment, ())
+        own = self._callers.setdefault(caller, asyncio.Semaphore(self._most_at_once))
+        async with own:
+            for first in range(0, len(pairs), _SHARE):
+                async with self._places:
+                    scores.add(await PairScores.ask(self._entailment, pairs[first : first + _SHARE]))
+        return [read_support(claim, scores, self._config) for claim in claims]
+
+
+VERSION = "gate-6"
 """Changes whenever the same answer may come out otherwise, so that no stored outcome stands for it."""
 
 _FEWEST_VALUES = 8  # of an input whose answer must keep some
 _LEAST_LENGTH = 0.02  # of an input that has values, or of texts that are merged, in words
 _LEAST_SHAPED = 0.15  # of the room of a text whose length was asked for; the room is half as much again as that length
-_LEAST_LEFT = 0.2  # of an input, where most of the answer was wrong
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +202,7 @@ class TrustGate:
         supports = await self.reader.read(claims, caller=case.caller)
         for number, support in zip(numbers, supports, strict=True):
             if not support.is_supported:
-                found.faults[number] = FaultKind.UNSUPPORTED, found.words_of(number)
+                found.faults[number] = FaultKind.UNSUPPORTED
 
 
 def _conclude(found: Inspection, case: Case, read_count: int, max_dropped: float) -> Checked:
@@ -191,21 +220,20 @@ def _conclude(found: Inspection, case: Case, read_count: int, max_dropped: float
 
 
 def _whole_fault(checked: Checked, found: Inspection, case: Case, max_dropped: float) -> FaultKind | None:
-    first = next((kind for kind, _ in found.faults.values()), FaultKind.EMPTY)
+    first = next(iter(found.faults.values()), FaultKind.EMPTY)
     if not any(map(str.isalnum, checked.text)) or checked.lost_share > max_dropped:
         return first
     has_values = checked.recall.input_count >= _FEWEST_VALUES
     length = count_words(checked.text) / max(1.0, case.word_count * case.room)
     is_short = (has_values or case.is_merge) and length < case.least_length
     is_lossy = has_values and checked.recall.share < case.least_recall
-    if (is_short or is_lossy or length < _LEAST_LEFT) and 2 * len(found.faults) > len(found.parts):
+    if (is_short or is_lossy) and 2 * len(found.faults) > len(found.parts):
         return first
     if is_short:
         return FaultKind.TOO_SHORT
     return FaultKind.LOST_VALUES if is_lossy else None
 
 
-_WORD = re.compile(r"[^\W_]+")
 _MOST_WORDS = 8  # more are no phrase, but the beginning of a sentence
 
 
@@ -241,18 +269,19 @@ class GatedWriter:
     async def topics(self, task: TopicsTask) -> TopicList:
         """Topics that the summary mentions; where these are too few, phrases of the summary."""
         answer = await self.inner.topics(task)
-        known = {stem(word) for word in _WORD.findall(fold_case(task.summary))}
+        known = set(WordTable.of(task.summary).stems)
         kept = tuple(topic for topic in answer.topics if _is_known(topic, known))
         left_out = tuple(topic for topic in answer.topics if topic not in kept)
         if left_out and len(kept) < task.min_topics and self.trust_gate.fallback:
             more = await self.trust_gate.fallback.topics(replace(task, max_topics=task.min_topics))
-            folded = {fold_case(topic) for topic in kept}
-            kept = (*kept, *(topic for topic in more.topics if fold_case(topic) not in folded))[: task.min_topics]
+            said = {topic.lower() for topic in kept}
+            kept = (*kept, *(topic for topic in more.topics if topic.lower() not in said))[: task.min_topics]
         return replace(answer, topics=kept, left_out=left_out)
 
 
 def _is_known(topic: str, known: set[str]) -> bool:
     """Tells whether a topic is a phrase of which the summary has at least half of the words, and no tag."""
-    words = [word for word in _WORD.findall(fold_case(topic)) if is_content(word)]
-    found = sum(stem(word) in known for word in words)
-    return 0 < len(words) <= _MOST_WORDS and 2 * found >= len(words) and not re.search(r"[<>{}\[\]]", topic)
+    table = WordTable.of(topic)
+    stems = table.content_stems(range(len(table)))
+    is_plain = not any(mark in topic for mark in "<>{}[]")
+    return is_plain and 0 < len(stems) <= _MOST_WORDS and 2 * len(known.intersection(stems)) >= len(set(stems))

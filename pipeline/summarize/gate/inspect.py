@@ -8,17 +8,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from pipeline.reading.framing import is_framing
+from pipeline.reading.language import is_english, is_english_prose
 from pipeline.reading.sentences import BlockKind, TextPart, split_parts
-from pipeline.reading.word_lists import word_list
+from pipeline.reading.word_lists import phrase_list, word_list
 from pipeline.reading.words import fold, fold_case
 from pipeline.summarize.gate.findings import FaultKind, Remedy, TrustFinding, finding
-from pipeline.summarize.gate.shape import (
-    is_refusal,
-    other_language,
-    runs_in_circles,
-    unwrap,
-)
 from pipeline.summarize.gate.source import SourceText
+from pipeline.summarize.llm_writer import prompts
 
 _FEWEST_WORDS = 4  # of a sentence that is not to be said twice; shorter ones belong to what stands around them
 _FEWEST_SHOWN = 3  # of one that the writer saw beside the input; fewer may name a subject
@@ -34,7 +31,7 @@ class Inspection:
         text: without what was put around it.
         removed: what was.
         parts: of the text.
-        faults: by part, the first that was found.
+        faults: by part, the first that was found in it.
         to_read: parts that a model should compare with a passage: all else of them is right.
         verbatim_count: parts that stand in the input word for word.
         whole: what is wrong with the answer as a whole; None if nothing is.
@@ -43,7 +40,7 @@ class Inspection:
     text: str
     removed: list[TrustFinding]
     parts: list[TextPart] = field(default_factory=list)
-    faults: dict[int, tuple[FaultKind, str]] = field(default_factory=dict)
+    faults: dict[int, FaultKind] = field(default_factory=dict)
     to_read: list[int] = field(default_factory=list)
     verbatim_count: int = 0
     whole: FaultKind | None = None
@@ -56,7 +53,7 @@ class Inspection:
 def inspect(answer: str, source: SourceText) -> Inspection:
     """Inspects an answer. Linear in its length once the source is read."""
     text, removed = unwrap(answer, source)
-    found = Inspection(text, [finding(kind, Remedy.REMOVED, words) for kind, words in removed])
+    found = Inspection(text, [finding(FaultKind.CHATTER, Remedy.REMOVED, words) for words in removed])
     if not any(map(str.isalnum, text)):
         found.whole = FaultKind.EMPTY
         return found
@@ -65,11 +62,7 @@ def inspect(answer: str, source: SourceText) -> Inspection:
     for number, part in enumerate(found.parts):
         _inspect_part(found, number, part, source, said)
     _find_cut(found, source)
-    if (
-        found.faults
-        and all(kind is FaultKind.REFUSAL for kind, _ in found.faults.values())
-        and not found.verbatim_count
-    ):
+    if set(found.faults.values()) == {FaultKind.REFUSAL} and not found.verbatim_count:
         found.whole = FaultKind.REFUSAL
     elif other_language(text, source):
         found.whole = FaultKind.LANGUAGE
@@ -96,9 +89,9 @@ def _inspect_part(found: Inspection, number: int, part: TextPart, source: Source
     said[folded] += 1
     found.verbatim_count += bool(count)
     if not count and (fault := _fault(words, folded, part, source)):
-        found.faults[number] = fault, words
+        found.faults[number] = fault
     elif part.is_prose and len(folded.split()) >= _FEWEST_WORDS and said[folded] > max(1, count):
-        found.faults[number] = FaultKind.REPETITION, words
+        found.faults[number] = FaultKind.REPETITION
     elif not count and is_claim(part, words):
         found.to_read.append(number)
 
@@ -132,10 +125,10 @@ def _find_cut(found: Inspection, source: SourceText) -> None:
     """Finds a last sentence that is the beginning of one of the input."""
     last = len(found.parts) - 1
     if last in found.to_read and not found.text.rstrip("\"'”’)]|*_` ").endswith(_ENDS):
-        words = found.words_of(last)
-        if any(sentence.startswith(fold(words)) for sentence in source.sentences):
+        folded = fold(found.words_of(last))
+        if any(sentence.startswith(folded) for sentence in source.sentences):
             found.to_read.remove(last)
-            found.faults[last] = FaultKind.CUT, words
+            found.faults[last] = FaultKind.CUT
 
 
 _STATE_NOTHING = {FaultKind.REPETITION, FaultKind.ECHO, FaultKind.ORDER, FaultKind.REFUSAL, FaultKind.CHATTER}
@@ -151,8 +144,8 @@ def repair(found: Inspection, source: SourceText) -> tuple[str, list[TrustFindin
     edits: list[tuple[int, int, str]] = []
     findings: list[TrustFinding] = []
     gone = set[int]()
-    for number, (kind, words) in sorted(found.faults.items()):
-        part, is_empty = found.parts[number], kind in _STATE_NOTHING
+    for number, kind in sorted(found.faults.items()):
+        part, words, is_empty = found.parts[number], found.words_of(number), kind in _STATE_NOTHING
         may_stand = part.is_prose and not is_empty and not source.is_translated
         own = source.own_sentence(words, _LEAST_SHARED) if may_stand else None
         if own is not None and fold(own) not in present:
@@ -196,3 +189,107 @@ def _whole_line(text: str, part: TextPart) -> tuple[int, int]:
     if not fold(text[start : part.start]) and not fold(behind):
         return start, stop
     return part.start, part.end + len(behind) - len(behind.lstrip(" "))
+
+
+_FENCE_LINE = re.compile(r"[ \t]*+(?:```|~~~)[ \t]*+(\w*+)[ \t]*+")
+_TEXT_FENCES = {"", "markdown", "md", "text", "txt", "plaintext", "plain"}
+_TAG = re.compile(r"</?data(?:-[0-9a-f]{1,64})?(?:\s[^<>\n]{0,80})?>", re.IGNORECASE)
+_PART_OF = re.compile(r"(?:this is )?part \d{1,6} of \d{1,6}|document: .{1,200}", re.IGNORECASE)
+_EDGE_LINES = 2
+_FEWEST_LETTERS = 40
+
+_OWN_LINES = frozenset(
+    fold(line)
+    for words in (*prompts.MERGE_USER.values(), *prompts.CONTEXT.values(), prompts.EXTRACT_USER, prompts.CRITIQUE,
+                  prompts.DATA_RULE, prompts.CONTINUE, prompts.EXTRACT_SYSTEM, prompts.MERGE_SYSTEM,
+                  *prompts.AUDIENCE.values())
+    for line in words.replace("{data}", "").splitlines()
+    if "{" not in line and len(line.split()) > 3  # noqa: PLR2004
+)  # fmt: skip
+
+
+def unwrap(text: str, source: SourceText) -> tuple[str, list[str]]:
+    """Returns an answer without fences around all of it, our tags and prompt lines, and chat at its edges."""
+    removed: list[str] = []
+    text = _without_fence(text.strip(), source, removed)
+    if _TAG.search(text) and not _TAG.search(source.text):
+        removed += dict.fromkeys(_TAG.findall(text))
+        text = _TAG.sub("", text)
+    lines = text.splitlines()
+    kept = [line for line in lines if not _is_ours(line, source)]
+    removed += [line for line in lines if _is_ours(line, source)]
+    _strip_edge(kept, source, removed, first=True)
+    _strip_edge(kept, source, removed, first=False)
+    return ("\n".join(kept).strip() if removed else text), removed
+
+
+def _without_fence(text: str, source: SourceText, removed: list[str]) -> str:
+    """Takes the fence from around a whole answer; code of the input keeps its own."""
+    lines = text.splitlines()
+    opening = _FENCE_LINE.fullmatch(lines[0]) if lines else None
+    if not opening or opening[1].lower() not in _TEXT_FENCES:
+        return text
+    fences = [number for number, line in enumerate(lines) if _FENCE_LINE.fullmatch(line)]
+    is_cut, is_closed = len(fences) == 1, len(fences) % 2 == 0 and fences[-1] == len(lines) - 1
+    is_code = not opening[1] and ("```" in source.text or len(fences) > 2)  # noqa: PLR2004 - two blocks of code
+    if is_code or not (is_cut or is_closed):
+        return text
+    removed.append(lines[0])
+    return "\n".join(lines[1:] if is_cut else lines[1:-1]).strip()
+
+
+def _is_ours(line: str, source: SourceText) -> bool:
+    folded = fold(line)
+    if not folded or folded in source.lines:
+        return False
+    return folded in _OWN_LINES or bool(_PART_OF.fullmatch(folded))
+
+
+def _strip_edge(lines: list[str], source: SourceText, removed: list[str], *, first: bool) -> None:
+    """Takes announcements from the beginning, offers from the end, at most two lines of them."""
+    for _ in range(_EDGE_LINES):
+        while lines and not lines[0 if first else -1].strip():
+            lines.pop(0 if first else -1)
+        if not lines or not _is_chat(lines[0 if first else -1], source):
+            return
+        removed.append(lines.pop(0 if first else -1))
+
+
+def _is_chat(line: str, source: SourceText) -> bool:
+    words = line.strip().strip("*_ ")
+    return not words.startswith("#") and fold(words) not in source.lines and is_framing(words)
+
+
+def is_refusal(sentence: str) -> bool:
+    """Tells whether a sentence apologises for not answering."""
+    words = fold_case(sentence).split()
+    said = " ".join(filter(None, (word.strip("\"'.,;:!*_>-") for word in words)))
+    return f"{said} ".startswith(tuple(f"{phrase} " for phrase in phrase_list("refusals")))
+
+
+def other_language(text: str, source: SourceText) -> bool:
+    """Tells whether an answer is not in the language asked for, or of the texts; English is told from all others."""
+    if sum(map(str.isalpha, text)) < _FEWEST_LETTERS:
+        return False
+    if source.wants_english is None:
+        return is_english(text) != source.is_english
+    return not is_english(text) if source.wants_english else is_english_prose(text)
+
+
+_LOOP_WORDS = 6
+_LEAST_LOOPED = 60  # words; a table says the same a few times
+_MOST_REPEATED = 0.4
+
+
+def runs_in_circles(text: str, source: SourceText) -> bool:
+    """Tells whether many of a text's runs of six words come again, more than those of the input."""
+    share = _repeated_share(text)
+    return share > _MOST_REPEATED and share > _MOST_REPEATED + _repeated_share(source.text)
+
+
+def _repeated_share(text: str) -> float:
+    words = text.split()
+    if len(words) < _LEAST_LOOPED:
+        return 0.0
+    runs = list(zip(*(words[first:] for first in range(_LOOP_WORDS)), strict=False))
+    return 1 - len(set(runs)) / len(runs)

@@ -24,9 +24,8 @@ from pipeline.reading.values import find_terms
 from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.errors import StalledReductionError
 from pipeline.summarize.events import CallOutcome
-from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, finding
+from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, finding, place_of, trust_warnings
 from pipeline.summarize.gate.gate import Case, TrustGate
-from pipeline.summarize.gate.report import place_of, trust_warnings
 from pipeline.summarize.graph.run import Run
 from pipeline.summarize.graph.texts import TEXT, Task, TextOutcome, VerdictOutcome, task_key
 from pipeline.summarize.known_calls import CallTexts, remember_call

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from pipeline.llm.chat_model import NO_USAGE
 from pipeline.summarize.events import LayersFound
 from pipeline.summarize.extractive.excerpt import ExcerptKind
-from pipeline.summarize.extractive.lines import count_words
-from pipeline.summarize.extractive.source_blocks import split_source
+from pipeline.summarize.extractive.source_blocks import count_words, split_source
 from pipeline.summarize.gate.findings import Remedy
 from pipeline.summarize.graph.calls import PlannedCall, answer, ask_merge
 from pipeline.summarize.graph.run import Run

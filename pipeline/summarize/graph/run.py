@@ -17,7 +17,7 @@ from opentelemetry.trace import Span
 
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.off_loop import OffLoop
-from pipeline.summarize.citations.citing import Citing
+from pipeline.summarize.citations.cite import Citing
 from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.document import Document, SummarizeOptions
 from pipeline.summarize.events import Drafted, EventChannel, Phase, SummaryObserver, SummaryProgress

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pipeline.reading.values import Term
 from pipeline.summarize.extractive.excerpt import PROSE, Excerpt, ExcerptKind
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
+from pipeline.summarize.extractive.selection import VALUE_KINDS
 from pipeline.summarize.extractive.source_blocks import is_entry
-from pipeline.summarize.extractive.values import VALUE_KINDS
 
 _POINTS_BACK = re.compile(
     r"""\W*(?:(?:if|when|once|while|after|before|unless|since|because|although|by|for|in|on|to|with|of|as|at|from)\s

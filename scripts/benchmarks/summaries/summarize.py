@@ -5,11 +5,13 @@ The endpoint is a real HTTP server in a process of its own that counts every req
 """
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
 import uvloop
 
+from pipeline.reading.rules import without as switched_off
 from scripts.benchmarks.shared.corpus import ROOT, source_text
 from scripts.benchmarks.shared.report import Figure, Report, Target
 from scripts.benchmarks.summaries.bench import Documents, open_bench
@@ -68,17 +70,24 @@ TARGETS = (
 )
 
 
-def run(models: Path, data: Path, *, quick: bool) -> Report:
-    """Measures speed and memory first, then counts, then a real server."""
+def run(models: Path, data: Path, *, quick: bool, without: Sequence[str] = ()) -> Report:
+    """Measures speed and memory first, then counts, then a real server.
+
+    Args:
+        without: rules to switch off; the report then has what texts are worth, with and without them.
+
+    Raises:
+        ValueError: a rule is unknown.
+    """
+    if without:
+        return _compare(models, data, without, quick=quick)
     load_average = os.getloadavg()[0]
     text = source_text(data, SOURCE_CHARS)
     documents = Documents(text)
     series = uvloop.run(_measure(documents, QUICK if quick else FULL))
     figures = uvloop.run(_count(documents))
     figures |= uvloop.run(measure_faults(text, *(FAULTS_QUICK if quick else FAULTS)))
-    figures |= uvloop.run(measure_quality(models, data, quick=quick))
-    figures |= uvloop.run(measure_citations(data))
-    figures |= uvloop.run(measure_lies(models, MANUAL.read_text(encoding="utf-8")))
+    figures |= uvloop.run(_worth(models, data, quick=quick))
     if not quick:  # starting the server takes half of the time that --quick has
         figures |= measure_served(models, documents, CHUNKS)
     return Report(
@@ -88,6 +97,29 @@ def run(models: Path, data: Path, *, quick: bool) -> Report:
         figures=_figures(series) | figures | {"latency_s": LATENCY_S, "load_average": load_average},
         targets=TARGETS,
     )
+
+
+def _compare(models: Path, data: Path, without: Sequence[str], *, quick: bool) -> Report:
+    """Returns what texts are worth, with all rules and without some."""
+    with switched_off(without):  # an unknown name is told before anything is measured
+        reduced = uvloop.run(_worth(models, data, quick=quick))
+    whole = uvloop.run(_worth(models, data, quick=quick))
+    rows = [(key, _shown(value), _shown(reduced[key])) for key, value in whole.items()]
+    figures = whole | {f"{key}_without": value for key, value in reduced.items()}
+    return Report(f"summarize: with and without {', '.join(without)}", ("figure", "with", "without"), rows, figures)
+
+
+def _shown(value: Figure) -> str:
+    return f"{value:.4g}" if isinstance(value, int | float) else str(value)
+
+
+async def _worth(models: Path, data: Path, *, quick: bool) -> dict[str, Figure]:
+    """Measures lengths, news, manuals, citations, and the gate behind a writer that lies."""
+    return {
+        **await measure_quality(models, data, quick=quick),
+        **await measure_citations(data),
+        **await measure_lies(models, MANUAL.read_text(encoding="utf-8")),
+    }
 
 
 async def _measure(documents: Documents, loads: tuple[Load, ...]) -> list[Series]:

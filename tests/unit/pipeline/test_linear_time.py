@@ -16,7 +16,7 @@ from pipeline.reading.summary_text import read_summary
 from pipeline.reading.values import find_date_parts, find_days, find_numbers, find_terms
 from pipeline.reading.word_table import WordTable
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
-from pipeline.summarize.gate.values import KnownNumbers
+from pipeline.summarize.gate.source import KnownNumbers
 from tests.growth import grows_like_square
 
 MAX_CHARS = 700

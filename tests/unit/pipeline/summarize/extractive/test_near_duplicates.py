@@ -1,12 +1,12 @@
 import numpy as np
 
-from pipeline.summarize.extractive.near_duplicates import DuplicateRule, find_entailed
+from pipeline.summarize.extractive.near_duplicates import find_entailed, find_repeats
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
 from pipeline.summarize.extractive.selection import Material
 from tests.fakes_pipeline import FixedEmbedder, ScriptedEntailment
 from tests.unit.pipeline.summarize.extractive.manual import count_tokens
 
-RULE = DuplicateRule(min_cosine=0.6, min_entailment=0.85, max_pairs=8)
+MAX_PAIRS = 8
 FIRST = "The pump can move cold water out of the basin."
 SECOND = "Cold water is moved by the pump out of the basin."
 OTHER = "Operators should clean the filters every single week."
@@ -27,7 +27,7 @@ async def find(
     made = await material(*texts, vectors={**dict.fromkeys(said, CLOSE), **VECTORS})
     entailment = ScriptedEntailment(script, default)
     chosen = frozenset(range(len(made.excerpts)))
-    return await find_entailed(made, chosen, RULE, entailment, keeps_needed=keeps_needed), entailment
+    return await find_entailed(made, chosen, entailment, max_pairs=MAX_PAIRS, keeps_needed=keeps_needed), entailment
 
 
 async def test_the_later_of_two_sentences_that_entail_each_other_is_dropped() -> None:
@@ -50,7 +50,8 @@ async def test_sentences_that_are_not_close_are_never_asked_about() -> None:
 async def test_only_chosen_sentences_are_asked_about() -> None:
     entailment = ScriptedEntailment(default=1.0)
     chosen = frozenset({0})
-    assert await find_entailed(await material(FIRST, SECOND), chosen, RULE, entailment, keeps_needed=False) == {}
+    made = await material(FIRST, SECOND)
+    assert await find_entailed(made, chosen, entailment, max_pairs=MAX_PAIRS, keeps_needed=False) == {}
     assert entailment.calls == []
 
 
@@ -86,6 +87,30 @@ async def test_pairs_are_bounded_and_one_of_every_clique_survives() -> None:
     texts = [f"The pump can move {word} water out." for word in ("cold", "cool", "fresh", "clear", "clean", "river")]
     found, entailment = await find(*texts, default=1.0)
     assert len(entailment.calls) == 1
-    assert len(entailment.calls[0]) == 2 * RULE.max_pairs
+    assert len(entailment.calls[0]) == 2 * MAX_PAIRS
     assert found
     assert not set(found.values()) & set(found)
+
+
+def repeats(text: str) -> dict[int, int]:
+    return find_repeats(read_excerpts([text], count_tokens))
+
+
+def test_a_sentence_is_a_repeat_wherever_it_stands_again() -> None:
+    text = "The pump moves cold water. A valve is open.\n\nHere is more.\n\nThe **pump** moves cold water."
+    assert repeats(text) == {3: 0}
+
+
+def test_only_the_first_letter_is_folded() -> None:
+    assert repeats("Power is about 5 MW. Power is about 5 mW. power is about 5 MW.") == {2: 0}
+
+
+def test_short_sentences_and_steps_and_listings_may_repeat() -> None:
+    procedure = "1. Open the valve of the pump.\n2. See above.\n\n$ pumpctl start now please\n\n"
+    assert repeats(f"{procedure}See below.\n\nThen again:\n\n{procedure}See below.") == {}
+
+
+def test_list_items_repeat_under_the_same_heading_only() -> None:
+    item = "- the seal of the pump\n\nThere is more to say.\n\n"
+    assert list(repeats(f"# A\n\n{item}# B\n\n- the seal of the pump")) == []
+    assert list(repeats(f"# A\n\n{item}- the seal of the pump")) == [3]

@@ -1,8 +1,11 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.summarize.extractive.excerpt import Excerpt, ExcerptKind, write_markdown
+from pipeline.summarize.extractive.excerpt import Excerpt, ExcerptKind
+from pipeline.summarize.extractive.forms import write_markdown
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
+from pipeline.summarize.retention import find_stated
 from tests.unit.pipeline.summarize.extractive.manual import MANUAL, count_tokens, flat
 
 
@@ -146,7 +149,7 @@ work_mem (integer)
 
 
 def test_all_that_is_said_of_an_entry_needs_its_name() -> None:
-    excerpts = read_excerpts([ENTRIES], count_tokens)
+    excerpts = read(ENTRIES)
     names = [position for position, excerpt in enumerate(excerpts) if excerpt.kind is ExcerptKind.LABEL]
     assert [excerpts[position].text for position in names] == ["shared_buffers (integer)", "work_mem (integer)"]
     needs = [excerpt.needs for excerpt in excerpts if excerpt.kind is ExcerptKind.SENTENCE]
@@ -165,8 +168,71 @@ def test_the_first_sentence_dangles_where_something_stood_before_it() -> None:
     assert [each.dangles for each in read_excerpts([text], count_tokens)] == [False]
 
 
-def test_a_warning_keeps_its_step() -> None:
-    excerpts = read_excerpts(
-        ["1. Open the valve.\n2. Start the pump.\n\nNever touch the pump while it runs."], count_tokens
-    )
+MEETING = """\
+Ann: Okay. So the remote control will be yellow. It is cheap.
+Bob : Yes.
+Ann: We decided on the rubber case last week.
+Bob : I think that the chip costs too much for this product.
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        (MEETING, True),
+        ("Project Manager : Yes .\nAnn: No.\nProject Manager : Why?", True),
+        ("Note: see below.\nTip: use a cloth.\nWarning: never open it.\nHint: wait.", False),
+        ("Ann: Okay.\nBob : Yes.", False),
+        (MEETING + "\n".join(f"The pump number {number} moves water." for number in range(9)), False),
+    ],
+)
+def test_a_dialogue_has_people_who_answer_each_other(*, text: str, is_one: bool) -> None:
+    assert (read(text)[0].kind is ExcerptKind.TURN) == is_one
+
+
+def test_every_sentence_of_a_turn_knows_who_says_it_and_is_read_back_the_same() -> None:
+    excerpts = read(MEETING)
+    assert {excerpt.kind for excerpt in excerpts} == {ExcerptKind.TURN}
+    assert [excerpt.text for excerpt in excerpts][1:3] == ["So the remote control will be yellow.", "It is cheap."]
+    assert [excerpt.mark for excerpt in excerpts][1:3] == ["Ann:", "Ann:"]
     assert excerpts[2].needs == (1,)
+    written = write_markdown(excerpts, [1, 2, 4, 5])
+    assert written.splitlines() == [
+        "Ann: So the remote control will be yellow. It is cheap.",
+        "Ann: We decided on the rubber case last week.",
+        "Bob: I think that the chip costs too much for this product.",
+    ]
+    again = read(written)
+    assert [excerpt.text for excerpt in again] == [excerpts[position].text for position in (1, 2, 4, 5)]
+
+
+def test_what_carries_nothing_is_not_chosen_to_fill_space() -> None:
+    short = [excerpt.text for excerpt in read(MEETING) if excerpt.is_cut]
+    assert short == ["Okay.", "It is cheap.", "Yes."]
+
+
+CHAT = """\
+[09:02] Mara: um, the checkout errors are back
+[09:03] Jonas: which ones are back?
+[09:05] Mara: Decision: the pool stays at 20 connections.
+09:06:10 - Jonas: I will write to them today.
+"""
+
+
+def test_a_turn_may_begin_with_its_time() -> None:
+    excerpts = read(CHAT)
+    assert [(excerpt.kind, excerpt.mark) for excerpt in excerpts] == [
+        (ExcerptKind.TURN, "[09:02] Mara:"),
+        (ExcerptKind.TURN, "[09:03] Jonas:"),
+        (ExcerptKind.TURN, "[09:05] Mara:"),
+        (ExcerptKind.TURN, "09:06:10 - Jonas:"),
+    ]
+    assert excerpts[0].text == "um, the checkout errors are back"
+    written = write_markdown(excerpts, range(4))
+    assert [each.text for each in read(written)] == [each.text for each in excerpts]
+
+
+def test_when_somebody_speaks_is_no_value_that_a_summary_could_lose() -> None:
+    stated = [one.value.text for one in find_stated(CHAT.replace("09:06:10 -", "[09:06:10]"))]
+    assert any("20" in value for value in stated)
+    assert not any("09" in value for value in stated)

@@ -1,11 +1,13 @@
 """What the gate compares without a model."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from pipeline.reading.values import find_numbers
 from pipeline.summarize.gate.findings import FaultKind
-from pipeline.summarize.gate.inspect import inspect, repair
-from pipeline.summarize.gate.shape import is_refusal
-from pipeline.summarize.gate.source import SourceText
+from pipeline.summarize.gate.inspect import inspect, is_refusal, repair
+from pipeline.summarize.gate.source import KnownNumbers, SourceText
 from pipeline.summarize.retention import find_stated, measure_recall
 
 TEXT = (
@@ -123,14 +125,14 @@ def test_a_false_sentence_is_replaced_by_the_input_s_own_or_dropped() -> None:
 def test_context_is_not_said_again() -> None:
     source = SourceText(["The pump runs at night."], ["The motor stands beside the frame."])
     found = inspect("The motor stands beside the frame.\n\nThe pump runs at night.", source)
-    assert [kind for kind, _ in found.faults.values()] == [FaultKind.ECHO]
+    assert list(found.faults.values()) == [FaultKind.ECHO]
     assert repair(found, source)[0] == "The pump runs at night."
 
 
 def test_the_caller_s_own_wishes_are_no_sentences_of_a_summary() -> None:
     source = SourceText([TEXT], orders="Write for apprentices.\nSay what the seal costs")
     found = inspect("Write for apprentices.\n\nThe seal lasts five years.\n\n- Say what the seal costs", source)
-    assert [kind for kind, _ in found.faults.values()] == [FaultKind.ECHO, FaultKind.ECHO]
+    assert list(found.faults.values()) == [FaultKind.ECHO, FaultKind.ECHO]
     assert repair(found, source)[0] == "The seal lasts five years."
 
 
@@ -213,3 +215,31 @@ def test_a_heading_may_be_numbered_and_say_no_more_than_the_document(number: str
 def test_a_number_that_counts_is_no_number_of_a_heading() -> None:
     _, findings = repair(inspect("# Pump\n\n## 14 Valves\n\nThe valve V7 opens at 6 bar.", SOURCE), SOURCE)
     assert [one.kind for one in findings] == [FaultKind.NUMBER]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("0,2,4 and 1,4,7,10", [{"0"}, {"2"}, {"4"}, {"1"}, {"4"}, {"7"}, {"10"}]),
+        ("1,403,000 rows", [{"1403000"}]),
+        ("1.403 rows", [{"1403", "1.403"}]),
+        ("1.2,3,4", [{"1.2,3,4"}]),
+        ("version 1.2.3", [{"1.2.3"}]),
+    ],
+)
+def test_numbers_are_read_as_what_they_may_mean(text: str, values: list[set[str]]) -> None:
+    assert [set(amount.readings) for amount in find_numbers(text)] == values
+
+
+@given(st.text("0123456789.,- kg°%()٣²", max_size=30) | st.text())
+def test_any_text_can_be_read(text: str) -> None:
+    amounts = list(find_numbers(text))
+    assert [amount.start for amount in amounts] == sorted(amount.start for amount in amounts)
+    assert all(amount.readings for amount in amounts)
+    KnownNumbers.of(text)
+
+
+@pytest.mark.parametrize(("stated", "written"), [("45 lb", "45 kg"), ("300 psi", "300 TB"), ("5 m", "5 mm")])
+def test_another_unit_is_a_fault_however_it_is_spelled(stated: str, written: str) -> None:
+    assert list(KnownNumbers.of(f"It takes {stated}.").faults(f"It takes {written}.")) == [(FaultKind.UNIT, written)]
+    assert list(KnownNumbers.of(f"It takes {stated}.").faults(f"It takes {stated}.")) == []

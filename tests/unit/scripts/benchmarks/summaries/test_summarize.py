@@ -11,6 +11,7 @@ from scripts.benchmarks.summaries.checkpoint_growth import checkpoint_bytes
 from scripts.benchmarks.summaries.counts import count_calls, count_second_iteration
 from scripts.benchmarks.summaries.endpoint_process import FAIL, EndpointProcess, scripted
 from scripts.benchmarks.summaries.series import Load, measure_series
+from scripts.benchmarks.summaries.summarize import run
 from tests.scripted_endpoint.faults import Fault
 
 TEXT = "Close the inlet valve V-12 before the pump starts at 1,450 rpm. " * 40
@@ -69,3 +70,8 @@ def test_a_handbook_that_is_not_there_is_said_to_be_missing(tmp_path: Path, caps
     out = capsys.readouterr().out
     assert "not measured: no " in out
     assert json.loads(out.splitlines()[-1]) == {"minutes": None}
+
+
+def test_a_rule_that_there_is_not_is_told_with_those_that_there_are(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"no rule nobody; there are antecedents, .*value-bonus"):
+        run(tmp_path, tmp_path, quick=True, without=["nobody"])

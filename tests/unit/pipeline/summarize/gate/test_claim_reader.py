@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pipeline.protocols import Float32, ModelIdentity
-from pipeline.summarize.gate.reading import ClaimReader
+from pipeline.summarize.gate.gate import ClaimReader
 from pipeline.support.claim_support import Hypothesis, SupportConfig
 
 
