@@ -131,11 +131,7 @@ async def run_many(
 
 
 async def run_bulk(
-    work: Work[I, R],
-    items: Items[I],
-    connection: Connection,
-    options: RunOptions,
-    take: Callable[[Answer[I, R]], None],
+    work: Work[I, R], items: Items[I], connection: Connection, options: RunOptions, take: Callable[[Answer[I, R]], None]
 ) -> None:
     """Works on many items; writes each answer, and hands it to `take`. Raises CliError when no other can be had."""
     done = failed = 0

@@ -117,18 +117,21 @@ class Tally(ABC, Generic[I, R]):
         self.kept_count += answer.is_kept
         row = self.take(answer)
         self.worst.add(row.badness, row)
-        self._add_headline(row)
+        category = row.category or NO_CATEGORY
+        if category not in self.headlines and len(self.headlines) >= MAX_CATEGORIES:
+            category = OTHER_CATEGORIES
+        self.headlines.setdefault(category, []).extend([] if row.headline is None else [row.headline])
         if self.keeps_page:
             self.rows.append(row)
-            self.whole.add(row.badness, self.whole_item(answer.item, answer.result))
+            self.whole.add(row.badness, self.whole_item(answer))
 
     @abstractmethod
     def take(self, answer: Answer[I, R], /) -> ItemRow:
         """Takes in an answer that has a result; returns its row."""
 
-    @abstractmethod
-    def whole_item(self, item: I, result: R, /) -> object:
+    def whole_item(self, answer: Answer[I, R], /) -> Any:  # noqa: ANN401 - the template's
         """Returns what a page shows of an item."""
+        return answer
 
     @abstractmethod
     def scores_by_name(self) -> list[tuple[str, list[float]]]:
@@ -223,9 +226,3 @@ class Tally(ABC, Generic[I, R]):
             describe=describe,
             **self.page_values(rows),
         )
-
-    def _add_headline(self, row: ItemRow) -> None:
-        name = row.category or NO_CATEGORY
-        if name not in self.headlines and len(self.headlines) >= MAX_CATEGORIES:
-            name = OTHER_CATEGORIES
-        self.headlines.setdefault(name, []).extend([] if row.headline is None else [row.headline])

@@ -5,7 +5,7 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any, TypeVar
 
-from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from precis.calls import JUDGE, Call, rpc_path
 from precis.v1 import synthesis_pb2 as pb
 
@@ -22,61 +22,45 @@ R = TypeVar("R", pb.SynthesizeRequest, pb.AssessRequest)
 GLOBAL = "Global"
 
 
-def synthesize_request(file: Path, options: QuestionOptions) -> pb.SynthesizeRequest:
-    """Builds the request. Raises InputError."""
-    return _asking(_read(file, pb.SynthesizeRequest()), options)
-
-
 def assess_request(file: Path | None, subject: SubjectOptions, options: QuestionOptions) -> pb.AssessRequest:
     """Builds the request. Raises InputError."""
     if [file, subject.source, subject.summary].count(STDIN) > 1:
         raise InputError("only one of FILE.json, --source and --summary can be standard input")
-    request = _asking(pb.AssessRequest() if file is None else _read(file, pb.AssessRequest()), options)
+    request = asking(pb.AssessRequest(), file, options)
     for name in ("source", "summary"):
         if (path := getattr(subject, name)) is not None:
             setattr(request, name, read_document_text(path))
     if subject.reference is not None:
         request.reference = read_bytes(subject.reference)
-    if subject.stage is not None:
-        request.stage = pb.AssessStage.Value(f"ASSESS_STAGE_{subject.stage.upper()}")
-    if subject.replans is not None:
-        request.options.max_replan_iterations = subject.replans
     return request
 
 
-def _asking(request: R, options: QuestionOptions) -> R:
-    """Lays the options over a request."""
+def asking(request: R, file: Path | None, options: QuestionOptions) -> R:
+    """Fills a request from a file, if there is one, and lays the options over it. Raises InputError."""
+    if file is not None:
+        with naming(file):
+            fields = _spelled_out(parse_object(read_text(file)), request.DESCRIPTOR)
+            with naming(f"no {request.DESCRIPTOR.name}"):
+                parse_message(fields, request)
     request.question = options.question or request.question
     if options.mode is not None:
         request.mode = pb.SynthesisMode.Value(f"SYNTHESIS_MODE_{options.mode.upper()}")
     if options.choices:
         request.choices[:] = options.choices
-    if options.fail_under is not None:
-        _ask_for_level(request)
     if options.scope:
         named, objects = pb.QualityScope(name=GLOBAL), pb.ScopeObjects(names=options.scope)
         request.scope.CopyFrom(named if options.scope == [GLOBAL] else pb.QualityScope(objects=objects))
     if options.images:
         request.images[:] = [read_bytes(path) for path in options.images]
-    if options.no_llm:
-        request.options.use_language_model = False
+    if options.fail_under is not None:
+        if request.mode == pb.SYNTHESIS_MODE_EXPLANATION:
+            raise InputError(
+                "--fail-under needs a level, which --mode explanation does not give: ask with --mode scoring"
+            )
+        if request.choices:
+            raise InputError("--fail-under needs a level, and the answer is one of the choices: leave one of them out")
+        request.mode = pb.SYNTHESIS_MODE_SCORING
     return request
-
-
-def _ask_for_level(request: R) -> None:
-    """Asks for what --fail-under looks at. Raises InputError when another kind of answer is asked for already."""
-    if request.mode == pb.SYNTHESIS_MODE_EXPLANATION:
-        raise InputError("--fail-under needs a level, which --mode explanation does not give: ask with --mode scoring")
-    if request.choices:
-        raise InputError("--fail-under needs a level, and the answer is one of the choices: leave one of them out")
-    request.mode = pb.SYNTHESIS_MODE_SCORING
-
-
-def _read(path: Path, request: R) -> R:
-    with naming(path):
-        fields = _spelled_out(parse_object(read_text(path)), request.DESCRIPTOR)
-        with naming(f"no {request.DESCRIPTOR.name}"):
-            return parse_message(fields, request)
 
 
 def _spelled_out(fields: Mapping[str, Any], message: Descriptor) -> dict[str, Any]:
@@ -90,19 +74,15 @@ def _value(value: Any, field: FieldDescriptor | None) -> Any:  # noqa: ANN401 - 
     if field is not None and isinstance(value, dict) and field.message_type is not None:
         return _spelled_out(value, field.message_type)
     if field is not None and isinstance(value, str) and field.enum_type is not None:
-        return _name_of(value, field.enum_type)
+        prefix = field.enum_type.values[0].name.removesuffix("UNSPECIFIED")
+        name = prefix + value.upper().replace("-", "_")
+        return name if name in field.enum_type.values_by_name else value
     return value
-
-
-def _name_of(word: str, kind: EnumDescriptor) -> str:
-    prefix = kind.values[0].name.removesuffix("UNSPECIFIED")
-    name = prefix + word.upper().replace("-", "_")
-    return name if name in kind.values_by_name else word
 
 
 async def synthesize_file(file: Path, options: QuestionOptions, connection: Connection) -> None:
     """Reads, asks, prints. Raises CliError."""
-    request = synthesize_request(file, options)
+    request = asking(pb.SynthesizeRequest(), file, options)
     call = Call(rpc_path(JUDGE, "Synthesize"), request, pb.SynthesizeResponse.FromString)
     async with open_client(connection, options.timeout_s) as client:
         synthesis = (await client.send(call)).synthesis

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from server.cli.console import Grid, new_list, shown
+from server.cli.console import Grid, shown, to_list
 
 TEXT_LIMIT = 600  # characters of one foreign text
 CELL_LIMIT = 160
@@ -19,9 +19,13 @@ def event_line(event: pb.AssessResponse) -> str:
     """Says in one line what an event tells; empty for an event that this program does not know."""
     match event.WhichOneof("event"):
         case "plan":
-            return plan_line(event.plan)
+            plan, tools = event.plan, ", ".join(event.plan.tools) or "no tools"
+            mode = word_of(pb.SynthesisMode, plan.mode)
+            return f"plan {plan.iteration + 1}: {mode} of {_scope(plan)}; {tools}; {plan.reason}"
         case "tool":
-            return tool_line(event.tool)
+            run = event.tool
+            measured = f"{run.score.score:.2f} of 5 for {run.score.scope} (measured {run.raw:.4g})"
+            return f"tool {run.tool}: {run.error or measured}"
         case "evidence":
             evidence = event.evidence.evidence
             findings = sum(len(part.findings) for part in evidence.distortion_analysis)
@@ -31,21 +35,6 @@ def event_line(event: pb.AssessResponse) -> str:
             again = f"; again, for: {answer.replan_reason}" if event.synthesis.begins_again else ""
             return f"answer {event.synthesis.iteration + 1}: {answer.final_answer[:CELL_LIMIT]}{again}"
     return ""
-
-
-def plan_line(plan: pb.AssessmentPlan) -> str:
-    """Says what is planned, and why."""
-    tools = ", ".join(plan.tools) or "no tools"
-    return (
-        f"plan {plan.iteration + 1}: {word_of(pb.SynthesisMode, plan.mode)} of {_scope(plan)}; {tools}; {plan.reason}"
-    )
-
-
-def tool_line(run: pb.ToolRun) -> str:
-    """Says what a tool measured."""
-    if run.error:
-        return f"tool {run.tool}: {run.error}"
-    return f"tool {run.tool}: {run.score.score:.2f} of 5 for {run.score.scope} (measured {run.raw:.4g})"
 
 
 def print_assessment(console: Console, outcome: pb.Assessment) -> None:
@@ -120,10 +109,7 @@ def plan_list(plan: pb.AssessmentPlan) -> Table:
         "reason": plan.reason,
         "by": plan.author,
     }
-    rows = new_list()
-    for name, fact in facts.items():
-        rows.add_row(name, shown(fact, limit=TEXT_LIMIT))
-    return rows
+    return to_list((name, shown(fact, limit=TEXT_LIMIT)) for name, fact in facts.items())
 
 
 def _scope(plan: pb.AssessmentPlan) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from server.cli.errors import InputError
 from server.cli.judge.floors import JudgeOptions
@@ -33,20 +34,16 @@ def print_schema(is_asked: bool) -> None:  # noqa: FBT001 - typer passes the opt
 def judge(
     items: Annotated[
         Path | None,
-        typer.Argument(metavar="DIR|FILE.jsonl|FILE.parquet|-", help="Many items, in place of --source and --summary."),
+        Argument(metavar="DIR|FILE.jsonl|FILE.parquet|-", help="Many items, in place of --source and --summary."),
     ] = None,
     *,
-    source: Annotated[
-        Path | None, typer.Option("--source", metavar="TXT|PDF", help="The source; - reads stdin.")
-    ] = None,
+    source: Annotated[Path | None, Option("--source", metavar="TXT|PDF", help="The source; - reads stdin.")] = None,
     summary: Annotated[
-        list[Path] | None,
-        typer.Option("--summary", "-s", metavar="TXT|PDF", help="Its summary. Repeatable; - reads stdin."),
+        list[Path] | None, Option("--summary", "-s", metavar="TXT|PDF", help="Its summary. Repeatable; - reads stdin.")
     ] = None,
     options: JudgeOptions,
     _schema: Annotated[
-        bool,
-        typer.Option("--schema", is_eager=True, callback=print_schema, help="Print the JSON Schema of objects_json."),
+        bool, Option("--schema", is_eager=True, callback=print_schema, help="Print the JSON Schema of objects_json.")
     ] = False,
     run: RunOptions,
     connection: Connection,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from server.cli.errors import InputError
 from server.cli.options import (
@@ -42,27 +43,27 @@ OF_A_BEGINNING = {"plan", "key", *(field.name for field in fields(SummaryOptions
 def summarize(
     files: Annotated[
         list[Path] | None,
-        typer.Argument(
+        Argument(
             metavar="FILE|DIR...", help="PDF, HTML, DOCX, EPUB, PPTX or text; several are one document; - reads text."
         ),
     ] = None,
     *,
     target: TargetOptions,
     resume: Annotated[
-        str | None, typer.Option("--resume", metavar="ID", help="Go on with a summary; no finished call is repeated.")
+        str | None, Option("--resume", metavar="ID", help="Go on with a summary; no finished call is repeated.")
     ] = None,
-    plan: Annotated[bool, typer.Option("--plan", help="Only count the calls that it would take.")] = False,
+    plan: Annotated[bool, Option("--plan", help="Only count the calls that it would take.")] = False,
     key: Annotated[
-        str, typer.Option("--key", metavar="NAME", help="Idempotency key: sent again, it resumes the same summary.")
+        str, Option("--key", metavar="NAME", help="Idempotency key: sent again, it resumes the same summary.")
     ] = "",
     timeout: Annotated[
-        float | None, typer.Option("--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait (default none).")
+        float | None, Option("--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait (default none).")
     ] = None,
     endpoint: Annotated[
         str | None,
-        typer.Option("--endpoint", metavar="URL", help="Have this OpenAI-compatible endpoint write; asks no server."),
+        Option("--endpoint", metavar="URL", help="Have this OpenAI-compatible endpoint write; asks no server."),
     ] = None,
-    model: Annotated[str | None, typer.Option("--model", metavar="NAME", help="The model to ask for there.")] = None,
+    model: Annotated[str | None, Option("--model", metavar="NAME", help="The model to ask for there.")] = None,
     options: SummaryOptions,
     budget: BudgetOptions,
     connection: Connection,

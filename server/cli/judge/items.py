@@ -18,7 +18,7 @@ from server.cli.errors import InputError
 from server.cli.files import STDIN, read_text, to_id
 from server.cli.judge.calibration import AppliedCalibration
 from server.cli.judge.floors import FrameworkChoice, JudgeOptions
-from server.cli.results import Work, category_field
+from server.cli.results import Answer, Work, category_field
 
 SOURCE_SUFFIX, SUMMARY_SUFFIX = ".source.txt", ".summary.txt"
 
@@ -37,6 +37,9 @@ class Item:
         return hashlib.sha256(json.dumps([self.id, self.source, self.summary, *terms]).encode()).hexdigest()
 
 
+JudgeAnswer = Answer[Item, pb.JudgeResult]
+
+
 def read_summaries(source: Path, summaries: Sequence[Path]) -> list[Item]:
     """Reads a source and its summaries; one of them may come from standard input. Raises InputError."""
     if [source, *summaries].count(STDIN) > 1:
@@ -46,31 +49,28 @@ def read_summaries(source: Path, summaries: Sequence[Path]) -> list[Item]:
 
 
 def read_items(path: Path) -> Items[Item]:
-    """Reads the items of a directory, by name, or of JSON Lines, in order. Raises InputError for an unusable path."""
+    """Reads the items of a directory, by name, or of JSON Lines, in order. Raises InputError for an unusable path.
+
+    Half a pair of a directory is a bad item.
+    """
     if not path.is_dir():
         return read_json_lines(path, to_item)
-    names = list_names(path)
-    if not names:
-        raise InputError(f"{path} holds no NAME{SOURCE_SUFFIX} with its NAME{SUMMARY_SUFFIX}")
-    return Items((read_pair(path, name) for name in names), len(names))
-
-
-def read_pair(path: Path, name: str) -> Item | BadItem:
-    """Reads a pair of a directory; half a pair is a bad item."""
-    try:
-        return Item(to_id(name), *(read_text(path / f"{name}{suffix}") for suffix in (SOURCE_SUFFIX, SUMMARY_SUFFIX)))
-    except InputError as error:
-        return BadItem(to_id(name), error.message)
-
-
-def list_names(path: Path) -> list[str]:
-    """Lists the names that have a source or a summary, sorted. Raises InputError."""
     try:
         files = [entry.name for entry in path.iterdir()]
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
     suffixes = (SOURCE_SUFFIX, SUMMARY_SUFFIX)
-    return sorted({file.removesuffix(suffix) for file in files for suffix in suffixes if file.endswith(suffix)})
+    names = sorted({file.removesuffix(suffix) for file in files for suffix in suffixes if file.endswith(suffix)})
+    if not names:
+        raise InputError(f"{path} holds no NAME{SOURCE_SUFFIX} with its NAME{SUMMARY_SUFFIX}")
+
+    def read_pair(name: str) -> Item | BadItem:
+        try:
+            return Item(to_id(name), *(read_text(path / f"{name}{suffix}") for suffix in suffixes))
+        except InputError as error:
+            return BadItem(to_id(name), error.message)
+
+    return Items(map(read_pair, names), len(names))
 
 
 def to_item(fields: dict[str, Any], place: str) -> Item:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
+from typer import Option
 
 from server.cli.options import JsonOption, TimeoutOption
 
@@ -63,22 +63,22 @@ class LoadOptions:
 
     rate: Annotated[
         list[float] | None,
-        typer.Option("--rate", "-r", min=0.001, metavar="R", help="Calls a second of an open loop. Repeatable."),
+        Option("--rate", "-r", min=0.001, metavar="R", help="Calls a second of an open loop. Repeatable."),
     ] = None
     callers: Annotated[
         list[int] | None,
-        typer.Option("--callers", "-c", min=1, max=4096, help="Callers of a closed loop (default 8). Repeatable."),
+        Option("--callers", "-c", min=1, max=4096, help="Callers of a closed loop (default 8). Repeatable."),
     ] = None
-    arrivals: Annotated[
-        Literal["poisson", "constant"], typer.Option(help="Gaps between the calls of an open loop.")
-    ] = "poisson"
-    seconds: Annotated[float, typer.Option("--seconds", "-s", min=0.1, help="Measured time of each loop.")] = 10.0
-    warmup: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="Time before it, not measured.")] = 2.0
+    arrivals: Annotated[Literal["poisson", "constant"], Option(help="Gaps between the calls of an open loop.")] = (
+        "poisson"
+    )
+    seconds: Annotated[float, Option("--seconds", "-s", min=0.1, help="Measured time of each loop.")] = 10.0
+    warmup: Annotated[float, Option(min=0, metavar="SECONDS", help="Time before it, not measured.")] = 2.0
     data: Annotated[
-        Path | None, typer.Option("--data", "-d", metavar="JSONL", help="Requests, one a line; - reads stdin.")
+        Path | None, Option("--data", "-d", metavar="JSONL", help="Requests, one a line; - reads stdin.")
     ] = None
-    seed: Annotated[int, typer.Option(help="Of the arrivals.")] = 0
-    report: Annotated[Path | None, typer.Option(metavar="HTML", help="Also write a page with a plot.")] = None
+    seed: Annotated[int, Option(help="Of the arrivals.")] = 0
+    report: Annotated[Path | None, Option(metavar="HTML", help="Also write a page with a plot.")] = None
     as_json: JsonOption = False
     timeout_s: TimeoutOption = 60.0
 

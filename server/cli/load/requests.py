@@ -19,13 +19,7 @@ from server.cli.errors import InputError
 from server.cli.files import parse_message, read_rows
 
 OPEN_INFERENCE = "oip:"
-SHORT_NAMES = {
-    "embed": "Embed",
-    "entail": "Entail",
-    "judge": "Judge",
-    "evaluate": "Evaluate",
-    "summarize": "Summarize",
-}
+SHORT_NAMES = {"embed": "Embed", "entail": "Entail", "judge": "Judge", "evaluate": "Evaluate", "summarize": "Summarize"}
 
 _SUBJECTS = ("north bridge", "old harbour", "city library", "water plant", "night train", "east tunnel", "ferry")
 _VERBS = ("closes", "opens", "is rebuilt", "is inspected", "moves")
