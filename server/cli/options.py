@@ -208,9 +208,6 @@ class SummaryOptions:
     audience: Annotated[Literal["technical", "operator"], Option("--type", help="Whom the summary is for.")] = (
         "technical"
     )
-    wave: Annotated[
-        str | None, Option(metavar="N|all", help="Batches at once; 1: each sees the ones before (default: all).")
-    ] = None
     iterations: Annotated[
         int | None, Option(min=1, max=5, help="Runs before a critic's FAIL is accepted (default 2).")
     ] = None

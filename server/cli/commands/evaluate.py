@@ -13,7 +13,6 @@ from server.cli.errors import InputError
 from server.cli.options import (
     Connection,
     ItemTimeoutOption,
-    JsonOption,
     RunOptions,
     check_outputs,
     check_run,
@@ -87,7 +86,6 @@ def gold(
     output: Annotated[
         Path | None, Option("--output", "-o", metavar="FILE.json", help="Write here, and list it on stdout.")
     ] = None,
-    category: Annotated[str, Option(metavar="NAME", help="Category of the document, for bulk runs.")] = "",
     timeout: ItemTimeoutOption = 300.0,
     connection: Connection,
 ) -> None:
@@ -101,7 +99,7 @@ def gold(
     check_outputs([file], output)
     from server.cli.evaluate.gold import propose_gold
 
-    asyncio.run(propose_gold(file, output, connection, category=category, timeout_s=timeout))
+    asyncio.run(propose_gold(file, output, connection, timeout))
 
 
 @command("precis target 15000", "precis target report.pdf", "precis target")
@@ -109,9 +107,6 @@ def target(
     length: Annotated[
         str | None, Argument(metavar="TOKENS|FILE", help="Length of the document, or the document; left out: a table.")
     ] = None,
-    *,
-    words: Annotated[bool, Option("--words", help="The length counts words.")] = False,
-    as_json: JsonOption = False,
 ) -> None:
     """Tell how long a summary should be, by the compression schedule of the evaluation.
 
@@ -120,4 +115,4 @@ def target(
     """
     from server.cli.evaluate.target import print_targets
 
-    print_targets(length, counts_words=words, as_json=as_json)
+    print_targets(length)

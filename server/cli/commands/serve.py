@@ -40,15 +40,6 @@ def serve(
     ] = None,
     models_dir: ModelsDirOption = None,
     workers: Annotated[int | None, Option(min=1, help="Worker threads (default one for each core or GPU).")] = None,
-    execution_provider: Annotated[
-        str | None, Option(metavar="auto|cpu|cuda", help="Where the models run (default auto).")
-    ] = None,
-    metrics_port: Annotated[
-        int | None, Option(min=0, max=65535, help="Port of /metrics; 0 takes a free one (default 9464).")
-    ] = None,
-    log_level: Annotated[
-        str | None, Option(metavar="debug|info|warning|error", help="Least severity logged (default info).")
-    ] = None,
     settings_file: SettingsOption = None,
 ) -> None:
     r"""Start the gRPC server; Ctrl+C stops it.
@@ -62,9 +53,7 @@ def serve(
     flags = {
         "models_dir": models_dir,
         "listen": _given(host=host, port=port),
-        "inference": _given(runtime=_given(workers=workers, execution_provider=execution_provider)),
-        "metrics": _given(port=metrics_port),
-        "log": _given(level=log_level),
+        "inference": _given(runtime=_given(workers=workers)),
     }
     serve_until_stopped(_given(**flags), settings_file)
 

@@ -45,7 +45,6 @@ def call(connection: Connection, work: "Callable[[CommandClient], Awaitable[obje
 def submit(
     files: Annotated[list[Path], Argument(metavar="FILE|DIR...", help="Each is a document and a summary of its own.")],
     *,
-    urgent: Annotated[bool, Option("--urgent", help="Before those that are not.")] = False,
     options: SummaryOptions,
     budget: BudgetOptions,
     connection: Connection,
@@ -56,7 +55,7 @@ def submit(
     """
     from server.cli.summarize.listed import submit_each
 
-    call(connection, lambda client: submit_each(client, files, options, budget, is_urgent=urgent))
+    call(connection, lambda client: submit_each(client, files, options, budget))
 
 
 @app.command("list")

@@ -18,8 +18,7 @@ from server.cli.judge.names import SYMBOLS
 from server.cli.options import Connection, RunOptions
 from server.cli.page.marks import Mark, MarkedText, Role, cut
 from server.cli.results import Answer, Work
-from server.cli.spread import plain_histogram
-from server.cli.tally import ItemRow, Tally
+from server.cli.tally import ItemRow, Tally, plain_histogram
 
 ENTITY_WORDS = {
     pb.ENTITY_STATUS_VALID: "named",

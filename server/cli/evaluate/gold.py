@@ -29,14 +29,12 @@ WISHES = "Write short sentences. Each states one fact and names its subject inst
 """What a language model is asked for beside a summary, so that its sentences can be facts."""
 
 
-async def propose_gold(
-    path: Path, output: Path | None, connection: Connection, *, category: str, timeout_s: float
-) -> None:
+async def propose_gold(path: Path, output: Path | None, connection: Connection, timeout_s: float) -> None:
     """Reads a document, proposes, writes. Raises CliError."""
     text = read_document_text(path)
     if not text.strip():
         raise InputError(f"{path} holds no text")
-    entry = pb.GoldStandardEntry(category=category, source_id=document_name(path), text=text)
+    entry = pb.GoldStandardEntry(source_id=document_name(path), text=text)
     with result_file(output) as file:
         async with open_summaries(connection) as client:
             summary = await write_source(entry, client)

@@ -12,8 +12,7 @@ from server.cli.errors import InputError
 from server.cli.options import NoLanguageModelOption
 
 BEST_SCORE = 10.0
-CLAIMS_SHOWN = 10  # of those that are not supported, unless --claims says another number
-ALL_CLAIMS = "all"
+CLAIMS_SHOWN = 10  # of those that are not supported
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
@@ -117,12 +116,6 @@ class JudgeOptions:
     calibration: Annotated[
         Path | None, Option(metavar="FILE.json", help="Add probability and verdict, as precis calibrate learned.")
     ] = None
-    max_claims: Annotated[
-        int | None, Option(min=1, metavar="N", help="Check at most N claims of a summary; its scores are then partial.")
-    ] = None
-    claims: Annotated[str, Option(metavar="N|all", help="List so many of the claims that are not supported.")] = str(
-        CLAIMS_SHOWN
-    )
     no_llm: NoLanguageModelOption = False
 
     @property
@@ -139,15 +132,6 @@ class JudgeOptions:
         """Those that --framework names; without it Ultra, and those that --fail-under names."""
         needed = {FrameworkChoice.ULTRA, *(floor.framework for floor in self.floors)}
         return tuple(dict.fromkeys(self.framework or [choice for choice in FrameworkChoice if choice in needed]))
-
-    @property
-    def shown_claims(self) -> int | None:
-        """How many claims are listed; None for all. Raises InputError."""
-        if self.claims.strip().lower() == ALL_CLAIMS:
-            return None
-        if not self.claims.isdecimal():
-            raise InputError(f"--claims: expected a number or {ALL_CLAIMS}, got {self.claims or 'nothing'}")
-        return int(self.claims)
 
     @property
     def use_language_model(self) -> bool | None:

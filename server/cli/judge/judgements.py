@@ -10,17 +10,16 @@ from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
 from rich.console import Console
 
-from server.cli.bulk import run_few, run_many
+from server.cli.bulk import read_json_lines, run_few, run_many
 from server.cli.console import page_number
 from server.cli.judge import claim_marks, names
 from server.cli.judge.calibration import AppliedCalibration, applied_calibration
 from server.cli.judge.floors import BEST_SCORE, Floor, JudgeOptions
-from server.cli.judge.items import Item, JudgeAnswer, read_items, read_summaries, to_work
+from server.cli.judge.items import Item, JudgeAnswer, read_summaries, to_item, to_work
 from server.cli.judge.names import ClaimVerdict, MetricKey, left_out, verdict_of
 from server.cli.judge.table import print_judgements, print_verdicts
 from server.cli.options import Connection, RunOptions
-from server.cli.spread import Bin, histogram, plain_histogram
-from server.cli.tally import ItemRow, Tally
+from server.cli.tally import Bin, ItemRow, Tally, histogram, plain_histogram
 
 UNDER = "under the limit"
 WORDS = {"names": names, "marks": claim_marks, "verdict_of": verdict_of, "left_out": left_out}
@@ -203,7 +202,7 @@ async def judge_document(
     items, applied = read_summaries(source, summaries), applied_calibration(options.calibration)
 
     def show(console: Console, results: Sequence[tuple[str, pb.JudgeResult]]) -> None:
-        print_judgements(console, results, is_brief=run.is_brief, shown_claims=options.shown_claims)
+        print_judgements(console, results, is_brief=run.is_brief)
         if applied:
             verdicts = [(item_id, applied.verdict_of(result)) for item_id, result in results]
             print_verdicts(console, applied.calibration, verdicts)
@@ -216,4 +215,4 @@ async def judge_bulk(path: Path, connection: Connection, options: JudgeOptions, 
     """Reads, judges, prints. Raises CliError; CliError itself when items failed."""
     applied = applied_calibration(options.calibration)
     work = to_work(options, common_pb2.PRIORITY_BULK, applied)
-    await run_many(work, read_items(path), connection, run, tally=JudgeTally(options.floors, applied))
+    await run_many(work, read_json_lines(path, to_item), connection, run, tally=JudgeTally(options.floors, applied))

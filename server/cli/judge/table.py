@@ -36,20 +36,9 @@ LABEL_STYLES = {"supported": "green", "partial": "yellow", "unsupported": "red"}
 
 
 def print_judgements(
-    console: Console,
-    results: Sequence[tuple[str, pb.JudgeResult]],
-    *,
-    is_brief: bool = False,
-    shown_claims: int | None = CLAIMS_SHOWN,
+    console: Console, results: Sequence[tuple[str, pb.JudgeResult]], *, is_brief: bool = False
 ) -> None:
-    """Prints a judgement, or the scores of several side by side, and the claims of each that are not supported.
-
-    Args:
-        console: where to.
-        results: with the names of their items.
-        is_brief: nothing but scores.
-        shown_claims: of each; None for all.
-    """
+    """Prints a judgement, or the scores of several side by side, and the claims of each that are not supported."""
     (_, first), *others = results
     usage = common_pb2.LlmUsage()
     for _, result in results:
@@ -60,7 +49,7 @@ def print_judgements(
             verdict = verdict_of(result)
             console.print(shown(name, style="bold"))
             console.print(indented(Text(str(verdict)), below=1))
-            console.print(indented(claim_section(result.evidence.claims, verdict, shown_claims)))
+            console.print(indented(claim_section(result.evidence.claims, verdict)))
     else:
         verdict = verdict_of(first)
         console.print(str(verdict), style="bold", markup=False)
@@ -68,7 +57,7 @@ def print_judgements(
         for framework in [] if is_brief else first.frameworks:
             console.print(reasons(framework))
         if not is_brief:
-            console.print(claim_section(first.evidence.claims, verdict, shown_claims))
+            console.print(claim_section(first.evidence.claims, verdict))
     console.print(footer(first, usage))
 
 
@@ -127,9 +116,7 @@ def reasons(framework: pb.FrameworkResult) -> RenderableType:
     return Group(Text(framework_word(framework.framework), style="bold"), indented(to_list(rows), below=1))
 
 
-def claim_section(
-    claims: Sequence[evidence_pb2.Claim], verdict: ClaimVerdict, shown_claims: int | None
-) -> RenderableType:
+def claim_section(claims: Sequence[evidence_pb2.Claim], verdict: ClaimVerdict) -> RenderableType:
     """Lists the claims that are not supported, worst first, with what the source says.
 
     Then those to look at again: supported as a whole, though the source has another number, date or name in a place.
@@ -150,7 +137,7 @@ def claim_section(
     for heading, found in sections:
         rows = [(label_text(claim, f"{position} "), claim_text(claim)) for position, claim in found]
         if rows:
-            lists.append(titled_list(heading.format(f"{len(rows):,}"), rows, shown_claims, "--claims all lists them"))
+            lists.append(titled_list(heading.format(f"{len(rows):,}"), rows, CLAIMS_SHOWN, "--json has all"))
     return Group(*lists)
 
 

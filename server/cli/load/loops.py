@@ -97,7 +97,7 @@ async def _open(call: CallOnce, into: Measurement, period: Period, numbers: "ite
             into.count(code, due_s, sent_s)
 
     try:
-        for at_s in into.pace.arrivals(period.seed):
+        for at_s in into.pace.arrivals():
             due_s = start_s + at_s
             if due_s >= end_s:
                 break

@@ -14,7 +14,7 @@ from server.cli.console import Grid, number, output_console, print_note
 from server.cli.errors import CliError
 from server.cli.files import to_json_line, write_result
 from server.cli.load.loops import OK, CallOnce, Measurement, measure
-from server.cli.load.pace import LoadOptions
+from server.cli.load.pace import LoadOptions, Period
 from server.cli.load.requests import LoadTarget, find_target
 from server.cli.options import Connection
 from server.cli.page.render import render_page
@@ -28,12 +28,12 @@ LATE_SHARE = 0.1  # of the median wait: a generator that is later than that meas
 async def run_load(name: str, options: LoadOptions, connection: Connection) -> None:
     """Measures all paces and prints them. Raises CliError when nothing was answered."""
     target = find_target(name, options.data)
-    numbers = itertools.count()
+    numbers, period = itertools.count(), Period(options.warmup, options.seconds)
     rows: list[Measurement] = []
     async with open_client(connection, options.timeout_s, ONCE) as client:
         for pace in options.paces:
             print_note(f"{target.name}: {pace}, {options.seconds:g} s")
-            rows.append(await measure(caller_of(client, target), pace, options.period, numbers))
+            rows.append(await measure(caller_of(client, target), pace, period, numbers))
     notes = notes_of(target, rows)
     write_result(options.report, lambda: render_load(target, rows, notes))
     if options.as_json:
@@ -115,15 +115,13 @@ def to_fields(row: Measurement) -> dict[str, object]:
 
 def to_grid(rows: Sequence[Measurement]) -> Grid:
     """Builds the table of percentiles against rates."""
-    waits = (f">p{percentile:g} ms" for percentile in PERCENTILES)
-    return Grid(("loop", ">answers/s", ">failed", *waits, ">max ms"), [cells(row) for row in rows])
-
-
-def cells(row: Measurement) -> list[str]:
-    """Writes one row."""
-    waits = [*(percentile_ms(row, percentile) for percentile in PERCENTILES), float(row.waits.get_max_value()) / 1e3]
-    failed = row.codes.total() - row.codes[OK] + row.unsent_count
-    return [str(row.pace), f"{row.answered_rate:.1f}", str(failed), *map(number, waits)]
+    cells = []
+    for row in rows:
+        waits = [*(percentile_ms(row, percentile) for percentile in PERCENTILES), row.waits.get_max_value() / 1e3]
+        failed = row.codes.total() - row.codes[OK] + row.unsent_count
+        cells.append((str(row.pace), f"{row.answered_rate:.1f}", str(failed), *map(number, waits)))
+    percentiles = (f">p{percentile:g} ms" for percentile in PERCENTILES)
+    return Grid(("loop", ">answers/s", ">failed", *percentiles, ">max ms"), cells)
 
 
 WIDTH, HEIGHT = 640.0, 320.0
