@@ -131,11 +131,7 @@ async def run_many(
 
 
 async def run_bulk(
-    work: Work[I, R],
-    items: Items[I],
-    connection: Connection,
-    options: RunOptions,
-    take: Callable[[Answer[I, R]], None],
+    work: Work[I, R], items: Items[I], connection: Connection, options: RunOptions, take: Callable[[Answer[I, R]], None]
 ) -> None:
     """Works on many items; writes each answer, and hands it to `take`. Raises CliError when no other can be had."""
     done = failed = 0
@@ -176,22 +172,18 @@ async def answers(
         except errors.PrecisError as error:
             return to_answer(work, item.id, item, sha256, to_item_error(error, connection))
 
+    workers: AbstractAsyncContextManager[CommandClient] = open_client(connection, options.timeout_s)
+    if options.engine == "ray":
+        from server.cli.ray_engine import open_cluster
+
+        workers = open_cluster(options)
     async with (
-        workers_of(connection, options) as client,
+        workers as client,
         aclosing(feed(iter(items))) as read,
         aclosing(map_concurrently(read, answer, limit=options.concurrency * client.width)) as finished,
     ):
         async for one in finished:
             yield one
-
-
-def workers_of(connection: Connection, options: RunOptions) -> AbstractAsyncContextManager[CommandClient]:
-    """Opens what works on the items: a server, or the actors of a cluster."""
-    if options.engine == "ray":
-        from server.cli.ray_engine import open_cluster
-
-        return open_cluster(options)
-    return open_client(connection, options.timeout_s)
 
 
 ITEM_ERRORS = (

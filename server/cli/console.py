@@ -7,7 +7,7 @@ Rich leaves out colours by itself when the stream is not a terminal.
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
@@ -85,20 +85,19 @@ class Grid:
         return table
 
 
-def new_list() -> Table:
-    """Builds an empty list: what a row is about, and what is said of it."""
+def to_list(rows: Iterable[tuple[str | Text, Text]]) -> Table:
+    """Builds a list: what a row is about, and what is said of it."""
     table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
     table.add_column(no_wrap=True)
     table.add_column()
+    for about, text in rows:
+        table.add_row(about, text)
     return table
 
 
 def titled_list(title: str, rows: Sequence[tuple[str | Text, Text]], limit: int | None, hint: str) -> Group:
     """Builds a list under a heading; `hint` says how to see more than `limit` rows."""
-    table = new_list()
-    for about, text in rows[:limit]:
-        table.add_row(about, text)
-    lines: list[RenderableType] = [Text(title, style="bold"), indented(table)]
+    lines: list[RenderableType] = [Text(title, style="bold"), indented(to_list(rows[:limit]))]
     if limit is not None and len(rows) > limit:
         lines.append(Text(f"  and {len(rows) - limit:,} more; {hint}", style="dim"))
     return Group(*lines, Text())

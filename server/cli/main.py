@@ -11,6 +11,7 @@ from importlib import metadata
 from typing import Annotated, NoReturn
 
 import typer
+from typer import Option
 
 from server.cli.commands import models, summaries
 from server.cli.commands.agreement import calibrate, compare
@@ -73,7 +74,7 @@ def version_of(distribution: str) -> str:
 def precis(
     *,
     version: Annotated[
-        bool, typer.Option("--version", "-V", is_eager=True, callback=print_version, help="Show versions.")
+        bool, Option("--version", "-V", is_eager=True, callback=print_version, help="Show versions.")
     ] = False,
 ) -> None:
     """Holds the options of the program itself; its help is above."""

@@ -7,26 +7,23 @@ from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_type_hints
 
-import typer
+from typer import Option
 
 from server.cli.errors import InputError
 from server.cli.parquet import PARQUET
 
 DEFAULT_ADDRESS = "127.0.0.1:50051"
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-TimeoutOption = Annotated[float, typer.Option("--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait.")]
-NoLanguageModelOption = Annotated[bool, typer.Option("--no-llm", help="Do not ask the server's language model.")]
+JsonOption = Annotated[bool, Option("--json", help="Print JSON instead of tables.")]
+TimeoutOption = Annotated[float, Option("--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait.")]
+NoLanguageModelOption = Annotated[bool, Option("--no-llm", help="Do not ask the server's language model.")]
 OutputOption = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Write here, not on stdout: JSON if it ends in .json."),
+    Path | None, Option("--output", "-o", metavar="FILE", help="Write here, not on stdout: JSON if it ends in .json.")
 ]
-AnyModelsOption = Annotated[
-    bool, typer.Option("--any-models", help="Use the calibration for judgements by other models too.")
-]
-ConcurrencyOption = Annotated[int, typer.Option("--concurrency", min=1, max=256, help="Items in work at once.")]
+ReportOption = Annotated[Path | None, Option("--report", metavar="FILE.html", help="Write a page for people.")]
+ConcurrencyOption = Annotated[int, Option("--concurrency", min=1, max=256, help="Items in work at once.")]
 ItemTimeoutOption = Annotated[
-    float, typer.Option("--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait for one item.")
+    float, Option("--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait for one item.")
 ]
 
 
@@ -35,24 +32,19 @@ class Connection:
     """How a command reaches the server."""
 
     address: Annotated[
-        str,
-        typer.Option("--address", "-a", envvar="PRECIS_ADDRESS", metavar="HOST:PORT", help="Where the server listens."),
+        str, Option("--address", "-a", envvar="PRECIS_ADDRESS", metavar="HOST:PORT", help="Where the server listens.")
     ] = DEFAULT_ADDRESS
     tls_ca: Annotated[
         Path | None,
-        typer.Option("--tls-ca", envvar="PRECIS_TLS_CA", metavar="PEM", help="Use TLS and trust this certificate."),
+        Option("--tls-ca", envvar="PRECIS_TLS_CA", metavar="PEM", help="Use TLS and trust this certificate."),
     ] = None
     tls_cert: Annotated[
-        Path | None, typer.Option("--tls-cert", metavar="PEM", help="Client certificate, for mutual TLS.")
+        Path | None, Option("--tls-cert", metavar="PEM", help="Client certificate, for mutual TLS.")
     ] = None
-    tls_key: Annotated[Path | None, typer.Option("--tls-key", metavar="PEM", help="Key of the client certificate.")] = (
-        None
-    )
+    tls_key: Annotated[Path | None, Option("--tls-key", metavar="PEM", help="Key of the client certificate.")] = None
     api_key_file: Annotated[
         Path | None,
-        typer.Option(
-            "--api-key-file", envvar="PRECIS_API_KEY_FILE", metavar="FILE", help="File that holds the API key."
-        ),
+        Option("--api-key-file", envvar="PRECIS_API_KEY_FILE", metavar="FILE", help="File that holds the API key."),
     ] = None
 
 
@@ -61,30 +53,28 @@ class RunOptions:
     """What `precis evaluate` and `precis judge` do with their items and results."""
 
     as_json: JsonOption = False
-    is_brief: Annotated[bool, typer.Option("--brief", help="Print the scores, not what is behind them.")] = False
+    is_brief: Annotated[bool, Option("--brief", help="Print the scores, not what is behind them.")] = False
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Also write the results here, as JSON, or many as Parquet."
-        ),
+        Option("--output", "-o", metavar="FILE", help="Also write the results here, as JSON, or many as Parquet."),
     ] = None
     report: Annotated[
         Path | None,
-        typer.Option("--report", metavar="FILE.html", help="Write a page with all evidence; an overview if FILE.json."),
+        Option("--report", metavar="FILE.html", help="Write a page with all evidence; an overview if FILE.json."),
     ] = None
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Keep what --output holds for the same items; do the rest.")
-    ] = False
+    resume: Annotated[bool, Option("--resume", help="Keep what --output holds for the same items; do the rest.")] = (
+        False
+    )
     concurrency: ConcurrencyOption = 8
     timeout_s: ItemTimeoutOption = 300.0
     engine: Annotated[
         Literal["server", "ray"],
-        typer.Option("--engine", help="Who works: a server, or actors on a Ray cluster (extra ray)."),
+        Option("--engine", help="Who works: a server, or actors on a Ray cluster (extra ray)."),
     ] = "server"
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Actors of --engine ray (default: as many as the cluster has cores for).")
+        int | None, Option(min=1, help="Actors of --engine ray (default: as many as the cluster has cores for).")
     ] = None
-    cores: Annotated[int, typer.Option(min=1, help="Cores of one actor of --engine ray.")] = 4
+    cores: Annotated[int, Option(min=1, help="Cores of one actor of --engine ray.")] = 4
 
 
 def check_run(options: RunOptions, inputs: Sequence[Path], *outputs: Path | None, is_bulk: bool) -> None:
@@ -189,44 +179,37 @@ class SummaryOptions:
     """What a summary shall be, and how it is written; what is not set is left to the server."""
 
     words: Annotated[
-        int | None, typer.Option("--words", min=1, help="Length in words, held within a tenth; a miss is said.")
+        int | None, Option("--words", min=1, help="Length in words, held within a tenth; a miss is said.")
     ] = None
-    tokens: Annotated[int | None, typer.Option("--tokens", min=1, help="Length in tokens of the writer.")] = None
+    tokens: Annotated[int | None, Option("--tokens", min=1, help="Length in tokens of the writer.")] = None
     share: Annotated[
-        float | None, typer.Option("--share", min=0, max=1, help="Length as a share of the document's: 0.1 is a tenth.")
+        float | None, Option("--share", min=0, max=1, help="Length as a share of the document's: 0.1 is a tenth.")
     ] = None
     detail: Annotated[
         Literal["schedule", "full"] | None,
-        typer.Option(
-            "--detail", help="Length by rule: of the evaluation's schedule (default), or all that can be kept."
-        ),
+        Option("--detail", help="Length by rule: of the evaluation's schedule (default), or all that can be kept."),
     ] = None
     focus: Annotated[
-        str, typer.Option("--focus", metavar="TEXT", help="Subject or question that comes first, 500 characters.")
+        str, Option("--focus", metavar="TEXT", help="Subject or question that comes first, 500 characters.")
     ] = ""
     form: Annotated[
-        Literal["markdown", "prose", "bullets"] | None,
-        typer.Option("--form", help="How it is written (default markdown)."),
+        Literal["markdown", "prose", "bullets"] | None, Option("--form", help="How it is written (default markdown).")
     ] = None
     language: Annotated[
-        str, typer.Option("--language", metavar="NAME", help="Language of the summary; needs a language model.")
+        str, Option("--language", metavar="NAME", help="Language of the summary; needs a language model.")
     ] = ""
     instructions: Annotated[
-        str, typer.Option("--instructions", metavar="TEXT", help="Wishes of your own; needs a language model.")
+        str, Option("--instructions", metavar="TEXT", help="Wishes of your own; needs a language model.")
     ] = ""
     json_schema: Annotated[
         Path | None,
-        typer.Option("--json-schema", metavar="FILE", help="Write JSON that fits this schema; needs a language model."),
+        Option("--json-schema", metavar="FILE", help="Write JSON that fits this schema; needs a language model."),
     ] = None
-    audience: Annotated[Literal["technical", "operator"], typer.Option("--type", help="Whom the summary is for.")] = (
+    audience: Annotated[Literal["technical", "operator"], Option("--type", help="Whom the summary is for.")] = (
         "technical"
     )
-    wave: Annotated[
-        str | None,
-        typer.Option(metavar="N|all", help="Batches at once; 1: each sees the ones before (default: all)."),
-    ] = None
     iterations: Annotated[
-        int | None, typer.Option(min=1, max=5, help="Runs before a critic's FAIL is accepted (default 2).")
+        int | None, Option(min=1, max=5, help="Runs before a critic's FAIL is accepted (default 2).")
     ] = None
 
 
@@ -235,13 +218,13 @@ class BudgetOptions:
     """What all runs of a summary may take of the language model together."""
 
     max_calls: Annotated[
-        int | None, typer.Option("--max-calls", min=1, help="Most calls of the language model, over all runs.")
+        int | None, Option("--max-calls", min=1, help="Most calls of the language model, over all runs.")
     ] = None
     max_tokens: Annotated[
-        int | None, typer.Option("--max-tokens", min=1, help="Most tokens that it reads and writes, likewise.")
+        int | None, Option("--max-tokens", min=1, help="Most tokens that it reads and writes, likewise.")
     ] = None
     max_cost: Annotated[
-        float | None, typer.Option("--max-cost", min=0.000001, help="Most money, at the server's prices, likewise.")
+        float | None, Option("--max-cost", min=0.000001, help="Most money, at the server's prices, likewise.")
     ] = None
 
 
@@ -252,19 +235,18 @@ class TargetOptions:
     output: OutputOption = None
     layers: Annotated[
         Path | None,
-        typer.Option("--layers", metavar="DIR", help="Also write overview, sections, summary and extraction here."),
+        Option("--layers", metavar="DIR", help="Also write overview, sections, summary and extraction here."),
     ] = None
-    as_json: Annotated[bool, typer.Option("--json", help="Give JSON with all measurements, not Markdown.")] = False
+    as_json: Annotated[bool, Option("--json", help="Give JSON with all measurements, not Markdown.")] = False
     report: Annotated[
         Path | None,
-        typer.Option("--report", metavar="FILE.html", help="Write a page: summary and source, sentence by sentence."),
+        Option("--report", metavar="FILE.html", help="Write a page: summary and source, sentence by sentence."),
     ] = None
     cite_pages: Annotated[
-        bool, typer.Option("--cite-pages", help="Write the page of its source behind what is cited, in brackets.")
+        bool, Option("--cite-pages", help="Write the page of its source behind what is cited, in brackets.")
     ] = False
     fail_flawed: Annotated[
-        bool,
-        typer.Option("--fail-flawed", help="Exit code 1 if the checks still find faults in a summary that is done."),
+        bool, Option("--fail-flawed", help="Exit code 1 if the checks still find faults in a summary that is done.")
     ] = False
 
     @property

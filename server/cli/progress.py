@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Self
 
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.progress import BarColumn, TaskID, TextColumn
 from rich.progress import Progress as Bars
 
@@ -19,7 +19,6 @@ from server.cli.console import error_console, plain, print_note, shown
 
 INTERVAL_S = 10.0
 _QUIET_S = 30.0  # after which a wait is told
-_SHOWN_LINES, _SHOWN_CHARS = 8, 2_000  # of a text that is being written: its end
 MEBIBYTE = 1 << 20
 
 
@@ -78,21 +77,14 @@ def is_live() -> bool:
 
 
 class _Bars(Bars):
-    """Bars, and below them the end of a text that is being written."""
+    """Bars, and below them what is waited for."""
 
-    title, text = "", ""
     wait: Callable[[], str] = staticmethod(str)
 
     def get_renderables(self) -> Iterable[RenderableType]:
         yield from super().get_renderables()
         if words := self.wait():
             yield shown(words, style="dim")
-        if self.text:
-            rows = [row for line in self.text[-_SHOWN_CHARS:].split("\n") for row in self._rows(line)]
-            yield Group(shown(f"{self.title}:", style="bold"), *rows[-_SHOWN_LINES:])
-
-    def _rows(self, line: str) -> Iterable[RenderableType]:
-        return shown(line, style="dim").wrap(self.console, self.console.width)
 
 
 class Progress:
@@ -156,10 +148,6 @@ class Progress:
     def touch(self) -> None:
         """Notes that something has happened."""
         self._moved_s = self._clock()
-
-    def show_text(self, title: str, text: str) -> None:
-        """Shows the end of a text below the bars, if these are drawn, until another is shown."""
-        self._bars.title, self._bars.text = title, text
 
     def print_line(self) -> None:
         """Prints what is being done, how much of it is, the time since it began, and the time that is left."""

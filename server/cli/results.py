@@ -171,8 +171,12 @@ def index_lines(file: BinaryIO, path: Path, name: str) -> dict[str, list[int]]:
     offsets: dict[str, list[int]] = {}
     start = 0
     for number, line in enumerate(file, start=1):
-        fields = parse_result_line(line)
-        if fields is None or not (name in fields or "error" in fields):
+        try:
+            fields = json.loads(line)
+        except (ValueError, RecursionError):
+            fields = None
+        is_named = isinstance(fields, dict) and isinstance(fields.get("item_sha256"), str)
+        if not is_named or not (name in fields or "error" in fields):
             raise InputError(
                 f"{path}: line {number} is no result of this command; to do all items again, leave out --resume"
             )
@@ -180,12 +184,3 @@ def index_lines(file: BinaryIO, path: Path, name: str) -> dict[str, list[int]]:
             offsets.setdefault(fields["item_sha256"], []).append(start)
         start += len(line)
     return offsets
-
-
-def parse_result_line(line: bytes) -> dict[str, Any] | None:
-    """Reads a line of results; None when it is something else."""
-    try:
-        fields = json.loads(line)
-        return dict(fields) if isinstance(fields["item_sha256"], str) else None
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None

@@ -1,7 +1,13 @@
-"""What the items of a command amount to: on the terminal, as JSON and as a page, and whether it is good enough."""
+"""What the items of a command amount to: on the terminal, as JSON and as a page, and whether it is good enough.
 
+Means and deciles of scores, counts in tenths of a range, the worst items, those that failed.
+"""
+
+import statistics
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from bisect import insort
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic
 
@@ -13,8 +19,11 @@ from server.cli.console import SHOWN_ITEMS, Grid, number, shown, to_json_documen
 from server.cli.errors import CliError, NegativeAnswer
 from server.cli.page.render import render_page
 from server.cli.results import Answer, I, R
-from server.cli.spread import WorstItems, spread_fields, spread_grid
 
+NamedScores = Iterable[tuple[str, Sequence[float]]]
+NAME_LIMIT = 40
+BIN_COUNT = 10
+PLAIN = "items"  # what is counted when nothing is told apart
 WHOLE_ITEMS = 500  # a page with thousands of articles opens in no browser
 MAX_CATEGORIES = 100
 NO_CATEGORY, OTHER_CATEGORIES = "(none)", "(others)"
@@ -85,9 +94,9 @@ class Tally(ABC, Generic[I, R]):
         headlines: the score that counts most, of each item by category; after 100 categories the rest are one.
         faults: id and fault of the first results that are not good enough.
         fault_count: how many faults there are.
-        worst: rows of the worst items.
+        worst: rows of the worst items; of equals those that came earlier.
         rows: of all items, for a page.
-        whole: the worst items as the page shows them.
+        whole: badness of the worst items, and what the page shows of them; at most `whole_limit`.
     """
 
     headline_name: ClassVar[str]
@@ -103,9 +112,10 @@ class Tally(ABC, Generic[I, R]):
     headlines: dict[str, list[float]] = field(default_factory=dict, kw_only=True)
     faults: list[tuple[str, str]] = field(default_factory=list, kw_only=True)
     fault_count: int = field(default=0, kw_only=True)
-    worst: WorstItems[ItemRow] = field(default_factory=lambda: WorstItems(SHOWN_ITEMS), kw_only=True)
+    worst: list[ItemRow] = field(default_factory=list, kw_only=True)
     rows: list[ItemRow] = field(default_factory=list, kw_only=True)
-    whole: WorstItems[Any] = field(default_factory=lambda: WorstItems(WHOLE_ITEMS), kw_only=True)
+    whole: list[tuple[float, Any]] = field(default_factory=list, kw_only=True)
+    whole_limit: int = field(default=WHOLE_ITEMS, kw_only=True)
 
     def add(self, answer: Answer[I, R]) -> None:
         """Takes one answer in."""
@@ -116,19 +126,24 @@ class Tally(ABC, Generic[I, R]):
         self.done_count += 1
         self.kept_count += answer.is_kept
         row = self.take(answer)
-        self.worst.add(row.badness, row)
-        self._add_headline(row)
+        insort(self.worst, row, key=lambda one: -one.badness)
+        del self.worst[SHOWN_ITEMS:]
+        category = row.category or NO_CATEGORY
+        if category not in self.headlines and len(self.headlines) >= MAX_CATEGORIES:
+            category = OTHER_CATEGORIES
+        self.headlines.setdefault(category, []).extend([] if row.headline is None else [row.headline])
         if self.keeps_page:
             self.rows.append(row)
-            self.whole.add(row.badness, self.whole_item(answer.item, answer.result))
+            insort(self.whole, (row.badness, self.whole_item(answer)), key=lambda one: -one[0])
+            del self.whole[self.whole_limit :]
 
     @abstractmethod
     def take(self, answer: Answer[I, R], /) -> ItemRow:
         """Takes in an answer that has a result; returns its row."""
 
-    @abstractmethod
-    def whole_item(self, item: I, result: R, /) -> object:
+    def whole_item(self, answer: Answer[I, R], /) -> Any:  # noqa: ANN401 - the template's
         """Returns what a page shows of an item."""
+        return answer
 
     @abstractmethod
     def scores_by_name(self) -> list[tuple[str, list[float]]]:
@@ -191,7 +206,7 @@ class Tally(ABC, Generic[I, R]):
         for line in self.remarks():
             console.print(shown(line, style="dim"))
         if self.done_count:
-            rows = [(row.id, number(row.headline, self.digits)) for _, row in self.worst.ranked()]
+            rows = [(row.id, number(row.headline, self.digits)) for row in self.worst]
             console.print(Grid(("worst items", f">{self.headline_name}"), rows).to_table())
         self.failed.print(console)
 
@@ -207,7 +222,7 @@ class Tally(ABC, Generic[I, R]):
 
     def render(self, *, has_index: bool = True) -> str:
         """Renders the page: the worst items whole, after an index of all unless there is but one to show."""
-        items = [item for _, item in self.whole.ranked()]
+        items = [item for _, item in self.whole]
         rows: list[Any] = sorted(self.rows, key=lambda row: -row.badness) if has_index else []
         one, many = f"{self.noun} of {items[0].id if items else ''}", f"{self.noun}s of {self.item_count} summaries"
         return render_page(
@@ -224,8 +239,61 @@ class Tally(ABC, Generic[I, R]):
             **self.page_values(rows),
         )
 
-    def _add_headline(self, row: ItemRow) -> None:
-        name = row.category or NO_CATEGORY
-        if name not in self.headlines and len(self.headlines) >= MAX_CATEGORIES:
-            name = OTHER_CATEGORIES
-        self.headlines.setdefault(name, []).extend([] if row.headline is None else [row.headline])
+
+def spread_grid(rows: NamedScores, *, heading: str = "", digits: int = 3) -> Grid:
+    """Builds the table of means and quantiles; a row without numbers is left out."""
+    headings = (heading, ">mean", ">p10", ">median", ">p90", ">items")
+    spreads = spread_fields(rows).items()
+    cells = [[name, *(number(one[key], digits) for key in SPREAD[:-1]), str(one["count"])] for name, one in spreads]
+    return Grid(headings, cells, NAME_LIMIT)
+
+
+SPREAD = ("mean", "p10", "median", "p90", "count")
+
+
+def spread_fields(rows: NamedScores) -> dict[str, dict[str, float]]:
+    """Gives means and quantiles as plain data; a row without numbers is left out."""
+    return {
+        name: dict(zip(SPREAD, (statistics.fmean(values), *deciles(values), len(values)), strict=True))
+        for name, values in rows
+        if values
+    }
+
+
+def deciles(values: Sequence[float]) -> tuple[float, float, float]:
+    """Returns the 10th, 50th and 90th percentile."""
+    if len(values) == 1:
+        return values[0], values[0], values[0]
+    tenths = statistics.quantiles(values, n=10, method="inclusive")
+    return tenths[0], tenths[4], tenths[8]
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """A tenth of a histogram's range, from `low` to `high`; the last one has its upper end.
+
+    Attributes:
+        counts: of values, by kind.
+    """
+
+    low: float
+    high: float
+    counts: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def total(self) -> int:
+        """Counts all kinds."""
+        return self.counts.total()
+
+
+def histogram(values: Iterable[tuple[float, str]], limit: float) -> list[Bin]:
+    """Counts values of [0, limit], each with its kind, in tenths of the range."""
+    bins = [Bin(limit * at / BIN_COUNT, limit * (at + 1) / BIN_COUNT) for at in range(BIN_COUNT)]
+    for value, kind in values:
+        bins[min(int(value / limit * BIN_COUNT), BIN_COUNT - 1)].counts[kind] += 1
+    return bins
+
+
+def plain_histogram(values: Iterable[float | None], limit: float) -> list[Bin]:
+    """Counts values of one kind; None is left out."""
+    return histogram(((value, PLAIN) for value in values if value is not None), limit)

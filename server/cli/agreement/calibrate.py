@@ -1,34 +1,51 @@
-"""Judges labelled summaries, fits a threshold and a mapping to what people say, and shows how well they agree."""
+"""`precis calibrate`: judges labelled summaries, measures agreement, and fits a threshold and a mapping to labels."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
-from precis.v1 import common_pb2
+from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
 from rich.console import Console
 from rich.text import Text
 
-from server.cli.agreement.calibration_report import CalibrationReport, Disagreement, JudgedRow, report_of, to_fields
-from server.cli.agreement.labels import LabelRow, read_labels
+from pipeline.agreement.bootstrap import Estimate
+from pipeline.agreement.measures import ReliabilityBin
+from pipeline.agreement.study import Study, study
+from pipeline.errors import InvalidInputError
+from server.cli.agreement.labels import LabelRow, digest_of, read_labels, to_labelled
 from server.cli.agreement.terms import CalibrateOptions
 from server.cli.bulk import Items, run_bulk
 from server.cli.console import (
     SHOWN_ITEMS,
+    Grid,
     indented,
-    new_list,
     note_files,
+    number,
     output_console,
     print_json,
     shown,
     to_json_document,
+    to_list,
 )
 from server.cli.errors import InputError
-from server.cli.files import write_result
-from server.cli.judge.calibration import NO_MODELS, Identity, find_metric, identity_of, score_of, worst_claims
+from server.cli.files import to_json_fields, write_result
+from server.cli.judge.calibration import (
+    NO_MODELS,
+    Calibration,
+    Identity,
+    Measured,
+    find_metric,
+    identity_of,
+    score_of,
+    worst_claims,
+)
 from server.cli.judge.floors import JudgeOptions
-from server.cli.judge.items import to_work
-from server.cli.judge.judgements import WORDS, JudgeAnswer
+from server.cli.judge.items import JudgeAnswer, to_work
+from server.cli.judge.judgements import WORDS
 from server.cli.judge.names import status_name
 from server.cli.judge.table import claim_text, label_text
 from server.cli.options import Connection, RunOptions
@@ -36,37 +53,24 @@ from server.cli.page.render import render_page
 from server.cli.tally import FailedItems
 
 PAGE_DISAGREEMENTS = 200
-
-
-@dataclass
-class JudgedRows:
-    """Collects what is needed of the answers; never the judgements themselves."""
-
-    options: CalibrateOptions
-    rows: Mapping[str, LabelRow]
-    judged: dict[str, JudgedRow] = field(default_factory=dict)
-    identities: set[Identity] = field(default_factory=set)
-    failed: FailedItems = field(default_factory=FailedItems)
-
-    def add(self, answer: JudgeAnswer) -> None:
-        """Takes one answer in."""
-        if answer.error is not None:
-            self.failed.add(answer.id, answer.error)
-        elif answer.result is not None:
-            kind, result = self.options.kind, answer.result
-            status = status_name(find_metric(result, kind) or pb.JudgeMetric())
-            claims = worst_claims(result, kind.policy)
-            self.judged[answer.id] = JudgedRow(self.rows[answer.id], score_of(result, kind), status, claims)
-            if (identity := identity_of(result)) is not None:
-                self.identities.add(identity)
-
-    def report(self) -> CalibrationReport:
-        """Measures and fits. Raises CliError when rows failed, or nothing can be learned from them."""
-        self.failed.check(len(self.rows))
-        if len(self.identities) > 1:
-            raise InputError("the results come from different models; without --resume all rows are judged anew")
-        identity = next(iter(self.identities), NO_MODELS)
-        return report_of([self.judged[row_id] for row_id in self.rows], identity, self.options)
+MEASURES = {
+    "spearman": "Spearman's rho with the labels",
+    "auc": "AUC: a good summary above a bad one",
+    "accuracy_at_middle": "accuracy at 5 of 10",
+    "balanced_accuracy_at_middle": "balanced accuracy at 5 of 10",
+    "cohen_kappa_at_middle": "Cohen's kappa at 5 of 10",
+    "precision_at_middle": "precision at 5 of 10",
+    "recall_at_middle": "recall at 5 of 10",
+    "accuracy": "accuracy at the fitted threshold",
+    "balanced_accuracy": "balanced accuracy at the fitted threshold",
+    "cohen_kappa": "Cohen's kappa at the fitted threshold",
+    "precision": "precision at the fitted threshold",
+    "recall": "recall at the fitted threshold",
+    "human_kappa": "kappa between annotators",
+    "ece_of_score": "calibration error of score / 10",
+    "ece_of_probability": "calibration error of the probability",
+}
+"""Measures in words, in the order of their table."""
 
 
 async def calibrate(path: Path, connection: Connection, options: CalibrateOptions, run: RunOptions) -> None:
@@ -95,6 +99,210 @@ async def calibrate(path: Path, connection: Connection, options: CalibrateOption
     note_files(calibration=options.output, report=options.report)
 
 
+@dataclass(frozen=True, slots=True)
+class JudgedRow:
+    """A labelled summary with its score.
+
+    Attributes:
+        row: the summary.
+        score: None when there is none that counts.
+        status: what is special about it; empty when nothing is.
+        claims: the worst ones.
+    """
+
+    row: LabelRow
+    score: float | None
+    status: str
+    claims: list[evidence_pb2.Claim]
+
+
+@dataclass
+class JudgedRows:
+    """Collects what is needed of the answers; never the judgements themselves."""
+
+    options: CalibrateOptions
+    rows: Mapping[str, LabelRow]
+    judged: dict[str, JudgedRow] = field(default_factory=dict)
+    identities: set[Identity] = field(default_factory=set)
+    failed: FailedItems = field(default_factory=FailedItems)
+
+    def add(self, answer: JudgeAnswer) -> None:
+        """Takes one answer in."""
+        if answer.error is not None:
+            self.failed.add(answer.id, answer.error)
+        elif answer.result is not None:
+            kind, result = self.options.kind, answer.result
+            status = status_name(find_metric(result, kind) or pb.JudgeMetric())
+            claims = worst_claims(result, kind.policy)
+            self.judged[answer.id] = JudgedRow(self.rows[answer.id], score_of(result, kind), status, claims)
+            if (identity := identity_of(result)) is not None:
+                self.identities.add(identity)
+
+    def report(self) -> "CalibrationReport":
+        """Measures and fits. Raises CliError when rows failed, or nothing can be learned from them."""
+        self.failed.check(len(self.rows))
+        if len(self.identities) > 1:
+            raise InputError("the results come from different models; without --resume all rows are judged anew")
+        identity = next(iter(self.identities), NO_MODELS)
+        return report_of([self.judged[row_id] for row_id in self.rows], identity, self.options)
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A summary that the threshold decides otherwise than people do.
+
+    Attributes:
+        id: of the row.
+        category: of the row.
+        label: mean of the annotators.
+        score: under the policy.
+        probability: that people call it good.
+        verdict: what the threshold says, "pass" or "fail"; people say the opposite.
+        claims: the worst ones.
+    """
+
+    id: str
+    category: str
+    label: float
+    score: float
+    probability: float
+    verdict: str
+    claims: list[evidence_pb2.Claim]
+
+    def __str__(self) -> str:
+        """Says what the judge and what people say."""
+        verdict = {"pass": "passes", "fail": "fails"}[self.verdict]
+        return f"{verdict} with {self.score:.2f} (probability {self.probability:.2f}); people say {self.label:g}"
+
+
+@dataclass(frozen=True)
+class CalibrationReport:
+    """All that is shown of a calibration.
+
+    Attributes:
+        calibration: what was fitted.
+        study: what was measured.
+        disagreements: the farthest from the threshold first.
+        without_score: rows that could not be used.
+        left_out: says which rows these are, a line for each reason.
+    """
+
+    calibration: Calibration
+    study: Study
+    disagreements: Sequence[Disagreement]
+    without_score: Sequence[JudgedRow]
+    left_out: Sequence[str]
+
+    @property
+    def measure_grid(self) -> Grid:
+        """The measures with their intervals; what is not defined is left out."""
+        found = [(words, self.calibration.measures[name]) for name, words in MEASURES.items()]
+        rows = [
+            (words, number(one.value, 3), "-" if one.low is None else f"{one.low:.3f} to {number(one.high, 3)}")
+            for words, one in found
+            if one.value is not None
+        ]
+        return Grid(("agreement with people", ">value", ">95% interval"), rows)
+
+    def reliability_grid(self, bins: Sequence[ReliabilityBin] | None = None) -> Grid:
+        """What probabilities promise and what people say, by bins; without these of the fitted probability."""
+        rows = []
+        for one in self.study.mapped_bins if bins is None else bins:
+            shares = (number(one.mean_probability, 3), number(one.good_share, 3))
+            rows.append((f"{one.low:.1f} to {one.high:.1f}", str(one.count), *shares))
+        return Grid(("probability", ">rows", ">mean", ">good"), rows)
+
+    @property
+    def category_grid(self) -> Grid:
+        """The categories."""
+        rows = [
+            (one.category, str(one.count), str(one.good_count), number(one.auc, 3), number(one.balanced_accuracy, 3))
+            for one in self.study.categories
+        ]
+        return Grid(("category", ">rows", ">good", ">AUC", ">balanced accuracy"), rows)
+
+    @property
+    def mapping_words(self) -> str:
+        """Says which mapping was fitted."""
+        mapping = self.calibration.mapping
+        return f"probability 1 / (1 + exp(-({mapping.slope:.4g} * score {mapping.intercept:+.4g})))"
+
+    @property
+    def fold_words(self) -> str:
+        """Says how much the threshold depends on the rows."""
+        thresholds = self.study.fold_thresholds
+        return (
+            f"Measures of the fitted threshold and of the probability are of rows whose sources were held out; "
+            f"thresholds of the {len(thresholds)} folds: {min(thresholds):g} to {max(thresholds):g}."
+        )
+
+
+def report_of(judged: Sequence[JudgedRow], identity: Identity, options: CalibrateOptions) -> CalibrationReport:
+    """Measures and fits. Raises InputError when that cannot be done with these rows."""
+    scored = [(one, one.score) for one in judged if one.score is not None]
+    without_score = [one for one in judged if one.score is None]
+    counts = sorted(Counter(one.status for one in without_score).items())
+    left_out = [f"{count} more have no score that counts: {status}" for status, count in counts]
+    scale = options.scale
+    labelled = to_labelled([one.row for one, _ in scored], [score for _, score in scored], scale)
+    try:
+        found = study(labelled, options.precision)
+    except InvalidInputError as error:
+        raise InputError("; ".join([str(error), *left_out])) from error
+    models, language_model = identity
+    calibration = Calibration(
+        framework=options.framework,
+        metric=options.metric,
+        policy=options.policy,
+        threshold=found.threshold,
+        least_precision=options.precision,
+        mapping=found.mapping,
+        models=models,
+        language_model=language_model,
+        row_count=len(scored),
+        good_count=int(labelled.good.sum()),
+        data_sha256=digest_of([one.row for one in judged], scale),
+        measures={name: to_measured(one) for name, one in found.measures.items()},
+    )
+    disagreements = []
+    for one, score in scored:
+        item, label, passed = one.row.item, one.row.label, score >= found.threshold
+        if passed != scale.is_good(label):
+            verdict, probability = "pass" if passed else "fail", calibration.probability(score)
+            disagreements.append(Disagreement(item.id, item.category, label, score, probability, verdict, one.claims))
+    disagreements.sort(key=lambda one: (-abs(one.score - found.threshold), one.id))
+    return CalibrationReport(calibration, found, disagreements, without_score, left_out)
+
+
+def to_measured(estimate: Estimate) -> Measured:
+    """Rounds a measure for the file; the last bits of a sum differ between machines."""
+    value, low, high = (
+        None if math.isnan(one) else round(one, 6) for one in (estimate.value, estimate.low, estimate.high)
+    )
+    return Measured(value=value, low=low, high=high)
+
+
+def to_fields(report: CalibrationReport) -> dict[str, Any]:
+    """Gives the report as plain data; what is not defined is null."""
+    found = report.study
+    disagreements = [
+        asdict(one) | {"claims": [to_json_fields(claim) for claim in one.claims]} for one in report.disagreements
+    ]
+    categories = [
+        {name: None if value != value else value for name, value in asdict(one).items()}  # noqa: PLR0124 - NaN alone
+        for one in found.categories
+    ]
+    return {
+        "calibration": report.calibration.model_dump(mode="json"),
+        "fold_thresholds": found.fold_thresholds,
+        "reliability_of_score": [asdict(one) for one in found.raw_bins],
+        "reliability_of_probability": [asdict(one) for one in found.mapped_bins],
+        "categories": categories,
+        "disagreements": disagreements,
+        "without_score": [{"id": one.row.item.id, "status": one.status} for one in report.without_score],
+    }
+
+
 def render_calibration(report: CalibrationReport) -> str:
     """Renders the page."""
     return render_page(
@@ -103,13 +311,12 @@ def render_calibration(report: CalibrationReport) -> str:
         title=f"Calibration of {report.calibration.kind}",
         report=report,
         disagreements=report.disagreements[:PAGE_DISAGREEMENTS],
-        disagreement_words=disagreement_words,
     )
 
 
 def print_calibration(console: Console, report: CalibrationReport) -> None:
-    """Prints the measures, what was fitted, and the worst disagreements."""
-    calibration = report.calibration
+    """Prints the measures, what was fitted, and the worst disagreements with what decided."""
+    calibration, found = report.calibration, report.disagreements
     bad_count = calibration.row_count - calibration.good_count
     console.print(f"{calibration.kind}: {calibration.good_count} good and {bad_count} bad summaries", markup=False)
     for line in report.left_out:
@@ -119,26 +326,11 @@ def print_calibration(console: Console, report: CalibrationReport) -> None:
             console.print(grid.to_table())
     console.print(Text(f"Pass from {calibration.threshold:g} of 10; {report.mapping_words}", style="bold"))
     console.print(Text(f"{report.fold_words}\n", style="dim"))
-    print_disagreements(console, report)
-
-
-def print_disagreements(console: Console, report: CalibrationReport) -> None:
-    """Prints the worst disagreements with what decided."""
-    found = report.disagreements
     if not found:
         console.print(Text("The threshold decides every summary as people do.", style="green"))
         return
     rest = f", the {SHOWN_ITEMS} worst" if len(found) > SHOWN_ITEMS else ""
     console.print(Text(f"{len(found)} summaries that people decide otherwise{rest}", style="bold"))
     for one in found[:SHOWN_ITEMS]:
-        console.print(Text.assemble(shown(one.id, limit=80, style="bold"), f"  {disagreement_words(one)}"))
-        table = new_list()
-        for claim in one.claims:
-            table.add_row(label_text(claim), claim_text(claim))
-        console.print(indented(table, below=1))
-
-
-def disagreement_words(one: Disagreement) -> str:
-    """Says what the judge and what people say."""
-    verdict = {"pass": "passes", "fail": "fails"}[one.verdict]
-    return f"{verdict} with {one.score:.2f} (probability {one.probability:.2f}); people say {one.label:g}"
+        console.print(Text.assemble(shown(one.id, limit=80, style="bold"), f"  {one}"))
+        console.print(indented(to_list((label_text(claim), claim_text(claim)) for claim in one.claims), below=1))

@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any, TypeVar
@@ -19,10 +19,8 @@ from server.cli.judge.items import Item, text_of, to_item
 
 MAX_ROWS = 20_000
 MAX_LINE_BYTES = 64 << 20  # of a row, or of a result
-MAX_TEXT_CHARS = 512 << 20  # of all rows, which are held until they are judged
 MAX_ANNOTATORS = 50
 MAX_CATEGORIES = 100
-NAME_CHARS = 256
 
 T = TypeVar("T")
 
@@ -44,56 +42,32 @@ def read_labels(path: Path, scale: Scale) -> list[LabelRow]:
     """Reads all rows, in order of their ids. Raises InputError that names line and field."""
 
     def parse(fields: dict[str, Any], place: str) -> LabelRow:
-        return LabelRow(to_text_item(fields, place), read_ratings(fields.get("label"), scale))
+        item = to_item(fields, place)
+        for name in ("source", "summary"):
+            if not any(map(str.isalnum, getattr(item, name))):
+                raise InputError(f"{name}: expected a text with a letter or a digit")
+        return LabelRow(item, read_ratings(fields.get("label"), scale))
 
     return sorted(read_named_rows(path, parse), key=lambda row: row.item.id)
 
 
 def read_named_rows(path: Path, parse: Callable[[dict[str, Any], str], T]) -> list[T]:
-    """Reads a row from every line, within the limits. Raises InputError that names line and field."""
-    names = RowNames()
+    """Reads a row from every line, each with an id of its own. Raises InputError that names line and field."""
+    places: dict[str, str] = {}
+    categories: set[str] = set()
 
     def parse_named(fields: dict[str, Any], place: str) -> T:
-        names.add(fields, place)
+        row_id = str(fields.get("id", place))
+        if places.setdefault(row_id, place) != place:
+            raise InputError(f"id: the same as in {places[row_id]}; every row needs its own")
+        categories.add(text_of(fields, "category") if fields.get("category") is not None else "")
+        if len(places) > MAX_ROWS:
+            raise InputError(f"more than {MAX_ROWS:,} rows: split the file")
+        if len(categories) > MAX_CATEGORIES:
+            raise InputError(f"category: more than {MAX_CATEGORIES} different ones")
         return parse(fields, place)
 
     return read_rows(path, parse_named, max_line_bytes=MAX_LINE_BYTES)
-
-
-@dataclass
-class RowNames:
-    """Ids and categories so far, and the characters of their texts."""
-
-    places: dict[str, str] = field(default_factory=dict)
-    categories: set[str] = field(default_factory=set)
-    text_chars: int = 0
-
-    def add(self, fields: dict[str, Any], place: str) -> None:
-        """Takes in one row. Raises InputError for an id that is taken, and for too much of anything."""
-        self.text_chars += sum(len(value) for value in fields.values() if isinstance(value, str))
-        if self.text_chars > MAX_TEXT_CHARS:
-            raise InputError(f"more than {MAX_TEXT_CHARS:,} characters in all: split the file")
-        row_id = str(fields.get("id", place))
-        category = text_of(fields, "category") if fields.get("category") is not None else ""
-        for name, value in (("id", row_id), ("category", category)):
-            if len(value) > NAME_CHARS:
-                raise InputError(f"{name}: longer than {NAME_CHARS} characters")
-        if self.places.setdefault(row_id, place) != place:
-            raise InputError(f"id: the same as in {self.places[row_id]}; every row needs its own")
-        self.categories.add(category)
-        if len(self.places) > MAX_ROWS:
-            raise InputError(f"more than {MAX_ROWS:,} rows: split the file")
-        if len(self.categories) > MAX_CATEGORIES:
-            raise InputError(f"category: more than {MAX_CATEGORIES} different ones")
-
-
-def to_text_item(fields: dict[str, Any], place: str) -> Item:
-    """Takes an item out of plain data. Raises InputError, also for a text without letters and digits."""
-    item = to_item(fields, place)
-    for name in ("source", "summary"):
-        if not any(map(str.isalnum, getattr(item, name))):
-            raise InputError(f"{name}: expected a text with a letter or a digit")
-    return item
 
 
 def read_ratings(label: object, scale: Scale) -> dict[str, float]:

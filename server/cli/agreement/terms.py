@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from server.cli.errors import InputError
 from server.cli.judge.floors import (
@@ -17,22 +17,9 @@ from server.cli.judge.floors import (
     PolicyOption,
     ScoreKind,
 )
-from server.cli.options import (
-    AnyModelsOption,
-    ConcurrencyOption,
-    ItemTimeoutOption,
-    JsonOption,
-    NoLanguageModelOption,
-)
+from server.cli.options import ConcurrencyOption, ItemTimeoutOption, JsonOption, NoLanguageModelOption, ReportOption
 
 MIDDLE_SCORE = 5.0
-
-
-def check_kind(kind: ScoreKind) -> ScoreKind:
-    """Returns the kind. Raises InputError for a policy that does not go with the metric."""
-    if kind.policy is Policy.LENIENT and kind.metric is not MetricChoice.HALLUCINATION:
-        raise InputError(f"--policy lenient is about unsupported claims: it goes with hallucination, not {kind.metric}")
-    return kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,47 +69,48 @@ def parse_scale(text: str | None, good_from: float | None) -> Scale:
 
 
 @dataclass(frozen=True)
-class JudgingOptions:
-    """How `precis calibrate` and `precis compare` have summaries judged, and which score they take."""
+class ScoreOptions:
+    """Which score `precis calibrate` and `precis compare` take, and how they show what they found."""
 
     framework: FrameworkOption = FrameworkChoice.ULTRA
     metric: MetricOption = MetricChoice.HALLUCINATION
     policy: PolicyOption = Policy.STRICT
-    no_llm: NoLanguageModelOption = False
     as_json: JsonOption = False
-    report: Annotated[Path | None, typer.Option("--report", metavar="FILE.html", help="Write a page for people.")] = (
-        None
-    )
-    concurrency: ConcurrencyOption = 8
-    timeout_s: ItemTimeoutOption = 300.0
+    report: ReportOption = None
 
     @property
     def kind(self) -> ScoreKind:
         """The score. Raises InputError for a policy that does not go with the metric."""
-        return check_kind(ScoreKind(self.framework, self.metric, self.policy))
+        if self.policy is Policy.LENIENT and self.metric is not MetricChoice.HALLUCINATION:
+            raise InputError(
+                f"--policy lenient is about unsupported claims: it goes with hallucination, not {self.metric}"
+            )
+        return ScoreKind(self.framework, self.metric, self.policy)
 
 
 @dataclass(frozen=True)
-class CalibrateOptions(JudgingOptions):
-    """How `precis calibrate` measures and fits."""
+class CalibrateOptions(ScoreOptions):
+    """How `precis calibrate` has summaries judged, measures and fits."""
 
+    no_llm: NoLanguageModelOption = False
+    concurrency: ConcurrencyOption = 8
+    timeout_s: ItemTimeoutOption = 300.0
     scale_text: Annotated[
-        str | None, typer.Option("--scale", metavar="LOW:HIGH", help="Scale of the labels; high is good.")
+        str | None, Option("--scale", metavar="LOW:HIGH", help="Scale of the labels; high is good.")
     ] = None
     good_from: Annotated[
-        float | None, typer.Option(metavar="LABEL", help="Least good label of --scale (default above the middle).")
+        float | None, Option(metavar="LABEL", help="Least good label of --scale (default above the middle).")
     ] = None
     precision: Annotated[
-        float | None,
-        typer.Option(min=0.01, max=1, metavar="SHARE", help="Share of good ones that the threshold must reach."),
+        float | None, Option(min=0.01, max=1, metavar="SHARE", help="Share of good ones that the threshold must reach.")
     ] = None
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE.json", help="Write the calibration here.")
+        Path | None, Option("--output", "-o", metavar="FILE.json", help="Write the calibration here.")
     ] = None
     results: Annotated[
-        Path | None, typer.Option("--results", metavar="FILE.jsonl", help="Also write the judgements here.")
+        Path | None, Option("--results", metavar="FILE.jsonl", help="Also write the judgements here.")
     ] = None
-    resume: Annotated[bool, typer.Option("--resume", help="Keep what --results holds for the same rows.")] = False
+    resume: Annotated[bool, Option("--resume", help="Keep what --results holds for the same rows.")] = False
 
     @property
     def scale(self) -> Scale:
@@ -131,21 +119,14 @@ class CalibrateOptions(JudgingOptions):
 
 
 @dataclass(frozen=True)
-class CompareOptions(JudgingOptions):
+class CompareOptions(ScoreOptions):
     """How `precis compare` compares; score and threshold are those of the calibration, if there is one."""
 
-    threshold: Annotated[
-        float, typer.Option(min=0, max=10, metavar="SCORE", help="Summaries with this score pass.")
-    ] = MIDDLE_SCORE
+    threshold: Annotated[float, Option(min=0, max=10, metavar="SCORE", help="Summaries with this score pass.")] = (
+        MIDDLE_SCORE
+    )
     calibration: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.json", help="Take score, policy and threshold from precis calibrate."),
+        Path | None, Option(metavar="FILE.json", help="Take score, policy and threshold from precis calibrate.")
     ] = None
-    any_models: AnyModelsOption = False
-    tolerance: Annotated[
-        float, typer.Option(min=0, max=10, metavar="POINTS", help="How far the mean score may fall.")
-    ] = 0.0
-    confidence: Annotated[
-        float, typer.Option(min=0.5, max=0.999, metavar="SHARE", help="Of the intervals and of the answer.")
-    ] = 0.95
-    common: Annotated[bool, typer.Option("--common", help="Leave out items that only one file has.")] = False
+    tolerance: Annotated[float, Option(min=0, max=10, metavar="POINTS", help="How far the mean score may fall.")] = 0.0
+    common: Annotated[bool, Option("--common", help="Leave out items that only one file has.")] = False

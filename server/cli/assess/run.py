@@ -1,18 +1,25 @@
-"""Asks for an answer about quality: the JSON of a file with the options laid over it, and what came of it."""
+"""Asks for an answer about quality, and shows it: why, the evidence, and what it lacks.
+
+A request is the JSON of a file with the options laid over it.
+"""
 
 from collections.abc import Mapping
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any, TypeVar
 
-from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from precis.calls import JUDGE, Call, rpc_path
+from precis.v1 import fusion_pb2
 from precis.v1 import synthesis_pb2 as pb
+from precis.words import word_of
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from server.cli.assess.question import Level, QuestionOptions, SubjectOptions
-from server.cli.assess.table import event_line, print_assessment, print_synthesis
 from server.cli.connection import open_client
-from server.cli.console import output_console, print_json, print_note
+from server.cli.console import Grid, output_console, print_json, print_note, shown, to_list
 from server.cli.documents.read import read_document_text
 from server.cli.errors import CliError, InputError, NegativeAnswer
 from server.cli.files import STDIN, naming, parse_message, parse_object, read_bytes, read_text, to_json_fields
@@ -22,61 +29,45 @@ R = TypeVar("R", pb.SynthesizeRequest, pb.AssessRequest)
 GLOBAL = "Global"
 
 
-def synthesize_request(file: Path, options: QuestionOptions) -> pb.SynthesizeRequest:
-    """Builds the request. Raises InputError."""
-    return _asking(_read(file, pb.SynthesizeRequest()), options)
-
-
 def assess_request(file: Path | None, subject: SubjectOptions, options: QuestionOptions) -> pb.AssessRequest:
     """Builds the request. Raises InputError."""
     if [file, subject.source, subject.summary].count(STDIN) > 1:
         raise InputError("only one of FILE.json, --source and --summary can be standard input")
-    request = _asking(pb.AssessRequest() if file is None else _read(file, pb.AssessRequest()), options)
+    request = asking(pb.AssessRequest(), file, options)
     for name in ("source", "summary"):
         if (path := getattr(subject, name)) is not None:
             setattr(request, name, read_document_text(path))
     if subject.reference is not None:
         request.reference = read_bytes(subject.reference)
-    if subject.stage is not None:
-        request.stage = pb.AssessStage.Value(f"ASSESS_STAGE_{subject.stage.upper()}")
-    if subject.replans is not None:
-        request.options.max_replan_iterations = subject.replans
     return request
 
 
-def _asking(request: R, options: QuestionOptions) -> R:
-    """Lays the options over a request."""
+def asking(request: R, file: Path | None, options: QuestionOptions) -> R:
+    """Fills a request from a file, if there is one, and lays the options over it. Raises InputError."""
+    if file is not None:
+        with naming(file):
+            fields = _spelled_out(parse_object(read_text(file)), request.DESCRIPTOR)
+            with naming(f"no {request.DESCRIPTOR.name}"):
+                parse_message(fields, request)
     request.question = options.question or request.question
     if options.mode is not None:
         request.mode = pb.SynthesisMode.Value(f"SYNTHESIS_MODE_{options.mode.upper()}")
     if options.choices:
         request.choices[:] = options.choices
-    if options.fail_under is not None:
-        _ask_for_level(request)
     if options.scope:
         named, objects = pb.QualityScope(name=GLOBAL), pb.ScopeObjects(names=options.scope)
         request.scope.CopyFrom(named if options.scope == [GLOBAL] else pb.QualityScope(objects=objects))
     if options.images:
         request.images[:] = [read_bytes(path) for path in options.images]
-    if options.no_llm:
-        request.options.use_language_model = False
+    if options.fail_under is not None:
+        if request.mode == pb.SYNTHESIS_MODE_EXPLANATION:
+            raise InputError(
+                "--fail-under needs a level, which --mode explanation does not give: ask with --mode scoring"
+            )
+        if request.choices:
+            raise InputError("--fail-under needs a level, and the answer is one of the choices: leave one of them out")
+        request.mode = pb.SYNTHESIS_MODE_SCORING
     return request
-
-
-def _ask_for_level(request: R) -> None:
-    """Asks for what --fail-under looks at. Raises InputError when another kind of answer is asked for already."""
-    if request.mode == pb.SYNTHESIS_MODE_EXPLANATION:
-        raise InputError("--fail-under needs a level, which --mode explanation does not give: ask with --mode scoring")
-    if request.choices:
-        raise InputError("--fail-under needs a level, and the answer is one of the choices: leave one of them out")
-    request.mode = pb.SYNTHESIS_MODE_SCORING
-
-
-def _read(path: Path, request: R) -> R:
-    with naming(path):
-        fields = _spelled_out(parse_object(read_text(path)), request.DESCRIPTOR)
-        with naming(f"no {request.DESCRIPTOR.name}"):
-            return parse_message(fields, request)
 
 
 def _spelled_out(fields: Mapping[str, Any], message: Descriptor) -> dict[str, Any]:
@@ -90,19 +81,15 @@ def _value(value: Any, field: FieldDescriptor | None) -> Any:  # noqa: ANN401 - 
     if field is not None and isinstance(value, dict) and field.message_type is not None:
         return _spelled_out(value, field.message_type)
     if field is not None and isinstance(value, str) and field.enum_type is not None:
-        return _name_of(value, field.enum_type)
+        prefix = field.enum_type.values[0].name.removesuffix("UNSPECIFIED")
+        name = prefix + value.upper().replace("-", "_")
+        return name if name in field.enum_type.values_by_name else value
     return value
-
-
-def _name_of(word: str, kind: EnumDescriptor) -> str:
-    prefix = kind.values[0].name.removesuffix("UNSPECIFIED")
-    name = prefix + word.upper().replace("-", "_")
-    return name if name in kind.values_by_name else word
 
 
 async def synthesize_file(file: Path, options: QuestionOptions, connection: Connection) -> None:
     """Reads, asks, prints. Raises CliError."""
-    request = synthesize_request(file, options)
+    request = asking(pb.SynthesizeRequest(), file, options)
     call = Call(rpc_path(JUDGE, "Synthesize"), request, pb.SynthesizeResponse.FromString)
     async with open_client(connection, options.timeout_s) as client:
         synthesis = (await client.send(call)).synthesis
@@ -141,3 +128,110 @@ def _check(synthesis: pb.Synthesis, floor: Level | None) -> None:
         raise NegativeAnswer(f"under the limit: {synthesis.final_answer if synthesis.level else 'no level'} < {floor}")
     if synthesis.error and not synthesis.degraded:
         raise CliError(f"no answer: {synthesis.error}")
+
+
+TEXT_LIMIT = 600  # characters of one foreign text
+CELL_LIMIT = 160
+LETTERS = "EDCBA"
+STYLES = {"severe": "red", "moderate": "yellow", "uncertain": "magenta"}
+
+
+def event_line(event: pb.AssessResponse) -> str:
+    """Says in one line what an event tells; empty for an event that this program does not know."""
+    match event.WhichOneof("event"):
+        case "plan":
+            plan, tools = event.plan, ", ".join(event.plan.tools) or "no tools"
+            mode = word_of(pb.SynthesisMode, plan.mode)
+            return f"plan {plan.iteration + 1}: {mode} of {_scope(plan)}; {tools}; {plan.reason}"
+        case "tool":
+            run = event.tool
+            measured = f"{run.score.score:.2f} of 5 for {run.score.scope} (measured {run.raw:.4g})"
+            return f"tool {run.tool}: {run.error or measured}"
+        case "evidence":
+            evidence = event.evidence.evidence
+            findings = sum(len(part.findings) for part in evidence.distortion_analysis)
+            return f"evidence: {findings} findings, {len(evidence.tool_scores)} scores"
+        case "synthesis":
+            answer = event.synthesis.synthesis
+            again = f"; again, for: {answer.replan_reason}" if event.synthesis.begins_again else ""
+            return f"answer {event.synthesis.iteration + 1}: {answer.final_answer[:CELL_LIMIT]}{again}"
+    return ""
+
+
+def print_assessment(console: Console, outcome: pb.Assessment) -> None:
+    """Prints the answer; of an assessment that stops before it, the evidence or the plan."""
+    if outcome.HasField("synthesis"):
+        print_synthesis(console, outcome.synthesis)
+    elif outcome.HasField("evidence"):
+        console.print(evidence_grid(outcome.evidence).to_table())
+    else:
+        console.print(plan_list(outcome.plan))
+    for note in outcome.notes:
+        console.print(shown(f"note: {note}", limit=TEXT_LIMIT))
+    seconds = outcome.elapsed.ToTimedelta().total_seconds()
+    console.print(shown(f"{outcome.iteration_count} times planned again; {seconds:.1f} s", style="dim"))
+
+
+def print_synthesis(console: Console, synthesis: pb.Synthesis) -> None:
+    """Prints the answer, what it rests on, and what speaks against it."""
+    console.print(shown(answer_line(synthesis), limit=TEXT_LIMIT, style="bold"))
+    console.print(shown(synthesis.quality_reasoning, limit=TEXT_LIMIT))
+    if synthesis.HasField("fusion"):
+        console.print(fusion_line(synthesis.fusion))
+    console.print(evidence_grid(synthesis.used_evidence).to_table())
+    for need in synthesis.replan_needs:
+        reason = word_of(pb.ReplanReason, need.reason)
+        console.print(shown(f"lacking: {need.message} ({reason})", limit=TEXT_LIMIT, style="yellow"))
+    if synthesis.degraded:
+        console.print(shown(f"degraded: {synthesis.error}", limit=TEXT_LIMIT, style="red"))
+    for note in synthesis.notes:
+        console.print(shown(f"note: {note}", limit=TEXT_LIMIT))
+    asked = f" after {synthesis.attempt_count} attempts" if synthesis.attempt_count else ""
+    console.print(shown(f"answered by {synthesis.author}{asked}", style="dim"))
+
+
+def answer_line(synthesis: pb.Synthesis) -> str:
+    """Says the answer; of a level with its word and the score."""
+    if not synthesis.level:
+        return synthesis.final_answer
+    level = word_of(fusion_pb2.QualityLevel, synthesis.level)
+    return f"{synthesis.final_answer}, {level}: {synthesis.fusion.score:.2f} of 5"
+
+
+def fusion_line(fusion: fusion_pb2.ScoreFusion) -> str:
+    """Says what the score was fused from."""
+    parts = [f"mean of the tools {fusion.tool_mean:.2f}"] if fusion.HasField("tool_mean") else []
+    if fusion.HasField("agreement") or not parts:
+        shares = zip(LETTERS, fusion.probabilities, strict=False)
+        parts.append("levels " + " ".join(f"{letter} {share:.2f}" for letter, share in reversed(list(shares))))
+    if fusion.HasField("agreement"):
+        parts.append(f"agreement {fusion.agreement:.2f}")
+    return "; ".join(parts)
+
+
+def evidence_grid(evidence: pb.QualityEvidence) -> Grid:
+    """Builds the table of findings and scores."""
+    rows: list[tuple[str | Text, ...]] = []
+    for part in evidence.distortion_analysis:
+        for one in part.findings:
+            severity = word_of(pb.DistortionSeverity, one.severity)
+            rows.append((part.scope, one.kind, Text(severity, STYLES.get(severity, "")), "", one.explanation))
+    rows += [(one.scope, one.aspect or "quality", "", f"{one.score:.2f}", one.tool) for one in evidence.tool_scores]
+    return Grid(("part", "distortion", "severity", ">score", "by"), rows, CELL_LIMIT)
+
+
+def plan_list(plan: pb.AssessmentPlan) -> Table:
+    """Builds the list of what is planned."""
+    facts = {
+        "mode": word_of(pb.SynthesisMode, plan.mode),
+        "scope": _scope(plan),
+        "distortions": ", ".join(plan.distortions),
+        "tools": ", ".join(plan.tools),
+        "reason": plan.reason,
+        "by": plan.author,
+    }
+    return to_list((name, shown(fact, limit=TEXT_LIMIT)) for name, fact in facts.items())
+
+
+def _scope(plan: pb.AssessmentPlan) -> str:
+    return ", ".join(plan.scope.objects.names) or plan.scope.name

@@ -4,11 +4,11 @@ import asyncio
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument
 
 from server.cli.agreement.terms import CalibrateOptions, CompareOptions
 from server.cli.errors import InputError
-from server.cli.options import Connection, RunOptions, check_run, command, exit_codes
+from server.cli.options import Connection, RunOptions, check_outputs, check_run, command, exit_codes
 
 
 @command(
@@ -18,7 +18,7 @@ from server.cli.options import Connection, RunOptions, check_run, command, exit_
     exits=exit_codes(other="rows that failed"),
 )
 def calibrate(
-    labels: Annotated[Path, typer.Argument(metavar="LABELS.jsonl|-", help="Summaries and what people say of them.")],
+    labels: Annotated[Path, Argument(metavar="LABELS.jsonl|-", help="Summaries and what people say of them.")],
     *,
     options: CalibrateOptions,
     connection: Connection,
@@ -44,10 +44,7 @@ def calibrate(
     if options.resume and options.results is None:
         raise InputError("--resume needs --results: it goes on with the judgements there")
     run = RunOptions(
-        output=options.results,
-        resume=options.resume,
-        concurrency=options.concurrency,
-        timeout_s=options.timeout_s,
+        output=options.results, resume=options.resume, concurrency=options.concurrency, timeout_s=options.timeout_s
     )
     check_run(run, [labels], options.output, options.report, is_bulk=True)
     from server.cli.agreement import calibrate as work
@@ -58,30 +55,26 @@ def calibrate(
 @command(
     "precis compare before.jsonl after.jsonl --tolerance 0.1 --report out.html",
     "precis compare a.jsonl b.jsonl --calibration calibration.json --json",
-    exits=exit_codes("a regression"),
+    exits="0 no regression; 1 a regression; 2 the input has to change; 4 anything else.",
 )
 def compare(
-    before: Annotated[Path, typer.Argument(metavar="A.jsonl", help="Results, or items to judge.")],
-    after: Annotated[Path, typer.Argument(metavar="B.jsonl", help="The same items, later or otherwise.")],
+    before: Annotated[Path, Argument(metavar="A.jsonl", help="Results.")],
+    after: Annotated[Path, Argument(metavar="B.jsonl", help="Those of the same items, later or otherwise.")],
     *,
     options: CompareOptions,
-    connection: Connection,
 ) -> None:
-    """Compare two sets of results: the mean difference, and what changed sides.
+    """Compare two sets of results: the mean difference, and what changed sides. Asks no server.
 
-    Each file holds what [bold]precis judge items.jsonl --output[/] writes, or items with
-    "source" and "summary", which are judged first. Items are matched by "id";
-    "category" is for a table by category.
+    Each file holds what [bold]precis judge items.jsonl --output[/] writes. Items are
+    matched by "id"; "category" is for a table by category.
 
-    The answer is a regression when the whole interval of the mean difference, a
+    The answer is a regression when the whole 95% interval of the mean difference, a
     paired bootstrap over items, lies below minus --tolerance, or when an item that
     had a score has none any more. The judge abstains from a few of any summaries:
-    these count when they have become more, at --confidence.
+    these count when they have become more, beyond chance.
     """
-    run = RunOptions(concurrency=options.concurrency, timeout_s=options.timeout_s)
-    inputs = [path for path in (before, after, options.calibration) if path]
-    check_run(run, inputs, options.report, is_bulk=True)
+    check_outputs([path for path in (before, after, options.calibration) if path], options.report)
     _ = options.kind  # what is wrong with it is said before anything is read
     from server.cli.agreement import compare as work
 
-    asyncio.run(work.compare((before, after), connection, options, run))
+    work.compare((before, after), options)

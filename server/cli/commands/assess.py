@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument
 
 from server.cli.assess.question import QuestionOptions, SubjectOptions
 from server.cli.errors import InputError
@@ -18,7 +18,7 @@ from server.cli.options import Connection, command, exit_codes
     exits=exit_codes("the level is under --fail-under, or there is none", "nothing to answer from"),
 )
 def synthesize(
-    file: Annotated[Path, typer.Argument(metavar="FILE.json|-", help="Evidence and scores; - reads stdin.")],
+    file: Annotated[Path, Argument(metavar="FILE.json|-", help="Evidence and scores; - reads stdin.")],
     *,
     question: QuestionOptions,
     connection: Connection,
@@ -44,12 +44,12 @@ def synthesize(
     'precis assess -q "How good is this summary?" --source a.txt --summary s.txt',
     'precis assess -q "Is the picture sharp?" -i car.jpg --fail-under B',
     'precis assess -q "How good is it?" -i bad.png --reference good.png --json',
-    "precis assess request.json --stage plan",
+    "precis assess request.json",
     exits=exit_codes("the level is under --fail-under, or there is none", "nothing to answer from"),
 )
 def assess(
     file: Annotated[
-        Path | None, typer.Argument(metavar="FILE.json|-", help="An AssessRequest; options stand above it.")
+        Path | None, Argument(metavar="FILE.json|-", help="An AssessRequest; options stand above it.")
     ] = None,
     *,
     subject: SubjectOptions,
@@ -60,7 +60,8 @@ def assess(
 
     Says on stderr what is planned, measured, found and answered, as it happens.
     It plans again while evidence is missing, uncertain or contradicts itself.
-    --stage plan and --stage evidence stop before the answer.
+    [bold]FILE.json[/] may set "stage" to "plan" or "evidence", to stop before the answer,
+    and what else an AssessRequest of the contract has.
     """
     if file is None and not question.question:
         raise InputError("nothing to assess: give --question, or FILE.json")

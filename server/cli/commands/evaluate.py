@@ -7,13 +7,12 @@ import asyncio
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from server.cli.errors import InputError
 from server.cli.options import (
     Connection,
     ItemTimeoutOption,
-    JsonOption,
     RunOptions,
     check_outputs,
     check_run,
@@ -34,16 +33,15 @@ MANY_ITEMS_SUFFIXES = {".jsonl", ".ndjson", ".parquet"}
 )
 def evaluate(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE.json|FILE.jsonl|FILE.parquet|-", help="What to evaluate; - reads stdin.")
+        Path, Argument(metavar="FILE.json|FILE.jsonl|FILE.parquet|-", help="What to evaluate; - reads stdin.")
     ],
     *,
     summary: Annotated[
-        list[Path] | None,
-        typer.Option("--summary", "-s", metavar="TXT|JSON", help="A summary to score. Repeatable."),
+        list[Path] | None, Option("--summary", "-s", metavar="TXT|JSON", help="A summary to score. Repeatable.")
     ] = None,
-    jsonl: Annotated[bool, typer.Option("--jsonl", help="FILE is JSON Lines; implied by .jsonl and .ndjson.")] = False,
+    jsonl: Annotated[bool, Option("--jsonl", help="FILE is JSON Lines; implied by .jsonl and .ndjson.")] = False,
     fail_over: Annotated[
-        float | None, typer.Option(min=0, max=1, metavar="LOSS", help="Exit with 1 when a loss is over this.")
+        float | None, Option(min=0, max=1, metavar="LOSS", help="Exit with 1 when a loss is over this.")
     ] = None,
     options: RunOptions,
     connection: Connection,
@@ -81,18 +79,13 @@ def evaluate(
         asyncio.run(evaluate_document(file, summary or [], connection, options, fail_over))
 
 
-@command(
-    "precis gold report.pdf -o gold.json",
-    "precis evaluate gold.json -s summary.txt",
-    exits=exit_codes(),
-)
+@command("precis gold report.pdf -o gold.json", "precis evaluate gold.json -s summary.txt", exits=exit_codes())
 def gold(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The document: PDF, HTML, DOCX, EPUB, PPTX or text.")],
+    file: Annotated[Path, Argument(metavar="FILE", help="The document: PDF, HTML, DOCX, EPUB, PPTX or text.")],
     *,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE.json", help="Write here, and list it on stdout.")
+        Path | None, Option("--output", "-o", metavar="FILE.json", help="Write here, and list it on stdout.")
     ] = None,
-    category: Annotated[str, typer.Option(metavar="NAME", help="Category of the document, for bulk runs.")] = "",
     timeout: ItemTimeoutOption = 300.0,
     connection: Connection,
 ) -> None:
@@ -106,22 +99,14 @@ def gold(
     check_outputs([file], output)
     from server.cli.evaluate.gold import propose_gold
 
-    asyncio.run(propose_gold(file, output, connection, category=category, timeout_s=timeout))
+    asyncio.run(propose_gold(file, output, connection, timeout))
 
 
-@command(
-    "precis target 15000",
-    "precis target report.pdf",
-    "precis target",
-)
+@command("precis target 15000", "precis target report.pdf", "precis target")
 def target(
     length: Annotated[
-        str | None,
-        typer.Argument(metavar="TOKENS|FILE", help="Length of the document, or the document; left out: a table."),
+        str | None, Argument(metavar="TOKENS|FILE", help="Length of the document, or the document; left out: a table.")
     ] = None,
-    *,
-    words: Annotated[bool, typer.Option("--words", help="The length counts words.")] = False,
-    as_json: JsonOption = False,
 ) -> None:
     """Tell how long a summary should be, by the compression schedule of the evaluation.
 
@@ -130,4 +115,4 @@ def target(
     """
     from server.cli.evaluate.target import print_targets
 
-    print_targets(length, counts_words=words, as_json=as_json)
+    print_targets(length)

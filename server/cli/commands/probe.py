@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from pipeline.errors import needs_extra
 from server.cli.errors import InputError
@@ -17,11 +17,9 @@ from server.cli.options import Connection, JsonOption, TimeoutOption, command
     "precis embed --file lines.txt --json > vectors.json",
 )
 def embed(
-    texts: Annotated[list[str] | None, typer.Argument(metavar="TEXT", help="Texts to embed.")] = None,
+    texts: Annotated[list[str] | None, Argument(metavar="TEXT", help="Texts to embed.")] = None,
     *,
-    file: Annotated[
-        Path | None, typer.Option("--file", "-f", metavar="TXT", help="One text a line; - reads stdin.")
-    ] = None,
+    file: Annotated[Path | None, Option("--file", "-f", metavar="TXT", help="One text a line; - reads stdin.")] = None,
     as_json: JsonOption = False,
     timeout: TimeoutOption = 60.0,
     connection: Connection,
@@ -32,12 +30,10 @@ def embed(
     asyncio.run(embed_texts(texts or [], file, connection, as_json=as_json, timeout_s=timeout))
 
 
-@command(
-    'precis entail "A man plays the guitar on stage." "Somebody makes music." "The stage is empty."',
-)
+@command('precis entail "A man plays the guitar on stage." "Somebody makes music." "The stage is empty."')
 def entail(
-    premise: Annotated[str, typer.Argument(help="The text that is taken as true.")],
-    hypotheses: Annotated[list[str], typer.Argument(metavar="HYPOTHESIS", help="Claims to check against it.")],
+    premise: Annotated[str, Argument(help="The text that is taken as true.")],
+    hypotheses: Annotated[list[str], Argument(metavar="HYPOTHESIS", help="Claims to check against it.")],
     *,
     as_json: JsonOption = False,
     timeout: TimeoutOption = 60.0,
@@ -57,7 +53,7 @@ def entail(
 def health(
     *,
     service: Annotated[
-        list[str] | None, typer.Option("--service", metavar="NAME", help="Ask about this one only. Repeatable.")
+        list[str] | None, Option("--service", metavar="NAME", help="Ask about this one only. Repeatable.")
     ] = None,
     as_json: JsonOption = False,
     timeout: TimeoutOption = 5.0,
@@ -69,13 +65,8 @@ def health(
     asyncio.run(check_health(service or [], connection, as_json=as_json, timeout_s=timeout))
 
 
-@command(
-    "precis contract -o precis.pb",
-)
-def contract(
-    *,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="PB", help="File to write.")],
-) -> None:
+@command("precis contract -o precis.pb")
+def contract(*, output: Annotated[Path, Option("--output", "-o", metavar="PB", help="File to write.")]) -> None:
     """Write the contract as a descriptor set, which Envoy, grpcurl and buf read in place of .proto files.
 
     It holds google.rpc's error details too, so that a proxy can show them as JSON.
@@ -94,7 +85,7 @@ def contract(
 def load(
     rpc: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="RPC", help="embed, entail, judge, oip:MODEL; with --data evaluate, summarize, SERVICE/METHOD too."
         ),
     ],

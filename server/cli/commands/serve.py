@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from server.cli.console import plain
 from server.cli.errors import InputError
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 SERVED = "0 stopped as asked; 2 a setting is wrong, a model is missing or the port is in use."
 ModelsDirOption = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Folder with the models `nli` and `embedding` (default models).")
+    Path | None, Option(metavar="DIR", help="Folder with the models `nli` and `embedding` (default models).")
 ]
-SettingsOption = Annotated[Path | None, typer.Option("--settings", metavar="TOML", help="Settings file.")]
+SettingsOption = Annotated[Path | None, Option("--settings", metavar="TOML", help="Settings file.")]
 
 
 @command(
@@ -34,24 +34,12 @@ SettingsOption = Annotated[Path | None, typer.Option("--settings", metavar="TOML
 )
 def serve(
     *,
-    host: Annotated[str | None, typer.Option(help="Address to listen on; 0.0.0.0 for all (default 127.0.0.1).")] = None,
+    host: Annotated[str | None, Option(help="Address to listen on; 0.0.0.0 for all (default 127.0.0.1).")] = None,
     port: Annotated[
-        int | None,
-        typer.Option("--port", "-p", min=0, max=65535, help="gRPC port; 0 takes a free one (default 50051)."),
+        int | None, Option("--port", "-p", min=0, max=65535, help="gRPC port; 0 takes a free one (default 50051).")
     ] = None,
     models_dir: ModelsDirOption = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Worker threads (default one for each core or GPU).")
-    ] = None,
-    execution_provider: Annotated[
-        str | None, typer.Option(metavar="auto|cpu|cuda", help="Where the models run (default auto).")
-    ] = None,
-    metrics_port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="Port of /metrics; 0 takes a free one (default 9464).")
-    ] = None,
-    log_level: Annotated[
-        str | None, typer.Option(metavar="debug|info|warning|error", help="Least severity logged (default info).")
-    ] = None,
+    workers: Annotated[int | None, Option(min=1, help="Worker threads (default one for each core or GPU).")] = None,
     settings_file: SettingsOption = None,
 ) -> None:
     r"""Start the gRPC server; Ctrl+C stops it.
@@ -65,22 +53,15 @@ def serve(
     flags = {
         "models_dir": models_dir,
         "listen": _given(host=host, port=port),
-        "inference": _given(runtime=_given(workers=workers, execution_provider=execution_provider)),
-        "metrics": _given(port=metrics_port),
-        "log": _given(level=log_level),
+        "inference": _given(runtime=_given(workers=workers)),
     }
     serve_until_stopped(_given(**flags), settings_file)
 
 
-@command(
-    "precis ui",
-    exits=SERVED,
-)
+@command("precis ui", exits=SERVED)
 def ui(
     *,
-    port: Annotated[
-        int, typer.Option("--port", "-p", min=0, max=65535, help="Port of the page; 0 takes a free one.")
-    ] = 8080,
+    port: Annotated[int, Option("--port", "-p", min=0, max=65535, help="Port of the page; 0 takes a free one.")] = 8080,
     models_dir: ModelsDirOption = None,
     settings_file: SettingsOption = None,
 ) -> None:
@@ -138,11 +119,11 @@ def announce(settings: "Settings", app: "App") -> None:
 )
 def settings(
     name: Annotated[
-        str, typer.Argument(metavar="[WORD]", help="Only settings with this section, or word, in name or meaning.")
+        str, Argument(metavar="[WORD]", help="Only settings with this section, or word, in name or meaning.")
     ] = "",
     *,
     as_json: JsonOption = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Write the reference: defaults, no values.")] = False,
+    markdown: Annotated[bool, Option("--markdown", help="Write the reference: defaults, no values.")] = False,
 ) -> None:
     """List the settings of the server: name, value, default, origin, meaning.
 

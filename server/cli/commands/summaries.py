@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from server.cli.options import (
     BudgetOptions,
@@ -24,7 +25,7 @@ app = typer.Typer(
     no_args_is_help=True, help="Submit summaries that run without this program; list, watch, get, stop them."
 )
 
-IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Of a summary.")]
+IdArgument = Annotated[str, Argument(metavar="ID", help="Of a summary.")]
 SHOWN = "0 it is done; 1 done and flawed, with --fail-flawed; 4 it is not."
 
 
@@ -42,11 +43,8 @@ def call(connection: Connection, work: "Callable[[CommandClient], Awaitable[obje
 @app.command()
 @command("precis summaries submit a.pdf b.docx docs/ --words 300 --form bullets")
 def submit(
-    files: Annotated[
-        list[Path], typer.Argument(metavar="FILE|DIR...", help="Each is a document and a summary of its own.")
-    ],
+    files: Annotated[list[Path], Argument(metavar="FILE|DIR...", help="Each is a document and a summary of its own.")],
     *,
-    urgent: Annotated[bool, typer.Option("--urgent", help="Before those that are not.")] = False,
     options: SummaryOptions,
     budget: BudgetOptions,
     connection: Connection,
@@ -57,14 +55,14 @@ def submit(
     """
     from server.cli.summarize.listed import submit_each
 
-    call(connection, lambda client: submit_each(client, files, options, budget, is_urgent=urgent))
+    call(connection, lambda client: submit_each(client, files, options, budget))
 
 
 @app.command("list")
 @command()
 def list_(
     *,
-    most: Annotated[int, typer.Option("--most", "-n", min=1, help="So many, the newest first.")] = 50,
+    most: Annotated[int, Option("--most", "-n", min=1, help="So many, the newest first.")] = 50,
     as_json: JsonOption = False,
     connection: Connection,
 ) -> None:

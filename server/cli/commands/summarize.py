@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from server.cli.errors import InputError
 from server.cli.options import (
@@ -24,7 +25,7 @@ from server.cli.options import (
 if TYPE_CHECKING:
     from server.cli.connection import CommandClient
 
-OF_A_BEGINNING = {"plan", "key", *(field.name for field in fields(SummaryOptions))}
+OF_A_BEGINNING = {"plan", *(field.name for field in fields(SummaryOptions))}
 """What cannot be chosen any more when a summary goes on."""
 
 
@@ -42,27 +43,24 @@ OF_A_BEGINNING = {"plan", "key", *(field.name for field in fields(SummaryOptions
 def summarize(
     files: Annotated[
         list[Path] | None,
-        typer.Argument(
+        Argument(
             metavar="FILE|DIR...", help="PDF, HTML, DOCX, EPUB, PPTX or text; several are one document; - reads text."
         ),
     ] = None,
     *,
     target: TargetOptions,
     resume: Annotated[
-        str | None, typer.Option("--resume", metavar="ID", help="Go on with a summary; no finished call is repeated.")
+        str | None, Option("--resume", metavar="ID", help="Go on with a summary; no finished call is repeated.")
     ] = None,
-    plan: Annotated[bool, typer.Option("--plan", help="Only count the calls that it would take.")] = False,
-    key: Annotated[
-        str, typer.Option("--key", metavar="NAME", help="Idempotency key: sent again, it resumes the same summary.")
-    ] = "",
+    plan: Annotated[bool, Option("--plan", help="Only count the calls that it would take.")] = False,
     timeout: Annotated[
-        float | None, typer.Option("--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait (default none).")
+        float | None, Option("--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait (default none).")
     ] = None,
     endpoint: Annotated[
         str | None,
-        typer.Option("--endpoint", metavar="URL", help="Have this OpenAI-compatible endpoint write; asks no server."),
+        Option("--endpoint", metavar="URL", help="Have this OpenAI-compatible endpoint write; asks no server."),
     ] = None,
-    model: Annotated[str | None, typer.Option("--model", metavar="NAME", help="The model to ask for there.")] = None,
+    model: Annotated[str | None, Option("--model", metavar="NAME", help="The model to ask for there.")] = None,
     options: SummaryOptions,
     budget: BudgetOptions,
     connection: Connection,
@@ -88,29 +86,26 @@ def summarize(
     if resume is not None and (ignored := typed_of(context, OF_A_BEGINNING)):
         raise InputError(f"{ignored[0]} has no effect with --resume: what was asked for stays")
     here = named_endpoint(endpoint, model, context)
-    from server.cli.progress import is_live
-    from server.cli.summarize.ordered import to_budget, to_options
-    from server.cli.summarize.run import LAYER_FILES, begin, follow, plan_document, write_summary
+    from server.cli.summarize.run import LAYER_FILES, follow, plan_document, to_budget, to_options, write_summary
     from server.cli.summarize.source import list_files, read_document
 
-    to_options(options)  # what excludes each other is refused before anything is read
+    asked, bounds = to_options(options), to_budget(budget)  # what is wrong is refused before anything is read
     layers = [target.layers / name for name in LAYER_FILES] if target.layers is not None else []
     read = list_files(files, tells_skipped=False) if files else []
     check_outputs(read, target.output, target.report, *layers)
 
     async def work() -> None:
         async with open_writer(here, connection, timeout) as client:
-            if plan:
-                await plan_document(files or [], options, client, target)
-            elif resume is not None:
-                stream = client.resume_summary(
-                    resume, budget=to_budget(budget), include_draft=is_live(), timeout_s=timeout
-                )
+            if resume is not None:
+                stream = client.resume_summary(resume, budget=bounds, timeout_s=timeout)
                 await write_summary(follow(stream, client), client, target)
-            else:
-                document = read_document(files or [])
-                stream = begin(document, options, budget, client, key=key, timeout_s=timeout)
-                await write_summary(follow(stream, client), client, target, document)
+                return
+            document = read_document(files or [])
+            if plan:
+                await plan_document(document, asked, client, target)
+                return
+            stream = client.summarize(document, options=asked, budget=bounds, timeout_s=timeout)
+            await write_summary(follow(stream, client), client, target, document)
 
     asyncio.run(work())
 

@@ -18,8 +18,7 @@ from server.cli.judge.names import SYMBOLS
 from server.cli.options import Connection, RunOptions
 from server.cli.page.marks import Mark, MarkedText, Role, cut
 from server.cli.results import Answer, Work
-from server.cli.spread import plain_histogram
-from server.cli.tally import ItemRow, Tally
+from server.cli.tally import ItemRow, Tally, plain_histogram
 
 ENTITY_WORDS = {
     pb.ENTITY_STATUS_VALID: "named",
@@ -124,8 +123,10 @@ class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
         cells = [(f"{loss:.3f}", "high-cell"), *((page_number(score), "") for score in scores), (rule, "")]
         return ItemRow(item.id, item.category, loss, loss, [rule] if rule else [], cells)
 
-    def whole_item(self, item: Candidate, response: pb.EvaluateResponse) -> EvaluatedItem:
+    def whole_item(self, answer: Answer[Candidate, pb.EvaluateResponse]) -> EvaluatedItem:
         """Keeps what a page shows: not the document, which may be a book."""
+        item, response = answer.item, answer.result
+        assert item is not None and response is not None, "see Tally.add"  # noqa: S101, PT018 - our own bug if not
         request = pb.EvaluateRequest(generated=item.request.generated)
         request.datum.summary.CopyFrom(item.request.datum.summary)
         return EvaluatedItem(item.id, request, response)

@@ -58,7 +58,11 @@ def read_candidates(path: Path, summaries: Sequence[Path]) -> list[Candidate]:
         if not named:
             raise InputError("nothing to evaluate: add `generated` or `candidates`, or give --summary FILE")
         shared = {name: value for name, value in document.items() if name in ("datum", "options")}
-        return [to_candidate(name, {**shared, "generated": fields}) for name, fields in named]
+        candidates = []
+        for name, fields in named:
+            with naming(name):
+                candidates.append(Candidate(name, to_request({**shared, "generated": fields})))
+        return candidates
 
 
 def read_summary(file: Path) -> str:
@@ -91,12 +95,6 @@ def named_summaries(document: Mapping[str, Any]) -> list[tuple[str, Any]]:
 def parse_line(fields: dict[str, Any], place: str) -> Candidate:
     """Reads one line: the fields of EvaluateRequest, and optionally an `id`. Raises InputError."""
     return Candidate(str(fields.pop("id", place)), to_request(fields))
-
-
-def to_candidate(name: str, fields: dict[str, Any]) -> Candidate:
-    """Names the candidate in what is wrong with it. Raises InputError."""
-    with naming(name):
-        return Candidate(name, to_request(fields))
 
 
 def to_request(fields: dict[str, Any]) -> pb.EvaluateRequest:

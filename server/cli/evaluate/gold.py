@@ -5,7 +5,6 @@ Composed of the server's calls: a summary, a judgement of it against the documen
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,15 +12,16 @@ from precis.v1 import evaluate_pb2 as pb
 from precis.v1 import evidence_pb2, judge_pb2
 from precis.v1 import summarize_pb2 as summaries
 
-from pipeline.evaluate.datum import MAX_KEY_FACTS, MIN_KEY_FACTS, GoldStandardSummary
+from pipeline.evaluate.datum import MAX_KEY_FACTS, MIN_KEY_FACTS
 from pipeline.evaluate.proposal import CheckedClaim, WrittenText, fact_candidates, propose_reference
 from pipeline.reading.compression import get_target_summary_length
 from server.cli.connection import CommandClient, open_client
-from server.cli.console import new_list, output_console, print_note, shown, to_json_document
+from server.cli.console import output_console, print_note, shown, to_json_document, to_list
 from server.cli.documents.read import document_name, read_document_text
 from server.cli.errors import CliError, InputError
 from server.cli.evaluate.table import QUOTE_LIMIT
 from server.cli.files import result_file, to_json_fields
+from server.cli.judge.names import is_supported
 from server.cli.options import Connection
 from server.cli.summarize.run import follow, open_summaries
 
@@ -29,28 +29,19 @@ WISHES = "Write short sentences. Each states one fact and names its subject inst
 """What a language model is asked for beside a summary, so that its sentences can be facts."""
 
 
-@dataclass(frozen=True, slots=True)
-class GoldProposal:
-    """What is proposed for a document, and what is left out because the document does not support it."""
-
-    datum: pb.GoldStandardDatum
-    refused: Sequence[evidence_pb2.Claim]
-
-
-async def propose_gold(
-    path: Path, output: Path | None, connection: Connection, *, category: str, timeout_s: float
-) -> None:
+async def propose_gold(path: Path, output: Path | None, connection: Connection, timeout_s: float) -> None:
     """Reads a document, proposes, writes. Raises CliError."""
     text = read_document_text(path)
     if not text.strip():
         raise InputError(f"{path} holds no text")
-    entry = pb.GoldStandardEntry(category=category, source_id=document_name(path), text=text)
+    entry = pb.GoldStandardEntry(source_id=document_name(path), text=text)
     with result_file(output) as file:
         async with open_summaries(connection) as client:
             summary = await write_source(entry, client)
-        proposal = await check(entry, summary, connection, timeout_s)
-        (file or sys.stdout).write(to_json_document({"datum": to_json_fields(proposal.datum)}))
-    print_proposal(proposal, output)
+        reference, refused = await check(entry, summary, connection, timeout_s)
+        datum = pb.GoldStandardDatum(entry=entry, summary=reference)
+        (file or sys.stdout).write(to_json_document({"datum": to_json_fields(datum)}))
+    print_proposal(reference, refused, output)
 
 
 async def write_source(entry: pb.GoldStandardEntry, client: CommandClient) -> summaries.Summary:
@@ -70,13 +61,28 @@ async def write_source(entry: pb.GoldStandardEntry, client: CommandClient) -> su
 
 async def check(
     entry: pb.GoldStandardEntry, summary: summaries.Summary, connection: Connection, timeout_s: float
-) -> GoldProposal:
-    """Checks the claims of a summary against its document; those that hold make a reference. Raises CliError."""
+) -> tuple[pb.GoldStandardSummary, list[evidence_pb2.Claim]]:
+    """Makes a reference of the claims of a summary that its document supports. Raises CliError.
+
+    Returns:
+        The reference, and the other claims, which are left out.
+    """
     options = judge_pb2.JudgeOptions(use_language_model=False)
     async with open_client(connection, timeout_s) as client:
         judged = await client.judge(entry.text, summary.text, frameworks=["twin-lock"], view="full", options=options)
         evidence = judged.message.evidence
-        candidates = fact_candidates([to_checked(claim) for claim in evidence.claims], entry.text)
+        checked = [
+            CheckedClaim(
+                text=claim.passage.text,
+                start=claim.passage.start,
+                end=claim.passage.end,
+                sentence_index=claim.sentence_index,
+                token_count=claim.token_count,
+                is_supported=is_supported(claim),
+            )
+            for claim in evidence.claims
+        ]
+        candidates = fact_candidates(checked, entry.text)
         if not candidates:
             raise InputError("nothing to propose: the document has no English sentence that stands alone")
         found = await client.embed([claim.text for claim in candidates])
@@ -86,38 +92,19 @@ async def check(
     reference = propose_reference(
         WrittenText(summary.text, entry.text, evidence.theme.text), candidates, vectors, target
     )
-    refused = [claim for claim in evidence.claims if claim.label != evidence_pb2.CLAIM_LABEL_SUPPORTED]
-    return GoldProposal(pb.GoldStandardDatum(entry=entry, summary=to_message(reference)), refused)
+    refused = [claim for claim in evidence.claims if not is_supported(claim)]
+    return pb.GoldStandardSummary(**reference.model_dump()), refused
 
 
-def to_checked(claim: evidence_pb2.Claim) -> CheckedClaim:
-    """Keeps what a proposal is made from."""
-    return CheckedClaim(
-        text=claim.passage.text,
-        start=claim.passage.start,
-        end=claim.passage.end,
-        sentence_index=claim.sentence_index,
-        token_count=claim.token_count,
-        is_supported=claim.label == evidence_pb2.CLAIM_LABEL_SUPPORTED,
-    )
-
-
-def to_message(reference: GoldStandardSummary) -> pb.GoldStandardSummary:
-    """Writes a reference as a message."""
-    return pb.GoldStandardSummary(**reference.model_dump())
-
-
-def print_proposal(proposal: GoldProposal, output: Path | None) -> None:
+def print_proposal(
+    reference: pb.GoldStandardSummary, refused: Sequence[evidence_pb2.Claim], output: Path | None
+) -> None:
     """Says what is proposed and what was left out; the former not beside JSON on stdout."""
-    reference = proposal.datum.summary
     if output is not None:
-        rows = new_list()
         lists = (("fact", reference.key_facts), ("point", reference.logical_outline), ("entity", reference.entity_list))
-        for kind, texts in (("theme", [reference.main_theme]), *lists):
-            for text in texts:
-                rows.add_row(kind, shown(text, limit=QUOTE_LIMIT))
-        output_console().print(rows)
-    for claim in proposal.refused:
+        named = [(kind, text) for kind, texts in (("theme", [reference.main_theme]), *lists) for text in texts]
+        output_console().print(to_list((kind, shown(text, limit=QUOTE_LIMIT)) for kind, text in named))
+    for claim in refused:
         closest = f"; closest: {claim.support.text}" if claim.HasField("support") else ""
         print_note(f"left out, not supported ({claim.probability:.2f}): {claim.passage.text}{closest}")
     if not reference.key_facts:

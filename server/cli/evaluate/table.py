@@ -109,42 +109,28 @@ def inputs_of(response: pb.EvaluateResponse, name: str) -> str:
 
 
 def missed_sections(response: pb.EvaluateResponse, row_limit: int | None) -> Iterator[RenderableType]:
-    """Yields a section for everything that cost something and has a place in the texts."""
-    if response.HasField("hard_fail"):
-        yield section("Hard fail", [(Text(), hard_fail_text(response))], row_limit)
-        return
+    """Yields a titled list for everything that cost something and has a place in the texts."""
     points = [point.evidence for point in response.flow.points]
-    sections = (
-        ("Facts not in the summary", missed_rows(response.facts.facts)),
-        ("Sentences without support", missed_rows(response.facts.sentences)),
-        ("Entities missing", entity_rows(response.entities)),
-        ("Outline points not covered", missed_rows(points)),
-        ("Outline points in the wrong order", [(Text(), text) for text in inversion_texts(response.flow)]),
-    )
-    for title, rows in sections:
+    sections = {
+        "Facts not in the summary": missed_rows(response.facts.facts),
+        "Sentences without support": missed_rows(response.facts.sentences),
+        "Entities missing": [
+            (score_text(entity.fuzzy_ratio), entity_text(entity))
+            for entity in response.entities.entities
+            if entity.status not in VALID_STATUSES
+        ],
+        "Outline points not covered": missed_rows(points),
+        "Outline points in the wrong order": [(Text(), text) for text in inversion_texts(response.flow)],
+    }
+    if response.HasField("hard_fail"):
+        sections = {"Hard fail": [(Text(), hard_fail_text(response))]}
+    for title, rows in sections.items():
         if rows:
-            yield section(title, rows, row_limit)
+            hint = "evaluate this summary alone, or use --json"
+            yield titled_list(f"{title} ({len(rows)})", rows, row_limit, hint)
 
 
 VALID_STATUSES = {pb.ENTITY_STATUS_VALID, pb.ENTITY_STATUS_VALID_WITHOUT_CONTEXT}
-
-
-def missed_rows(evidence: Sequence[pb.EntailmentEvidence]) -> list[Row]:
-    """Lists the hypotheses that were not hit, worst first, each with its best premise."""
-    rows = []
-    for pair in sorted((pair for pair in evidence if not pair.hit), key=lambda pair: pair.entailment):
-        text = shown(pair.hypothesis.text, limit=QUOTE_LIMIT)
-        if pair.HasField("premise"):
-            text.append("\nclosest: ", style="dim")
-            text.append_text(shown(pair.premise.text, limit=QUOTE_LIMIT, style="dim"))
-        rows.append((score_text(pair.entailment), text))
-    return rows
-
-
-def entity_rows(entities: pb.EntitiesComponent) -> list[Row]:
-    """Lists the entities that do not count."""
-    missing = [entity for entity in entities.entities if entity.status not in VALID_STATUSES]
-    return [(score_text(entity.fuzzy_ratio), entity_text(entity)) for entity in missing]
 
 
 def score_text(score: float) -> Text:
@@ -152,16 +138,31 @@ def score_text(score: float) -> Text:
     return Text(f"{score:.2f}", style="yellow")
 
 
+def quoted(text: str, *more: tuple[str, str]) -> Text:
+    """Quotes a text, and behind it others, each after the words that say what it is."""
+    found = shown(text, limit=QUOTE_LIMIT)
+    for lead, other in more:
+        found.append(lead, style="dim")
+        found.append_text(shown(other, limit=QUOTE_LIMIT, style="dim"))
+    return found
+
+
+def missed_rows(evidence: Sequence[pb.EntailmentEvidence]) -> list[Row]:
+    """Lists the hypotheses that were not hit, worst first, each with its best premise."""
+    missed = sorted((pair for pair in evidence if not pair.hit), key=lambda pair: pair.entailment)
+    closest = [[("\nclosest: ", pair.premise.text)] if pair.HasField("premise") else [] for pair in missed]
+    return [
+        (score_text(pair.entailment), quoted(pair.hypothesis.text, *more))
+        for pair, more in zip(missed, closest, strict=True)
+    ]
+
+
 def entity_text(evidence: pb.EntityEvidence) -> Text:
     """Says what was found in place of an entity."""
-    text = shown(evidence.entity.text, limit=QUOTE_LIMIT)
+    lead = "  most similar: " if evidence.HasField("match") else ""
     if evidence.status == pb.ENTITY_STATUS_CONTEXT_MISMATCH:
-        text.append(f"  found in another context (cosine {evidence.context_cosine:.2f}): ", style="dim")
-        text.append_text(shown(evidence.match.text, limit=QUOTE_LIMIT, style="dim"))
-    elif evidence.HasField("match"):
-        text.append("  most similar: ", style="dim")
-        text.append_text(shown(evidence.match.text, limit=QUOTE_LIMIT, style="dim"))
-    return text
+        lead = f"  found in another context (cosine {evidence.context_cosine:.2f}): "
+    return quoted(evidence.entity.text, *([(lead, evidence.match.text)] if lead else []))
 
 
 def inversion_texts(flow: pb.FlowComponent) -> Iterator[Text]:
@@ -179,17 +180,8 @@ def inversion_texts(flow: pb.FlowComponent) -> Iterator[Text]:
 def hard_fail_text(response: pb.EvaluateResponse) -> Text:
     """Says which rule fired, why, and where."""
     hard_fail = response.hard_fail
-    text = Text(f"{hard_fail_rule(response)}: ", style="red")
-    text.append_text(shown(hard_fail.reason, limit=QUOTE_LIMIT))
-    if hard_fail.HasField("evidence"):
-        text.append(" at ", style="dim")
-        text.append_text(shown(f"“{hard_fail.evidence.text}”", limit=QUOTE_LIMIT, style="dim"))
-    return text
-
-
-def section(title: str, rows: Sequence[Row], row_limit: int | None) -> RenderableType:
-    """Builds a titled list; the left column holds the score of each row."""
-    return titled_list(f"{title} ({len(rows)})", rows, row_limit, "evaluate this summary alone, or use --json")
+    where = [(" at ", f"“{hard_fail.evidence.text}”")] if hard_fail.HasField("evidence") else []
+    return Text.assemble((f"{hard_fail_rule(response)}: ", "red"), quoted(hard_fail.reason, *where))
 
 
 def footer(response: pb.EvaluateResponse) -> Text:

@@ -28,7 +28,6 @@ from server.cli.judge.names import (
     models_said,
 )
 
-MAX_FILE_BYTES = 16 << 20
 SHOWN_CLAIMS = 3
 
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -107,9 +106,6 @@ class Calibration(FrozenModel):
 
 def read_calibration(path: Path) -> Calibration:
     """Reads a file of `precis calibrate --output`. Raises InputError."""
-    with naming(path):
-        if path.is_file() and path.stat().st_size > MAX_FILE_BYTES:
-            raise InputError(f"larger than {MAX_FILE_BYTES >> 20} MiB: is it a calibration?")
     text = read_text(path)
     with naming(path):
         try:
@@ -149,12 +145,10 @@ class AppliedCalibration:
     Attributes:
         path: of its file.
         calibration: its content.
-        takes_other_models: whether a judgement by other models has a verdict too.
     """
 
     path: Path
     calibration: Calibration
-    takes_other_models: bool = False
 
     def verdict_of(self, result: pb.JudgeResult) -> Verdict:
         """Applies the calibration. Raises InputError for a judgement by other models."""
@@ -167,19 +161,15 @@ class AppliedCalibration:
 
     def check(self, identity: Identity | None) -> None:
         """Refuses the models of a judgement, if they are not those of the calibration. Raises InputError."""
-        calibration = self.calibration
-        if identity is None or self.takes_other_models or identity == (calibration.models, calibration.language_model):
-            return
-        judges = ((calibration.models, calibration.language_model), identity)
-        made, found = (models_said(models, writer or "no language model") for models, writer in judges)
-        raise InputError(
-            f"{self.path} was made with {made}, and this judgement with {found}: calibrate again, or give --any-models"
-        )
+        fitted: Identity = (self.calibration.models, self.calibration.language_model)
+        if identity is not None and identity != fitted:
+            made, found = (models_said(models, writer or "no language model") for models, writer in (fitted, identity))
+            raise InputError(f"{self.path} was made with {made}, and this judgement with {found}: calibrate again")
 
 
-def applied_calibration(path: Path | None, *, any_models: bool) -> AppliedCalibration | None:
+def applied_calibration(path: Path | None) -> AppliedCalibration | None:
     """Reads a calibration; None for none. Raises InputError."""
-    return AppliedCalibration(path, read_calibration(path), any_models) if path is not None else None
+    return AppliedCalibration(path, read_calibration(path)) if path is not None else None
 
 
 def identity_of(result: pb.JudgeResult) -> Identity | None:

@@ -32,19 +32,15 @@ def claim_runs(text: str, claims: Sequence[evidence_pb2.Claim]) -> list[ClaimRun
     """Cuts a summary into what is shown as one claim each; of claims that overlap the shortest, then the worst."""
     runs: list[ClaimRun] = []
     for piece in cut(text, summary_marks(claims)):
-        claim = _foremost(piece, claims)
+        covering = [mark for mark in piece.marks if mark.role is Role.CLAIM]
+        ranked = ((mark.end - mark.start, claims[mark.claim - 1].probability, mark.claim) for mark in covering)
+        claim = min(ranked)[2] if covering else None
         begun = tuple(piece.begins(Role.CLAIM))
         if runs and runs[-1].claim == claim and not begun:
             runs[-1].pieces.append(piece)
         else:
             runs.append(ClaimRun(claim, begun, [piece]))
     return runs
-
-
-def _foremost(piece: MarkedText, claims: Sequence[evidence_pb2.Claim]) -> int | None:
-    covering = [mark for mark in piece.marks if mark.role is Role.CLAIM]
-    ranked = ((mark.end - mark.start, claims[mark.claim - 1].probability, mark.claim) for mark in covering)
-    return min(ranked)[2] if covering else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +66,12 @@ def marked_source(text: str, claims: Sequence[evidence_pb2.Claim]) -> MarkedSour
     pieces = cut(text, source_marks(claims))
     marked = [piece for piece in pieces if piece.marks]
     places: dict[tuple[int, Role], list[tuple[int, int]]] = {}
-    starts = _starts(pieces)
+    ends = accumulate(len(piece.text) for piece in pieces)
+    starts = [end - len(piece.text) for piece, end in zip(pieces, ends, strict=True) if piece.marks]
     for first, piece in enumerate(marked):
         for mark in piece.begun:
             places.setdefault((mark.claim, mark.role), []).append((first, bisect_left(starts, mark.end) - 1))
     return MarkedSource(pieces, places)
-
-
-def _starts(pieces: Sequence[MarkedText]) -> list[int]:
-    """Lists where the pieces that have a mark begin."""
-    ends = accumulate(len(piece.text) for piece in pieces)
-    return [end - len(piece.text) for piece, end in zip(pieces, ends, strict=True) if piece.marks]
 
 
 def claim_pieces(claim: evidence_pb2.Claim) -> list[MarkedText]:

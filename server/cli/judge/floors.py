@@ -6,14 +6,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-import typer
+from typer import Option
 
 from server.cli.errors import InputError
-from server.cli.options import AnyModelsOption, NoLanguageModelOption
+from server.cli.options import NoLanguageModelOption
 
 BEST_SCORE = 10.0
-CLAIMS_SHOWN = 10  # of those that are not supported, unless --claims says another number
-ALL_CLAIMS = "all"
+CLAIMS_SHOWN = 10  # of those that are not supported
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
@@ -43,10 +42,10 @@ class Policy(StrEnum):
     LENIENT = "lenient"
 
 
-FrameworkOption = Annotated[FrameworkChoice, typer.Option("--framework", "-f", help="Whose score.")]
-MetricOption = Annotated[MetricChoice, typer.Option("--metric", "-m", help="Which score.")]
+FrameworkOption = Annotated[FrameworkChoice, Option("--framework", "-f", help="Whose score.")]
+MetricOption = Annotated[MetricChoice, Option("--metric", "-m", help="Which score.")]
 PolicyOption = Annotated[
-    Policy, typer.Option("--policy", help="Whether statements count that may be true but are not in the source.")
+    Policy, Option("--policy", help="Whether statements count that may be true but are not in the source.")
 ]
 
 
@@ -84,11 +83,15 @@ def parse_floor(text: str) -> Floor:
     if not equals:
         raise InputError(f"--fail-under: expected METRIC=SCORE or FRAMEWORK:METRIC=SCORE, got {text}")
     framework, colon, metric = name.rpartition(":")
-    return Floor(
-        chosen(MetricChoice, metric, "metric"),
-        parse_score(score),
-        chosen(FrameworkChoice, framework, "framework") if colon else None,
-    )
+    which = chosen(FrameworkChoice, framework, "framework") if colon else None
+    what = chosen(MetricChoice, metric, "metric")
+    try:
+        floor = Floor(what, float(score), which)
+    except ValueError:
+        floor = Floor(what, math.nan, which)
+    if not 0 <= floor.score <= BEST_SCORE:
+        raise InputError(f"--fail-under: expected a score from 0 to 10, got {score or 'nothing'}")
+    return floor
 
 
 def chosen(choices: type[Choice], text: str, what: str) -> Choice:
@@ -99,40 +102,20 @@ def chosen(choices: type[Choice], text: str, what: str) -> Choice:
     return choices(name)
 
 
-def parse_score(text: str) -> float:
-    """Reads a score. Raises InputError when it is not one."""
-    try:
-        score = float(text)
-    except ValueError:
-        score = math.nan
-    if not 0 <= score <= BEST_SCORE:
-        raise InputError(f"--fail-under: expected a score from 0 to 10, got {text or 'nothing'}")
-    return score
-
-
 @dataclass(frozen=True)
 class JudgeOptions:
     """How `precis judge` judges, and what it does with the scores."""
 
     framework: Annotated[
-        list[FrameworkChoice] | None, typer.Option("--framework", "-f", help="Repeatable (default ultra).")
+        list[FrameworkChoice] | None, Option("--framework", "-f", help="Repeatable (default ultra).")
     ] = None
     fail_under: Annotated[
         list[str] | None,
-        typer.Option(metavar="[FRAMEWORK:]METRIC=SCORE", help="Exit with 1 when a score is under this. Repeatable."),
+        Option(metavar="[FRAMEWORK:]METRIC=SCORE", help="Exit with 1 when a score is under this. Repeatable."),
     ] = None
     calibration: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.json", help="Add probability and verdict, as precis calibrate learned."),
+        Path | None, Option(metavar="FILE.json", help="Add probability and verdict, as precis calibrate learned.")
     ] = None
-    any_models: AnyModelsOption = False
-    max_claims: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="Check at most N claims of a summary; its scores are then partial."),
-    ] = None
-    claims: Annotated[str, typer.Option(metavar="N|all", help="List so many of the claims that are not supported.")] = (
-        str(CLAIMS_SHOWN)
-    )
     no_llm: NoLanguageModelOption = False
 
     @property
@@ -149,15 +132,6 @@ class JudgeOptions:
         """Those that --framework names; without it Ultra, and those that --fail-under names."""
         needed = {FrameworkChoice.ULTRA, *(floor.framework for floor in self.floors)}
         return tuple(dict.fromkeys(self.framework or [choice for choice in FrameworkChoice if choice in needed]))
-
-    @property
-    def shown_claims(self) -> int | None:
-        """How many claims are listed; None for all. Raises InputError."""
-        if self.claims.strip().lower() == ALL_CLAIMS:
-            return None
-        if not self.claims.isdecimal():
-            raise InputError(f"--claims: expected a number or {ALL_CLAIMS}, got {self.claims or 'nothing'}")
-        return int(self.claims)
 
     @property
     def use_language_model(self) -> bool | None:

@@ -1,4 +1,4 @@
-"""What `precis judge` reads, one pair of texts, a directory of pairs, or JSON Lines; and how it is sent."""
+"""What `precis judge` reads, a source with its summaries or JSON Lines; and how it is sent."""
 
 import hashlib
 import json
@@ -11,16 +11,13 @@ from precis.calls import JUDGE, Call, rpc_path
 from precis.v1 import common_pb2
 from precis.v1 import judge_pb2 as pb
 
-from server.cli.bulk import BadItem, Items, read_json_lines
 from server.cli.connection import CommandClient
 from server.cli.documents.read import document_name, read_document_text
 from server.cli.errors import InputError
-from server.cli.files import STDIN, read_text, to_id
+from server.cli.files import STDIN
 from server.cli.judge.calibration import AppliedCalibration
 from server.cli.judge.floors import FrameworkChoice, JudgeOptions
-from server.cli.results import Work, category_field
-
-SOURCE_SUFFIX, SUMMARY_SUFFIX = ".source.txt", ".summary.txt"
+from server.cli.results import Answer, Work, category_field
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,40 +34,15 @@ class Item:
         return hashlib.sha256(json.dumps([self.id, self.source, self.summary, *terms]).encode()).hexdigest()
 
 
+JudgeAnswer = Answer[Item, pb.JudgeResult]
+
+
 def read_summaries(source: Path, summaries: Sequence[Path]) -> list[Item]:
     """Reads a source and its summaries; one of them may come from standard input. Raises InputError."""
     if [source, *summaries].count(STDIN) > 1:
         raise InputError("only one of --source and --summary can be standard input")
     text = read_document_text(source)
     return [Item(document_name(path), text, read_document_text(path)) for path in summaries]
-
-
-def read_items(path: Path) -> Items[Item]:
-    """Reads the items of a directory, by name, or of JSON Lines, in order. Raises InputError for an unusable path."""
-    if not path.is_dir():
-        return read_json_lines(path, to_item)
-    names = list_names(path)
-    if not names:
-        raise InputError(f"{path} holds no NAME{SOURCE_SUFFIX} with its NAME{SUMMARY_SUFFIX}")
-    return Items((read_pair(path, name) for name in names), len(names))
-
-
-def read_pair(path: Path, name: str) -> Item | BadItem:
-    """Reads a pair of a directory; half a pair is a bad item."""
-    try:
-        return Item(to_id(name), *(read_text(path / f"{name}{suffix}") for suffix in (SOURCE_SUFFIX, SUMMARY_SUFFIX)))
-    except InputError as error:
-        return BadItem(to_id(name), error.message)
-
-
-def list_names(path: Path) -> list[str]:
-    """Lists the names that have a source or a summary, sorted. Raises InputError."""
-    try:
-        files = [entry.name for entry in path.iterdir()]
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    suffixes = (SOURCE_SUFFIX, SUMMARY_SUFFIX)
-    return sorted({file.removesuffix(suffix) for file in files for suffix in suffixes if file.endswith(suffix)})
 
 
 def to_item(fields: dict[str, Any], place: str) -> Item:
@@ -101,7 +73,7 @@ def to_work(
         frameworks = tuple(choice for choice in FrameworkChoice if choice in asked)
     common = pb.JudgeRequest(
         frameworks=[pb.JudgeFramework.Value(f"JUDGE_FRAMEWORK_{choice.name}") for choice in frameworks],
-        options=pb.JudgeOptions(use_language_model=options.use_language_model, max_claims=options.max_claims),
+        options=pb.JudgeOptions(use_language_model=options.use_language_model),
         priority=priority,
         view=common_pb2.RESULT_VIEW_FULL,  # for --output, --report and what the tables show
     )
@@ -116,5 +88,5 @@ def to_work(
         calibrated = {"calibrated": applied.verdict_of(result).to_fields()} if applied else {}
         return category_field(item, result) | calibrated
 
-    decisive = (*frameworks, str(options.use_language_model), str(options.max_claims))
+    decisive = (*frameworks, str(options.use_language_model))
     return Work("judging", "result", pb.JudgeResult, send, decisive, more_fields)

@@ -5,42 +5,25 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
 from rich.console import Console
 
-from server.cli.bulk import run_few, run_many
+from server.cli.bulk import read_json_lines, run_few, run_many
 from server.cli.console import page_number
 from server.cli.judge import claim_marks, names
 from server.cli.judge.calibration import AppliedCalibration, applied_calibration
 from server.cli.judge.floors import BEST_SCORE, Floor, JudgeOptions
-from server.cli.judge.items import Item, read_items, read_summaries, to_work
-from server.cli.judge.names import MetricKey
-from server.cli.judge.table import print_comparison, print_judgement, print_verdicts
-from server.cli.judge.verdict import ClaimVerdict, badness_of, left_out, mean_of, verdict_of
+from server.cli.judge.items import Item, JudgeAnswer, read_summaries, to_item, to_work
+from server.cli.judge.names import ClaimVerdict, MetricKey, left_out, verdict_of
+from server.cli.judge.table import print_judgements, print_verdicts
 from server.cli.options import Connection, RunOptions
-from server.cli.results import Answer
-from server.cli.spread import Bin, histogram, plain_histogram
-from server.cli.tally import ItemRow, Tally
+from server.cli.tally import Bin, ItemRow, Tally, histogram, plain_histogram
 
-JudgeAnswer = Answer[Item, pb.JudgeResult]
 UNDER = "under the limit"
 WORDS = {"names": names, "marks": claim_marks, "verdict_of": verdict_of, "left_out": left_out}
 """What the macros of the page know."""
-
-
-class ReportedItem(NamedTuple):
-    """A judged item."""
-
-    item: Item
-    result: pb.JudgeResult
-
-    @property
-    def id(self) -> str:
-        """The item's."""
-        return self.item.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +49,11 @@ def row_of(item: Item, result: pb.JudgeResult, *, is_breached: bool) -> JudgeRow
         *((str(count), "") for count in (verdict.claim_count, verdict.unchecked_count)),
         (", ".join(special), "status-cell"),
     ]
-    badness = badness_of(result, is_breached=is_breached)
-    return JudgeRow(item.id, item.category, mean_of(result), badness, special, cells, means, verdict)
+    counting = [mean for mean in means.values() if mean is not None]
+    mean = sum(counting) / len(counting) if counting else None
+    # Those under a limit before all others, then by mean score; without any score is as bad as 0.
+    badness = BEST_SCORE - (mean or 0.0) + (BEST_SCORE if is_breached else 0.0)
+    return JudgeRow(item.id, item.category, mean, badness, special, cells, means, verdict)
 
 
 @dataclass
@@ -135,10 +121,6 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
             self.scores.setdefault(key, []).extend([] if score is None else [score])
             if status:
                 self.special[key, status] += 1
-
-    def whole_item(self, item: Item, result: pb.JudgeResult) -> ReportedItem:
-        """See Tally."""
-        return ReportedItem(item, result)
 
     def scores_by_name(self) -> list[tuple[str, list[float]]]:
         """See Tally."""
@@ -217,14 +199,10 @@ async def judge_document(
     source: Path, summaries: Sequence[Path], connection: Connection, options: JudgeOptions, run: RunOptions
 ) -> None:
     """Reads, judges, prints. Raises CliError."""
-    items, shown_claims = read_summaries(source, summaries), options.shown_claims
-    applied = applied_calibration(options.calibration, any_models=options.any_models)
+    items, applied = read_summaries(source, summaries), applied_calibration(options.calibration)
 
     def show(console: Console, results: Sequence[tuple[str, pb.JudgeResult]]) -> None:
-        if len(results) == 1:
-            print_judgement(console, results[0][1], is_brief=run.is_brief, shown_claims=shown_claims)
-        else:
-            print_comparison(console, results, is_brief=run.is_brief, shown_claims=shown_claims)
+        print_judgements(console, results, is_brief=run.is_brief)
         if applied:
             verdicts = [(item_id, applied.verdict_of(result)) for item_id, result in results]
             print_verdicts(console, applied.calibration, verdicts)
@@ -235,6 +213,6 @@ async def judge_document(
 
 async def judge_bulk(path: Path, connection: Connection, options: JudgeOptions, run: RunOptions) -> None:
     """Reads, judges, prints. Raises CliError; CliError itself when items failed."""
-    applied = applied_calibration(options.calibration, any_models=options.any_models)
+    applied = applied_calibration(options.calibration)
     work = to_work(options, common_pb2.PRIORITY_BULK, applied)
-    await run_many(work, read_items(path), connection, run, tally=JudgeTally(options.floors, applied))
+    await run_many(work, read_json_lines(path, to_item), connection, run, tally=JudgeTally(options.floors, applied))

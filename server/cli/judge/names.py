@@ -1,7 +1,8 @@
-"""Words for what a judgement says, the same in tables, pages and messages; and whether it reaches `--fail-under`."""
+"""Words for what a judgement says, the same in tables, pages and messages: of scores, of claims, and of them all."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -9,7 +10,7 @@ from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
 from precis.words import word_of
 
-from server.cli.judge.floors import Floor
+from server.cli.judge.floors import BEST_SCORE, Floor
 
 framework_word = partial(word_of, pb.JudgeFramework)
 metric_word = partial(word_of, pb.JudgeMetricName)
@@ -52,11 +53,6 @@ def metrics_of(result: pb.JudgeResult) -> Iterator[tuple[MetricKey, pb.JudgeMetr
 def is_partial(framework: pb.FrameworkResult) -> bool:
     """Tells whether a score of a framework comes from a part of the claims."""
     return any(metric.status == pb.JUDGE_METRIC_STATUS_PARTIAL for metric in framework.metrics)
-
-
-def deciding_caps(metric: pb.JudgeMetric) -> list[pb.MetricCap]:
-    """Lists the caps without which the score would be higher, not those on a part of it."""
-    return [cap for cap in metric.caps if cap.lowered and cap.applies_to in ("", WHOLE_SCORE)]
 
 
 def cap_name(cap: pb.MetricCap) -> str:
@@ -111,30 +107,20 @@ def in_words(usage: common_pb2.LlmUsage) -> str:
 
 def breaches_of(result: pb.JudgeResult, floors: Sequence[Floor]) -> list[str]:
     """Lists what is under a floor, for example "ultra hallucination 3.00 < 7"; a score that does not count is."""
-    return [
-        f"{framework_word(framework.framework)} {floor.metric} {shortfall}"
-        for floor in floors
-        for framework in result.frameworks
-        if floor.framework in (None, framework_word(framework.framework))
-        for metric in framework.metrics
-        if metric_word(metric.name) == floor.metric and (shortfall := shortfall_of(metric, floor.score))
-    ]
+    breaches = []
+    for floor in floors:
+        for (framework, name), metric in metrics_of(result):
+            word, score = framework_word(framework), counting_score(metric)
+            if floor.framework not in (None, word) or metric_word(name) != floor.metric:
+                continue
+            if score is None:
+                breaches.append(f"{word} {floor.metric} has no score that counts ({status_name(metric)})")
+            elif score < floor.score:
+                breaches.append(f"{word} {floor.metric} {score:.2f} < {floor.score:g}")
+    return breaches
 
 
-def shortfall_of(metric: pb.JudgeMetric, floor: float) -> str:
-    """Says how a metric falls short; empty when it does not."""
-    score = counting_score(metric)
-    if score is None:
-        return f"has no score that counts ({status_name(metric)})"
-    return f"{score:.2f} < {floor:g}" if score < floor else ""
-
-
-TITLES = {
-    "twin-lock": "Twin-Lock",
-    "judge-lock": "Judge-Lock",
-    "ultra": "Ultra",
-    "bias-toxicity": "Bias and toxicity",
-}
+TITLES = {"twin-lock": "Twin-Lock", "judge-lock": "Judge-Lock", "ultra": "Ultra", "bias-toxicity": "Bias and toxicity"}
 QUOTES_SHOWN = 5  # passages that one metric names
 REFS_SHOWN = 4  # claims that a sentence of the source names at once; more are folded
 SYMBOLS = {"supported": "✓", "partial": "~", "unsupported": "✗"}  # colour is never the only sign
@@ -150,6 +136,84 @@ def label_counts(claims: Iterable[evidence_pb2.Claim]) -> Counter[str]:
     return Counter(label_word(claim.label) for claim in claims)
 
 
+@dataclass(frozen=True, slots=True)
+class ClaimVerdict:
+    """What all claims of a summary amount to.
+
+    Attributes:
+        claim_count: of the summary.
+        unchecked_count: of those, the ones that a bound left unread.
+        unsupported_count: of the checked ones.
+        partial_count: of the checked ones.
+        worst: number of the least probable claim, from 1; None without claims.
+        worst_score: 10 x its probability.
+        reads_nothing: the summary states nothing that could be checked.
+    """
+
+    claim_count: int
+    unchecked_count: int
+    unsupported_count: int
+    partial_count: int
+    worst: int | None
+    worst_score: float | None
+    reads_nothing: bool
+
+    @property
+    def checked_count(self) -> int:
+        """Claims that were checked."""
+        return self.claim_count - self.unchecked_count
+
+    @property
+    def left_out(self) -> str:
+        """Says how many claims were not checked; empty when all were. Stands beside every score that is partial."""
+        return left_out(self.unchecked_count, self.claim_count)
+
+    @property
+    def said(self) -> str:
+        """Says what was read and how much of it is not supported, without a full stop."""
+        if not self.checked_count:
+            return "The summary claims nothing that could be checked" if self.reads_nothing else "No claim was checked"
+        read = "The summary's one claim was" if self.claim_count == 1 else f"All {self.claim_count:,} claims were"
+        if self.unchecked_count:
+            read = f"Only {self.checked_count:,} of the summary's {self.claim_count:,} claims were"
+        kinds = ((self.unsupported_count, "not supported"), (self.partial_count, "supported only in part"))
+        found = " and ".join(f"{count:,} {'is' if count == 1 else 'are'} {kind}" for count, kind in kinds if count)
+        all_supported = "it is supported" if self.checked_count == 1 else "all of these are supported"
+        return f"{read} checked against the source: {found or all_supported}"
+
+    @property
+    def worst_word(self) -> str:
+        """Names the worst claim for what it is."""
+        return "the worst" if self.unsupported_count or self.partial_count else "the least certain"
+
+    def __str__(self) -> str:
+        """Writes the verdict as one sentence of plain text."""
+        if self.worst_score is None:
+            return f"{self.said}."
+        return f"{self.said}; {self.worst_word} is claim {self.worst} with {self.worst_score:.2f} of 10."
+
+
+def left_out(unchecked_count: int, claim_count: int) -> str:
+    """Says how many claims were not checked; empty when all were."""
+    return f"{unchecked_count:,} of {claim_count:,} claims not checked" if unchecked_count else ""
+
+
+def verdict_of(result: pb.JudgeResult) -> ClaimVerdict:
+    """Sums up a judgement whose evidence is there."""
+    claims, omitted = result.evidence.claims, result.evidence.omitted_claim_count
+    counts = label_counts(claims)
+    worst = min(range(len(claims)), key=lambda at: claims[at].probability, default=None)
+    return ClaimVerdict(
+        claim_count=len(claims) + omitted,
+        unchecked_count=omitted,
+        unsupported_count=counts["unsupported"],
+        partial_count=counts["partial"],
+        worst=None if worst is None else worst + 1,
+        worst_score=None if worst is None else BEST_SCORE * claims[worst].probability,
+        reads_nothing=any(one.status == pb.JUDGE_METRIC_STATUS_NO_CLAIMS for _, one in metrics_of(result)),
+    )
+
+
 def title_of(word: str) -> str:
     """Writes a word as a heading."""
     return TITLES.get(word, word.capitalize())
@@ -162,7 +226,8 @@ def remarks_of(metric: pb.JudgeMetric, left_out: str = "") -> list[str]:
         metric: the metric.
         left_out: how many claims were not checked; stands beside a score that is partial.
     """
-    limits = [cap.limit for cap in deciding_caps(metric)]
+    # Caps without which the score would be higher, not those on a part of it.
+    limits = [cap.limit for cap in metric.caps if cap.lowered and cap.applies_to in ("", WHOLE_SCORE)]
     remarks = (
         status_name(metric) if metric.status else "no score that counts",
         left_out if metric.status == pb.JUDGE_METRIC_STATUS_PARTIAL else "",

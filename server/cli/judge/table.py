@@ -1,6 +1,6 @@
 """A judgement on the terminal: the scores, why they are what they are, and the claims without support."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
@@ -8,10 +8,11 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from server.cli.console import Grid, comparison, indented, new_list, new_table, number, shown, titled_list
+from server.cli.console import Grid, comparison, indented, new_table, number, shown, titled_list, to_list
 from server.cli.judge.calibration import Calibration, Verdict
 from server.cli.judge.floors import CLAIMS_SHOWN
 from server.cli.judge.names import (
+    ClaimVerdict,
     add,
     cap_name,
     counting_score,
@@ -19,13 +20,14 @@ from server.cli.judge.names import (
     framework_word,
     in_words,
     is_contradicted,
+    is_supported,
     label_word,
     metric_word,
     mismatch_word,
     models_said,
     remarks_of,
+    verdict_of,
 )
-from server.cli.judge.verdict import ClaimVerdict, differing, doubtful, sentence, verdict_of
 
 QUOTE_LIMIT = 200  # characters of one quoted text
 REASON_LIMIT = 600
@@ -33,38 +35,30 @@ TITLE = "scores   (10 best, 0 worst)"
 LABEL_STYLES = {"supported": "green", "partial": "yellow", "unsupported": "red"}
 
 
-def print_judgement(
-    console: Console, result: pb.JudgeResult, *, is_brief: bool = False, shown_claims: int | None = CLAIMS_SHOWN
+def print_judgements(
+    console: Console, results: Sequence[tuple[str, pb.JudgeResult]], *, is_brief: bool = False
 ) -> None:
-    """Prints the verdict, the scores, their reasons, and the claims that are not supported; None shows all of these."""
-    verdict = verdict_of(result)
-    console.print(sentence(verdict), style="bold", markup=False)
-    console.print(score_table(result, verdict))
-    if not is_brief:
-        for framework in result.frameworks:
-            console.print(reasons(framework))
-        console.print(claim_section(result.evidence.claims, verdict, shown_claims))
-    console.print(footer(result, result.language_model_usage))
-
-
-def print_comparison(
-    console: Console,
-    results: Sequence[tuple[str, pb.JudgeResult]],
-    *,
-    is_brief: bool = False,
-    shown_claims: int | None = CLAIMS_SHOWN,
-) -> None:
-    """Prints the scores of several summaries side by side, and the claims of each that are not supported."""
-    console.print(comparison_table(results))
+    """Prints a judgement, or the scores of several side by side, and the claims of each that are not supported."""
+    (_, first), *others = results
     usage = common_pb2.LlmUsage()
-    for name, result in [] if is_brief else results:
-        console.print(shown(name, style="bold"))
-        verdict = verdict_of(result)
-        console.print(indented(Text(sentence(verdict)), below=1))
-        console.print(indented(claim_section(result.evidence.claims, verdict, shown_claims)))
     for _, result in results:
         add(usage, result.language_model_usage)
-    console.print(footer(results[0][1], usage))
+    if others:
+        console.print(comparison_table(results))
+        for name, result in [] if is_brief else results:
+            verdict = verdict_of(result)
+            console.print(shown(name, style="bold"))
+            console.print(indented(Text(str(verdict)), below=1))
+            console.print(indented(claim_section(result.evidence.claims, verdict)))
+    else:
+        verdict = verdict_of(first)
+        console.print(str(verdict), style="bold", markup=False)
+        console.print(score_table(first, verdict))
+        for framework in [] if is_brief else first.frameworks:
+            console.print(reasons(framework))
+        if not is_brief:
+            console.print(claim_section(first.evidence.claims, verdict))
+    console.print(footer(first, usage))
 
 
 def print_verdicts(console: Console, calibration: Calibration, verdicts: Sequence[tuple[str, Verdict]]) -> None:
@@ -111,46 +105,40 @@ def score_cell(metric: pb.JudgeMetric, *, best: float | None = None, left_out: s
 
 def reasons(framework: pb.FrameworkResult) -> RenderableType:
     """Lists why each metric of a framework has its score, with the caps that hold."""
-    table = new_list()
+    rows = []
     for metric in framework.metrics:
         text = shown(metric.error or metric.reason, limit=REASON_LIMIT, style="red" if metric.error else "")
         for cap in metric.caps:
-            text.append("\n")
-            text.append_text(cap_text(cap))
-        table.add_row(metric_word(metric.name), text)
-    return Group(Text(framework_word(framework.framework), style="bold"), indented(table, below=1))
+            why = shown(cap.reason, limit=QUOTE_LIMIT)
+            without = "" if cap.lowered else " (it was as low without)"
+            text.append_text(Text.assemble("\n", (cap_name(cap), "yellow"), ": ", why, (without, "dim")))
+        rows.append((metric_word(metric.name), text))
+    return Group(Text(framework_word(framework.framework), style="bold"), indented(to_list(rows), below=1))
 
 
-def cap_text(cap: pb.MetricCap) -> Text:
-    """Says which limit holds and why."""
-    reason = shown(cap.reason, limit=QUOTE_LIMIT)
-    return Text.assemble(
-        (cap_name(cap), "yellow"), ": ", reason, ("" if cap.lowered else " (it was as low without)", "dim")
-    )
+def claim_section(claims: Sequence[evidence_pb2.Claim], verdict: ClaimVerdict) -> RenderableType:
+    """Lists the claims that are not supported, worst first, with what the source says.
 
-
-def claim_section(
-    claims: Sequence[evidence_pb2.Claim], verdict: ClaimVerdict, shown_claims: int | None
-) -> RenderableType:
-    """Lists the claims that are not supported, worst first, with what the source says, then those to look at again."""
+    Then those to look at again: supported as a whole, though the source has another number, date or name in a place.
+    """
+    numbered = list(enumerate(claims, start=1))
+    doubtful = sorted((one for one in numbered if not is_supported(one[1])), key=lambda one: one[1].probability)
+    differing = [
+        one
+        for one in numbered
+        if is_supported(one[1]) and any(mismatch.HasField("source") for mismatch in one[1].mismatches)
+    ]
     omitted = f"; {verdict.left_out}" if verdict.left_out else ""
-    headings = {
-        f"Claims that are not supported ({{}} of {len(claims):,}{omitted}), worst first": doubtful(claims),
-        "Supported as a whole, but the source has another value ({}); look at these again": differing(claims),
-    }
-    return Group(
-        *(
-            claim_list(heading.format(f"{len(found):,}"), found, shown_claims)
-            for heading, found in headings.items()
-            if found
-        )
+    sections = (
+        (f"Claims that are not supported ({{}} of {len(claims):,}{omitted}), worst first", doubtful),
+        ("Supported as a whole, but the source has another value ({}); look at these again", differing),
     )
-
-
-def claim_list(heading: str, found: Sequence[tuple[int, evidence_pb2.Claim]], shown_claims: int | None) -> Group:
-    """Lists some claims under a heading."""
-    rows = [(label_text(claim, f"{position} "), claim_text(claim)) for position, claim in found]
-    return titled_list(heading, rows, shown_claims, "--claims all lists them")
+    lists = []
+    for heading, found in sections:
+        rows = [(label_text(claim, f"{position} "), claim_text(claim)) for position, claim in found]
+        if rows:
+            lists.append(titled_list(heading.format(f"{len(rows):,}"), rows, CLAIMS_SHOWN, "--json has all"))
+    return Group(*lists)
 
 
 def label_text(claim: evidence_pb2.Claim, before: str = "") -> Text:
@@ -160,38 +148,22 @@ def label_text(claim: evidence_pb2.Claim, before: str = "") -> Text:
 
 
 def claim_text(claim: evidence_pb2.Claim) -> Text:
-    """Quotes a claim, and what speaks against it."""
-    text = shown(claim.passage.text, limit=QUOTE_LIMIT)
-    for line in (*mismatch_lines(claim), *passage_lines(claim)):
-        text.append("\n")
-        text.append_text(line)
-    return text
-
-
-def mismatch_lines(claim: evidence_pb2.Claim) -> Iterator[Text]:
-    """Yields a line for everything in the claim that the source says otherwise or does not say."""
+    """Quotes a claim, and what speaks against it: words, other values, and the passage of the source that decides."""
+    lines = [shown(claim.passage.text, limit=QUOTE_LIMIT)]
     if words := doubted_words(claim):
         said = ", ".join(f"“{span.text}”" for span in words)
-        yield Text.assemble(("not supported: ", "dim"), shown(said, limit=QUOTE_LIMIT))
+        lines.append(Text.assemble(("not supported: ", "dim"), shown(said, limit=QUOTE_LIMIT)))
     for mismatch in claim.mismatches:
         kind = mismatch_word(mismatch.kind)
         instead = shown(f"“{mismatch.source.text}”") if mismatch.HasField("source") else Text("nothing like it")
-        yield Text.assemble(
-            (f"{kind}: ", "dim"), shown(f"“{mismatch.claim.text}”"), ("; the source has ", "dim"), instead
-        )
-
-
-def passage_lines(claim: evidence_pb2.Claim) -> Iterator[Text]:
-    """Yields the passage of the source that decides: the contradicting one, or else the closest."""
-    if is_contradicted(claim):
-        yield passage_line(f"contradicted ({claim.contradiction:.2f}) by: ", claim.support)
-    elif claim.HasField("support"):
-        yield passage_line(f"closest ({claim.probability:.2f}): ", claim.support)
-
-
-def passage_line(lead: str, passage: common_pb2.TextSpan) -> Text:
-    """Quotes a passage of the source."""
-    return Text.assemble((lead, "dim"), shown(passage.text, limit=QUOTE_LIMIT, style="dim"))
+        between = ("; the source has ", "dim")
+        lines.append(Text.assemble((f"{kind}: ", "dim"), shown(f"“{mismatch.claim.text}”"), between, instead))
+    if is_contradicted(claim) or claim.HasField("support"):
+        lead = f"closest ({claim.probability:.2f}): "
+        if is_contradicted(claim):
+            lead = f"contradicted ({claim.contradiction:.2f}) by: "
+        lines.append(Text.assemble((lead, "dim"), shown(claim.support.text, limit=QUOTE_LIMIT, style="dim")))
+    return Text("\n").join(lines)
 
 
 def footer(result: pb.JudgeResult, usage: common_pb2.LlmUsage) -> Text:

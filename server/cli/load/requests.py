@@ -19,13 +19,7 @@ from server.cli.errors import InputError
 from server.cli.files import parse_message, read_rows
 
 OPEN_INFERENCE = "oip:"
-SHORT_NAMES = {
-    "embed": "Embed",
-    "entail": "Entail",
-    "judge": "Judge",
-    "evaluate": "Evaluate",
-    "summarize": "Summarize",
-}
+SHORT_NAMES = {"embed": "Embed", "entail": "Entail", "judge": "Judge", "evaluate": "Evaluate", "summarize": "Summarize"}
 
 _SUBJECTS = ("north bridge", "old harbour", "city library", "water plant", "night train", "east tunnel", "ferry")
 _VERBS = ("closes", "opens", "is rebuilt", "is inspected", "moves")
@@ -106,21 +100,19 @@ _MADE_UP: dict[str, Callable[[int], Message]] = {
 def _open_inference(name: str, data: Path | None) -> LoadTarget:
     """Finds a model of any server that speaks the Open Inference Protocol."""
     model = name.removeprefix(OPEN_INFERENCE)
-    service = open_inference_pb2.DESCRIPTOR.services_by_name["GRPCInferenceService"]
-    path = rpc_path(service, "ModelInfer")
+    path = rpc_path(open_inference_pb2.DESCRIPTOR.services_by_name["GRPCInferenceService"], "ModelInfer")
     if data is not None:
         requests = read_rows(data, lambda fields, _: _tensors(model, fields))
         return LoadTarget(name, path, is_stream=False, make=_cycle(requests), distinct_count=len(requests))
     if model not in _TEXTS:
         raise InputError(f"{name} needs --data FILE: a request a line, as the protocol's JSON has it")
-    return LoadTarget(
-        name, path, is_stream=False, make=lambda number: _texts(model, _TEXTS[model](number)), distinct_count=0
-    )
 
+    def make(number: int) -> Message:
+        columns = _TEXTS[model](number).items()
+        inputs = [{"name": name, "datatype": "BYTES", "shape": [1, 1], "data": [text]} for name, text in columns]
+        return _tensors(model, {"inputs": inputs})
 
-def _texts(model: str, columns: dict[str, str]) -> Message:
-    inputs = [{"name": name, "datatype": "BYTES", "shape": [1, 1], "data": [text]} for name, text in columns.items()]
-    return _tensors(model, {"inputs": inputs})
+    return LoadTarget(name, path, is_stream=False, make=make, distinct_count=0)
 
 
 _CONTENTS = {

@@ -19,7 +19,7 @@ from inference.core.library import load_library
 from inference.core.packed_file import CORE_FILE
 from inference.errors import InferenceError
 from inference.models.directory import ListedModel, ModelDirectory, list_models
-from inference.models.manifest import Manifest, Task
+from inference.models.manifest import Task
 from server.cli.console import Grid, output_console, print_json, print_note
 from server.cli.errors import CliError, NegativeAnswer
 from server.cli.progress import MEBIBYTE, Progress, State
@@ -133,19 +133,15 @@ def to_fields(model: ListedModel) -> dict[str, Any]:
     }
 
 
-def precisions(manifest: Manifest) -> str:
-    """Names the arithmetic of the core, where a model is packed, and that of ONNX Runtime."""
-    return f"{manifest.core}, or {manifest.precision}" if manifest.core else manifest.precision
-
-
 def models_grid(models: tuple[ListedModel, ...]) -> Grid:
     """Builds the table."""
     rows = []
     for model in models:
         manifest, status = model.manifest, Text(model.status, "green" if model.status == OK else "red")
         facts = ("",) * 5
-        if manifest:
-            facts = (manifest.name, manifest.revision, precisions(manifest), manifest.license, str(manifest.max_tokens))
+        if manifest:  # with the arithmetic of the core, where it is packed, and that of ONNX Runtime
+            precision = f"{manifest.core}, or {manifest.precision}" if manifest.core else manifest.precision
+            facts = (manifest.name, manifest.revision, precision, manifest.license, str(manifest.max_tokens))
         rows.append((model.role, *facts, f"{model.size_bytes / MEBIBYTE:.1f}", status))
     headings = ("role", "name", "revision", "precision", "license", ">tokens", ">MiB", "status")
     return Grid(headings, rows, 60)

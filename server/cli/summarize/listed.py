@@ -6,14 +6,13 @@ from pathlib import Path
 
 from precis.calls import get_summary
 from precis.v1 import summarize_pb2 as pb
-from precis.words import Priority, word_of
+from precis.words import word_of
 
 from server.cli.connection import CommandClient
 from server.cli.console import Grid, output_console, print_json, shown
 from server.cli.files import to_json_fields
 from server.cli.options import BudgetOptions, SummaryOptions, TargetOptions
-from server.cli.summarize.ordered import to_budget, to_options
-from server.cli.summarize.run import follow, write_summary
+from server.cli.summarize.run import follow, to_budget, to_options, write_summary
 from server.cli.summarize.source import read_document
 from server.cli.summarize.view import flawed, print_warnings
 
@@ -22,14 +21,13 @@ _MOST_OF_A_PAGE = 1_000
 
 
 async def submit_each(
-    client: CommandClient, paths: Sequence[Path], options: SummaryOptions, budget: BudgetOptions, *, is_urgent: bool
+    client: CommandClient, paths: Sequence[Path], options: SummaryOptions, budget: BudgetOptions
 ) -> None:
     """Queues a summary of each path; a folder is one document. Prints ids and names."""
     asked, bounds = to_options(options), to_budget(budget)
     documents = [read_document([path]) for path in paths]  # all are read before the first is sent
-    priority: Priority = "interactive" if is_urgent else "bulk"
     for document in documents:
-        queued = await client.submit_summary(document, options=asked, budget=bounds, priority=priority)
+        queued = await client.submit_summary(document, options=asked, budget=bounds)
         sys.stdout.write(f"{queued.summary_id}  {shown(document.name, limit=_NAME_CHARS)}\n")
 
 
@@ -46,12 +44,9 @@ async def list_summaries(client: CommandClient, most: int, *, as_json: bool) -> 
     if as_json:
         print_json(to_json_fields(pb.ListSummariesResponse(summaries=entries, next_page_token=token)))
         return
-    rows = [(one.summary_id, status_of(one), _asked(one), one.document_name) for one in entries]
+    times = [f"{one.created.ToDatetime():%Y-%m-%d %H:%M}" if one.HasField("created") else "-" for one in entries]
+    rows = [(one.summary_id, status_of(one), at, one.document_name) for one, at in zip(entries, times, strict=True)]
     output_console().print(Grid(("id", "status", "asked for", "document"), rows, _NAME_CHARS).to_table())
-
-
-def _asked(entry: pb.SummaryEntry) -> str:
-    return f"{entry.created.ToDatetime():%Y-%m-%d %H:%M}" if entry.HasField("created") else "-"
 
 
 def status_of(entry: pb.SummaryEntry) -> str:

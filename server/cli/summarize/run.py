@@ -3,9 +3,11 @@
 import asyncio
 import re
 import sys
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from precis import AsyncSummaryStream, RetryPolicy, cite_pages
 from precis.calls import get_summary
@@ -15,12 +17,10 @@ from precis.v1 import summarize_pb2 as pb
 from server.cli.connection import CommandClient, open_client
 from server.cli.console import output_console, print_note, to_json_document
 from server.cli.errors import CliError, InputError, NegativeAnswer
-from server.cli.files import result_file, to_json_fields
+from server.cli.files import read_text, result_file, to_json_fields
 from server.cli.options import BudgetOptions, Connection, SummaryOptions, TargetOptions
-from server.cli.progress import Progress, is_live
-from server.cli.summarize.ordered import to_budget, to_options
+from server.cli.progress import Progress
 from server.cli.summarize.report import render_summary
-from server.cli.summarize.source import read_document
 from server.cli.summarize.view import ProgressView, ending, flawed, print_plan
 
 LAYER_FILES = ("overview.md", "summary.md", "extraction.md")
@@ -39,12 +39,38 @@ def open_summaries(
     return open_client(connection, timeout_s or PLAN_TIMEOUT_S, BEGIN_TWICE)
 
 
+def to_budget(options: BudgetOptions) -> pb.SummaryBudget | None:
+    """Gives the bounds as a message; None without any."""
+    bounds = {name: value for name, value in asdict(options).items() if value is not None}
+    return pb.SummaryBudget(**bounds) if bounds else None
+
+
+def to_options(options: SummaryOptions) -> pb.SummarizeOptions:
+    """Gives the options as a message. Raises InputError for what excludes each other."""
+    if sum(choice is not None for choice in (options.words, options.tokens, options.share, options.detail)) > 1:
+        raise InputError("give one of --words, --tokens, --share and --detail")
+    chosen: dict[str, Any] = {
+        "max_iterations": options.iterations,
+        "target_words": options.words,
+        "target_tokens": options.tokens,
+        "target_share": options.share,
+        "detail": options.detail and pb.SummaryDetail.Value(f"SUMMARY_DETAIL_{options.detail.upper()}"),
+        "focus": options.focus,
+        "language": options.language,
+        "instructions": options.instructions,
+        "json_schema": read_text(options.json_schema) if options.json_schema else None,
+        "form": options.form and pb.SummaryForm.Value(f"SUMMARY_FORM_{options.form.upper()}"),
+    }
+    chosen = {name: value for name, value in chosen.items() if value is not None}
+    audience = pb.SummaryType.Value(f"SUMMARY_TYPE_{options.audience.upper()}")
+    return pb.SummarizeOptions(summary_type=audience, **chosen)
+
+
 async def plan_document(
-    paths: Sequence[Path], options: SummaryOptions, client: CommandClient, target: TargetOptions
+    document: pb.Document, options: pb.SummarizeOptions, client: CommandClient, target: TargetOptions
 ) -> None:
     """Counts the calls and prints them. Raises CliError."""
-    asked = to_options(options)
-    plan = await client.plan_summary(read_document(paths), options=asked)
+    plan = await client.plan_summary(document, options=options)
     with result_file(target.output) as file:
         if target.is_json:
             (file or sys.stdout).write(to_json_document(to_json_fields(plan)))
@@ -52,30 +78,12 @@ async def plan_document(
             print_plan(output_console(file), plan)
 
 
-def begin(
-    document: pb.Document,
-    options: SummaryOptions,
-    budget: BudgetOptions,
-    client: CommandClient,
-    *,
-    key: str,
-    timeout_s: float | None,
-) -> AsyncSummaryStream:
-    """Begins a summary. Raises InputError."""
-    return client.summarize(
-        document,
-        options=to_options(options),
-        budget=to_budget(budget),
-        idempotency_key=key,
-        include_draft=is_live(),
-        timeout_s=timeout_s,
-    )
-
-
 async def write_summary(
     coming: Awaitable[pb.Summary], client: CommandClient, target: TargetOptions, document: pb.Document | None = None
 ) -> None:
     """Waits for a summary and writes it, also a partial one; that is a CliError then.
+
+    A flawed one is a NegativeAnswer, where that is asked for.
 
     Args:
         document: the source, for a report; None: the server is asked for it.
@@ -94,11 +102,6 @@ async def write_summary(
     if summary.status != pb.SUMMARY_STATUS_DONE:
         print_note(how_to_resume(summary.summary_id, client))
         raise CliError(f"the summary is partial: {summary.failure.message or 'it is not done'}")
-    check_flaws(summary, target)
-
-
-def check_flaws(summary: pb.Summary, target: TargetOptions) -> None:
-    """Raises NegativeAnswer for a flawed summary, where that is asked for."""
     if target.fail_flawed and summary.trust.flaw_count:
         raise NegativeAnswer(f"the summary is {flawed(summary.trust.flaw_count)}")
 

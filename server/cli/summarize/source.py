@@ -32,8 +32,10 @@ def read_document(paths: Sequence[Path]) -> pb.Document:
     files = list_files(paths)
     if len(files) == 1 and not paths[0].is_dir():
         return _read_one(files[0])
-    root = _common_folder(files)
-    name = _folder_name(paths[0]) if len(paths) == 1 else f"{document_name(files[0])} and {len(files) - 1} more"
+    root = Path(os.path.commonpath([file.absolute().parent for file in files]))
+    name = f"{document_name(files[0])} and {len(files) - 1} more"
+    if len(paths) == 1:
+        name = to_id(paths[0].resolve().name) or "documents"
     parts = [section for path in files if (section := _as_section(path, root))]
     if not parts:
         raise InputError(f"none of the {len(files)} files holds text")
@@ -121,11 +123,3 @@ def _lowered(text: str) -> str:
         marks = None if is_code else _HEADING.match(line)
         lines.append("#" * min(6, marks.end() + 2) + line[marks.end() :] if marks else line)
     return "\n".join(lines)
-
-
-def _common_folder(files: Sequence[Path]) -> Path:
-    return Path(os.path.commonpath([file.absolute().parent for file in files]))
-
-
-def _folder_name(path: Path) -> str:
-    return to_id(path.resolve().name) or "documents"

@@ -32,7 +32,7 @@ class ProgressView:
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
         self._resumed_id = ""
-        self._text = self._awaited = ""
+        self._awaited = ""
         self._warnings: set[str] = set()
         progress.update(State("starting"))
 
@@ -42,55 +42,51 @@ class ProgressView:
         self._progress.touch()
         if self._resumed_id and kind != "summary":  # else it has ended before
             print_note(f"Summary {self._resumed_id} goes on.")
-        self._resumed_id = ""
-        if kind == "accepted" and event.accepted.is_resumed:
-            self._resumed_id = event.accepted.summary_id
-        elif kind == "accepted":
-            print_note(f"Summary {event.accepted.summary_id} begins.")
-        elif kind == "plan":
-            self._name_writer(event.plan.plan)
-        elif kind == "draft":
-            self._read(event.draft)
-        elif kind in {"warning", "summary"}:
-            self._warn(event)
-        elif kind == "layers" and event.layers.overview:
-            print_note(f"Overview: {event.layers.overview}")
-        elif kind == "reflect" and event.reflect.begins_again:
-            print_note(f"The critic is not content with iteration {event.reflect.iteration}: another one begins.")
-        if kind in WITH_PROGRESS:
-            self._move(getattr(event, kind).progress)
-
-    def _name_writer(self, plan: pb.SummaryPlan) -> None:
-        if plan.writer_kind == pb.WRITER_KIND_LANGUAGE_MODEL:
+        self._resumed_id = event.accepted.summary_id if event.accepted.is_resumed else ""
+        if note := note_of(event):
+            print_note(note)
+        if kind == "plan" and event.plan.plan.writer_kind == pb.WRITER_KIND_LANGUAGE_MODEL:
             self._awaited = "the language model"
-        elif plan.writer_kind == pb.WRITER_KIND_EXTRACTIVE:
-            print_note("The server has no language model (PRECIS_LLM__BASE_URL): it chooses sentences instead.")
-
-    def _read(self, piece: pb.SummaryDraft) -> None:
-        """Shows the text as it is written, and says that nobody has checked it."""
-        self._text = piece.text if piece.begins_anew else self._text + piece.text
-        title = "Checked text" if piece.is_checked else "Draft, not checked yet"
-        self._progress.show_text(f"{title}, iteration {piece.iteration}", self._text)
-
-    def _warn(self, event: pb.SummaryEvent) -> None:
-        """Tells a warning, or at the end those of a summary that nobody has told."""
-        if event.HasField("summary"):
+        elif kind == "warning":
+            self._warnings.add(event.warning.message)
+        elif kind == "summary":
             print_warnings(event.summary, self._warnings)
-            return
-        self._warnings.add(event.warning.message)
-        print_note(f"warning: {event.warning.message}")
+        if kind in WITH_PROGRESS:
+            self._progress.update(to_state(getattr(event, kind).progress, self._awaited))
 
-    def _move(self, progress: pb.SummaryProgress) -> None:
-        state = State(
-            PHASES.get(progress.phase, "working"),
-            progress.calls_done,
-            progress.calls_total,
-            "calls",
-            describe(progress),
-            progress.eta.ToTimedelta().total_seconds() if progress.HasField("eta") else None,
-            self._awaited,
-        )
-        self._progress.update(state)
+
+def note_of(event: pb.SummaryEvent) -> str:
+    """Says what an event tells beside the progress; empty for most."""
+    match event.WhichOneof("event"):
+        case "accepted" if not event.accepted.is_resumed:
+            return f"Summary {event.accepted.summary_id} begins."
+        case "plan" if event.plan.plan.writer_kind == pb.WRITER_KIND_EXTRACTIVE:
+            return "The server has no language model (PRECIS_LLM__BASE_URL): it chooses sentences instead."
+        case "warning":
+            return f"warning: {event.warning.message}"
+        case "layers" if event.layers.overview:
+            return f"Overview: {event.layers.overview}"
+        case "reflect" if event.reflect.begins_again:
+            return f"The critic is not content with iteration {event.reflect.iteration}: another one begins."
+    return ""
+
+
+def to_state(progress: pb.SummaryProgress, awaited: str = "") -> State:
+    """Says how far a summary is: phase, calls, tokens, and calls per second of this run."""
+    usage, seconds = progress.usage, progress.elapsed.ToTimedelta().total_seconds()
+    details = [f"{usage.prompt_tokens + usage.completion_tokens:,} tokens"]
+    made = progress.calls_done - progress.calls_reused
+    if made > 0 and usage.calls and seconds > 0:
+        details.append(f"{usage.calls / seconds:.1f} calls/s")
+    return State(
+        PHASES.get(progress.phase, "working"),
+        progress.calls_done,
+        progress.calls_total,
+        "calls",
+        "  ".join(details),
+        progress.eta.ToTimedelta().total_seconds() if progress.HasField("eta") else None,
+        awaited,
+    )
 
 
 def print_warnings(summary: pb.Summary, told: Collection[str] = ()) -> None:
@@ -100,16 +96,6 @@ def print_warnings(summary: pb.Summary, told: Collection[str] = ()) -> None:
         print_note(f"warning: {message}")
     if len(messages) > _MOST_WARNINGS:
         print_note(f"and {len(messages) - _MOST_WARNINGS} more warnings: --json has them")
-
-
-def describe(progress: pb.SummaryProgress) -> str:
-    """Says what stands behind the bar: tokens, and calls per second of this run."""
-    usage, seconds = progress.usage, progress.elapsed.ToTimedelta().total_seconds()
-    parts = [f"{usage.prompt_tokens + usage.completion_tokens:,} tokens"]
-    made = progress.calls_done - progress.calls_reused
-    if made > 0 and usage.calls and seconds > 0:
-        parts.append(f"{usage.calls / seconds:.1f} calls/s")
-    return "  ".join(parts)
 
 
 def flawed(count: int) -> str:

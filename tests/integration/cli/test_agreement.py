@@ -86,8 +86,6 @@ async def test_a_calibration_gives_verdicts_and_decides_the_exit_code(judge: Scr
     )
     assert (single.code, single.err) == (0, "")
     assert "pass from" in single.out
-    refused = await precis("judge", items, *applied, "--json", "--any-models")
-    assert refused.code == 1
 
 
 async def test_a_text_that_is_not_english_ends_neither_a_calibration_nor_its_use(
@@ -121,20 +119,19 @@ async def test_results_that_fell_are_a_regression(judge: ScriptedJudge, tmp_path
     before, after = [4 + number / 5 for number in range(20)], [3.5 + number / 5 for number in range(20)]
     items, results, page = tmp_path / "items.jsonl", tmp_path / "a.jsonl", tmp_path / "out.html"
     assert (await precis("judge", written(items, rows(before)), "-o", results, "-a", judge.address)).code == 0
-    judged = judge.seen.total()
-    fallen = written(tmp_path / "b.jsonl", rows(after))
-    ended = await precis("compare", results, fallen, "--report", page, "-a", judge.address)
+    fallen = tmp_path / "b.jsonl"
+    assert (await precis("judge", written(items, rows(after)), "-o", fallen, "-a", judge.address)).code == 0
+    ended = await precis("compare", results, fallen, "--report", page)
     assert ended.code == 1
-    assert judge.seen.total() == judged + 20  # only the file that has no results
     assert ended.err.splitlines()[-1] == "precis: Regression beyond 0 points at 95% confidence."
     assert "-0.50" in ended.out
     assert "Regression beyond 0 points" in page.read_text(encoding="utf-8")
-    tolerant = await precis("compare", results, fallen, "--tolerance", 0.6, "--json", "-a", judge.address)
+    tolerant = await precis("compare", results, fallen, "--tolerance", 0.6, "--json")
     assert tolerant.code == 0
     found = json.loads(tolerant.out)
     assert (found["is_regression"], found["all"]["losses"], len(found["categories"])) == (False, 20, 2)
     assert {flip["id"] for flip in found["flips"]} == {"5", "6", "7"}
-    better = await precis("compare", fallen, results, "-a", judge.address)
+    better = await precis("compare", fallen, results)
     assert better.code == 0
 
 

@@ -114,19 +114,21 @@ async def test_a_summary_is_assessed_with_its_source(app: App, tmp_path: Path) -
     assert outcome.synthesis.final_answer
 
 
-async def test_the_limit_of_replanning_is_an_option(app: App, picture: Path) -> None:
-    arguments = ("assess", "-q", "Rate it.", "-i", picture, "--scope", "zebra", "--json", "-a", app.address)
-    once, never = await precis(*arguments), await precis(*arguments, "--replans", 0)
+async def test_the_limit_of_replanning_stands_in_the_file(app: App, tmp_path: Path, picture: Path) -> None:
+    file = written(tmp_path / "request.json", {"options": {"max_replan_iterations": 0}})
+    arguments = ("-q", "Rate it.", "-i", picture, "--scope", "zebra", "--json", "-a", app.address)
+    once, never = await precis("assess", *arguments), await precis("assess", file, *arguments)
     assert [json.loads(ended.out)["iteration_count"] for ended in (once, never)] == [1, 0]
     assert "again, for: no analysis of zebra" in once.err
     assert "again" not in never.err
 
 
-async def test_a_model_that_fails_is_told_and_is_no_error(start: Start, evidence: Path) -> None:
+async def test_a_model_that_fails_is_told_and_is_no_error(start: Start, evidence: Path, tmp_path: Path) -> None:
+    without = written(tmp_path / "without.json", EVIDENCE | {"options": {"use_language_model": False}})
     async with ScriptedEndpoint(Script(replies=(Reply("", "I cannot help with that."),))) as endpoint:
         async with start(llm={"base_url": endpoint.base_url, "model": "scripted", **QUICK}) as app:
             ended = await precis("synthesize", evidence, "-a", app.address)
-            alone = await precis("synthesize", evidence, "--no-llm", "-a", app.address)
+            alone = await precis("synthesize", without, "-a", app.address)
         requests = endpoint.log.requests.total()
     assert (ended.code, alone.code, requests) == (0, 0, 3)
     assert "degraded: invalid_answer" in ended.out

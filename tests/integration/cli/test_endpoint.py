@@ -78,33 +78,6 @@ async def test_other_settings_hold(tmp_path: Path, manual: Path) -> None:
     assert (ended.code, endpoint.log.peak_in_flight) == (0, 1)
 
 
-async def test_a_terminal_shows_the_text_while_it_is_written(tmp_path: Path, manual: Path) -> None:
-    async with ScriptedEndpoint(Script(replies=(PASS,), author=write)) as endpoint:
-        endpoint.piece_gate.clear()
-        terminal, end = os.openpty()
-        variables = {name: value for name, value in os.environ.items() if not name.startswith("PRECIS_")}
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "precis", "summarize", str(manual)),
-            *("--endpoint", endpoint.base_url, "--model", "scripted"),
-            stdout=asyncio.subprocess.PIPE,
-            stderr=end,
-            env=variables
-            | {"PRECIS_SUMMARY_STORAGE__DIRECTORY": str(tmp_path / "summaries"), "TERM": "xterm", "COLUMNS": "100"},
-        )
-        os.close(end)
-        reader = asyncio.StreamReader()
-        protocol = asyncio.StreamReaderProtocol(reader)
-        await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, os.fdopen(terminal, "rb", buffering=0))
-        shown = await reader.readuntil(b"Draft, not checked yet, iteration 1:")
-        shown += await reader.readuntil(b"Torque bolt")
-        assert endpoint.log.in_flight == 1  # the text is not whole yet
-        endpoint.piece_gate.set()
-        assert process.stdout is not None
-        out = await process.stdout.read()
-        assert await process.wait() == 0
-    assert out.startswith(b"Torque bolt B-1 to 10 Nm.")
-
-
 async def test_ctrl_c_says_how_to_go_on_here(tmp_path: Path, manual: Path) -> None:
     async with ScriptedEndpoint(Script(replies=(PASS,), author=write)) as endpoint:
         endpoint.gate.clear()

@@ -50,9 +50,9 @@ async def test_lines_are_judged_and_never_more_than_allowed_at_once(judge: Scrip
 
 
 async def test_options_reach_the_server(judge: ScriptedJudge, tmp_path: Path) -> None:
-    (tmp_path / "a.source.txt").write_text("Source.", encoding="utf-8")
-    (tmp_path / "a.summary.txt").write_text("Summary.", encoding="utf-8")
-    ended = await precis("judge", tmp_path, "-f", "ultra", "-f", "ultra", "--no-llm", "-a", judge.address)
+    items = tmp_path / "items.jsonl"
+    items.write_text(lines_of("Summary."), encoding="utf-8")
+    ended = await precis("judge", items, "-f", "ultra", "-f", "ultra", "--no-llm", "-a", judge.address)
     assert ended.code == 0
     request = judge.requests["Summary."]
     assert (request.source, request.summary) == ("Source.", "Summary.")

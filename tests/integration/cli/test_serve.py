@@ -31,11 +31,10 @@ async def test_serve_names_what_keeps_it_from_starting(app: App, tmp_path: Path)
     for arguments, message in (
         (["--port", port], "the port is in use"),
         (["--port", "0", "--models-dir", tmp_path], "run `precis models install`"),
-        (["--log-level", "loud"], "PRECIS_LOG__LEVEL"),
         (["--settings", broken], "cannot read the settings file"),
     ):
         storage = str(tmp_path / "summaries")
-        ended = await precis("serve", "--metrics-port", "0", *arguments, PRECIS_SUMMARY_STORAGE__DIRECTORY=storage)
+        ended = await precis("serve", *arguments, PRECIS_METRICS__PORT="0", PRECIS_SUMMARY_STORAGE__DIRECTORY=storage)
         assert ended.code == 2
         assert message in ended.err.splitlines()[-1]
         assert "Traceback" not in ended.err

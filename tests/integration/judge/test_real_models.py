@@ -122,7 +122,7 @@ async def test_a_proposed_reference_ranks_a_faithful_summary_above_an_invented_o
     address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     gold, connection = tmp_path / "gold.json", Connection(address)
-    await propose_gold(ARTICLES / "article.txt", gold, connection, category="News", timeout_s=60)
+    await propose_gold(ARTICLES / "article.txt", gold, connection, timeout_s=60)
     document = json.loads(gold.read_text())
     reference = GoldStandardSummary(**document["datum"]["summary"])
     assert "The gate protects 1,260 houses and shops." in reference.key_facts

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 from precis.v1 import judge_pb2 as pb
+from precis.v1 import synthesis_pb2
 
 from server.cli.agreement.compare import read_scores
 from server.cli.agreement.labels import read_labels
 from server.cli.agreement.terms import Scale
 from server.cli.assess.question import QuestionOptions
-from server.cli.assess.run import synthesize_request
+from server.cli.assess.run import asking
 from server.cli.errors import InputError
 from server.cli.evaluate.files import read_candidates
 from server.cli.files import MAX_DEPTH, MAX_DIGITS, parse_message, parse_object
@@ -27,7 +28,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "results": lambda path: read_scores(path, ScoreKind()),
     "calibration": read_calibration,
     "evaluation": lambda path: read_candidates(path, []),
-    "evidence": lambda path: synthesize_request(path, QuestionOptions()),
+    "evidence": lambda path: asking(synthesis_pb2.SynthesizeRequest(), path, QuestionOptions()),
     "requests": lambda path: find_target("judge", path),
 }
 

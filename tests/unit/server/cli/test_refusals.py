@@ -42,7 +42,8 @@ REFUSED = {
     "calibrate labels.jsonl --policy lenient -m coverage": "--policy lenient",
     "calibrate labels.jsonl --resume": "--resume needs --results",
     "calibrate x -o x": "x is named twice",
-    "compare labels.jsonl none.jsonl": "cannot read none.jsonl",
+    "compare labels.jsonl none.jsonl": "result: expected what precis judge --output writes",
+    "compare none.jsonl labels.jsonl": "cannot read none.jsonl",
     "compare a b --report a": "a is named twice",
     "compare a b --calibration none.json": "cannot read none.json",
     "summarize": "name a FILE",
@@ -55,7 +56,6 @@ REFUSED = {
     "summarize one.txt --endpoint ftp://x --model m": "http:// or https://",
     f"summarize one.txt {HERE} -a h:1": "leave --address out",
     f"summarize one.txt {HERE} --api-key-file none": "none",
-    f"summarize one.txt {HERE} --key {'k' * 201}": "idempotency_key",
 }
 UNREACHED = (
     "health",

@@ -11,13 +11,17 @@ from precis.v1 import common_pb2
 from precis.v1 import judge_pb2 as pb
 from rich.console import Console
 
-from server.cli.agreement.calibrate import JudgedRows, print_calibration, render_calibration
-from server.cli.agreement.calibration_report import CalibrationReport, to_fields
+from server.cli.agreement.calibrate import (
+    CalibrationReport,
+    JudgedRows,
+    print_calibration,
+    render_calibration,
+    to_fields,
+)
 from server.cli.agreement.labels import LabelRow
 from server.cli.agreement.terms import CalibrateOptions
 from server.cli.errors import CliError, InputError
-from server.cli.judge.items import Item
-from server.cli.judge.judgements import JudgeAnswer
+from server.cli.judge.items import Item, JudgeAnswer
 from tests.judgements import foreign_judgement, judgement
 from tests.unit.server.cli.page.report_page import one, read_page
 from tests.unit.server.cli.page.test_page import HOSTILE, poison

@@ -10,18 +10,15 @@ from precis.v1 import judge_pb2 as pb
 from rich.console import Console
 
 from server.cli.agreement.compare import (
-    ScoreReader,
-    print_comparison,
-    read_scores,
-    render_comparison,
-    to_result,
-)
-from server.cli.agreement.comparison_report import (
     ABSTAINED,
     ComparisonReport,
     Scores,
+    print_comparison,
+    read_scores,
+    render_comparison,
     report_of,
     to_fields,
+    to_result,
 )
 from server.cli.agreement.terms import CompareOptions
 from server.cli.errors import InputError
@@ -37,7 +34,7 @@ MARKUP = "[bold red]x[/] [/nonsense] \x1b[31m"
 
 def scores(path: Path, values: Sequence[float | None], category: str = "") -> Scores:
     names = [f"item {number:02}" for number in range(len(values))]
-    return Scores(path, dict(zip(names, values, strict=True)), dict.fromkeys(names, category))
+    return Scores(path, ScoreKind(), dict(zip(names, values, strict=True)), dict.fromkeys(names, category))
 
 
 def compared(
@@ -85,7 +82,8 @@ def test_items_of_one_file_alone_are_refused_or_left_out() -> None:
     with pytest.raises(InputError, match=r"1 items are only in a.jsonl, 0 only in b.jsonl: give --common"):
         compared([1, 2], [1])
     found = compared([1, 2], [1], is_common=True)
-    assert (len(found.studies), found.studies[0].count, found.only_first) == (1, 1, ["item 01"])
+    assert found.whole is not None
+    assert (found.whole.count, found.categories, found.only_first) == (1, [], ["item 01"])
     assert "1 items are in one file only" in printed(found)
     with pytest.raises(InputError, match="no item with two scores"):
         compared([None], [3])
@@ -106,7 +104,8 @@ def with_lost(
 
 def test_items_that_lost_their_score_are_a_regression_and_listed() -> None:
     found = with_lost([3, 9, 6, 7, None], [None, None, 6, 7, None])
-    assert (found.studies[0].count, found.has_fallen, found.is_regression) == (2, False, True)
+    assert found.whole is not None
+    assert (found.whole.count, found.has_fallen, found.is_regression) == (2, False, True)
     assert [(one.id, one.first, one.passed) for one in found.lost] == [("item 01", 9, True), ("item 00", 3, False)]
     text = printed(found)
     assert "3 items have no score that counts on one side, and are left out of the means: unsupported language." in text
@@ -147,18 +146,16 @@ def result_line(item_id: str, score: object = 7.5, **fields: object) -> dict[str
     return {"id": item_id, "item_sha256": "0", "result": result, **fields}
 
 
-def read(tmp_path: Path, *lines: dict[str, object], kind: ScoreKind | None = None) -> ScoreReader:
+def read(tmp_path: Path, *lines: dict[str, object], kind: ScoreKind | None = None) -> Scores:
     path = tmp_path / "results.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     return read_scores(path, kind or ScoreKind())
 
 
-def test_results_are_read_and_items_wait_to_be_judged(tmp_path: Path) -> None:
-    item: dict[str, object] = {"id": "two", "source": "S.", "summary": "T."}
-    found = read(tmp_path, result_line("one", category="news"), item)
-    assert found.scores == {"one": 7.5}
+def test_results_are_read(tmp_path: Path) -> None:
+    found = read(tmp_path, result_line("one", category="news"), result_line("two"))
+    assert found.scores == {"one": 7.5, "two": 7.5}
     assert found.categories == {"one": "news", "two": ""}
-    assert [one.id for one in found.waiting] == ["two"]
     assert len(found.identities) == 1
     twin = ScoreKind(FrameworkChoice.TWIN_LOCK, MetricChoice.COVERAGE)
     assert read(tmp_path, result_line("one"), kind=twin).scores == {"one": 4.0}
@@ -187,7 +184,7 @@ def test_a_result_that_no_model_read_is_no_other_judge(tmp_path: Path) -> None:
         (result_line("two", "NaN"), "result.frameworks: expected a score from 0 to 10, got nan"),
         (result_line("two", 11), "result.frameworks: expected a score from 0 to 10, got 11"),
         (result_line("one"), "id: the same as in line 1"),
-        ({"id": "two", "source": "S."}, "summary: expected a text, got nothing"),
+        ({"id": "two", "source": "S."}, "result: expected what precis judge --output writes, got nothing"),
     ],
 )
 def test_a_bad_line_is_named_with_its_field(tmp_path: Path, line: dict[str, object], message: str) -> None:

@@ -11,7 +11,7 @@ from precis.v1 import summarize_pb2 as summaries
 
 from server.cli.connection import CommandClient
 from server.cli.errors import CliError
-from server.cli.evaluate.gold import WISHES, GoldProposal, print_proposal, write_source
+from server.cli.evaluate.gold import WISHES, print_proposal, write_source
 
 ENTRY = pb.GoldStandardEntry(source_id="report.txt", text="The gate held.")
 
@@ -73,12 +73,12 @@ async def test_a_partial_summary_makes_no_reference() -> None:
 def test_what_is_left_out_is_said_and_texts_cannot_drive_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     claim = evidence_pb2.Claim(probability=0.2)
     claim.passage.text, claim.support.text = "It cost\x1b[31m 61 million.", "It cost 51 million."
-    datum = pb.GoldStandardDatum(entry=ENTRY, summary=pb.GoldStandardSummary(main_theme="A gate.", summary="It held."))
-    print_proposal(GoldProposal(datum, [claim]), Path("gold.json"))
+    reference = pb.GoldStandardSummary(main_theme="A gate.", summary="It held.")
+    print_proposal(reference, [claim], Path("gold.json"))
     shown = capsys.readouterr()
     assert "left out, not supported (0.20): It cost" in shown.err
     assert "closest: It cost 51 million." in shown.err
     assert "No key facts" in shown.err
     assert "\x1b" not in shown.out + shown.err
-    print_proposal(GoldProposal(datum, []), None)
+    print_proposal(reference, [], None)
     assert capsys.readouterr().out == ""  # there stands the JSON

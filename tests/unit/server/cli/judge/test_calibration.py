@@ -109,10 +109,10 @@ def test_the_worst_claims_come_first_and_forgiven_ones_last() -> None:
 def test_a_file_comes_back_and_its_framework_judges_too(tmp_path: Path) -> None:
     path = written(tmp_path)
     assert json.loads(path.read_text())["models"] == [model.model_dump() for model in read_calibration(path).models]
-    applied = applied_calibration(path, any_models=False)
+    applied = applied_calibration(path)
     work = to_work(JudgeOptions([FrameworkChoice.TWIN_LOCK]), common_pb2.PRIORITY_BULK, applied)
     assert work.terms[:2] == (FrameworkChoice.TWIN_LOCK, FrameworkChoice.ULTRA)
-    assert applied_calibration(None, any_models=False) is None
+    assert applied_calibration(None) is None
 
 
 @pytest.mark.parametrize(
@@ -145,17 +145,16 @@ def test_a_verdict_has_score_and_probability(tmp_path: Path) -> None:
     assert applied.verdict_of(abstained).to_fields() == {"score": None, "probability": None, "verdict": "none"}
 
 
-def test_a_judgement_by_other_models_has_no_verdict_unless_asked_for(tmp_path: Path) -> None:
+def test_a_judgement_by_other_models_has_no_verdict(tmp_path: Path) -> None:
     path = written(tmp_path)
     other = judgement()
     other.models[0].CopyFrom(common_pb2.ModelIdentity(name="tiny-nli", revision="main", sha256="ef" * 32))
-    with pytest.raises(InputError, match=r"tiny-nli abababab.*tiny-nli efefefef.*--any-models"):
+    with pytest.raises(InputError, match=r"tiny-nli abababab.*tiny-nli efefefef.*: calibrate again"):
         AppliedCalibration(path, read_calibration(path)).verdict_of(other)
     helped = judgement()
     helped.language_model = "some at http://host"
     with pytest.raises(InputError, match="some at"):
         AppliedCalibration(path, read_calibration(path)).check(identity_of(helped))
-    assert AppliedCalibration(path, read_calibration(path), takes_other_models=True).verdict_of(other).passed
 
 
 def test_a_judgement_that_no_model_read_has_no_verdict_and_is_not_refused(tmp_path: Path) -> None:

@@ -76,10 +76,3 @@ def test_a_summary_without_claims_hallucinates_nothing() -> None:
     metric = result.frameworks[0].metrics[2]
     metric.status, metric.score = pb.JUDGE_METRIC_STATUS_NO_CLAIMS, 10.0
     assert said("twin-lock:hallucination=10", result) == []
-
-
-def test_claims_are_listed_up_to_a_number_or_all() -> None:
-    assert [JudgeOptions(claims=text).shown_claims for text in ("25", "0", "All")] == [25, 0, None]
-    for text in ("", "-1", "many", "1.5"):
-        with pytest.raises(InputError, match="--claims: expected a number or all"):
-            _ = JudgeOptions(claims=text).shown_claims

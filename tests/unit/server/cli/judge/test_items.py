@@ -1,15 +1,13 @@
 """What precis judge reads, and how bad items are named."""
 
 import json
-import os
-import sys
 from pathlib import Path
 
 import pytest
 
-from server.cli.bulk import BadItem
+from server.cli.bulk import BadItem, read_json_lines
 from server.cli.errors import InputError
-from server.cli.judge.items import Item, read_items, read_summaries
+from server.cli.judge.items import Item, read_summaries, to_item
 
 
 def test_items_are_named_after_their_summaries(tmp_path: Path) -> None:
@@ -26,39 +24,11 @@ def test_standard_input_is_one_text() -> None:
         read_summaries(Path("-"), [Path("a.txt"), Path("-")])
 
 
-def test_a_directory_gives_its_pairs_by_name_and_names_halves(tmp_path: Path) -> None:
-    for name, text in {
-        "b.source.txt": "B.",
-        "b.summary.txt": "b.",
-        "a.2.source.txt": "A.",
-        "a.2.summary.txt": "a.",
-        "alone.summary.txt": "x",
-        "readme.txt": "not an item",
-    }.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    (tmp_path / "c.source.txt").write_bytes(b"\xff")
-    (tmp_path / "c.summary.txt").write_text("c.", encoding="utf-8")
-    first, alone, second, undecodable = read_items(tmp_path)
-    assert (first, second) == (Item("a.2", "A.", "a."), Item("b", "B.", "b."))
-    assert isinstance(alone, BadItem)
-    assert (alone.id, "alone.source.txt: No such file" in alone.problem) == ("alone", True)
-    assert isinstance(undecodable, BadItem)
-    assert "not UTF-8" in undecodable.problem
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="names of files are Unicode elsewhere")
-def test_a_name_that_is_no_text_can_be_written(tmp_path: Path) -> None:
-    for suffix in (b".source.txt", b".summary.txt"):
-        Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9" + suffix)).write_text("x", encoding="utf-8")
-    [item] = read_items(tmp_path)
-    assert item == Item("caf\ufffd", "x", "x")
-
-
 def test_lines_are_items_and_other_fields_are_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "items.jsonl"
     rows = [{"id": 7, "source": "S.", "summary": "T.", "model": "x"}, {"source": "S.", "summary": ""}]
     path.write_text("\n\n".join(map(json.dumps, rows)), encoding="utf-8")
-    assert list(read_items(path)) == [Item("7", "S.", "T."), Item("line 3", "S.", "")]
+    assert list(read_json_lines(path, to_item)) == [Item("7", "S.", "T."), Item("line 3", "S.", "")]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +45,7 @@ def test_lines_are_items_and_other_fields_are_left_alone(tmp_path: Path) -> None
 def test_a_bad_line_is_a_bad_item(tmp_path: Path, line: str, message: str) -> None:
     path = tmp_path / "items.jsonl"
     path.write_text(line, encoding="utf-8")
-    [item] = read_items(path)
+    [item] = read_json_lines(path, to_item)
     assert isinstance(item, BadItem)
     assert item.id == "line 1"
     assert item.problem.startswith(message)

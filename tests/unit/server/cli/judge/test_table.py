@@ -6,19 +6,19 @@ from precis.v1 import evidence_pb2
 from precis.v1 import judge_pb2 as pb
 from rich.console import Console
 
-from server.cli.judge.floors import CLAIMS_SHOWN, parse_floor
-from server.cli.judge.items import Item
-from server.cli.judge.judgements import JudgeAnswer, JudgeTally
-from server.cli.judge.table import print_comparison, print_judgement
+from server.cli.judge.floors import parse_floor
+from server.cli.judge.items import Item, JudgeAnswer
+from server.cli.judge.judgements import JudgeTally
+from server.cli.judge.table import print_judgements
 from tests.judgements import judgement
 from tests.unit.server.cli.page.many_claims import long_judgement
 
 ITEM = Item("one", "Source.", "Summary.")
 
 
-def printed(result: pb.JudgeResult, *, shown_claims: int | None = CLAIMS_SHOWN) -> str:
+def printed(result: pb.JudgeResult) -> str:
     file = io.StringIO()
-    print_judgement(Console(file=file, width=160, highlight=False), result, shown_claims=shown_claims)
+    print_judgements(Console(file=file, width=160, highlight=False), [("one", result)])
     return file.getvalue()
 
 
@@ -44,7 +44,7 @@ def test_summaries_are_compared_row_by_row_and_the_best_is_highlighted() -> None
     better = judgement()
     better.frameworks[0].metrics[2].score = 8
     file = io.StringIO()
-    print_comparison(
+    print_judgements(
         Console(file=file, width=140, force_terminal=True, color_system="standard"), [("a", judgement()), ("b", better)]
     )
     [hallucination] = [line for line in file.getvalue().splitlines() if "twin-lock" in line and "hallucination" in line]
@@ -73,16 +73,16 @@ def test_doubtful_claims_come_worst_first_with_the_source() -> None:
 
 
 def test_the_worst_ten_claims_are_listed_and_the_others_counted() -> None:
-    result = long_judgement(60).result
+    result = long_judgement(60)[1]
     text = " ".join(printed(result).split())
     assert "Claims that are not supported (30 of 60), worst first" in text
     assert text.count("unsupported Station") == 10
-    assert "and 20 more; --claims all lists them" in text
+    assert "and 20 more; --json has all" in text
     assert text.index("12 unsupported Station 11") < text.index("4 unsupported Station 3")  # 0.06 before 0.08
 
 
 def test_what_was_left_out_stands_beside_the_scores() -> None:
-    text = printed(long_judgement(20, omitted=980).result)
+    text = printed(long_judgement(20, omitted=980)[1])
     assert text.startswith("Only 20 of the summary's 1,000 claims were checked against the source")
     table = text.split("\nultra")[0]
     assert row(table, "hallucination")[1:] == ["partial,", *["980", "of", "1,000", "claims", "not", "checked", "7.00"]]
@@ -91,7 +91,7 @@ def test_what_was_left_out_stands_beside_the_scores() -> None:
 
 
 def test_the_words_of_a_claim_that_are_not_supported_are_named() -> None:
-    assert "not supported: “in 1802”" in printed(long_judgement(3).result)
+    assert "not supported: “in 1802”" in printed(long_judgement(3)[1])
     assert "not supported:" not in printed(judgement())  # the mismatch and the label say it
 
 
@@ -99,7 +99,7 @@ def test_a_comparison_tells_how_much_of_each_summary_was_read() -> None:
     file = io.StringIO()
     results = [("a", judgement()), ("b", judgement())]
     results[1][1].evidence.omitted_claim_count = 5
-    print_comparison(Console(file=file, width=140, highlight=False), results)
+    print_judgements(Console(file=file, width=140, highlight=False), results)
     assert row(file.getvalue(), "claims", "checked")[2:] == ["3", "of", "3", "3", "of", "8"]
     assert row(file.getvalue(), "claims", "not")[3:] == ["1", "1"]
     assert row(file.getvalue(), "claims", "worst")[3:] == ["0.20", "0.20"]
@@ -165,7 +165,7 @@ def test_items_under_a_limit_are_worse_than_any_other() -> None:
         framework.mean_score = 0.5
     tally = tallied(good, low, breached)
     assert tally.faults == [("item-2", "judge-lock hallucination 1.67 < 3")]
-    assert [row.id for _, row in tally.worst.ranked()] == ["item-2", "item-1", "item-0"]
+    assert [row.id for row in tally.worst] == ["item-2", "item-1", "item-0"]
 
 
 def test_a_bulk_run_tells_what_its_own_calls_cost() -> None:
@@ -178,7 +178,7 @@ def test_a_bulk_run_tells_what_its_own_calls_cost() -> None:
 
 
 def test_a_bulk_run_tells_how_many_claims_were_checked() -> None:
-    partial = long_judgement(40, omitted=1_200).result
+    partial = long_judgement(40, omitted=1_200)[1]
     text = summarized(tallied(partial, partial, floor="hallucination=0"))
     assert "2 items, 0 failed, 2,480 claims, 2,400 not checked, 20 not supported" in text
     assert "ultra hallucination: partial in 2 items" in text

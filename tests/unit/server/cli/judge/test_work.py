@@ -6,7 +6,7 @@ from precis.v1 import common_pb2
 from precis.v1 import judge_pb2 as pb
 
 from server.cli.connection import CommandClient
-from server.cli.judge.floors import JudgeOptions
+from server.cli.judge.floors import FrameworkChoice, JudgeOptions
 from server.cli.judge.items import Item, to_work
 
 ITEM = Item("one", "Source.", "Summary.")
@@ -28,13 +28,14 @@ async def asked(terms: JudgeOptions) -> pb.JudgeRequest:
     return client.request
 
 
-async def test_a_bound_on_claims_is_sent_and_none_is_left_to_the_server() -> None:
-    assert (await asked(JudgeOptions(max_claims=7))).options.max_claims == 7
-    assert not (await asked(JudgeOptions())).options.HasField("max_claims")
+async def test_what_is_not_asked_for_is_left_to_the_server() -> None:
+    assert not (await asked(JudgeOptions())).options.HasField("use_language_model")
+    assert (await asked(JudgeOptions(no_llm=True))).options.HasField("use_language_model")
 
 
-def test_a_result_under_another_bound_is_not_kept() -> None:
-    terms = [to_work(JudgeOptions(max_claims=bound), common_pb2.PRIORITY_BULK).terms for bound in (None, 7, 8)]
+def test_a_result_on_other_terms_is_not_kept() -> None:
+    ultra, lock = FrameworkChoice.ULTRA, FrameworkChoice.JUDGE_LOCK
+    options = (JudgeOptions(), JudgeOptions([ultra, lock]), JudgeOptions(no_llm=True), JudgeOptions([ultra]))
+    terms = [to_work(one, common_pb2.PRIORITY_BULK).terms for one in options]
     assert len({ITEM.sha256(*one) for one in terms}) == 3
-    listed = to_work(JudgeOptions(claims="all"), common_pb2.PRIORITY_BULK).terms
-    assert listed == terms[0]  # how many are listed changes nothing about the result
+    assert terms[0] == terms[3]

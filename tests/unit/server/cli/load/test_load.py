@@ -11,10 +11,17 @@ from precis.oip import open_inference_pb2
 from precis.v1 import inference_pb2
 
 from server.cli.errors import InputError
-from server.cli.load.loops import Measurement, measure
 from server.cli.load.pace import Pace, Period
 from server.cli.load.requests import find_target, sentence
-from server.cli.load.run import notes_of, percentile_ms, points, render_load, to_fields
+from server.cli.load.run import Measurement, measure, notes_of, percentile_ms, points, render_load, to_fields
+
+
+class Even(Pace):
+    """Calls at equal distances."""
+
+    def arrivals(self) -> Iterator[float]:
+        yield from (number / self.rate for number in itertools.count(1))
+
 
 SHORT = Period(warmup_s=0.0, seconds=0.5)
 
@@ -52,7 +59,7 @@ async def test_an_open_loop_calls_though_nothing_is_answered_and_counts_the_wait
         await released.wait()
         return "OK"
 
-    row = await measure(call, Pace(rate=128, is_poisson=False), Period(0.0, 0.25), itertools.count())
+    row = await measure(call, Even(rate=128), Period(0.0, 0.25), itertools.count())
     assert row.codes["OK"] == 31
     assert row.waits.get_max_value() >= 155_000  # the first was due 20/128 s before it was let go
 
@@ -61,7 +68,7 @@ async def test_an_open_loop_does_not_make_calls_without_end() -> None:
     ended = asyncio.Event()
 
     class Fifty(Pace):
-        def arrivals(self, seed: int) -> Iterator[float]:
+        def arrivals(self) -> Iterator[float]:
             yield from (number / 1000 for number in range(50))
             ended.set()
             yield float("inf")
@@ -76,13 +83,13 @@ async def test_an_open_loop_does_not_make_calls_without_end() -> None:
 
 
 def test_poisson_gaps_have_the_mean_and_the_spread_of_the_exponential_distribution() -> None:
-    times = list(itertools.islice(Pace(rate=10).arrivals(seed=1), 20_000))
+    times = list(itertools.islice(Pace(rate=10).arrivals(), 20_000))
     gaps = [after - before for before, after in itertools.pairwise([0.0, *times])]
     mean = sum(gaps) / len(gaps)
     deviation = (sum((gap - mean) ** 2 for gap in gaps) / len(gaps)) ** 0.5
     assert mean == pytest.approx(0.1, rel=0.03)
     assert deviation == pytest.approx(0.1, rel=0.03)
-    assert list(itertools.islice(Pace(rate=10).arrivals(seed=1), 5)) == times[:5]
+    assert list(itertools.islice(Pace(rate=10).arrivals(), 5)) == times[:5]
 
 
 def test_a_percentile_without_answers_beyond_it_is_not_told() -> None:
@@ -169,6 +176,6 @@ async def test_answers_that_come_late_are_no_rate_of_the_time_asked_for() -> Non
         return "OK"
 
     asyncio.get_running_loop().call_later(0.5, released.set)
-    row = await measure(call, Pace(rate=128, is_poisson=False), Period(0.0, 0.25), itertools.count())
+    row = await measure(call, Even(rate=128), Period(0.0, 0.25), itertools.count())
     assert row.codes["OK"] == 31
     assert row.answered_rate <= 62.5  # of a server that took twice the time

@@ -6,8 +6,8 @@ from precis.v1 import evidence_pb2
 from precis.v1 import judge_pb2 as pb
 
 from server.cli.judge.floors import Floor
-from server.cli.judge.items import Item
-from server.cli.judge.judgements import JudgeAnswer, JudgeTally, ReportedItem
+from server.cli.judge.items import Item, JudgeAnswer
+from server.cli.judge.judgements import JudgeTally
 from tests.judgements import PARTIAL, SOURCE, SUPPORTED, UNSUPPORTED, framework, in_source, in_summary
 
 FIRST, SECOND, THIRD, FOURTH = (f"{sentence.removesuffix('.')}." for sentence in SOURCE.split(". "))
@@ -17,7 +17,7 @@ LABELS = (SUPPORTED, SUPPORTED, PARTIAL, UNSUPPORTED)
 PROBABILITIES = {SUPPORTED: 0.8, PARTIAL: 0.5, UNSUPPORTED: 0.05}
 
 
-def long_judgement(count: int, *, omitted: int = 0, name: str = "long.txt") -> ReportedItem:
+def long_judgement(count: int, *, omitted: int = 0, name: str = "long.txt") -> tuple[Item, pb.JudgeResult]:
     """A summary of so many sentences, one claim each, of a source of twice as many sentences."""
     source = " ".join(source_sentence(at) for at in range(2 * count))
     summary = " ".join(f"Station {at} opened in {1800 + at}." for at in range(count))
@@ -26,7 +26,7 @@ def long_judgement(count: int, *, omitted: int = 0, name: str = "long.txt") -> R
     ultra = framework(pb.JUDGE_FRAMEWORK_ULTRA, [5.0, 6.0, 7.0, 8.0, 9.0])
     for metric in ultra.metrics[:4] if omitted else ():
         metric.status = pb.JUDGE_METRIC_STATUS_PARTIAL
-    return ReportedItem(Item(name, source, summary), pb.JudgeResult(evidence=evidence, frameworks=[ultra]))
+    return Item(name, source, summary), pb.JudgeResult(evidence=evidence, frameworks=[ultra])
 
 
 def page_of_one(item: Item, result: pb.JudgeResult, floors: Sequence[Floor] = ()) -> str:

@@ -4,9 +4,8 @@ from google.rpc import code_pb2
 from precis.v1 import common_pb2
 
 from server.cli.judge.floors import parse_floor
-from server.cli.judge.items import Item
-from server.cli.judge.judgements import JudgeAnswer, JudgeTally
-from server.cli.spread import WorstItems
+from server.cli.judge.items import Item, JudgeAnswer
+from server.cli.judge.judgements import JudgeTally
 from server.cli.tally import WHOLE_ITEMS
 from tests.judgements import SOURCE, SUMMARY, judgement
 from tests.unit.server.cli.page.many_claims import long_judgement
@@ -17,7 +16,7 @@ MESSAGE = "</script><b>bad</b> {{ 7*7 }}"
 
 def bulk_page(count: int, *, whole: int = WHOLE_ITEMS, coverage: int = 2) -> Element:
     floors = [parse_floor(f"twin-lock:coverage={coverage}")]
-    tally = JudgeTally(floors, keeps_page=True, whole=WorstItems(whole))
+    tally = JudgeTally(floors, keeps_page=True, whole_limit=whole)
     error = common_pb2.ItemError(code=code_pb2.INVALID_ARGUMENT, message=MESSAGE)
     for number in range(count):
         result = judgement()

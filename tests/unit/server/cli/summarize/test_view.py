@@ -14,9 +14,16 @@ from server.cli.errors import InputError, NegativeAnswer
 from server.cli.options import BudgetOptions, Connection, SummaryOptions, TargetOptions
 from server.cli.progress import Progress
 from server.cli.summarize.listed import status_of
-from server.cli.summarize.ordered import parse_wave, to_budget, to_options
-from server.cli.summarize.run import check_flaws, how_to_resume, to_markdown, write_layers, written
-from server.cli.summarize.view import ProgressView, describe, ending, print_plan
+from server.cli.summarize.run import (
+    how_to_resume,
+    to_budget,
+    to_markdown,
+    to_options,
+    write_layers,
+    write_summary,
+    written,
+)
+from server.cli.summarize.view import ProgressView, ending, print_plan, to_state
 
 
 def test_progress_names_tokens_and_rate() -> None:
@@ -26,22 +33,7 @@ def test_progress_names_tokens_and_rate() -> None:
         usage=common_pb2.LlmUsage(calls=10, prompt_tokens=9_000, completion_tokens=1_000),
         elapsed=Duration(seconds=5),
     )
-    assert describe(progress) == "10,000 tokens  2.0 calls/s"
-
-
-def test_a_draft_is_shown_as_such_until_the_checked_text_replaces_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[tuple[str, str]] = []
-    progress = Progress()
-    monkeypatch.setattr(progress, "show_text", lambda title, text: seen.append((title, text)))
-    view = ProgressView(progress)
-    for piece in (
-        pb.SummaryDraft(iteration=1, text="Oil", begins_anew=True),
-        pb.SummaryDraft(iteration=1, text=" it."),
-        pb.SummaryDraft(iteration=1, text="Never oil it.", begins_anew=True, is_checked=True),
-    ):
-        view.show(pb.SummaryEvent(draft=piece))
-    draft, checked = "Draft, not checked yet, iteration 1", "Checked text, iteration 1"
-    assert seen == [(draft, "Oil"), (draft, "Oil it."), (checked, "Never oil it.")]
+    assert to_state(progress).details == "10,000 tokens  2.0 calls/s"
 
 
 def test_the_ending_says_what_was_kept() -> None:
@@ -76,13 +68,16 @@ def test_a_list_says_of_a_summary_that_is_done_whether_it_is_flawed() -> None:
     assert status_of(pb.SummaryEntry(status=running, is_running=True)) == "running"
 
 
-def test_a_flawed_summary_is_an_error_where_that_is_asked_for() -> None:
-    flawed = pb.Summary(status=pb.SUMMARY_STATUS_DONE, trust=pb.SummaryTrust(flaw_count=1))
-    strict = TargetOptions(fail_flawed=True)
-    check_flaws(flawed, TargetOptions())
-    check_flaws(pb.Summary(status=pb.SUMMARY_STATUS_DONE), strict)
-    with pytest.raises(NegativeAnswer, match=r"flawed in 1 place$"):
-        check_flaws(flawed, strict)
+async def test_a_flawed_summary_is_an_error_where_that_is_asked_for(tmp_path: Path) -> None:
+    async def summary(flaws: int) -> pb.Summary:
+        return pb.Summary(status=pb.SUMMARY_STATUS_DONE, trust=pb.SummaryTrust(flaw_count=flaws))
+
+    output = tmp_path / "out.md"
+    async with open_client(Connection(), 1.0) as client:
+        await write_summary(summary(1), client, TargetOptions(output))
+        await write_summary(summary(0), client, TargetOptions(output, fail_flawed=True))
+        with pytest.raises(NegativeAnswer, match=r"flawed in 1 place$"):
+            await write_summary(summary(1), client, TargetOptions(output, fail_flawed=True))
 
 
 def test_warnings_of_a_summary_that_has_ended_are_told_once(capsys: pytest.CaptureFixture[str]) -> None:
@@ -130,10 +125,9 @@ async def test_the_hint_names_a_server_elsewhere() -> None:
 
 def test_options_leave_the_rest_to_the_server() -> None:
     assert to_options(SummaryOptions()) == pb.SummarizeOptions(summary_type=pb.SUMMARY_TYPE_TECHNICAL)
-    assert to_options(SummaryOptions(audience="operator", wave="all", iterations=3)) == pb.SummarizeOptions(
-        summary_type=pb.SUMMARY_TYPE_OPERATOR, max_iterations=3, wave_all=True
+    assert to_options(SummaryOptions(audience="operator", iterations=3)) == pb.SummarizeOptions(
+        summary_type=pb.SUMMARY_TYPE_OPERATOR, max_iterations=3
     )
-    assert to_options(SummaryOptions(wave="4")).wave_batches == 4
     with pytest.raises(InputError, match="one of --words"):
         to_options(SummaryOptions(words=100, detail="full"))
 
@@ -181,14 +175,3 @@ def test_a_summary_that_has_ended_does_not_go_on(capsys: pytest.CaptureFixture[s
             view.show(accepted)
             view.show(second)
         assert ("Summary a1 goes on." in capsys.readouterr().err) == goes_on
-
-
-@pytest.mark.parametrize(("text", "wave"), [(None, None), ("all", 0), ("ALL", 0), ("1", 1), ("12", 12)])
-def test_waves_are_numbers_or_all(text: str | None, wave: int | None) -> None:
-    assert parse_wave(text) == wave
-
-
-@pytest.mark.parametrize("text", ["0", "-1", "many", "1.5", ""])
-def test_other_waves_are_refused(text: str) -> None:
-    with pytest.raises(InputError, match="--wave"):
-        parse_wave(text)
