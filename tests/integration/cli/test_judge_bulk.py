@@ -148,7 +148,8 @@ async def test_an_item_that_takes_too_long_is_one_error(judge: ScriptedJudge) ->
 
 async def test_limits_decide_the_exit_code(judge: ScriptedJudge) -> None:
     stdin = lines_of("one", "two").encode()
-    low = await precis("judge", "-", "--fail-under", "twin-lock:hallucination=7", "-a", judge.address, stdin=stdin)
+    in_turn = ("judge", "-", "--concurrency", "1", "-a", judge.address)  # faults are named as they come
+    low = await precis(*in_turn, "--fail-under", "twin-lock:hallucination=7", stdin=stdin)
     assert (low.code, low.error) == (
         1,
         "precis: under the limit: item 0 twin-lock hallucination 3.00 < 7, item 1 twin-lock hallucination 3.00 < 7",
