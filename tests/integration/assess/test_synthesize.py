@@ -2,18 +2,15 @@
 
 import asyncio
 import json
-import math
 from typing import Any
 
 import pytest
 from grpc import StatusCode
 from precis.v1 import fusion_pb2
 from precis.v1 import synthesis_pb2 as pb
-from precis.v1.judge_pb2_grpc import JudgeServiceStub
 
-from tests.integration.assess.pictures import MAX_IMAGE_BYTES, png
+from tests.integration.assess.pictures import png
 from tests.integration.conftest import Serve
-from tests.integration.support.rich_errors import assert_refused
 from tests.scripted_endpoint.faults import Fault, FaultPlan
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
@@ -23,7 +20,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 SCORING, EXPLANATION = pb.SYNTHESIS_MODE_SCORING, pb.SYNTHESIS_MODE_EXPLANATION
 MODERATE, SEVERE = pb.DISTORTION_SEVERITY_MODERATE, pb.DISTORTION_SEVERITY_SEVERE
 QUESTION = "How good is this image?"
-SURELY_BAD = pb.LevelAnswer(logits=pb.LevelLogits(bad=0.0))
 
 
 def score(value: float, tool: str = "iqa", **fields: Any) -> pb.QualityToolScore:  # noqa: ANN401
@@ -51,23 +47,6 @@ def reply(letter: str = "C", **fields: object) -> str:
         "replan_reason": None,
     }
     return json.dumps({**answer, **fields})
-
-
-@pytest.mark.parametrize(
-    ("fields", "field"),
-    [
-        ({"scope": pb.QualityScope(name="car")}, "scope"),
-        ({"level_answer": pb.LevelAnswer(level="")}, "level_answer.level"),
-        ({"level_answer": pb.LevelAnswer(logits=pb.LevelLogits())}, "level_answer.logits"),
-        ({"evidence": evidence(score(math.inf))}, "evidence.tool_scores[0].score"),
-        ({"images": [png().replace(b"IDAT", b"IDAT\x01", 1)]}, "images[0]"),
-        ({"images": [b"\0" * (MAX_IMAGE_BYTES + 1)]}, "images[0]"),
-        ({"images": [png(5_000, 5_000)]}, "images[0]"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-async def test_the_wrong_field_is_named(stub: JudgeServiceStub, fields: dict[str, Any], field: str) -> None:
-    await assert_refused(stub.Synthesize(ask(**fields)), field)
 
 
 async def test_the_model_gives_the_words_and_the_tools_share_the_score(serve: Serve) -> None:
