@@ -13,7 +13,7 @@ from scripts.benchmarks.judge.injections import INJECTIONS
 from scripts.benchmarks.judge.invented import INVENTED, TRUE_SENTENCES, LongText, measure_invented
 from scripts.benchmarks.judge.people import measure_consistency, measure_pairs, measure_within_documents
 from scripts.benchmarks.judge.results import COLUMNS, Results
-from scripts.benchmarks.judge.runner import JudgeRunner, repeats_identically
+from scripts.benchmarks.judge.runner import JudgeRunner
 from scripts.benchmarks.shared.report import Report
 from tests.fakes_pipeline import fake_models
 
@@ -147,8 +147,3 @@ async def test_agreement_with_people_stands_beside_copied_bigrams(runner: JudgeR
     await measure_pairs(runner, [], missing)
     await measure_within_documents(runner, "set", [], {}, missing)
     assert missing.figures == {"set": None}
-
-
-async def test_five_runs_beside_other_neighbours_are_equal(runner: JudgeRunner) -> None:
-    items = [(row(place).source, SUMMARY) for place in PLACES]
-    assert await repeats_identically(runner, items[:5], items[5:])
