@@ -18,11 +18,7 @@ from tests.integration.evaluate.load import no_pending_items
 from tests.integration.support.gate import Gate
 from tests.integration.support.log_lines import log_lines
 from tests.integration.support.metrics_page import scrape
-from tests.integration.support.rich_errors import assert_refused
 from tests.integration.support.spans import spans_of
-
-COMPONENTS = ("facts", "entities", "flow", "semantic", "length")
-TEN_MB = "w1 " * 3_500_000
 
 
 @pytest.fixture
@@ -67,42 +63,6 @@ async def test_the_response_names_models_settings_and_times(stub: EvaluateServic
     phases = (timings.heuristics, timings.embedding, timings.nli, timings.aggregation)
     spent = sum(phase.ToMicroseconds() for phase in phases)
     assert spent == pytest.approx(timings.total.ToMicroseconds(), abs=len(phases))  # each is rounded
-
-
-async def test_options_replace_the_defaults(stub: EvaluateServiceStub) -> None:
-    options = pb.EvaluateOptions(
-        weights=pb.EvaluateWeights(length=1), nli_mode=pb.NLI_MODE_PRUNED, pruned_top_k=1, entity_context_threshold=0
-    )
-    request = evaluate_request()
-    request.options.CopyFrom(options)
-    response = await stub.Evaluate(request)
-    applied = response.applied_options
-    assert (applied.hit_threshold, applied.entity_context_threshold) == (0.5, 0)
-    assert response.loss == pytest.approx(1 - response.length.score.score)
-    assert response.nli.mode == pb.NLI_MODE_PRUNED
-    assert response.nli.scored_pair_count < response.nli.exact_pair_count
-
-
-async def test_a_hard_fail_needs_no_model(stub: EvaluateServiceStub, gate: Gate) -> None:
-    gate.close()  # an answer that comes now comes without a forward pass
-    response = await stub.Evaluate(evaluate_request(generated__text="This summary covers w1 w2 ."))
-    assert (response.loss, response.hard_fail.rule) == (1.0, pb.HARD_FAIL_RULE_META_COMMENTARY)
-    assert response.hard_fail.reason
-    assert {field.name for field, _ in response.ListFields()}.isdisjoint(COMPONENTS)
-    assert response.nli.scored_pair_count == 0
-
-
-@pytest.mark.parametrize(
-    ("request_", "field"),
-    [
-        (evaluate_request(datum__entry__text=TEN_MB), "datum.entry.text"),
-        (evaluate_request(datum__summary__key_facts=["W1 ."] * 9), "datum.summary.key_facts"),
-        (evaluate_request(options__weights__facts=0.5), "options.weights"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-async def test_the_wrong_field_is_named(stub: EvaluateServiceStub, request_: pb.EvaluateRequest, field: str) -> None:
-    await assert_refused(stub.Evaluate(request_), field)
 
 
 async def test_a_client_that_leaves_takes_its_work_along(app: App, stub: EvaluateServiceStub, gate: Gate) -> None:

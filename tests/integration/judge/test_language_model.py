@@ -4,16 +4,14 @@ import asyncio
 import json
 
 import pytest
-from grpc import StatusCode
 from precis.v1 import judge_pb2 as pb
 from precis.v1 import summarize_pb2
 from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
 from tests.integration.conftest import Serve
-from tests.integration.judge.judge_requests import FRAMEWORKS, METRICS, SOURCE, SUMMARY, judge_request
+from tests.integration.judge.judge_requests import FRAMEWORKS, METRICS, judge_request
 from tests.integration.summarize.summaries import PASS, chunks, follow
 from tests.integration.support.metrics_page import scrape
-from tests.integration.support.spans import spans_of
 from tests.scripted_endpoint.faults import Fault, FaultPlan
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
@@ -56,40 +54,6 @@ GOOD = {
         "What of the summary", answers("9,300", "June 2023", "Harlow Falls", "$71 million", "auditor", "deadline")
     ),
 }
-
-
-async def test_the_model_writes_questions_and_levels_that_are_checked(serve: Serve) -> None:
-    async with serve(Script(replies=replies())) as served:
-        request = judge_request()
-        result = (await served.stub.Judge(request)).result
-    assert "scripted" in result.language_model
-    assert result.evidence.question_author == result.language_model
-    asked = result.evidence.coverage_questions
-    assert [(one.answer, one.given) for one in asked[:3]] == [
-        ("9,300", "9,300"),
-        ("$71 million", "$17 million"),
-        ("Anna Reyes", ""),
-    ]
-    assert [one.score for one in asked] == [1, 0, 0, 0, 0, 0]
-    texts = {"source": SOURCE, "summary": SUMMARY}
-    assert all(texts[span.text_id][span.start : span.end] == span.text for span in spans_of(result))
-    assert not result.degraded
-    assert result.applied_options.use_language_model
-    for framework in result.frameworks:
-        assert {metric.status for metric in framework.metrics} <= SETTLED
-
-
-async def test_twin_lock_is_the_same_with_and_without_a_model(serve: Serve) -> None:
-    async with serve(Script(replies=replies())) as served:
-        with_model = (await served.stub.Judge(judge_request())).result
-        without = (await served.stub.Judge(judge_request(options=NO_MODEL))).result
-        before = served.endpoint.log.requests.total()
-        alone = (await served.stub.Judge(judge_request(frameworks=FRAMEWORKS[:1]))).result
-        assert served.endpoint.log.requests.total() == before  # rules alone ask nobody
-    assert with_model.frameworks[0] == without.frameworks[0] == alone.frameworks[0]
-    assert (without.language_model, alone.language_model) == ("", "")
-    assert not without.applied_options.use_language_model
-    assert with_model.frameworks[2] != without.frameworks[2]
 
 
 @pytest.mark.parametrize(
@@ -166,17 +130,3 @@ async def test_judgements_and_summaries_share_the_endpoints_limit(serve: Serve) 
         assert (await summary).summary.status == summarize_pb2.SUMMARY_STATUS_DONE
         assert not (await judgement).result.degraded
         assert served.endpoint.log.peak_in_flight == 2
-
-
-async def test_a_client_that_leaves_ends_the_calls_of_the_model(serve: Serve) -> None:
-    async with serve(Script(replies=replies())) as served:
-        log = served.endpoint.log
-        served.endpoint.gate.clear()
-        call = served.stub.Judge(judge_request())
-        asked = asyncio.ensure_future(call.code())
-        await log.until(lambda log: log.in_flight > 0)
-        call.cancel()
-        assert await asked is StatusCode.CANCELLED
-        await log.until(lambda log: log.in_flight == 0)
-        assert log.left > 0
-        served.endpoint.gate.set()
