@@ -1,9 +1,11 @@
-"""Assess: a real server plans, runs tools, answers, and plans again."""
+"""Assess and Synthesize: what golden requests do not ask: limits, costs, and callers that leave."""
 
+import asyncio
 import json
 from typing import Any
 
 import pytest
+from grpc import StatusCode
 from precis.v1 import synthesis_pb2 as pb
 from precis.v1.judge_pb2_grpc import JudgeServiceStub
 
@@ -35,10 +37,8 @@ async def events_of(stub: JudgeServiceStub, request: pb.AssessRequest) -> list[p
 @pytest.mark.parametrize(
     ("request_", "field"),
     [
-        (assess(scope=pb.QualityScope(objects=pb.ScopeObjects())), "scope"),
         (assess(source="w1 " * 1_000_000), "source"),
         (of_image(images=[b"\0" * (MAX_IMAGE_BYTES + 1)]), "images[0]"),
-        (of_image(images=[png(5_000, 5_000)]), "images[0]"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -63,3 +63,20 @@ async def test_without_leave_the_model_is_not_asked(serve: Serve) -> None:
     async with serve(Script()) as served:
         await events_of(served.stub, assess(options=pb.SynthesisOptions(use_language_model=False)))
         assert served.endpoint.log.requests.total() == 0
+
+
+@pytest.mark.parametrize("is_late", [False, True], ids=["client leaves", "deadline"])
+async def test_who_waits_no_more_ends_the_call_of_the_model(serve: Serve, *, is_late: bool) -> None:
+    evidence = pb.QualityEvidence(tool_scores=[pb.QualityToolScore(tool="iqa", score=2.6)])
+    request = pb.SynthesizeRequest(question=QUESTION, mode=pb.SYNTHESIS_MODE_SCORING, evidence=evidence)
+    async with serve(Script()) as served:
+        log = served.endpoint.log
+        served.endpoint.gate.clear()
+        call = served.stub.Synthesize(request, timeout=0.2 if is_late else None)
+        asked = asyncio.ensure_future(call.code())
+        if not is_late:
+            await log.until(lambda log: log.in_flight > 0)
+            call.cancel()
+        assert await asked is (StatusCode.DEADLINE_EXCEEDED if is_late else StatusCode.CANCELLED)
+        await log.until(lambda log: log.left == 1 and log.in_flight == 0)
+        served.endpoint.gate.set()
