@@ -5,7 +5,6 @@ import asyncio
 import grpc
 import pytest
 from grpc import StatusCode
-from precis.v1 import common_pb2
 from precis.v1 import evaluate_pb2 as pb
 from precis.v1.evaluate_pb2_grpc import EvaluateServiceStub
 from precis.v1.inference_pb2 import EmbedRequest
@@ -13,42 +12,16 @@ from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
 from server.app import App
 from tests.integration.conftest import Connect
-from tests.integration.evaluate.evaluations import FACT_COUNT, evaluate_request
+from tests.integration.evaluate.evaluations import evaluate_request
 from tests.integration.evaluate.load import no_pending_items
 from tests.integration.support.gate import Gate
 from tests.integration.support.log_lines import log_lines
 from tests.integration.support.metrics_page import scrape
-from tests.integration.support.spans import spans_of
 
 
 @pytest.fixture
 def stub(channel: grpc.aio.Channel) -> EvaluateServiceStub:
     return EvaluateServiceStub(channel)
-
-
-def texts_of(request: pb.EvaluateRequest) -> dict[str, str]:
-    """Lists the texts of a request by the ids that spans use."""
-    summary = request.datum.summary
-    texts = {
-        "datum.entry.text": request.datum.entry.text,
-        "datum.summary.summary": summary.summary,
-        "datum.summary.main_theme": summary.main_theme,
-        "generated.text": request.generated.text,
-    }
-    for name in ("key_facts", "logical_outline", "entity_list"):
-        texts |= {f"datum.summary.{name}[{index}]": text for index, text in enumerate(getattr(summary, name))}
-    return texts
-
-
-async def test_evidence_points_into_the_texts_that_were_sent(stub: EvaluateServiceStub) -> None:
-    request = evaluate_request(view=common_pb2.RESULT_VIEW_FULL)
-    response = await stub.Evaluate(request)
-    texts, spans = texts_of(request), spans_of(response)
-    assert len(response.facts.facts) == FACT_COUNT
-    assert len(response.flow.points) == 3
-    assert len(response.entities.entities) == 2
-    assert len(spans) >= 2 * FACT_COUNT
-    assert all(texts[span.text_id][span.start : span.end] == span.text for span in spans)
 
 
 async def test_the_response_names_models_settings_and_times(stub: EvaluateServiceStub) -> None:

@@ -121,27 +121,6 @@ async def test_items_are_bulk_work_that_waits_for_room_unless_they_say_otherwise
     assert worker.waits_s == [7, 7]
 
 
-async def test_answers_come_as_they_finish_with_the_items_number() -> None:
-    worker = Worker()
-
-    async def messages() -> AsyncIterator[pb.JudgeBatchRequest]:
-        yield item("a", source="slow")
-        yield item("b")
-        worker.may_end.set()
-
-    context = await run(messages(), worker)
-    assert sorted((one.index, one.id) for one in context.written) == [(0, "a"), (1, "b")]
-    assert [one.id for one in context.written] == ["b", "a"]
-
-
-async def test_no_more_items_are_worked_on_than_the_limit() -> None:
-    worker = Worker()
-    worker.may_end.set()
-    context = await run([item(str(number), source="slow") for number in range(9)], worker, max_stream_items=2)
-    assert len(context.written) == 9
-    assert worker.most_at_once <= 2
-
-
 @pytest.mark.parametrize(
     ("bad", "field", "item_id"),
     [
