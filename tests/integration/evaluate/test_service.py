@@ -13,9 +13,6 @@ from precis.v1.inference_pb2_grpc import InferenceServiceStub
 from server.app import App
 from tests.integration.conftest import Connect
 from tests.integration.evaluate.evaluations import evaluate_request
-from tests.integration.evaluate.load import no_pending_items
-from tests.integration.support.gate import Gate
-from tests.integration.support.log_lines import log_lines
 from tests.integration.support.metrics_page import scrape
 
 
@@ -36,21 +33,6 @@ async def test_the_response_names_models_settings_and_times(stub: EvaluateServic
     phases = (timings.heuristics, timings.embedding, timings.nli, timings.aggregation)
     spent = sum(phase.ToMicroseconds() for phase in phases)
     assert spent == pytest.approx(timings.total.ToMicroseconds(), abs=len(phases))  # each is rounded
-
-
-async def test_a_client_that_leaves_takes_its_work_along(app: App, stub: EvaluateServiceStub, gate: Gate) -> None:
-    gate.close()
-    call = stub.Evaluate(evaluate_request())
-    asked = asyncio.ensure_future(call.code())
-    await gate.visited()
-    with log_lines() as lines:
-        call.cancel()
-        assert await asked is StatusCode.CANCELLED
-        await lines.wait_for("EvaluateService/Evaluate", "code=CANCELLED")
-    gate.open()
-    await no_pending_items(app)
-    assert (await scrape(app))["precis_calls_in_flight"] == 0
-    assert (await stub.Evaluate(evaluate_request(1))).loss > 0
 
 
 async def test_a_long_text_does_not_hold_up_other_calls(app: App, channel: grpc.aio.Channel) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import grpc
 import pytest
 import pytest_asyncio
-from precis.v1 import common_pb2, evidence_pb2, fusion_pb2
+from precis.v1 import fusion_pb2
 from precis.v1 import judge_pb2 as pb
 from precis.v1.judge_pb2_grpc import JudgeServiceStub
 
@@ -68,24 +68,3 @@ async def test_the_result_names_models_and_settings(stub: JudgeServiceStub) -> N
     assert len(result.request_hash) == 64
     parts = (result.timings.evidence, result.timings.scoring)
     assert sum(part.ToMicroseconds() for part in parts) <= result.timings.total.ToMicroseconds() + len(parts)
-
-
-async def test_claims_that_were_not_checked_are_counted_beside_the_scores(stub: JudgeServiceStub) -> None:
-    request = judge_request(summary="Harlow Falls replaced 9,300 lines. The work cost $17 million. Water is tested.")
-    everything = (await stub.Judge(request)).result
-    request.options.max_claims, request.view = 1, common_pb2.RESULT_VIEW_SCORES
-    some = (await stub.Judge(request)).result
-    assert (everything.claim_count, everything.checked_claim_count) == (3, 3)
-    assert (some.claim_count, some.checked_claim_count) == (3, 1)
-    labels = [claim.label for claim in everything.evidence.claims]
-    assert everything.unsupported_claim_count == labels.count(evidence_pb2.CLAIM_LABEL_UNSUPPORTED)
-    worst = min(claim.probability for claim in everything.evidence.claims)
-    assert everything.worst_claim_score == pytest.approx(10 * worst, abs=0.005)
-    partial = {pb.JUDGE_METRIC_STATUS_PARTIAL, pb.JUDGE_METRIC_STATUS_ABSTAINED}
-    for framework in some.frameworks:
-        *of_claims, bias = framework.metrics
-        assert {metric.status for metric in of_claims} <= partial
-        assert bias.status not in partial - {pb.JUDGE_METRIC_STATUS_ABSTAINED}
-    assert not any(
-        metric.status == pb.JUDGE_METRIC_STATUS_PARTIAL for one in everything.frameworks for metric in one.metrics
-    )
