@@ -1,4 +1,4 @@
-"""JudgeBatch: many items, answered as they finish, whatever happens to some of them.
+"""JudgeBatch: the views of its items, and what is counted.
 
 What holds for every stream of items is tested with evaluations (tests/integration/evaluate/test_stream.py).
 """

@@ -1,4 +1,4 @@
-"""What becomes of judgements when there is no time, no room, no client, no model, or no server left."""
+"""What a judgement tells of itself, and what becomes of it when it comes again, or without a client or a model."""
 
 import asyncio
 
@@ -6,9 +6,11 @@ import grpc
 import pytest
 from grpc import StatusCode
 from grpc.aio import AioRpcError
-from precis.v1 import synthesis_pb2
+from precis.v1 import fusion_pb2, synthesis_pb2
+from precis.v1 import judge_pb2 as pb
 from precis.v1.judge_pb2_grpc import JudgeServiceStub
 
+from pipeline.reading.passage import LEFT_OUT
 from server.app import App
 from tests.integration.assess.pictures import png
 from tests.integration.conftest import Start
@@ -17,11 +19,45 @@ from tests.integration.judge.judge_requests import SOURCE, SUMMARY, TWIN_LOCK, j
 from tests.integration.support.gate import Gate
 from tests.integration.support.log_lines import log_lines
 from tests.integration.support.metrics_page import scrape
+from tests.integration.support.spans import spans_of
 
 
 @pytest.fixture
 def stub(channel: grpc.aio.Channel) -> JudgeServiceStub:
     return JudgeServiceStub(channel)
+
+
+async def test_evidence_points_into_the_texts_that_were_sent(stub: JudgeServiceStub) -> None:
+    texts = {"source": f"  {SOURCE}\r\n\r\nﬁnal 🚰 “quote”. ", "summary": f"\t{SUMMARY}"}
+    result = (await stub.Judge(judge_request(source=texts["source"], summary=texts["summary"]))).result
+    spans = spans_of(result)
+    assert {span.text_id for span in spans} == {"source", "summary"}
+    assert len(spans) > 20
+    apart = [claim.premise for claim in result.evidence.claims if LEFT_OUT in claim.premise.text]
+    assert all(texts[span.text_id][span.start : span.end] == span.text for span in spans if span not in apart)
+    for span in apart:
+        first, *_, last = span.text.split(LEFT_OUT)
+        stretch = texts[span.text_id][span.start : span.end]
+        assert stretch.startswith(first)
+        assert stretch.endswith(last)
+
+
+async def test_the_result_names_models_and_settings(stub: JudgeServiceStub) -> None:
+    options = pb.JudgeOptions(
+        relevance_mode=pb.RELEVANCE_MODE_JACCARD,
+        fusion_form=fusion_pb2.FUSION_FORM_PAPER_RAW,
+        eta=2.5,
+        max_claims=2,
+    )
+    result = (await stub.Judge(judge_request(options=options))).result
+    options.use_language_model = False  # there is no endpoint
+    assert result.applied_options == options
+    assert [model.name for model in result.models] == ["tiny", "tiny"]
+    assert (result.language_model, result.evidence.question_author) == ("", "deterministic")
+    assert not result.degraded
+    assert len(result.request_hash) == 64
+    parts = (result.timings.evidence, result.timings.scoring)
+    assert sum(part.ToMicroseconds() for part in parts) <= result.timings.total.ToMicroseconds() + len(parts)
 
 
 async def test_an_equal_request_is_answered_without_a_model(app: App, stub: JudgeServiceStub, gate: Gate) -> None:

@@ -8,6 +8,7 @@ from precis.v1 import judge_pb2 as pb
 from precis.v1 import summarize_pb2
 from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
+from tests.golden.servers import judge_replies
 from tests.integration.conftest import Serve
 from tests.integration.judge.judge_requests import FRAMEWORKS, METRICS, judge_request
 from tests.integration.summarize.summaries import PASS, chunks, follow
@@ -20,48 +21,20 @@ NO_MODEL = pb.JudgeOptions(use_language_model=False)
 SETTLED = {pb.JUDGE_METRIC_STATUS_SCORED, pb.JUDGE_METRIC_STATUS_ABSTAINED, pb.JUDGE_METRIC_STATUS_NO_CLAIMS}
 
 
-def questions(about: str, *pairs: tuple[int, str], **more: object) -> str:
-    written = [{"id": place, "question": f"What of the {about}?", "answer": answer} for place, answer in pairs]
-    return json.dumps({"questions": written, **more})
+def grade(level: object) -> str:
+    return json.dumps({"level": level, "reason": "It is mostly right.", "quotes": []})
 
 
-def answers(*quotes: str | None) -> str:
-    given = [{"question": place, "quote": quote} for place, quote in enumerate(quotes, start=1)]
-    return json.dumps({"answers": given})
-
-
-def grade(level: object = "B", *quotes: str) -> str:
-    return json.dumps({"level": level, "reason": "It is mostly right.", "quotes": quotes})
-
-
-def replies(**changed: Reply) -> tuple[Reply, ...]:
-    """What a good model answers to each kind of prompt, with some answers replaced."""
-    return tuple({**GOOD, **changed}.values())
-
-
-QUOTE, GRADE = "at most five short stretches", "You grade one quality"
-WRITE_FROM_SOURCE, WRITE_FROM_CLAIMS = "Statements of an article", "Statements, with ids"
-FACTS = [(0, "9,300"), (1, "$71 million"), (2, "Anna Reyes"), (3, "2027"), (4, "March"), (5, "town hall")]
-STATED = [(0, "9,300"), (0, "June 2023"), (0, "Harlow Falls"), (1, "$17 million"), (1, "auditor"), (1, "deadline")]
-CHOICES = {"B": 0.7, "C": 0.2, "A": 0.1}
-GOOD = {
-    "quote": Reply(QUOTE, grade("B", "replaced 9,300 lead service lines"), choices=CHOICES),
-    "grade": Reply(GRADE, json.dumps({"level": "B"}), choices=CHOICES),
-    "source": Reply(WRITE_FROM_SOURCE, questions("article", *FACTS, key_points=[0, 1, 2, 3])),
-    "claims": Reply(WRITE_FROM_CLAIMS, questions("summary", *STATED)),
-    "from_summary": Reply("What of the article", answers("9,300", "$17 million", None, None, None, None)),
-    "from_source": Reply(
-        "What of the summary", answers("9,300", "June 2023", "Harlow Falls", "$71 million", "auditor", "deadline")
-    ),
-}
+WRONG_LEVELS = Reply("at most five short stretches", grade("F")), Reply("You grade one quality", grade(11))
+INVENTED = {"questions": [{"id": 0, "question": "What?", "answer": "8,2"}], "key_points": [98]}
 
 
 @pytest.mark.parametrize(
     "script",
     [
         Script(replies=(Reply("", "I cannot help with that."),)),
-        Script(replies=replies(quote=Reply(QUOTE, grade("F")), grade=Reply(GRADE, grade(11)))),
-        Script(replies=replies(source=Reply(WRITE_FROM_SOURCE, questions("article", (0, "8,2"), key_points=[98])))),
+        Script(replies=(*WRONG_LEVELS, *judge_replies())),
+        Script(replies=(Reply("Statements of an article", json.dumps(INVENTED)), *judge_replies())),
         Script(faults=FaultPlan({Fault.HTML: 1.0})),
     ],
     ids=["refusal", "levels that there are not", "invented answers", "html"],
@@ -81,7 +54,7 @@ async def test_whatever_the_model_does_every_metric_has_a_status(serve: Serve, s
 
 
 async def test_a_judgement_tells_what_the_model_cost_it(serve: Serve) -> None:
-    async with serve(Script(replies=replies(), first_faults=(Fault.SERVER_ERROR,))) as served:
+    async with serve(Script(replies=judge_replies(), first_faults=(Fault.SERVER_ERROR,))) as served:
         result = (await served.stub.Judge(judge_request())).result
         requests = served.endpoint.log.requests.total()
         page = await scrape(served.app)
@@ -97,7 +70,7 @@ async def test_a_judgement_tells_what_the_model_cost_it(serve: Serve) -> None:
 
 
 async def test_judgements_at_once_are_charged_each_with_its_own_calls(serve: Serve) -> None:
-    async with serve(Script(replies=replies())) as served:
+    async with serve(Script(replies=judge_replies())) as served:
         results = [
             one.result for one in await asyncio.gather(*(served.stub.Judge(judge_request(seed)) for seed in range(3)))
         ]
@@ -107,7 +80,7 @@ async def test_judgements_at_once_are_charged_each_with_its_own_calls(serve: Ser
 
 
 async def test_judgements_and_summaries_share_the_endpoints_limit(serve: Serve) -> None:
-    async with serve(Script(replies=(*replies(), PASS)), rates={"max_concurrency": 2}) as served:
+    async with serve(Script(replies=(*judge_replies(), PASS)), rates={"max_concurrency": 2}) as served:
         served.endpoint.gate.clear()
         request = summarize_pb2.SummarizeRequest(document=chunks(29))
         summary = asyncio.ensure_future(follow(SummarizeServiceStub(served.channel).Summarize(request)))

@@ -1,4 +1,4 @@
-"""What an operator sees of summaries, Synthesize and Assess on the metrics page, after real calls."""
+"""What an operator sees of summaries and Assess on the metrics page, after real calls."""
 
 from precis.v1 import summarize_pb2 as pb
 from precis.v1 import synthesis_pb2

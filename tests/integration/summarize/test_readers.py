@@ -1,4 +1,4 @@
-"""Readers that are slow or leave: the graph, the endpoint and the server do not suffer."""
+"""Readers that are slow: the graph, the endpoint and the server do not suffer."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

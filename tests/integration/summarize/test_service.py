@@ -1,4 +1,4 @@
-"""SummarizeService on a real server: the stream, resuming, cancelling, and what is refused."""
+"""SummarizeService on a real server: the stream, what fails, and what is refused."""
 
 from collections.abc import AsyncIterator
 

@@ -1,4 +1,4 @@
-"""Every part of the benchmark that judges in this process, with models that go by words."""
+"""The parts of the benchmark that judges in this process, with models that go by words."""
 
 import json
 from dataclasses import replace
