@@ -45,6 +45,8 @@ def test_quantities_are_read_in_one_way(text: str, values: list[float]) -> None:
     [
         ("2,000 rows", {"2000", "2"}, None),
         ("1.403 rows", {"1403", "1.403"}, None),
+        ("1,403,000 rows", {"1403000"}, None),
+        ("1.2,3,4", {"1.2,3,4"}, None),
         ("5.0 kg", {"5"}, "kg"),
         ("05 kilograms", {"5"}, "kg"),
         ("5-mm bolt", {"5"}, "mm"),
