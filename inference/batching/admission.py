@@ -78,7 +78,8 @@ class Admission:
         """Takes the end of a batch into the drain rate."""
         if self.items <= items:
             self._drained.clear()  # the queue ran empty: what follows may be an idle time, which is no rate
-        self._drained.append((now_s, items, tokens))
+        else:
+            self._drained.append((now_s, items, tokens))
 
     def _seconds_to_drain(self, items: int, tokens: int) -> float:
         """When that much will be gone, and half of the rest with it, at the rate of the last batches.

@@ -75,7 +75,7 @@ def _settings(directory: Path, **sections: Any) -> Settings:  # noqa: ANN401
 
 def _replies() -> tuple[Reply, ...]:
     """What the language model answers. Other prompts get an instance of their schema, or their own end."""
-    return (*_writer_replies(), *_judge_replies(), *_synthesis_replies())
+    return (*_writer_replies(), *judge_replies(), *_synthesis_replies())
 
 
 def _writer_replies() -> tuple[Reply, ...]:
@@ -90,7 +90,8 @@ def _writer_replies() -> tuple[Reply, ...]:
     )
 
 
-def _judge_replies() -> tuple[Reply, ...]:
+def judge_replies() -> tuple[Reply, ...]:
+    """What a good language model answers to the prompts of a judge."""
     asked = [(0, "9,300"), (1, "$71 million"), (2, "Anna Reyes"), (3, "2027"), (4, "March"), (5, "town hall")]
     claimed = [(0, "9,300"), (0, "June 2023"), (0, "Harlow Falls"), (1, "$17 million"), (1, "auditor"), (1, "deadline")]
     grade = {"level": "B", "reason": "It is mostly right.", "quotes": ["replaced 9,300 lead service lines"]}

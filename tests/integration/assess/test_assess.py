@@ -1,4 +1,4 @@
-"""Assess: a real server plans, runs tools, answers, and plans again."""
+"""Assess and Synthesize: what golden requests do not ask: limits, costs, and callers that leave."""
 
 import asyncio
 import json
@@ -13,7 +13,6 @@ from tests.integration.assess.pictures import MAX_IMAGE_BYTES, png
 from tests.integration.conftest import Serve
 from tests.integration.judge.judge_requests import SOURCE, SUMMARY
 from tests.integration.support.rich_errors import assert_refused
-from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -35,35 +34,11 @@ async def events_of(stub: JudgeServiceStub, request: pb.AssessRequest) -> list[p
     return [event async for event in stub.Assess(request)]
 
 
-def kinds(events: list[pb.AssessResponse]) -> list[str]:
-    """Names of the events in the order of arrival, runs of tools as one."""
-    names = [str(event.WhichOneof("event")) for event in events]
-    return [name for place, name in enumerate(names) if name != "tool" or names[place - 1] != "tool"]
-
-
-async def test_a_summary_is_planned_judged_and_answered(stub: JudgeServiceStub) -> None:
-    events = await events_of(stub, assess())
-    outcome = events[-1].assessment
-    assert kinds(events) == [*["plan", "tool", "evidence", "synthesis"] * (outcome.iteration_count + 1), "assessment"]
-    plan = events[0].plan
-    assert (plan.iteration, plan.mode, plan.scope.name) == (0, pb.SYNTHESIS_MODE_SCORING, "Global")
-    ran = [event.tool for event in events if event.HasField("tool")]
-    assert [one.tool for one in ran if one.iteration == 0] == list(plan.tools)
-    assert all(0 <= one.raw <= 10 and 1 <= one.score.score <= 5 for one in ran if one.HasField("score"))
-    assert all(one.HasField("score") != bool(one.error) for one in ran)
-    assert outcome.synthesis.final_answer in "ABCDE"
-    assert outcome.synthesis.quality_reasoning
-    assert outcome.synthesis == [event.synthesis.synthesis for event in events if event.HasField("synthesis")][-1]
-    assert len(outcome.replan_history) == outcome.iteration_count
-
-
 @pytest.mark.parametrize(
     ("request_", "field"),
     [
-        (assess(scope=pb.QualityScope(objects=pb.ScopeObjects())), "scope"),
         (assess(source="w1 " * 1_000_000), "source"),
         (of_image(images=[b"\0" * (MAX_IMAGE_BYTES + 1)]), "images[0]"),
-        (of_image(images=[png(5_000, 5_000)]), "images[0]"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -84,32 +59,24 @@ async def test_a_model_plans_looks_and_answers_and_all_that_it_cost_is_told(
     assert outcome.language_model.calls > outcome.synthesis.language_model.calls > 0
 
 
-@pytest.mark.parametrize("request_", [assess(), of_image()], ids=["text", "image"])
-async def test_a_model_that_refuses_leaves_a_degraded_answer(serve: Serve, request_: pb.AssessRequest) -> None:
-    async with serve(Script(replies=(Reply("", "I cannot help with that."),))) as served:
-        events = await events_of(served.stub, request_)
-    outcome = events[-1].assessment
-    assert kinds(events)[:4] == ["plan", "tool", "evidence", "synthesis"]
-    assert (outcome.synthesis.degraded, outcome.synthesis.need_replan) == (True, False)
-    assert outcome.iteration_count == 0
-    assert outcome.synthesis.final_answer in "ABCDE"
-
-
 async def test_without_leave_the_model_is_not_asked(serve: Serve) -> None:
     async with serve(Script()) as served:
         await events_of(served.stub, assess(options=pb.SynthesisOptions(use_language_model=False)))
         assert served.endpoint.log.requests.total() == 0
 
 
-async def test_a_client_that_leaves_stops_the_loop(serve: Serve) -> None:
+@pytest.mark.parametrize("is_late", [False, True], ids=["client leaves", "deadline"])
+async def test_who_waits_no_more_ends_the_call_of_the_model(serve: Serve, *, is_late: bool) -> None:
+    evidence = pb.QualityEvidence(tool_scores=[pb.QualityToolScore(tool="iqa", score=2.6)])
+    request = pb.SynthesizeRequest(question=QUESTION, mode=pb.SYNTHESIS_MODE_SCORING, evidence=evidence)
     async with serve(Script()) as served:
         log = served.endpoint.log
         served.endpoint.gate.clear()
-        call = served.stub.Assess(of_image())
+        call = served.stub.Synthesize(request, timeout=0.2 if is_late else None)
         asked = asyncio.ensure_future(call.code())
-        await log.until(lambda log: log.in_flight > 0)
-        call.cancel()
-        assert await asked is StatusCode.CANCELLED
-        await log.until(lambda log: log.in_flight == 0)
-        assert (log.left, log.requests.total()) == (1, 1)
+        if not is_late:
+            await log.until(lambda log: log.in_flight > 0)
+            call.cancel()
+        assert await asked is (StatusCode.DEADLINE_EXCEEDED if is_late else StatusCode.CANCELLED)
+        await log.until(lambda log: log.left == 1 and log.in_flight == 0)
         served.endpoint.gate.set()

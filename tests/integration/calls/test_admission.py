@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import grpc
-import pytest
-from google.rpc import error_details_pb2
 from grpc import StatusCode
 from grpc.aio import AioRpcError, Channel
 from grpc_health.v1.health_pb2 import HealthCheckRequest
@@ -25,7 +23,7 @@ from tests.integration.conftest import Connect
 from tests.integration.support.gate import Gate
 from tests.integration.support.metrics_page import scrape
 from tests.integration.support.raw_http2 import deaf_client
-from tests.integration.support.rich_errors import bearer, details_of, error_of, reason_of, retry_delay_s
+from tests.integration.support.rich_errors import bearer, error_of, reason_of, retry_delay_s
 
 EMBED = "/precis.v1.InferenceService/Embed"
 ONE = EmbedRequest(texts=["w1 w2"])
@@ -124,23 +122,6 @@ async def test_one_key_leaves_room_for_another(connected: Connect, keys_file: Pa
         assert (await light).results
         for call in waiting:
             assert (await call).results
-
-
-@pytest.mark.parametrize(
-    ("request_", "found"),
-    [
-        (EmbedRequest(texts=["x" * 99_000] * 50), "at most 4 MiB"),
-        (EmbedRequest(texts=[""] * 100_000), "at most 10000 items"),
-    ],
-    ids=["bytes", "items"],
-)
-async def test_a_list_that_is_too_large_is_refused_before_it_is_parsed(
-    channel: Channel, request_: EmbedRequest, found: str
-) -> None:
-    error = await error_of(InferenceServiceStub(channel).Embed(request_))
-    assert error.code() is StatusCode.INVALID_ARGUMENT
-    [violation] = details_of(error, error_details_pb2.BadRequest()).field_violations
-    assert found in violation.description
 
 
 async def test_who_takes_no_answers_gets_no_more_and_others_do(connected: Connect, keys_file: Path) -> None:

@@ -18,7 +18,7 @@ from server.rpc.calls import CallRunner
 from server.rpc.handlers import HandlerTable
 from server.rpc.record import current_call
 from tests.integration.support.log_lines import log_lines
-from tests.integration.support.rich_errors import details_of, error_of, fields_of, reason_of, retry_delay_s
+from tests.integration.support.rich_errors import details_of, error_of, reason_of, retry_delay_s
 
 Unary = Callable[[Any, Context], Awaitable[StringValue]]
 Stream = Callable[[Any, Context], AsyncGenerator[StringValue, None]]
@@ -95,15 +95,6 @@ async def test_an_abort_by_the_handler_keeps_its_code() -> None:
         async with channel_to(unary=aborting) as channel:
             assert (await error_of(call_unary(channel))).code() is StatusCode.NOT_FOUND
         await lines.wait_for("rpc=test.Test/Unary", "code=NOT_FOUND")
-
-
-async def test_malformed_bytes_never_reach_the_handler() -> None:
-    async def never(request: StringValue, context: Context) -> StringValue:
-        raise AssertionError("unreachable")
-
-    async with channel_to(unary=never) as channel:
-        error = await error_of(call_unary(channel, b"\x0a\x02\xc3\x28"))
-    assert (error.code(), fields_of(error)) == (StatusCode.INVALID_ARGUMENT, ["value"])
 
 
 async def test_an_error_ends_a_stream_behind_what_was_sent() -> None:

@@ -1,6 +1,5 @@
 """Every call of the client, sync and asyncio, against a real server."""
 
-import asyncio
 import itertools
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -16,7 +15,6 @@ from server.app import App
 from tests.integration.client.either_client import Connect, EitherClient
 from tests.integration.conftest import Start
 from tests.integration.evaluate.evaluations import evaluate_request
-from tests.integration.evaluate.load import small_queue
 from tests.integration.judge.judge_requests import SOURCE, SUMMARY
 from tests.integration.support.gate import POISON, Gate
 from tests.integration.support.log_lines import log_lines
@@ -99,18 +97,6 @@ async def test_errors_say_what_the_server_said(client: EitherClient) -> None:
     assert caught.value.reason == "INVALID_REQUEST"
     assert caught.value.request_id
     assert await client.call("health") == dict.fromkeys(SERVICES, "SERVING")
-
-
-async def test_a_full_queue_is_waited_for(connect: Connect, start: Start, gate: Gate) -> None:
-    with log_lines() as lines:
-        async with start(inference=small_queue(2)) as app, connect(app.address) as client:
-            gate.close()
-            first = asyncio.ensure_future(client.call("embed", ["w1", "w2"]))
-            await gate.visited()
-            second = asyncio.ensure_future(client.call("embed", ["w3"]))
-            await lines.wait_for("rpc=precis.v1.InferenceService/Embed", "code=RESOURCE_EXHAUSTED")
-            gate.open()
-            assert (len(await first), len(await second)) == (2, 1)
 
 
 async def test_a_call_that_takes_too_long_is_ended(connect: Connect, app: App, gate: Gate) -> None:

@@ -1,9 +1,7 @@
 """Summaries through the client: progress, results, and streams that break."""
 
 import asyncio
-import signal
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,9 +12,7 @@ from precis.v1 import summarize_pb2 as pb
 from tests.integration.client.either_client import Connect, EitherClient, next_step, result_of, steps_of
 from tests.integration.client.scripted_streams import Act, scripted_summaries
 from tests.integration.conftest import Start
-from tests.integration.summarize.summaries import PASS, Bench, bench, chunks
-from tests.integration.support.programs import unused_port
-from tests.integration.support.server_process import server_process
+from tests.integration.summarize.summaries import Bench, bench, chunks
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.faults import Fault, FaultPlan
 from tests.scripted_endpoint.script import Script
@@ -160,44 +156,6 @@ async def test_a_deadline_ends_a_summary_that_is_silent(connect: Connect) -> Non
         with pytest.raises(errors.DeadlineExceeded):
             await result_of(client.begin("summarize", "x", timeout_s=0.3))
         await served.left.wait()
-
-
-@pytest.mark.parametrize(
-    ("connect", "name"), [("sync", "SIGKILL"), ("asyncio", "SIGTERM")], indirect=["connect"], ids=["sync", "asyncio"]
-)
-async def test_a_server_that_ends_and_comes_back_costs_no_finished_call(
-    connect: Connect, tiny_models: Path, tmp_path: Path, name: str
-) -> None:
-    port = unused_port()
-    settings: dict[str, str | Path] = {
-        "MODELS_DIR": tiny_models,
-        "LISTEN__PORT": str(port),
-        "METRICS__ENABLED": "false",
-        "INFERENCE__RUNTIME__WARMUP_S": "0.05",
-        "SUMMARY_STORAGE__DIRECTORY": tmp_path,
-        "LLM__MODEL": "scripted",
-    }
-    patient = RetryPolicy(max_resumes=1_000, base_delay_s=0.05, max_delay_s=0.05)
-    async with (
-        ScriptedEndpoint(Script(replies=(PASS,))) as endpoint,
-        connect(f"127.0.0.1:{port}", retry=patient) as client,
-    ):
-        settings["LLM__BASE_URL"] = endpoint.base_url
-        async with server_process("tests.integration.support.gated_server", **settings) as server:
-            await server.line()
-            run = client.begin("summarize", chunks(29), options=pb.SummarizeOptions(wave_batches=1))
-            summary_id = await reach(run, endpoint)
-            server.process.send_signal(signal.Signals[name])
-            result = asyncio.ensure_future(result_of(run))
-            await server.ended()
-        await endpoint.log.until(lambda log: log.in_flight == 0)
-        endpoint.gate.set()
-        async with server_process("tests.integration.support.gated_server", **settings) as server:
-            await server.line()
-            summary = await result
-    assert (summary.summary_id, summary.status) == (summary_id, pb.SUMMARY_STATUS_DONE)
-    assert set(endpoint.log.answered.values()) == {1}
-    assert endpoint.log.answered.total() == summary.calls_done
 
 
 async def test_one_call_with_plain_values_returns_a_dictionary(summaries: Bench) -> None:

@@ -5,7 +5,6 @@ import asyncio
 import grpc
 import pytest
 from grpc import StatusCode
-from precis.v1 import common_pb2
 from precis.v1 import evaluate_pb2 as pb
 from precis.v1.evaluate_pb2_grpc import EvaluateServiceStub
 from precis.v1.inference_pb2 import EmbedRequest
@@ -13,46 +12,13 @@ from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
 from server.app import App
 from tests.integration.conftest import Connect
-from tests.integration.evaluate.evaluations import FACT_COUNT, evaluate_request
-from tests.integration.evaluate.load import no_pending_items
-from tests.integration.support.gate import Gate
-from tests.integration.support.log_lines import log_lines
+from tests.integration.evaluate.evaluations import evaluate_request
 from tests.integration.support.metrics_page import scrape
-from tests.integration.support.rich_errors import assert_refused
-from tests.integration.support.spans import spans_of
-
-COMPONENTS = ("facts", "entities", "flow", "semantic", "length")
-TEN_MB = "w1 " * 3_500_000
 
 
 @pytest.fixture
 def stub(channel: grpc.aio.Channel) -> EvaluateServiceStub:
     return EvaluateServiceStub(channel)
-
-
-def texts_of(request: pb.EvaluateRequest) -> dict[str, str]:
-    """Lists the texts of a request by the ids that spans use."""
-    summary = request.datum.summary
-    texts = {
-        "datum.entry.text": request.datum.entry.text,
-        "datum.summary.summary": summary.summary,
-        "datum.summary.main_theme": summary.main_theme,
-        "generated.text": request.generated.text,
-    }
-    for name in ("key_facts", "logical_outline", "entity_list"):
-        texts |= {f"datum.summary.{name}[{index}]": text for index, text in enumerate(getattr(summary, name))}
-    return texts
-
-
-async def test_evidence_points_into_the_texts_that_were_sent(stub: EvaluateServiceStub) -> None:
-    request = evaluate_request(view=common_pb2.RESULT_VIEW_FULL)
-    response = await stub.Evaluate(request)
-    texts, spans = texts_of(request), spans_of(response)
-    assert len(response.facts.facts) == FACT_COUNT
-    assert len(response.flow.points) == 3
-    assert len(response.entities.entities) == 2
-    assert len(spans) >= 2 * FACT_COUNT
-    assert all(texts[span.text_id][span.start : span.end] == span.text for span in spans)
 
 
 async def test_the_response_names_models_settings_and_times(stub: EvaluateServiceStub) -> None:
@@ -67,57 +33,6 @@ async def test_the_response_names_models_settings_and_times(stub: EvaluateServic
     phases = (timings.heuristics, timings.embedding, timings.nli, timings.aggregation)
     spent = sum(phase.ToMicroseconds() for phase in phases)
     assert spent == pytest.approx(timings.total.ToMicroseconds(), abs=len(phases))  # each is rounded
-
-
-async def test_options_replace_the_defaults(stub: EvaluateServiceStub) -> None:
-    options = pb.EvaluateOptions(
-        weights=pb.EvaluateWeights(length=1), nli_mode=pb.NLI_MODE_PRUNED, pruned_top_k=1, entity_context_threshold=0
-    )
-    request = evaluate_request()
-    request.options.CopyFrom(options)
-    response = await stub.Evaluate(request)
-    applied = response.applied_options
-    assert (applied.hit_threshold, applied.entity_context_threshold) == (0.5, 0)
-    assert response.loss == pytest.approx(1 - response.length.score.score)
-    assert response.nli.mode == pb.NLI_MODE_PRUNED
-    assert response.nli.scored_pair_count < response.nli.exact_pair_count
-
-
-async def test_a_hard_fail_needs_no_model(stub: EvaluateServiceStub, gate: Gate) -> None:
-    gate.close()  # an answer that comes now comes without a forward pass
-    response = await stub.Evaluate(evaluate_request(generated__text="This summary covers w1 w2 ."))
-    assert (response.loss, response.hard_fail.rule) == (1.0, pb.HARD_FAIL_RULE_META_COMMENTARY)
-    assert response.hard_fail.reason
-    assert {field.name for field, _ in response.ListFields()}.isdisjoint(COMPONENTS)
-    assert response.nli.scored_pair_count == 0
-
-
-@pytest.mark.parametrize(
-    ("request_", "field"),
-    [
-        (evaluate_request(datum__entry__text=TEN_MB), "datum.entry.text"),
-        (evaluate_request(datum__summary__key_facts=["W1 ."] * 9), "datum.summary.key_facts"),
-        (evaluate_request(options__weights__facts=0.5), "options.weights"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-async def test_the_wrong_field_is_named(stub: EvaluateServiceStub, request_: pb.EvaluateRequest, field: str) -> None:
-    await assert_refused(stub.Evaluate(request_), field)
-
-
-async def test_a_client_that_leaves_takes_its_work_along(app: App, stub: EvaluateServiceStub, gate: Gate) -> None:
-    gate.close()
-    call = stub.Evaluate(evaluate_request())
-    asked = asyncio.ensure_future(call.code())
-    await gate.visited()
-    with log_lines() as lines:
-        call.cancel()
-        assert await asked is StatusCode.CANCELLED
-        await lines.wait_for("EvaluateService/Evaluate", "code=CANCELLED")
-    gate.open()
-    await no_pending_items(app)
-    assert (await scrape(app))["precis_calls_in_flight"] == 0
-    assert (await stub.Evaluate(evaluate_request(1))).loss > 0
 
 
 async def test_a_long_text_does_not_hold_up_other_calls(app: App, channel: grpc.aio.Channel) -> None:

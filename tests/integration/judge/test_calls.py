@@ -1,28 +1,25 @@
-"""What becomes of judgements when there is no time, no room, no client, no model, or no server left."""
+"""What a judgement tells of itself, and what becomes of it when it comes again, or without a client or a model."""
 
 import asyncio
-import signal
-from pathlib import Path
 
 import grpc
 import pytest
-from google.rpc import error_details_pb2
 from grpc import StatusCode
 from grpc.aio import AioRpcError
+from precis.v1 import fusion_pb2, synthesis_pb2
 from precis.v1 import judge_pb2 as pb
-from precis.v1 import synthesis_pb2
 from precis.v1.judge_pb2_grpc import JudgeServiceStub
 
+from pipeline.reading.passage import LEFT_OUT
 from server.app import App
 from tests.integration.assess.pictures import png
 from tests.integration.conftest import Start
-from tests.integration.evaluate.load import full_queue, no_pending_items, small_queue
+from tests.integration.evaluate.load import no_pending_items
 from tests.integration.judge.judge_requests import SOURCE, SUMMARY, TWIN_LOCK, judge_request, lasting, stream_request
 from tests.integration.support.gate import Gate
 from tests.integration.support.log_lines import log_lines
 from tests.integration.support.metrics_page import scrape
-from tests.integration.support.rich_errors import details_of
-from tests.integration.support.server_process import server_process
+from tests.integration.support.spans import spans_of
 
 
 @pytest.fixture
@@ -30,11 +27,37 @@ def stub(channel: grpc.aio.Channel) -> JudgeServiceStub:
     return JudgeServiceStub(channel)
 
 
-async def result_of(stub: JudgeServiceStub, *, is_stream: bool) -> pb.JudgeResult:
-    """Judges by either RPC."""
-    if not is_stream:
-        return (await stub.Judge(judge_request())).result
-    return [event async for event in stub.JudgeStream(stream_request(judge_request()))][-1].result
+async def test_evidence_points_into_the_texts_that_were_sent(stub: JudgeServiceStub) -> None:
+    texts = {"source": f"  {SOURCE}\r\n\r\nﬁnal 🚰 “quote”. ", "summary": f"\t{SUMMARY}"}
+    result = (await stub.Judge(judge_request(source=texts["source"], summary=texts["summary"]))).result
+    spans = spans_of(result)
+    assert {span.text_id for span in spans} == {"source", "summary"}
+    assert len(spans) > 20
+    apart = [claim.premise for claim in result.evidence.claims if LEFT_OUT in claim.premise.text]
+    assert all(texts[span.text_id][span.start : span.end] == span.text for span in spans if span not in apart)
+    for span in apart:
+        first, *_, last = span.text.split(LEFT_OUT)
+        stretch = texts[span.text_id][span.start : span.end]
+        assert stretch.startswith(first)
+        assert stretch.endswith(last)
+
+
+async def test_the_result_names_models_and_settings(stub: JudgeServiceStub) -> None:
+    options = pb.JudgeOptions(
+        relevance_mode=pb.RELEVANCE_MODE_JACCARD,
+        fusion_form=fusion_pb2.FUSION_FORM_PAPER_RAW,
+        eta=2.5,
+        max_claims=2,
+    )
+    result = (await stub.Judge(judge_request(options=options))).result
+    options.use_language_model = False  # there is no endpoint
+    assert result.applied_options == options
+    assert [model.name for model in result.models] == ["tiny", "tiny"]
+    assert (result.language_model, result.evidence.question_author) == ("", "deterministic")
+    assert not result.degraded
+    assert len(result.request_hash) == 64
+    parts = (result.timings.evidence, result.timings.scoring)
+    assert sum(part.ToMicroseconds() for part in parts) <= result.timings.total.ToMicroseconds() + len(parts)
 
 
 async def test_an_equal_request_is_answered_without_a_model(app: App, stub: JudgeServiceStub, gate: Gate) -> None:
@@ -63,15 +86,6 @@ async def test_the_one_that_computes_may_leave_without_the_others(stub: JudgeSer
     assert len((await stayer).result.frameworks) == 3
 
 
-async def test_a_deadline_in_the_queue_ends_the_call_and_its_work(app: App, stub: JudgeServiceStub, gate: Gate) -> None:
-    gate.close()
-    with log_lines() as lines:
-        assert await stub.Judge(judge_request(), timeout=0.2).code() is StatusCode.DEADLINE_EXCEEDED
-        await lines.wait_for("JudgeService/Judge", "code=DEADLINE_EXCEEDED")
-    gate.open()
-    await no_pending_items(app)
-
-
 async def test_a_client_that_leaves_a_stream_takes_its_work_along(app: App, stub: JudgeServiceStub, gate: Gate) -> None:
     gate.close()
     call = stub.JudgeStream(stream_request(judge_request()))
@@ -84,19 +98,6 @@ async def test_a_client_that_leaves_a_stream_takes_its_work_along(app: App, stub
     gate.open()
     await no_pending_items(app)
     assert (await scrape(app))["precis_calls_in_flight"] == 0
-
-
-@pytest.mark.parametrize("is_stream", [False, True], ids=["unary", "stream"])
-async def test_a_full_queue_refuses_at_once(start: Start, gate: Gate, *, is_stream: bool) -> None:
-    async with start(inference=small_queue(100)) as app, grpc.aio.insecure_channel(app.address) as channel:
-        stub = JudgeServiceStub(channel)
-        gate.close()
-        async with full_queue(app, channel, 100):
-            with pytest.raises(AioRpcError) as caught:
-                await result_of(stub, is_stream=is_stream)
-            gate.open()
-        assert caught.value.code() is StatusCode.RESOURCE_EXHAUSTED
-        assert details_of(caught.value, error_details_pb2.RetryInfo()).HasField("retry_delay")
 
 
 async def test_a_source_of_200_pages_does_not_hold_up_other_calls(app: App, stub: JudgeServiceStub) -> None:
@@ -140,28 +141,3 @@ async def test_a_worker_that_fails_is_told_without_its_text(app: App, stub: Judg
     assert caught.value.code() in (StatusCode.UNAVAILABLE, StatusCode.INTERNAL)
     assert "device" not in repr(caught.value)
     gate.is_broken = False
-
-
-async def test_sigterm_finishes_a_stream_that_is_open(tiny_models: Path, tmp_path: Path) -> None:
-    settings: dict[str, str | Path] = {
-        "MODELS_DIR": tiny_models,
-        "LISTEN__PORT": "0",
-        "LISTEN__GRACE_S": "3600",
-        "METRICS__ENABLED": "false",
-        "INFERENCE__RUNTIME__WARMUP_S": "0.05",
-        "SUMMARY_STORAGE__DIRECTORY": tmp_path,
-    }
-    async with server_process("tests.integration.support.gated_server", **settings) as server:
-        address = await server.line()
-        async with grpc.aio.insecure_channel(address) as channel, grpc.aio.insecure_channel(address) as newcomer:
-            await server.command("close")
-            events = aiter(JudgeServiceStub(channel).JudgeStream(stream_request(judge_request())))
-            first = asyncio.ensure_future(anext(events))
-            await server.command("visited")
-            server.process.send_signal(signal.SIGTERM)
-            await server.logged("event=stopping")
-            assert await JudgeServiceStub(newcomer).Judge(judge_request()).code() is StatusCode.UNAVAILABLE
-            await server.command("open")
-            assert (await first).HasField("evidence")
-            assert [event async for event in events][-1].HasField("result")
-        assert await server.ended() == 0

@@ -4,16 +4,15 @@ import asyncio
 import json
 
 import pytest
-from grpc import StatusCode
 from precis.v1 import judge_pb2 as pb
 from precis.v1 import summarize_pb2
 from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
+from tests.golden.servers import judge_replies
 from tests.integration.conftest import Serve
-from tests.integration.judge.judge_requests import FRAMEWORKS, METRICS, SOURCE, SUMMARY, judge_request, lasting
+from tests.integration.judge.judge_requests import FRAMEWORKS, METRICS, judge_request
 from tests.integration.summarize.summaries import PASS, chunks, follow
 from tests.integration.support.metrics_page import scrape
-from tests.integration.support.spans import spans_of
 from tests.scripted_endpoint.faults import Fault, FaultPlan
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
@@ -22,96 +21,23 @@ NO_MODEL = pb.JudgeOptions(use_language_model=False)
 SETTLED = {pb.JUDGE_METRIC_STATUS_SCORED, pb.JUDGE_METRIC_STATUS_ABSTAINED, pb.JUDGE_METRIC_STATUS_NO_CLAIMS}
 
 
-def questions(about: str, *pairs: tuple[int, str], **more: object) -> str:
-    written = [{"id": place, "question": f"What of the {about}?", "answer": answer} for place, answer in pairs]
-    return json.dumps({"questions": written, **more})
+def grade(level: object) -> str:
+    return json.dumps({"level": level, "reason": "It is mostly right.", "quotes": []})
 
 
-def answers(*quotes: str | None) -> str:
-    given = [{"question": place, "quote": quote} for place, quote in enumerate(quotes, start=1)]
-    return json.dumps({"answers": given})
-
-
-def grade(level: object = "B", *quotes: str) -> str:
-    return json.dumps({"level": level, "reason": "It is mostly right.", "quotes": quotes})
-
-
-def replies(**changed: Reply) -> tuple[Reply, ...]:
-    """What a good model answers to each kind of prompt, with some answers replaced."""
-    return tuple({**GOOD, **changed}.values())
-
-
-QUOTE, GRADE = "at most five short stretches", "You grade one quality"
-WRITE_FROM_SOURCE, WRITE_FROM_CLAIMS = "Statements of an article", "Statements, with ids"
-FACTS = [(0, "9,300"), (1, "$71 million"), (2, "Anna Reyes"), (3, "2027"), (4, "March"), (5, "town hall")]
-STATED = [(0, "9,300"), (0, "June 2023"), (0, "Harlow Falls"), (1, "$17 million"), (1, "auditor"), (1, "deadline")]
-CHOICES = {"B": 0.7, "C": 0.2, "A": 0.1}
-GOOD = {
-    "quote": Reply(QUOTE, grade("B", "replaced 9,300 lead service lines"), choices=CHOICES),
-    "grade": Reply(GRADE, json.dumps({"level": "B"}), choices=CHOICES),
-    "source": Reply(WRITE_FROM_SOURCE, questions("article", *FACTS, key_points=[0, 1, 2, 3])),
-    "claims": Reply(WRITE_FROM_CLAIMS, questions("summary", *STATED)),
-    "from_summary": Reply("What of the article", answers("9,300", "$17 million", None, None, None, None)),
-    "from_source": Reply(
-        "What of the summary", answers("9,300", "June 2023", "Harlow Falls", "$71 million", "auditor", "deadline")
-    ),
-}
-
-
-async def test_the_model_writes_questions_and_levels_that_are_checked(serve: Serve) -> None:
-    async with serve(Script(replies=replies())) as served:
-        request = judge_request()
-        result = (await served.stub.Judge(request)).result
-    assert "scripted" in result.language_model
-    assert result.evidence.question_author == result.language_model
-    asked = result.evidence.coverage_questions
-    assert [(one.answer, one.given) for one in asked[:3]] == [
-        ("9,300", "9,300"),
-        ("$71 million", "$17 million"),
-        ("Anna Reyes", ""),
-    ]
-    assert [one.score for one in asked] == [1, 0, 0, 0, 0, 0]
-    texts = {"source": SOURCE, "summary": SUMMARY}
-    assert all(texts[span.text_id][span.start : span.end] == span.text for span in spans_of(result))
-    assert not result.degraded
-    assert result.applied_options.use_language_model
-    for framework in result.frameworks:
-        assert {metric.status for metric in framework.metrics} <= SETTLED
-
-
-async def test_twin_lock_is_the_same_with_and_without_a_model(serve: Serve) -> None:
-    async with serve(Script(replies=replies())) as served:
-        with_model = (await served.stub.Judge(judge_request())).result
-        without = (await served.stub.Judge(judge_request(options=NO_MODEL))).result
-        before = served.endpoint.log.requests.total()
-        alone = (await served.stub.Judge(judge_request(frameworks=FRAMEWORKS[:1]))).result
-        assert served.endpoint.log.requests.total() == before  # rules alone ask nobody
-    assert with_model.frameworks[0] == without.frameworks[0] == alone.frameworks[0]
-    assert (without.language_model, alone.language_model) == ("", "")
-    assert not without.applied_options.use_language_model
-    assert with_model.frameworks[2] != without.frameworks[2]
+WRONG_LEVELS = Reply("at most five short stretches", grade("F")), Reply("You grade one quality", grade(11))
+INVENTED = {"questions": [{"id": 0, "question": "What?", "answer": "8,2"}], "key_points": [98]}
 
 
 @pytest.mark.parametrize(
     "script",
     [
         Script(replies=(Reply("", "I cannot help with that."),)),
-        Script(replies=(Reply("", '{"level": "A", "reason": '),)),
-        Script(replies=replies(quote=Reply(QUOTE, grade("F")), grade=Reply(GRADE, grade("F")))),
-        Script(replies=replies(quote=Reply(QUOTE, grade(11)), grade=Reply(GRADE, grade(11)))),
-        Script(replies=replies(source=Reply(WRITE_FROM_SOURCE, questions("article", (99, "x"), key_points=[98])))),
-        Script(replies=replies(source=Reply(WRITE_FROM_SOURCE, questions("article", (0, "8,2"), key_points=[0])))),
+        Script(replies=(*WRONG_LEVELS, *judge_replies())),
+        Script(replies=(Reply("Statements of an article", json.dumps(INVENTED)), *judge_replies())),
         Script(faults=FaultPlan({Fault.HTML: 1.0})),
-        Script(faults=FaultPlan({Fault.EMPTY: 1.0})),
-        Script(faults=FaultPlan({Fault.TRUNCATED_JSON: 1.0})),
-        Script(faults=FaultPlan({Fault.SERVER_ERROR: 1.0})),
-        Script(faults=FaultPlan({Fault.RESET: 1.0})),
-        Script(api_key="another"),
     ],
-    ids=[
-        *("refusal", "half a JSON", "unknown level", "level out of range", "wrong ids", "invented answers"),
-        *("html", "empty", "truncated", "500", "reset", "wrong key"),
-    ],
+    ids=["refusal", "levels that there are not", "invented answers", "html"],
 )
 async def test_whatever_the_model_does_every_metric_has_a_status(serve: Serve, script: Script) -> None:
     async with serve(script) as served:
@@ -127,17 +53,8 @@ async def test_whatever_the_model_does_every_metric_has_a_status(serve: Serve, s
     assert not any("9,300" in note or "million" in note for note in result.notes)  # no text of either side
 
 
-async def test_the_same_request_has_the_same_answer_with_a_model_too(serve: Serve) -> None:
-    async with serve(Script(replies=replies())) as served:
-        first = (await served.stub.Judge(judge_request())).result
-        calls = served.endpoint.log.requests.total()
-        again = await asyncio.gather(*(served.stub.Judge(judge_request()) for _ in range(4)))
-        assert served.endpoint.log.requests.total() == calls
-    assert {lasting(one.result) for one in again} == {lasting(first)}
-
-
 async def test_a_judgement_tells_what_the_model_cost_it(serve: Serve) -> None:
-    async with serve(Script(replies=replies(), first_faults=(Fault.SERVER_ERROR,))) as served:
+    async with serve(Script(replies=judge_replies(), first_faults=(Fault.SERVER_ERROR,))) as served:
         result = (await served.stub.Judge(judge_request())).result
         requests = served.endpoint.log.requests.total()
         page = await scrape(served.app)
@@ -153,7 +70,7 @@ async def test_a_judgement_tells_what_the_model_cost_it(serve: Serve) -> None:
 
 
 async def test_judgements_at_once_are_charged_each_with_its_own_calls(serve: Serve) -> None:
-    async with serve(Script(replies=replies())) as served:
+    async with serve(Script(replies=judge_replies())) as served:
         results = [
             one.result for one in await asyncio.gather(*(served.stub.Judge(judge_request(seed)) for seed in range(3)))
         ]
@@ -163,7 +80,7 @@ async def test_judgements_at_once_are_charged_each_with_its_own_calls(serve: Ser
 
 
 async def test_judgements_and_summaries_share_the_endpoints_limit(serve: Serve) -> None:
-    async with serve(Script(replies=(*replies(), PASS)), rates={"max_concurrency": 2}) as served:
+    async with serve(Script(replies=(*judge_replies(), PASS)), rates={"max_concurrency": 2}) as served:
         served.endpoint.gate.clear()
         request = summarize_pb2.SummarizeRequest(document=chunks(29))
         summary = asyncio.ensure_future(follow(SummarizeServiceStub(served.channel).Summarize(request)))
@@ -175,25 +92,3 @@ async def test_judgements_and_summaries_share_the_endpoints_limit(serve: Serve) 
         assert (await summary).summary.status == summarize_pb2.SUMMARY_STATUS_DONE
         assert not (await judgement).result.degraded
         assert served.endpoint.log.peak_in_flight == 2
-
-
-async def test_a_client_that_leaves_ends_the_calls_of_the_model(serve: Serve) -> None:
-    async with serve(Script(replies=replies())) as served:
-        log = served.endpoint.log
-        served.endpoint.gate.clear()
-        call = served.stub.Judge(judge_request())
-        asked = asyncio.ensure_future(call.code())
-        await log.until(lambda log: log.in_flight > 0)
-        call.cancel()
-        assert await asked is StatusCode.CANCELLED
-        await log.until(lambda log: log.in_flight == 0)
-        assert log.left > 0
-        served.endpoint.gate.set()
-
-
-async def test_a_deadline_holds_for_the_language_model_too(serve: Serve) -> None:
-    async with serve(Script(replies=replies())) as served:
-        served.endpoint.gate.clear()
-        assert await served.stub.Judge(judge_request(), timeout=0.3).code() is StatusCode.DEADLINE_EXCEEDED
-        await served.endpoint.log.until(lambda log: log.in_flight == 0)
-        served.endpoint.gate.set()

@@ -7,7 +7,6 @@ from pathlib import Path
 import grpc
 import pytest
 import pytest_asyncio
-from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
 from precis.v1.judge_pb2_grpc import JudgeServiceStub
 
@@ -29,13 +28,6 @@ FAITHFUL = (
     "The work cost $71 million, 12 percent more than planned. "
     "The auditor does not expect the city to meet the federal deadline."
 )
-INVENTED = (
-    "Harlow Falls replaced 9,300 lead service lines between 2017 and June 2023. "
-    "The work cost $17 million, half of what was planned. "
-    "The auditor expects the city to meet the federal deadline, and the governor praised the mayor."
-)
-SHORT = "The city replaced 9,300 lead pipes in March 2023."
-HALLUCINATION, BIAS = 2, 4
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -56,53 +48,6 @@ async def address(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str
 async def stub(address: str) -> AsyncIterator[JudgeServiceStub]:
     async with grpc.aio.insecure_channel(address) as channel:
         yield JudgeServiceStub(channel)
-
-
-async def judged(stub: JudgeServiceStub, summary: str) -> pb.JudgeResult:
-    return (await stub.Judge(judge_request(summary=summary))).result
-
-
-async def test_claims_are_compared_with_the_right_sentences(stub: JudgeServiceStub) -> None:
-    claims = (await judged(stub, INVENTED)).evidence.claims
-    assert "9,300 lead service lines" in claims[0].support.text
-    denied = next(claim for claim in claims if "auditor expects" in claim.passage.text)
-    assert "auditor does not expect" in denied.support.text
-    assert denied.support.text in denied.premise.text
-    assert denied.label == evidence_pb2.CLAIM_LABEL_UNSUPPORTED
-
-
-@pytest.mark.parametrize("summary", ["It replaced 9,300 lead pipes in March 2023.", "It replaced 3,900 lead pipes."])
-async def test_a_short_text_has_a_short_answer_by_default(stub: JudgeServiceStub, summary: str) -> None:
-    response = await stub.Judge(pb.JudgeRequest(source=SHORT, summary=summary))
-    [framework] = response.result.frameworks
-    assert framework.framework == pb.JUDGE_FRAMEWORK_ULTRA
-    assert all(metric.reason for metric in framework.metrics)
-    [claim] = response.result.evidence.claims
-    assert claim.support.text == SHORT
-    assert response.ByteSize() < 2_000
-
-
-async def test_views_say_the_same_more_or_less_of_it(stub: JudgeServiceStub) -> None:
-    scores, claims, full = [
-        (await stub.Judge(judge_request(summary=INVENTED, view=view))).result
-        for view in (common_pb2.RESULT_VIEW_SCORES, common_pb2.RESULT_VIEW_CLAIMS, common_pb2.RESULT_VIEW_FULL)
-    ]
-    assert len({result.request_hash for result in (scores, claims, full)}) == 1
-    for less in (scores, claims):
-        for framework, other in zip(less.frameworks, full.frameworks, strict=True):
-            assert [metric.score for metric in framework.metrics] == [metric.score for metric in other.metrics]
-            assert framework.mean_score == other.mean_score
-    assert [claim.label for claim in claims.evidence.claims] == [claim.label for claim in full.evidence.claims]
-    assert scores.ByteSize() < claims.ByteSize() < full.ByteSize() / 3
-
-
-async def test_hostile_words_lower_bias_and_are_pointed_at(stub: JudgeServiceStub) -> None:
-    hostile = FAITHFUL.replace("The auditor", "This is bullshit by lying idiots, and the auditor")
-    polite, rude = await judged(stub, FAITHFUL), await judged(stub, hostile)
-    for good, bad in zip(polite.frameworks, rude.frameworks, strict=True):
-        assert bad.metrics[BIAS].score < good.metrics[BIAS].score
-    assert "bullshit" in [hit.passage.text for hit in rude.evidence.lexicon_hits]
-    assert not polite.evidence.lexicon_hits
 
 
 async def test_the_right_sentence_is_found_in_200_pages(stub: JudgeServiceStub) -> None:

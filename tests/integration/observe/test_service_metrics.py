@@ -1,16 +1,15 @@
-"""What an operator sees of summaries, Synthesize and Assess on the metrics page, after real calls."""
+"""What an operator sees of summaries and Assess on the metrics page, after real calls."""
 
 from precis.v1 import summarize_pb2 as pb
 from precis.v1 import synthesis_pb2
 from precis.v1.judge_pb2_grpc import JudgeServiceStub
 
 from tests.integration.assess.pictures import png
-from tests.integration.conftest import Connect, Serve, Start
+from tests.integration.conftest import Connect, Start
 from tests.integration.summarize.summaries import PASS, bench, chunks, follow, resume
 from tests.integration.support.metrics_page import scrape
 from tests.scripted_endpoint.author import write
 from tests.scripted_endpoint.faults import Fault
-from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
 
 REQUEST = pb.SummarizeRequest(document=chunks(29))
@@ -80,9 +79,6 @@ async def test_a_run_is_active_until_its_reader_leaves(start: Start) -> None:
     assert left["precis_summary_calls_total,cancelled,map"] == 5
 
 
-SCORING = synthesis_pb2.SynthesizeRequest(question="Rate it.", mode=synthesis_pb2.SYNTHESIS_MODE_SCORING)
-
-
 async def test_replanning_is_counted_with_its_reasons(connected: Connect) -> None:
     scope = synthesis_pb2.QualityScope(objects=synthesis_pb2.ScopeObjects(names=["zebra"]))
     request = synthesis_pb2.AssessRequest(question="Rate it.", images=[png()], scope=scope)
@@ -102,14 +98,3 @@ async def test_replanning_is_counted_with_its_reasons(connected: Connect) -> Non
     assert (page["precis_assess_replans_sum"], page["precis_assess_replans_count"]) == (replans, 1)
     assert (page["precis_assessments_total,answer"], page["precis_assessments_total,evidence"]) == (1, 1)
     assert page["precis_answers_total,assess,deterministic,scoring"] == replans + 1
-
-
-async def test_attempts_and_degraded_answers_are_counted(serve: Serve) -> None:
-    async with serve(Script(replies=(Reply("", "I cannot help with that."),))) as served:
-        answer = (await served.stub.Synthesize(SCORING)).synthesis
-        page = await scrape(served.app)
-        requests = served.endpoint.log.requests.total()
-    assert answer.degraded
-    assert page["precis_answer_attempts_total,synthesize"] == answer.attempt_count == requests == 3
-    assert page["precis_answers_total,degraded,scoring,synthesize"] == 1
-    assert page["precis_replan_needs_total,no_tool_scores,synthesize"] == 1

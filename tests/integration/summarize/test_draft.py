@@ -3,13 +3,11 @@
 from collections.abc import Callable, Sequence
 
 import grpc
-import pytest
 from precis.v1 import summarize_pb2 as pb
 
 from tests.integration.conftest import Start
-from tests.integration.summarize.summaries import PASS, Bench, Call, Followed, bench, chunks, follow
+from tests.integration.summarize.summaries import PASS, Bench, Call, Followed, bench, chunks
 from tests.scripted_endpoint.author import Lie, tell, write
-from tests.scripted_endpoint.faults import Fault
 from tests.scripted_endpoint.script import Script
 
 DOCUMENT = chunks(29)  # 5 batches, a merge of four, and the last one
@@ -93,19 +91,6 @@ async def test_the_last_text_is_read_while_it_is_written_and_then_checked(start:
     ]
 
 
-async def test_calls_tokens_and_text_are_the_same_with_a_draft(start: Start) -> None:
-    summaries = []
-    for request in (ASKED, pb.SummarizeRequest(document=DOCUMENT)):
-        async with bench(start, Script(replies=(PASS,), author=write, keep_bodies=True)) as served:
-            followed = await follow(served.stub.Summarize(request))
-            summaries.append((followed.summary, served.endpoint.log.requests.copy()))
-            streamed = sum("stream" in body for body in served.endpoint.log.bodies)
-            assert streamed == request.include_draft == bool(drafts(followed))  # the last text alone
-    (first, first_requests), (second, second_requests) = summaries
-    assert first_requests == second_requests
-    assert (first.text, first.usage, first.calls_done) == (second.text, second.usage, second.calls_done)
-
-
 async def test_an_answer_that_is_refused_takes_its_draft_back(start: Start) -> None:
     author = Author(lambda text: tell(Lie.REFUSAL, text, []))
     async with bench(start, Script(replies=(PASS,), author=author)) as served:
@@ -113,27 +98,6 @@ async def test_an_answer_that_is_refused_takes_its_draft_back(start: Start) -> N
     refused, _ = author.last_texts
     assert_read(followed, *author.last_texts)
     assert refused not in followed.summary.text
-
-
-async def test_an_attempt_that_breaks_off_takes_its_draft_back(start: Start) -> None:
-    calls = 7  # before the last merge come five batches and a merge
-    author = Author(lambda text: f"Begun, and never ended. {text}")
-    script = Script(replies=(PASS,), author=author, first_faults=(*[None] * (calls - 1), Fault.CUT))
-    async with bench(start, script) as served:
-        followed = await read_along(served, served.stub.Summarize(ASKED))
-        assert served.endpoint.log.faults[Fault.CUT.value] == 1
-    assert_read(followed, *author.last_texts)
-
-
-@pytest.mark.parametrize("streams", ["ignored", "refused"])
-async def test_an_endpoint_without_pieces_writes_the_same_and_is_paid_once(start: Start, streams: str) -> None:
-    script = Script(replies=(PASS,), author=write, streams=streams)  # type: ignore[arg-type]
-    async with bench(start, script) as served:
-        followed = await follow(served.stub.Summarize(ASKED))
-        answered = served.endpoint.log.answered
-    assert texts_of(drafts(followed)) == [(followed.summary.text, True)]
-    assert set(answered.values()) == {1}
-    assert answered.total() == followed.summary.calls_done
 
 
 async def test_a_second_iteration_has_a_draft_of_its_own(start: Start) -> None:

@@ -1,4 +1,4 @@
-"""Readers that are slow or leave: the graph, the endpoint and the server do not suffer."""
+"""Readers that are slow: the graph, the endpoint and the server do not suffer."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -8,7 +8,7 @@ from precis.v1 import summarize_pb2 as pb
 from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
 from tests.integration.conftest import Start
-from tests.integration.summarize.summaries import PASS, Bench, bench, chunks, resume
+from tests.integration.summarize.summaries import PASS, Bench, bench, chunks
 from tests.scripted_endpoint.script import Script
 
 UNCHECKED: dict[str, dict[str, object]] = {"summary_trust": {"exact": False}}
@@ -58,26 +58,3 @@ async def test_a_slow_reader_holds_up_nothing_and_misses_only_moments(start: Sta
     assert [one.calls_done for one in progress] == sorted(one.calls_done for one in progress)
     # What the server wrote ahead is what HTTP/2 let it, however long the document is.
     assert sum(step.ByteSize() for step in steps) < 2 * WINDOW
-
-
-async def test_a_reader_that_leaves_stops_every_call_in_flight_and_those_that_wait(start: Start) -> None:
-    async with bench(start, QUICK_AUTHOR, llm={"rates": {"max_concurrency": 16}}, **UNCHECKED) as served:
-        log = served.endpoint.log
-        events = aiter(call := served.stub.Summarize(pb.SummarizeRequest(document=chunks(1_000))))
-        summary_id = (await anext(events)).event.accepted.summary_id
-        while not (await anext(events)).event.HasField("batch"):
-            pass
-        served.endpoint.gate.clear()
-        await log.until(lambda log: log.in_flight == 16)
-        begun, answered = log.requests.total(), log.answered.copy()
-        call.cancel()
-        await log.until(lambda log: log.in_flight == 0)
-        assert log.left == 16
-        while (await served.stub.GetSummary(pb.GetSummaryRequest(summary_id=summary_id))).is_running:
-            pass  # each look is a request
-        served.endpoint.gate.set()
-        assert log.requests.total() == begun
-        followed = await resume(served.stub, summary_id)
-    assert followed.summary.status == pb.SUMMARY_STATUS_DONE
-    assert all(log.answered[content] == count for content, count in answered.items())
-    assert log.requests.total() == followed.summary.calls_done + 16

@@ -16,8 +16,7 @@ from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
 from tests.integration.conftest import Start
 from tests.integration.summarize.summaries import Bench, bench, chunks, follow
-from tests.integration.support.log_lines import log_lines
-from tests.integration.support.rich_errors import bearer, error_of
+from tests.integration.support.rich_errors import bearer
 
 OWNER, STRANGER, SECOND_KEY = map(bearer, ("owner", "stranger", "second"))
 BY_ID = {
@@ -80,20 +79,3 @@ async def test_to_a_stranger_a_summary_is_one_that_never_was(served: Bench) -> N
                 summary = await made(served.stub, OWNER)
                 own = await answer(channel, BY_ID[name], summary.summary_id, key)
                 assert not own.startswith("StatusCode"), name
-
-
-async def test_names_and_answers_of_summaries_are_each_tenants_own(served: Bench) -> None:
-    first = await made(served.stub, OWNER)
-    served.endpoint.log.clear()
-    with log_lines() as lines:
-        second = await made(served.stub, STRANGER)
-        assert "caller=-" not in await lines.wait_for("Summarize", "code=OK")
-    assert second.summary_id != first.summary_id
-    assert second.calls_reused == 0
-    assert served.endpoint.log.answered.total() == second.calls_done == first.calls_done
-    assert (await made(served.stub, STRANGER, "invoice-2")).calls_reused == second.calls_done
-    other = await made(served.stub, STRANGER, "invoice-3", 4)
-    conflict = await error_of(made(served.stub, STRANGER, "invoice-3", 5))
-    assert conflict.code() is StatusCode.ALREADY_EXISTS
-    assert other.summary_id in str(conflict.details())
-    assert (await made(served.stub, OWNER, "invoice-3", 5)).summary_id != other.summary_id

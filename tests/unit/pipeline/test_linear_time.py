@@ -9,14 +9,19 @@ from pipeline.judge.evidence.claims import find_claims
 from pipeline.reading.characters import normalize
 from pipeline.reading.document import ReadText
 from pipeline.reading.framing import find_meta_commentary, framing_length
+from pipeline.reading.index import WordIndex
 from pipeline.reading.language import is_english
 from pipeline.reading.names import find_names, known_names
+from pipeline.reading.passages import PassageFinder, claim_weights
 from pipeline.reading.sentences import split_parts, split_sentences
 from pipeline.reading.summary_text import read_summary
 from pipeline.reading.values import find_date_parts, find_days, find_numbers, find_terms
 from pipeline.reading.word_table import WordTable
+from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
 from pipeline.summarize.gate.source import KnownNumbers
+from pipeline.summarize.graph.batches import Background
+from pipeline.summarize.packing import ChunkBatch
 from tests.growth import grows_like_square
 
 MAX_CHARS = 700
@@ -24,7 +29,21 @@ SHORT = 1_100  # more than a sentence has, and than what is remembered of texts 
 FRAMES = (("", ""), ("The gate о ", "」と end."))
 UNITS = (
     *("#", "×", "。", "\n", "a'", "1,", "“a", "[a](", "--a", "Aa-", "</p a/> ", "1. A\n\n", "- a\n", "WARNING!\n\n"),
-    *("Ann: hi\n", "😀", "e\u0301", '{"a": ', "AI judge ", "Hello there. "),
+    *(
+        "Ann: hi\n",
+        "😀",
+        "e\u0301",
+        '{"a": ',
+        "AI judge ",
+        "Hello there. ",
+        "# ",
+        "- # ",
+        "|",
+        "!)",
+        "1.1 A\n",
+        "(AB) ",
+    ),
+    *("```\n", "here is a ", "this a-", "der das und 3. Mai ", "z. B. ", "A", "1"),
 )
 
 
@@ -49,6 +68,19 @@ def _find_meta_commentary(text: str) -> None:
     find_meta_commentary(source, split_sentences(source.text, MAX_CHARS))
 
 
+def _find_passages(text: str) -> None:
+    source = ReadText.of("source", text, MAX_CHARS)
+    index = WordIndex(source)
+    finder = PassageFinder(source, index, MAX_CHARS)
+    for words in source.ranges[:20]:
+        finder.find(claim_weights(source.table, words, index))
+
+
+def _read_background(text: str) -> None:
+    chunks = (SourceChunk(0, 0, text), SourceChunk(1, 0, "AB ABC"))
+    Background([ChunkBatch((chunk,), 1) for chunk in chunks]).of(1, 50, len)
+
+
 def _find_claims(text: str) -> None:
     find_claims(ReadText.of("summary", text, MAX_CHARS))
 
@@ -58,6 +90,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "summary": lambda text: read_summary("summary", text, MAX_CHARS, _Source(knows=True)),
     "unrelated summary": lambda text: read_summary("summary", text, MAX_CHARS, _Source(knows=False)),
     "claims": _find_claims,
+    "passages": _find_passages,
+    "what a batch is told": _read_background,
     "dates": find_date_parts,
     "names": _find_names,
     "meta commentary": _find_meta_commentary,

@@ -42,15 +42,3 @@ def test_the_compiled_graph_computes_what_was_trained(tmp_path: Path) -> None:
         with torch.no_grad():
             expected, _ = model(torch.tensor([ids]), torch.ones((1, len(ids)), dtype=torch.long))
         np.testing.assert_allclose(runner.run([ids]), expected.numpy(), atol=1e-4)
-
-
-def test_training_goes_on_from_the_mean_of_several_runs(tmp_path: Path) -> None:
-    runs = [{"up": torch.full((2, 2), value), "bias": torch.tensor([value])} for value in (1.0, 4.0)]
-    paths = [tmp_path / f"{number}.safetensors" for number in range(2)]
-    for run, path in zip(runs, paths, strict=True):
-        save.save_updates(run, path)
-    mean = save.load_updates(paths)
-    assert {name: value.tolist() for name, value in mean.items()} == {"up": [[2.5, 2.5]] * 2, "bias": [2.5]}
-    save.save_updates({"up": torch.zeros(2, 2)}, tmp_path / "other.safetensors")
-    with pytest.raises(KeyError, match="bias"):
-        save.load_updates([paths[0], tmp_path / "other.safetensors"])

@@ -14,9 +14,7 @@ from pipeline.assess.run import AssessPlan
 from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, ToolScore
 from pipeline.assess.synthesis.result import ReplanReason
 from pipeline.assess.synthesis.synthesizer import Synthesizer
-from pipeline.errors import InvalidInputError, ModelOutputError
-from pipeline.judge.judgement import Judgement
-from pipeline.judge.request import JudgeRequest
+from pipeline.errors import InvalidInputError
 from pipeline.judge.result import Framework, MetricName
 from tests.unit.pipeline.assess.assessments import TEXT, ScriptedJudge, assess
 from tests.unit.pipeline.assess.images.pictures import encoded, scene
@@ -181,23 +179,9 @@ async def test_the_callers_scores_are_kept_through_every_iteration() -> None:
     assert "style" in kinds
 
 
-async def test_scores_alone_can_be_assessed() -> None:
-    told = await assess(AssessRequest("How good?", tool_scores=(ToolScore("A", 2.6), ToolScore("B", 2.8))))
-    assert told.synthesis.output.final_answer == "C"
-    assert not told.synthesis.output.need_replan
-
-
 async def test_bad_input_is_refused_before_the_first_event() -> None:
     with pytest.raises(InvalidInputError):
         await assess(replace(TEXT, summary=""))
-
-
-async def test_an_error_of_the_judge_ends_the_assessment() -> None:
-    async def broken(_: JudgeRequest) -> Judgement:
-        raise ModelOutputError("NaN")
-
-    with pytest.raises(ModelOutputError):
-        await assess(TEXT, judge=broken)
 
 
 async def test_a_reader_who_leaves_stops_the_work() -> None:

@@ -102,15 +102,6 @@ async def test_an_endpoint_without_eyes_leaves_the_tools() -> None:
     assert any("request_refused" in note for note in told.assessment.notes)
 
 
-async def test_what_the_model_sees_can_contradict_what_tools_measure() -> None:
-    chat = ScriptedChat(plan("blur"), look((1, "blur", "severe")), reply("B"))
-    told = await assess(PICTURE, chat_model=chat)
-    (measured,) = told.runs
-    assert measured.score is not None
-    assert measured.score.score > 4
-    assert [need.reason for need in told.answers[0].synthesis.replan_needs] == [ReplanReason.CONTRADICTION]
-
-
 async def test_a_part_that_the_model_said_nothing_of_is_asked_about_again() -> None:
     first, second = look((1, "blur", "none"), box=LOWER_RIGHT), look((1, "blur", "slight"))
     chat = ScriptedChat(plan("blur"), first, reply("B"), plan(), second, reply("B"))

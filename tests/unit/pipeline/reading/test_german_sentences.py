@@ -45,9 +45,3 @@ def test_english_is_cut_as_before() -> None:
 
 def test_a_quotation_that_a_japanese_sentence_goes_on_from_does_not_end_it() -> None:
     assert quotes("「止めて。」と言った。次へ。") == ["「止めて。」と言った。", "次へ。"]
-
-
-@pytest.mark.parametrize("unit", ["der das und 3. Mai ", "abcd. Die ", "abcd.   ", "ist ein am 3. ", "z. B. "])
-def test_a_long_run_of_german_is_split_in_linear_time(unit: str) -> None:
-    text = "der das und " + unit * (200_000 // len(unit))
-    assert all(sentence.end - sentence.start <= 700 for sentence in split_sentences(text, 700))

@@ -155,17 +155,6 @@ def test_a_passage_can_be_made_of_some_sentences_alone() -> None:
     assert PassageFinder(source, index, MOST).find({"bridge": 1.0}, frozenset()) is None
 
 
-@pytest.mark.parametrize("unit", ["She sold it. ", "Ann: yes. No.\n"])
-def test_a_long_source_is_searched_in_linear_time(unit: str) -> None:
-    # A quadratic search would run into the test's time limit.
-    source, index = read(unit * (300_000 // len(unit)))
-    finder = PassageFinder(source, index, MOST)
-    for sentence in range(20):
-        passage = finder.find(claim_weights(source.table, source.ranges[sentence], index))
-        assert passage is not None
-        assert len(passage.span.text) <= MOST
-
-
 def weights_of(claim: str, before: str = "") -> dict[str, float]:
     text = f"{before} {claim}".strip()
     table, at = WordTable.of(text), len(WordTable.of(before))

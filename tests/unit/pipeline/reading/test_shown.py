@@ -77,21 +77,6 @@ def test_what_says_something_is_read(text: str) -> None:
     assert read_shown("summary", text).text == text
 
 
-@pytest.mark.parametrize(
-    "hostile",
-    [
-        f"The gate. о {'×' * 400_000}",
-        f"The gate. {'。' * 400_000}」と",
-        "[a" * 200_000,
-        "x](/" * 100_000,
-        "x 😀" * 100_000,
-    ],
-)
-def test_hostile_text_is_read_in_linear_time(hostile: str) -> None:
-    """Quadratic time would be hours."""
-    assert ReadText.of("source", hostile, 700).sentences
-
-
 def test_a_quote_is_never_far_longer_than_what_is_read() -> None:
     original = "Ann Holt" + "\u200b" * 100_000 + " closed the bridge. It rained."
     first, second = ReadText.of("source", original, 700).passages

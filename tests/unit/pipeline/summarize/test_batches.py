@@ -63,12 +63,6 @@ def test_what_does_not_fit_is_left_out() -> None:
     assert told(defines, "PSU", limit_tokens=2)[1] == ""
 
 
-@pytest.mark.parametrize("unit", ["# a\n", "(AB) ", "a b c (ABC) ", "1.1.1 A\n\n", "A", "AB", "word ", "# # ", "```\n"])
-def test_a_megabyte_of_anything_is_read_in_linear_time(unit: str) -> None:
-    around = background(unit * (1_000_000 // len(unit)), "AB ABC")
-    assert words(around.of(1, 50, words)) <= 50
-
-
 BATCHES = [ChunkBatch((SourceChunk(index, 1, f"Pump P-{index} runs at {index} bar."),), 8) for index in range(5)]
 PART_NUMBERS = {Term(TermKind.PART_NUMBER, f"p-{index}") for index in range(5)}
 

@@ -1,7 +1,6 @@
 """A slow reader never stalls the graph and never grows memory."""
 
 import asyncio
-from pathlib import Path
 
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.events import (
@@ -9,19 +8,11 @@ from pipeline.summarize.events import (
     Drafted,
     Event,
     EventChannel,
-    Finished,
-    GroupDone,
-    LayersFound,
     Phase,
-    Planned,
-    Reflected,
     SummaryProgress,
-    TopicsFound,
 )
 from pipeline.summarize.result import SummaryWarning
 from pipeline.summarize.retention import Retention
-from tests.fakes_summarize import ScriptedWriter
-from tests.unit.pipeline.summarize.documents import numbered_document, summarizer_in
 
 
 def batch_done(index: int) -> BatchDone:
@@ -140,29 +131,3 @@ async def test_a_waiting_reader_is_woken() -> None:
     await asyncio.sleep(0)
     channel.close()
     assert await reader is None
-
-
-async def test_a_summary_is_finished_while_its_reader_sleeps(tmp_path: Path) -> None:
-    writer = ScriptedWriter()
-    finished = asyncio.Event()
-
-    def notice(task: object) -> None:
-        if type(task).__name__ == "TopicsTask":
-            finished.set()
-
-    writer.before = notice
-    async with summarizer_in(tmp_path, progress_events=3) as summarizer:
-        events = summarizer.stream(numbered_document(203), writer=writer)
-        seen = [await anext(events)]
-        await finished.wait()  # nobody reads
-        seen += [event async for event in events]
-    steps = [event for event in seen if isinstance(event, BatchDone | GroupDone)]
-    assert len(steps) <= 3
-    assert sum(event.progress.joined_events for event in steps) + len(steps) == 29 + 10
-    assert [type(event) for event in seen if not isinstance(event, BatchDone | GroupDone)][1:] == [
-        Planned,
-        LayersFound,
-        Reflected,
-        TopicsFound,
-        Finished,
-    ]

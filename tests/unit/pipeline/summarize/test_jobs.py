@@ -7,7 +7,7 @@ import pytest
 
 from pipeline.errors import InvalidInputError
 from pipeline.summarize.document import SummarizeOptions
-from pipeline.summarize.errors import JobQueueFullError, UnknownSummaryError
+from pipeline.summarize.errors import JobQueueFullError
 from pipeline.summarize.events import Accepted, BatchDone, Event, Finished, Planned
 from pipeline.summarize.jobs import JobRunner
 from pipeline.summarize.storage.job_table import QueuedJob
@@ -185,16 +185,3 @@ async def test_summaries_are_listed_in_pages_the_newest_first_and_by_owner(tmp_p
         with pytest.raises(InvalidInputError, match="page_token"):
             await jobs.page(2, "nonsense")
     assert listed == made[::-1]
-
-
-async def test_jobs_of_another_owner_do_not_exist(tmp_path: Path) -> None:
-    writer = ScriptedWriter()
-    async with summarizer_in(tmp_path) as summarizer:
-        queued = await submit(summarizer.owned_by("ann"), writer)
-        bobs = summarizer.owned_by("bob")
-        for call in (bobs.delete(queued.summary_id), bobs.submit_again(queued.summary_id)):
-            with pytest.raises(UnknownSummaryError):
-                await call
-        with pytest.raises(UnknownSummaryError):
-            await read_all(bobs.watch(queued.summary_id))
-        assert (await bobs.page(10, "")).summaries == ()

@@ -169,21 +169,6 @@ async def test_old_summaries_are_deleted_with_all_that_only_they_need(
         assert await store.documents.load(young) == (SourceChunk(0, 0, young),)
 
 
-async def test_a_whole_summary_in_postgres_is_resumed_from_another_server(postgres_url: str) -> None:
-    writer = ScriptedWriter()
-    document = numbered_document(60, text=uuid4().hex)
-    async with summarizer_in(postgres_url) as first, summarizer_in(postgres_url) as second:
-        events = first.stream(document, writer=writer)
-        accepted = await anext(events)
-        assert isinstance(accepted, Accepted)
-        for _ in range(6):
-            await anext(events)
-        await events.aclose()
-        result = result_of(await read_all(second.resume(accepted.summary_id, writer=writer)))
-    assert result.status is SummaryStatus.DONE
-    assert len(writer.answered) == len(set(writer.answered)) == result.calls_done
-
-
 async def test_no_postgres_is_a_clear_error() -> None:
     with pytest.raises(StorageError, match="Postgres"):
         async with summarizer_in("postgresql://precis@localhost:1/nowhere?connect_timeout=1"):

@@ -2,11 +2,10 @@
 
 from dataclasses import replace
 
-import pytest
-from precis.v1 import common_pb2, fusion_pb2
+from precis.v1 import common_pb2
 from precis.v1 import synthesis_pb2 as pb
 
-from pipeline.assess.run import Assessment, AssessPlan, EvidenceGathered, Synthesized, ToolRun
+from pipeline.assess.run import Assessment, AssessPlan, ToolRun
 from pipeline.assess.synthesis.evidence import DistortionSeverity, Evidence, Finding, ToolScore
 from pipeline.assess.synthesis.request import Mode
 from pipeline.assess.synthesis.result import ReplanNeed, ReplanReason, SummarizerOutput, Synthesis
@@ -52,31 +51,6 @@ MODEL = "m@there"
 NAMES = AssessNames("p@here, m@there", MODEL)
 
 
-def test_an_answer_keeps_everything() -> None:
-    sent = to_synthesis(ANSWER, language_model="m@there")
-    assert (sent.final_answer, sent.level, sent.quality_reasoning) == ("C", fusion_pb2.QUALITY_LEVEL_FAIR, "Soft.")
-    assert (sent.need_replan, sent.replan_reason) == (True, "no analysis of car")
-    assert sent.replan_needs == [
-        pb.ReplanNeed(reason=pb.REPLAN_REASON_SCOPE_NOT_COVERED, message="no analysis of car", scope=["car"])
-    ]
-    assert (sent.error, sent.degraded, sent.author, sent.attempt_count) == ("", False, "m@there", 2)
-    assert (list(sent.notes), sent.mode) == (["one", "two"], pb.SYNTHESIS_MODE_SCORING)
-    assert sent.language_model == common_pb2.LlmUsage(
-        identity="m@there", calls=3, prompt_tokens=40, completion_tokens=5, retries=1
-    )
-
-
-def test_the_worked_example_of_the_fusion_is_sent() -> None:
-    sent = to_synthesis(ANSWER, language_model="m@there").fusion
-    assert round(sent.score, 2) == 2.94
-    assert (sent.level, sent.form) == (fusion_pb2.QUALITY_LEVEL_FAIR, fusion_pb2.FUSION_FORM_NORMALIZED)
-    assert sent.tool_mean == pytest.approx(2.7)
-    assert list(sent.probabilities) == pytest.approx(C_AT_70)
-    assert sum(sent.alpha) == pytest.approx(1)
-    assert sent.probability_source == fusion_pb2.PROBABILITY_SOURCE_CLASSIFICATION
-    assert 0 < sent.agreement < 1
-
-
 def test_what_was_not_there_is_not_set() -> None:
     without_tools = to_fusion(fuse([], C_AT_70, form=FusionForm.PAPER_RAW))
     assert not without_tools.HasField("tool_mean")
@@ -95,25 +69,6 @@ def test_a_degraded_answer_names_the_model_that_failed() -> None:
     assert (degraded.degraded, degraded.author, degraded.language_model.identity) == (True, "deterministic", "m@there")
 
 
-def test_an_explanation_has_no_level() -> None:
-    sent = to_synthesis(replace(ANSWER, mode=Mode.EXPLANATION), language_model="")
-    assert (sent.level, sent.mode) == (0, pb.SYNTHESIS_MODE_EXPLANATION)
-
-
-def test_evidence_keeps_findings_and_scores() -> None:
-    sent = to_quality_evidence(EVIDENCE)
-    first, second = sent.distortion_analysis
-    assert (first.scope, second.scope, len(second.findings)) == ("Global", "car", 0)
-    assert [(one.kind, one.severity, one.explanation) for one in first.findings] == [
-        ("Blurs", pb.DISTORTION_SEVERITY_MODERATE, "Soft edges."),
-        ("Noise", pb.DISTORTION_SEVERITY_NONE, ""),
-    ]
-    assert [(one.tool, one.score, one.scope, one.aspect) for one in sent.tool_scores] == [
-        ("psnr", 2.75, "car", "Noise"),
-        ("whole", 4.5, "Global", ""),
-    ]
-
-
 def test_the_whole_is_told_from_objects() -> None:
     plan = filled(AssessPlan)
     assert quality_scope(replace(plan, scope=("Global",))) == pb.QualityScope(name="Global")
@@ -130,14 +85,6 @@ def test_a_tool_that_ran_is_told_from_one_that_failed() -> None:
     assert (failed.tool, failed.error) == ("ssim", "no_size: too small")
     assert not failed.HasField("raw")
     assert not failed.HasField("score")
-
-
-def test_evidence_and_answers_keep_their_iteration() -> None:
-    gathered = to_assess_event(EvidenceGathered(2, EVIDENCE), NAMES).evidence
-    assert (gathered.iteration, gathered.evidence) == (2, to_quality_evidence(EVIDENCE))
-    made = to_assess_event(Synthesized(2, ANSWER, begins_again=True), NAMES).synthesis
-    assert (made.iteration, made.begins_again) == (2, True)
-    assert made.synthesis == to_synthesis(ANSWER, language_model=MODEL)
 
 
 def test_the_outcome_keeps_everything() -> None:

@@ -1,10 +1,8 @@
 """Judgements become messages without losing anything."""
 
-import json
 from dataclasses import replace
 
 import pytest
-from precis.v1 import common_pb2, fusion_pb2
 from precis.v1 import judge_pb2 as pb
 from prometheus_client import CollectorRegistry
 
@@ -65,20 +63,6 @@ def judgement() -> Judgement:
     )
 
 
-def test_a_metric_keeps_everything() -> None:
-    metric = to_metric(COVERAGE)
-    assert (metric.name, metric.status) == (pb.JUDGE_METRIC_NAME_COVERAGE, pb.JUDGE_METRIC_STATUS_ABSTAINED)
-    assert (metric.score, metric.confidence, metric.reason) == (4.25, 0.5, COVERAGE.reason)
-    assert [(span.text_id, span.text) for span in metric.evidence] == [("summary", "12 km"), ("source", "Text")]
-    assert [(one.name, one.WhichOneof("value")) for one in metric.inputs] == [
-        ("recall", "number"),
-        ("full_count", "count"),
-        ("severity", "text"),
-        ("is_capped", "flag"),
-    ]
-    assert not metric.HasField("error")
-
-
 def test_a_metric_without_a_score_says_why() -> None:
     failed = to_metric(FAILED)
     assert not failed.HasField("score")
@@ -93,31 +77,6 @@ def test_an_input_keeps_its_type(value: float | str, field: str) -> None:
     [sent] = to_metric(replace(COVERAGE, inputs={"name": value})).inputs
     assert sent.WhichOneof("value") == field
     assert getattr(sent, field) == value
-
-
-def test_the_result_holds_evidence_metrics_and_objects() -> None:
-    result = to_result(judgement())
-    assert len(result.evidence.claims) == 3
-    [framework] = result.frameworks
-    assert framework.framework == pb.JUDGE_FRAMEWORK_ULTRA
-    assert [metric.name for metric in framework.metrics] == sorted(pb.JudgeMetricName.values())[1:]
-    assert framework.mean_score == 0
-    objects = json.loads(framework.objects_json)
-    assert list(objects) == ["coverage", "alignment", "hallucination", "relevance", "bias_toxicity"]
-    assert objects["relevance"] == {"error": "missing_metric"}
-
-
-def test_the_result_says_how_it_came_about() -> None:
-    result = to_result(judgement())
-    assert (result.request_hash, result.language_model) == ("f" * 64, "m@there")
-    assert (result.degraded, list(result.notes), result.is_cached) == (True, ["one", "two"], False)
-    assert result.timings.total.ToMicroseconds() == 9500
-    assert result.timings.evidence.ToMicroseconds() == 6250
-    assert result.timings.scoring.ToMicroseconds() == 3125
-    assert len(result.models) == 2
-    assert result.language_model_usage == common_pb2.LlmUsage(
-        identity="m@there", calls=14, prompt_tokens=21_300, completion_tokens=840, retries=2
-    )
 
 
 def test_a_language_model_that_cost_nothing_is_left_out() -> None:
@@ -135,28 +94,6 @@ def test_models_are_named_nli_first() -> None:
     assert (result.evidence.scored_pair_count, result.evidence.tokenizer) == (one.pair_count, one.models.tokenizer)
     named = [ModelIdentity(model.name, model.revision, model.sha256, model.precision) for model in result.models]
     assert named == [one.models.entailment, one.models.embedder]
-
-
-def test_applied_options_are_those_of_the_config() -> None:
-    config = JudgeConfig().with_overrides(
-        {
-            "evidence": {"max_claims": 12},
-            "lock": {"relevance_mode": "jaccard"},
-            "ultra": {"eta": 3.0, "form": "paper_raw"},
-        }
-    )
-    assert to_result(replace(judgement(), config=config)).applied_options == pb.JudgeOptions(
-        relevance_mode=pb.RELEVANCE_MODE_JACCARD,
-        fusion_form=fusion_pb2.FUSION_FORM_PAPER_RAW,
-        eta=3.0,
-        max_claims=12,
-    )
-
-
-def test_steps_are_sent_as_they_are() -> None:
-    assert to_event(EvidenceReady(table())).evidence.claims[0].passage.text == "claim 0"
-    done = to_event(MetricReady(Framework.TWIN_LOCK, COVERAGE)).metric
-    assert (done.framework, done.metric) == (pb.JUDGE_FRAMEWORK_TWIN_LOCK, to_metric(COVERAGE))
 
 
 def test_the_view_of_scores_holds_no_evidence() -> None:

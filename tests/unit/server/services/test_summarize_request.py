@@ -61,13 +61,9 @@ def test_joined_the_chunks_of_a_text_are_the_text() -> None:
 @pytest.mark.parametrize(
     ("document", "field"),
     [
-        (pb.Document(), "document.chunks"),
-        (pb.Document(text="\f\n"), "document.text"),
         (pb.Document(text="x" * 1_001), "document.text"),
-        (pb.Document(text="x", chunks=[pb.DocumentChunk(text="x")]), "document.text"),
         (pb.Document(chunks=[pb.DocumentChunk(text="x")] * 5), "document.chunks"),
         (pb.Document(chunks=[pb.DocumentChunk(text="x" * 1_001)]), "document.chunks"),
-        (pb.Document(chunks=[pb.DocumentChunk(text="x", chunk_index=1)] * 2), "document.chunks[1].chunk_index"),
         (pb.Document(text="x", total_pages=-1), "document.total_pages"),
         (pb.Document(chunks=[pb.DocumentChunk(text="x")], total_chunks=2), "document.total_chunks"),
         (pb.Document(chunks=[pb.DocumentChunk(text="x")], total_chunks=-1), "document.total_chunks"),

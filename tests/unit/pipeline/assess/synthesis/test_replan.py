@@ -26,10 +26,6 @@ def test_an_analysis_that_is_none_or_empty_covers_nothing(nothing: tuple[Finding
     assert reasons(evidence) == [ReplanReason.SCOPE_NOT_COVERED]
 
 
-def test_no_tool_scores_ask_for_some() -> None:
-    assert reasons(Evidence(EVIDENCE.distortion_analysis)) == [ReplanReason.NO_TOOL_SCORES]
-
-
 @pytest.mark.parametrize(
     ("severity", "aspect", "score", "contradicts"),
     [
@@ -56,13 +52,6 @@ def test_severity_and_score_may_contradict_each_other(
 def test_low_quality_as_a_whole_may_have_another_cause() -> None:
     findings = (Finding("Blurs", DistortionSeverity.NONE), Finding("Noise", DistortionSeverity.SEVERE))
     assert reasons(Evidence({GLOBAL: findings}, (ToolScore("IQA", 1.2),))) == []
-
-
-def test_a_score_of_another_part_contradicts_nothing() -> None:
-    evidence = Evidence(
-        {"face": (Finding("Blurs", DistortionSeverity.SEVERE),)}, (ToolScore("IQA", 4.8, aspect="Blurs"),)
-    )
-    assert reasons(evidence, "face") == [ReplanReason.NO_TOOL_SCORES]
 
 
 def test_findings_and_scores_of_other_parts_are_not_read() -> None:
@@ -93,11 +82,6 @@ def test_tool_scores_missing_for_key_distortions_ask_for_replanning(
 ) -> None:
     evidence = Evidence({GLOBAL: (Finding("Blurs", severity),)}, (ToolScore("IQA", 3.0, aspect=aspect),))
     assert reasons(evidence) == ([ReplanReason.KEY_DISTORTION_NOT_SCORED] if is_missing else [])
-
-
-def test_what_the_executor_cannot_tell_is_looked_at_again() -> None:
-    evidence = Evidence({GLOBAL: (Finding("Noise", DistortionSeverity.UNCERTAIN),)}, EVIDENCE.tool_scores)
-    assert reasons(evidence) == [ReplanReason.UNCERTAIN]
 
 
 def test_several_gaps_are_all_named() -> None:

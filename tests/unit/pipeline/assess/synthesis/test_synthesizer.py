@@ -1,6 +1,5 @@
 """The synthesizer without a model, and with one that keeps to the rules."""
 
-import math
 from dataclasses import replace
 
 import pytest
@@ -40,10 +39,6 @@ async def test_without_a_model_an_open_question_is_answered_with_the_evidence() 
     assert "TOPIQ_FR 2.60 (Blurs in Global)" in synthesis.output.quality_reasoning
     assert synthesis.output.used_evidence == ("D1", "T1", "T2")
     assert synthesis.used_evidence == EVIDENCE
-
-
-async def test_without_a_model_the_choice_that_the_evidence_names_is_taken() -> None:
-    assert (await synthesizer.synthesize(CHOICE)).output.final_answer == "B"
 
 
 async def test_no_choice_is_an_error_and_not_a_guess() -> None:
@@ -129,15 +124,6 @@ async def test_for_images_an_answer_that_is_unsure_or_contradicts_a_score_asks_f
     assert synthesis.output.need_replan == bool(reasons)
     of_text = await synthesizer.synthesize(SCORING, chat_model=chat)
     assert not of_text.output.need_replan
-
-
-async def test_the_levels_of_the_callers_model_are_fused_with_the_tools() -> None:
-    answer = LevelAnswer({letter: math.log(p) for letter, p in LEVELS.items()})
-    synthesis = await synthesizer.synthesize(replace(SCORING, level_answer=answer))
-    assert synthesis.fusion is not None
-    assert round(synthesis.fusion.score, 2) == 2.94  # the worked example
-    assert synthesis.output.final_answer == "C"
-    assert synthesis.level_source is LevelSource.LOGITS
 
 
 async def test_the_callers_levels_take_the_place_of_asking() -> None:

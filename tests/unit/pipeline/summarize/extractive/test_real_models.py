@@ -1,6 +1,5 @@
 """The extractive writer with the installed models."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -9,14 +8,12 @@ import pytest
 from inference.call import Call, Priority
 from inference.config import InferenceConfig, RuntimeConfig
 from inference.engine import Engine
-from pipeline.reading.values import TermKind, find_terms
-from pipeline.summarize.document import SourceChunk, SummaryType
+from pipeline.summarize.document import SummaryType
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.writer import ExtractiveWriter
-from pipeline.summarize.retention import Mentions, measure
-from pipeline.summarize.writer import Extraction, ExtractTask, MergeStage, MergeTask
+from pipeline.summarize.writer import Extraction, MergeStage, MergeTask
 from server.rpc.models import CallScope, EngineModels
-from tests.unit.pipeline.summarize.extractive.manual import MANUAL, flat, sentences
+from tests.unit.pipeline.summarize.extractive.manual import sentences
 
 pytestmark = pytest.mark.models
 
@@ -43,14 +40,3 @@ async def test_a_paraphrase_is_said_once_and_a_contradiction_is_kept(writer: Ext
     written = await writer.merge(merge_task(SENTENCE, SAME, OPPOSITE))
     assert sentences(written.text) == [SENTENCE, OPPOSITE]
     assert [removed.text for removed in written.duplicates] == [SAME]
-
-
-async def test_map_is_shorter_verbatim_and_keeps_the_values(writer: ExtractiveWriter) -> None:
-    task = ExtractTask(SummaryType.TECHNICAL, "manual", 0, 1, (SourceChunk(0, 1, MANUAL),))
-    first, second = await asyncio.gather(writer.extract(task), writer.extract(task))
-    assert first == second
-    assert writer.count_tokens(first.text) < 0.8 * writer.count_tokens(MANUAL)
-    assert all(sentence in flat(MANUAL) for sentence in sentences(first.text))
-    kept = measure(find_terms(MANUAL), [Mentions.of(first.text)])
-    lost = {term for entry in kept.kinds if entry.kind is not TermKind.ENTITY for term in entry.missing}
-    assert lost <= {"4"}  # of a heading

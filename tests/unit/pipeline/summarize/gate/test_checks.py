@@ -217,20 +217,6 @@ def test_a_number_that_counts_is_no_number_of_a_heading() -> None:
     assert [one.kind for one in findings] == [FaultKind.NUMBER]
 
 
-@pytest.mark.parametrize(
-    ("text", "values"),
-    [
-        ("0,2,4 and 1,4,7,10", [{"0"}, {"2"}, {"4"}, {"1"}, {"4"}, {"7"}, {"10"}]),
-        ("1,403,000 rows", [{"1403000"}]),
-        ("1.403 rows", [{"1403", "1.403"}]),
-        ("1.2,3,4", [{"1.2,3,4"}]),
-        ("version 1.2.3", [{"1.2.3"}]),
-    ],
-)
-def test_numbers_are_read_as_what_they_may_mean(text: str, values: list[set[str]]) -> None:
-    assert [set(amount.readings) for amount in find_numbers(text)] == values
-
-
 @given(st.text("0123456789.,- kg°%()٣²", max_size=30) | st.text())
 def test_any_text_can_be_read(text: str) -> None:
     amounts = list(find_numbers(text))

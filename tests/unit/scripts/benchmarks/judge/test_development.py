@@ -9,7 +9,6 @@ import pytest
 from scripts.benchmarks.judge.development import (
     POOL,
     add_record,
-    lengthen,
     measure_calibration,
     measure_development,
     read_development,
@@ -45,32 +44,6 @@ def test_only_documents_that_no_training_sees_are_read(folder: Path) -> None:
     assert all(is_development(digest_of(text)) and example.is_development for text, example in rows)
     assert len({text for text, _ in read_development(folder, 2)}) < len({text for text, _ in rows})
     assert read_development(folder / "nowhere", 2) == []
-
-
-def test_a_sample_is_half_supported_and_has_a_corruption_for_each_faithful_text(folder: Path) -> None:
-    rows = read_development(folder, 100)
-    claims = [example for _, example in sample_claims(rows, 4)]
-    assert len(claims) == 12
-    assert not any(example.edit for example in claims)
-    assert [example.label == 0 for example in claims].count(True) == 6
-    pairs = sample_faithful(rows, 3)
-    assert {faithful.source for (_, faithful), _ in pairs} == {"defacto", "pubmedqa"}
-    assert all(one.claim != other.claim and one.group == other.group for (_, one), (_, other) in pairs)
-
-
-def test_a_lengthened_source_holds_the_document_among_others_and_keeps_the_claim(folder: Path) -> None:
-    rows = read_development(folder, 100)
-    longer = lengthen(rows, 100)
-    assert [example for _, example in longer] == [example for _, example in rows]
-    for (text, _), (long, _) in zip(rows, longer, strict=True):
-        before, _, after = long.partition(text)
-        assert before.endswith("\n\n")
-        assert after.startswith("\n\n")
-        assert len(long.split()) >= 100
-    assert lengthen(longer, 100) == longer
-    assert {len(text.split()) for text, _ in lengthen(rows, 10**6)} == {
-        sum(len(text.split()) for text in {text for text, _ in rows})
-    }
 
 
 async def test_development_claims_are_measured_by_source(folder: Path) -> None:

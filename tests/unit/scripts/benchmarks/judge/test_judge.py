@@ -8,7 +8,7 @@ from scripts.benchmarks.judge.baselines import bigram_share, rouge2, summac_zs
 from scripts.benchmarks.judge.data import HumanRow, first_of_each, sample_documents, sample_rows, sentences_of
 from scripts.benchmarks.judge.results import Results
 from scripts.benchmarks.judge.runner import JudgeRunner
-from scripts.benchmarks.judge.upper_scale import corrupted, measure_upper_scale, truncated
+from scripts.benchmarks.judge.upper_scale import corrupted, measure_upper_scale
 from tests.fakes_pipeline import ScriptedEntailment, fake_models
 
 
@@ -62,12 +62,6 @@ SENTENCES = (
 def article(place: str) -> HumanRow:
     source = " ".join(SENTENCES).replace("Aire", place)
     return HumanRow(place, source, "", (source,), "system", {})
-
-
-def test_a_truncated_summary_keeps_the_first_third_of_its_sentences() -> None:
-    whole = replace(article("Aire"), summary=" ".join(SENTENCES))
-    assert sentences_of(truncated(whole).summary) == list(SENTENCES[:2])
-    assert truncated(replace(whole, summary=SENTENCES[3])).summary == SENTENCES[3]
 
 
 def test_corrupted_summaries_say_one_thing_that_their_source_does_not_say() -> None:

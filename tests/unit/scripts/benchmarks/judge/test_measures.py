@@ -1,4 +1,4 @@
-"""Every part of the benchmark that judges in this process, with models that go by words."""
+"""The parts of the benchmark that judges in this process, with models that go by words."""
 
 import json
 from dataclasses import replace
@@ -6,14 +6,14 @@ from dataclasses import replace
 import pytest
 
 from pipeline.judge.result import Framework, MetricName
-from scripts.benchmarks.judge.adversarial import Corruption, make_edits, measure_corruptions, noticed
+from scripts.benchmarks.judge.adversarial import measure_corruptions, noticed
 from scripts.benchmarks.judge.attacks import make_attacks, measure_attacks, rises, scores_of
 from scripts.benchmarks.judge.data import HumanRow
 from scripts.benchmarks.judge.injections import INJECTIONS
-from scripts.benchmarks.judge.invented import INVENTED, TRUE_SENTENCES, LongText, measure_invented
+from scripts.benchmarks.judge.invented import INVENTED, TRUE_SENTENCES, measure_invented
 from scripts.benchmarks.judge.people import measure_consistency, measure_pairs, measure_within_documents
 from scripts.benchmarks.judge.results import COLUMNS, Results
-from scripts.benchmarks.judge.runner import JudgeRunner, repeats_identically
+from scripts.benchmarks.judge.runner import JudgeRunner
 from scripts.benchmarks.shared.report import Report
 from tests.fakes_pipeline import fake_models
 
@@ -44,15 +44,6 @@ def shown(results: Results, capsys: pytest.CaptureFixture[str]) -> dict[str, obj
     Report("title", COLUMNS, results.rows, results.figures).show()
     line: dict[str, object] = json.loads(capsys.readouterr().out.splitlines()[-1])
     return line
-
-
-def test_edits_are_of_faithful_summaries_alone_and_of_all_kinds() -> None:
-    rows = [row("Aire"), row("Ouse"), row("Nidd", "The Nidd fell.", consistency=0.5)]
-    edits = make_edits(rows, 12)
-    assert {edit.corruption for edit in edits} == set(Corruption)
-    assert {edit.original for edit in edits} == {SUMMARY}
-    assert all(edit.edited not in (SUMMARY, edit.source) for edit in edits)
-    assert edits == make_edits(rows, 12)
 
 
 async def test_corruptions_are_noticed_where_hallucination_falls(runner: JudgeRunner) -> None:
@@ -104,19 +95,6 @@ async def test_attacks_that_raise_a_score_are_counted_by_group(
     assert "copies_raised" in figures
 
 
-def test_a_long_text_has_its_sentences_and_others_between_them() -> None:
-    text = LongText.of([long_article(number) for number in range(40)])
-    assert len(text.sentences) == TRUE_SENTENCES
-    assert all(sentence in text.source for sentence in text.sentences)
-    assert not any(sentence in text.source for sentence in text.foreign)
-    told = text.summary(INVENTED)
-    places = [told.index(sentence) for sentence in INVENTED]
-    assert places == sorted(places)
-    assert 0 < places[0] < places[-1] < len(told) - len(INVENTED[-1])
-    with pytest.raises(RuntimeError, match="fewer than 236 sentences"):
-        LongText.of([long_article(1)])
-
-
 async def test_invented_sentences_are_found_listed_and_all_is_read(
     runner: JudgeRunner, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -147,8 +125,3 @@ async def test_agreement_with_people_stands_beside_copied_bigrams(runner: JudgeR
     await measure_pairs(runner, [], missing)
     await measure_within_documents(runner, "set", [], {}, missing)
     assert missing.figures == {"set": None}
-
-
-async def test_five_runs_beside_other_neighbours_are_equal(runner: JudgeRunner) -> None:
-    items = [(row(place).source, SUMMARY) for place in PLACES]
-    assert await repeats_identically(runner, items[:5], items[5:])

@@ -49,12 +49,6 @@ def test_a_sentence_dangles_without_its_antecedent_or_the_name_of_its_entry() ->
     assert {"4 megabytes", "7200 rpm"} <= {term.text for term in manual.values(whole)}
 
 
-def test_a_summary_is_found_in_its_document_in_order() -> None:
-    manual = Manual.read(ENTRY)
-    found = manual.locate("# Disk\n\nIt spins at 7200 rpm.\n\nThis stands nowhere.")
-    assert [manual.excerpts[position].text for position in found] == ["Disk", "It spins at 7200 rpm."]
-
-
 DOCUMENT = "\n\n".join(
     f"The pump with number {number} runs at {number} bar and is primed by hand in hall {number}." for number in range(9)
 )
@@ -77,8 +71,3 @@ def test_a_sentence_is_right_where_it_comes_from_and_nowhere_else() -> None:
         assert not is_right(one, [], DOCUMENT)
     assert not is_right(told[3], cited([told[3].spans[0]], CitationSupport.UNREAD), DOCUMENT)
     assert not is_right(told[1], cited([(0, len(DOCUMENT))], CitationSupport.UNREAD), DOCUMENT)
-
-
-def test_what_stands_there_twice_is_not_sampled() -> None:
-    twice = "This very sentence stands in the document two times in all."
-    assert sample(f"{DOCUMENT}\n\n{twice}\n\n{twice}", 20) == sample(DOCUMENT, 20)

@@ -1,18 +1,14 @@
 """The bench of summaries, small: what it counts and what it refuses to report."""
 
-import json
 from pathlib import Path
 
 import pytest
 
-from scripts.benchmarks.summaries import handbook
 from scripts.benchmarks.summaries.bench import Documents, open_bench
-from scripts.benchmarks.summaries.checkpoint_growth import checkpoint_bytes
 from scripts.benchmarks.summaries.counts import count_calls, count_second_iteration
 from scripts.benchmarks.summaries.endpoint_process import FAIL, EndpointProcess, scripted
 from scripts.benchmarks.summaries.series import Load, measure_series
 from scripts.benchmarks.summaries.summarize import run
-from tests.scripted_endpoint.faults import Fault
 
 TEXT = "Close the inlet valve V-12 before the pump starts at 1,450 rpm. " * 40
 
@@ -40,36 +36,6 @@ async def test_a_document_is_never_answered_from_another_ones_results(documents:
 async def test_a_series_is_refused_when_the_endpoint_saw_something_else(documents: Documents) -> None:
     with EndpointProcess(scripted(critic=FAIL)) as endpoint, pytest.raises(RuntimeError, match="planned 6 calls"):
         await measure_series(endpoint, documents, Load(concurrency=4, chunks=15))
-
-
-async def test_a_summary_that_fails_is_no_measurement(documents: Documents) -> None:
-    with EndpointProcess(scripted(faults={Fault.QUOTA: 1.0})) as endpoint:
-        async with open_bench(endpoint.base_url, 2) as bench:
-            with pytest.raises(RuntimeError, match="QuotaExhaustedError"):
-                await bench.time(documents.next(15))
-
-
-async def test_the_critical_path_is_the_plans_rounds(documents: Documents) -> None:
-    with EndpointProcess(scripted()) as endpoint:
-        async with open_bench(endpoint.base_url, 2) as bench:
-            timed = await bench.time(documents.next(35))
-    assert timed.critical_path_s(10.0) == 10.0 * (3 + (1 + 1) + 1 + 1)  # 5 batches 2 at once, 1 and 1 merges
-
-
-async def test_checkpoints_are_there_before_the_last_call(documents: Documents) -> None:
-    with EndpointProcess(scripted()) as endpoint:
-        async with open_bench(endpoint.base_url, 2) as bench:
-            few = await checkpoint_bytes(bench, documents.next(70))
-        async with open_bench(endpoint.base_url, 2) as bench:
-            many = await checkpoint_bytes(bench, documents.next(280))
-    assert 0 < few < many
-
-
-def test_a_handbook_that_is_not_there_is_said_to_be_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    handbook.run(tmp_path, tmp_path, quick=True).show()
-    out = capsys.readouterr().out
-    assert "not measured: no " in out
-    assert json.loads(out.splitlines()[-1]) == {"minutes": None}
 
 
 def test_a_rule_that_there_is_not_is_told_with_those_that_there_are(tmp_path: Path) -> None:
