@@ -28,9 +28,9 @@ from server.backends import Backends
 from server.config import ServicesConfig
 from server.observe.service_metrics import AnswerMetrics, JudgeMetrics
 from server.rpc.admission import Context
-from server.rpc.models import CallScope
+from server.rpc.models import CallScope, call_terms
 from server.services.assess_reply import AssessNames, to_assess_event, to_synthesis
-from server.services.bulk import Bulk, call_terms
+from server.services.bulk import Bulk
 from server.services.judge_reply import JUDGE_REPLIES
 from server.services.judge_request import JudgeInput, may_ask_language_model, parse_assess, parse_judge, parse_synthesis
 
