@@ -12,7 +12,7 @@ import numpy as np
 
 from pipeline.judge.cache import SharedCache
 from pipeline.judge.config import EvidenceConfig
-from pipeline.judge.evidence.labels import read_claim
+from pipeline.judge.evidence.labels import RaisingSentences, mark_raising, read_claim
 from pipeline.judge.evidence.plan import (
     EvidencePart,
     EvidencePlan,
@@ -26,7 +26,6 @@ from pipeline.judge.evidence.plan import (
 )
 from pipeline.judge.evidence.proposals import Propose, apply_proposals, make_task, preferred_facts
 from pipeline.judge.evidence.questions import claim_questions, coverage_questions
-from pipeline.judge.evidence.raising import RaisingSentences, mark_raising
 from pipeline.judge.evidence.table import (
     Claim,
     EvidenceTable,

@@ -24,8 +24,7 @@ from pipeline.reading.overlap import SourceSequences
 from pipeline.reading.passages import Passage
 from pipeline.reading.values import DatePart, DatePartKind, Measure, Quantity, Values, agree
 from pipeline.reading.word_table import WordTable
-from pipeline.support.claim_support import ClaimLabel
-from pipeline.support.premises import PremiseFinder
+from pipeline.support.claim_support import ClaimLabel, PremiseFinder
 
 _MASK = "____"
 _SHORTEST_WORD = 3

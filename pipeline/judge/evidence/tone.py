@@ -21,8 +21,8 @@ import numpy as np
 from glin_profanity.data.dictionary import DictionaryLoader
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
+from pipeline.judge.evidence.labels import RaisingSentences
 from pipeline.judge.evidence.plan import EvidencePlan
-from pipeline.judge.evidence.raising import RaisingSentences
 from pipeline.judge.evidence.table import (
     Claim,
     LexiconHit,
