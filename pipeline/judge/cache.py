@@ -1,15 +1,18 @@
 """What is kept in memory between judgements: whole ones, for requests that come again, and sources as read."""
 
 import asyncio
+import hashlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 from typing import Generic, TypeVar
 
 from pipeline.judge.config import JudgementCacheConfig
-from pipeline.judge.evidence.plan import ReadSource
+from pipeline.judge.evidence.plan import ReadSource, read_source
 from pipeline.judge.evidence.table import Claim
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.result import MetricStatus
+from pipeline.off_loop import OffLoop
 from pipeline.reading.passage import TextSpan
 
 T = TypeVar("T")
@@ -91,6 +94,35 @@ class JudgeCaches:
         self.sources = SharedCache[ReadSource](
             config.max_sources, config.max_source_chars, lambda read: len(read.side.read.text.text)
         )
+
+
+class SourceReader:
+    """Reads sources, each once for all of its summaries that come soon.
+
+    Args:
+        off_loop: where long texts are read. None: in the event loop.
+        kept: sources as read. None: nothing is kept.
+        owner: for whom; nobody else is given them.
+    """
+
+    def __init__(
+        self, off_loop: OffLoop | None = None, kept: SharedCache[ReadSource] | None = None, owner: str = ""
+    ) -> None:
+        self.off_loop = off_loop or OffLoop()
+        self._kept = kept
+        self._owner = owner
+
+    async def read(self, text: str) -> ReadSource:
+        """Returns a source as read, the same object for the same text while it is kept."""
+
+        async def compute() -> ReadSource:
+            return await self.off_loop(partial(read_source, text))
+
+        if self._kept is None:
+            return await compute()
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        key = f"{self._owner} {digest}"
+        return await self._kept.get(key, compute)
 
 
 def _is_final(judgement: Judgement) -> bool:

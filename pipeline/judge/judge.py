@@ -9,9 +9,9 @@ from functools import partial
 
 from opentelemetry.trace import Span
 
-from pipeline.judge.cache import JudgeCaches
+from pipeline.judge.cache import JudgeCaches, SourceReader
 from pipeline.judge.config import JudgeConfig
-from pipeline.judge.evidence.build import SourceReader, build_evidence
+from pipeline.judge.evidence.build import build_evidence
 from pipeline.judge.evidence.plan import EvidencePart, EvidenceRequest
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.judgement import EvidenceReady, JudgeEvent, Judgement, JudgeTimings, MetricReady
@@ -26,13 +26,12 @@ from pipeline.judge.request import (
     usable_tool_scores,
 )
 from pipeline.judge.result import Framework, FrameworkResult, MetricStatus
-from pipeline.judge.tracing import open_span
 from pipeline.judge.ultra.score import score_ultra
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.metering import MeteredChatModel
 from pipeline.off_loop import OffLoop, Stopwatch
 from pipeline.protocols import Models
-from pipeline.tracing import note
+from pipeline.tracing import note, open_judge_span
 
 logger = logging.getLogger(__name__)
 
@@ -104,7 +103,7 @@ class Judge:
             return await self._compute(request, models, key, emit)
 
         sizes = {"source_chars": len(request.source), "summary_chars": len(request.summary)}
-        with open_span("invoke_workflow judge", **sizes) as span:
+        with open_judge_span("invoke_workflow judge", **sizes) as span:
             span.set_attributes({"gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": "judge"})
             span.set_attribute("precis.frameworks", [framework.value for framework in request.wanted])
             key = await self._off_loop(partial(self._check, request, models))
@@ -154,9 +153,10 @@ class Judge:
 
     async def _gather(self, request: JudgeRequest, models: Models) -> EvidenceTable:
         propose = LlmProposals(models.chat, self._config.proposals).propose if models.chat else None
-        with open_span("judge evidence") as span:
-            asked = EvidenceRequest(request.source, request.summary, _read_parts(request, models))
-            table = await build_evidence(asked, models, self._config.evidence, propose=propose, reader=self._reader)
+        with open_judge_span("judge evidence") as span:
+            source = await self._reader.read(request.source)
+            asked = EvidenceRequest(request.source, request.summary, _read_parts(request, models), source)
+            table = await build_evidence(asked, models, self._config.evidence, propose=propose, off_loop=self._off_loop)
             note(
                 span,
                 claim_count=len(table.claims),
@@ -170,7 +170,7 @@ class Judge:
         self, framework: Framework, table: EvidenceTable, request: JudgeRequest, models: Models, emit: Emit
     ) -> FrameworkResult:
         """Scores a table. The two locks are pure functions of it; Ultra may ask models again."""
-        with open_span(f"judge {framework}") as span:
+        with open_judge_span(f"judge {framework}") as span:
             if framework is Framework.ULTRA:
                 read_level = LlmLevelJudge(models.chat, self._config.proposals).read_level if models.chat else None
                 given = usable_tool_scores(request.tool_scores)

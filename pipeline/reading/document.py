@@ -20,7 +20,6 @@ from pipeline.reading.characters import NormalizedText, OffsetMap, nfkc, normali
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.rules import Rule
 from pipeline.reading.sentences import Sentence, split_sentences, statements
-from pipeline.reading.windows import sentence_passages
 from pipeline.reading.word_table import KnownWords, WordTable
 
 
@@ -57,7 +56,7 @@ class ReadText:
         """Reads the sentences of a text, whose words may be read already."""
         table = table or WordTable.of(text.text)
         ranges = tuple(table.between(sentence.start, sentence.end) for sentence in stoppable(sentences))
-        passages = sentence_passages(text, sentences)
+        passages = tuple(text.passage(sentence.start, sentence.end) for sentence in stoppable(sentences))
         return cls(text, tuple(sentences), passages, table, ranges)
 
     def words_passage(self, words: range) -> TextSpan:

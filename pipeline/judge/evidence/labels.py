@@ -21,12 +21,11 @@ from pipeline.off_loop import stop_if_nobody_waits
 from pipeline.protocols import Tokenizer, TokenMark
 from pipeline.reading.document import ReadText
 from pipeline.reading.names import DIRECT_CUES, Name, SourceValues, cues, find_names, may_be_name
-from pipeline.reading.overlap import Replacement, align
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.passages import Passage
 from pipeline.reading.rules import Rule
 from pipeline.reading.values import DatePart, Placed, Quantity, Values, agree
-from pipeline.reading.word_table import WordTable
+from pipeline.reading.word_table import Replacement, WordTable, align
 from pipeline.support.claim_support import ClaimLabel, SupportConfig, is_unsupported, read_support
 
 

@@ -205,11 +205,13 @@ class EvidenceRequest:
         source: the whole article; not blank.
         summary: not blank.
         parts: that somebody will read.
+        read: the source, if that was done before.
     """
 
     source: str
     summary: str
     parts: frozenset[EvidencePart] = frozenset(EvidencePart)
+    read: "ReadSource | None" = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
