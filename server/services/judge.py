@@ -46,7 +46,7 @@ from server.rpc.fields import (
     with_mappings,
 )
 from server.rpc.models import CallScope, call_terms
-from server.services.assess import AssessNames, parse_assess, parse_synthesis, to_assess_event, to_synthesis
+from server.services.assess_messages import AssessNames, parse_assess, parse_synthesis, to_assess_event, to_synthesis
 from server.services.bulk import Bulk
 from server.services.reply import Exceptions, only, reply
 

@@ -17,7 +17,7 @@ from pipeline.judge.locks.caps import RelevanceMode
 from pipeline.judge.request import MetricToolScore
 from pipeline.judge.result import MetricName
 from server.rpc.fields import may_ask_language_model
-from server.services.assess import parse_assess, parse_synthesis
+from server.services.assess_messages import parse_assess, parse_synthesis
 from server.services.judge import parse_judge
 
 MAPPING = fusion_pb2.LogisticMapping(b1=1, b2=2, b3=3, b4=4, b5=5)
