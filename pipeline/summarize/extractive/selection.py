@@ -1,7 +1,7 @@
 """Selects excerpts under a token budget: sentences that are central and say something new, then what has most values.
 
-Values are a bonus of the sentence that says them. An excerpt brings all that it needs. What is chosen fits a budget or a
-length as it is written, and no heading heads nothing.
+Values are a bonus of the sentence that says them. An excerpt brings all that it needs. What is chosen fits a budget or
+a length as it is written, and no heading heads nothing.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""One run of a summary: with what it is made, how far it is, and what its earlier steps wrote, in the form of the store.
+"""One run of a summary: with what it is made, how far it is, and what its earlier steps wrote, as it is stored.
 
 LangGraph hands it to the nodes as the runtime context, so that it is in no checkpoint. The state of the graph holds
 numbers alone and texts are in the store: a checkpoint has the same size at every step.
