@@ -337,17 +337,14 @@ class ClaimPlan:
     Attributes:
         claim: the claim.
         passages: of the source, that it is checked against, the longest first; empty without source.
+        passage: the longest one.
         hypothesis: what the NLI model is asked.
     """
 
     claim: ClaimSpan
     passages: tuple[Passage, ...]
+    passage: Passage | None
     hypothesis: Hypothesis
-
-    @property
-    def passage(self) -> Passage | None:
-        """The longest one."""
-        return self.passages[0] if self.passages else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -432,7 +429,8 @@ def _plan_claim(draft: ReadTexts, claim: ClaimSpan) -> ClaimPlan:
     passages = draft.source.passages.for_claim(weights, SHORT_PASSAGE_CHARS)
     premises = tuple(passage.span.text for passage in passages)
     known_share, is_copied = draft.source.index.known_share(weights), draft.values.has_words(told.table, claim.words)
-    return ClaimPlan(claim, passages, Hypothesis(claim.passage.text, premises, known_share, is_copied))
+    hypothesis = Hypothesis(claim.passage.text, premises, known_share, is_copied)
+    return ClaimPlan(claim, passages, next(iter(passages), None), hypothesis)
 
 
 def plan_facts(plan: EvidencePlan, raising: Sequence[int]) -> dict[int, Passage | None]:
