@@ -22,7 +22,7 @@ from inference.front_doors import EmbeddingModel, EntailmentBatch, ItemBatch, Nl
 from inference.models.directory import ModelDirectory
 from inference.models.native import Tokenizer
 from pipeline.llm.chat_model import ChatModel
-from pipeline.protocols import CheckedPairs, Float32, ModelIdentity, Models, TokenMark
+from pipeline.protocols import CheckedPairs, Float32, ModelIdentities, ModelIdentity, Models, TokenMark
 from pipeline.tracing import open_span, prefixed
 from server.errors import FieldViolation, InvalidRequestError, ModelNotLoadedError
 from server.rpc.admission import Context
@@ -181,17 +181,18 @@ class EngineModels:
         self.missing = tuple(role for role in ROLES if role not in engine.models)
         if not self.missing:
             self._nli, self._embedder = engine.nli, engine.embedder
-            self._nli_identity = to_identity(self._nli.model.directory)
-            self._embedder_identity = to_identity(self._embedder.model.directory)
-            self._tokenizer = TokenOffsets(self._embedder.model.directory)
+            nli, embedder = self._nli.model.directory, self._embedder.model.directory
+            self._tokenizer = TokenOffsets(embedder)
+            self._identities = ModelIdentities(to_identity(nli), to_identity(embedder), self._tokenizer.name)
 
     def bound(self, scope: CallScope, chat: ChatModel | None = None) -> Models:
         """Binds them to one call. Raises ModelNotLoadedError for the first that is missing."""
         if self.missing:
             raise ModelNotLoadedError(self.missing[0])
-        entailment = BoundEntailment(self._nli, scope, self._nli_identity)
-        embedder = BoundEmbedder(self._embedder, scope, self._embedder_identity)
-        return Models(entailment, embedder, self._tokenizer, chat)
+        identities = self._identities
+        entailment = BoundEntailment(self._nli, scope, identities.entailment)
+        embedder = BoundEmbedder(self._embedder, scope, identities.embedder)
+        return Models(entailment, embedder, self._tokenizer, identities, chat)
 
 
 ROLES = ("embedding", "nli")
