@@ -21,10 +21,9 @@ from pipeline.assess.request import AssessRequest, AssessStage
 from pipeline.assess.run import AssessModels, TextJudge
 from pipeline.assess.synthesis.synthesizer import Synthesizer
 from pipeline.errors import InvalidInputError
-from pipeline.judge.cache import JudgeCaches
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.evidence.table import EvidenceTable
-from pipeline.judge.judge import Judge
+from pipeline.judge.judge import Judge, JudgeCaches
 from pipeline.judge.judgement import EvidenceReady, JudgeEvent, Judgement, MetricReady
 from pipeline.judge.locks.caps import RelevanceMode
 from pipeline.judge.request import JudgeRequest, MetricToolScore

@@ -13,8 +13,7 @@ from opentelemetry.trace import StatusCode
 
 from pipeline import tracing as spans
 from pipeline.errors import InvalidInputError, ModelOutputError
-from pipeline.judge.cache import JudgeCaches
-from pipeline.judge.judge import Judge
+from pipeline.judge.judge import Judge, JudgeCaches
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import Framework, MetricName
 from pipeline.protocols import Float32
