@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
-from functools import partial
+from contextvars import ContextVar, copy_context
 from itertools import chain, islice
 from time import perf_counter
 from typing import TypeVar
@@ -13,7 +13,8 @@ T = TypeVar("T")
 
 _BETWEEN_LOOKS = 1_024  # items, each of a few microseconds
 
-_current = threading.local()  # `stop`: set once nobody waits for this thread's work any more
+_stop: ContextVar[threading.Event | None] = ContextVar("stop", default=None)
+"""Of work in a thread: set once nobody waits for it any more."""
 
 
 class NobodyWaitsError(Exception):
@@ -22,7 +23,7 @@ class NobodyWaitsError(Exception):
 
 def stop_if_nobody_waits() -> None:
     """Ends work in a thread whose call was cancelled or is past its deadline. For loops over long texts."""
-    stop: threading.Event | None = getattr(_current, "stop", None)
+    stop = _stop.get()
     if stop is not None and stop.is_set():
         raise NobodyWaitsError
 
@@ -53,20 +54,13 @@ class OffLoop:
         """Returns what the work returns. Cancelled, the work ends at its next `stop_if_nobody_waits`."""
         if self._executor is None:
             return work()
-        stop = threading.Event()
+        stop, context = threading.Event(), copy_context()
+        context.run(_stop.set, stop)
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._executor, partial(_run, work, stop))
+            return await asyncio.get_running_loop().run_in_executor(self._executor, context.run, work)
         except asyncio.CancelledError:
             stop.set()
             raise
-
-
-def _run(work: Callable[[], T], stop: threading.Event) -> T:
-    _current.stop = stop
-    try:
-        return work()
-    finally:
-        _current.stop = None
 
 
 class Stopwatch:

@@ -126,15 +126,12 @@ class Models:
         entailment: is asked in few, long lists.
         embedder: likewise.
         tokenizer: counts tokens.
+        identities: names all but the chat model.
         chat: a language model; None: all that it could do has a deterministic form.
     """
 
     entailment: Entailment
     embedder: Embedder
     tokenizer: Tokenizer
+    identities: ModelIdentities
     chat: ChatModel | None = None
-
-    @property
-    def identities(self) -> ModelIdentities:
-        """Names all but the chat model."""
-        return ModelIdentities(self.entailment.identity, self.embedder.identity, self.tokenizer.name)

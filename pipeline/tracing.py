@@ -5,8 +5,9 @@ Attributes are ids, names of ours, hashes, counts and scores: never a text of th
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
+from opentelemetry import trace
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
 
 from pipeline.errors import PipelineError
@@ -16,6 +17,8 @@ from pipeline.errors import PipelineError
 os.environ["LANGSMITH_TRACING_V2"] = "false"
 
 Attribute = str | int | float | bool
+
+_tracer = trace.get_tracer("precis.judge")
 
 
 @contextmanager
@@ -39,6 +42,16 @@ def open_span(
             span.set_attribute("error.type", type(error).__name__)
             span.set_status(Status(StatusCode.ERROR, str(error) if isinstance(error, PipelineError) else None))
             raise
+
+
+def open_judge_span(name: str, **attributes: Attribute) -> AbstractContextManager[Span]:
+    """Opens a span of a judgement or an assessment: one for each, below it its steps.
+
+    Args:
+        name: of few values, which traces are sorted by.
+        attributes: what is known beforehand; `precis.` is put before their names.
+    """
+    return open_span(_tracer, name, prefixed(attributes))
 
 
 def prefixed(attributes: Mapping[str, Attribute | None]) -> dict[str, Attribute]:

@@ -11,8 +11,8 @@ import json
 import sys
 import tempfile
 import threading
-from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from types import FrameType
 
@@ -26,11 +26,15 @@ from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
 from server.app import App
 from server.settings import Settings
+from tests.scripted_endpoint.author import write
+from tests.scripted_endpoint.endpoint import ScriptedEndpoint
+from tests.scripted_endpoint.script import Script
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "scripts" / "data"
 BUDGETS = ROOT / "tests" / "doors.json"
 ROOMS = tuple(f"{ROOT / room}/" for room in ("inference", "pipeline", "server"))
+WITH_A_MODEL = "Summarize with a model"
 
 Send = Callable[[str], Awaitable[object]]
 """Sends one request that holds a word which sets it apart: what was answered before is not computed."""
@@ -101,19 +105,33 @@ def requests(channel: grpc.aio.Channel) -> dict[str, Send]:
     }
 
 
+@asynccontextmanager
+async def serving(**sections: object) -> AsyncIterator[grpc.aio.Channel]:
+    """Runs a server with the models of the repository, and connects to it."""
+    with tempfile.TemporaryDirectory() as directory:
+        values = {"listen": {"port": 0}, "metrics": {"port": 0}, "summary_storage": {"directory": Path(directory)}}
+        settings = Settings.model_validate({"models_dir": ROOT / "models", **values, **sections})
+        async with App(settings) as app, grpc.aio.insecure_channel(app.address) as channel:
+            yield channel
+
+
 async def measure(show: Callable[[str, Walk], None] = lambda _name, _walk: None) -> dict[str, int]:
-    """Returns the doors of each request; `show` sees each walk. The models are those of the repository."""
+    """Returns the doors of each request; `show` sees each walk. A language model is one that follows a script."""
     walk, doors = Walk(), dict[str, int]()
-    async with AsyncExitStack() as stack:
-        directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        sections = {"listen": {"port": 0}, "metrics": {"port": 0}, "summary_storage": {"directory": directory}}
-        app = await stack.enter_async_context(App(Settings.model_validate({"models_dir": ROOT / "models", **sections})))
-        channel = await stack.enter_async_context(grpc.aio.insecure_channel(app.address))
+
+    async def follow(name: str, send: Send) -> None:
+        await send("Zwyx")
+        await walk.along(send("Qvub"))
+        doors[name] = len(walk.doors)
+        show(name, walk)
+
+    async with serving() as channel:
         for name, send in requests(channel).items():
-            await send("Zwyx")
-            await walk.along(send("Qvub"))
-            doors[name] = len(walk.doors)
-            show(name, walk)
+            await follow(name, send)
+    async with ScriptedEndpoint(Script(author=write)) as endpoint:
+        llm = {"base_url": endpoint.base_url, "model": "scripted", "context_tokens": 32_768}
+        async with serving(llm=llm) as channel:
+            await follow(WITH_A_MODEL, requests(channel)["Summarize"])
     return doors
 
 
@@ -124,7 +142,7 @@ def main(shown: str = "") -> None:
         if name == shown:
             print(*sorted(f"{caller} -> {called}" for caller, called in walk.doors), sep="\n")
         elif shown in {"", "--lower"}:
-            print(f"{name:20} {len(walk.files):4} files {len(walk.doors):4} doors")
+            print(f"{name:24} {len(walk.files):4} files {len(walk.doors):4} doors")
 
     doors = asyncio.run(measure(show))
     if shown == "--lower":

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pipeline.llm.chat_model import ChatModel
-from pipeline.protocols import Embedder, Entailment, Float32, ModelIdentity, Models, Tokenizer
+from pipeline.protocols import Embedder, Entailment, Float32, ModelIdentities, ModelIdentity, Models, Tokenizer
 
 WORD = re.compile(r"\w+")
 
@@ -106,9 +106,10 @@ def fake_models(
     chat: ChatModel | None = None,
 ) -> Models:
     """Makes the models of a request; what is left out goes by words."""
-    return Models(
-        entailment or OverlapEntailment(), embedder or BagOfWordsEmbedder(), tokenizer or WordTokenizer(), chat
-    )
+    entailment, embedder = entailment or OverlapEntailment(), embedder or BagOfWordsEmbedder()
+    tokenizer = tokenizer or WordTokenizer()
+    identities = ModelIdentities(entailment.identity, embedder.identity, tokenizer.name)
+    return Models(entailment, embedder, tokenizer, identities, chat)
 
 
 def bag_of_words(text: str) -> Float32:

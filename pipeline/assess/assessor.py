@@ -33,10 +33,9 @@ from pipeline.assess.synthesis.evidence import Evidence
 from pipeline.assess.synthesis.request import CheckedRequest, SynthesisRequest
 from pipeline.assess.synthesis.result import Synthesis
 from pipeline.assess.synthesis.synthesizer import Synthesizer
-from pipeline.judge.tracing import open_span
 from pipeline.llm.chat_model import ChatModel
 from pipeline.llm.metering import MeteredChatModel
-from pipeline.tracing import note
+from pipeline.tracing import note, open_judge_span
 
 
 class AssessState(TypedDict, total=False):
@@ -66,7 +65,7 @@ async def planner(state: AssessState, runtime: Runtime[AssessRun]) -> Command[st
     """Plans; ends the loop when another plan would find nothing new."""
     run, last = runtime.context, state.get("synthesis")
     iteration = 0 if last is None else state["plan"].iteration + 1
-    with open_span("assess planner", node="planner", iteration=iteration) as span:
+    with open_judge_span("assess planner", node="planner", iteration=iteration) as span:
         plan: AssessPlan | None
         if last is None:
             plan = await choose_plan(run, first_plan(run.checked.request, run.tools))
@@ -86,7 +85,7 @@ async def planner(state: AssessState, runtime: Runtime[AssessRun]) -> Command[st
 async def executor(state: AssessState, runtime: Runtime[AssessRun]) -> AssessState:
     """Runs the tools of the plan, and gathers what they found."""
     run, plan = runtime.context, state["plan"]
-    with open_span("assess executor", node="executor", iteration=plan.iteration) as span:
+    with open_judge_span("assess executor", node="executor", iteration=plan.iteration) as span:
         async for done in execute(run, plan):
             runtime.stream_writer(done)
         evidence = gather(run, plan)
@@ -98,7 +97,7 @@ async def executor(state: AssessState, runtime: Runtime[AssessRun]) -> AssessSta
 async def summarizer(state: AssessState, runtime: Runtime[AssessRun]) -> AssessState:
     """Answers from the evidence, and says whether it suffices."""
     run, plan = runtime.context, state["plan"]
-    with open_span("assess summarizer", node="summarizer", iteration=plan.iteration) as span:
+    with open_judge_span("assess summarizer", node="summarizer", iteration=plan.iteration) as span:
         request = run.checked.request
         question = SynthesisRequest(
             question=request.question,

@@ -12,7 +12,7 @@ from pipeline.reading.characters import NormalizedText, normalize, normalize_dec
 from pipeline.reading.framing import find_meta_commentary
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.sentences import Sentence, claims, split_sentences
-from pipeline.reading.windows import sentence_passages, sliding_windows
+from pipeline.reading.windows import sliding_windows
 
 LENGTH_REASONS = frozenset({"length", "max_tokens", "model_length"})
 """How endpoints say that the token limit ended the text: OpenAI and Gemini or Anthropic, Mistral."""
@@ -34,7 +34,7 @@ class SplitText:
 
     def claims(self) -> tuple[TextSpan, ...]:
         """Returns the sentences that state something: headings are left out."""
-        return sentence_passages(self.source, claims(self.sentences))
+        return sliding_windows(self.source, claims(self.sentences), (1,))
 
     def windows(self, sizes: Sequence[int]) -> tuple[TextSpan, ...]:
         """Returns the sliding windows of the sentences that state something."""

@@ -20,7 +20,6 @@ from pipeline.reading.characters import NormalizedText, OffsetMap, nfkc, normali
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.rules import Rule
 from pipeline.reading.sentences import Sentence, split_sentences, statements
-from pipeline.reading.windows import sentence_passages
 from pipeline.reading.word_table import KnownWords, WordTable
 
 
@@ -57,7 +56,7 @@ class ReadText:
         """Reads the sentences of a text, whose words may be read already."""
         table = table or WordTable.of(text.text)
         ranges = tuple(table.between(sentence.start, sentence.end) for sentence in stoppable(sentences))
-        passages = sentence_passages(text, sentences)
+        passages = tuple(text.passage(sentence.start, sentence.end) for sentence in stoppable(sentences))
         return cls(text, tuple(sentences), passages, table, ranges)
 
     def words_passage(self, words: range) -> TextSpan:
@@ -189,12 +188,12 @@ def read_shown(text_id: str, original: str, source: KnownWords | None = None) ->
 
 
 def _spans(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
-    return (match.span() for match in pattern.finditer(text))
+    return (match.span() for match in stoppable(pattern.finditer(text)))
 
 
 def _foreign_commas(text: str, source: KnownWords) -> Iterator[tuple[int, int]]:
     """Yields the commas of grouped numbers that the source writes without, and never with them."""
-    for number in _GROUPED.finditer(text):
+    for number in stoppable(_GROUPED.finditer(text)):
         written = number.group()
         if source.sentence_count(written.replace(",", "")) and not source.sentence_count(written):
             yield from ((at, at + 1) for at in range(*number.span()) if text[at] == ",")
@@ -202,7 +201,7 @@ def _foreign_commas(text: str, source: KnownWords) -> Iterator[tuple[int, int]]:
 
 def _without(text: str, offsets: OffsetMap, spans: Iterable[tuple[int, int]]) -> tuple[str, OffsetMap]:
     """Leaves out some stretches, in order, unless nothing is left."""
-    gaps = [place for span in stoppable(spans) for place in range(*span)]
+    gaps = [place for span in spans for place in range(*span)]
     bounds = [-1, *gaps, len(text)]
     rest = "".join(text[start + 1 : end] for start, end in pairwise(bounds))
     if not gaps or not rest.strip():

@@ -81,7 +81,7 @@ class PassageFinder:
         """
         self._source, self._index, self._most = source, index, most_chars
         self._speakers = _speakers(source) if has_turns else {}
-        self._lengths = [len(text) for text in stoppable(map(self._text, range(len(source.sentences))))]
+        self._lengths = [len(self._text(at)) for at in stoppable(range(len(source.sentences)))]
         self._whole_chars = self._chars(range(len(self._lengths)))
 
     def for_claim(self, weights: Mapping[str, float], short_chars: int) -> tuple[Passage, ...]:

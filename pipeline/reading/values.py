@@ -22,7 +22,6 @@ from typing import NamedTuple, TypeVar
 from pipeline.off_loop import stoppable
 from pipeline.reading.passage import Span
 from pipeline.reading.word_lists import NO_NAMES, any_of, phrase_list, word_list
-from pipeline.remember import remember_short
 
 _UNITS = {name: line.split()[0] for line in phrase_list("units") for name in line.split()}
 _LONGEST_UNIT = 24
@@ -120,16 +119,22 @@ _MINUS, _BEFORE_MINUS = ("-", "−", "–"), "(=:~|"
 _LOWER_BOUND = re.compile(rf"{any_of('lower_bounds')}\s+{_CURRENCY}$", re.IGNORECASE)
 _APPROXIMATE = re.compile(rf"{any_of('approximations')}\s+{_CURRENCY}$", re.IGNORECASE)
 _LEAD_CHARS = 24
-_LONGEST_REMEMBERED = 1000  # characters: claims and sentences, not whole sources
+_LONGEST_REMEMBERED = 1000  # characters: claims and sentences, not whole sources, for a cache counts no bytes
 _APPROXIMATE_TOLERANCE, _BOUND_TOLERANCE = 0.1, 0.35
 _LONGEST_NUMBER, _MOST_ZEROS, _GROUP = 40, 300, 3  # digits
 _SHORTEST_LIST = 3
 
 
-@remember_short(1 << 12, most_chars=_LONGEST_REMEMBERED)
 def find_numbers(text: str) -> tuple[Quantity, ...]:
     """Returns all numbers of a normalised text in order, those inside codes too. Linear in its length."""
+    return _remembered_numbers(text) if len(text) <= _LONGEST_REMEMBERED else _numbers(text)
+
+
+def _numbers(text: str) -> tuple[Quantity, ...]:
     return tuple(number for match in stoppable(_QUANTITY.finditer(text)) for number in _read(text, match))
+
+
+_remembered_numbers = lru_cache(1 << 12)(_numbers)
 
 
 def find_quantities(text: str) -> tuple[Quantity, ...]:
@@ -311,9 +316,12 @@ _GROUPS = {"year": DatePartKind.YEAR, "month": DatePartKind.MONTH, "day": DatePa
 _LAST_DAY = 31
 
 
-@remember_short(1 << 12, most_chars=_LONGEST_REMEMBERED)
 def find_date_parts(text: str) -> tuple[DatePart, ...]:
     """Returns the parts of dates in a normalised text, in order. Linear in its length."""
+    return _remembered_date_parts(text) if len(text) <= _LONGEST_REMEMBERED else _date_parts(text)
+
+
+def _date_parts(text: str) -> tuple[DatePart, ...]:
     parts = []
     for match in stoppable(_DATE.finditer(text)):
         for group, found in match.groupdict().items():
@@ -325,6 +333,9 @@ def find_date_parts(text: str) -> tuple[DatePart, ...]:
             if kind is not DatePartKind.DAY or 1 <= value <= _LAST_DAY:
                 parts.append(DatePart(*match.span(group), kind, value))
     return tuple(sorted(parts, key=lambda part: part.start))
+
+
+_remembered_date_parts = lru_cache(1 << 12)(_date_parts)
 
 
 Day = tuple[int | None, int | None, int | None]

@@ -16,11 +16,6 @@ from pipeline.reading.passage import Span, TextSpan
 from pipeline.reading.sentences import Sentence
 
 
-def sentence_passages(source: NormalizedText, sentences: Sequence[Sentence]) -> tuple[TextSpan, ...]:
-    """Returns each sentence as a passage."""
-    return tuple(source.passage(sentence.start, sentence.end) for sentence in stoppable(sentences))
-
-
 def sliding_windows(
     source: NormalizedText, sentences: Sequence[Sentence], sizes: Sequence[int]
 ) -> tuple[TextSpan, ...]:
@@ -29,7 +24,7 @@ def sliding_windows(
     A window's text is its sentences joined by a space: list marks and headings between them are not read. A text
     with fewer sentences than the smallest size is one window.
     """
-    singles = sentence_passages(source, sentences)
+    singles = [source.passage(sentence.start, sentence.end) for sentence in stoppable(sentences)]
     windows = [
         _joined(source, sentences, singles, first, first + size)
         for size in sorted(sizes)

@@ -1,20 +1,34 @@
-"""Removes duplicate sentences, those that were said before word for word, and remembers where.
+"""What says nothing new: sentences that were said before word for word, and near duplicates, which another one entails.
 
 Only what is safe to say once is removed: sentences of prose, and list items under the same heading. Headings, table
-rows, code and the numbered steps of a procedure stay where they are, however often they come.
+rows, code and the numbered steps of a procedure stay where they are, however often they come: the second procedure
+needs its own "# apt update".
+
+Of near duplicates the embedder proposes close pairs, such as "must" and "must not"; the NLI model tells whether one
+says all that the other says. It is asked about chosen sentences alone, so that its cost follows the length of the
+summary.
 """
 
 import hashlib
 import re
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from pipeline.protocols import ENTAILMENT, Entailment
+from pipeline.reading.references import points_back
+from pipeline.reading.rules import Rule
 from pipeline.reading.sentences import split_sentences
+from pipeline.reading.values import fold_words
 from pipeline.reading.words import fold
-from pipeline.summarize.extractive.excerpt import ExcerptKind
-from pipeline.summarize.extractive.source_blocks import split_source
+from pipeline.summarize.extractive.excerpt import STATEMENTS, Excerpt, ExcerptKind
+from pipeline.summarize.extractive.selection import VALUE_KINDS, Material
+from pipeline.summarize.extractive.source_blocks import count_words, split_source
 from pipeline.summarize.writer import Extraction, RemovedDuplicate
 
-_MIN_WORDS = 4  # "See below." and "Press Enter." belong to what stands around them
+_FEWEST_WORDS = 4  # "See below." and "Press Enter." belong to what stands around them
 _ROUGH_END = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*\s+")
 _ENDS = (".", "!", "?", "。", "！", "？", ":", ")", '"', "”", "’")
 _MAX_SENTENCE_CHARS = 2_000
@@ -52,7 +66,7 @@ class DuplicateFilter:
 
     def _unsaid(self, said: str, chunks: tuple[int, int]) -> str:
         """Returns the sentences of a paragraph that were not said before."""
-        keys = [key for part in _ROUGH_END.split(said) if (key := _key(part))]
+        keys = [key for part in _ROUGH_END.split(said) if (key := _hash_of(part))]
         if self._seen.keys().isdisjoint(keys) and len(set(keys)) == len(keys):
             self._seen.update(dict.fromkeys(keys, chunks))
             return said
@@ -67,7 +81,7 @@ class DuplicateFilter:
 
     def _is_repeated(self, sentence: str, heading: str | None, chunks: tuple[int, int]) -> bool:
         """Remembers a sentence; tells whether it was seen before."""
-        key = _key(sentence, heading)
+        key = _hash_of(sentence, heading)
         if key is None:
             return False
         if key not in self._seen:
@@ -77,7 +91,7 @@ class DuplicateFilter:
         return True
 
 
-def _key(sentence: str, heading: str | None = None) -> bytes | None:
+def _hash_of(sentence: str, heading: str | None = None) -> bytes | None:
     """Returns a hash of what a sentence says; None if it is too short to judge or, outside of lists, no sentence.
 
     Args:
@@ -85,6 +99,110 @@ def _key(sentence: str, heading: str | None = None) -> bytes | None:
     """
     words = fold(sentence)
     is_whole = heading is not None or sentence.rstrip(" *_").endswith(_ENDS)
-    if not is_whole or sum(len(word) > 1 or word.isalnum() for word in words.split()) < _MIN_WORDS:
+    if not is_whole or sum(len(word) > 1 or word.isalnum() for word in words.split()) < _FEWEST_WORDS:
         return None
     return hashlib.blake2b(f"{heading or ''}\n{words}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+_MOST_COMPARED = 2_000  # the longest sentences: bounds the memory of the cosines
+_MIN_COSINE = 0.6  # closer pairs are candidates for the NLI model
+_MIN_ENTAILMENT = 0.85
+
+
+def find_repeats(excerpts: Sequence[Excerpt]) -> dict[int, int]:
+    """Returns the positions of repeated sentences, with the position where each was first said."""
+    first: dict[str, int] = {}
+    repeats: dict[int, int] = {}
+    for position, excerpt in enumerate(excerpts):
+        if key := _key(excerpts, excerpt):
+            said = first.setdefault(key, position)
+            if said != position:
+                repeats[position] = said
+    return repeats
+
+
+def _key(excerpts: Sequence[Excerpt], excerpt: Excerpt) -> str | None:
+    """Returns what two sentences share if they say the same; an item of a list says it of its heading."""
+    if excerpt.kind not in STATEMENTS or count_words(excerpt.text) < _FEWEST_WORDS:
+        return None
+    heading = excerpts[excerpt.section].text if excerpt.kind is ExcerptKind.BULLET and excerpt.section >= 0 else ""
+    return f"{heading}\n{fold(excerpt.text)}"
+
+
+ENTAILED = Rule(
+    "entailed",
+    "extractive",
+    "A sentence of the summary that another one entails is left out.",
+    "The pump moves cold water. Cold water is moved by the pump.",
+    "The pump moves cold water.",
+)
+
+
+async def find_entailed(
+    material: Material, chosen: AbstractSet[int], entailment: Entailment, *, max_pairs: int, keeps_needed: bool
+) -> dict[int, int]:
+    """Returns the positions of chosen sentences to drop, with the position of the one that says all of it.
+
+    Args:
+        entailment: asked once, about at most twice `max_pairs` pairs, the closest ones.
+        keeps_needed: a sentence that another needs is not dropped, since that one stays.
+    """
+    if not ENTAILED.is_on:
+        return {}
+    excerpts = material.excerpts
+    free = [position for position in material.sentences if position in chosen]
+    needed = {need for position in chosen for need in excerpts[position].needs} if keeps_needed else set()
+    candidates = [
+        (dropped, kept)
+        for first, second in _close_pairs(material, free)[:max_pairs]
+        for dropped, kept in _directions(excerpts, first, second)
+        if dropped not in needed
+    ]
+    if not candidates:
+        return {}
+    asked = [(excerpts[kept].text, excerpts[dropped].text) for dropped, kept in candidates]
+    scores = (await entailment.entail(asked))[:, ENTAILMENT]
+    duplicates: dict[int, int] = {}
+    for (dropped, kept), score in zip(candidates, scores, strict=True):
+        if score >= _MIN_ENTAILMENT and _is_apart(duplicates, dropped, kept):
+            duplicates[dropped] = kept
+    return duplicates
+
+
+def _is_apart(duplicates: dict[int, int], dropped: int, kept: int) -> bool:
+    """Tells whether the kept one stays and the dropped one keeps no other out."""
+    return dropped not in duplicates and kept not in duplicates and dropped not in duplicates.values()
+
+
+def _close_pairs(material: Material, free: Sequence[int]) -> list[tuple[int, int]]:
+    """Returns pairs of positions whose sentences are close, the closest first."""
+    excerpts = material.excerpts
+    row_of = {position: row for row, position in enumerate(material.sentences)}
+    compared = [position for position in free if _is_compared(excerpts[position])]
+    positions = sorted(sorted(compared, key=lambda each: (-len(excerpts[each].text), each))[:_MOST_COMPARED])
+    vectors = material.vectors[[row_of[position] for position in positions]]
+    cosines = np.triu(vectors @ vectors.T, k=1)
+    lefts, rights = np.nonzero(cosines >= _MIN_COSINE)
+    closest_first = np.argsort(-cosines[lefts, rights], kind="stable")
+    return [(positions[lefts[pair]], positions[rights[pair]]) for pair in closest_first]
+
+
+def _is_compared(excerpt: Excerpt) -> bool:
+    """Tells whether a sentence says the same wherever it stands, unlike "Beware!" and "This is the default."."""
+    is_whole = excerpt.kind in STATEMENTS and not excerpt.is_cut and count_words(excerpt.text) >= _FEWEST_WORDS
+    return is_whole and not points_back(excerpt.text)
+
+
+def _directions(excerpts: Sequence[Excerpt], first: int, second: int) -> Iterator[tuple[int, int]]:
+    """Yields what could be dropped for which, the later sentence first: the kept one has all values of the other."""
+    values = [_values(excerpts[each]) for each in (first, second)]
+    if values[1] <= values[0]:
+        yield second, first
+    if values[0] <= values[1]:
+        yield first, second
+
+
+def _values(excerpt: Excerpt) -> set[str]:
+    """Returns the values, and names such as "HashGrow"."""
+    names = fold_words(" ".join(word for word in excerpt.text.split() if word[1:] != word[1:].lower()))
+    return set(names) | {term.text for term in excerpt.terms if term.kind in VALUE_KINDS}

@@ -1,122 +1,11 @@
-"""Packs texts into prompts by tokens: chunks into map batches, neighbours into reduce groups, long texts into parts.
+"""Packs texts into prompts by tokens: long texts into parts, neighbours into reduce groups, context beside a batch.
 
-A batch holds chunks in order, as many as the batch size and the prompt's budget allow. It also sees what stands before
-it: newest first until the limit, then back in the order of the document. A text that is too long is cut at the best
-place near the limit, without losing a character.
+A batch sees what stands before it: newest first until the limit, then back in the order of the document. A text that is
+too long is cut at the best place near the limit, without losing a character.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-
-from pipeline.summarize.document import SourceChunk
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkBatch:
-    """What one map call reads.
-
-    Attributes:
-        chunks: at least one; parts of one chunk may be in several batches.
-        token_count: of all chunks.
-    """
-
-    chunks: tuple[SourceChunk, ...]
-    token_count: int
-
-    @property
-    def text(self) -> str:
-        """Of all chunks."""
-        return "\n".join(chunk.text for chunk in self.chunks)
-
-    @property
-    def chunk_indexes(self) -> tuple[int, int]:
-        """First and last, inclusive."""
-        return self.chunks[0].chunk_index, self.chunks[-1].chunk_index
-
-    @property
-    def pages(self) -> tuple[int, int]:
-        """Lowest and highest, inclusive; (0, 0) without pages."""
-        numbers = [chunk.page_number for chunk in self.chunks]
-        return min(numbers), max(numbers)
-
-
-@dataclass(frozen=True, slots=True)
-class BatchPacker:
-    """Packs chunks into batches.
-
-    Attributes:
-        batch_size: most chunks of a batch.
-        budget_tokens: most tokens of a batch; a chunk above it is split into parts, which count as chunks.
-        overhead_tokens: words of the prompt around each chunk; they count towards the budget.
-    """
-
-    batch_size: int
-    budget_tokens: int
-    count_tokens: Callable[[str], int]
-    overhead_tokens: int = 0
-
-    def parts(self, chunks: Iterable[SourceChunk]) -> list["ChunkPart"]:
-        """Returns chunks in order, those that are too long in parts. Together they hold every character."""
-        return [part for chunk in chunks for part in self._parts(chunk)]
-
-    def cuts(self, parts: Sequence["ChunkPart"], start: int, end: int) -> Iterator[range]:
-        """Yields batches of the parts from `start` up to `end`, each as full as it may be."""
-        first, tokens = start, 0
-        for place in range(start, end):
-            if place > first and (
-                place - first == self.batch_size or tokens + self._prompt_tokens(parts[place]) > self.budget_tokens
-            ):
-                yield range(first, place)
-                first, tokens = place, 0
-            tokens += self._prompt_tokens(parts[place])
-        if first < end:
-            yield range(first, end)
-
-    def may_stay(self, parts: Sequence["ChunkPart"], cut: range) -> bool:
-        """Tells whether parts that were a batch before are one again: they fit, and fill half of it.
-
-        Else every edit would leave a small batch behind.
-        """
-        is_half_full = 2 * len(cut) >= self.batch_size or 2 * self._tokens(parts, cut) >= self.budget_tokens
-        return is_half_full and self.fits(parts, cut)
-
-    def fits(self, parts: Sequence["ChunkPart"], cut: range) -> bool:
-        """Tells whether parts may be a batch."""
-        return len(cut) <= self.batch_size and (len(cut) == 1 or self._tokens(parts, cut) <= self.budget_tokens)
-
-    def _tokens(self, parts: Sequence["ChunkPart"], cut: range) -> int:
-        return sum(self._prompt_tokens(parts[place]) for place in cut)
-
-    def _prompt_tokens(self, part: "ChunkPart") -> int:
-        return part.token_count + self.overhead_tokens
-
-    def _parts(self, chunk: SourceChunk) -> Iterator["ChunkPart"]:
-        budget = max(1, self.budget_tokens - self.overhead_tokens)
-        tokens = self.count_tokens(chunk.text)
-        if tokens <= budget:
-            yield ChunkPart(chunk, tokens)
-            return
-        for text in split_by_tokens(chunk.text, budget, self.count_tokens):
-            if text.strip():
-                yield ChunkPart(replace(chunk, text=text), self.count_tokens(text))
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkPart:
-    """A chunk, or a part of one that was too long for a prompt."""
-
-    chunk: SourceChunk
-    token_count: int
-
-
-def to_batches(parts: Sequence[ChunkPart], cuts: Iterable[range]) -> tuple[ChunkBatch, ...]:
-    """Returns the batches that hold the parts of each cut."""
-    return tuple(
-        ChunkBatch(tuple(parts[place].chunk for place in cut), sum(parts[place].token_count for place in cut))
-        for cut in cuts
-    )
-
+from collections.abc import Callable, Sequence
 
 # From best to worst. A part ends behind the match.
 _BREAKS = (
@@ -230,16 +119,3 @@ def group_by_tokens(token_counts: Sequence[int], *, group_size: int, budget_toke
         groups.append(range(start, end))
         start = end
     return groups
-
-
-def level_calls(text_count: int, group_size: int) -> list[int]:
-    """Returns the calls of every reduce level when all groups are full: 201 texts by 4 are 50, 13, 3 and 1.
-
-    A lone last text goes up without a call.
-    """
-    calls: list[int] = []
-    while text_count > 1:
-        full_groups, rest = divmod(text_count, group_size)
-        calls.append(full_groups + (rest > 1))
-        text_count = full_groups + (rest > 0)
-    return calls

@@ -1,11 +1,12 @@
 """What a summary will cost, worked out before its first call: its batches, its length and all calls.
 
-Batches that an earlier summary read are read again, wherever their texts stand in the document now.
+A batch holds chunks in order, as many as the batch size and the prompt's budget allow. Batches that an earlier summary
+read are read again, wherever their texts stand in the document now.
 """
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil
 
@@ -14,10 +15,10 @@ from pipeline.llm.chat_model import LlmUsage
 from pipeline.off_loop import OffLoop
 from pipeline.reading.compression import get_target_summary_length
 from pipeline.summarize.config import ALL, SummarizeConfig, Wave
-from pipeline.summarize.document import Document, SummarizeOptions
+from pipeline.summarize.document import Document, SourceChunk, SummarizeOptions
 from pipeline.summarize.extractive.source_blocks import count_words
 from pipeline.summarize.known_calls import CallTexts, KnownCalls, TextRow, cut_row, to_cuts
-from pipeline.summarize.packing import BatchPacker, ChunkBatch, ChunkPart, level_calls, to_batches
+from pipeline.summarize.packing import split_by_tokens
 from pipeline.summarize.steering.wishes import PLAIN, LengthGoal, LengthUnit, Shape, SummaryDetail
 from pipeline.summarize.storage.store import SummaryStore
 from pipeline.summarize.writer import Writer, WriterLimits
@@ -32,6 +33,125 @@ _LEAST_SHARE = 0.4
 _SPARE, _SHARE_STEPS = 1.4, 10  # to choose from
 _TOPICS_CALLS = 1
 _ANSWER_ROOM = 1.5  # of the length asked for: a text that ends is better than one that is cut
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkBatch:
+    """What one map call reads.
+
+    Attributes:
+        chunks: at least one; parts of one chunk may be in several batches.
+        token_count: of all chunks.
+    """
+
+    chunks: tuple[SourceChunk, ...]
+    token_count: int
+
+    @property
+    def text(self) -> str:
+        """Of all chunks."""
+        return "\n".join(chunk.text for chunk in self.chunks)
+
+    @property
+    def chunk_indexes(self) -> tuple[int, int]:
+        """First and last, inclusive."""
+        return self.chunks[0].chunk_index, self.chunks[-1].chunk_index
+
+    @property
+    def pages(self) -> tuple[int, int]:
+        """Lowest and highest, inclusive; (0, 0) without pages."""
+        numbers = [chunk.page_number for chunk in self.chunks]
+        return min(numbers), max(numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkPart:
+    """A chunk, or a part of one that was too long for a prompt."""
+
+    chunk: SourceChunk
+    token_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPacker:
+    """Packs chunks into batches.
+
+    Attributes:
+        batch_size: most chunks of a batch.
+        budget_tokens: most tokens of a batch; a chunk above it is split into parts, which count as chunks.
+        overhead_tokens: words of the prompt around each chunk; they count towards the budget.
+    """
+
+    batch_size: int
+    budget_tokens: int
+    count_tokens: Callable[[str], int]
+    overhead_tokens: int = 0
+
+    def parts(self, chunks: Iterable[SourceChunk]) -> list[ChunkPart]:
+        """Returns chunks in order, those that are too long in parts. Together they hold every character."""
+        return [part for chunk in chunks for part in self._parts(chunk)]
+
+    def cuts(self, parts: Sequence[ChunkPart], start: int, end: int) -> Iterator[range]:
+        """Yields batches of the parts from `start` up to `end`, each as full as it may be."""
+        first, tokens = start, 0
+        for place in range(start, end):
+            if place > first and (
+                place - first == self.batch_size or tokens + self._prompt_tokens(parts[place]) > self.budget_tokens
+            ):
+                yield range(first, place)
+                first, tokens = place, 0
+            tokens += self._prompt_tokens(parts[place])
+        if first < end:
+            yield range(first, end)
+
+    def may_stay(self, parts: Sequence[ChunkPart], cut: range) -> bool:
+        """Tells whether parts that were a batch before are one again: they fit, and fill half of it.
+
+        Else every edit would leave a small batch behind.
+        """
+        is_half_full = 2 * len(cut) >= self.batch_size or 2 * self._tokens(parts, cut) >= self.budget_tokens
+        return is_half_full and self.fits(parts, cut)
+
+    def fits(self, parts: Sequence[ChunkPart], cut: range) -> bool:
+        """Tells whether parts may be a batch."""
+        return len(cut) <= self.batch_size and (len(cut) == 1 or self._tokens(parts, cut) <= self.budget_tokens)
+
+    def _tokens(self, parts: Sequence[ChunkPart], cut: range) -> int:
+        return sum(self._prompt_tokens(parts[place]) for place in cut)
+
+    def _prompt_tokens(self, part: ChunkPart) -> int:
+        return part.token_count + self.overhead_tokens
+
+    def _parts(self, chunk: SourceChunk) -> Iterator[ChunkPart]:
+        budget = max(1, self.budget_tokens - self.overhead_tokens)
+        tokens = self.count_tokens(chunk.text)
+        if tokens <= budget:
+            yield ChunkPart(chunk, tokens)
+            return
+        for text in split_by_tokens(chunk.text, budget, self.count_tokens):
+            if text.strip():
+                yield ChunkPart(replace(chunk, text=text), self.count_tokens(text))
+
+
+def to_batches(parts: Sequence[ChunkPart], cuts: Iterable[range]) -> tuple[ChunkBatch, ...]:
+    """Returns the batches that hold the parts of each cut."""
+    return tuple(
+        ChunkBatch(tuple(parts[place].chunk for place in cut), sum(parts[place].token_count for place in cut))
+        for cut in cuts
+    )
+
+
+def level_calls(text_count: int, group_size: int) -> list[int]:
+    """Returns the calls of every reduce level when all groups are full: 201 texts by 4 are 50, 13, 3 and 1.
+
+    A lone last text goes up without a call.
+    """
+    calls: list[int] = []
+    while text_count > 1:
+        full_groups, rest = divmod(text_count, group_size)
+        calls.append(full_groups + (rest > 1))
+        text_count = full_groups + (rest > 0)
+    return calls
 
 
 @dataclass(frozen=True, slots=True)

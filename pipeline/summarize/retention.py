@@ -10,6 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from pipeline.reading.sentences import BlockKind, split_parts
@@ -17,7 +18,6 @@ from pipeline.reading.values import Term, TermKind, find_terms, fold_words, unit
 from pipeline.reading.word_lists import STOP_WORDS
 from pipeline.reading.word_table import stem
 from pipeline.reading.words import fold_case
-from pipeline.remember import remember_short
 
 _MOST_MISSING = 20
 
@@ -150,7 +150,8 @@ def find_stated(text: str) -> list[Stated]:
 def _stated(text: str) -> Iterator[Stated]:
     before: dict[str, str] = {}  # of the part or heading before that names something
     for part in split_parts(text):
-        values, own = _read_part(text[part.start : part.end])
+        read = _remembered_part if part.end - part.start <= _LONGEST_REMEMBERED else _read_part
+        values, own = read(text[part.start : part.end])
         is_named = len(own) >= _ENOUGH
         subject = own if is_named else {**own, **before}
         for value in values:
@@ -163,7 +164,6 @@ def _stated(text: str) -> Iterator[Stated]:
 _TIME_STAMP = re.compile(r"^[\[(]\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,3})?)?[\])]\s+(?=\S)")
 
 
-@remember_short(1 << 12, most_chars=1000)
 def _read_part(words: str) -> tuple[list[Term], dict[str, str]]:
     """Returns the values of a part, a number with its unit as one, and words that it is about by their stems.
 
@@ -177,6 +177,10 @@ def _read_part(words: str) -> tuple[list[Term], dict[str, str]]:
         if (folded := fold_case(word)) not in STOP_WORDS and not unit_of(word, is_attached=False):
             subject.setdefault(stem(folded), folded)
     return [term for term in terms if term.kind is not TermKind.NUMBER or term.text not in measured], subject
+
+
+_LONGEST_REMEMBERED = 1000  # characters, for a cache counts no bytes
+_remembered_part = lru_cache(1 << 12)(_read_part)
 
 
 def measure_recall(stated: Iterable[Stated], outputs: Sequence[str]) -> Kept:

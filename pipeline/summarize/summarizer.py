@@ -13,7 +13,6 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from pipeline.errors import InvalidInputError
 from pipeline.off_loop import OffLoop
-from pipeline.summarize.assemble import Assembler, stored_result
 from pipeline.summarize.config import StorageConfig, SummarizeConfig
 from pipeline.summarize.document import Document, SummarizeOptions
 from pipeline.summarize.errors import (
@@ -24,8 +23,7 @@ from pipeline.summarize.errors import (
 )
 from pipeline.summarize.events import Accepted, Event, EventChannel, Finished, Shown, SummaryObserver, WithText
 from pipeline.summarize.graph.graph import build_graph
-from pipeline.summarize.graph.run import SummaryJob
-from pipeline.summarize.graph.texts import TEXT
+from pipeline.summarize.graph.run import TEXT, SummaryJob
 from pipeline.summarize.known_calls import answer_scope, call_scope
 from pipeline.summarize.plan import Planner, SummaryPlan
 from pipeline.summarize.result import SummaryView
@@ -35,7 +33,7 @@ from pipeline.summarize.storage.records import StoredSummary, SummaryPage, Summa
 from pipeline.summarize.storage.schema import Database
 from pipeline.summarize.storage.sqlite import SqliteDatabase
 from pipeline.summarize.storage.store import SummaryStore
-from pipeline.summarize.summary_run import SummaryRun
+from pipeline.summarize.summary_run import Assembler, SummaryRun, stored_result
 from pipeline.summarize.writer import Writer
 
 _SECONDS_PER_DAY = 86_400.0

@@ -1,4 +1,6 @@
-"""Support: whether passages of a document support a statement. The judge, the gate and citations ask the same here.
+"""Support: which passages of a document speak of a statement, and whether they support it.
+
+The judge, the gate and citations ask the same here.
 
 The label follows from the probability that the source supports the claim, which is calibrated. The NLI model was
 trained for this very question (inference/compile/heads/MODEL_CARD.md); what it says of the passage is nearly all. The
@@ -11,6 +13,7 @@ documents that the model was not trained on, and to no human judgement of a summ
 """
 
 import math
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -22,7 +25,11 @@ from pydantic import Field
 
 from pipeline.frozen import FrozenModel
 from pipeline.model_answers import Pair, PairScores
+from pipeline.reading.document import ReadText
+from pipeline.reading.index import WordIndex
+from pipeline.reading.passages import Passage, PassageFinder, claim_weights
 from pipeline.reading.rules import Rule
+from pipeline.reading.word_table import WordTable
 
 _CERTAINTY = 1e-3
 """Added to a probability and to its complement: the model is not to be believed beyond 0.999."""
@@ -185,3 +192,51 @@ def _sigmoid(log_odds: float) -> float:
         return 1 / (1 + math.exp(-log_odds))
     odds = math.exp(log_odds)  # exp() of a large positive number would overflow
     return odds / (1 + odds)
+
+
+@dataclass(frozen=True, slots=True)
+class Premises:
+    """What a document has of a statement.
+
+    Attributes:
+        hypothesis: what a model reads.
+        passages: the premises, the longest first.
+        weights: of the statement's content words, by stem.
+    """
+
+    hypothesis: Hypothesis
+    passages: tuple[Passage, ...]
+    weights: dict[str, float]
+
+
+class PremiseFinder:
+    """A document, read once. About 0.5 s for 1 MB.
+
+    Attributes:
+        read: its sentences and words.
+        index: of its words.
+        passages: finds what it says about a statement.
+    """
+
+    def __init__(self, text: str | ReadText, *, has_turns: bool = True) -> None:
+        """Reads the text, unless that is done.
+
+        Args:
+            has_turns: whether it may be a dialogue, whose sentences are read with their speaker in front.
+        """
+        self.read = ReadText.of("document", text, MAX_SENTENCE_CHARS) if isinstance(text, str) else text
+        self.index = WordIndex(self.read)
+        self.passages = PassageFinder(self.read, self.index, PASSAGE_CHARS, has_turns=has_turns)
+
+    def find(self, statement: str) -> Premises:
+        """Returns what the document has of a statement."""
+        weights = self.weights(statement)
+        passages = self.passages.for_claim(weights, SHORT_PASSAGE_CHARS) if weights else ()
+        words = " ".join(statement.replace("|", " ").split())
+        texts = tuple(passage.span.text for passage in passages)
+        return Premises(Hypothesis(words, texts, self.index.known_share(weights)), passages, weights)
+
+    def weights(self, statement: str) -> dict[str, float]:
+        """Returns the weights of a statement's content words, by stem."""
+        table = WordTable.of(unicodedata.normalize("NFKC", statement))
+        return claim_weights(table, range(len(table)), self.index)

@@ -1,13 +1,17 @@
-"""What several services' messages share: enums in both directions, places in the caller's texts, models, costs."""
+"""What several services' messages share: enums in both directions, options, places in texts, models, costs, time."""
 
+import math
+from collections.abc import Iterator, Sequence
 from enum import Enum, StrEnum
 from typing import Any, Generic, TypeVar, overload
 
 from google.protobuf.descriptor import EnumDescriptor
+from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
-from precis.v1 import common_pb2
+from precis.v1 import common_pb2, fusion_pb2, judge_pb2, synthesis_pb2
 
 from pipeline.errors import InvalidInputError
+from pipeline.judge.fusion import FusionForm, LogisticMapping
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.protocols import ModelIdentity
 from pipeline.reading.passage import TextSpan
@@ -44,6 +48,36 @@ class EnumCodec(Generic[E]):
 def set_fields(message: Message) -> dict[str, Any]:
     """Returns exactly what was set: an explicit 0 of an `optional` field counts, an absent field does not."""
     return {descriptor.name: value for descriptor, value in message.ListFields()}
+
+
+FUSION_FORMS = EnumCodec(FusionForm, fusion_pb2.FusionForm.DESCRIPTOR)
+
+
+def parse_fusion(options: judge_pb2.JudgeOptions | synthesis_pb2.SynthesisOptions, *names: str) -> dict[str, Any]:
+    """Lists the form of fusion, and the options of these names, if the caller set them. Raises InvalidInputError."""
+    given = {name: value for name, value in set_fields(options).items() if name in names}
+    if options.fusion_form:
+        given["form"] = FUSION_FORMS.parse(options.fusion_form, "options.fusion_form")
+    return given
+
+
+S = TypeVar("S", judge_pb2.MetricToolScore, synthesis_pb2.QualityToolScore)
+
+
+def with_mappings(scores: Sequence[S], field: str) -> Iterator[tuple[S, str, LogisticMapping | None]]:
+    """Yields scores with their paths and logistic mappings, if any. Raises InvalidInputError."""
+    for index, score in enumerate(scores):
+        path = f"{field}[{index}]"
+        parameters = {name: getattr(score.mapping, name) for name in ("b1", "b2", "b3", "b4", "b5")}
+        for name, value in parameters.items():
+            if not math.isfinite(value):
+                raise InvalidInputError(f"{path}.mapping.{name}", "a finite number", f"{value:g}")
+        yield score, path, LogisticMapping(**parameters) if score.HasField("mapping") else None
+
+
+def may_ask_language_model(options: judge_pb2.JudgeOptions | synthesis_pb2.SynthesisOptions) -> bool:
+    """Tells whether the caller lets the language model be asked."""
+    return options.use_language_model if options.HasField("use_language_model") else True
 
 
 def words_of(proto: EnumDescriptor) -> dict[int, str]:
@@ -97,3 +131,9 @@ def to_usage(usage: LlmUsage, identity: str) -> common_pb2.LlmUsage | None:
         completion_tokens=usage.completion_tokens,
         retries=usage.retries,
     )
+
+
+def to_duration(seconds: float) -> Duration:
+    """Converts seconds, not negative, to a protobuf duration."""
+    whole, nanos = divmod(round(max(seconds, 0.0) * 1e9), 1_000_000_000)
+    return Duration(seconds=whole, nanos=nanos)

@@ -5,7 +5,8 @@ What a call's submissions share: its deadline and priority, as the inference pac
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
@@ -21,11 +22,11 @@ from inference.front_doors import EmbeddingModel, EntailmentBatch, ItemBatch, Nl
 from inference.models.directory import ModelDirectory
 from inference.models.native import Tokenizer
 from pipeline.llm.chat_model import ChatModel
-from pipeline.protocols import CheckedPairs, Float32, ModelIdentity, Models, TokenMark
+from pipeline.protocols import CheckedPairs, Float32, ModelIdentities, ModelIdentity, Models, TokenMark
 from pipeline.tracing import open_span, prefixed
 from server.errors import FieldViolation, InvalidRequestError, ModelNotLoadedError
 from server.rpc.admission import Context
-from server.rpc.record import current_caller
+from server.rpc.record import current_call, current_caller
 
 Batch = TypeVar("Batch", bound=ItemBatch)
 PairBatch = TypeVar("PairBatch", bound=EntailmentBatch)
@@ -103,8 +104,8 @@ LATER_SHARE_WAIT_S = 60.0
 class BoundEntailment:
     """The NLI model in one call's scope: pipeline.protocols.ClaimChecker."""
 
-    def __init__(self, model: NliModel, scope: CallScope) -> None:
-        self.identity = to_identity(model.model.directory)
+    def __init__(self, model: NliModel, scope: CallScope, identity: ModelIdentity) -> None:
+        self.identity = identity
         self._model = model
         self._scope = scope
 
@@ -135,8 +136,8 @@ class BoundEntailment:
 class BoundEmbedder:
     """The embedder in one call's scope: pipeline.protocols.Embedder."""
 
-    def __init__(self, model: EmbeddingModel, scope: CallScope) -> None:
-        self.identity = to_identity(model.model.directory)
+    def __init__(self, model: EmbeddingModel, scope: CallScope, identity: ModelIdentity) -> None:
+        self.identity = identity
         self._model = model
         self._scope = scope
 
@@ -178,15 +179,20 @@ class EngineModels:
     def __init__(self, engine: Engine) -> None:
         """Takes them from an engine that is entered."""
         self.missing = tuple(role for role in ROLES if role not in engine.models)
-        self._engine = engine
-        self._tokenizer = None if self.missing else TokenOffsets(engine.embedder.model.directory)
+        if not self.missing:
+            self._nli, self._embedder = engine.nli, engine.embedder
+            nli, embedder = self._nli.model.directory, self._embedder.model.directory
+            self._tokenizer = TokenOffsets(embedder)
+            self._identities = ModelIdentities(to_identity(nli), to_identity(embedder), self._tokenizer.name)
 
     def bound(self, scope: CallScope, chat: ChatModel | None = None) -> Models:
         """Binds them to one call. Raises ModelNotLoadedError for the first that is missing."""
-        if self._tokenizer is None:
+        if self.missing:
             raise ModelNotLoadedError(self.missing[0])
-        engine = self._engine
-        return Models(BoundEntailment(engine.nli, scope), BoundEmbedder(engine.embedder, scope), self._tokenizer, chat)
+        identities = self._identities
+        entailment = BoundEntailment(self._nli, scope, identities.entailment)
+        embedder = BoundEmbedder(self._embedder, scope, identities.embedder)
+        return Models(entailment, embedder, self._tokenizer, identities, chat)
 
 
 ROLES = ("embedding", "nli")
@@ -205,6 +211,17 @@ def to_call(context: Context, priority: int, *, default: Priority = Priority.INT
     """
     caller = current_caller()
     return Call(deadline_s_of(context), PRIORITIES.get(priority, default), caller.share, caller.tenant)
+
+
+@contextmanager
+def call_terms(priority: int, context: Context, name: str) -> Iterator[CallScope]:
+    """Gives the terms of one call, and notes in its record what the models did for it. `name` is for spans."""
+    record = current_call()
+    terms = CallScope(to_call(context, parse_priority(priority)), name=name)
+    try:
+        yield terms
+    finally:
+        record.queue_ms, record.item_count = terms.usage.queue_ms, terms.usage.item_count
 
 
 def deadline_s_of(context: Context) -> float | None:

@@ -12,7 +12,6 @@ import math
 
 import grpc
 from google.protobuf.any_pb2 import Any as AnyMessage
-from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
 from grpc_status import rpc_status
@@ -20,6 +19,7 @@ from precis.v1 import common_pb2
 
 from pipeline.summarize.errors import StorageError, StorageFullError
 from server.errors import INTERNAL, retry_after_s_of, rule_for, violations_of
+from server.rpc.fields import to_duration
 
 logger = logging.getLogger(__name__)
 
@@ -72,12 +72,6 @@ def public_message(error: BaseException, call_id: str) -> str:
         return str(error)
     logger.error("event=unknown_error id=%s", call_id, exc_info=error)
     return f"internal error; the server's log has the cause under id={call_id}"
-
-
-def to_duration(seconds: float) -> Duration:
-    """Converts seconds, not negative, to a protobuf duration."""
-    whole, nanos = divmod(round(max(seconds, 0.0) * 1e9), 1_000_000_000)
-    return Duration(seconds=whole, nanos=nanos)
 
 
 def _details(error: BaseException, reason: str, call_id: str) -> list[Message]:

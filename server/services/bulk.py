@@ -1,9 +1,9 @@
-"""The terms of a call, and streams of numbered items: a bounded number at once, each failure by its number."""
+"""Streams of numbered items: a bounded number at once, each failure by its number."""
 
 import asyncio
 import operator
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -25,17 +25,6 @@ MAX_ITEM_ID_CHARS = 256
 R = TypeVar("R")
 Work = Callable[[Any, CallScope], Awaitable[Any]]
 """Answers the request of one item on the terms of its own."""
-
-
-@contextmanager
-def call_terms(priority: int, context: Context, name: str) -> Iterator[CallScope]:
-    """Gives the terms of one call, and notes in its record what the models did for it. `name` is for spans."""
-    record = current_call()
-    terms = CallScope(to_call(context, parse_priority(priority)), name=name)
-    try:
-        yield terms
-    finally:
-        record.queue_ms, record.item_count = terms.usage.queue_ms, terms.usage.item_count
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,8 @@ from pipeline.protocols import ModelIdentity
 from server.observe.service_metrics import EvaluateMetrics
 from server.rpc.admission import Context
 from server.rpc.fields import EnumCodec, ResultView, parse_view, set_fields
-from server.rpc.models import CallScope, EngineModels
-from server.services.bulk import Bulk, call_terms
+from server.rpc.models import CallScope, EngineModels, call_terms
+from server.services.bulk import Bulk
 from server.services.reply import Exceptions, reply
 from server.settings import Settings
 

@@ -1,38 +1,68 @@
 """JudgeService: judgements of summaries, and answers to questions about quality.
 
-The judge on the terms of one request: the server's settings with the caller's laid over them, models, one cache.
+The judge on the terms of one request: the server's settings with the caller's laid over them, models, one cache. What
+a caller gets wrong becomes an InvalidInputError with the field's path. A judgement, whole or in progress, becomes
+messages: as much of it as the request's view holds.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
+from precis.v1 import common_pb2, evidence_pb2, synthesis_pb2
 from precis.v1 import judge_pb2 as pb
-from precis.v1 import synthesis_pb2
 from precis.v1.judge_pb2_grpc import JudgeServiceServicer
 
 from pipeline.assess.assessor import Assessor
 from pipeline.assess.request import AssessRequest, AssessStage
 from pipeline.assess.run import AssessModels, TextJudge
 from pipeline.assess.synthesis.synthesizer import Synthesizer
-from pipeline.judge.cache import JudgeCaches
+from pipeline.errors import InvalidInputError
 from pipeline.judge.config import JudgeConfig
-from pipeline.judge.judge import Judge
-from pipeline.judge.judgement import JudgeEvent, Judgement
-from pipeline.judge.request import JudgeRequest
+from pipeline.judge.evidence.table import EvidenceTable
+from pipeline.judge.judge import Judge, JudgeCaches
+from pipeline.judge.judgement import EvidenceReady, JudgeEvent, Judgement, MetricReady
+from pipeline.judge.locks.caps import RelevanceMode
+from pipeline.judge.request import JudgeRequest, MetricToolScore
+from pipeline.judge.result import Cap, Framework, FrameworkResult, MetricName, MetricResult
 from pipeline.llm.chat_model import ChatModel
 from pipeline.llm.config import LlmRole
-from pipeline.protocols import Models
+from pipeline.protocols import ModelIdentity, Models
 from server.backends import Backends
 from server.config import ServicesConfig
 from server.observe.service_metrics import AnswerMetrics, JudgeMetrics
 from server.rpc.admission import Context
-from server.rpc.models import CallScope
-from server.services.assess_reply import AssessNames, to_assess_event, to_synthesis
-from server.services.bulk import Bulk, call_terms
-from server.services.judge_reply import JUDGE_REPLIES
-from server.services.judge_request import JudgeInput, may_ask_language_model, parse_assess, parse_judge, parse_synthesis
+from server.rpc.fields import (
+    EnumCodec,
+    ResultView,
+    may_ask_language_model,
+    parse_fusion,
+    parse_view,
+    to_usage,
+    with_mappings,
+)
+from server.rpc.models import CallScope, call_terms
+from server.services.assess_messages import AssessNames, parse_assess, parse_synthesis, to_assess_event, to_synthesis
+from server.services.bulk import Bulk
+from server.services.reply import Exceptions, only, reply
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeInput:
+    """One checked request: what to judge, how, whether a language model may be asked, and how much to answer."""
+
+    request: JudgeRequest
+    config: JudgeConfig
+    uses_language_model: bool
+    view: ResultView
+
+    @property
+    def char_count(self) -> int:
+        """Characters of both texts: how much CPU work there is."""
+        return len(self.request.source) + len(self.request.summary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,3 +241,161 @@ def _result(judgement: Judgement, parsed: JudgeInput, judge: BoundJudge, terms: 
     result.applied_options.use_language_model = judge.models.chat is not None
     result.truncated_pair_count = terms.usage.truncated_pair_count
     return result
+
+
+FRAMEWORKS = EnumCodec(Framework, pb.JudgeFramework.DESCRIPTOR)
+METRICS = EnumCodec(MetricName, pb.JudgeMetricName.DESCRIPTOR)
+RELEVANCE_MODES = EnumCodec(RelevanceMode, pb.RelevanceMode.DESCRIPTOR)
+
+
+def parse_judge(request: pb.JudgeRequest | pb.JudgeStreamRequest, defaults: JudgeConfig) -> JudgeInput:
+    """Checks a request and fills in the server's defaults.
+
+    Raises:
+        InvalidInputError: the first field that breaks its rule. Texts and scores are left to the judge.
+    """
+    options = request.options
+    wanted = JudgeRequest(
+        source=request.source,
+        summary=request.summary,
+        frameworks=parse_frameworks(request.frameworks),
+        tool_scores=parse_tool_scores(request.tool_scores),
+    )
+    config, view = defaults.with_overrides(parse_overrides(options)), parse_view(request.view)
+    return JudgeInput(wanted, config, may_ask_language_model(options), view)
+
+
+def parse_frameworks(numbers: Sequence[int]) -> tuple[Framework, ...]:
+    """Checks the frameworks wanted. Raises InvalidInputError for unknown ones and repeats."""
+    frameworks: list[Framework] = []
+    for index, number in enumerate(numbers):
+        framework = FRAMEWORKS.parse(number, f"frameworks[{index}]")
+        if framework in frameworks:
+            raise InvalidInputError(f"frameworks[{index}]", "each framework once", f"{framework} again")
+        frameworks.append(framework)
+    return tuple(frameworks)
+
+
+def parse_overrides(options: pb.JudgeOptions) -> dict[str, Any]:
+    """Lists the options that the caller set, by section of JudgeConfig. Raises InvalidInputError."""
+    overrides: dict[str, dict[str, Any]] = {"evidence": {}, "lock": {}}
+    if options.HasField("max_claims"):
+        overrides["evidence"]["max_claims"] = options.max_claims
+    if options.relevance_mode:
+        mode = RELEVANCE_MODES.parse(options.relevance_mode, "options.relevance_mode")
+        overrides["lock"]["relevance_mode"] = mode
+    overrides["ultra"] = parse_fusion(options, "eta")
+    return {section: fields for section, fields in overrides.items() if fields}
+
+
+def parse_tool_scores(scores: Sequence[pb.MetricToolScore]) -> tuple[MetricToolScore, ...]:
+    """Reads the caller's tool scores; the judge checks names and ranges.
+
+    Raises:
+        InvalidInputError: an unknown metric, or a mapping with a parameter that is not finite.
+    """
+    return tuple(
+        MetricToolScore(METRICS.parse(score.metric, f"{field}.metric"), score.tool, score.score, mapping)
+        for score, field, mapping in with_mappings(scores, "tool_scores")
+    )
+
+
+def objects_json(result: FrameworkResult) -> str:
+    """Writes the framework's own objects."""
+    objects = {str(name): found for name, found in result.objects.items()}
+    return json.dumps(objects, ensure_ascii=False, allow_nan=False)
+
+
+def inputs_of(metric: MetricResult) -> tuple[pb.MetricInput, ...]:
+    """Gives the numbers, counts and words of a formula."""
+    return tuple(
+        pb.MetricInput(name=name, **{_INPUT_KINDS[type(value)]: value})  # type: ignore[arg-type]  # of that kind
+        for name, value in metric.inputs.items()
+    )
+
+
+def models_of(judgement: Judgement) -> tuple[ModelIdentity, ...]:
+    """Lists the models that the numbers come from."""
+    table = judgement.evidence
+    return (table.models.entailment, table.models.embedder) if table else ()
+
+
+def usage_of(judgement: Judgement) -> common_pb2.LlmUsage | None:
+    """Gives what the language model's answers cost; None when that is nothing."""
+    return to_usage(judgement.language_model_usage, judgement.language_model or "")
+
+
+def lowering_caps(metric: MetricResult) -> tuple[Cap, ...]:
+    """Lists the caps that lowered something, without a reason that the metric's own repeats."""
+    lowering = [cap for cap in metric.caps if cap.lowered]
+    return tuple(replace(cap, reason="") if cap.reason in metric.reason else cap for cap in lowering)
+
+
+_INPUT_KINDS = {bool: "flag", int: "count", float: "number", str: "text"}
+_FULL: Exceptions = {
+    "JudgeResult.models": models_of,
+    "JudgeResult.applied_options": "config",
+    "JudgeResult.language_model_usage": usage_of,
+    "JudgeResult.truncated_pair_count": None,  # of the call
+    "JudgeOptions.use_language_model": None,  # of the call
+    "JudgeOptions.relevance_mode": "lock.relevance_mode",
+    "JudgeOptions.fusion_form": "ultra.form",
+    "JudgeOptions.eta": "ultra.eta",
+    "JudgeOptions.max_claims": "evidence.max_claims",
+    "FrameworkResult.objects_json": objects_json,
+    "JudgeMetric.inputs": inputs_of,
+    "EvidenceTable.scored_pair_count": "pair_count",
+    "EvidenceTable.tokenizer": "models.tokenizer",
+}
+_SCORES = ("name", "status", "score", "confidence", "error")
+_EXCEPTIONS: dict[ResultView, Exceptions] = {
+    ResultView.FULL: _FULL,
+    ResultView.CLAIMS: {
+        **_FULL,
+        **only(pb.JudgeMetric, (*_SCORES, "reason")),
+        "JudgeMetric.caps": lowering_caps,
+        **only(evidence_pb2.EvidenceTable, ("claims", "omitted_claim_count")),
+        **only(evidence_pb2.Claim, ("passage", "contradiction", "support", "mismatches", "label", "probability")),
+        "FrameworkResult.objects_json": None,
+    },
+    ResultView.SCORES: {
+        **_FULL,
+        **only(pb.JudgeMetric, _SCORES),
+        **only(evidence_pb2.EvidenceTable, ()),
+        "FrameworkResult.objects_json": None,
+        "JudgeResult.evidence": None,
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeReply:
+    """What a response of one view is made by.
+
+    Attributes:
+        to_result: gives a judgement, without what only the server knows of the call.
+        to_evidence: gives the table, without the caller's two texts.
+        to_metric_done: gives one metric of a framework.
+    """
+
+    to_result: Callable[[Judgement], pb.JudgeResult]
+    to_evidence: Callable[[EvidenceTable], evidence_pb2.EvidenceTable]
+    to_metric_done: Callable[[MetricReady], pb.MetricDone]
+
+    def to_event(self, event: EvidenceReady | MetricReady) -> pb.JudgeStreamResponse:
+        """Gives one step of a judgement in progress."""
+        match event:
+            case EvidenceReady(evidence):
+                return pb.JudgeStreamResponse(evidence=self.to_evidence(evidence))
+            case MetricReady():
+                return pb.JudgeStreamResponse(metric=self.to_metric_done(event))
+
+
+JUDGE_REPLIES = {
+    view: JudgeReply(
+        reply(Judgement, pb.JudgeResult, exceptions),
+        reply(EvidenceTable, evidence_pb2.EvidenceTable, exceptions),
+        reply(MetricReady, pb.MetricDone, exceptions),
+    )
+    for view, exceptions in _EXCEPTIONS.items()
+}

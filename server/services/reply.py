@@ -18,8 +18,7 @@ from google.protobuf.message_factory import GetMessageClass
 from precis.v1 import common_pb2
 
 from pipeline.reading.passage import TextSpan
-from server.rpc.fields import EnumCodec, to_span
-from server.rpc.status import to_duration
+from server.rpc.fields import EnumCodec, to_duration, to_span
 
 D = TypeVar("D")
 M = TypeVar("M", bound=Message)

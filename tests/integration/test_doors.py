@@ -17,7 +17,7 @@ def test_no_request_walks_through_more_doors() -> None:
     """In a process of its own: it watches every call."""
     command = [sys.executable, "-m", "scripts.walk"]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    doors = {line[:20].strip(): int(line.split()[-2]) for line in run.stdout.splitlines()}
+    doors = {line[:24].strip(): int(line.split()[-2]) for line in run.stdout.splitlines()}
     budgets = json.loads(BUDGETS.read_text("utf-8"))
     assert doors.keys() == budgets.keys()
     assert {name: count for name, count in doors.items() if count > budgets[name] + JITTER} == {}

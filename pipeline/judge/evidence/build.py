@@ -1,6 +1,5 @@
 """Builds the evidence table: read the texts, embed once, ask the NLI model of claims and then of facts, assemble."""
 
-import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,14 +9,12 @@ from typing import Self
 
 import numpy as np
 
-from pipeline.judge.cache import SharedCache
 from pipeline.judge.config import EvidenceConfig
-from pipeline.judge.evidence.labels import read_claim
+from pipeline.judge.evidence.labels import RaisingSentences, mark_raising, read_claim
 from pipeline.judge.evidence.plan import (
     EvidencePart,
     EvidencePlan,
     EvidenceRequest,
-    ReadSource,
     key_point_counts,
     make_plan,
     plan_facts,
@@ -26,7 +23,6 @@ from pipeline.judge.evidence.plan import (
 )
 from pipeline.judge.evidence.proposals import Propose, apply_proposals, make_task, preferred_facts
 from pipeline.judge.evidence.questions import claim_questions, coverage_questions
-from pipeline.judge.evidence.raising import RaisingSentences, mark_raising
 from pipeline.judge.evidence.table import (
     Claim,
     EvidenceTable,
@@ -52,42 +48,13 @@ from pipeline.reading.passages import Passage
 from pipeline.reading.salience import find_theme, salient_share, told_shares
 
 
-class SourceReader:
-    """Reads sources, each once for all of its summaries that come soon.
-
-    Args:
-        off_loop: where long texts are read. None: in the event loop.
-        kept: sources as read. None: nothing is kept.
-        owner: for whom; nobody else is given them.
-    """
-
-    def __init__(
-        self, off_loop: OffLoop | None = None, kept: SharedCache[ReadSource] | None = None, owner: str = ""
-    ) -> None:
-        self.off_loop = off_loop or OffLoop()
-        self._kept = kept
-        self._owner = owner
-
-    async def read(self, text: str) -> ReadSource:
-        """Returns a source as read, the same object for the same text while it is kept."""
-
-        async def compute() -> ReadSource:
-            return await self.off_loop(partial(read_source, text))
-
-        if self._kept is None:
-            return await compute()
-        digest = hashlib.sha256(text.encode()).hexdigest()
-        key = f"{self._owner} {digest}"
-        return await self._kept.get(key, compute)
-
-
 async def build_evidence(
     request: EvidenceRequest,
     models: Models,
     config: EvidenceConfig | None = None,
     *,
     propose: Propose | None = None,
-    reader: SourceReader | None = None,
+    off_loop: OffLoop | None = None,
 ) -> EvidenceTable:
     """Returns the evidence about a summary. The same input gives the same table to the last bit, timings aside.
 
@@ -95,13 +62,15 @@ async def build_evidence(
         models: the embedder is asked once, with one list; the NLI model with a list of claims, then one of key points,
             at most two pairs for a claim and one for a key point, however long the source is.
         propose: asks an LLM once. None: no LLM.
-        reader: reads the source, and says where long texts are read. None: in the event loop.
+        off_loop: where long texts are read. None: in the event loop.
 
     Raises:
         ModelOutputError: a model's answer is unusable.
     """
-    config, reader, stopwatch = config or EvidenceConfig(), reader or SourceReader(), Stopwatch()
-    source, off_loop = await reader.read(request.source), reader.off_loop
+    config, off_loop, stopwatch = config or EvidenceConfig(), off_loop or OffLoop(), Stopwatch()
+    source = request.read
+    if source is None:
+        source = await off_loop(partial(read_source, request.source))
     draft = await off_loop(partial(read_texts, request, source, config))
     stopwatch.lap("reading_ms")
     embeddings = await Embeddings.ask(models.embedder, draft.texts)

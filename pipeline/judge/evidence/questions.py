@@ -13,6 +13,7 @@ or 0.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 from math import inf, log1p
 from typing import Self
 
@@ -20,12 +21,10 @@ from pipeline.judge.evidence.plan import EvidencePlan
 from pipeline.judge.evidence.table import Claim, Question
 from pipeline.reading.document import ReadText
 from pipeline.reading.names import find_names
-from pipeline.reading.overlap import SourceSequences
 from pipeline.reading.passages import Passage
 from pipeline.reading.values import DatePart, DatePartKind, Measure, Quantity, Values, agree
 from pipeline.reading.word_table import WordTable
-from pipeline.support.claim_support import ClaimLabel
-from pipeline.support.premises import PremiseFinder
+from pipeline.support.claim_support import ClaimLabel, PremiseFinder
 
 _MASK = "____"
 _SHORTEST_WORD = 3
@@ -188,30 +187,27 @@ def _ask_where_wording_departs(plan: EvidencePlan, statements: Sequence[range]) 
     Names, numbers and dates identify a fact better than words, and rare words better than others.
     """
     read, index, names = plan.draft.summary.read, plan.draft.source.index, plan.draft.values.known_names
-    stems, values, sequences = (
-        read.table.stems,
-        Values.of(read.text.text),
-        SourceSequences(plan.draft.source.read.table),
-    )
+    stems, values = read.table.stems, Values.of(read.text.text)
+    neighbours = frozenset(pairwise(plan.draft.source.read.table.stems))
     found = []
     for position, words in enumerate(statements):
         asked = [MaskedStatement(read, words, span) for span in find_spans(read, words, values, names)]
         weights = [
             max(index.rarity(stems[word]) for word in one.span.words) + _KIND_WEIGHTS[one.span.kind] for one in asked
         ]
-        ranked = sorted((-_departures(one, sequences), -weights[at], at) for at, one in enumerate(asked))
+        ranked = sorted((-_departures(one, neighbours), -weights[at], at) for at, one in enumerate(asked))
         found += [(nth, rank, position, asked[rank[-1]]) for nth, rank in enumerate(ranked)]
     found.sort(key=lambda item: item[:3])
     chosen = found[: plan.config.question_count]
     return sorted(((position, one) for *_, position, one in chosen), key=lambda asked: asked[1].span.words[0])
 
 
-def _departures(question: MaskedStatement, sequences: SourceSequences) -> int:
+def _departures(question: MaskedStatement, neighbours: Collection[tuple[str, str]]) -> int:
     """Returns on how many sides of a span the source never has the neighbouring word, 0 to 2."""
     stems = question.text.table.stems
     first, last = question.span.words[0], question.span.words[-1]
-    before = first - 1 in question.words and not sequences.has_pair(stems[first - 1], stems[first])
-    after = last + 1 in question.words and not sequences.has_pair(stems[last], stems[last + 1])
+    before = first - 1 in question.words and (stems[first - 1], stems[first]) not in neighbours
+    after = last + 1 in question.words and (stems[last], stems[last + 1]) not in neighbours
     return int(before) + int(after)
 
 

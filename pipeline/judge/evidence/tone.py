@@ -14,15 +14,15 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from math import fsum
 
 import numpy as np
 from glin_profanity.data.dictionary import DictionaryLoader
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
+from pipeline.judge.evidence.labels import RaisingSentences
 from pipeline.judge.evidence.plan import EvidencePlan
-from pipeline.judge.evidence.raising import RaisingSentences
 from pipeline.judge.evidence.table import (
     Claim,
     LexiconHit,
@@ -38,7 +38,6 @@ from pipeline.reading.index import Float64
 from pipeline.reading.names import starts_sentence
 from pipeline.reading.word_lists import FUNCTION_WORDS, any_of, phrase_list, word_list
 from pipeline.reading.words import fold_case
-from pipeline.remember import remember_short
 
 _BEHIND = r"(?<=\byou\s)|(?<=\bnothing\ but\s)|(?<=\b(?:bunch|crowd)\ of\s)|(?<=\bgang\ of\s)|(?<=\bcouncil\ of\s)"
 _LOADED = re.compile(
@@ -145,10 +144,14 @@ def _analyzer() -> SentimentIntensityAnalyzer:
     return SentimentIntensityAnalyzer()  # reads its lexicon, 40 ms, once
 
 
-@remember_short(1 << 14, most_chars=_MOST_CHARS)
 def sentiment(sentence: str) -> float:
     """Returns the sentiment of a sentence, in [-1, 1]; 0 for words that the lexicon does not know."""
-    return float(_analyzer().polarity_scores(sentence[:_MOST_CHARS])["compound"])
+    return _sentiment_of(sentence[:_MOST_CHARS])
+
+
+@lru_cache(1 << 14)
+def _sentiment_of(sentence: str) -> float:
+    return float(_analyzer().polarity_scores(sentence)["compound"])
 
 
 def mean_sentiment(sentences: Sequence[str]) -> float:

@@ -27,7 +27,6 @@ from pipeline.judge.fusion import (
 )
 from pipeline.judge.language_model.metric_evidence import QuoteFinder, metric_evidence
 from pipeline.judge.result import MetricName
-from pipeline.judge.tracing import open_span
 from pipeline.llm.ask import (
     UnusableAnswerError,
     WrongAnswerError,
@@ -39,7 +38,7 @@ from pipeline.llm.ask import (
 from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest, Completion
 from pipeline.llm.fence import DATA_RULE, Fence
 from pipeline.reading.characters import normalize
-from pipeline.tracing import note
+from pipeline.tracing import note, open_judge_span
 
 LETTERS = "ABCDE"
 LetterOrder = Mapping[str, Level]
@@ -79,7 +78,7 @@ class LlmLevelJudge:
 
     async def read_level(self, metric: MetricName, table: EvidenceTable) -> LevelReading:
         """Returns level probabilities. Raises UnusableAnswerError when none of the answers can be used."""
-        with open_span("judge grade", metric=metric.value) as span:
+        with open_judge_span("judge grade", metric=metric.value) as span:
             reading = await self._read_level(metric, table)
             note(span, level_source=reading.source.value, claimed_span_count=reading.claimed_span_count)
             return reading

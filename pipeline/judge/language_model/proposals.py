@@ -16,12 +16,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pipeline.judge.config import EvidenceConfig, ProposalConfig
 from pipeline.judge.evidence.proposals import ProposalSet, ProposalTask, ProposedQuestion
-from pipeline.judge.tracing import open_span
 from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_json, fits, object_schema, read_json
 from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest
 from pipeline.llm.fence import DATA_RULE, Fence
 from pipeline.reading.passage import TextSpan
-from pipeline.tracing import note
+from pipeline.tracing import note, open_judge_span
 
 _SHARES = (1.0, 0.5, 0.25, 0.125, 1 / 16, 1 / 32, 1 / 64)  # of statements or of a text, until the prompt fits
 _KEY_POINT_COUNT = (4, 7)  # least and most
@@ -109,7 +108,7 @@ class LlmProposals:
         """Has questions written from one side, then answered from the other."""
         if not side.statements:
             return _Outcome()
-        with open_span(f"judge {side.name} questions") as span:
+        with open_judge_span(f"judge {side.name} questions") as span:
             outcome = await self._ask_and_answer(side)
             note(span, question_count=len(outcome.questions), note_count=len(outcome.notes))
             return outcome

@@ -23,8 +23,7 @@ from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.extractive.read_excerpts import join_texts
 from pipeline.summarize.gate.gate import ClaimReader
 from pipeline.summarize.gate.inspect import is_claim, riskiest
-from pipeline.support.claim_support import Hypothesis
-from pipeline.support.premises import PremiseFinder
+from pipeline.support.claim_support import Hypothesis, PremiseFinder
 
 Span = tuple[int, int]
 

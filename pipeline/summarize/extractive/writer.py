@@ -14,14 +14,13 @@ from pipeline.off_loop import OffLoop
 from pipeline.protocols import Models
 from pipeline.reading.windows import token_offsets
 from pipeline.summarize.document import SummaryType
+from pipeline.summarize.duplicates import find_entailed, find_repeats
 from pipeline.summarize.extractive.centrality import Float64, blend_focus, score_focus, score_sentences
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.excerpt import PROSE, Excerpt
-from pipeline.summarize.extractive.fitting import keep_all, shorten
 from pipeline.summarize.extractive.forms import resized, writable, write_form
-from pipeline.summarize.extractive.near_duplicates import find_entailed, find_repeats
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
-from pipeline.summarize.extractive.selection import VALUE_KINDS, Budget, Candidates, Material
+from pipeline.summarize.extractive.selection import VALUE_KINDS, Budget, Candidates, Material, keep_all, shorten
 from pipeline.summarize.extractive.topics import choose_topics, find_phrases
 from pipeline.summarize.retention import Retention, TermRetention
 from pipeline.summarize.steering.wishes import PLAIN, Shape, counter

@@ -30,8 +30,7 @@ from pipeline.reading.word_table import WordTable, stem
 from pipeline.reading.words import fold
 from pipeline.summarize.gate.findings import FaultKind
 from pipeline.summarize.retention import Mentions
-from pipeline.support.claim_support import Hypothesis
-from pipeline.support.premises import PremiseFinder
+from pipeline.support.claim_support import Hypothesis, PremiseFinder
 
 _COUNTED_BY_HAND = 3  # "both", "two pumps": writers count what the input lists
 

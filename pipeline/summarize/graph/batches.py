@@ -14,7 +14,7 @@ from pipeline.reading.values import Term, find_terms
 from pipeline.reading.words import fold_case
 from pipeline.summarize.extractive.excerpt import ExcerptKind
 from pipeline.summarize.extractive.source_blocks import split_source
-from pipeline.summarize.packing import ChunkBatch
+from pipeline.summarize.plan import ChunkBatch
 
 # Between two batches that are read ahead. Python runs one thread at a time, so that a thread that reads without a
 # pause makes every request that the event loop sends wait for it: 64 requests at once took 0.3 s longer.

@@ -26,8 +26,7 @@ from pipeline.summarize.errors import StalledReductionError
 from pipeline.summarize.events import CallOutcome
 from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, finding, place_of, trust_warnings
 from pipeline.summarize.gate.gate import Case, TrustGate
-from pipeline.summarize.graph.run import Run
-from pipeline.summarize.graph.texts import TEXT, Task, TextOutcome, VerdictOutcome, task_key
+from pipeline.summarize.graph.run import TEXT, Run, Task, TextOutcome, VerdictOutcome, task_key
 from pipeline.summarize.known_calls import CallTexts, remember_call
 from pipeline.summarize.packing import head_by_tokens, split_by_tokens
 from pipeline.summarize.result import WarningCode

@@ -15,8 +15,7 @@ from pipeline.summarize.extractive.excerpt import ExcerptKind
 from pipeline.summarize.extractive.source_blocks import count_words, split_source
 from pipeline.summarize.gate.findings import Remedy
 from pipeline.summarize.graph.calls import PlannedCall, answer, ask_merge
-from pipeline.summarize.graph.run import Run
-from pipeline.summarize.graph.texts import LAYERS, UNIQUE, WRITTEN, UniqueText, text_key
+from pipeline.summarize.graph.run import LAYERS, UNIQUE, WRITTEN, Run, UniqueText, text_key
 from pipeline.summarize.packing import head_by_tokens
 from pipeline.summarize.result import SummaryLayers, SummarySection, WarningCode
 from pipeline.summarize.steering.json_form import parse_schema, stated_values

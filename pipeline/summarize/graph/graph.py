@@ -29,12 +29,12 @@ from pipeline.summarize.graph.calls import (
     warn_of_text,
 )
 from pipeline.summarize.graph.finish import finish, write_json, write_layers
-from pipeline.summarize.graph.run import Run
-from pipeline.summarize.graph.texts import (
+from pipeline.summarize.graph.run import (
     GROUPS,
     TOPICS,
     UNIQUE,
     VERDICT,
+    Run,
     TextOutcome,
     UniqueText,
     VerdictOutcome,
@@ -42,8 +42,8 @@ from pipeline.summarize.graph.texts import (
     text_key,
 )
 from pipeline.summarize.known_calls import TextRow, cut_row, hash_text, to_cuts
-from pipeline.summarize.packing import fit_context, group_by_tokens, level_calls, tail_by_tokens
-from pipeline.summarize.plan import SummaryPlan
+from pipeline.summarize.packing import fit_context, group_by_tokens, tail_by_tokens
+from pipeline.summarize.plan import SummaryPlan, level_calls
 from pipeline.summarize.result import WarningCode
 from pipeline.summarize.retention import Mentions, Retention, measure
 from pipeline.summarize.steering.wishes import PLAIN

@@ -16,7 +16,7 @@ from inference.call import Call
 from inference.config import CacheConfig, InferenceConfig, RuntimeConfig
 from inference.engine import Engine
 from pipeline.judge.config import JudgeConfig
-from pipeline.judge.evidence.build import SourceReader, build_evidence
+from pipeline.judge.evidence.build import build_evidence
 from pipeline.judge.evidence.plan import EvidenceRequest
 from pipeline.judge.evidence.table import Claim, EvidenceTimings
 from pipeline.judge.judge import Judge
@@ -92,8 +92,8 @@ class JudgeRunner:
         return await _in_flight([partial(self._check, item) for item in items], name, IN_FLIGHT, None)
 
     async def _check(self, item: Item) -> tuple[Claim, ...]:
-        reader = SourceReader(OffLoop(self._executor))
-        table = await build_evidence(EvidenceRequest(*item, parts=frozenset()), self.models, reader=reader)
+        request, off_loop = EvidenceRequest(*item, parts=frozenset()), OffLoop(self._executor)
+        table = await build_evidence(request, self.models, off_loop=off_loop)
         return table.claims
 
 

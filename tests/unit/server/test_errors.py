@@ -25,7 +25,8 @@ from server.errors import (
     UnauthenticatedError,
     rule_for,
 )
-from server.rpc.status import to_duration, to_item_error, to_status
+from server.rpc.fields import to_duration
+from server.rpc.status import to_item_error, to_status
 
 BAD_REQUEST = InvalidRequestError([FieldViolation("texts[2]", "expected a text"), FieldViolation("priority", "no")])
 

@@ -7,8 +7,8 @@ import pytest
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
 
+from pipeline import tracing as spans
 from pipeline.errors import ModelOutputError
-from pipeline.judge import tracing as spans
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest
 from tests.exported_spans import exported_spans

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from pipeline.judge.cache import JudgeCaches, SharedCache
 from pipeline.judge.config import JudgementCacheConfig
+from pipeline.judge.judge import JudgeCaches, SharedCache
 from pipeline.judge.judgement import Judgement
 from tests.unit.pipeline.judge.judgements import judgement
 from tests.unit.pipeline.judge.tables import U, claims

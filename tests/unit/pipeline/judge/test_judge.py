@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 
 from pipeline.errors import InvalidInputError
-from pipeline.judge.cache import JudgeCaches
-from pipeline.judge.judge import Judge
+from pipeline.judge.judge import Judge, JudgeCaches
 from pipeline.judge.judgement import EvidenceReady, Judgement, MetricReady
 from pipeline.judge.request import JudgeRequest, MetricToolScore
 from pipeline.judge.result import Framework, MetricName, MetricStatus

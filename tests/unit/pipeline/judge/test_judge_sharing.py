@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pipeline.errors import ModelOutputError
-from pipeline.judge.cache import JudgeCaches
-from pipeline.judge.judge import Judge
+from pipeline.judge.judge import Judge, JudgeCaches
 from pipeline.judge.judgement import EvidenceReady, Judgement
 from pipeline.protocols import Float32
 from tests.fakes_pipeline import OverlapEntailment, fake_models

@@ -2,8 +2,7 @@
 
 import pytest
 
-from pipeline.judge.cache import JudgeCaches
-from pipeline.judge.judge import Judge
+from pipeline.judge.judge import Judge, JudgeCaches
 from pipeline.judge.judgement import Judgement, MetricReady
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import Framework, MetricName, MetricStatus

@@ -11,10 +11,9 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
 
+from pipeline import tracing as spans
 from pipeline.errors import InvalidInputError, ModelOutputError
-from pipeline.judge import tracing as spans
-from pipeline.judge.cache import JudgeCaches
-from pipeline.judge.judge import Judge
+from pipeline.judge.judge import Judge, JudgeCaches
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import Framework, MetricName
 from pipeline.protocols import Float32

@@ -8,7 +8,7 @@ import pytest
 from pipeline.reading.values import Term, TermKind
 from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.graph.batches import Background, BatchTerms
-from pipeline.summarize.packing import ChunkBatch
+from pipeline.summarize.plan import ChunkBatch
 
 
 def words(text: str) -> int:

@@ -7,15 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.summarize.document import SourceChunk
-from pipeline.summarize.packing import (
-    BatchPacker,
-    ChunkBatch,
-    fit_context,
-    head_by_tokens,
-    split_by_tokens,
-    tail_by_tokens,
-    to_batches,
-)
+from pipeline.summarize.packing import fit_context, head_by_tokens, split_by_tokens, tail_by_tokens
+from pipeline.summarize.plan import BatchPacker, ChunkBatch, to_batches
 
 TEXTS = st.text(alphabet="ab .\n!?1é", max_size=400)
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.summarize.packing import group_by_tokens, level_calls
-from pipeline.summarize.plan import SummaryPlan
+from pipeline.summarize.packing import group_by_tokens
+from pipeline.summarize.plan import SummaryPlan, level_calls
 from tests.fakes_summarize import WIDE, ScriptedWriter
 from tests.unit.pipeline.summarize.documents import full_plan, numbered_document
 

@@ -11,7 +11,7 @@ from precis.v1 import common_pb2
 
 from inference.call import Call, Priority
 from inference.errors import DeadlineExpiredError, QueueFullError
-from pipeline.protocols import ClaimChecker, TokenMark
+from pipeline.protocols import ClaimChecker, ModelIdentity, TokenMark
 from server.rpc import models
 from server.rpc.models import (
     SHARE,
@@ -25,6 +25,7 @@ from server.rpc.models import (
 from tests.exported_spans import exported_spans
 
 PAIRS = [(f"premise {number}", f"hypothesis {number}") for number in range(3 * SHARE + 1)]
+IDENTITY = ModelIdentity("nli", "1", "0" * 64)
 
 
 def context(remaining_s: float | None) -> Any:  # noqa: ANN401
@@ -74,8 +75,6 @@ class CountingModel:
     """Answers with the length of each item; the queue is full at the submissions that are named."""
 
     def __init__(self, *full_at: int, retry_after_s: float = 0.0) -> None:
-        manifest = SimpleNamespace(name="nli", revision="1", precision="fp32")
-        self.model = SimpleNamespace(directory=SimpleNamespace(manifest=manifest, model_sha256="0" * 64))
         self.sizes: list[int] = []
         self._full_at, self._retry_after_s = set(full_at), retry_after_s
 
@@ -98,14 +97,14 @@ class CountingModel:
 
 
 def bound(model: CountingModel, scope: CallScope | None = None) -> BoundEntailment:
-    return BoundEntailment(cast("Any", model), scope or CallScope(Call()))
+    return BoundEntailment(cast("Any", model), scope or CallScope(Call()), IDENTITY)
 
 
 async def test_a_submission_is_a_span_that_counts_and_names_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
     exporter = next(exported_spans(models, monkeypatch))
     scope, model = CallScope(Call(), name="judge"), cast("Any", CountingModel())
     await bound(model, scope).entail([("premise", "hypothesis")] * 3)
-    await BoundEmbedder(model, scope).embed(["text"] * 2)
+    await BoundEmbedder(model, scope, IDENTITY).embed(["text"] * 2)
     found = [(span.name, dict(span.attributes or {})) for span in exporter.get_finished_spans()]
     assert found == [("judge entail", {"precis.pair_count": 3}), ("judge embed", {"precis.text_count": 2})]
 

@@ -15,7 +15,7 @@ from pipeline.protocols import ModelIdentity
 from pipeline.reading.passage import TextSpan
 from server.observe.service_metrics import JudgeMetrics
 from server.rpc.fields import ResultView
-from server.services.judge_reply import JUDGE_REPLIES
+from server.services.judge import JUDGE_REPLIES
 from tests.unit.pipeline.judge.tables import table
 from tests.unit.server.filled import filled
 

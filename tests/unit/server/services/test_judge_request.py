@@ -15,7 +15,9 @@ from pipeline.judge.fusion import FusionForm, LogisticMapping
 from pipeline.judge.locks.caps import RelevanceMode
 from pipeline.judge.request import MetricToolScore
 from pipeline.judge.result import MetricName
-from server.services.judge_request import may_ask_language_model, parse_assess, parse_judge, parse_synthesis
+from server.rpc.fields import may_ask_language_model
+from server.services.assess_messages import parse_assess, parse_synthesis
+from server.services.judge import parse_judge
 
 MAPPING = fusion_pb2.LogisticMapping(b1=1, b2=2, b3=3, b4=4, b5=5)
 UNKNOWN: Any = 9  # proto3 lets unknown numbers through

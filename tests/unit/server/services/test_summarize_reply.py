@@ -38,7 +38,7 @@ from pipeline.summarize.steering.wishes import LengthUnit, SummaryLength
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import CriticVerdict, RemovedDuplicate
 from server.backends import ChosenWriter
-from server.services.summarize_reply import to_event, to_progress, to_summary, to_view
+from server.services.summarize import to_event, to_progress, to_summary, to_view
 from tests.fakes_summarize import WIDE, ScriptedWriter
 
 PRICES = PriceConfig(prompt_per_million=2, completion_per_million=4)

@@ -11,7 +11,7 @@ from pipeline.llm.token_count import estimate_tokens
 from pipeline.summarize.config import SummarizeLimits
 from pipeline.summarize.document import SummarizeOptions, SummaryType
 from pipeline.summarize.steering.budget import SummaryBudget
-from server.services.summarize_request import (
+from server.services.summarize import (
     parse_budget,
     parse_document,
     parse_options,

@@ -14,7 +14,7 @@ from server.cli.judge.floors import parse_floor
 from server.cli.judge.names import breaches_of, remarks_of
 from server.observe.service_metrics import JudgeMetrics
 from server.rpc.fields import ResultView
-from server.services.judge_reply import JUDGE_REPLIES
+from server.services.judge import JUDGE_REPLIES
 from tests.fakes_pipeline import fake_models
 
 REQUEST = JudgeRequest("The bridge was closed.", "El puente está cerrado para las obras, que no son baratas.")

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.judge.evidence.claims import find_claims, most_consequential
+from pipeline.judge.evidence.plan import find_claims, most_consequential
 from pipeline.reading.document import ReadText
 
 

@@ -8,9 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from pipeline.judge.cache import JudgeCaches
 from pipeline.judge.config import JudgementCacheConfig
-from pipeline.judge.evidence.build import SourceReader
+from pipeline.judge.judge import JudgeCaches, SourceReader
 from pipeline.off_loop import NobodyWaitsError, OffLoop, stop_if_nobody_waits, stoppable
 
 SOURCE = "Acme makes engines in Leeds. It was founded in 1921. Sales fell by 12% last year."

@@ -11,7 +11,7 @@ from pipeline.assess.synthesis.request import Mode
 from pipeline.assess.synthesis.result import ReplanNeed, ReplanReason, SummarizerOutput, Synthesis
 from pipeline.judge.fusion import FusionForm, LevelSource, fuse
 from pipeline.llm.chat_model import LlmUsage
-from server.services.assess_reply import (
+from server.services.assess_messages import (
     AssessNames,
     quality_scope,
     to_assess_event,

@@ -1,11 +1,16 @@
-"""Answers to questions about quality, and the events of an assessment, as messages."""
+"""Questions about quality as domain types; their answers, and the events of an assessment, as messages.
 
+What a caller gets wrong becomes an InvalidInputError with the field's path.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
 from precis.v1 import fusion_pb2
 from precis.v1 import synthesis_pb2 as pb
 
+from pipeline.assess.request import AssessRequest, AssessStage
 from pipeline.assess.run import (
     AssessEvent,
     Assessment,
@@ -14,12 +19,101 @@ from pipeline.assess.run import (
     Synthesized,
     ToolRun,
 )
-from pipeline.assess.synthesis.evidence import GLOBAL, Evidence, Finding
-from pipeline.assess.synthesis.request import Mode
+from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore
+from pipeline.assess.synthesis.request import LevelAnswer, Mode, SynthesisRequest, parse_scope
 from pipeline.assess.synthesis.result import Synthesis
+from pipeline.errors import InvalidInputError
 from pipeline.judge.fusion import Fusion, Level, LevelSource
-from server.rpc.fields import EnumCodec, to_usage
+from server.rpc.fields import EnumCodec, parse_fusion, set_fields, to_usage, with_mappings
 from server.services.reply import Exceptions, reply
+
+SEVERITIES = EnumCodec(DistortionSeverity, pb.DistortionSeverity.DESCRIPTOR)
+MODES = EnumCodec(Mode, pb.SynthesisMode.DESCRIPTOR)
+STAGES = EnumCodec(AssessStage, pb.AssessStage.DESCRIPTOR)
+
+
+def parse_synthesis(request: pb.SynthesizeRequest) -> SynthesisRequest:
+    """Reads a request.
+
+    Raises:
+        InvalidInputError: an unknown enum number, a scope that is none, or a part analysed twice. Texts, sizes and
+            scores are left to the synthesizer.
+    """
+    return SynthesisRequest(
+        question=request.question,
+        mode=MODES.parse(request.mode, "mode"),
+        evidence=parse_evidence(request.evidence),
+        scope=parse_quality_scope(request.scope) if request.HasField("scope") else (GLOBAL,),
+        choices=tuple(request.choices),
+        level_answer=parse_level_answer(request.level_answer) if request.HasField("level_answer") else None,
+        images=tuple(request.images),
+        context=request.context,
+        **parse_fusion(request.options, "eta"),
+    )
+
+
+def parse_quality_scope(scope: pb.QualityScope) -> tuple[str, ...]:
+    """Reads a scope. Raises InvalidInputError unless it is "Global" or a list of names."""
+    return parse_scope(list(scope.objects.names) if scope.WhichOneof("kind") == "objects" else scope.name)
+
+
+def parse_evidence(evidence: pb.QualityEvidence) -> Evidence:
+    """Reads what an executor found. Raises InvalidInputError."""
+    analysis: dict[str, tuple[Finding, ...] | None] = {}
+    for index, part in enumerate(evidence.distortion_analysis):
+        path = f"evidence.distortion_analysis[{index}]"
+        if part.scope in analysis:
+            raise InvalidInputError(f"{path}.scope", "each part once", "one again")
+        analysis[part.scope] = tuple(
+            _parse_finding(finding, f"{path}.findings[{place}]") for place, finding in enumerate(part.findings)
+        )
+    return Evidence(analysis, parse_quality_scores(evidence.tool_scores, "evidence.tool_scores"))
+
+
+def parse_quality_scores(scores: Sequence[pb.QualityToolScore], field: str) -> tuple[ToolScore, ...]:
+    """Reads tool scores. Raises InvalidInputError for a mapping that is none."""
+    return tuple(
+        ToolScore(score.tool, score.score, score.scope or GLOBAL, score.aspect, mapping)
+        for score, _, mapping in with_mappings(scores, field)
+    )
+
+
+def parse_level_answer(answer: pb.LevelAnswer) -> LevelAnswer:
+    """Reads what the caller's model said of the level."""
+    match answer.WhichOneof("kind"):
+        case "logits":
+            return LevelAnswer(log_probabilities=set_fields(answer.logits))
+        case "level":
+            return LevelAnswer(level=answer.level)
+    return LevelAnswer()
+
+
+def _parse_finding(finding: pb.DistortionFinding, field: str) -> Finding:
+    severity = SEVERITIES.parse(finding.severity, f"{field}.severity")
+    return Finding(finding.kind, severity, finding.explanation)
+
+
+def parse_assess(request: pb.AssessRequest) -> AssessRequest:
+    """Reads a request.
+
+    Raises:
+        InvalidInputError: an unknown enum number, a scope that is none, or a mapping that is none. Texts, images,
+            sizes and scores are left to the assessor.
+    """
+    return AssessRequest(
+        question=request.question,
+        mode=MODES.parse(request.mode, "mode") if request.mode else None,
+        scope=parse_quality_scope(request.scope) if request.HasField("scope") else None,
+        choices=tuple(request.choices),
+        source=request.source,
+        summary=request.summary,
+        images=tuple(request.images),
+        reference=request.reference or None,
+        tool_scores=parse_quality_scores(request.tool_scores, "tool_scores"),
+        stage=STAGES.parse(request.stage, "stage") if request.stage else AssessStage.ANSWER,
+        **parse_fusion(request.options, "eta", "max_replan_iterations"),
+    )
+
 
 PROBABILITY_SOURCES = EnumCodec(LevelSource, fusion_pb2.ProbabilitySource.DESCRIPTOR)
 

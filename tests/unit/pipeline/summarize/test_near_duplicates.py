@@ -1,6 +1,6 @@
 import numpy as np
 
-from pipeline.summarize.extractive.near_duplicates import find_entailed, find_repeats
+from pipeline.summarize.duplicates import find_entailed, find_repeats
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
 from pipeline.summarize.extractive.selection import Material
 from tests.fakes_pipeline import FixedEmbedder, ScriptedEntailment

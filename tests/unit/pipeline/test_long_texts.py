@@ -1,4 +1,4 @@
-"""What is remembered of texts: short ones, so many of them."""
+"""Nothing is remembered of long texts."""
 
 import gc
 import weakref
@@ -7,19 +7,6 @@ import pytest
 
 from pipeline.judge.evidence.tone import sentiment
 from pipeline.reading.values import find_date_parts, find_quantities
-from pipeline.remember import remember_short
-
-
-def test_short_texts_are_read_once_and_long_ones_each_time() -> None:
-    read: list[str] = []
-
-    @remember_short(2, most_chars=3)
-    def count(text: str) -> int:
-        read.append(text)
-        return len(text)
-
-    assert [count(text) for text in ("abc", "abc", "abcd", "abcd", "d", "e", "abc")] == [3, 3, 4, 4, 1, 1, 3]
-    assert read == ["abc", "abcd", "abcd", "d", "e", "abc"]
 
 
 class _Text(str):
