@@ -21,7 +21,7 @@ from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
 from pipeline.summarize.gate.source import KnownNumbers
 from pipeline.summarize.graph.batches import Background
-from pipeline.summarize.packing import ChunkBatch
+from pipeline.summarize.plan import ChunkBatch
 from tests.growth import grows_like_square
 
 MAX_CHARS = 700
