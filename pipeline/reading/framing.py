@@ -18,23 +18,11 @@ from collections.abc import Callable, Sequence
 from pipeline.reading.characters import NormalizedText
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.sentences import Sentence
-from pipeline.reading.word_lists import phrase_list, word_list
+from pipeline.reading.word_lists import any_phrase, phrase_list, word_list
 from pipeline.reading.words import fold_case
 
-_SUMMARY = r"(?:summary|overview|synopsis|abstract|recap|digest)"
-_DOCUMENT = (
-    r"(?:(?:source|original) text|source document|document|text|article|passage|excerpt|transcript|authors?|writer)"
-)
-_OWN_DOCUMENT = r"(?:report|paper|essay|study|memo(?:randum)?|chapter|blog post|guide)"
-_ADVERB = r"(?: (?:[a-z]{2,20}ly|also|then|will|aims to|seeks to|attempts to|goes on to))?"
-_VERBS = (
-    *("addresses", "argues?", "begins? (?:by|with)", "captures?", "concludes?", "contains?", "covers?", "deals? with"),
-    *("describes?", "details?", "discuss(?:es)?", "emphasi[sz]es?", "examines?", "explains?", "explores?"),
-    *("focus(?:es)? on", "gives?", "highlights?", "includes?", "introduces?", "is about", "mentions?", "notes?"),
-    *("offers?", "outlines?", "presents?", "provides?", "reports?", "says?", "states?", "stress(?:es)?"),
-    *("summari[sz]es?", "talks? about", "touch(?:es)? on", "walks? through"),
-)
-_VERB = f"(?:{'|'.join(_VERBS)})"
+_SUMMARY, _DOCUMENT, _OWN_DOCUMENT = map(any_phrase, ("meta_summaries", "meta_documents", "meta_own_documents"))
+_ADVERB, _VERB = f"(?: {any_phrase('meta_adverbs')})?", any_phrase("meta_verbs")
 _OPENINGS = (
     # This brief summary covers ...
     rf"(?:this|the(?: (?:following|above|present|below))?) (?:[\w-]{{1,20}} ){{0,2}}?{_SUMMARY}{_ADVERB} {_VERB}\b",

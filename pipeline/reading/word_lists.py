@@ -28,6 +28,12 @@ def any_of(name: str) -> str:
     return f"(?:{'|'.join(_words(name))})"
 
 
+@cache
+def any_phrase(name: str) -> str:
+    """Returns a regular expression for any line of `data/NAME.txt`; a line may be a regular expression itself."""
+    return f"(?:{'|'.join(_lines(name))})"
+
+
 def _words(name: str) -> list[str]:
     return [word for line in _lines(name) for word in line.split()]
 
