@@ -8,6 +8,8 @@ from grpc import StatusCode
 from grpc.aio import AioRpcError
 from precis.v1 import fusion_pb2, synthesis_pb2
 from precis.v1 import judge_pb2 as pb
+from precis.v1.inference_pb2 import EmbedRequest
+from precis.v1.inference_pb2_grpc import InferenceServiceStub
 from precis.v1.judge_pb2_grpc import JudgeServiceStub
 
 from pipeline.reading.passage import LEFT_OUT
@@ -17,6 +19,7 @@ from tests.integration.conftest import Start
 from tests.integration.evaluate.load import no_pending_items
 from tests.integration.judge.judge_requests import SOURCE, SUMMARY, TWIN_LOCK, judge_request, lasting, stream_request
 from tests.integration.support.gate import Gate
+from tests.integration.support.held_threads import held_threads
 from tests.integration.support.log_lines import log_lines
 from tests.integration.support.metrics_page import scrape
 from tests.integration.support.spans import spans_of
@@ -100,16 +103,15 @@ async def test_a_client_that_leaves_a_stream_takes_its_work_along(app: App, stub
     assert (await scrape(app))["precis_calls_in_flight"] == 0
 
 
-async def test_a_source_of_200_pages_does_not_hold_up_other_calls(app: App, stub: JudgeServiceStub) -> None:
-    pages = " ".join(f"On day {day} the crew of district {day % 9} replaced {day * 7} lines." for day in range(12_000))
-    long = asyncio.ensure_future(stub.Judge(judge_request(source=pages, frameworks=[TWIN_LOCK])))
-    while (await scrape(app))["precis_calls_in_flight"] == 0 and not long.done():
-        pass
-    short = await stub.Synthesize(
-        synthesis_pb2.SynthesizeRequest(question="How good?", mode=synthesis_pb2.SYNTHESIS_MODE_SCORING)
-    )
-    assert short.synthesis.error
-    assert not long.done()
+async def test_a_long_source_is_read_where_it_holds_up_no_other_call(
+    stub: JudgeServiceStub, channel: grpc.aio.Channel
+) -> None:
+    pages = " ".join(f"On day {day} the crew of district {day % 9} replaced {day * 7} lines." for day in range(1_200))
+    with held_threads("precis-judge") as held:
+        long = asyncio.ensure_future(stub.Judge(judge_request(source=pages, frameworks=[TWIN_LOCK])))
+        assert await held.reached_by(long)
+        await InferenceServiceStub(channel).Embed(EmbedRequest(texts=["w1"]))
+        assert not long.done()
     assert (await long).result.evidence.claims
 
 
