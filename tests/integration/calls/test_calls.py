@@ -57,7 +57,7 @@ async def test_a_deadline_that_passes_in_the_queue_is_counted_and_costs_no_forwa
     blocker = InferenceServiceStub(channel).Embed(ONE)
     blocked = asyncio.ensure_future(blocker.code())
     await gate.visited()
-    assert await InferenceServiceStub(channel).Embed(OTHER, timeout=0.05).code() is StatusCode.DEADLINE_EXCEEDED
+    assert await InferenceServiceStub(channel).Embed(OTHER, timeout=0.5).code() is StatusCode.DEADLINE_EXCEEDED
     await lines.wait_for("code=DEADLINE_EXCEEDED")
     gate.open()
     assert await blocked is StatusCode.OK

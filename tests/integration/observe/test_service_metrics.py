@@ -68,7 +68,7 @@ async def test_a_run_is_active_until_its_reader_leaves(start: Start) -> None:
         served.endpoint.gate.clear()
         call = served.stub.Summarize(REQUEST)
         await anext(aiter(call))
-        await served.endpoint.log.until(lambda log: log.in_flight > 0)
+        await served.endpoint.log.until(lambda log: log.in_flight == 5)
         running = await scrape(served.app)
         call.cancel()
         while not (left := await scrape(served.app))["precis_summaries_ended_total,cancelled"]:
