@@ -52,9 +52,9 @@ class ProtoFile:
         """Returns the paragraphs before an element, with an empty line between them."""
         return escaped(self.comments.get(place, ""))
 
-    def cell(self, place: Place) -> str:
-        """Returns a comment as one line of a table."""
-        return self.comment(place).replace("\n\n", "<br>").replace("\n", " ").replace("|", "\\|")
+    def line(self, place: Place) -> str:
+        """Returns a comment as one line of a list."""
+        return " ".join(self.comment(place).split())
 
     def type_of(self, field: FieldDescriptorProto, message: DescriptorProto) -> str:
         """Returns the type of a field with a link to it."""
@@ -168,10 +168,10 @@ def _service(proto: ProtoFile, service: ServiceDescriptorProto, place: Place) ->
 def _message(proto: ProtoFile, message: DescriptorProto, name: str, place: Place) -> Iterator[str]:
     yield from ("", f"## {name}", "", proto.comment(place))
     if message.field:
-        yield from ("", "| field | number | type | meaning |", "|---|---|---|---|")
+        yield ""
     for index, field in enumerate(message.field):
-        cells = (f"`{field.name}`", str(field.number), proto.type_of(field, message))
-        yield f"| {' | '.join(cells)} | {_group(message, field)}{proto.cell((*place, _FIELD, index))} |"
+        meaning = _group(message, field) + proto.line((*place, _FIELD, index))
+        yield f"- `{field.name}` = {field.number}, {proto.type_of(field, message)}. {meaning}".rstrip()
     for index, nested in enumerate(message.nested_type):
         if not nested.options.map_entry:
             yield from _message(proto, nested, f"{name}.{nested.name}", (*place, _NESTED, index))
@@ -187,6 +187,6 @@ def _group(message: DescriptorProto, field: FieldDescriptorProto) -> str:
 
 
 def _enum(proto: ProtoFile, enum: EnumDescriptorProto, name: str, place: Place) -> Iterator[str]:
-    yield from ("", f"## {name}", "", proto.comment(place), "", "| value | number | meaning |", "|---|---|---|")
+    yield from ("", f"## {name}", "", proto.comment(place), "")
     for index, value in enumerate(enum.value):
-        yield f"| `{value.name}` | {value.number} | {proto.cell((*place, _VALUE, index))} |"
+        yield f"- `{value.name}` = {value.number}. {proto.line((*place, _VALUE, index))}".rstrip()

@@ -54,9 +54,13 @@ class EvaluateServiceServicer:
     def Evaluate(self, request, context):
         """Evaluates one summary.
 
-        Errors: INVALID_ARGUMENT with the field's path and what was expected; RESOURCE_EXHAUSTED with RetryInfo when the
-        queue is full, without it when the response is larger than the server sends, which a smaller `view` makes smaller;
-        DEADLINE_EXCEEDED when the deadline cannot be met; UNAVAILABLE while stopping.
+        Errors:
+
+        - INVALID_ARGUMENT, with the field's path and what was expected.
+        - RESOURCE_EXHAUSTED, with RetryInfo when the queue is full. Without it the response is larger than the server sends:
+        ask for a smaller `view`.
+        - DEADLINE_EXCEEDED when the deadline cannot be met.
+        - UNAVAILABLE while stopping.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -19,9 +19,13 @@ class EvaluateServiceStub:
     Evaluate: _aio.UnaryUnaryMultiCallable[_evaluate_pb2.EvaluateRequest, _evaluate_pb2.EvaluateResponse]
     """Evaluates one summary.
 
-    Errors: INVALID_ARGUMENT with the field's path and what was expected; RESOURCE_EXHAUSTED with RetryInfo when the
-    queue is full, without it when the response is larger than the server sends, which a smaller `view` makes smaller;
-    DEADLINE_EXCEEDED when the deadline cannot be met; UNAVAILABLE while stopping.
+    Errors:
+
+    - INVALID_ARGUMENT, with the field's path and what was expected.
+    - RESOURCE_EXHAUSTED, with RetryInfo when the queue is full. Without it the response is larger than the server sends:
+      ask for a smaller `view`.
+    - DEADLINE_EXCEEDED when the deadline cannot be met.
+    - UNAVAILABLE while stopping.
     """
     EvaluateStream: _aio.StreamStreamMultiCallable[_evaluate_pb2.EvaluateStreamRequest, _evaluate_pb2.EvaluateStreamResponse]
     """Evaluates many summaries. Results come as they finish, in any order, and carry the item's id.
@@ -41,9 +45,13 @@ class EvaluateServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_evaluate_pb2.EvaluateResponse]:
         """Evaluates one summary.
 
-        Errors: INVALID_ARGUMENT with the field's path and what was expected; RESOURCE_EXHAUSTED with RetryInfo when the
-        queue is full, without it when the response is larger than the server sends, which a smaller `view` makes smaller;
-        DEADLINE_EXCEEDED when the deadline cannot be met; UNAVAILABLE while stopping.
+        Errors:
+
+        - INVALID_ARGUMENT, with the field's path and what was expected.
+        - RESOURCE_EXHAUSTED, with RetryInfo when the queue is full. Without it the response is larger than the server sends:
+          ask for a smaller `view`.
+        - DEADLINE_EXCEEDED when the deadline cannot be met.
+        - UNAVAILABLE while stopping.
         """
 
     @_abc_1.abstractmethod

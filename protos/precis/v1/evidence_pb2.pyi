@@ -202,9 +202,9 @@ class EvidenceTable(_message.Message):
     """What is known of a summary and its source. Built once and shared by all frameworks. ResultView says which of its
     fields a response holds.
 
-    What none of the frameworks asked for reads is empty or 0: `twin_key_points` without Twin-Lock; `judge_key_points`,
-    for Twin-Lock alone; `coverage_questions` and `claim_questions` without Judge-Lock and `intent` for Ultra alone, unless
-    a language model is asked; the cosines of segments and `salient_share` without Ultra.
+    What none of the frameworks asked for reads is empty or 0. Without Twin-Lock that is `twin_key_points`. For Twin-Lock
+    alone it is `judge_key_points`. Without Ultra it is the cosines of segments and `salient_share`. Unless a language
+    model is asked, it is the questions without Judge-Lock, and `intent` for Ultra alone.
 
     Spans have the text id "source" or "summary". Tokens are those of the tokenizer that is named; content words are those
     that are no function words.
@@ -289,8 +289,8 @@ class EvidenceTable(_message.Message):
 
     @_builtins.property
     def notes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """What was left out and why, in a few words each, without text of the caller: sentences of the summary that instruct
-        the judge, proposals of the language model that do not hold.
+        """What was left out and why, in a few words each, without text of the caller. Examples: sentences of the summary that
+        instruct the judge, proposals of the language model that do not hold.
         """
 
     @_builtins.property
@@ -473,7 +473,7 @@ class KeyPoint(_message.Message):
     of it have, in [0, 1].
     """
     covered_share: _builtins.float
-    """How much of it the summary tells: the greater of the two above, in [0, 1]; .4 of its words count as all, for a
+    """How much of it the summary tells: the greater of the two above, in [0, 1]. Of its words .4 count as all, for a
     summary has no room for more.
     """
     coverage: Global___KeyPointCoverage.ValueType

@@ -116,7 +116,7 @@ class ScoreFusion(_message.Message):
     """How tool scores and level probabilities became one score.
 
     alpha_c is proportional to exp(-eta (tool_mean - c)^2); normalized: f = sum(alpha_c p_c c) / sum(alpha_c p_c) over the
-    levels c = 1..5. score = (1 - v) f + v tool_mean, where v is the 8th power of the entropy of p over ln 5: what a model
+    levels c = 1..5. score = (1 - v) f + v tool_mean, where v is the 8th power of the entropy of p over ln 5. What a model
     that says nothing leaves is the mean of the tools, and one that says little is close to it.
     """
 

@@ -59,8 +59,12 @@ class InferenceServiceServicer:
     def Embed(self, request, context):
         """Embeds a list of texts. Admits the whole list or none of it.
 
-        Errors: INVALID_ARGUMENT for no texts, too many texts, or an empty or too long text; RESOURCE_EXHAUSTED with
-        RetryInfo when the queue is full; DEADLINE_EXCEEDED when the deadline cannot be met; UNAVAILABLE while stopping.
+        Errors:
+
+        - INVALID_ARGUMENT for no texts, too many texts, or an empty or too long text.
+        - RESOURCE_EXHAUSTED, with RetryInfo, when the queue is full.
+        - DEADLINE_EXCEEDED when the deadline cannot be met.
+        - UNAVAILABLE while stopping.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

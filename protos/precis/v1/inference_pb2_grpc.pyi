@@ -19,8 +19,12 @@ class InferenceServiceStub:
     Embed: _aio.UnaryUnaryMultiCallable[_inference_pb2.EmbedRequest, _inference_pb2.EmbedResponse]
     """Embeds a list of texts. Admits the whole list or none of it.
 
-    Errors: INVALID_ARGUMENT for no texts, too many texts, or an empty or too long text; RESOURCE_EXHAUSTED with
-    RetryInfo when the queue is full; DEADLINE_EXCEEDED when the deadline cannot be met; UNAVAILABLE while stopping.
+    Errors:
+
+    - INVALID_ARGUMENT for no texts, too many texts, or an empty or too long text.
+    - RESOURCE_EXHAUSTED, with RetryInfo, when the queue is full.
+    - DEADLINE_EXCEEDED when the deadline cannot be met.
+    - UNAVAILABLE while stopping.
     """
     Entail: _aio.UnaryUnaryMultiCallable[_inference_pb2.EntailRequest, _inference_pb2.EntailResponse]
     """Scores a list of premise and hypothesis pairs. Admits the whole list or none of it. Errors as for Embed."""
@@ -38,8 +42,12 @@ class InferenceServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_inference_pb2.EmbedResponse]:
         """Embeds a list of texts. Admits the whole list or none of it.
 
-        Errors: INVALID_ARGUMENT for no texts, too many texts, or an empty or too long text; RESOURCE_EXHAUSTED with
-        RetryInfo when the queue is full; DEADLINE_EXCEEDED when the deadline cannot be met; UNAVAILABLE while stopping.
+        Errors:
+
+        - INVALID_ARGUMENT for no texts, too many texts, or an empty or too long text.
+        - RESOURCE_EXHAUSTED, with RetryInfo, when the queue is full.
+        - DEADLINE_EXCEEDED when the deadline cannot be met.
+        - UNAVAILABLE while stopping.
         """
 
     @_abc_1.abstractmethod

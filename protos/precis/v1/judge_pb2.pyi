@@ -172,7 +172,7 @@ class JudgeRequest(_message.Message):
     """Default: interactive."""
     view: _common_pb2.ResultView.ValueType
     """How much of the judgement the response holds. Default: CLAIMS. Of two sentences against two that is 2.6 kB, and FULL
-    of all three frameworks 34; of 500 characters against 2,700 it is 4 kB, and FULL of all three 85.
+    of all three frameworks 34. Of 500 characters against 2,700 it is 4 kB, and FULL of all three 85.
     """
     @_builtins.property
     def frameworks(self) -> _containers.RepeatedScalarFieldContainer[Global___JudgeFramework.ValueType]:

@@ -74,19 +74,24 @@ class JudgeServiceServicer:
     def Judge(self, request, context):
         """Judges one summary.
 
-        Errors: INVALID_ARGUMENT with the field's path and what was expected; FAILED_PRECONDITION when the server runs
-        without the NLI or the embedding model; RESOURCE_EXHAUSTED with RetryInfo when the queue is full, without it when
-        the response is larger than the server sends, which a smaller `view` makes smaller; DEADLINE_EXCEEDED when the
-        deadline cannot be met; UNAVAILABLE while stopping. A language model that fails is no error of the call: the metrics
-        that needed it say so in their status.
+        Errors:
+
+        - INVALID_ARGUMENT, with the field's path and what was expected.
+        - FAILED_PRECONDITION when the server runs without the NLI or the embedding model.
+        - RESOURCE_EXHAUSTED, with RetryInfo when the queue is full. Without it the response is larger than the server sends:
+        ask for a smaller `view`.
+        - DEADLINE_EXCEEDED when the deadline cannot be met.
+        - UNAVAILABLE while stopping.
+
+        A language model that fails is no error of the call: the metrics that needed it say so in their status.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def JudgeStream(self, request, context):
-        """Judges one summary and tells what is known as soon as it is: the evidence table, then every metric of every
-        framework in the strict order, then the whole result, the same as Judge's.
+        """Judges one summary and tells what is known as soon as it is. The evidence table comes first, then every metric of
+        every framework in the strict order. The whole result comes last, the same as Judge's.
 
         Errors: those of Judge.
         """
@@ -115,8 +120,8 @@ class JudgeServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Assess(self, request, context):
-        """Answers a question about the quality of a summary or an image: plans, runs tools, answers, and plans again while
-        the evidence does not suffice and the limit of iterations is not reached.
+        """Answers a question about the quality of a summary or an image: plans, runs tools, answers. It plans again while the
+        evidence does not suffice and the limit of iterations is not reached.
 
         Errors: those of Synthesize, and FAILED_PRECONDITION when a text is to be assessed and the server runs without the
         NLI or the embedding model.

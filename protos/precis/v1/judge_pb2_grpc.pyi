@@ -23,15 +23,20 @@ class JudgeServiceStub:
     Judge: _aio.UnaryUnaryMultiCallable[_judge_pb2.JudgeRequest, _judge_pb2.JudgeResponse]
     """Judges one summary.
 
-    Errors: INVALID_ARGUMENT with the field's path and what was expected; FAILED_PRECONDITION when the server runs
-    without the NLI or the embedding model; RESOURCE_EXHAUSTED with RetryInfo when the queue is full, without it when
-    the response is larger than the server sends, which a smaller `view` makes smaller; DEADLINE_EXCEEDED when the
-    deadline cannot be met; UNAVAILABLE while stopping. A language model that fails is no error of the call: the metrics
-    that needed it say so in their status.
+    Errors:
+
+    - INVALID_ARGUMENT, with the field's path and what was expected.
+    - FAILED_PRECONDITION when the server runs without the NLI or the embedding model.
+    - RESOURCE_EXHAUSTED, with RetryInfo when the queue is full. Without it the response is larger than the server sends:
+      ask for a smaller `view`.
+    - DEADLINE_EXCEEDED when the deadline cannot be met.
+    - UNAVAILABLE while stopping.
+
+    A language model that fails is no error of the call: the metrics that needed it say so in their status.
     """
     JudgeStream: _aio.UnaryStreamMultiCallable[_judge_pb2.JudgeStreamRequest, _judge_pb2.JudgeStreamResponse]
-    """Judges one summary and tells what is known as soon as it is: the evidence table, then every metric of every
-    framework in the strict order, then the whole result, the same as Judge's.
+    """Judges one summary and tells what is known as soon as it is. The evidence table comes first, then every metric of
+    every framework in the strict order. The whole result comes last, the same as Judge's.
 
     Errors: those of Judge.
     """
@@ -48,8 +53,8 @@ class JudgeServiceStub:
     of Judge. A language model that fails is no error of the call: the answer is then `degraded`.
     """
     Assess: _aio.UnaryStreamMultiCallable[_synthesis_pb2.AssessRequest, _synthesis_pb2.AssessResponse]
-    """Answers a question about the quality of a summary or an image: plans, runs tools, answers, and plans again while
-    the evidence does not suffice and the limit of iterations is not reached.
+    """Answers a question about the quality of a summary or an image: plans, runs tools, answers. It plans again while the
+    evidence does not suffice and the limit of iterations is not reached.
 
     Errors: those of Synthesize, and FAILED_PRECONDITION when a text is to be assessed and the server runs without the
     NLI or the embedding model.
@@ -69,11 +74,16 @@ class JudgeServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_judge_pb2.JudgeResponse]:
         """Judges one summary.
 
-        Errors: INVALID_ARGUMENT with the field's path and what was expected; FAILED_PRECONDITION when the server runs
-        without the NLI or the embedding model; RESOURCE_EXHAUSTED with RetryInfo when the queue is full, without it when
-        the response is larger than the server sends, which a smaller `view` makes smaller; DEADLINE_EXCEEDED when the
-        deadline cannot be met; UNAVAILABLE while stopping. A language model that fails is no error of the call: the metrics
-        that needed it say so in their status.
+        Errors:
+
+        - INVALID_ARGUMENT, with the field's path and what was expected.
+        - FAILED_PRECONDITION when the server runs without the NLI or the embedding model.
+        - RESOURCE_EXHAUSTED, with RetryInfo when the queue is full. Without it the response is larger than the server sends:
+          ask for a smaller `view`.
+        - DEADLINE_EXCEEDED when the deadline cannot be met.
+        - UNAVAILABLE while stopping.
+
+        A language model that fails is no error of the call: the metrics that needed it say so in their status.
         """
 
     @_abc_1.abstractmethod
@@ -82,8 +92,8 @@ class JudgeServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _judge_pb2.JudgeStreamRequest,
         context: _aio.ServicerContext[_judge_pb2.JudgeStreamRequest, _abc.AsyncIterator[_judge_pb2.JudgeStreamResponse]],
     ) -> _abc.AsyncIterator[_judge_pb2.JudgeStreamResponse]:
-        """Judges one summary and tells what is known as soon as it is: the evidence table, then every metric of every
-        framework in the strict order, then the whole result, the same as Judge's.
+        """Judges one summary and tells what is known as soon as it is. The evidence table comes first, then every metric of
+        every framework in the strict order. The whole result comes last, the same as Judge's.
 
         Errors: those of Judge.
         """
@@ -118,8 +128,8 @@ class JudgeServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _synthesis_pb2.AssessRequest,
         context: _aio.ServicerContext[_synthesis_pb2.AssessRequest, _abc.AsyncIterator[_synthesis_pb2.AssessResponse]],
     ) -> _abc.AsyncIterator[_synthesis_pb2.AssessResponse]:
-        """Answers a question about the quality of a summary or an image: plans, runs tools, answers, and plans again while
-        the evidence does not suffice and the limit of iterations is not reached.
+        """Answers a question about the quality of a summary or an image: plans, runs tools, answers. It plans again while the
+        evidence does not suffice and the limit of iterations is not reached.
 
         Errors: those of Synthesize, and FAILED_PRECONDITION when a text is to be assessed and the server runs without the
         NLI or the embedding model.

@@ -203,8 +203,8 @@ class _CitationSupportEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Citat
     CITATION_SUPPORT_UNSPECIFIED: _CitationSupport.ValueType  # 0
     """Never sent."""
     CITATION_SUPPORT_VERBATIM: _CitationSupport.ValueType  # 1
-    """It stands there word for word, as a whole sentence, item, row or line, or as several of them put together; white
-    space, emphasis, marks, the closing stop and the case of the first letter aside.
+    """It stands there word for word, as a whole sentence, item, row or line, or as several of them put together. White
+    space, emphasis, marks, the closing stop and the case of the first letter do not count.
     """
     CITATION_SUPPORT_SUPPORTED: _CitationSupport.ValueType  # 2
     """It was written, and a model says that the places support it, with `probability`; below 0.5 only in part."""
@@ -221,8 +221,8 @@ class CitationSupport(_CitationSupport, metaclass=_CitationSupportEnumTypeWrappe
 CITATION_SUPPORT_UNSPECIFIED: CitationSupport.ValueType  # 0
 """Never sent."""
 CITATION_SUPPORT_VERBATIM: CitationSupport.ValueType  # 1
-"""It stands there word for word, as a whole sentence, item, row or line, or as several of them put together; white
-space, emphasis, marks, the closing stop and the case of the first letter aside.
+"""It stands there word for word, as a whole sentence, item, row or line, or as several of them put together. White
+space, emphasis, marks, the closing stop and the case of the first letter do not count.
 """
 CITATION_SUPPORT_SUPPORTED: CitationSupport.ValueType  # 2
 """It was written, and a model says that the places support it, with `probability`; below 0.5 only in part."""
@@ -1019,7 +1019,7 @@ class SummarizeOptions(_message.Message):
     detail: Global___SummaryDetail.ValueType
     """By rule. Default: the server's setting `summarize.detail`, the schedule unless it is changed."""
     focus: _builtins.str
-    """A subject or question that comes first, at most 500 characters: what the document says of it is preferred at every
+    """A subject or question that comes first, at most 500 characters. What the document says of it is preferred at every
     step, and what fills the rest is what is central. Data, never an order. Default: none.
     """
     form: Global___SummaryForm.ValueType
@@ -1035,8 +1035,8 @@ class SummarizeOptions(_message.Message):
     model with every text; it undoes none of its rules. INVALID_ARGUMENT where no language model writes.
     """
     json_schema: _builtins.str
-    """A JSON Schema, at most 20,000 characters, of an object that the summary is given in too: `Summary.json`, made from
-    its text by one more call, held to the schema and corrected once. Its texts and numbers are compared with the
+    """A JSON Schema, at most 20,000 characters, of an object that the summary is given in too: `Summary.json`. It is made
+    from the text by one more call, held to the schema and corrected once. Its texts and numbers are compared with the
     summary; what does not stand there is asked for once more, then is a warning "json_flawed". A model that cannot
     keep to the schema ends the summary with SUMMARY_STATUS_FAILED, kind "SchemaMismatchError", all else done. Keywords:
     type, properties, required, additionalProperties, items, enum, const, anyOf, bounds of numbers and lengths, title,
@@ -1274,11 +1274,11 @@ class SummaryPlan(_message.Message):
     """Calls in flight at most."""
     is_exact: _builtins.bool
     """True if no answer can be so long that a reduce group must shrink, and no batch is taken over from an earlier
-    summary: the counts are then exact, else estimates; what is taken over costs nothing.
+    summary. The counts are then exact, else estimates. What is taken over costs nothing.
     """
     most_repeats: _builtins.int
-    """Calls beside `most_calls` if every text of map and reduce, and the JSON, fails its checks and is asked for again,
-    and a language model misses the length, which costs one call of each iteration. 0 without checks and length.
+    """Calls beside `most_calls` if every text of map and reduce, and the JSON, fails its checks and is asked for again. A
+    language model that misses the length costs one more call of each iteration. 0 without checks and length.
     """
     target_tokens: _builtins.int
     """The length that was asked for, in tokens; 0 for all that the writer has room for."""

@@ -101,10 +101,14 @@ class SummarizeServiceServicer:
 
         A summary whose language model fails ends with status OK and a partial `summary` that says why: it can be resumed.
 
-        Errors: INVALID_ARGUMENT with the field's path; FAILED_PRECONDITION when the server can write no summaries;
-        ALREADY_EXISTS when the idempotency key belongs to another request; ABORTED with RetryInfo when the summary is
-        running already; RESOURCE_EXHAUSTED when the server's disk is full; UNAVAILABLE while stopping, or when the
-        database of summaries cannot be used.
+        Errors:
+
+        - INVALID_ARGUMENT, with the field's path.
+        - FAILED_PRECONDITION when the server can write no summaries.
+        - ALREADY_EXISTS when the idempotency key belongs to another request.
+        - ABORTED, with RetryInfo, when the summary is running already.
+        - RESOURCE_EXHAUSTED when the server's disk is full.
+        - UNAVAILABLE while stopping, or when the database of summaries cannot be used.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -28,10 +28,14 @@ class SummarizeServiceStub:
 
     A summary whose language model fails ends with status OK and a partial `summary` that says why: it can be resumed.
 
-    Errors: INVALID_ARGUMENT with the field's path; FAILED_PRECONDITION when the server can write no summaries;
-    ALREADY_EXISTS when the idempotency key belongs to another request; ABORTED with RetryInfo when the summary is
-    running already; RESOURCE_EXHAUSTED when the server's disk is full; UNAVAILABLE while stopping, or when the
-    database of summaries cannot be used.
+    Errors:
+
+    - INVALID_ARGUMENT, with the field's path.
+    - FAILED_PRECONDITION when the server can write no summaries.
+    - ALREADY_EXISTS when the idempotency key belongs to another request.
+    - ABORTED, with RetryInfo, when the summary is running already.
+    - RESOURCE_EXHAUSTED when the server's disk is full.
+    - UNAVAILABLE while stopping, or when the database of summaries cannot be used.
     """
     ResumeSummary: _aio.UnaryStreamMultiCallable[_summarize_pb2.ResumeSummaryRequest, _summarize_pb2.ResumeSummaryResponse]
     """Goes on with a summary that failed, was cancelled, or lost its reader or its server. What was done before is in the
@@ -98,10 +102,14 @@ class SummarizeServiceServicer(metaclass=_abc_1.ABCMeta):
 
         A summary whose language model fails ends with status OK and a partial `summary` that says why: it can be resumed.
 
-        Errors: INVALID_ARGUMENT with the field's path; FAILED_PRECONDITION when the server can write no summaries;
-        ALREADY_EXISTS when the idempotency key belongs to another request; ABORTED with RetryInfo when the summary is
-        running already; RESOURCE_EXHAUSTED when the server's disk is full; UNAVAILABLE while stopping, or when the
-        database of summaries cannot be used.
+        Errors:
+
+        - INVALID_ARGUMENT, with the field's path.
+        - FAILED_PRECONDITION when the server can write no summaries.
+        - ALREADY_EXISTS when the idempotency key belongs to another request.
+        - ABORTED, with RetryInfo, when the summary is running already.
+        - RESOURCE_EXHAUSTED when the server's disk is full.
+        - UNAVAILABLE while stopping, or when the database of summaries cannot be used.
         """
 
     @_abc_1.abstractmethod
