@@ -17,8 +17,9 @@ from pipeline.agreement.measures import ReliabilityBin
 from pipeline.agreement.study import Study, study
 from pipeline.errors import InvalidInputError
 from server.cli.agreement.labels import LabelRow, digest_of, read_labels, to_labelled
-from server.cli.agreement.terms import CalibrateOptions
 from server.cli.bulk import Items, run_bulk
+from server.cli.commands.agreement import CalibrateOptions
+from server.cli.commands.judge import JudgeOptions
 from server.cli.console import (
     SHOWN_ITEMS,
     Grid,
@@ -43,7 +44,6 @@ from server.cli.judge.calibration import (
     score_of,
     worst_claims,
 )
-from server.cli.judge.floors import JudgeOptions
 from server.cli.judge.items import JudgeAnswer, to_work
 from server.cli.judge.judgements import WORDS
 from server.cli.judge.names import status_name

@@ -11,12 +11,12 @@ from rich.text import Text
 
 from pipeline.agreement.bootstrap import CONFIDENCE, Difference, paired_difference
 from server.cli.agreement.labels import read_named_rows
-from server.cli.agreement.terms import CompareOptions
+from server.cli.commands.agreement import CompareOptions
+from server.cli.commands.judge import BEST_SCORE, ScoreKind
 from server.cli.console import SHOWN_ITEMS, Grid, note_files, output_console, print_json, shown
 from server.cli.errors import InputError, NegativeAnswer
 from server.cli.files import naming, parse_message, to_id, write_result
 from server.cli.judge.calibration import Identity, applied_calibration, find_metric, identity_of, score_of
-from server.cli.judge.floors import BEST_SCORE, ScoreKind
 from server.cli.judge.names import status_name
 from server.cli.page.render import render_page
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pipeline.agreement.study import Labelled
-from server.cli.agreement.terms import Scale
+from server.cli.commands.agreement import Scale
 from server.cli.errors import InputError
 from server.cli.files import read_rows
 from server.cli.judge.items import Item, text_of, to_item

@@ -15,9 +15,9 @@ from pydantic import Field
 from pipeline.agreement.mapping import BEST_SCORE, PlattMapping, Score
 from pipeline.errors import InvalidInputError, parse
 from pipeline.frozen import FrozenModel
+from server.cli.commands.judge import FrameworkChoice, MetricChoice, Policy, ScoreKind
 from server.cli.errors import InputError
 from server.cli.files import naming, parse_object, read_text
-from server.cli.judge.floors import FrameworkChoice, MetricChoice, Policy, ScoreKind
 from server.cli.judge.names import (
     LEAST_CONTRADICTION,
     counting_score,

@@ -11,12 +11,12 @@ from precis.calls import JUDGE, Call, rpc_path
 from precis.v1 import common_pb2
 from precis.v1 import judge_pb2 as pb
 
+from server.cli.commands.judge import FrameworkChoice, JudgeOptions
 from server.cli.connection import CommandClient
 from server.cli.documents.read import document_name, read_document_text
 from server.cli.errors import InputError
 from server.cli.files import STDIN
 from server.cli.judge.calibration import AppliedCalibration
-from server.cli.judge.floors import FrameworkChoice, JudgeOptions
 from server.cli.results import Answer, Work, category_field
 
 

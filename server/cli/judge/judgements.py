@@ -11,10 +11,10 @@ from precis.v1 import judge_pb2 as pb
 from rich.console import Console
 
 from server.cli.bulk import read_json_lines, run_few, run_many
+from server.cli.commands.judge import BEST_SCORE, Floor, JudgeOptions
 from server.cli.console import page_number
 from server.cli.judge import claim_marks, names
 from server.cli.judge.calibration import AppliedCalibration, applied_calibration
-from server.cli.judge.floors import BEST_SCORE, Floor, JudgeOptions
 from server.cli.judge.items import Item, JudgeAnswer, read_summaries, to_item, to_work
 from server.cli.judge.names import ClaimVerdict, MetricKey, left_out, verdict_of
 from server.cli.judge.table import print_judgements, print_verdicts

@@ -8,9 +8,9 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from server.cli.commands.judge import CLAIMS_SHOWN
 from server.cli.console import Grid, comparison, indented, new_table, number, shown, titled_list, to_list
 from server.cli.judge.calibration import Calibration, Verdict
-from server.cli.judge.floors import CLAIMS_SHOWN
 from server.cli.judge.names import (
     ClaimVerdict,
     add,

@@ -10,10 +10,11 @@ were slow has waited, and is counted so. Measuring from the time of sending woul
 import asyncio
 import itertools
 import math
+import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from hdrh.histogram import HdrHistogram
@@ -21,11 +22,11 @@ from precis import RetryPolicy
 from precis.calls import Call
 from precis.errors import PrecisError
 
+from server.cli.commands.probe import LoadOptions
 from server.cli.connection import CommandClient, open_client
 from server.cli.console import Grid, number, output_console, print_note
 from server.cli.errors import CliError
 from server.cli.files import to_json_line, write_result
-from server.cli.load.pace import LoadOptions, Pace, Period
 from server.cli.load.requests import LoadTarget, find_target
 from server.cli.options import Connection
 from server.cli.page.render import render_page
@@ -33,10 +34,55 @@ from server.cli.page.render import render_page
 CallOnce = Callable[[int], Awaitable[str]]
 """Makes the call of a number, and returns the name of its status code."""
 
+DEFAULT_CALLERS = 8
 OK = "OK"
 WAITED = {OK, "DEADLINE_EXCEEDED"}  # others are refusals, whose time says nothing
 LONGEST_US = 3_600_000_000
 DIGITS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How calls follow each other.
+
+    Attributes:
+        callers: of a closed loop; 0 in an open one.
+        rate: calls a second of an open loop; 0 in a closed one.
+    """
+
+    callers: int = 0
+    rate: float = 0.0
+
+    def __str__(self) -> str:
+        return f"closed, {self.callers} callers" if self.callers else f"open, {self.rate:g}/s Poisson"
+
+    def arrivals(self) -> Iterator[float]:
+        """Yields the times of an open loop, in seconds from its beginning: a Poisson process, the same at every run."""
+        generator, at_s = random.Random(0), 0.0  # noqa: S311 - no secret
+        while True:
+            at_s += generator.expovariate(self.rate)
+            yield at_s
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """How long a loop runs, and how much it may have on its way.
+
+    Attributes:
+        warmup_s: not measured.
+        seconds: measured.
+        max_in_flight: of an open loop; calls beyond are not made, and counted.
+    """
+
+    warmup_s: float
+    seconds: float
+    max_in_flight: int = 10_000
+
+
+def paces_of(options: LoadOptions) -> list[Pace]:
+    """Lists the loops, the closed ones first."""
+    closed = options.callers or ([] if options.rate else [DEFAULT_CALLERS])
+    return [*(Pace(callers=count) for count in closed), *(Pace(rate=rate) for rate in options.rate or ())]
 
 
 def _histogram() -> HdrHistogram:
@@ -143,7 +189,7 @@ async def run_load(name: str, options: LoadOptions, connection: Connection) -> N
     numbers, period = itertools.count(), Period(options.warmup, options.seconds)
     rows: list[Measurement] = []
     async with open_client(connection, options.timeout_s, ONCE) as client:
-        for pace in options.paces:
+        for pace in paces_of(options):
             print_note(f"{target.name}: {pace}, {options.seconds:g} s")
             rows.append(await measure(caller_of(client, target), pace, period, numbers))
     notes = notes_of(target, rows)

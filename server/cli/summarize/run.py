@@ -1,9 +1,9 @@
-"""Summarizes a document: sends it, follows the events, writes the result."""
+"""Summarizes documents: sends them, follows the events, writes, lists and shows the results."""
 
 import asyncio
 import re
 import sys
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict
 from pathlib import Path
@@ -13,20 +13,25 @@ from precis import AsyncSummaryStream, RetryPolicy, cite_pages
 from precis.calls import get_summary
 from precis.errors import SummaryIncomplete
 from precis.v1 import summarize_pb2 as pb
+from precis.words import word_of
 
+from server.cli.commands.summarize import BudgetOptions, SummaryOptions, TargetOptions
 from server.cli.connection import CommandClient, open_client
-from server.cli.console import output_console, print_note, to_json_document
+from server.cli.console import Grid, output_console, print_json, print_note, shown, to_json_document
 from server.cli.errors import CliError, InputError, NegativeAnswer
 from server.cli.files import read_text, result_file, to_json_fields
-from server.cli.options import BudgetOptions, Connection, SummaryOptions, TargetOptions
+from server.cli.options import Connection
 from server.cli.progress import Progress
 from server.cli.summarize.report import render_summary
-from server.cli.summarize.view import ProgressView, ending, flawed, print_plan
+from server.cli.summarize.source import read_document
+from server.cli.summarize.view import ProgressView, ending, flawed, print_plan, print_warnings
 
 LAYER_FILES = ("overview.md", "summary.md", "extraction.md")
 _FILE_WORD = re.compile(r"[a-z0-9]{1,20}")
 _MOST_FILE_WORDS = 6
 _SECTION_FILE = re.compile(r"section-\d{2,}(-[a-z0-9]{1,20}){0,6}\.md")
+_NAME_CHARS = 60
+_MOST_OF_A_PAGE = 1_000
 PLAN_TIMEOUT_S = 600.0  # without --timeout
 BEGIN_TWICE = RetryPolicy(max_attempts=2)
 """A stream that breaks is resumed as often as the client likes; a server that is not there is said to be so at once."""
@@ -177,3 +182,60 @@ def to_markdown(summary: pb.Summary, *, cites_pages: bool = False) -> str:
     text = cite_pages(summary) if cites_pages else summary.text
     topics = "".join(f"- {' '.join(topic.split())}\n" for topic in summary.topics)
     return text.rstrip() + "\n" + (f"\n## Key topics\n\n{topics}" if topics else "")
+
+
+async def submit_each(
+    paths: Sequence[Path], options: SummaryOptions, budget: BudgetOptions, connection: Connection
+) -> None:
+    """Queues a summary of each path; a folder is one document. Prints ids and names."""
+    asked, bounds = to_options(options), to_budget(budget)
+    documents = [read_document([path]) for path in paths]  # all are read before the first is sent
+    async with open_summaries(connection) as client:
+        for document in documents:
+            queued = await client.submit_summary(document, options=asked, budget=bounds)
+            sys.stdout.write(f"{queued.summary_id}  {shown(document.name, limit=_NAME_CHARS)}\n")
+
+
+async def list_summaries(most: int, connection: Connection, *, as_json: bool) -> None:
+    """Prints the newest summaries."""
+    entries: list[pb.SummaryEntry] = []
+    token = ""
+    async with open_summaries(connection) as client:
+        while len(entries) < most and (token or not entries):
+            page = await client.list_summaries(min(most - len(entries), _MOST_OF_A_PAGE), token)
+            entries += page.summaries
+            token = page.next_page_token
+            if not token:
+                break
+    if as_json:
+        print_json(to_json_fields(pb.ListSummariesResponse(summaries=entries, next_page_token=token)))
+        return
+    times = [f"{one.created.ToDatetime():%Y-%m-%d %H:%M}" if one.HasField("created") else "-" for one in entries]
+    rows = [(one.summary_id, status_of(one), at, one.document_name) for one, at in zip(entries, times, strict=True)]
+    output_console().print(Grid(("id", "status", "asked for", "document"), rows, _NAME_CHARS).to_table())
+
+
+def status_of(entry: pb.SummaryEntry) -> str:
+    """Says where a summary stands, and whether it is flawed: for example "done, flawed in 2 places"."""
+    if entry.status == pb.SUMMARY_STATUS_RUNNING and not entry.is_running:
+        return "interrupted"
+    status = word_of(pb.SummaryStatus, entry.status)
+    return f"{status}, {flawed(entry.flaw_count)}" if entry.flaw_count else str(status)
+
+
+async def show_summary(summary_id: str, target: TargetOptions, connection: Connection) -> None:
+    """Writes a summary as far as it is."""
+
+    async def found() -> pb.Summary:
+        summary = (await client.send(get_summary(summary_id))).summary
+        print_warnings(summary)
+        return summary
+
+    async with open_summaries(connection) as client:
+        await write_summary(found(), client, target)
+
+
+async def watch_summary(summary_id: str, target: TargetOptions, connection: Connection) -> None:
+    """Shows how far a summary is until it ends, then writes it."""
+    async with open_summaries(connection) as client:
+        await write_summary(follow(client.watch_summary(summary_id), client, is_ours=False), client, target)

@@ -19,7 +19,7 @@ from server.cli.agreement.calibrate import (
     to_fields,
 )
 from server.cli.agreement.labels import LabelRow
-from server.cli.agreement.terms import CalibrateOptions
+from server.cli.commands.agreement import CalibrateOptions
 from server.cli.errors import CliError, InputError
 from server.cli.judge.items import Item, JudgeAnswer
 from tests.judgements import foreign_judgement, judgement

@@ -20,10 +20,10 @@ from server.cli.agreement.compare import (
     to_fields,
     to_result,
 )
-from server.cli.agreement.terms import CompareOptions
+from server.cli.commands.agreement import CompareOptions
+from server.cli.commands.judge import FrameworkChoice, MetricChoice, Policy, ScoreKind
 from server.cli.errors import InputError
 from server.cli.files import to_json_fields
-from server.cli.judge.floors import FrameworkChoice, MetricChoice, Policy, ScoreKind
 from tests.judgements import foreign_judgement, judgement
 from tests.unit.server.cli.page.report_page import one, read_page
 from tests.unit.server.cli.page.test_page import HOSTILE

@@ -8,9 +8,9 @@ import pytest
 
 from server.cli.agreement import labels
 from server.cli.agreement.labels import digest_of, read_labels, to_labelled
-from server.cli.agreement.terms import CompareOptions, Scale, parse_scale
+from server.cli.commands.agreement import CompareOptions, Scale, parse_scale
+from server.cli.commands.judge import MetricChoice, Policy
 from server.cli.errors import InputError
-from server.cli.judge.floors import MetricChoice, Policy
 
 
 def row(number: int, label: object, **fields: object) -> dict[str, object]:

@@ -8,6 +8,7 @@ import pytest
 from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
 
+from server.cli.commands.judge import FrameworkChoice, JudgeOptions, MetricChoice, Policy, ScoreKind
 from server.cli.errors import InputError
 from server.cli.judge.calibration import (
     AppliedCalibration,
@@ -19,7 +20,6 @@ from server.cli.judge.calibration import (
     score_of,
     worst_claims,
 )
-from server.cli.judge.floors import FrameworkChoice, JudgeOptions, MetricChoice, Policy, ScoreKind
 from server.cli.judge.items import to_work
 from tests.judgements import (
     UNSUPPORTED,

@@ -6,7 +6,7 @@ from precis.v1 import evidence_pb2
 from precis.v1 import judge_pb2 as pb
 from rich.console import Console
 
-from server.cli.judge.floors import parse_floor
+from server.cli.commands.judge import parse_floor
 from server.cli.judge.items import Item, JudgeAnswer
 from server.cli.judge.judgements import JudgeTally
 from server.cli.judge.table import print_judgements

@@ -5,8 +5,8 @@ from typing import Any, cast
 from precis.v1 import common_pb2
 from precis.v1 import judge_pb2 as pb
 
+from server.cli.commands.judge import FrameworkChoice, JudgeOptions
 from server.cli.connection import CommandClient
-from server.cli.judge.floors import FrameworkChoice, JudgeOptions
 from server.cli.judge.items import Item, to_work
 
 ITEM = Item("one", "Source.", "Summary.")

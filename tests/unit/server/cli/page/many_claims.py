@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from precis.v1 import evidence_pb2
 from precis.v1 import judge_pb2 as pb
 
-from server.cli.judge.floors import Floor
+from server.cli.commands.judge import Floor
 from server.cli.judge.items import Item, JudgeAnswer
 from server.cli.judge.judgements import JudgeTally
 from tests.judgements import PARTIAL, SOURCE, SUPPORTED, UNSUPPORTED, framework, in_source, in_summary

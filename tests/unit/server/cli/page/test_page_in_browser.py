@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from precis.v1 import judge_pb2 as pb
 
-from server.cli.judge.floors import parse_floor
+from server.cli.commands.judge import parse_floor
 from server.cli.judge.items import Item, JudgeAnswer
 from server.cli.judge.judgements import JudgeTally
 from tests.judgements import SOURCE, SUMMARY, judgement

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from server.cli.assess.question import Level, QuestionOptions, SubjectOptions
+from server.cli.commands.assess import Level, QuestionOptions, SubjectOptions
 from server.cli.connection import open_client
 from server.cli.console import Grid, output_console, print_json, print_note, shown, to_list
 from server.cli.documents.read import read_document_text
