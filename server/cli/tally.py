@@ -158,6 +158,10 @@ class Tally(ABC, Generic[I, R]):
         return []
 
     @abstractmethod
+    def show(self, console: Console, results: Sequence[tuple[str, R]], *, is_brief: bool) -> None:
+        """Prints the results of a few items, with what is behind them unless that is too much."""
+
+    @abstractmethod
     def page_values(self, rows: Sequence[Any], /) -> dict[str, object]:
         """Returns what the template shows, beside what all pages of items show."""
 

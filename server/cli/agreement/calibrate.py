@@ -17,7 +17,7 @@ from pipeline.agreement.measures import ReliabilityBin
 from pipeline.agreement.study import Study, study
 from pipeline.errors import InvalidInputError
 from server.cli.agreement.labels import LabelRow, digest_of, read_labels, to_labelled
-from server.cli.bulk import Items, run_bulk
+from server.cli.bulk import run_bulk
 from server.cli.commands.agreement import CalibrateOptions
 from server.cli.commands.judge import JudgeOptions
 from server.cli.console import (
@@ -44,8 +44,7 @@ from server.cli.judge.calibration import (
     score_of,
     worst_claims,
 )
-from server.cli.judge.items import JudgeAnswer, to_work
-from server.cli.judge.judgements import WORDS
+from server.cli.judge.judgements import WORDS, JudgeAnswer, to_work
 from server.cli.judge.names import status_name
 from server.cli.judge.table import claim_text, label_text
 from server.cli.options import Connection, RunOptions
@@ -85,7 +84,7 @@ async def calibrate(path: Path, connection: Connection, options: CalibrateOption
     rows = read_labels(path, options.scale)
     answers = JudgedRows(options, {row.item.id: row for row in rows})
     judging = JudgeOptions([options.kind.framework], no_llm=options.no_llm)
-    items = Items(iter([row.item for row in rows]), len(rows))
+    items = (row.item for row in rows), len(rows)
     await run_bulk(to_work(judging, common_pb2.PRIORITY_BULK), items, connection, run, answers.add)
     if not options.as_json:
         answers.failed.print(output_console())

@@ -15,7 +15,7 @@ from pipeline.agreement.study import Labelled
 from server.cli.commands.agreement import Scale
 from server.cli.errors import InputError
 from server.cli.files import read_rows
-from server.cli.judge.items import Item, text_of, to_item
+from server.cli.judge.judgements import Item, text_of, to_item
 
 MAX_ROWS = 20_000
 MAX_LINE_BYTES = 64 << 20  # of a row, or of a result

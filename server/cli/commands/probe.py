@@ -122,7 +122,7 @@ async def load(
     models of these names by oip:. Refused calls are not made again.
     """
     try:
-        from server.cli.load.run import run_load
+        from server.cli.load import run_load
     except ImportError as error:
         from pipeline.errors import needs_extra
 

@@ -1,28 +1,110 @@
-"""Judges a few summaries or many: what the scores and claims amount to, what is under a limit, and their page."""
+"""Judges a few summaries or many: what is read and sent, what scores and claims amount to, and their page."""
 
+import hashlib
+import json
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from precis.calls import JUDGE, Call, rpc_path
 from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
 from rich.console import Console
 
 from server.cli.bulk import read_json_lines, run_few, run_many
-from server.cli.commands.judge import BEST_SCORE, Floor, JudgeOptions
+from server.cli.commands.judge import BEST_SCORE, Floor, FrameworkChoice, JudgeOptions
+from server.cli.connection import CommandClient
 from server.cli.console import page_number
-from server.cli.judge import claim_marks, names
+from server.cli.documents.read import document_name, read_document_text
+from server.cli.errors import InputError
+from server.cli.files import STDIN
+from server.cli.judge import names
 from server.cli.judge.calibration import AppliedCalibration, applied_calibration
-from server.cli.judge.items import Item, JudgeAnswer, read_summaries, to_item, to_work
 from server.cli.judge.names import ClaimVerdict, MetricKey, left_out, verdict_of
 from server.cli.judge.table import print_judgements, print_verdicts
 from server.cli.options import Connection, RunOptions
+from server.cli.page import marks
+from server.cli.results import Answer, Work, category_field
 from server.cli.tally import Bin, ItemRow, Tally, histogram, plain_histogram
 
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A summary with its source; `category` is the caller's, and goes into the results."""
+
+    id: str
+    source: str
+    summary: str
+    category: str = ""
+
+    def sha256(self, *terms: str) -> str:
+        """Hashes the item and the terms under which it is judged, in hexadecimal."""
+        return hashlib.sha256(json.dumps([self.id, self.source, self.summary, *terms]).encode()).hexdigest()
+
+
+JudgeAnswer = Answer[Item, pb.JudgeResult]
+
+
+def read_summaries(source: Path, summaries: Sequence[Path]) -> list[Item]:
+    """Reads a source and its summaries; one of them may come from standard input. Raises InputError."""
+    if [source, *summaries].count(STDIN) > 1:
+        raise InputError("only one of --source and --summary can be standard input")
+    text = read_document_text(source)
+    return [Item(document_name(path), text, read_document_text(path)) for path in summaries]
+
+
+def to_item(fields: dict[str, Any], place: str) -> Item:
+    """Takes an item out of plain data; fields that it does not have are left alone. Raises InputError."""
+    category = fields.get("category")
+    named = {**fields, "id": str(fields.get("id", place)), "category": category if isinstance(category, str) else ""}
+    return Item(*(text_of(named, name) for name in ("id", "source", "summary", "category")))
+
+
+def text_of(fields: dict[str, Any], name: str) -> str:
+    """Returns a text that must be there. Raises InputError."""
+    value = fields.get(name)
+    if not isinstance(value, str):
+        found = type(value).__name__ if name in fields else "nothing"
+        raise InputError(f"{name}: expected a text, got {found}")
+    if any("\ud800" <= char <= "\udfff" for char in value):  # JSON can write half a character; nothing can send it
+        raise InputError(f"{name}: not Unicode: a lone surrogate")
+    return value
+
+
+def to_work(
+    options: JudgeOptions, priority: common_pb2.Priority.ValueType, applied: AppliedCalibration | None = None
+) -> Work[Item, pb.JudgeResult]:
+    """Describes how items are judged, by the framework of a calibration too; what is not set is left to the server."""
+    frameworks = options.frameworks
+    if applied is not None:
+        asked = {*frameworks, applied.calibration.framework}
+        frameworks = tuple(choice for choice in FrameworkChoice if choice in asked)
+    common = pb.JudgeRequest(
+        frameworks=[pb.JudgeFramework.Value(f"JUDGE_FRAMEWORK_{choice.name}") for choice in frameworks],
+        options=pb.JudgeOptions(use_language_model=options.use_language_model),
+        priority=priority,
+        view=common_pb2.RESULT_VIEW_FULL,  # for --output, --report and what the tables show
+    )
+
+    async def send(client: CommandClient, item: Item) -> pb.JudgeResult:
+        request = pb.JudgeRequest(source=item.source, summary=item.summary)
+        request.MergeFrom(common)
+        call = Call(rpc_path(JUDGE, "Judge"), request, pb.JudgeResponse.FromString)
+        return (await client.send(call)).result
+
+    def more_fields(item: Item, result: pb.JudgeResult) -> dict[str, Any]:
+        calibrated = {"calibrated": applied.verdict_of(result).to_fields()} if applied else {}
+        return category_field(item, result) | calibrated
+
+    decisive = (*frameworks, str(options.use_language_model))
+    return Work("judging", "result", pb.JudgeResult, send, decisive, more_fields)
+
+
 UNDER = "under the limit"
-WORDS = {"names": names, "marks": claim_marks, "verdict_of": verdict_of, "left_out": left_out}
+WORDS = {"names": names, "marks": marks, "verdict_of": verdict_of, "left_out": left_out}
 """What the macros of the page know."""
 
 
@@ -145,6 +227,13 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
             lines.append("The results come from different models; without --resume all items are judged anew.")
         return list(filter(None, (*lines, names.in_words(self.usage))))
 
+    def show(self, console: Console, results: Sequence[tuple[str, pb.JudgeResult]], *, is_brief: bool) -> None:
+        """See Tally."""
+        print_judgements(console, results, is_brief=is_brief)
+        if self.applied:
+            verdicts = [(item_id, self.applied.verdict_of(result)) for item_id, result in results]
+            print_verdicts(console, self.applied.calibration, verdicts)
+
     def page_values(self, rows: Sequence[JudgeRow]) -> dict[str, object]:
         """See Tally."""
         frameworks = list(dict.fromkeys(framework for row in rows for framework in row.means))
@@ -200,19 +289,12 @@ async def judge_document(
 ) -> None:
     """Reads, judges, prints. Raises CliError."""
     items, applied = read_summaries(source, summaries), applied_calibration(options.calibration)
-
-    def show(console: Console, results: Sequence[tuple[str, pb.JudgeResult]]) -> None:
-        print_judgements(console, results, is_brief=run.is_brief)
-        if applied:
-            verdicts = [(item_id, applied.verdict_of(result)) for item_id, result in results]
-            print_verdicts(console, applied.calibration, verdicts)
-
     work = to_work(options, common_pb2.PRIORITY_INTERACTIVE, applied)
-    await run_few(work, items, connection, run, tally=JudgeTally(options.floors, applied), show=show)
+    await run_few(work, items, connection, run, JudgeTally(options.floors, applied))
 
 
 async def judge_bulk(path: Path, connection: Connection, options: JudgeOptions, run: RunOptions) -> None:
     """Reads, judges, prints. Raises CliError; CliError itself when items failed."""
     applied = applied_calibration(options.calibration)
     work = to_work(options, common_pb2.PRIORITY_BULK, applied)
-    await run_many(work, read_json_lines(path, to_item), connection, run, tally=JudgeTally(options.floors, applied))
+    await run_many(work, read_json_lines(path, to_item), connection, run, JudgeTally(options.floors, applied))

@@ -1,7 +1,6 @@
 """Summarizes documents: sends them, follows the events, writes, lists and shows the results."""
 
 import asyncio
-import re
 import sys
 from collections.abc import Awaitable, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -27,9 +26,6 @@ from server.cli.summarize.source import read_document
 from server.cli.summarize.view import ProgressView, ending, flawed, print_plan, print_warnings
 
 LAYER_FILES = ("overview.md", "summary.md", "extraction.md")
-_FILE_WORD = re.compile(r"[a-z0-9]{1,20}")
-_MOST_FILE_WORDS = 6
-_SECTION_FILE = re.compile(r"section-\d{2,}(-[a-z0-9]{1,20}){0,6}\.md")
 _NAME_CHARS = 60
 _MOST_OF_A_PAGE = 1_000
 PLAN_TIMEOUT_S = 600.0  # without --timeout
@@ -121,18 +117,26 @@ def write_layers(folder: Path, summary: pb.Summary, *, cites_pages: bool = False
     layers = (summary.overview, to_markdown(summary, cites_pages=cites_pages), "\n\n".join(extractions))
     texts = dict(zip(LAYER_FILES, layers, strict=True))
     for number, section in enumerate(summary.sections, 1):
-        words = "-".join(_FILE_WORD.findall(section.title.lower())[:_MOST_FILE_WORDS])  # a title is no path
-        texts[f"section-{number:02d}{words and '-'}{words}.md"] = f"# {section.title}\n\n{section.text}"
+        plain = "".join(char if char.isascii() and char.isalnum() else " " for char in section.title.lower())
+        words = (word[:20] for word in plain.split()[:6])  # a title is no path
+        texts["-".join(["section", f"{number:02d}", *words]) + ".md"] = f"# {section.title}\n\n{section.text}"
     texts = {name: text for name, text in texts.items() if text.strip()}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for file in folder.iterdir():
-            if file.name not in texts and (file.name in LAYER_FILES or _SECTION_FILE.fullmatch(file.name)):
+            if file.name not in texts and (file.name in LAYER_FILES or _is_section(file)):
                 file.unlink()
         for name, text in texts.items():
             (folder / name).write_text(text.rstrip() + "\n", encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot write to {folder}: {error.strerror}") from error
+
+
+def _is_section(file: Path) -> bool:
+    """Tells whether a file has a name that `write_layers` gives to sections."""
+    kind, *words = file.stem.split("-")
+    named = all(word.isascii() and word.isalnum() for word in words)
+    return named and kind == "section" and file.suffix == ".md" and words[:1] != [] and words[0].isdecimal()
 
 
 async def follow(stream: AsyncSummaryStream, client: CommandClient, *, is_ours: bool = True) -> pb.Summary:

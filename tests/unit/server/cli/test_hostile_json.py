@@ -16,10 +16,10 @@ from server.cli.commands.agreement import Scale
 from server.cli.commands.assess import QuestionOptions
 from server.cli.commands.judge import ScoreKind
 from server.cli.errors import InputError
-from server.cli.evaluate.files import read_candidates
+from server.cli.evaluate.evaluations import read_candidates
 from server.cli.files import MAX_DEPTH, MAX_DIGITS, parse_message, parse_object
 from server.cli.judge.calibration import read_calibration
-from server.cli.load.requests import find_target
+from server.cli.load import find_target
 
 LONG = "9" * 5_000
 DEEP = "[" * 900 + "]" * 900

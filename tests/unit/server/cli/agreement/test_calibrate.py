@@ -21,7 +21,7 @@ from server.cli.agreement.calibrate import (
 from server.cli.agreement.labels import LabelRow
 from server.cli.commands.agreement import CalibrateOptions
 from server.cli.errors import CliError, InputError
-from server.cli.judge.items import Item, JudgeAnswer
+from server.cli.judge.judgements import Item, JudgeAnswer
 from tests.judgements import foreign_judgement, judgement
 from tests.unit.server.cli.page.report_page import one, read_page
 from tests.unit.server.cli.page.test_page import HOSTILE, poison

@@ -3,7 +3,7 @@
 from precis.v1 import common_pb2
 from precis.v1 import evaluate_pb2 as pb
 
-from server.cli.evaluate.files import Candidate
+from server.cli.evaluate.evaluations import Candidate
 from server.cli.results import Answer
 
 SUMMARY = "The gate closed on Tuesday. The market was flooded."

@@ -9,8 +9,7 @@ from precis.v1 import evaluate_pb2 as pb
 from rich.console import Console
 
 from server.cli.console import SHOWN_ITEMS
-from server.cli.evaluate.evaluations import EvaluateTally
-from server.cli.evaluate.files import Candidate
+from server.cli.evaluate.evaluations import Candidate, EvaluateTally
 from server.cli.results import Answer
 from tests.unit.server.cli.evaluate.evaluations import answered, candidate, evaluation
 

@@ -4,8 +4,7 @@ import json
 
 from precis.v1 import evaluate_pb2 as pb
 
-from server.cli.evaluate.evaluations import EvaluateTally
-from server.cli.evaluate.files import Candidate
+from server.cli.evaluate.evaluations import Candidate, EvaluateTally
 from tests.unit.server.cli.evaluate.evaluations import answered, candidate, evaluation, hard_fail
 from tests.unit.server.cli.page.report_page import Element, one, read_page
 

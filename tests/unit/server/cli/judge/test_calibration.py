@@ -20,7 +20,7 @@ from server.cli.judge.calibration import (
     score_of,
     worst_claims,
 )
-from server.cli.judge.items import to_work
+from server.cli.judge.judgements import to_work
 from tests.judgements import (
     UNSUPPORTED,
     foreign_judgement,

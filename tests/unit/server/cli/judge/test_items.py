@@ -7,7 +7,7 @@ import pytest
 
 from server.cli.bulk import BadItem, read_json_lines
 from server.cli.errors import InputError
-from server.cli.judge.items import Item, read_summaries, to_item
+from server.cli.judge.judgements import Item, read_summaries, to_item
 
 
 def test_items_are_named_after_their_summaries(tmp_path: Path) -> None:
@@ -28,7 +28,7 @@ def test_lines_are_items_and_other_fields_are_left_alone(tmp_path: Path) -> None
     path = tmp_path / "items.jsonl"
     rows = [{"id": 7, "source": "S.", "summary": "T.", "model": "x"}, {"source": "S.", "summary": ""}]
     path.write_text("\n\n".join(map(json.dumps, rows)), encoding="utf-8")
-    assert list(read_json_lines(path, to_item)) == [Item("7", "S.", "T."), Item("line 3", "S.", "")]
+    assert list(read_json_lines(path, to_item)[0]) == [Item("7", "S.", "T."), Item("line 3", "S.", "")]
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_lines_are_items_and_other_fields_are_left_alone(tmp_path: Path) -> None
 def test_a_bad_line_is_a_bad_item(tmp_path: Path, line: str, message: str) -> None:
     path = tmp_path / "items.jsonl"
     path.write_text(line, encoding="utf-8")
-    [item] = read_json_lines(path, to_item)
+    [item] = read_json_lines(path, to_item)[0]
     assert isinstance(item, BadItem)
     assert item.id == "line 1"
     assert item.problem.startswith(message)

@@ -7,8 +7,7 @@ from precis.v1 import judge_pb2 as pb
 from rich.console import Console
 
 from server.cli.commands.judge import parse_floor
-from server.cli.judge.items import Item, JudgeAnswer
-from server.cli.judge.judgements import JudgeTally
+from server.cli.judge.judgements import Item, JudgeAnswer, JudgeTally
 from server.cli.judge.table import print_judgements
 from tests.judgements import judgement
 from tests.unit.server.cli.page.many_claims import long_judgement

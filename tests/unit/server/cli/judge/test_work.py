@@ -7,7 +7,7 @@ from precis.v1 import judge_pb2 as pb
 
 from server.cli.commands.judge import FrameworkChoice, JudgeOptions
 from server.cli.connection import CommandClient
-from server.cli.judge.items import Item, to_work
+from server.cli.judge.judgements import Item, to_work
 
 ITEM = Item("one", "Source.", "Summary.")
 

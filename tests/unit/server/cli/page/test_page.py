@@ -7,7 +7,7 @@ import re
 from precis.v1 import judge_pb2 as pb
 
 from server.cli.commands.judge import parse_floor
-from server.cli.judge.items import Item
+from server.cli.judge.judgements import Item
 from tests.judgements import SOURCE, SUMMARY, judgement
 from tests.unit.server.cli.page.many_claims import FIRST, FOURTH, SECOND, THIRD, long_judgement, page_of_one
 from tests.unit.server.cli.page.report_page import Element, one, read_page

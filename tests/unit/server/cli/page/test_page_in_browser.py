@@ -12,8 +12,7 @@ import pytest
 from precis.v1 import judge_pb2 as pb
 
 from server.cli.commands.judge import parse_floor
-from server.cli.judge.items import Item, JudgeAnswer
-from server.cli.judge.judgements import JudgeTally
+from server.cli.judge.judgements import Item, JudgeAnswer, JudgeTally
 from tests.judgements import SOURCE, SUMMARY, judgement
 from tests.unit.server.cli.page.conftest import WIDE, Open
 from tests.unit.server.cli.page.many_claims import FIRST, SECOND, THIRD, long_judgement, page_of_one

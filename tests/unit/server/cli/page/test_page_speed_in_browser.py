@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from server.cli.judge.items import JudgeAnswer
-from server.cli.judge.judgements import JudgeTally
+from server.cli.judge.judgements import JudgeAnswer, JudgeTally
 from tests.unit.server.cli.page.conftest import HEIGHT, Open
 from tests.unit.server.cli.page.many_claims import long_judgement, page_of_one
 
