@@ -192,7 +192,7 @@ class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
     digits = 3
     noun = "Evaluation"
     template = "evaluations.html"
-    script = "evaluations.js"
+    script = "items.js"
     fail_over: float | None = None
     losses: list[float] = field(default_factory=list)
     scores: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in COMPONENTS})

@@ -160,7 +160,7 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
     digits = 2
     noun = "Judgement"
     template = "judgements.html"
-    script = "script.js"
+    script = "claims.js"
     words = WORDS
     limit_words = UNDER
     floors: Sequence[Floor] = ()
