@@ -19,7 +19,7 @@ from rich.text import Text
 
 from server.cli.commands.assess import Level, QuestionOptions, SubjectOptions
 from server.cli.connection import open_client
-from server.cli.console import Grid, output_console, print_json, print_note, shown, to_list
+from server.cli.console import Grid, print_note, print_result, shown, to_list
 from server.cli.documents.read import read_document_text
 from server.cli.errors import CliError, InputError, NegativeAnswer
 from server.cli.files import STDIN, naming, parse_message, parse_object, read_bytes, read_text, to_json_fields
@@ -93,10 +93,7 @@ async def synthesize_file(file: Path, options: QuestionOptions, connection: Conn
     call = Call(rpc_path(JUDGE, "Synthesize"), request, pb.SynthesizeResponse.FromString)
     async with open_client(connection, options.timeout_s) as client:
         synthesis = (await client.send(call)).synthesis
-    if options.as_json:
-        print_json(to_json_fields(synthesis))
-    else:
-        print_synthesis(output_console(), synthesis)
+    print_result(synthesis, to_json_fields, print_synthesis, as_json=options.as_json)
     _check(synthesis, options.fail_under)
 
 
@@ -114,10 +111,7 @@ async def assess_subject(
                 print_note(line)
     if outcome is None:
         raise CliError("the server ended the stream without an outcome")
-    if options.as_json:
-        print_json(to_json_fields(outcome))
-    else:
-        print_assessment(output_console(), outcome)
+    print_result(outcome, to_json_fields, print_assessment, as_json=options.as_json)
     if outcome.HasField("synthesis"):
         _check(outcome.synthesis, options.fail_under)
 

@@ -27,7 +27,7 @@ from server.cli.console import (
     note_files,
     number,
     output_console,
-    print_json,
+    print_result,
     shown,
     to_json_document,
     to_list,
@@ -91,10 +91,7 @@ async def calibrate(path: Path, connection: Connection, options: CalibrateOption
     report = answers.report()
     write_result(options.report, lambda: render_calibration(report))
     write_result(options.output, lambda: to_json_document(report.calibration.model_dump(mode="json")))
-    if options.as_json:
-        print_json(to_fields(report))
-    else:
-        print_calibration(output_console(), report)
+    print_result(report, to_fields, print_calibration, as_json=options.as_json)
     note_files(calibration=options.output, report=options.report)
 
 

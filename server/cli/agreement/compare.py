@@ -13,10 +13,10 @@ from pipeline.agreement.bootstrap import CONFIDENCE, Difference, paired_differen
 from server.cli.agreement.labels import read_named_rows
 from server.cli.commands.agreement import CompareOptions
 from server.cli.commands.judge import BEST_SCORE, ScoreKind
-from server.cli.console import SHOWN_ITEMS, Grid, note_files, output_console, print_json, shown
+from server.cli.console import SHOWN_ITEMS, Grid, note_files, print_result, shown
 from server.cli.errors import InputError, NegativeAnswer
 from server.cli.files import naming, parse_message, to_id, write_result
-from server.cli.judge.calibration import Identity, applied_calibration, find_metric, identity_of, score_of
+from server.cli.judge.calibration import Identity, find_metric, identity_of, read_calibration, score_of
 from server.cli.judge.names import status_name
 from server.cli.page.render import render_page
 
@@ -27,21 +27,17 @@ PAGE_ITEMS = 1_000
 
 def compare(paths: Sequence[Path], options: CompareOptions) -> None:
     """Reads, compares, prints. Raises CliError; NegativeAnswer for a regression."""
-    applied = applied_calibration(options.calibration)
-    if applied is not None:
-        fitted = applied.calibration
-        options = replace(options, framework=fitted.framework, metric=fitted.metric, policy=fitted.policy)
-        options = replace(options, threshold=fitted.threshold)
+    fitted = read_calibration(options.calibration)
+    if fitted is not None:
+        taken = ("framework", "metric", "policy", "threshold")
+        options = replace(options, **{name: getattr(fitted, name) for name in taken})
     first, second = (read_scores(path, options.kind) for path in paths)
-    if applied is not None:
+    if fitted is not None:
         for identity in first.identities | second.identities:
-            applied.check(identity)
+            fitted.check(identity)
     report = report_of(first, second, options)
     write_result(options.report, lambda: render_comparison(paths, report))
-    if options.as_json:
-        print_json(to_fields(report))
-    else:
-        print_comparison(output_console(), report)
+    print_result(report, to_fields, print_comparison, as_json=options.as_json)
     note_files(report=options.report)
     if report.is_regression:
         raise NegativeAnswer(report.verdict)

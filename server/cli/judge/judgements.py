@@ -22,7 +22,7 @@ from server.cli.documents.read import document_name, read_document_text
 from server.cli.errors import InputError
 from server.cli.files import STDIN
 from server.cli.judge import names
-from server.cli.judge.calibration import AppliedCalibration, applied_calibration
+from server.cli.judge.calibration import Calibration, read_calibration
 from server.cli.judge.names import ClaimVerdict, MetricKey, left_out, verdict_of
 from server.cli.judge.table import print_judgements, print_verdicts
 from server.cli.options import Connection, RunOptions
@@ -75,12 +75,12 @@ def text_of(fields: dict[str, Any], name: str) -> str:
 
 
 def to_work(
-    options: JudgeOptions, priority: common_pb2.Priority.ValueType, applied: AppliedCalibration | None = None
+    options: JudgeOptions, priority: common_pb2.Priority.ValueType, applied: Calibration | None = None
 ) -> Work[Item, pb.JudgeResult]:
     """Describes how items are judged, by the framework of a calibration too; what is not set is left to the server."""
     frameworks = options.frameworks
     if applied is not None:
-        asked = {*frameworks, applied.calibration.framework}
+        asked = {*frameworks, applied.framework}
         frameworks = tuple(choice for choice in FrameworkChoice if choice in asked)
     common = pb.JudgeRequest(
         frameworks=[pb.JudgeFramework.Value(f"JUDGE_FRAMEWORK_{choice.name}") for choice in frameworks],
@@ -164,7 +164,7 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
     words = WORDS
     limit_words = UNDER
     floors: Sequence[Floor] = ()
-    applied: AppliedCalibration | None = None
+    applied: Calibration | None = None
     scores: dict[MetricKey, list[float]] = field(default_factory=dict)
     special: Counter[tuple[MetricKey, str]] = field(default_factory=Counter)
     claim_count: int = 0
@@ -188,7 +188,7 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
         if self.applied is not None:
             verdict = self.applied.verdict_of(result)
             self.verdicts[verdict.word] += 1
-            breaches += [] if verdict.passed else [f"{self.applied.calibration.kind} does not pass --calibration"]
+            breaches += [] if verdict.passed else [f"{self.applied.kind} does not pass --calibration"]
         self.note_faults(item.id, breaches)
         self.claim_count += row.verdict.claim_count
         self.unchecked_count += row.verdict.unchecked_count
@@ -221,7 +221,7 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
             counts = ", ".join(
                 f"{self.verdicts[word]} {word}" for word in ("pass", "fail", "none") if self.verdicts[word]
             )
-            calibration = self.applied.calibration
+            calibration = self.applied
             lines.append(f"{calibration.kind} calibrated: {counts or 'no verdicts'}; {calibration.basis}")
         if len(self.models) > 1:
             lines.append("The results come from different models; without --resume all items are judged anew.")
@@ -232,7 +232,7 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
         print_judgements(console, results, is_brief=is_brief)
         if self.applied:
             verdicts = [(item_id, self.applied.verdict_of(result)) for item_id, result in results]
-            print_verdicts(console, self.applied.calibration, verdicts)
+            print_verdicts(console, self.applied, verdicts)
 
     def page_values(self, rows: Sequence[JudgeRow]) -> dict[str, object]:
         """See Tally."""
@@ -288,13 +288,13 @@ async def judge_document(
     source: Path, summaries: Sequence[Path], connection: Connection, options: JudgeOptions, run: RunOptions
 ) -> None:
     """Reads, judges, prints. Raises CliError."""
-    items, applied = read_summaries(source, summaries), applied_calibration(options.calibration)
+    items, applied = read_summaries(source, summaries), read_calibration(options.calibration)
     work = to_work(options, common_pb2.PRIORITY_INTERACTIVE, applied)
     await run_few(work, items, connection, run, JudgeTally(options.floors, applied))
 
 
 async def judge_bulk(path: Path, connection: Connection, options: JudgeOptions, run: RunOptions) -> None:
     """Reads, judges, prints. Raises CliError; CliError itself when items failed."""
-    applied = applied_calibration(options.calibration)
+    applied = read_calibration(options.calibration)
     work = to_work(options, common_pb2.PRIORITY_BULK, applied)
     await run_many(work, read_json_lines(path, to_item), connection, run, JudgeTally(options.floors, applied))
