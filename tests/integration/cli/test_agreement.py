@@ -9,18 +9,12 @@ import pytest_asyncio
 
 from server.app import App
 from server.settings import Settings
-from tests.integration.cli.scripted_judge import ScriptedJudge, scripted_judge
+from tests.integration.cli.scripted_judge import ScriptedJudge
 from tests.integration.support.programs import ROOT, Ended, precis
 from tests.judgements import SOURCE, SUMMARY
 
 COUNT = 24
 FAULT = "ultra hallucination does not pass --calibration"
-
-
-@pytest.fixture
-async def judge() -> AsyncIterator[ScriptedJudge]:
-    async with scripted_judge() as servicer:
-        yield servicer
 
 
 def written(path: Path, rows: Sequence[dict[str, object]]) -> Path:
