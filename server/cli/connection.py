@@ -23,6 +23,9 @@ INPUT_ERRORS = (
 )
 RETRY_ERRORS = (errors.Unavailable, errors.Overloaded, errors.DeadlineExceeded, errors.Aborted)
 
+ONCE = RetryPolicy(max_attempts=1)
+"""For what measures a server: a retry would hide a refusal in a longer wait."""
+
 T = TypeVar("T")
 
 

@@ -23,14 +23,13 @@ from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 from hdrh.histogram import HdrHistogram
-from precis import RetryPolicy
 from precis.calls import EVALUATE, INFERENCE, JUDGE, SUMMARIZE, Call, rpc_path
 from precis.errors import PrecisError
 from precis.oip import open_inference_pb2
 from precis.v1 import inference_pb2, judge_pb2
 
 from server.cli.commands.probe import LoadOptions
-from server.cli.connection import CommandClient, open_client
+from server.cli.connection import ONCE, CommandClient, open_client
 from server.cli.console import Grid, number, output_console, print_note
 from server.cli.errors import CliError, InputError
 from server.cli.files import parse_message, read_rows, to_json_line, write_result
@@ -177,11 +176,9 @@ def _cycle(requests: Sequence[Message]) -> Callable[[int], Message]:
 CallOnce = Callable[[int], Awaitable[str]]
 """Makes the call of a number, and returns the name of its status code."""
 
-DEFAULT_CALLERS = 8
 OK = "OK"
 WAITED = {OK, "DEADLINE_EXCEEDED"}  # others are refusals, whose time says nothing
 LONGEST_US = 3_600_000_000
-DIGITS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,12 +221,12 @@ class Period:
 
 def paces_of(options: LoadOptions) -> list[Pace]:
     """Lists the loops, the closed ones first."""
-    closed = options.callers or ([] if options.rate else [DEFAULT_CALLERS])
+    closed = options.callers or ([] if options.rate else [8])
     return [*(Pace(callers=count) for count in closed), *(Pace(rate=rate) for rate in options.rate or ())]
 
 
 def _histogram() -> HdrHistogram:
-    return HdrHistogram(1, LONGEST_US, DIGITS)
+    return HdrHistogram(1, LONGEST_US, significant_figures=3)
 
 
 @dataclass
@@ -320,7 +317,6 @@ def _microseconds(seconds: float) -> int:
     return min(LONGEST_US, max(1, round(seconds * 1e6)))
 
 
-ONCE = RetryPolicy(max_attempts=1)  # a retry would hide a refusal in a longer wait
 PERCENTILES = (50.0, 90.0, 99.0, 99.9)
 ANSWERS_BEYOND = 5  # of a percentile that is shown
 LATE_SHARE = 0.1  # of the median wait: a generator that is later than that measures itself

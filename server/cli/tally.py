@@ -7,7 +7,7 @@ import statistics
 from abc import ABC, abstractmethod
 from bisect import insort
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic
 
@@ -104,7 +104,6 @@ class Tally(ABC, Generic[I, R]):
     noun: ClassVar[str]  # for one result
     template: ClassVar[str]
     script: ClassVar[str]
-    words: ClassVar[Mapping[str, object]] = {}  # what the macros of the template know
     keeps_page: bool = field(default=False, kw_only=True)
     failed: FailedItems = field(default_factory=FailedItems, kw_only=True)
     done_count: int = field(default=0, kw_only=True)
@@ -232,7 +231,6 @@ class Tally(ABC, Generic[I, R]):
         return render_page(
             self.template,
             script_file=self.script,
-            words=self.words,
             title=many if has_index else one,
             tally=self,
             items=items,

@@ -44,7 +44,7 @@ from server.cli.judge.calibration import (
     score_of,
     worst_claims,
 )
-from server.cli.judge.judgements import WORDS, JudgeAnswer, to_work
+from server.cli.judge.judgements import JudgeAnswer, to_work
 from server.cli.judge.names import status_name
 from server.cli.judge.table import claim_text, label_text
 from server.cli.options import Connection, RunOptions
@@ -303,7 +303,6 @@ def render_calibration(report: CalibrationReport) -> str:
     """Renders the page."""
     return render_page(
         "calibration.html",
-        words=WORDS,
         title=f"Calibration of {report.calibration.kind}",
         report=report,
         disagreements=report.disagreements[:PAGE_DISAGREEMENTS],

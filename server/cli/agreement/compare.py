@@ -332,23 +332,16 @@ def study_pairs(category: str, pairs: Sequence[Pair], threshold: float) -> PairS
 
 def to_fields(report: ComparisonReport) -> dict[str, Any]:
     """Gives the report as plain data."""
-    options = report.options
+    asked = ("framework", "metric", "policy", "threshold", "tolerance")
+    found = ("is_regression", "is_one_judge", "abstains_more", "only_first", "only_second")
     return {
-        "framework": options.framework,
-        "metric": options.metric,
-        "policy": options.policy,
-        "threshold": options.threshold,
-        "tolerance": options.tolerance,
+        **{name: getattr(report.options, name) for name in asked},
+        **{name: getattr(report, name) for name in found},
         "confidence": CONFIDENCE,
-        "is_regression": report.is_regression,
-        "is_one_judge": report.is_one_judge,
-        "abstains_more": report.abstains_more,
         "all": asdict(report.whole) if report.whole else None,
         "categories": [asdict(one) for one in report.categories],
         "flips": [asdict(one) for one in report.flips],
         "lost": [asdict(one) for one in report.lost],
-        "only_first": report.only_first,
-        "only_second": report.only_second,
         "unscored": list(report.unscored),
     }
 

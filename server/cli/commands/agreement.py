@@ -31,8 +31,6 @@ from server.cli.options import (
     exit_codes,
 )
 
-MIDDLE_SCORE = 5.0
-
 
 @dataclass(frozen=True, slots=True)
 class Scale:
@@ -134,9 +132,7 @@ class CalibrateOptions(ScoreOptions):
 class CompareOptions(ScoreOptions):
     """How `precis compare` compares; score and threshold are those of the calibration, if there is one."""
 
-    threshold: Annotated[float, Option(min=0, max=10, metavar="SCORE", help="Summaries with this score pass.")] = (
-        MIDDLE_SCORE
-    )
+    threshold: Annotated[float, Option(min=0, max=10, metavar="SCORE", help="Summaries with this score pass.")] = 5.0
     calibration: Annotated[
         Path | None, Option(metavar="FILE.json", help="Take score, policy and threshold from precis calibrate.")
     ] = None

@@ -14,7 +14,6 @@ from server.cli.errors import InputError
 from server.cli.options import Connection, NoLanguageModelOption, RunOptions, check_run, command, exit_codes
 
 BEST_SCORE = 10.0
-CLAIMS_SHOWN = 10  # of those that are not supported
 
 Choice = TypeVar("Choice", bound=StrEnum)
 

@@ -1,6 +1,6 @@
 """`precis summarize` and `precis summaries`: their options and help. The work is in `server/cli/summarize`."""
 
-from collections.abc import Container
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Literal
@@ -163,9 +163,13 @@ async def summarize(
     """
     if bool(files) == (resume is not None):
         raise InputError("name a FILE to summarize, or --resume ID")
-    if resume is not None and (ignored := typed_of(context, OF_A_BEGINNING)):
+    typed = typed_options(context)
+    ignored = [flag for name, flag in typed.items() if name in OF_A_BEGINNING]
+    if resume is not None and ignored:
         raise InputError(f"{ignored[0]} has no effect with --resume: what was asked for stays")
-    here = named_endpoint(endpoint, model, context)
+    # A key in PRECIS_API_KEY_FILE is for a Precis server, and must not be sent to an endpoint.
+    key_file = connection.api_key_file if "api_key_file" in typed else None
+    here = named_endpoint(endpoint, model, key_file, typed)
     from server.cli.summarize import run as work
     from server.cli.summarize.source import list_files, read_document
 
@@ -193,31 +197,24 @@ async def summarize(
         await work.write_summary(work.follow(stream, client), client, target, document)
 
 
-def named_endpoint(url: str | None, model: str | None, context: typer.Context) -> EndpointOptions | None:
-    """Reads --endpoint, --model and the endpoint's key file. Raises InputError."""
+def named_endpoint(
+    url: str | None, model: str | None, key_file: Path | None, typed: Mapping[str, str]
+) -> EndpointOptions | None:
+    """Reads --endpoint and --model; None for a server. Raises InputError for options that do not go together."""
     if url is None or model is None:
         if url or model:
             raise InputError("--endpoint and --model belong together: give both or none")
         return None
-    typed = {name for name in context.params if is_typed(context, name)}
-    if of_server := sorted(typed & {"address", "tls_ca", "tls_cert", "tls_key"}):
-        flag = "--" + of_server[0].replace("_", "-")
+    if of_server := sorted(typed.keys() & {"address", "tls_ca", "tls_cert", "tls_key"}):
+        flag = typed[of_server[0]]
         raise InputError(f"--endpoint asks no server: leave {flag} out, or set the endpoint in the server's settings")
-    # A key in PRECIS_API_KEY_FILE is for a Precis server, and must not be sent to an endpoint.
-    key_file = context.params["api_key_file"] if "api_key_file" in typed else None
     return EndpointOptions(url, model, key_file)
 
 
-def is_typed(context: typer.Context, name: str) -> bool:
-    """Tells whether an option stands on the command line, and not in the environment."""
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
-
-
-def typed_of(context: typer.Context, names: Container[str]) -> list[str]:
-    """Returns how those of some parameters are written that stand on the command line."""
-    options = [one for one in context.command.params if one.name in names and is_typed(context, one.name or "")]
-    return [one.opts[0] for one in options]
+def typed_options(context: typer.Context) -> dict[str, str]:
+    """Returns the flags of the options that stand on the command line, and not in the environment, by their names."""
+    sources = ((one, context.get_parameter_source(one.name or "")) for one in context.command.params)
+    return {one.name or "": one.opts[0] for one, source in sources if source and source.name == "COMMANDLINE"}
 
 
 app = typer.Typer(

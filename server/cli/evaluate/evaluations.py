@@ -18,7 +18,6 @@ from server.cli.console import page_number
 from server.cli.errors import InputError
 from server.cli.evaluate.table import COMPONENTS, VALID_STATUSES, hard_fail_rule, inputs_of, print_report, score_of
 from server.cli.files import naming, parse_message, parse_object, read_text
-from server.cli.judge.names import SYMBOLS
 from server.cli.options import Connection, RunOptions
 from server.cli.page.marks import Mark, MarkedText, Role, cut
 from server.cli.results import Answer, Work
@@ -121,7 +120,6 @@ ENTITY_WORDS = {
     pb.ENTITY_STATUS_NOT_FOUND: "not named",
     pb.ENTITY_STATUS_CONTEXT_MISMATCH: "named in another context",
 }
-WORST_LOSS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,10 +239,9 @@ class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
     def page_values(self, rows: Sequence[ItemRow]) -> dict[str, object]:
         """See Tally."""
         return {
-            "symbols": SYMBOLS,
             "frameworks": (),
             "headings": ("loss", *COMPONENTS, "status"),
-            "histograms": {"Items by loss": plain_histogram((row.headline for row in rows), WORST_LOSS)},
+            "histograms": {"Items by loss": plain_histogram((row.headline for row in rows), 1.0)},
         }
 
 

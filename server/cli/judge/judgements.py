@@ -23,10 +23,9 @@ from server.cli.errors import InputError
 from server.cli.files import STDIN
 from server.cli.judge import names
 from server.cli.judge.calibration import Calibration, read_calibration
-from server.cli.judge.names import ClaimVerdict, MetricKey, left_out, verdict_of
+from server.cli.judge.names import ClaimVerdict, MetricKey, verdict_of
 from server.cli.judge.table import print_judgements, print_verdicts
 from server.cli.options import Connection, RunOptions
-from server.cli.page import marks
 from server.cli.results import Answer, Work, category_field
 from server.cli.tally import Bin, ItemRow, Tally, histogram, plain_histogram
 
@@ -104,8 +103,6 @@ def to_work(
 
 
 UNDER = "under the limit"
-WORDS = {"names": names, "marks": marks, "verdict_of": verdict_of, "left_out": left_out}
-"""What the macros of the page know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +158,6 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
     noun = "Judgement"
     template = "judgements.html"
     script = "claims.js"
-    words = WORDS
     limit_words = UNDER
     floors: Sequence[Floor] = ()
     applied: Calibration | None = None
@@ -246,7 +242,6 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
         return {
             "floors": self.floors,
             "frameworks": frameworks,  # an item may lack some: its cells stay below their headings
-            "page_number": page_number,
             "headings": (*means, "worst claim", "unsupported claims", "claims", "not checked", "status"),
             "charts": mean_results(self.scores, self.special) if rows else [],
             "histograms": {**pictures, "Score of the worst claim": worst},
