@@ -8,8 +8,6 @@ from server.cli.evaluate.evaluations import Candidate, EvaluateTally
 from tests.unit.server.cli.evaluate.evaluations import answered, candidate, evaluation, hard_fail
 from tests.unit.server.cli.page.report_page import Element, one, read_page
 
-HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*7 }}"
-
 
 def page_of_one(item: Candidate, response: pb.EvaluateResponse) -> str:
     tally = EvaluateTally(keeps_page=True)
@@ -51,13 +49,6 @@ def test_every_link_of_the_page_leads_somewhere() -> None:
     places = [element.attributes["id"] for element in page.find() if "id" in element.attributes]
     assert len(places) == len(set(places))
     assert {link.attributes["href"][1:] for link in page.find("a")} <= set(places)
-
-
-def test_hostile_texts_are_text() -> None:
-    html = page_of_one(candidate(HOSTILE, gold=HOSTILE), evaluation(fact=HOSTILE))
-    page = read_page(html)
-    assert [len(list(page.find(tag))) for tag in ("script", "img")] == [1, 0]
-    assert page.text.count(HOSTILE) >= 3
 
 
 def test_a_hard_fail_is_said_and_has_no_scores() -> None:
