@@ -1,7 +1,7 @@
 """`precis compare`: is the second of two sets of results worse, by how much, and which items changed sides?"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +33,9 @@ def compare(paths: Sequence[Path], options: CompareOptions) -> None:
         options = replace(options, **{name: getattr(fitted, name) for name in taken})
     first, second = (read_scores(path, options.kind) for path in paths)
     if fitted is not None:
-        for identity in first.identities | second.identities:
+        for identity in identities_of(first, second):
             fitted.check(identity)
-    report = report_of(first, second, options)
+    report = report_of(paths, first, second, options)
     write_result(options.report, lambda: render_comparison(paths, report))
     print_result(report, to_fields, print_comparison, as_json=options.as_json)
     note_files(report=options.report)
@@ -43,56 +43,55 @@ def compare(paths: Sequence[Path], options: CompareOptions) -> None:
         raise NegativeAnswer(report.verdict)
 
 
-@dataclass
-class Scores:
-    """The scores of one file.
+@dataclass(frozen=True, slots=True)
+class ScoredItem:
+    """What one file says of an item.
 
     Attributes:
-        path: of the file.
-        kind: which scores.
-        scores: by id; None where there is none that counts.
-        categories: by id.
-        identities: models behind them.
-        statuses: by id, why there is no score.
+        category: empty for none.
+        score: None where there is none that counts.
+        status: why there is none.
+        identity: the models behind it; None when no model read the texts.
     """
 
-    path: Path
-    kind: ScoreKind
-    scores: dict[str, float | None] = field(default_factory=dict)
-    categories: dict[str, str] = field(default_factory=dict)
-    identities: set[Identity] = field(default_factory=set)
-    statuses: dict[str, str] = field(default_factory=dict)
+    category: str
+    score: float | None
+    status: str = ""
+    identity: Identity | None = None
 
-    def parse(self, fields: dict[str, Any], place: str) -> None:
-        """Takes in one line. Raises InputError when it has no result."""
-        item_id = str(fields.get("id", place))
-        if "error" in fields:
-            raise InputError("error: this item failed; judge it again with precis judge --resume")
-        if "result" not in fields:
-            raise InputError("result: expected what precis judge --output writes, got nothing; judge the items first")
-        self.take(item_id, to_result(fields["result"]))
-        self.categories[item_id] = str(fields.get("category") or "")
 
-    def take(self, item_id: str, result: pb.JudgeResult) -> None:
-        """Takes in a judgement. Raises InputError when it lacks the score, or what the policy needs."""
-        metric = find_metric(result, self.kind)
-        if metric is None:
-            raise InputError(f"result.frameworks: expected {self.kind.framework} {self.kind.metric}")
-        score = score_of(result, self.kind)
-        if score is not None and not 0 <= score <= BEST_SCORE:
-            raise InputError(f"result.frameworks: expected a score from 0 to {BEST_SCORE:g}, got {score:g}")
-        self.scores[item_id] = score
-        if score is None:
-            self.statuses[item_id] = status_name(metric)
-        if (identity := identity_of(result)) is not None:
-            self.identities.add(identity)
+Scores = Mapping[str, ScoredItem]
+"""The items of one file by id."""
 
 
 def read_scores(path: Path, kind: ScoreKind) -> Scores:
     """Reads the results in a file. Raises InputError that names line and field."""
-    scores = Scores(path, kind)
-    read_named_rows(path, scores.parse)
-    return scores
+
+    def parse(fields: dict[str, Any], place: str) -> tuple[str, ScoredItem]:
+        if "error" in fields:
+            raise InputError("error: this item failed; judge it again with precis judge --resume")
+        if "result" not in fields:
+            raise InputError("result: expected what precis judge --output writes, got nothing; judge the items first")
+        category = str(fields.get("category") or "")
+        return str(fields.get("id", place)), scored_item(category, to_result(fields["result"]), kind)
+
+    return dict(read_named_rows(path, parse))
+
+
+def scored_item(category: str, result: pb.JudgeResult, kind: ScoreKind) -> ScoredItem:
+    """Takes the score out of a judgement. Raises InputError when it lacks it, or what the policy needs."""
+    metric = find_metric(result, kind)
+    if metric is None:
+        raise InputError(f"result.frameworks: expected {kind.framework} {kind.metric}")
+    score = score_of(result, kind)
+    if score is not None and not 0 <= score <= BEST_SCORE:
+        raise InputError(f"result.frameworks: expected a score from 0 to {BEST_SCORE:g}, got {score:g}")
+    return ScoredItem(category, score, "" if score is not None else status_name(metric), identity_of(result))
+
+
+def identities_of(*files: Scores) -> set[Identity]:
+    """Lists the models that judged."""
+    return {one.identity for items in files for one in items.values() if one.identity is not None}
 
 
 def to_result(fields: object) -> pb.JudgeResult:
@@ -272,32 +271,30 @@ def first_rows(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]
     return Grid((f"{title} ({count})", "category", *headings), rows[:limit])
 
 
-def report_of(first: Scores, second: Scores, options: CompareOptions) -> ComparisonReport:
+def report_of(paths: Sequence[Path], first: Scores, second: Scores, options: CompareOptions) -> ComparisonReport:
     """Compares what both files have. Raises InputError when that is not all, or nothing."""
-    only_first = sorted(first.scores.keys() - second.scores.keys())
-    only_second = sorted(second.scores.keys() - first.scores.keys())
+    only_first, only_second = sorted(first.keys() - second.keys()), sorted(second.keys() - first.keys())
     if (only_first or only_second) and not options.common:
         raise InputError(
-            f"{len(only_first)} items are only in {first.path}, {len(only_second)} only in {second.path}: "
+            f"{len(only_first)} items are only in {paths[0]}, {len(only_second)} only in {paths[1]}: "
             "give --common to compare the others"
         )
     pairs, lost, unscored = [], [], {}
-    common = sorted(first.scores.keys() & second.scores.keys())
-    for item_id in common:
-        one, other = first.scores[item_id], second.scores[item_id]
-        category = first.categories[item_id] or second.categories[item_id]
-        if one is not None and other is not None:
-            pairs.append(Pair(item_id, category, one, other))
+    common = [(item_id, first[item_id], second[item_id]) for item_id in sorted(first.keys() & second.keys())]
+    for item_id, one, other in common:
+        category = one.category or other.category
+        if one.score is not None and other.score is not None:
+            pairs.append(Pair(item_id, category, one.score, other.score))
             continue
-        status = (first if one is None else second).statuses.get(item_id, "")
-        unscored[item_id] = status
-        if one is not None:
-            lost.append(LostScore(item_id, category, one, one >= options.threshold, status))
+        unscored[item_id] = (one if one.score is None else other).status
+        if one.score is not None:
+            passed = one.score >= options.threshold
+            lost.append(LostScore(item_id, category, one.score, passed, other.status))
     if not pairs and not lost:
-        raise InputError(f"{first.path} and {second.path} have no item with two scores")
+        raise InputError(f"{paths[0]} and {paths[1]} have no item with two scores")
     categories = sorted({pair.category for pair in pairs} - {""})
     flips = [pair for pair in pairs if (pair.first < options.threshold) != (pair.second < options.threshold)]
-    before, after = ([one.statuses.get(item_id) == ABSTAINED for item_id in common] for one in (first, second))
+    before, after = ([sides[at].status == ABSTAINED for _, *sides in common] for at in (0, 1))
     return ComparisonReport(
         options,
         study_pairs("", pairs, options.threshold) if pairs else None,
@@ -308,7 +305,7 @@ def report_of(first: Scores, second: Scores, options: CompareOptions) -> Compari
         only_second,
         unscored,
         abstains_more=paired_difference(before, after).estimate.low > 0,
-        is_one_judge=len(first.identities | second.identities) <= 1,
+        is_one_judge=len(identities_of(first, second)) <= 1,
     )
 
 
