@@ -26,7 +26,6 @@ from server.cli.files import STDIN, naming, parse_message, parse_object, read_by
 from server.cli.options import Connection
 
 R = TypeVar("R", pb.SynthesizeRequest, pb.AssessRequest)
-GLOBAL = "Global"
 
 
 def assess_request(file: Path | None, subject: SubjectOptions, options: QuestionOptions) -> pb.AssessRequest:
@@ -50,20 +49,11 @@ def asking(request: R, file: Path | None, options: QuestionOptions) -> R:
             with naming(f"no {request.DESCRIPTOR.name}"):
                 parse_message(fields, request)
     request.question = options.question or request.question
-    if options.mode is not None:
-        request.mode = pb.SynthesisMode.Value(f"SYNTHESIS_MODE_{options.mode.upper()}")
-    if options.choices:
-        request.choices[:] = options.choices
-    if options.scope:
-        named, objects = pb.QualityScope(name=GLOBAL), pb.ScopeObjects(names=options.scope)
-        request.scope.CopyFrom(named if options.scope == [GLOBAL] else pb.QualityScope(objects=objects))
     if options.images:
         request.images[:] = [read_bytes(path) for path in options.images]
     if options.fail_under is not None:
         if request.mode == pb.SYNTHESIS_MODE_EXPLANATION:
-            raise InputError(
-                "--fail-under needs a level, which --mode explanation does not give: ask with --mode scoring"
-            )
+            raise InputError("--fail-under needs a level, which an explanation does not give: leave one of them out")
         if request.choices:
             raise InputError("--fail-under needs a level, and the answer is one of the choices: leave one of them out")
         request.mode = pb.SYNTHESIS_MODE_SCORING

@@ -16,7 +16,7 @@ from server.cli.connection import CommandClient, open_client, server_errors, to_
 from server.cli.console import note_files, output_console, print_json, print_note, to_json_document
 from server.cli.errors import CliError, InputError
 from server.cli.files import STDIN, decode, feed, parse_object, read_lines, result_file
-from server.cli.options import Connection, RunOptions, is_overview
+from server.cli.options import Connection, RunOptions
 from server.cli.parquet import PARQUET, count_rows, read_parquet
 from server.cli.progress import Progress, State
 from server.cli.results import Answer, EarlierResults, I, R, Work, earlier_results, to_answer
@@ -106,11 +106,11 @@ async def run_many(
     work: Work[I, R], items: Items[I], connection: Connection, options: RunOptions, tally: Tally[I, R]
 ) -> None:
     """Works on many items, writes what is asked for, shows what they amount to. Raises CliError."""
-    tally.keeps_page = options.report is not None and not is_overview(options.report)
+    tally.keeps_page = options.report is not None
     with result_file(options.report) as page:
         await run_bulk(work, items, connection, options, tally.add)
         if page is not None:
-            page.write(tally.render() if tally.keeps_page else tally.to_json())
+            page.write(tally.render())
     if not options.as_json:
         tally.print(output_console())
     note_files(report=options.report)

@@ -57,7 +57,7 @@ class RunOptions:
     ] = None
     report: Annotated[
         Path | None,
-        Option("--report", metavar="FILE.html", help="Write a page with all evidence; an overview if FILE.json."),
+        Option("--report", metavar="FILE.html", help="Write a page with all evidence."),
     ] = None
     resume: Annotated[bool, Option("--resume", help="Keep what --output holds for the same items; do the rest.")] = (
         False
@@ -82,16 +82,9 @@ def check_run(options: RunOptions, inputs: Sequence[Path], *outputs: Path | None
         raise InputError("--engine ray is for many items, in JSON Lines, Parquet or a directory")
     if options.output is not None and options.output.suffix == PARQUET and not is_bulk:
         raise InputError("results are Parquet for many items only: name FILE.json")
-    if options.report is not None and is_overview(options.report) and not is_bulk:
-        raise InputError("--report FILE.json is for many items: --output FILE.json has all about a few")
     if options.resume and options.output is None:
         raise InputError("--resume needs --output: it goes on with the results there")
     check_outputs(inputs, options.output, options.report, *outputs)
-
-
-def is_overview(report: Path) -> bool:
-    """Tells whether a report is for programs: the overview of many items as JSON and not a page."""
-    return report.suffix.lower() == ".json"
 
 
 def check_outputs(inputs: Sequence[Path], *outputs: Path | None) -> None:

@@ -15,7 +15,7 @@ from google.rpc import code_pb2
 from precis.v1 import common_pb2
 from rich.console import Console
 
-from server.cli.console import SHOWN_ITEMS, Grid, number, shown, to_json_document
+from server.cli.console import SHOWN_ITEMS, Grid, number, shown
 from server.cli.errors import CliError, NegativeAnswer
 from server.cli.page.render import render_page
 from server.cli.results import Answer, I, R
@@ -213,16 +213,6 @@ class Tally(ABC, Generic[I, R]):
             console.print(Grid(("worst items", f">{self.headline_name}"), rows).to_table())
         self.failed.print(console)
 
-    def to_json(self) -> str:
-        """Gives the overview as a JSON document."""
-        fields = {
-            "item_count": self.item_count,
-            "failed_count": self.failed.count,
-            "scores": spread_fields(self.scores_by_name()),
-            "category_scores": {"of": self.headline_name, "categories": spread_fields(self.categories)},
-        }
-        return to_json_document(fields)
-
     def render(self, *, has_index: bool = True) -> str:
         """Renders the page: the worst items whole, after an index of all unless there is but one to show."""
         items = [item for _, item in self.whole]
@@ -244,22 +234,12 @@ class Tally(ABC, Generic[I, R]):
 
 def spread_grid(rows: NamedScores, *, heading: str = "", digits: int = 3) -> Grid:
     """Builds the table of means and quantiles; a row without numbers is left out."""
-    headings = (heading, ">mean", ">p10", ">median", ">p90", ">items")
-    spreads = spread_fields(rows).items()
-    cells = [[name, *(number(one[key], digits) for key in SPREAD[:-1]), str(one["count"])] for name, one in spreads]
-    return Grid(headings, cells, NAME_LIMIT)
-
-
-SPREAD = ("mean", "p10", "median", "p90", "count")
-
-
-def spread_fields(rows: NamedScores) -> dict[str, dict[str, float]]:
-    """Gives means and quantiles as plain data; a row without numbers is left out."""
-    return {
-        name: dict(zip(SPREAD, (statistics.fmean(values), *deciles(values), len(values)), strict=True))
-        for name, values in rows
-        if values
-    }
+    cells = []
+    for name, values in rows:
+        if values:
+            spread = (statistics.fmean(values), *deciles(values))
+            cells.append((name, *(number(one, digits) for one in spread), str(len(values))))
+    return Grid((heading, ">mean", ">p10", ">median", ">p90", ">items"), cells, NAME_LIMIT)
 
 
 def deciles(values: Sequence[float]) -> tuple[float, float, float]:

@@ -166,8 +166,6 @@ class ComparisonReport:
         categories: in order of their names.
         flips: pairs that changed sides; those that passed before first, the greatest falls first.
         lost: items that have a score in the first file alone; the highest first.
-        only_first: ids that the second file lacks.
-        only_second: ids that the first file lacks.
         unscored: why items have no score that counts on one side or both, by id.
         abstains_more: whether the judge abstains from more items than before, beyond chance.
         is_one_judge: whether the same models judged all that a model read.
@@ -178,8 +176,6 @@ class ComparisonReport:
     categories: Sequence[PairStudy]
     flips: Sequence[Pair]
     lost: Sequence[LostScore]
-    only_first: Sequence[str]
-    only_second: Sequence[str]
     unscored: Mapping[str, str]
     abstains_more: bool
     is_one_judge: bool
@@ -224,8 +220,6 @@ class ComparisonReport:
             why = ", ".join(sorted({status for status in self.unscored.values() if status}))
             said = f"{len(self.unscored)} items have no score that counts on one side, and are left out of the means"
             remarks.append(f"{said}: {why}." if why else f"{said}.")
-        if left_out := len(self.only_first) + len(self.only_second):
-            remarks.append(f"{left_out} items are in one file only, and are left out.")
         return remarks
 
     @property
@@ -272,16 +266,15 @@ def first_rows(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]
 
 
 def report_of(paths: Sequence[Path], first: Scores, second: Scores, options: CompareOptions) -> ComparisonReport:
-    """Compares what both files have. Raises InputError when that is not all, or nothing."""
-    only_first, only_second = sorted(first.keys() - second.keys()), sorted(second.keys() - first.keys())
-    if (only_first or only_second) and not options.common:
+    """Compares two files. Raises InputError when they are not of the same items, or none has a score."""
+    if first.keys() != second.keys():
+        only = [len(one.keys() - other.keys()) for one, other in ((first, second), (second, first))]
         raise InputError(
-            f"{len(only_first)} items are only in {paths[0]}, {len(only_second)} only in {paths[1]}: "
-            "give --common to compare the others"
+            f"{only[0]} items are only in {paths[0]}, {only[1]} only in {paths[1]}: compare the same items"
         )
     pairs, lost, unscored = [], [], {}
-    common = [(item_id, first[item_id], second[item_id]) for item_id in sorted(first.keys() & second.keys())]
-    for item_id, one, other in common:
+    items = [(item_id, first[item_id], second[item_id]) for item_id in sorted(first)]
+    for item_id, one, other in items:
         category = one.category or other.category
         if one.score is not None and other.score is not None:
             pairs.append(Pair(item_id, category, one.score, other.score))
@@ -294,15 +287,13 @@ def report_of(paths: Sequence[Path], first: Scores, second: Scores, options: Com
         raise InputError(f"{paths[0]} and {paths[1]} have no item with two scores")
     categories = sorted({pair.category for pair in pairs} - {""})
     flips = [pair for pair in pairs if (pair.first < options.threshold) != (pair.second < options.threshold)]
-    before, after = ([sides[at].status == ABSTAINED for _, *sides in common] for at in (0, 1))
+    before, after = ([sides[at].status == ABSTAINED for _, *sides in items] for at in (0, 1))
     return ComparisonReport(
         options,
         study_pairs("", pairs, options.threshold) if pairs else None,
         [study_pairs(name, [one for one in pairs if one.category == name], options.threshold) for name in categories],
         sorted(flips, key=lambda pair: (pair.second - pair.first, pair.id)),
         sorted(lost, key=lambda one: (-one.first, one.id)),
-        only_first,
-        only_second,
         unscored,
         abstains_more=paired_difference(before, after).estimate.low > 0,
         is_one_judge=len(identities_of(first, second)) <= 1,
@@ -330,7 +321,7 @@ def study_pairs(category: str, pairs: Sequence[Pair], threshold: float) -> PairS
 def to_fields(report: ComparisonReport) -> dict[str, Any]:
     """Gives the report as plain data."""
     asked = ("framework", "metric", "policy", "threshold", "tolerance")
-    found = ("is_regression", "is_one_judge", "abstains_more", "only_first", "only_second")
+    found = ("is_regression", "is_one_judge", "abstains_more")
     return {
         **{name: getattr(report.options, name) for name in asked},
         **{name: getattr(report, name) for name in found},

@@ -137,7 +137,6 @@ class CompareOptions(ScoreOptions):
         Path | None, Option(metavar="FILE.json", help="Take score, policy and threshold from precis calibrate.")
     ] = None
     tolerance: Annotated[float, Option(min=0, max=10, metavar="POINTS", help="How far the mean score may fall.")] = 0.0
-    common: Annotated[bool, Option("--common", help="Leave out items that only one file has.")] = False
 
 
 @command(

@@ -18,13 +18,6 @@ class QuestionOptions:
     """What `precis assess` and `precis synthesize` ask; what is set stands above the file."""
 
     question: Annotated[str, Option("--question", "-q", metavar="TEXT", help="What to answer.")] = ""
-    mode: Annotated[Literal["explanation", "scoring"] | None, Option("--mode", help="Kind of answer.")] = None
-    choices: Annotated[
-        list[str] | None, Option("--choice", metavar="TEXT", help="An answer to choose from. Repeatable.")
-    ] = None
-    scope: Annotated[
-        list[str] | None, Option("--scope", metavar="NAME", help="Part it is about (default all). Repeatable.")
-    ] = None
     images: Annotated[
         list[Path] | None, Option("--image", "-i", metavar="FILE", help="PNG, JPEG or WebP. Repeatable.")
     ] = None
@@ -52,8 +45,8 @@ class SubjectOptions:
 
 @command(
     "precis synthesize evidence.json",
-    "precis synthesize evidence.json --scope car --image car.png --fail-under C",
-    'precis synthesize - -q "What is wrong?" --mode explanation --json < evidence.json',
+    "precis synthesize evidence.json --image car.png --fail-under C",
+    'precis synthesize - -q "How good is it?" --json < evidence.json',
     exits=exit_codes("the level is under --fail-under, or there is none", "nothing to answer from"),
 )
 async def synthesize(

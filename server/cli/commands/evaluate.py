@@ -64,7 +64,7 @@ async def evaluate(
 
     [bold]--report[/] writes one file that needs no network: each factor with its
     evidence, and of many items the 500 worst whole. Results of documents with a
-    "category" are broken down by it, here, on the terminal and in FILE.json.
+    "category" are broken down by it, here and on the terminal.
     """
     is_bulk = jsonl or file.suffix.lower() in MANY_ITEMS_SUFFIXES
     check_run(options, [file, *(summary or ())], is_bulk=is_bulk)

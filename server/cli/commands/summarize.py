@@ -247,7 +247,7 @@ async def submit(
 @command()
 async def list_(
     *,
-    most: Annotated[int, Option("--most", "-n", min=1, help="So many, the newest first.")] = 50,
+    most: Annotated[int, Option("--most", "-n", min=1, max=1_000, help="So many, the newest first.")] = 50,
     as_json: JsonOption = False,
     connection: Connection,
 ) -> None:

@@ -13,10 +13,11 @@ from precis.calls import get_summary
 from precis.errors import SummaryIncomplete
 from precis.v1 import summarize_pb2 as pb
 from precis.words import word_of
+from rich.console import Console
 
 from server.cli.commands.summarize import BudgetOptions, SummaryOptions, TargetOptions
 from server.cli.connection import CommandClient, open_client
-from server.cli.console import Grid, output_console, print_json, print_note, shown, to_json_document
+from server.cli.console import Grid, output_console, print_note, print_result, shown, to_json_document
 from server.cli.errors import CliError, InputError, NegativeAnswer
 from server.cli.files import read_text, result_file, to_json_fields
 from server.cli.options import Connection
@@ -27,7 +28,6 @@ from server.cli.summarize.view import ProgressView, ending, flawed, print_plan, 
 
 LAYER_FILES = ("overview.md", "summary.md", "extraction.md")
 _NAME_CHARS = 60
-_MOST_OF_A_PAGE = 1_000
 PLAN_TIMEOUT_S = 600.0  # without --timeout
 BEGIN_TWICE = RetryPolicy(max_attempts=2)
 """A stream that breaks is resumed as often as the client likes; a server that is not there is said to be so at once."""
@@ -202,21 +202,18 @@ async def submit_each(
 
 async def list_summaries(most: int, connection: Connection, *, as_json: bool) -> None:
     """Prints the newest summaries."""
-    entries: list[pb.SummaryEntry] = []
-    token = ""
     async with open_summaries(connection) as client:
-        while len(entries) < most and (token or not entries):
-            page = await client.list_summaries(min(most - len(entries), _MOST_OF_A_PAGE), token)
-            entries += page.summaries
-            token = page.next_page_token
-            if not token:
-                break
-    if as_json:
-        print_json(to_json_fields(pb.ListSummariesResponse(summaries=entries, next_page_token=token)))
-        return
-    times = [f"{one.created.ToDatetime():%Y-%m-%d %H:%M}" if one.HasField("created") else "-" for one in entries]
-    rows = [(one.summary_id, status_of(one), at, one.document_name) for one, at in zip(entries, times, strict=True)]
-    output_console().print(Grid(("id", "status", "asked for", "document"), rows, _NAME_CHARS).to_table())
+        page = await client.list_summaries(most)
+    print_result(page, to_json_fields, print_entries, as_json=as_json)
+
+
+def print_entries(console: Console, page: pb.ListSummariesResponse) -> None:
+    """Prints the table of summaries."""
+    rows = []
+    for one in page.summaries:
+        asked_for = f"{one.created.ToDatetime():%Y-%m-%d %H:%M}" if one.HasField("created") else "-"
+        rows.append((one.summary_id, status_of(one), asked_for, one.document_name))
+    console.print(Grid(("id", "status", "asked for", "document"), rows, _NAME_CHARS).to_table())
 
 
 def status_of(entry: pb.SummaryEntry) -> str:

@@ -21,8 +21,8 @@ REFUSED = {
     "evaluate none.json": "cannot read none.json",
     "assess": "nothing to assess: give --question, or FILE.json",
     "synthesize none.json": "cannot read none.json",
-    "assess one.json --mode explanation --fail-under B": "--mode explanation does not give",
-    "assess one.json --choice yes --choice no --fail-under B": "the answer is one of the choices",
+    "assess explain.json --fail-under B": "--fail-under needs a level, which an explanation does not give",
+    "assess choices.json --fail-under B": "the answer is one of the choices",
     "judge": "nothing to judge",
     "judge --source a.txt": "nothing to judge",
     "judge x.jsonl --source a.txt": "not both",
@@ -30,7 +30,6 @@ REFUSED = {
     "judge x.jsonl --resume": "--resume needs --output",
     "judge --source a --summary b --resume": "--resume is for",
     "judge --source a --summary b --engine ray": "--engine ray is for many items",
-    "judge --source a --summary b --report r.json": "--report FILE.json is for many items",
     "judge --source none --summary none": "cannot read none",
     "judge x.jsonl --output ./x.jsonl": "x.jsonl is named twice",
     "judge x.jsonl --output y --report y": "y is named twice",
@@ -77,6 +76,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder with a few files, and no server."""
     (tmp_path / "labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in THREE), encoding="utf-8")
     (tmp_path / "one.json").write_text('{"question": "How good?"}', encoding="utf-8")
+    (tmp_path / "explain.json").write_text('{"question": "Why?", "mode": "explanation"}', encoding="utf-8")
+    (tmp_path / "choices.json").write_text('{"question": "Is it?", "choices": ["yes", "no"]}', encoding="utf-8")
     (tmp_path / "one.txt").write_text("The pump holds 40 bar.", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PRECIS_ADDRESS", f"127.0.0.1:{unused_port()}")

@@ -46,9 +46,8 @@ def compared(
     *,
     category: str = "",
     tolerance: float = 0.0,
-    is_common: bool = False,
 ) -> ComparisonReport:
-    options = CompareOptions(tolerance=tolerance, common=is_common)
+    options = CompareOptions(tolerance=tolerance)
     return report_of(PATHS, scores(before, category), scores(after, category), options)
 
 
@@ -81,13 +80,9 @@ def test_a_regression_is_a_fall_that_is_sure_to_exceed_the_tolerance() -> None:
     assert not compared(before, mixed).is_regression
 
 
-def test_items_of_one_file_alone_are_refused_or_left_out() -> None:
-    with pytest.raises(InputError, match=r"1 items are only in a.jsonl, 0 only in b.jsonl: give --common"):
+def test_items_of_one_file_alone_are_refused() -> None:
+    with pytest.raises(InputError, match=r"1 items are only in a.jsonl, 0 only in b.jsonl: compare the same items"):
         compared([1, 2], [1])
-    found = compared([1, 2], [1], is_common=True)
-    assert found.whole is not None
-    assert (found.whole.count, found.categories, found.only_first) == (1, [], ["item 01"])
-    assert "1 items are in one file only" in printed(found)
     with pytest.raises(InputError, match="no item with two scores"):
         compared([None], [3])
 
