@@ -82,7 +82,7 @@ def describe(error: common_pb2.ItemError) -> str:
     return ": ".join(filter(None, (code, error.field, error.message)))
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Tally(ABC, Generic[I, R]):
     """Collects a few numbers of each item. Texts and evidence are kept of the worst alone, and only for a page.
 
@@ -104,17 +104,17 @@ class Tally(ABC, Generic[I, R]):
     noun: ClassVar[str]  # for one result
     template: ClassVar[str]
     script: ClassVar[str]
-    keeps_page: bool = field(default=False, kw_only=True)
-    failed: FailedItems = field(default_factory=FailedItems, kw_only=True)
-    done_count: int = field(default=0, kw_only=True)
-    kept_count: int = field(default=0, kw_only=True)
-    headlines: dict[str, list[float]] = field(default_factory=dict, kw_only=True)
-    faults: list[tuple[str, str]] = field(default_factory=list, kw_only=True)
-    fault_count: int = field(default=0, kw_only=True)
-    worst: list[ItemRow] = field(default_factory=list, kw_only=True)
-    rows: list[ItemRow] = field(default_factory=list, kw_only=True)
-    whole: list[tuple[float, Any]] = field(default_factory=list, kw_only=True)
-    whole_limit: int = field(default=WHOLE_ITEMS, kw_only=True)
+    keeps_page: bool = False
+    failed: FailedItems = field(default_factory=FailedItems)
+    done_count: int = 0
+    kept_count: int = 0
+    headlines: dict[str, list[float]] = field(default_factory=dict)
+    faults: list[tuple[str, str]] = field(default_factory=list)
+    fault_count: int = 0
+    worst: list[ItemRow] = field(default_factory=list)
+    rows: list[ItemRow] = field(default_factory=list)
+    whole: list[tuple[float, Any]] = field(default_factory=list)
+    whole_limit: int = WHOLE_ITEMS
 
     def add(self, answer: Answer[I, R]) -> None:
         """Takes one answer in."""
@@ -124,7 +124,7 @@ class Tally(ABC, Generic[I, R]):
             return
         self.done_count += 1
         self.kept_count += answer.is_kept
-        row = self.take(answer)
+        row = self.take(answer.item, answer.result, is_kept=answer.is_kept)
         insort(self.worst, row, key=lambda one: -one.badness)
         del self.worst[SHOWN_ITEMS:]
         category = row.category or NO_CATEGORY
@@ -133,16 +133,16 @@ class Tally(ABC, Generic[I, R]):
         self.headlines.setdefault(category, []).extend([] if row.headline is None else [row.headline])
         if self.keeps_page:
             self.rows.append(row)
-            insort(self.whole, (row.badness, self.whole_item(answer)), key=lambda one: -one[0])
+            insort(self.whole, (row.badness, self.whole_item(answer.item, answer.result)), key=lambda one: -one[0])
             del self.whole[self.whole_limit :]
 
     @abstractmethod
-    def take(self, answer: Answer[I, R], /) -> ItemRow:
-        """Takes in an answer that has a result; returns its row."""
+    def take(self, item: I, result: R, /, *, is_kept: bool) -> ItemRow:
+        """Takes in a result; returns its row."""
 
-    def whole_item(self, answer: Answer[I, R], /) -> Any:  # noqa: ANN401 - the template's
+    @abstractmethod
+    def whole_item(self, item: I, result: R, /) -> Any:  # noqa: ANN401 - the template's
         """Returns what a page shows of an item."""
-        return answer
 
     @abstractmethod
     def scores_by_name(self) -> list[tuple[str, list[float]]]:

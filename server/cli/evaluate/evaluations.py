@@ -20,7 +20,7 @@ from server.cli.evaluate.table import COMPONENTS, VALID_STATUSES, hard_fail_rule
 from server.cli.files import naming, parse_message, parse_object, read_text
 from server.cli.options import Connection, RunOptions
 from server.cli.page.marks import Mark, MarkedText, Role, cut
-from server.cli.results import Answer, Work
+from server.cli.results import Work
 from server.cli.tally import ItemRow, Tally, plain_histogram
 
 REQUEST_FIELDS = {"datum", "generated", "candidates", "options"}
@@ -201,10 +201,8 @@ class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
         """See Tally."""
         return f"loss over {self.fail_over}"
 
-    def take(self, answer: Answer[Candidate, pb.EvaluateResponse]) -> ItemRow:
+    def take(self, item: Candidate, response: pb.EvaluateResponse, /, *, is_kept: bool) -> ItemRow:
         """See Tally."""
-        item, response = answer.item, answer.result
-        assert item is not None and response is not None, "see Tally.add"  # noqa: S101, PT018 - our own bug if not
         loss, rule = response.loss, hard_fail_rule(response)
         scores = [score_of(response, name) for name in COMPONENTS]
         self.losses.append(loss)
@@ -216,10 +214,8 @@ class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
         cells = [(f"{loss:.3f}", "high-cell"), *((page_number(score), "") for score in scores), (rule, "")]
         return ItemRow(item.id, item.category, loss, loss, [rule] if rule else [], cells)
 
-    def whole_item(self, answer: Answer[Candidate, pb.EvaluateResponse]) -> EvaluatedItem:
+    def whole_item(self, item: Candidate, response: pb.EvaluateResponse, /) -> EvaluatedItem:
         """Keeps what a page shows: not the document, which may be a book."""
-        item, response = answer.item, answer.result
-        assert item is not None and response is not None, "see Tally.add"  # noqa: S101, PT018 - our own bug if not
         request = pb.EvaluateRequest(generated=item.request.generated)
         request.datum.summary.CopyFrom(item.request.datum.summary)
         return EvaluatedItem(item.id, request, response)

@@ -171,13 +171,11 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
     models: set[tuple[str, ...]] = field(default_factory=set)
     usage: common_pb2.LlmUsage = field(default_factory=common_pb2.LlmUsage)
 
-    def take(self, answer: JudgeAnswer) -> JudgeRow:
+    def take(self, item: Item, result: pb.JudgeResult, /, *, is_kept: bool) -> JudgeRow:
         """See Tally."""
-        item, result = answer.item, answer.result
-        assert item is not None and result is not None, "see Tally.add"  # noqa: S101, PT018 - our own bug if not
         if not names.is_unread(result):
             self.models.add(tuple(model.sha256 for model in result.models))
-        if not answer.is_kept:
+        if not is_kept:
             names.add(self.usage, result.language_model_usage)
         breaches = names.breaches_of(result, self.floors)
         row = row_of(item, result, is_breached=bool(breaches))
@@ -192,6 +190,10 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
         self.faulty_count += bool(row.verdict.unsupported_count)
         self._add_scores(result)
         return row
+
+    def whole_item(self, item: Item, result: pb.JudgeResult, /) -> JudgeAnswer:
+        """See Tally."""
+        return JudgeAnswer(item.id, item, result, None, "")
 
     def _add_scores(self, result: pb.JudgeResult) -> None:
         for key, metric in names.metrics_of(result):
