@@ -10,12 +10,11 @@ from rich.console import Console
 from rich.text import Text
 
 from pipeline.agreement.bootstrap import CONFIDENCE, Difference, paired_difference
-from server.cli.agreement.labels import read_named_rows
 from server.cli.commands.agreement import CompareOptions
 from server.cli.commands.judge import BEST_SCORE, ScoreKind
 from server.cli.console import SHOWN_ITEMS, Grid, note_files, print_result, shown
 from server.cli.errors import InputError, NegativeAnswer
-from server.cli.files import naming, parse_message, to_id, write_result
+from server.cli.files import naming, parse_message, read_named_rows, to_id, write_result
 from server.cli.judge.calibration import Identity, find_metric, identity_of, read_calibration, score_of
 from server.cli.judge.names import status_name
 from server.cli.page.render import render_page

@@ -20,7 +20,7 @@ from server.cli.connection import CommandClient
 from server.cli.console import page_number
 from server.cli.documents.read import document_name, read_document_text
 from server.cli.errors import InputError
-from server.cli.files import STDIN
+from server.cli.files import STDIN, text_of
 from server.cli.judge import names
 from server.cli.judge.calibration import Calibration, read_calibration
 from server.cli.judge.names import ClaimVerdict, MetricKey, verdict_of
@@ -60,17 +60,6 @@ def to_item(fields: dict[str, Any], place: str) -> Item:
     category = fields.get("category")
     named = {**fields, "id": str(fields.get("id", place)), "category": category if isinstance(category, str) else ""}
     return Item(*(text_of(named, name) for name in ("id", "source", "summary", "category")))
-
-
-def text_of(fields: dict[str, Any], name: str) -> str:
-    """Returns a text that must be there. Raises InputError."""
-    value = fields.get(name)
-    if not isinstance(value, str):
-        found = type(value).__name__ if name in fields else "nothing"
-        raise InputError(f"{name}: expected a text, got {found}")
-    if any("\ud800" <= char <= "\udfff" for char in value):  # JSON can write half a character; nothing can send it
-        raise InputError(f"{name}: not Unicode: a lone surrogate")
-    return value
 
 
 def to_work(

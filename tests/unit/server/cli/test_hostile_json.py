@@ -9,8 +9,8 @@ import pytest
 from precis.v1 import judge_pb2 as pb
 from precis.v1 import synthesis_pb2
 
+from server.cli.agreement.calibrate import read_labels
 from server.cli.agreement.compare import read_scores
-from server.cli.agreement.labels import read_labels
 from server.cli.assessments import asking
 from server.cli.commands.agreement import Scale
 from server.cli.commands.assess import QuestionOptions

@@ -14,11 +14,11 @@ from rich.console import Console
 from server.cli.agreement.calibrate import (
     CalibrationReport,
     JudgedRows,
+    LabelRow,
     print_calibration,
     render_calibration,
     to_fields,
 )
-from server.cli.agreement.labels import LabelRow
 from server.cli.commands.agreement import CalibrateOptions
 from server.cli.errors import CliError, InputError
 from server.cli.judge.judgements import Item, JudgeAnswer
