@@ -6,18 +6,17 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic
+from typing import Any
 
 from google.rpc import code_pb2
 from precis import errors
 from precis.v1 import common_pb2
-from rich.console import Console
 
 from server.cli.connection import CommandClient, open_client, server_errors, to_cli_error
 from server.cli.console import note_files, output_console, print_json, print_note, to_json_document
 from server.cli.errors import CliError, InputError
 from server.cli.files import STDIN, decode, feed, parse_object, read_lines, result_file
-from server.cli.options import Connection, RunOptions, is_overview
+from server.cli.options import Connection, RunOptions
 from server.cli.parquet import PARQUET, count_rows, read_parquet
 from server.cli.progress import Progress, State
 from server.cli.results import Answer, EarlierResults, I, R, Work, earlier_results, to_answer
@@ -33,15 +32,8 @@ class BadItem:
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
-class Items(Generic[I]):
-    """Items as they are read. `count` is None when they cannot be counted before."""
-
-    found: Iterator[I | BadItem]
-    count: int | None
-
-    def __iter__(self) -> Iterator[I | BadItem]:
-        return self.found
+Items = tuple[Iterator[I | BadItem], int | None]
+"""Items as they are read, and how many there are; None when they cannot be counted before."""
 
 
 def read_json_lines(path: Path, parse: Callable[[dict[str, Any], str], I]) -> Items[I]:
@@ -65,18 +57,12 @@ def read_json_lines(path: Path, parse: Callable[[dict[str, Any], str], I]) -> It
                 yield BadItem(place, error.message)
 
     if is_parquet:
-        return Items(found(), count_rows(path))
-    return Items(found(), None if path == STDIN else sum(1 for _ in read_lines(path)))
+        return found(), count_rows(path)
+    return found(), None if path == STDIN else sum(1 for _ in read_lines(path))
 
 
 async def run_few(
-    work: Work[I, R],
-    items: Sequence[I],
-    connection: Connection,
-    options: RunOptions,
-    *,
-    tally: Tally[I, R],
-    show: Callable[[Console, Sequence[tuple[str, R]]], None],
+    work: Work[I, R], items: Sequence[I], connection: Connection, options: RunOptions, tally: Tally[I, R]
 ) -> None:
     """Works on a few items at once, writes what is asked for, shows the results in their order. Raises CliError."""
     tally.keeps_page = options.report is not None
@@ -92,7 +78,8 @@ async def run_few(
     if options.as_json:
         print_json({"results": fields})
     else:
-        show(output_console(), [(item.id, result) for item, result in zip(items, results, strict=True)])
+        named = [(item.id, result) for item, result in zip(items, results, strict=True)]
+        tally.show(output_console(), named, is_brief=options.is_brief)
     note_files(report=options.report)
     tally.check()
 
@@ -116,14 +103,14 @@ async def send_all(work: Work[I, R], items: Sequence[I], connection: Connection,
 
 
 async def run_many(
-    work: Work[I, R], items: Items[I], connection: Connection, options: RunOptions, *, tally: Tally[I, R]
+    work: Work[I, R], items: Items[I], connection: Connection, options: RunOptions, tally: Tally[I, R]
 ) -> None:
     """Works on many items, writes what is asked for, shows what they amount to. Raises CliError."""
-    tally.keeps_page = options.report is not None and not is_overview(options.report)
+    tally.keeps_page = options.report is not None
     with result_file(options.report) as page:
         await run_bulk(work, items, connection, options, tally.add)
         if page is not None:
-            page.write(tally.render() if tally.keeps_page else tally.to_json())
+            page.write(tally.render())
     if not options.as_json:
         tally.print(output_console())
     note_files(report=options.report)
@@ -136,7 +123,7 @@ async def run_bulk(
     """Works on many items; writes each answer, and hands it to `take`. Raises CliError when no other can be had."""
     done = failed = 0
     with earlier_results(options, work) as earlier, result_file(options.output) as output, Progress() as progress:
-        progress.update(State(work.verb, 0, items.count))
+        progress.update(State(work.verb, 0, items[1]))
         try:
             async with aclosing(answers(work, items, connection, options, earlier)) as found:
                 async for answer in found:
@@ -147,7 +134,7 @@ async def run_bulk(
                             file.flush()  # another program may be following it
                     done += 1
                     failed += answer.error is not None
-                    progress.update(State(work.verb, done, items.count))
+                    progress.update(State(work.verb, done, items[1]))
         except (CliError, asyncio.CancelledError):  # the latter is Ctrl+C
             if options.output is not None and done > failed:
                 print_note(f"{done - failed} items are done. To go on: the same command with --resume")
@@ -179,7 +166,7 @@ async def answers(
         workers = open_cluster(options)
     async with (
         workers as client,
-        aclosing(feed(iter(items))) as read,
+        aclosing(feed(items[0])) as read,
         aclosing(map_concurrently(read, answer, limit=options.concurrency * client.width)) as finished,
     ):
         async for one in finished:

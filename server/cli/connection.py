@@ -1,6 +1,5 @@
 """How a command reaches the server: the client, and every error of it as one line."""
 
-import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import TypeVar
@@ -23,6 +22,9 @@ INPUT_ERRORS = (
     errors.Unauthenticated,
 )
 RETRY_ERRORS = (errors.Unavailable, errors.Overloaded, errors.DeadlineExceeded, errors.Aborted)
+
+ONCE = RetryPolicy(max_attempts=1)
+"""For what measures a server: a retry would hide a refusal in a longer wait."""
 
 T = TypeVar("T")
 
@@ -93,13 +95,14 @@ def new_client(connection: Connection, timeout_s: float, retry: RetryPolicy = DE
         raise InputError(f"--api-key-file {connection.api_key_file}: {error}") from error
 
 
-HOST_AND_PORT = re.compile(r"([^:/]+|\[[^\]]+\]):\d+")
 OTHER_NAMES = ("unix:", "unix-abstract:", "vsock:", "dns:", "ipv4:", "ipv6:", "xds:")  # that gRPC resolves
 
 
 def check_address(address: str) -> None:
     """Raises InputError for an address that can only be a slip; gRPC would look for a host of that name."""
-    if address.startswith(OTHER_NAMES) or HOST_AND_PORT.fullmatch(address):
+    host, _, port = address.rpartition(":")
+    is_name = (host.startswith("[") and host.endswith("]")) or (host and not set(host) & set(":/"))
+    if address.startswith(OTHER_NAMES) or (is_name and port.isdecimal()):
         return
     slip = f"has {address.partition('://')[0]}:// in front" if "://" in address else "names no port"
     raise InputError(f"--address {address} {slip}: write HOST:PORT, for example 127.0.0.1:50051")

@@ -7,15 +7,17 @@ Rich leaves out colours by itself when the stream is not a terminal.
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeVar
 
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+
+T = TypeVar("T")
 
 PIPED_WIDTH = 120  # columns; rich would assume 80 and cut the evidence of a table that goes to a file
 SHOWN_ITEMS = 10  # of the worst, of the failed, of any list whose rest is counted
@@ -128,6 +130,16 @@ def to_json_document(fields: Any) -> str:  # noqa: ANN401 - plain data
 def print_json(fields: Any) -> None:  # noqa: ANN401 - plain data
     """Writes plain data on stdout."""
     sys.stdout.write(to_json_document(fields))
+
+
+def print_result(
+    result: T, to_fields: Callable[[T], Any], show: Callable[[Console, T], None], *, as_json: bool
+) -> None:
+    """Writes a result on stdout: as JSON, or as tables for people."""
+    if as_json:
+        print_json(to_fields(result))
+    else:
+        show(output_console(), result)
 
 
 def print_error(message: str) -> None:

@@ -23,6 +23,8 @@ from server.cli.parquet import PARQUET, write_parquet
 
 STDIN = Path("-")
 MAX_DEPTH = 100  # of JSON: what walks or shows deeper values may end in a RecursionError
+MAX_ROWS, MAX_CATEGORIES = 20_000, 100  # of a file that is held whole
+MAX_LINE_BYTES = 64 << 20  # of a row in it
 MAX_DIGITS = 308  # of an integer in JSON: with more, float() and int() raise errors of their own
 
 
@@ -122,6 +124,36 @@ def read_rows(path: Path, parse: Callable[[dict[str, Any], str], T], *, max_line
     if not rows:
         raise InputError(f"{path} holds no rows")
     return rows
+
+
+def read_named_rows(path: Path, parse: Callable[[dict[str, Any], str], T]) -> list[T]:
+    """Reads a row from every line, each with an id of its own. Raises InputError that names line and field."""
+    places: dict[str, str] = {}
+    categories: set[str] = set()
+
+    def parse_named(fields: dict[str, Any], place: str) -> T:
+        row_id = str(fields.get("id", place))
+        if places.setdefault(row_id, place) != place:
+            raise InputError(f"id: the same as in {places[row_id]}; every row needs its own")
+        categories.add(text_of(fields, "category") if fields.get("category") is not None else "")
+        if len(places) > MAX_ROWS:
+            raise InputError(f"more than {MAX_ROWS:,} rows: split the file")
+        if len(categories) > MAX_CATEGORIES:
+            raise InputError(f"category: more than {MAX_CATEGORIES} different ones")
+        return parse(fields, place)
+
+    return read_rows(path, parse_named, max_line_bytes=MAX_LINE_BYTES)
+
+
+def text_of(fields: dict[str, Any], name: str) -> str:
+    """Returns a text that must be there. Raises InputError."""
+    value = fields.get(name)
+    if not isinstance(value, str):
+        found = type(value).__name__ if name in fields else "nothing"
+        raise InputError(f"{name}: expected a text, got {found}")
+    if any("\ud800" <= char <= "\udfff" for char in value):  # JSON can write half a character; nothing can send it
+        raise InputError(f"{name}: not Unicode: a lone surrogate")
+    return value
 
 
 def open_bytes(path: Path) -> BinaryIO:

@@ -7,19 +7,19 @@ import os
 import platform
 import sys
 import traceback
-from importlib import metadata
 from typing import Annotated, NoReturn
 
 import typer
 from typer import Option
 
-from server.cli.commands import models, summaries
+from server.cli.commands import models
 from server.cli.commands.agreement import calibrate, compare
 from server.cli.commands.assess import assess, synthesize
 from server.cli.commands.evaluate import evaluate, gold, target
 from server.cli.commands.judge import judge
 from server.cli.commands.probe import contract, embed, entail, health, load
 from server.cli.commands.serve import serve, settings, ui
+from server.cli.commands.summarize import app as summaries
 from server.cli.commands.summarize import summarize
 from server.cli.console import print_error
 from server.cli.errors import FAULT, INTERRUPTED, CliError
@@ -64,6 +64,8 @@ def print_version(is_asked: bool) -> None:  # noqa: FBT001 - typer passes the op
 
 def version_of(distribution: str) -> str:
     """Returns the version of an installed distribution; empty when it is not."""
+    from importlib import metadata
+
     try:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
@@ -87,7 +89,7 @@ COMMANDS = (
 for command in COMMANDS:
     app.command()(command)
 app.add_typer(models.app, name="models")
-app.add_typer(summaries.app, name="summaries")
+app.add_typer(summaries, name="summaries")
 
 
 def main() -> NoReturn:

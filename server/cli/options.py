@@ -17,9 +17,6 @@ DEFAULT_ADDRESS = "127.0.0.1:50051"
 JsonOption = Annotated[bool, Option("--json", help="Print JSON instead of tables.")]
 TimeoutOption = Annotated[float, Option("--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait.")]
 NoLanguageModelOption = Annotated[bool, Option("--no-llm", help="Do not ask the server's language model.")]
-OutputOption = Annotated[
-    Path | None, Option("--output", "-o", metavar="FILE", help="Write here, not on stdout: JSON if it ends in .json.")
-]
 ReportOption = Annotated[Path | None, Option("--report", metavar="FILE.html", help="Write a page for people.")]
 ConcurrencyOption = Annotated[int, Option("--concurrency", min=1, max=256, help="Items in work at once.")]
 ItemTimeoutOption = Annotated[
@@ -60,7 +57,7 @@ class RunOptions:
     ] = None
     report: Annotated[
         Path | None,
-        Option("--report", metavar="FILE.html", help="Write a page with all evidence; an overview if FILE.json."),
+        Option("--report", metavar="FILE.html", help="Write a page with all evidence."),
     ] = None
     resume: Annotated[bool, Option("--resume", help="Keep what --output holds for the same items; do the rest.")] = (
         False
@@ -85,16 +82,9 @@ def check_run(options: RunOptions, inputs: Sequence[Path], *outputs: Path | None
         raise InputError("--engine ray is for many items, in JSON Lines, Parquet or a directory")
     if options.output is not None and options.output.suffix == PARQUET and not is_bulk:
         raise InputError("results are Parquet for many items only: name FILE.json")
-    if options.report is not None and is_overview(options.report) and not is_bulk:
-        raise InputError("--report FILE.json is for many items: --output FILE.json has all about a few")
     if options.resume and options.output is None:
         raise InputError("--resume needs --output: it goes on with the results there")
     check_outputs(inputs, options.output, options.report, *outputs)
-
-
-def is_overview(report: Path) -> bool:
-    """Tells whether a report is for programs: the overview of many items as JSON and not a page."""
-    return report.suffix.lower() == ".json"
 
 
 def check_outputs(inputs: Sequence[Path], *outputs: Path | None) -> None:
@@ -119,17 +109,17 @@ def exit_codes(no: str = "", other: str = "") -> str:
     return f"0 done; {one}2 the input has to change; {rest}"
 
 
-def command(*examples: str, exits: str = "") -> Callable[[Callable[..., None]], Callable[..., None]]:
+def command(*examples: str, exits: str = "") -> Callable[[Callable[..., object]], Callable[..., None]]:
     """Makes a command of a function: its help ends with examples and exit codes, its groups of options are taken apart.
 
-    A parameter whose type is a dataclass is such a group: each of its fields becomes an option.
+    A parameter whose type is a dataclass is such a group: each of its fields becomes an option. A coroutine is run.
 
     Args:
         examples: command lines.
         exits: what the exit codes mean; empty: they are not told.
     """
 
-    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+    def decorate(function: Callable[..., object]) -> Callable[..., None]:
         hints = get_type_hints(function, include_extras=True)
         parameters = [
             one.replace(annotation=hints[one.name]) for one in inspect.signature(function).parameters.values()
@@ -140,7 +130,11 @@ def command(*examples: str, exits: str = "") -> Callable[[Callable[..., None]], 
         def run(**values: Any) -> None:  # noqa: ANN401 - whatever typer has parsed
             for name, group in groups.items():
                 values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
-            function(**values)
+            ended = function(**values)
+            if inspect.iscoroutine(ended):
+                import asyncio
+
+                asyncio.run(ended)
 
         expanded = [option for parameter in parameters for option in _expand(parameter)]
         run.__signature__ = inspect.Signature(expanded)  # type: ignore[attr-defined] # typer reads it
@@ -163,93 +157,3 @@ def _expand(parameter: inspect.Parameter) -> Iterator[inspect.Parameter]:
         yield inspect.Parameter(
             field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
         )
-
-
-@dataclass(frozen=True)
-class EndpointOptions:
-    """An OpenAI-compatible endpoint named on the command line; `key_file` is None for one without a key."""
-
-    url: str
-    model: str
-    key_file: Path | None = None
-
-
-@dataclass(frozen=True)
-class SummaryOptions:
-    """What a summary shall be, and how it is written; what is not set is left to the server."""
-
-    words: Annotated[
-        int | None, Option("--words", min=1, help="Length in words, held within a tenth; a miss is said.")
-    ] = None
-    tokens: Annotated[int | None, Option("--tokens", min=1, help="Length in tokens of the writer.")] = None
-    share: Annotated[
-        float | None, Option("--share", min=0, max=1, help="Length as a share of the document's: 0.1 is a tenth.")
-    ] = None
-    detail: Annotated[
-        Literal["schedule", "full"] | None,
-        Option("--detail", help="Length by rule: of the evaluation's schedule (default), or all that can be kept."),
-    ] = None
-    focus: Annotated[
-        str, Option("--focus", metavar="TEXT", help="Subject or question that comes first, 500 characters.")
-    ] = ""
-    form: Annotated[
-        Literal["markdown", "prose", "bullets"] | None, Option("--form", help="How it is written (default markdown).")
-    ] = None
-    language: Annotated[
-        str, Option("--language", metavar="NAME", help="Language of the summary; needs a language model.")
-    ] = ""
-    instructions: Annotated[
-        str, Option("--instructions", metavar="TEXT", help="Wishes of your own; needs a language model.")
-    ] = ""
-    json_schema: Annotated[
-        Path | None,
-        Option("--json-schema", metavar="FILE", help="Write JSON that fits this schema; needs a language model."),
-    ] = None
-    audience: Annotated[Literal["technical", "operator"], Option("--type", help="Whom the summary is for.")] = (
-        "technical"
-    )
-    iterations: Annotated[
-        int | None, Option(min=1, max=5, help="Runs before a critic's FAIL is accepted (default 2).")
-    ] = None
-
-
-@dataclass(frozen=True)
-class BudgetOptions:
-    """What all runs of a summary may take of the language model together."""
-
-    max_calls: Annotated[
-        int | None, Option("--max-calls", min=1, help="Most calls of the language model, over all runs.")
-    ] = None
-    max_tokens: Annotated[
-        int | None, Option("--max-tokens", min=1, help="Most tokens that it reads and writes, likewise.")
-    ] = None
-    max_cost: Annotated[
-        float | None, Option("--max-cost", min=0.000001, help="Most money, at the server's prices, likewise.")
-    ] = None
-
-
-@dataclass(frozen=True)
-class TargetOptions:
-    """Where a summary goes, and what is checked about it."""
-
-    output: OutputOption = None
-    layers: Annotated[
-        Path | None,
-        Option("--layers", metavar="DIR", help="Also write overview, sections, summary and extraction here."),
-    ] = None
-    as_json: Annotated[bool, Option("--json", help="Give JSON with all measurements, not Markdown.")] = False
-    report: Annotated[
-        Path | None,
-        Option("--report", metavar="FILE.html", help="Write a page: summary and source, sentence by sentence."),
-    ] = None
-    cite_pages: Annotated[
-        bool, Option("--cite-pages", help="Write the page of its source behind what is cited, in brackets.")
-    ] = False
-    fail_flawed: Annotated[
-        bool, Option("--fail-flawed", help="Exit code 1 if the checks still find faults in a summary that is done.")
-    ] = False
-
-    @property
-    def is_json(self) -> bool:
-        """Whether all measurements are written."""
-        return self.as_json or (self.output is not None and self.output.suffix.lower() == ".json")

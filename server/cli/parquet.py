@@ -12,7 +12,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import needs_extra
 from server.cli.errors import InputError
 
 PARQUET = ".parquet"
@@ -86,4 +85,6 @@ def _pyarrow(path: Path) -> Any:  # noqa: ANN401 - of an extra, without types
         importlib.import_module("pyarrow.parquet")
         return importlib.import_module("pyarrow")
     except ImportError as error:
+        from pipeline.errors import needs_extra
+
         raise InputError(f"{path}: Parquet {needs_extra('ray')}") from error

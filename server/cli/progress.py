@@ -6,19 +6,17 @@ A command that ends sooner prints no line.
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Self
 
-from rich.console import RenderableType
 from rich.progress import BarColumn, TaskID, TextColumn
 from rich.progress import Progress as Bars
 
-from server.cli.console import error_console, plain, print_note, shown
+from server.cli.console import error_console, plain, print_note
 
 INTERVAL_S = 10.0
-_QUIET_S = 30.0  # after which a wait is told
 MEBIBYTE = 1 << 20
 
 
@@ -33,7 +31,6 @@ class State:
         unit: of the parts; "" for items.
         details: what else is worth knowing.
         eta_s: estimate of the rest; None: by the share that is done.
-        awaited: what is waited for when nothing happens for long, for example "the language model"; empty: not told.
     """
 
     what: str
@@ -42,7 +39,6 @@ class State:
     unit: str = ""
     details: str = ""
     eta_s: float | None = None
-    awaited: str = ""
 
     def count(self) -> str:
         """Returns for example "12/40 calls", or "3.1/80.0 MiB"; empty when nothing can be said."""
@@ -59,11 +55,6 @@ class State:
             seconds = elapsed_s / self.done * (self.total - self.done)
         return f"{clock_time(seconds)} left" if seconds is not None and round(seconds) > 0 else ""
 
-    def wait(self, quiet_s: float) -> str:
-        """Says what is waited for, and since when; empty as long as that is not worth telling."""
-        is_long = self.awaited and quiet_s >= _QUIET_S
-        return f"waiting for {self.awaited}, no step for {clock_time(quiet_s)}" if is_long else ""
-
 
 def clock_time(seconds: float) -> str:
     """Returns for example "0:01:15"."""
@@ -74,17 +65,6 @@ def is_live() -> bool:
     """Tells whether bars are drawn: stderr is a terminal that can."""
     console = error_console()
     return console.is_terminal and sys.stderr.isatty() and not console.is_dumb_terminal
-
-
-class _Bars(Bars):
-    """Bars, and below them what is waited for."""
-
-    wait: Callable[[], str] = staticmethod(str)
-
-    def get_renderables(self) -> Iterable[RenderableType]:
-        yield from super().get_renderables()
-        if words := self.wait():
-            yield shown(words, style="dim")
 
 
 class Progress:
@@ -99,8 +79,8 @@ class Progress:
         self.is_drawn = is_live()
         self._clock = clock
         self._state: State | None = None
-        self._start_s = self._stated_s = self._moved_s = clock()
-        self._bars = _Bars(
+        self._start_s = self._stated_s = clock()
+        self._bars = Bars(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             TextColumn("{task.fields[rest]}", markup=False),
@@ -108,7 +88,6 @@ class Progress:
             transient=not is_kept,
             disable=not self.is_drawn,
         )
-        self._bars.wait = self._wait
         self._bar: TaskID | None = None
         self._has_printed = False
         self._is_over = threading.Event()
@@ -137,7 +116,7 @@ class Progress:
     def update(self, state: State) -> None:
         """Takes in how far the work is."""
         self._state = state
-        self._stated_s = self._moved_s = self._clock()
+        self._stated_s = self._clock()
         if not self.is_drawn:
             return
         if self._bar is None:
@@ -145,24 +124,17 @@ class Progress:
         rest = "  ".join(filter(None, (state.count(), state.details, state.left(self._elapsed_s()))))
         self._bars.update(self._bar, description=plain(state.what), completed=state.done, total=state.total, rest=rest)
 
-    def touch(self) -> None:
-        """Notes that something has happened."""
-        self._moved_s = self._clock()
-
     def print_line(self) -> None:
         """Prints what is being done, how much of it is, the time since it began, and the time that is left."""
         state, elapsed_s = self._state, self._elapsed_s()
         if state is not None:
             self._has_printed = True
             left = state.left(elapsed_s, self._clock() - self._stated_s)
-            rest = (state.count(), state.details, f"{clock_time(elapsed_s)} elapsed", left, self._wait())
+            rest = (state.count(), state.details, f"{clock_time(elapsed_s)} elapsed", left)
             print_note(f"{state.what}: {', '.join(filter(None, rest))}")
 
     def _elapsed_s(self) -> float:
         return self._clock() - self._start_s
-
-    def _wait(self) -> str:
-        return self._state.wait(self._clock() - self._moved_s) if self._state else ""
 
     def _print_lines(self) -> None:
         while not self._is_over.wait(INTERVAL_S):

@@ -7,7 +7,7 @@ import statistics
 from abc import ABC, abstractmethod
 from bisect import insort
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic
 
@@ -15,7 +15,7 @@ from google.rpc import code_pb2
 from precis.v1 import common_pb2
 from rich.console import Console
 
-from server.cli.console import SHOWN_ITEMS, Grid, number, shown, to_json_document
+from server.cli.console import SHOWN_ITEMS, Grid, number, shown
 from server.cli.errors import CliError, NegativeAnswer
 from server.cli.page.render import render_page
 from server.cli.results import Answer, I, R
@@ -82,7 +82,7 @@ def describe(error: common_pb2.ItemError) -> str:
     return ": ".join(filter(None, (code, error.field, error.message)))
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Tally(ABC, Generic[I, R]):
     """Collects a few numbers of each item. Texts and evidence are kept of the worst alone, and only for a page.
 
@@ -104,18 +104,17 @@ class Tally(ABC, Generic[I, R]):
     noun: ClassVar[str]  # for one result
     template: ClassVar[str]
     script: ClassVar[str]
-    words: ClassVar[Mapping[str, object]] = {}  # what the macros of the template know
-    keeps_page: bool = field(default=False, kw_only=True)
-    failed: FailedItems = field(default_factory=FailedItems, kw_only=True)
-    done_count: int = field(default=0, kw_only=True)
-    kept_count: int = field(default=0, kw_only=True)
-    headlines: dict[str, list[float]] = field(default_factory=dict, kw_only=True)
-    faults: list[tuple[str, str]] = field(default_factory=list, kw_only=True)
-    fault_count: int = field(default=0, kw_only=True)
-    worst: list[ItemRow] = field(default_factory=list, kw_only=True)
-    rows: list[ItemRow] = field(default_factory=list, kw_only=True)
-    whole: list[tuple[float, Any]] = field(default_factory=list, kw_only=True)
-    whole_limit: int = field(default=WHOLE_ITEMS, kw_only=True)
+    keeps_page: bool = False
+    failed: FailedItems = field(default_factory=FailedItems)
+    done_count: int = 0
+    kept_count: int = 0
+    headlines: dict[str, list[float]] = field(default_factory=dict)
+    faults: list[tuple[str, str]] = field(default_factory=list)
+    fault_count: int = 0
+    worst: list[ItemRow] = field(default_factory=list)
+    rows: list[ItemRow] = field(default_factory=list)
+    whole: list[tuple[float, Any]] = field(default_factory=list)
+    whole_limit: int = WHOLE_ITEMS
 
     def add(self, answer: Answer[I, R]) -> None:
         """Takes one answer in."""
@@ -125,7 +124,7 @@ class Tally(ABC, Generic[I, R]):
             return
         self.done_count += 1
         self.kept_count += answer.is_kept
-        row = self.take(answer)
+        row = self.take(answer.item, answer.result, is_kept=answer.is_kept)
         insort(self.worst, row, key=lambda one: -one.badness)
         del self.worst[SHOWN_ITEMS:]
         category = row.category or NO_CATEGORY
@@ -134,16 +133,16 @@ class Tally(ABC, Generic[I, R]):
         self.headlines.setdefault(category, []).extend([] if row.headline is None else [row.headline])
         if self.keeps_page:
             self.rows.append(row)
-            insort(self.whole, (row.badness, self.whole_item(answer)), key=lambda one: -one[0])
+            insort(self.whole, (row.badness, self.whole_item(answer.item, answer.result)), key=lambda one: -one[0])
             del self.whole[self.whole_limit :]
 
     @abstractmethod
-    def take(self, answer: Answer[I, R], /) -> ItemRow:
-        """Takes in an answer that has a result; returns its row."""
+    def take(self, item: I, result: R, /, *, is_kept: bool) -> ItemRow:
+        """Takes in a result; returns its row."""
 
-    def whole_item(self, answer: Answer[I, R], /) -> Any:  # noqa: ANN401 - the template's
+    @abstractmethod
+    def whole_item(self, item: I, result: R, /) -> Any:  # noqa: ANN401 - the template's
         """Returns what a page shows of an item."""
-        return answer
 
     @abstractmethod
     def scores_by_name(self) -> list[tuple[str, list[float]]]:
@@ -156,6 +155,10 @@ class Tally(ABC, Generic[I, R]):
     def remarks(self) -> list[str]:
         """Lists what else a reader should know, a line each."""
         return []
+
+    @abstractmethod
+    def show(self, console: Console, results: Sequence[tuple[str, R]], *, is_brief: bool) -> None:
+        """Prints the results of a few items, with what is behind them unless that is too much."""
 
     @abstractmethod
     def page_values(self, rows: Sequence[Any], /) -> dict[str, object]:
@@ -210,16 +213,6 @@ class Tally(ABC, Generic[I, R]):
             console.print(Grid(("worst items", f">{self.headline_name}"), rows).to_table())
         self.failed.print(console)
 
-    def to_json(self) -> str:
-        """Gives the overview as a JSON document."""
-        fields = {
-            "item_count": self.item_count,
-            "failed_count": self.failed.count,
-            "scores": spread_fields(self.scores_by_name()),
-            "category_scores": {"of": self.headline_name, "categories": spread_fields(self.categories)},
-        }
-        return to_json_document(fields)
-
     def render(self, *, has_index: bool = True) -> str:
         """Renders the page: the worst items whole, after an index of all unless there is but one to show."""
         items = [item for _, item in self.whole]
@@ -228,7 +221,6 @@ class Tally(ABC, Generic[I, R]):
         return render_page(
             self.template,
             script_file=self.script,
-            words=self.words,
             title=many if has_index else one,
             tally=self,
             items=items,
@@ -242,22 +234,12 @@ class Tally(ABC, Generic[I, R]):
 
 def spread_grid(rows: NamedScores, *, heading: str = "", digits: int = 3) -> Grid:
     """Builds the table of means and quantiles; a row without numbers is left out."""
-    headings = (heading, ">mean", ">p10", ">median", ">p90", ">items")
-    spreads = spread_fields(rows).items()
-    cells = [[name, *(number(one[key], digits) for key in SPREAD[:-1]), str(one["count"])] for name, one in spreads]
-    return Grid(headings, cells, NAME_LIMIT)
-
-
-SPREAD = ("mean", "p10", "median", "p90", "count")
-
-
-def spread_fields(rows: NamedScores) -> dict[str, dict[str, float]]:
-    """Gives means and quantiles as plain data; a row without numbers is left out."""
-    return {
-        name: dict(zip(SPREAD, (statistics.fmean(values), *deciles(values), len(values)), strict=True))
-        for name, values in rows
-        if values
-    }
+    cells = []
+    for name, values in rows:
+        if values:
+            spread = (statistics.fmean(values), *deciles(values))
+            cells.append((name, *(number(one, digits) for one in spread), str(len(values))))
+    return Grid((heading, ">mean", ">p10", ">median", ">p90", ">items"), cells, NAME_LIMIT)
 
 
 def deciles(values: Sequence[float]) -> tuple[float, float, float]:

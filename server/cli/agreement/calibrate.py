@@ -1,12 +1,16 @@
 """`precis calibrate`: judges labelled summaries, measures agreement, and fits a threshold and a mapping to labels."""
 
+import hashlib
+import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
+import numpy as np
 from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
 from rich.console import Console
@@ -14,11 +18,11 @@ from rich.text import Text
 
 from pipeline.agreement.bootstrap import Estimate
 from pipeline.agreement.measures import ReliabilityBin
-from pipeline.agreement.study import Study, study
+from pipeline.agreement.study import Labelled, Study, study
 from pipeline.errors import InvalidInputError
-from server.cli.agreement.labels import LabelRow, digest_of, read_labels, to_labelled
-from server.cli.agreement.terms import CalibrateOptions
-from server.cli.bulk import Items, run_bulk
+from server.cli.bulk import run_bulk
+from server.cli.commands.agreement import CalibrateOptions, Scale
+from server.cli.commands.judge import JudgeOptions
 from server.cli.console import (
     SHOWN_ITEMS,
     Grid,
@@ -26,13 +30,13 @@ from server.cli.console import (
     note_files,
     number,
     output_console,
-    print_json,
+    print_result,
     shown,
     to_json_document,
     to_list,
 )
 from server.cli.errors import InputError
-from server.cli.files import to_json_fields, write_result
+from server.cli.files import read_named_rows, to_json_fields, write_result
 from server.cli.judge.calibration import (
     NO_MODELS,
     Calibration,
@@ -43,15 +47,14 @@ from server.cli.judge.calibration import (
     score_of,
     worst_claims,
 )
-from server.cli.judge.floors import JudgeOptions
-from server.cli.judge.items import JudgeAnswer, to_work
-from server.cli.judge.judgements import WORDS
+from server.cli.judge.judgements import Item, JudgeAnswer, to_item, to_work
 from server.cli.judge.names import status_name
 from server.cli.judge.table import claim_text, label_text
 from server.cli.options import Connection, RunOptions
 from server.cli.page.render import render_page
 from server.cli.tally import FailedItems
 
+MAX_ANNOTATORS = 50
 PAGE_DISAGREEMENTS = 200
 MEASURES = {
     "spearman": "Spearman's rho with the labels",
@@ -85,18 +88,96 @@ async def calibrate(path: Path, connection: Connection, options: CalibrateOption
     rows = read_labels(path, options.scale)
     answers = JudgedRows(options, {row.item.id: row for row in rows})
     judging = JudgeOptions([options.kind.framework], no_llm=options.no_llm)
-    items = Items(iter([row.item for row in rows]), len(rows))
+    items = (row.item for row in rows), len(rows)
     await run_bulk(to_work(judging, common_pb2.PRIORITY_BULK), items, connection, run, answers.add)
     if not options.as_json:
         answers.failed.print(output_console())
     report = answers.report()
     write_result(options.report, lambda: render_calibration(report))
     write_result(options.output, lambda: to_json_document(report.calibration.model_dump(mode="json")))
-    if options.as_json:
-        print_json(to_fields(report))
-    else:
-        print_calibration(output_console(), report)
+    print_result(report, to_fields, print_calibration, as_json=options.as_json)
     note_files(calibration=options.output, report=options.report)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRow:
+    """A summary with its labels; `ratings` are by annotator, on the scale."""
+
+    item: Item
+    ratings: Mapping[str, float]
+
+    @property
+    def label(self) -> float:
+        """The mean of the annotators' labels."""
+        return fmean(self.ratings.values())
+
+
+def read_labels(path: Path, scale: Scale) -> list[LabelRow]:
+    """Reads all rows, in order of their ids. Raises InputError that names line and field."""
+
+    def parse(fields: dict[str, Any], place: str) -> LabelRow:
+        item = to_item(fields, place)
+        for name in ("source", "summary"):
+            if not any(map(str.isalnum, getattr(item, name))):
+                raise InputError(f"{name}: expected a text with a letter or a digit")
+        return LabelRow(item, read_ratings(fields.get("label"), scale))
+
+    return sorted(read_named_rows(path, parse), key=lambda row: row.item.id)
+
+
+def read_ratings(label: object, scale: Scale) -> dict[str, float]:
+    """Reads one label, a list with a place for each annotator, or an object of annotators. Raises InputError."""
+    match label:
+        case list():
+            named = {f"annotator {number}": value for number, value in enumerate(label, start=1)}
+        case dict():
+            named = {str(name): value for name, value in label.items()}
+        case _:
+            return {"": to_rating("label", label, scale)}
+    if len(named) > MAX_ANNOTATORS:
+        raise InputError(f"label: more than {MAX_ANNOTATORS} annotators")
+    ratings = {name: to_rating(f"label[{name}]", value, scale) for name, value in named.items() if value is not None}
+    if not ratings:
+        raise InputError("label: expected at least one that is not null")
+    return ratings
+
+
+def to_rating(place: str, value: object, scale: Scale) -> float:
+    """Reads one annotator's label. Raises InputError."""
+    if not isinstance(value, int | float) or not math.isfinite(value) or not scale.holds(value):
+        hint = "; for another scale give --scale LOW:HIGH" if scale.is_binary and isinstance(value, int | float) else ""
+        found = f"{value}" if isinstance(value, int | float) else "nothing" if value is None else type(value).__name__
+        raise InputError(f"{place}: expected {scale}, got {found}{hint}")
+    return float(value)
+
+
+def to_labelled(rows: Sequence[LabelRow], scores: Sequence[float], scale: Scale) -> Labelled:
+    """Puts rows and their scores into arrays."""
+    annotators = sorted({name for row in rows for name in row.ratings})
+    columns = {name: column for column, name in enumerate(annotators)}
+    ratings = np.full((len(rows), len(annotators)), math.nan)
+    for at, row in enumerate(rows):
+        for name, rating in row.ratings.items():
+            ratings[at, columns[name]] = scale.is_good(rating)
+    sources = [hashlib.sha256(row.item.source.encode()).hexdigest() for row in rows]
+    return Labelled(
+        scores=np.array(scores, dtype=np.float64),
+        labels=np.array([row.label for row in rows]),
+        good=np.array([scale.is_good(row.label) for row in rows], dtype=np.bool_),
+        ratings=ratings,
+        groups=np.unique(sources, return_inverse=True)[1],
+        categories=[row.item.category for row in rows],
+    )
+
+
+def digest_of(rows: Sequence[LabelRow], scale: Scale) -> str:
+    """Hashes what was learned from, in hexadecimal; the order of the lines does not count."""
+    digest = hashlib.sha256(json.dumps([scale.low, scale.high, scale.good_from]).encode())
+    for row in rows:
+        item = row.item
+        fields = [item.id, item.source, item.summary, item.category, sorted(row.ratings.items())]
+        digest.update(json.dumps(fields).encode())
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,7 +388,6 @@ def render_calibration(report: CalibrationReport) -> str:
     """Renders the page."""
     return render_page(
         "calibration.html",
-        words=WORDS,
         title=f"Calibration of {report.calibration.kind}",
         report=report,
         disagreements=report.disagreements[:PAGE_DISAGREEMENTS],

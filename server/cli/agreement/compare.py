@@ -1,7 +1,7 @@
 """`precis compare`: is the second of two sets of results worse, by how much, and which items changed sides?"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +10,12 @@ from rich.console import Console
 from rich.text import Text
 
 from pipeline.agreement.bootstrap import CONFIDENCE, Difference, paired_difference
-from server.cli.agreement.labels import read_named_rows
-from server.cli.agreement.terms import CompareOptions
-from server.cli.console import SHOWN_ITEMS, Grid, note_files, output_console, print_json, shown
+from server.cli.commands.agreement import CompareOptions
+from server.cli.commands.judge import BEST_SCORE, ScoreKind
+from server.cli.console import SHOWN_ITEMS, Grid, note_files, print_result, shown
 from server.cli.errors import InputError, NegativeAnswer
-from server.cli.files import naming, parse_message, to_id, write_result
-from server.cli.judge.calibration import Identity, applied_calibration, find_metric, identity_of, score_of
-from server.cli.judge.floors import BEST_SCORE, ScoreKind
+from server.cli.files import naming, parse_message, read_named_rows, to_id, write_result
+from server.cli.judge.calibration import Identity, find_metric, identity_of, read_calibration, score_of
 from server.cli.judge.names import status_name
 from server.cli.page.render import render_page
 
@@ -27,76 +26,71 @@ PAGE_ITEMS = 1_000
 
 def compare(paths: Sequence[Path], options: CompareOptions) -> None:
     """Reads, compares, prints. Raises CliError; NegativeAnswer for a regression."""
-    applied = applied_calibration(options.calibration)
-    if applied is not None:
-        fitted = applied.calibration
-        options = replace(options, framework=fitted.framework, metric=fitted.metric, policy=fitted.policy)
-        options = replace(options, threshold=fitted.threshold)
+    fitted = read_calibration(options.calibration)
+    if fitted is not None:
+        taken = ("framework", "metric", "policy", "threshold")
+        options = replace(options, **{name: getattr(fitted, name) for name in taken})
     first, second = (read_scores(path, options.kind) for path in paths)
-    if applied is not None:
-        for identity in first.identities | second.identities:
-            applied.check(identity)
-    report = report_of(first, second, options)
+    if fitted is not None:
+        for identity in identities_of(first, second):
+            fitted.check(identity)
+    report = report_of(paths, first, second, options)
     write_result(options.report, lambda: render_comparison(paths, report))
-    if options.as_json:
-        print_json(to_fields(report))
-    else:
-        print_comparison(output_console(), report)
+    print_result(report, to_fields, print_comparison, as_json=options.as_json)
     note_files(report=options.report)
     if report.is_regression:
         raise NegativeAnswer(report.verdict)
 
 
-@dataclass
-class Scores:
-    """The scores of one file.
+@dataclass(frozen=True, slots=True)
+class ScoredItem:
+    """What one file says of an item.
 
     Attributes:
-        path: of the file.
-        kind: which scores.
-        scores: by id; None where there is none that counts.
-        categories: by id.
-        identities: models behind them.
-        statuses: by id, why there is no score.
+        category: empty for none.
+        score: None where there is none that counts.
+        status: why there is none.
+        identity: the models behind it; None when no model read the texts.
     """
 
-    path: Path
-    kind: ScoreKind
-    scores: dict[str, float | None] = field(default_factory=dict)
-    categories: dict[str, str] = field(default_factory=dict)
-    identities: set[Identity] = field(default_factory=set)
-    statuses: dict[str, str] = field(default_factory=dict)
+    category: str
+    score: float | None
+    status: str = ""
+    identity: Identity | None = None
 
-    def parse(self, fields: dict[str, Any], place: str) -> None:
-        """Takes in one line. Raises InputError when it has no result."""
-        item_id = str(fields.get("id", place))
-        if "error" in fields:
-            raise InputError("error: this item failed; judge it again with precis judge --resume")
-        if "result" not in fields:
-            raise InputError("result: expected what precis judge --output writes, got nothing; judge the items first")
-        self.take(item_id, to_result(fields["result"]))
-        self.categories[item_id] = str(fields.get("category") or "")
 
-    def take(self, item_id: str, result: pb.JudgeResult) -> None:
-        """Takes in a judgement. Raises InputError when it lacks the score, or what the policy needs."""
-        metric = find_metric(result, self.kind)
-        if metric is None:
-            raise InputError(f"result.frameworks: expected {self.kind.framework} {self.kind.metric}")
-        score = score_of(result, self.kind)
-        if score is not None and not 0 <= score <= BEST_SCORE:
-            raise InputError(f"result.frameworks: expected a score from 0 to {BEST_SCORE:g}, got {score:g}")
-        self.scores[item_id] = score
-        if score is None:
-            self.statuses[item_id] = status_name(metric)
-        if (identity := identity_of(result)) is not None:
-            self.identities.add(identity)
+Scores = Mapping[str, ScoredItem]
+"""The items of one file by id."""
 
 
 def read_scores(path: Path, kind: ScoreKind) -> Scores:
     """Reads the results in a file. Raises InputError that names line and field."""
-    scores = Scores(path, kind)
-    read_named_rows(path, scores.parse)
-    return scores
+
+    def parse(fields: dict[str, Any], place: str) -> tuple[str, ScoredItem]:
+        if "error" in fields:
+            raise InputError("error: this item failed; judge it again with precis judge --resume")
+        if "result" not in fields:
+            raise InputError("result: expected what precis judge --output writes, got nothing; judge the items first")
+        category = str(fields.get("category") or "")
+        return str(fields.get("id", place)), scored_item(category, to_result(fields["result"]), kind)
+
+    return dict(read_named_rows(path, parse))
+
+
+def scored_item(category: str, result: pb.JudgeResult, kind: ScoreKind) -> ScoredItem:
+    """Takes the score out of a judgement. Raises InputError when it lacks it, or what the policy needs."""
+    metric = find_metric(result, kind)
+    if metric is None:
+        raise InputError(f"result.frameworks: expected {kind.framework} {kind.metric}")
+    score = score_of(result, kind)
+    if score is not None and not 0 <= score <= BEST_SCORE:
+        raise InputError(f"result.frameworks: expected a score from 0 to {BEST_SCORE:g}, got {score:g}")
+    return ScoredItem(category, score, "" if score is not None else status_name(metric), identity_of(result))
+
+
+def identities_of(*files: Scores) -> set[Identity]:
+    """Lists the models that judged."""
+    return {one.identity for items in files for one in items.values() if one.identity is not None}
 
 
 def to_result(fields: object) -> pb.JudgeResult:
@@ -171,8 +165,6 @@ class ComparisonReport:
         categories: in order of their names.
         flips: pairs that changed sides; those that passed before first, the greatest falls first.
         lost: items that have a score in the first file alone; the highest first.
-        only_first: ids that the second file lacks.
-        only_second: ids that the first file lacks.
         unscored: why items have no score that counts on one side or both, by id.
         abstains_more: whether the judge abstains from more items than before, beyond chance.
         is_one_judge: whether the same models judged all that a model read.
@@ -183,8 +175,6 @@ class ComparisonReport:
     categories: Sequence[PairStudy]
     flips: Sequence[Pair]
     lost: Sequence[LostScore]
-    only_first: Sequence[str]
-    only_second: Sequence[str]
     unscored: Mapping[str, str]
     abstains_more: bool
     is_one_judge: bool
@@ -229,8 +219,6 @@ class ComparisonReport:
             why = ", ".join(sorted({status for status in self.unscored.values() if status}))
             said = f"{len(self.unscored)} items have no score that counts on one side, and are left out of the means"
             remarks.append(f"{said}: {why}." if why else f"{said}.")
-        if left_out := len(self.only_first) + len(self.only_second):
-            remarks.append(f"{left_out} items are in one file only, and are left out.")
         return remarks
 
     @property
@@ -276,43 +264,38 @@ def first_rows(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]
     return Grid((f"{title} ({count})", "category", *headings), rows[:limit])
 
 
-def report_of(first: Scores, second: Scores, options: CompareOptions) -> ComparisonReport:
-    """Compares what both files have. Raises InputError when that is not all, or nothing."""
-    only_first = sorted(first.scores.keys() - second.scores.keys())
-    only_second = sorted(second.scores.keys() - first.scores.keys())
-    if (only_first or only_second) and not options.common:
+def report_of(paths: Sequence[Path], first: Scores, second: Scores, options: CompareOptions) -> ComparisonReport:
+    """Compares two files. Raises InputError when they are not of the same items, or none has a score."""
+    if first.keys() != second.keys():
+        only = [len(one.keys() - other.keys()) for one, other in ((first, second), (second, first))]
         raise InputError(
-            f"{len(only_first)} items are only in {first.path}, {len(only_second)} only in {second.path}: "
-            "give --common to compare the others"
+            f"{only[0]} items are only in {paths[0]}, {only[1]} only in {paths[1]}: compare the same items"
         )
     pairs, lost, unscored = [], [], {}
-    common = sorted(first.scores.keys() & second.scores.keys())
-    for item_id in common:
-        one, other = first.scores[item_id], second.scores[item_id]
-        category = first.categories[item_id] or second.categories[item_id]
-        if one is not None and other is not None:
-            pairs.append(Pair(item_id, category, one, other))
+    items = [(item_id, first[item_id], second[item_id]) for item_id in sorted(first)]
+    for item_id, one, other in items:
+        category = one.category or other.category
+        if one.score is not None and other.score is not None:
+            pairs.append(Pair(item_id, category, one.score, other.score))
             continue
-        status = (first if one is None else second).statuses.get(item_id, "")
-        unscored[item_id] = status
-        if one is not None:
-            lost.append(LostScore(item_id, category, one, one >= options.threshold, status))
+        unscored[item_id] = (one if one.score is None else other).status
+        if one.score is not None:
+            passed = one.score >= options.threshold
+            lost.append(LostScore(item_id, category, one.score, passed, other.status))
     if not pairs and not lost:
-        raise InputError(f"{first.path} and {second.path} have no item with two scores")
+        raise InputError(f"{paths[0]} and {paths[1]} have no item with two scores")
     categories = sorted({pair.category for pair in pairs} - {""})
     flips = [pair for pair in pairs if (pair.first < options.threshold) != (pair.second < options.threshold)]
-    before, after = ([one.statuses.get(item_id) == ABSTAINED for item_id in common] for one in (first, second))
+    before, after = ([sides[at].status == ABSTAINED for _, *sides in items] for at in (0, 1))
     return ComparisonReport(
         options,
         study_pairs("", pairs, options.threshold) if pairs else None,
         [study_pairs(name, [one for one in pairs if one.category == name], options.threshold) for name in categories],
         sorted(flips, key=lambda pair: (pair.second - pair.first, pair.id)),
         sorted(lost, key=lambda one: (-one.first, one.id)),
-        only_first,
-        only_second,
         unscored,
         abstains_more=paired_difference(before, after).estimate.low > 0,
-        is_one_judge=len(first.identities | second.identities) <= 1,
+        is_one_judge=len(identities_of(first, second)) <= 1,
     )
 
 
@@ -336,23 +319,16 @@ def study_pairs(category: str, pairs: Sequence[Pair], threshold: float) -> PairS
 
 def to_fields(report: ComparisonReport) -> dict[str, Any]:
     """Gives the report as plain data."""
-    options = report.options
+    asked = ("framework", "metric", "policy", "threshold", "tolerance")
+    found = ("is_regression", "is_one_judge", "abstains_more")
     return {
-        "framework": options.framework,
-        "metric": options.metric,
-        "policy": options.policy,
-        "threshold": options.threshold,
-        "tolerance": options.tolerance,
+        **{name: getattr(report.options, name) for name in asked},
+        **{name: getattr(report, name) for name in found},
         "confidence": CONFIDENCE,
-        "is_regression": report.is_regression,
-        "is_one_judge": report.is_one_judge,
-        "abstains_more": report.abstains_more,
         "all": asdict(report.whole) if report.whole else None,
         "categories": [asdict(one) for one in report.categories],
         "flips": [asdict(one) for one in report.flips],
         "lost": [asdict(one) for one in report.lost],
-        "only_first": report.only_first,
-        "only_second": report.only_second,
         "unscored": list(report.unscored),
     }
 

@@ -1,14 +1,142 @@
-"""`precis calibrate` and `precis compare`: their help. The work is in `calibrate` and `compare`."""
+"""`precis calibrate` and `precis compare`: their options and help. The work is in `server/cli/agreement`."""
 
-import asyncio
+import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from typer import Argument
+from typer import Argument, Option
 
-from server.cli.agreement.terms import CalibrateOptions, CompareOptions
+from server.cli.commands.judge import (
+    FrameworkChoice,
+    FrameworkOption,
+    MetricChoice,
+    MetricOption,
+    Policy,
+    PolicyOption,
+    ScoreKind,
+)
 from server.cli.errors import InputError
-from server.cli.options import Connection, RunOptions, check_outputs, check_run, command, exit_codes
+from server.cli.options import (
+    ConcurrencyOption,
+    Connection,
+    ItemTimeoutOption,
+    JsonOption,
+    NoLanguageModelOption,
+    ReportOption,
+    RunOptions,
+    check_outputs,
+    check_run,
+    command,
+    exit_codes,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The scale of human labels; high is good.
+
+    Attributes:
+        low: the worst label.
+        high: the best label.
+        good_from: from here on a summary is good. None: above the middle, so that of two annotators both must say so.
+        is_binary: labels are `low` or `high` and nothing between.
+    """
+
+    low: float = 0.0
+    high: float = 1.0
+    good_from: float | None = None
+    is_binary: bool = True
+
+    def is_good(self, label: float) -> bool:
+        """Tells what a label means."""
+        return label > (self.low + self.high) / 2 if self.good_from is None else label >= self.good_from
+
+    def holds(self, label: float) -> bool:
+        """Tells whether a label is on the scale."""
+        return label in (self.low, self.high) if self.is_binary else self.low <= label <= self.high
+
+    def __str__(self) -> str:
+        """Writes for example "0 or 1"."""
+        return f"{self.low:g} or {self.high:g}" if self.is_binary else f"a number from {self.low:g} to {self.high:g}"
+
+
+def parse_scale(text: str | None, good_from: float | None) -> Scale:
+    """Reads LOW:HIGH; without it labels are 0 or 1. Raises InputError."""
+    if text is None:
+        if good_from is not None:
+            raise InputError("--good-from goes with --scale: without it, 1 is good and 0 is not")
+        return Scale()
+    try:
+        low, high = map(float, text.split(":"))
+    except ValueError as error:
+        raise InputError(f"--scale: expected LOW:HIGH, for example 1:5, got {text}") from error
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise InputError(f"--scale: expected two numbers, the lower one first, got {text}")
+    if good_from is not None and not low < good_from <= high:
+        raise InputError(f"--good-from: expected a label above {low:g}, at most {high:g}, got {good_from:g}")
+    return Scale(low, high, good_from, is_binary=False)
+
+
+@dataclass(frozen=True)
+class ScoreOptions:
+    """Which score `precis calibrate` and `precis compare` take, and how they show what they found."""
+
+    framework: FrameworkOption = FrameworkChoice.ULTRA
+    metric: MetricOption = MetricChoice.HALLUCINATION
+    policy: PolicyOption = Policy.STRICT
+    as_json: JsonOption = False
+    report: ReportOption = None
+
+    @property
+    def kind(self) -> ScoreKind:
+        """The score. Raises InputError for a policy that does not go with the metric."""
+        if self.policy is Policy.LENIENT and self.metric is not MetricChoice.HALLUCINATION:
+            raise InputError(
+                f"--policy lenient is about unsupported claims: it goes with hallucination, not {self.metric}"
+            )
+        return ScoreKind(self.framework, self.metric, self.policy)
+
+
+@dataclass(frozen=True)
+class CalibrateOptions(ScoreOptions):
+    """How `precis calibrate` has summaries judged, measures and fits."""
+
+    no_llm: NoLanguageModelOption = False
+    concurrency: ConcurrencyOption = 8
+    timeout_s: ItemTimeoutOption = 300.0
+    scale_text: Annotated[
+        str | None, Option("--scale", metavar="LOW:HIGH", help="Scale of the labels; high is good.")
+    ] = None
+    good_from: Annotated[
+        float | None, Option(metavar="LABEL", help="Least good label of --scale (default above the middle).")
+    ] = None
+    precision: Annotated[
+        float | None, Option(min=0.01, max=1, metavar="SHARE", help="Share of good ones that the threshold must reach.")
+    ] = None
+    output: Annotated[
+        Path | None, Option("--output", "-o", metavar="FILE.json", help="Write the calibration here.")
+    ] = None
+    results: Annotated[
+        Path | None, Option("--results", metavar="FILE.jsonl", help="Also write the judgements here.")
+    ] = None
+    resume: Annotated[bool, Option("--resume", help="Keep what --results holds for the same rows.")] = False
+
+    @property
+    def scale(self) -> Scale:
+        """The scale of the labels. Raises InputError."""
+        return parse_scale(self.scale_text, self.good_from)
+
+
+@dataclass(frozen=True)
+class CompareOptions(ScoreOptions):
+    """How `precis compare` compares; score and threshold are those of the calibration, if there is one."""
+
+    threshold: Annotated[float, Option(min=0, max=10, metavar="SCORE", help="Summaries with this score pass.")] = 5.0
+    calibration: Annotated[
+        Path | None, Option(metavar="FILE.json", help="Take score, policy and threshold from precis calibrate.")
+    ] = None
+    tolerance: Annotated[float, Option(min=0, max=10, metavar="POINTS", help="How far the mean score may fall.")] = 0.0
 
 
 @command(
@@ -17,7 +145,7 @@ from server.cli.options import Connection, RunOptions, check_outputs, check_run,
     "precis judge items.jsonl --calibration calibration.json",
     exits=exit_codes(other="rows that failed"),
 )
-def calibrate(
+async def calibrate(
     labels: Annotated[Path, Argument(metavar="LABELS.jsonl|-", help="Summaries and what people say of them.")],
     *,
     options: CalibrateOptions,
@@ -49,7 +177,7 @@ def calibrate(
     check_run(run, [labels], options.output, options.report, is_bulk=True)
     from server.cli.agreement import calibrate as work
 
-    asyncio.run(work.calibrate(labels, connection, options, run))
+    await work.calibrate(labels, connection, options, run)
 
 
 @command(

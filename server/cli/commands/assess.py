@@ -1,23 +1,55 @@
-"""`precis assess` and `precis synthesize`: their help. The work is in `cli.assess`."""
+"""`precis assess` and `precis synthesize`: their options and help. The work is in `server/cli/assessments.py`."""
 
-import asyncio
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
-from typer import Argument
+from typer import Argument, Option
 
-from server.cli.assess.question import QuestionOptions, SubjectOptions
 from server.cli.errors import InputError
-from server.cli.options import Connection, command, exit_codes
+from server.cli.options import Connection, JsonOption, TimeoutOption, command, exit_codes
+
+Level = Literal["A", "B", "C", "D", "E"]
+"""Levels of quality, from the best."""
+
+
+@dataclass(frozen=True)
+class QuestionOptions:
+    """What `precis assess` and `precis synthesize` ask; what is set stands above the file."""
+
+    question: Annotated[str, Option("--question", "-q", metavar="TEXT", help="What to answer.")] = ""
+    images: Annotated[
+        list[Path] | None, Option("--image", "-i", metavar="FILE", help="PNG, JPEG or WebP. Repeatable.")
+    ] = None
+    fail_under: Annotated[
+        Level | None, Option("--fail-under", help="Ask for a level; exit with 1 when it is under this.")
+    ] = None
+    as_json: JsonOption = False
+    timeout_s: TimeoutOption = 300.0
+
+
+@dataclass(frozen=True)
+class SubjectOptions:
+    """What `precis assess` looks at."""
+
+    source: Annotated[
+        Path | None, Option("--source", metavar="TXT|PDF", help="The source of the summary; - reads stdin.")
+    ] = None
+    summary: Annotated[
+        Path | None, Option("--summary", "-s", metavar="TXT|PDF", help="The summary to assess; - reads stdin.")
+    ] = None
+    reference: Annotated[
+        Path | None, Option("--reference", metavar="FILE", help="The undistorted original of the first image.")
+    ] = None
 
 
 @command(
     "precis synthesize evidence.json",
-    "precis synthesize evidence.json --scope car --image car.png --fail-under C",
-    'precis synthesize - -q "What is wrong?" --mode explanation --json < evidence.json',
+    "precis synthesize evidence.json --image car.png --fail-under C",
+    'precis synthesize - -q "How good is it?" --json < evidence.json',
     exits=exit_codes("the level is under --fail-under, or there is none", "nothing to answer from"),
 )
-def synthesize(
+async def synthesize(
     file: Annotated[Path, Argument(metavar="FILE.json|-", help="Evidence and scores; - reads stdin.")],
     *,
     question: QuestionOptions,
@@ -35,9 +67,9 @@ def synthesize(
     Scores go from 1 to 5, levels from A (excellent) to E (bad). Only what is said
     of the asked scope counts. What the evidence lacks is told with the answer.
     """
-    from server.cli.assess.run import synthesize_file
+    from server.cli.assessments import synthesize_file
 
-    asyncio.run(synthesize_file(file, question, connection))
+    await synthesize_file(file, question, connection)
 
 
 @command(
@@ -47,7 +79,7 @@ def synthesize(
     "precis assess request.json",
     exits=exit_codes("the level is under --fail-under, or there is none", "nothing to answer from"),
 )
-def assess(
+async def assess(
     file: Annotated[
         Path | None, Argument(metavar="FILE.json|-", help="An AssessRequest; options stand above it.")
     ] = None,
@@ -65,6 +97,6 @@ def assess(
     """
     if file is None and not question.question:
         raise InputError("nothing to assess: give --question, or FILE.json")
-    from server.cli.assess.run import assess_subject
+    from server.cli.assessments import assess_subject
 
-    asyncio.run(assess_subject(file, subject, question, connection))
+    await assess_subject(file, subject, question, connection)

@@ -3,7 +3,6 @@
 `precis gold`: proposes a golden reference. `precis target`: how long a summary should be.
 """
 
-import asyncio
 from pathlib import Path
 from typing import Annotated
 
@@ -31,7 +30,7 @@ MANY_ITEMS_SUFFIXES = {".jsonl", ".ndjson", ".parquet"}
     "precis evaluate nightly.jsonl --output results.jsonl --fail-over 0.4",
     exits=exit_codes("a loss is over --fail-over", "items that failed"),
 )
-def evaluate(
+async def evaluate(
     file: Annotated[
         Path, Argument(metavar="FILE.json|FILE.jsonl|FILE.parquet|-", help="What to evaluate; - reads stdin.")
     ],
@@ -65,7 +64,7 @@ def evaluate(
 
     [bold]--report[/] writes one file that needs no network: each factor with its
     evidence, and of many items the 500 worst whole. Results of documents with a
-    "category" are broken down by it, here, on the terminal and in FILE.json.
+    "category" are broken down by it, here and on the terminal.
     """
     is_bulk = jsonl or file.suffix.lower() in MANY_ITEMS_SUFFIXES
     check_run(options, [file, *(summary or ())], is_bulk=is_bulk)
@@ -74,19 +73,19 @@ def evaluate(
     from server.cli.evaluate.evaluations import evaluate_bulk, evaluate_document
 
     if is_bulk:
-        asyncio.run(evaluate_bulk(file, connection, options, fail_over))
+        await evaluate_bulk(file, connection, options, fail_over)
     else:
-        asyncio.run(evaluate_document(file, summary or [], connection, options, fail_over))
+        await evaluate_document(file, summary or [], connection, options, fail_over)
 
 
 @command("precis gold report.pdf -o gold.json", "precis evaluate gold.json -s summary.txt", exits=exit_codes())
-def gold(
+async def gold(
     file: Annotated[Path, Argument(metavar="FILE", help="The document: PDF, HTML, DOCX, EPUB, PPTX or text.")],
     *,
     output: Annotated[
         Path | None, Option("--output", "-o", metavar="FILE.json", help="Write here, and list it on stdout.")
     ] = None,
-    timeout: ItemTimeoutOption = 300.0,
+    timeout_s: ItemTimeoutOption = 300.0,
     connection: Connection,
 ) -> None:
     """Propose a golden reference of a document: theme, summary, facts, outline, entities.
@@ -99,7 +98,7 @@ def gold(
     check_outputs([file], output)
     from server.cli.evaluate.gold import propose_gold
 
-    asyncio.run(propose_gold(file, output, connection, timeout))
+    await propose_gold(file, output, connection, timeout_s)
 
 
 @command("precis target 15000", "precis target report.pdf", "precis target")

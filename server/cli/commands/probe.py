@@ -1,48 +1,68 @@
 """Commands that try a server: its models, its health, its contract, and how fast it answers."""
 
-import asyncio
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
 
-from pipeline.errors import needs_extra
 from server.cli.errors import InputError
-from server.cli.load.pace import LoadOptions
-from server.cli.options import Connection, JsonOption, TimeoutOption, command
+from server.cli.options import Connection, JsonOption, ReportOption, TimeoutOption, command
+
+
+@dataclass(frozen=True)
+class LoadOptions:
+    """What is to be measured, and where it goes."""
+
+    rate: Annotated[
+        list[float] | None,
+        Option("--rate", "-r", min=0.001, metavar="R", help="Calls a second of an open loop. Repeatable."),
+    ] = None
+    callers: Annotated[
+        list[int] | None,
+        Option("--callers", "-c", min=1, max=4096, help="Callers of a closed loop (default 8). Repeatable."),
+    ] = None
+    seconds: Annotated[float, Option("--seconds", "-s", min=0.1, help="Measured time of each loop.")] = 10.0
+    warmup: Annotated[float, Option(min=0, metavar="SECONDS", help="Time before it, not measured.")] = 2.0
+    data: Annotated[
+        Path | None, Option("--data", "-d", metavar="JSONL", help="Requests, one a line; - reads stdin.")
+    ] = None
+    report: ReportOption = None
+    as_json: JsonOption = False
+    timeout_s: TimeoutOption = 60.0
 
 
 @command(
     'precis embed "The cat sat on the mat." "A cat was sitting there."',
     "precis embed --file lines.txt --json > vectors.json",
 )
-def embed(
+async def embed(
     texts: Annotated[list[str] | None, Argument(metavar="TEXT", help="Texts to embed.")] = None,
     *,
     file: Annotated[Path | None, Option("--file", "-f", metavar="TXT", help="One text a line; - reads stdin.")] = None,
     as_json: JsonOption = False,
-    timeout: TimeoutOption = 60.0,
+    timeout_s: TimeoutOption = 60.0,
     connection: Connection,
 ) -> None:
     """Embed texts, and show how similar they are to each other (cosine)."""
     from server.cli.run.probe import embed_texts
 
-    asyncio.run(embed_texts(texts or [], file, connection, as_json=as_json, timeout_s=timeout))
+    await embed_texts(texts or [], file, connection, as_json=as_json, timeout_s=timeout_s)
 
 
 @command('precis entail "A man plays the guitar on stage." "Somebody makes music." "The stage is empty."')
-def entail(
+async def entail(
     premise: Annotated[str, Argument(help="The text that is taken as true.")],
     hypotheses: Annotated[list[str], Argument(metavar="HYPOTHESIS", help="Claims to check against it.")],
     *,
     as_json: JsonOption = False,
-    timeout: TimeoutOption = 60.0,
+    timeout_s: TimeoutOption = 60.0,
     connection: Connection,
 ) -> None:
     """Check claims against a premise: probabilities of entailment, neutral and contradiction."""
     from server.cli.run.probe import entail_pairs
 
-    asyncio.run(entail_pairs(premise, hypotheses, connection, as_json=as_json, timeout_s=timeout))
+    await entail_pairs(premise, hypotheses, connection, as_json=as_json, timeout_s=timeout_s)
 
 
 @command(
@@ -50,19 +70,19 @@ def entail(
     "precis health --address 10.0.0.7:50051 --timeout 1 && echo ready",
     exits="0 everything serves; 1 something does not; 3 the server cannot be reached.",
 )
-def health(
+async def health(
     *,
     service: Annotated[
         list[str] | None, Option("--service", metavar="NAME", help="Ask about this one only. Repeatable.")
     ] = None,
     as_json: JsonOption = False,
-    timeout: TimeoutOption = 5.0,
+    timeout_s: TimeoutOption = 5.0,
     connection: Connection,
 ) -> None:
     """Show whether the server and each of its services are ready."""
     from server.cli.run.probe import check_health
 
-    asyncio.run(check_health(service or [], connection, as_json=as_json, timeout_s=timeout))
+    await check_health(service or [], connection, as_json=as_json, timeout_s=timeout_s)
 
 
 @command("precis contract -o precis.pb")
@@ -82,7 +102,7 @@ def contract(*, output: Annotated[Path, Option("--output", "-o", metavar="PB", h
     "precis load oip:my_model --data requests.jsonl --rate 100 --address triton:8001",
     exits="0 measured; 2 the input has to change; 4 nothing was answered.",
 )
-def load(
+async def load(
     rpc: Annotated[
         str,
         Argument(
@@ -102,8 +122,10 @@ def load(
     models of these names by oip:. Refused calls are not made again.
     """
     try:
-        from server.cli.load.run import run_load
+        from server.cli.load import run_load
     except ImportError as error:
+        from pipeline.errors import needs_extra
+
         raise InputError(f"precis load {needs_extra('load')} ({error})") from error
 
-    asyncio.run(run_load(rpc, options, connection))
+    await run_load(rpc, options, connection)

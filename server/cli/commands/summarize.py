@@ -1,29 +1,109 @@
-"""`precis summarize`: the command's options and help. The work is in `write_summary`."""
+"""`precis summarize` and `precis summaries`: their options and help. The work is in `server/cli/summarize`."""
 
-import asyncio
-from collections.abc import Container
-from contextlib import AbstractAsyncContextManager
-from dataclasses import fields
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Literal
 
 import typer
 from typer import Argument, Option
 
 from server.cli.errors import InputError
-from server.cli.options import (
-    BudgetOptions,
-    Connection,
-    EndpointOptions,
-    SummaryOptions,
-    TargetOptions,
-    check_outputs,
-    command,
-    exit_codes,
-)
+from server.cli.options import Connection, JsonOption, check_outputs, command, exit_codes
 
-if TYPE_CHECKING:
-    from server.cli.connection import CommandClient
+
+@dataclass(frozen=True)
+class EndpointOptions:
+    """An OpenAI-compatible endpoint named on the command line; `key_file` is None for one without a key."""
+
+    url: str
+    model: str
+    key_file: Path | None = None
+
+
+@dataclass(frozen=True)
+class SummaryOptions:
+    """What a summary shall be, and how it is written; what is not set is left to the server."""
+
+    words: Annotated[
+        int | None, Option("--words", min=1, help="Length in words, held within a tenth; a miss is said.")
+    ] = None
+    tokens: Annotated[int | None, Option("--tokens", min=1, help="Length in tokens of the writer.")] = None
+    share: Annotated[
+        float | None, Option("--share", min=0, max=1, help="Length as a share of the document's: 0.1 is a tenth.")
+    ] = None
+    detail: Annotated[
+        Literal["schedule", "full"] | None,
+        Option("--detail", help="Length by rule: of the evaluation's schedule (default), or all that can be kept."),
+    ] = None
+    focus: Annotated[
+        str, Option("--focus", metavar="TEXT", help="Subject or question that comes first, 500 characters.")
+    ] = ""
+    form: Annotated[
+        Literal["markdown", "prose", "bullets"] | None, Option("--form", help="How it is written (default markdown).")
+    ] = None
+    language: Annotated[
+        str, Option("--language", metavar="NAME", help="Language of the summary; needs a language model.")
+    ] = ""
+    instructions: Annotated[
+        str, Option("--instructions", metavar="TEXT", help="Wishes of your own; needs a language model.")
+    ] = ""
+    json_schema: Annotated[
+        Path | None,
+        Option("--json-schema", metavar="FILE", help="Write JSON that fits this schema; needs a language model."),
+    ] = None
+    audience: Annotated[Literal["technical", "operator"], Option("--type", help="Whom the summary is for.")] = (
+        "technical"
+    )
+    iterations: Annotated[
+        int | None, Option(min=1, max=5, help="Runs before a critic's FAIL is accepted (default 2).")
+    ] = None
+
+
+@dataclass(frozen=True)
+class BudgetOptions:
+    """What all runs of a summary may take of the language model together."""
+
+    max_calls: Annotated[
+        int | None, Option("--max-calls", min=1, help="Most calls of the language model, over all runs.")
+    ] = None
+    max_tokens: Annotated[
+        int | None, Option("--max-tokens", min=1, help="Most tokens that it reads and writes, likewise.")
+    ] = None
+    max_cost: Annotated[
+        float | None, Option("--max-cost", min=0.000001, help="Most money, at the server's prices, likewise.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class TargetOptions:
+    """Where a summary goes, and what is checked about it."""
+
+    output: Annotated[
+        Path | None,
+        Option("--output", "-o", metavar="FILE", help="Write here, not on stdout: JSON if it ends in .json."),
+    ] = None
+    layers: Annotated[
+        Path | None,
+        Option("--layers", metavar="DIR", help="Also write overview, sections, summary and extraction here."),
+    ] = None
+    as_json: Annotated[bool, Option("--json", help="Give JSON with all measurements, not Markdown.")] = False
+    report: Annotated[
+        Path | None,
+        Option("--report", metavar="FILE.html", help="Write a page: summary and source, sentence by sentence."),
+    ] = None
+    cite_pages: Annotated[
+        bool, Option("--cite-pages", help="Write the page of its source behind what is cited, in brackets.")
+    ] = False
+    fail_flawed: Annotated[
+        bool, Option("--fail-flawed", help="Exit code 1 if the checks still find faults in a summary that is done.")
+    ] = False
+
+    @property
+    def is_json(self) -> bool:
+        """Whether all measurements are written."""
+        return self.as_json or (self.output is not None and self.output.suffix.lower() == ".json")
+
 
 OF_A_BEGINNING = {"plan", *(field.name for field in fields(SummaryOptions))}
 """What cannot be chosen any more when a summary goes on."""
@@ -40,7 +120,7 @@ OF_A_BEGINNING = {"plan", *(field.name for field in fields(SummaryOptions))}
     "precis summarize manual.pdf --endpoint http://127.0.0.1:8080/v1 --model qwen3",
     exits=exit_codes("done and flawed, with --fail-flawed", "a partial summary"),
 )
-def summarize(
+async def summarize(
     files: Annotated[
         list[Path] | None,
         Argument(
@@ -53,7 +133,7 @@ def summarize(
         str | None, Option("--resume", metavar="ID", help="Go on with a summary; no finished call is repeated.")
     ] = None,
     plan: Annotated[bool, Option("--plan", help="Only count the calls that it would take.")] = False,
-    timeout: Annotated[
+    timeout_s: Annotated[
         float | None, Option("--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait (default none).")
     ] = None,
     endpoint: Annotated[
@@ -83,68 +163,135 @@ def summarize(
     """
     if bool(files) == (resume is not None):
         raise InputError("name a FILE to summarize, or --resume ID")
-    if resume is not None and (ignored := typed_of(context, OF_A_BEGINNING)):
+    typed = typed_options(context)
+    ignored = [flag for name, flag in typed.items() if name in OF_A_BEGINNING]
+    if resume is not None and ignored:
         raise InputError(f"{ignored[0]} has no effect with --resume: what was asked for stays")
-    here = named_endpoint(endpoint, model, context)
-    from server.cli.summarize.run import LAYER_FILES, follow, plan_document, to_budget, to_options, write_summary
+    # A key in PRECIS_API_KEY_FILE is for a Precis server, and must not be sent to an endpoint.
+    key_file = connection.api_key_file if "api_key_file" in typed else None
+    here = named_endpoint(endpoint, model, key_file, typed)
+    from server.cli.summarize import run as work
     from server.cli.summarize.source import list_files, read_document
 
-    asked, bounds = to_options(options), to_budget(budget)  # what is wrong is refused before anything is read
-    layers = [target.layers / name for name in LAYER_FILES] if target.layers is not None else []
+    asked, bounds = work.to_options(options), work.to_budget(budget)  # what is wrong is refused before anything is read
+    layers = [target.layers / name for name in work.LAYER_FILES] if target.layers is not None else []
     read = list_files(files, tells_skipped=False) if files else []
     check_outputs(read, target.output, target.report, *layers)
 
-    async def work() -> None:
-        async with open_writer(here, connection, timeout) as client:
-            if resume is not None:
-                stream = client.resume_summary(resume, budget=bounds, timeout_s=timeout)
-                await write_summary(follow(stream, client), client, target)
-                return
-            document = read_document(files or [])
-            if plan:
-                await plan_document(document, asked, client, target)
-                return
-            stream = client.summarize(document, options=asked, budget=bounds, timeout_s=timeout)
-            await write_summary(follow(stream, client), client, target, document)
-
-    asyncio.run(work())
-
-
-def open_writer(
-    here: EndpointOptions | None, connection: Connection, timeout_s: float | None
-) -> "AbstractAsyncContextManager[CommandClient]":
-    """Opens what writes summaries: this process or a server."""
-    if here is not None:
+    if here is None:
+        writer = work.open_summaries(connection, timeout_s)
+    else:
         from server.cli.summarize.local import local_client
 
-        return local_client(here, timeout_s)
-    from server.cli.summarize.run import open_summaries
+        writer = local_client(here, timeout_s)
+    async with writer as client:
+        if resume is not None:
+            stream = client.resume_summary(resume, budget=bounds, timeout_s=timeout_s)
+            await work.write_summary(work.follow(stream, client), client, target)
+            return
+        document = read_document(files or [])
+        if plan:
+            await work.plan_document(document, asked, client, target)
+            return
+        stream = client.summarize(document, options=asked, budget=bounds, timeout_s=timeout_s)
+        await work.write_summary(work.follow(stream, client), client, target, document)
 
-    return open_summaries(connection, timeout_s)
 
-
-def named_endpoint(url: str | None, model: str | None, context: typer.Context) -> EndpointOptions | None:
-    """Reads --endpoint, --model and the endpoint's key file. Raises InputError."""
+def named_endpoint(
+    url: str | None, model: str | None, key_file: Path | None, typed: Mapping[str, str]
+) -> EndpointOptions | None:
+    """Reads --endpoint and --model; None for a server. Raises InputError for options that do not go together."""
     if url is None or model is None:
         if url or model:
             raise InputError("--endpoint and --model belong together: give both or none")
         return None
-    typed = {name for name in context.params if is_typed(context, name)}
-    if of_server := sorted(typed & {"address", "tls_ca", "tls_cert", "tls_key"}):
-        flag = "--" + of_server[0].replace("_", "-")
+    if of_server := sorted(typed.keys() & {"address", "tls_ca", "tls_cert", "tls_key"}):
+        flag = typed[of_server[0]]
         raise InputError(f"--endpoint asks no server: leave {flag} out, or set the endpoint in the server's settings")
-    # A key in PRECIS_API_KEY_FILE is for a Precis server, and must not be sent to an endpoint.
-    key_file = context.params["api_key_file"] if "api_key_file" in typed else None
     return EndpointOptions(url, model, key_file)
 
 
-def is_typed(context: typer.Context, name: str) -> bool:
-    """Tells whether an option stands on the command line, and not in the environment."""
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
+def typed_options(context: typer.Context) -> dict[str, str]:
+    """Returns the flags of the options that stand on the command line, and not in the environment, by their names."""
+    sources = ((one, context.get_parameter_source(one.name or "")) for one in context.command.params)
+    return {one.name or "": one.opts[0] for one, source in sources if source and source.name == "COMMANDLINE"}
 
 
-def typed_of(context: typer.Context, names: Container[str]) -> list[str]:
-    """Returns how those of some parameters are written that stand on the command line."""
-    options = [one for one in context.command.params if one.name in names and is_typed(context, one.name or "")]
-    return [one.opts[0] for one in options]
+app = typer.Typer(
+    no_args_is_help=True, help="Submit summaries that run without this program; list, watch, get, stop them."
+)
+
+IdArgument = Annotated[str, Argument(metavar="ID", help="Of a summary.")]
+SHOWN = "0 it is done; 1 done and flawed, with --fail-flawed; 4 it is not."
+
+
+@app.command()
+@command("precis summaries submit a.pdf b.docx docs/ --words 300 --form bullets")
+async def submit(
+    files: Annotated[list[Path], Argument(metavar="FILE|DIR...", help="Each is a document and a summary of its own.")],
+    *,
+    options: SummaryOptions,
+    budget: BudgetOptions,
+    connection: Connection,
+) -> None:
+    """Queue a summary of each document; prints id and name, one a line.
+
+    The server goes on when this program has ended, and after its own restart.
+    """
+    from server.cli.summarize.run import submit_each
+
+    await submit_each(files, options, budget, connection)
+
+
+@app.command("list")
+@command()
+async def list_(
+    *,
+    most: Annotated[int, Option("--most", "-n", min=1, max=1_000, help="So many, the newest first.")] = 50,
+    as_json: JsonOption = False,
+    connection: Connection,
+) -> None:
+    """List your summaries, the newest first."""
+    from server.cli.summarize.run import list_summaries
+
+    await list_summaries(most, connection, as_json=as_json)
+
+
+@app.command()
+@command(exits=SHOWN)
+async def show(summary_id: IdArgument, *, target: TargetOptions, connection: Connection) -> None:
+    """Write a summary, as far as it is."""
+    check_outputs([], target.output, target.report)
+    from server.cli.summarize.run import show_summary
+
+    await show_summary(summary_id, target, connection)
+
+
+@app.command()
+@command(exits=SHOWN)
+async def watch(summary_id: IdArgument, *, target: TargetOptions, connection: Connection) -> None:
+    """Follow a summary to its end and write it. Ctrl+C stops watching and nothing else."""
+    check_outputs([], target.output, target.report)
+    from server.cli.summarize.run import watch_summary
+
+    await watch_summary(summary_id, target, connection)
+
+
+@app.command()
+@command()
+async def cancel(summary_id: IdArgument, *, connection: Connection) -> None:
+    """Stop a summary, wherever it runs; `precis summarize --resume ID` goes on with it."""
+    from server.cli.summarize.run import open_summaries
+
+    async with open_summaries(connection) as client:
+        await client.cancel_summary(summary_id)
+
+
+@app.command()
+@command()
+async def delete(summary_id: IdArgument, *, connection: Connection) -> None:
+    """Delete a summary that does not run, and what only it needed."""
+    from server.cli.summarize.run import open_summaries
+
+    async with open_summaries(connection) as client:
+        await client.delete_summary(summary_id)

@@ -1,8 +1,11 @@
-"""Evaluates a few summaries or many: what the losses amount to, and their page with every factor and its evidence."""
+"""Evaluates a few summaries or many: what is read, what the losses amount to, and their page with all evidence."""
 
-from collections.abc import Sequence
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from precis.calls import EVALUATE, Call, rpc_path
 from precis.v1 import common_pb2
@@ -12,13 +15,104 @@ from rich.console import Console
 from server.cli.bulk import read_json_lines, run_few, run_many
 from server.cli.connection import CommandClient
 from server.cli.console import page_number
-from server.cli.evaluate.files import Candidate, parse_line, read_candidates
+from server.cli.errors import InputError
 from server.cli.evaluate.table import COMPONENTS, VALID_STATUSES, hard_fail_rule, inputs_of, print_report, score_of
-from server.cli.judge.names import SYMBOLS
+from server.cli.files import naming, parse_message, parse_object, read_text
 from server.cli.options import Connection, RunOptions
 from server.cli.page.marks import Mark, MarkedText, Role, cut
-from server.cli.results import Answer, Work
+from server.cli.results import Work
 from server.cli.tally import ItemRow, Tally, plain_histogram
+
+REQUEST_FIELDS = {"datum", "generated", "candidates", "options"}
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One summary to evaluate, and what to call it in the output."""
+
+    id: str
+    request: pb.EvaluateRequest
+
+    @property
+    def category(self) -> str:
+        """The caller's word for the kind of document."""
+        return self.request.datum.entry.category
+
+    def sha256(self, *terms: str) -> str:
+        """Hashes the candidate and the terms on which it is evaluated, in hexadecimal."""
+        request = self.request.SerializeToString(deterministic=True)
+        return hashlib.sha256(json.dumps([self.id, request.hex(), *terms]).encode()).hexdigest()
+
+
+def read_candidates(path: Path, summaries: Sequence[Path]) -> list[Candidate]:
+    """Reads one JSON document.
+
+    Args:
+        path: the file, "-" for standard input. Its fields are those of EvaluateRequest; `candidates`, a list of named
+            summaries, may stand in place of `generated`; a bare GoldStandardDatum will do when `summaries` are given.
+        summaries: text files, or what `precis summarize` wrote as JSON; each one more candidate, named after the file.
+
+    Raises:
+        InputError: a file cannot be read, or does not hold what it should.
+    """
+    text = read_text(path)
+    others = [(file.name, {"text": read_summary(file)}) for file in summaries]
+    with naming(path):
+        document = parse_object(text)
+        if {"entry", "summary"} <= document.keys():
+            document = {"datum": document}
+        unknown = sorted(document.keys() - REQUEST_FIELDS)
+        if unknown:
+            raise InputError(f"no such field: {', '.join(unknown)}; known are {', '.join(sorted(REQUEST_FIELDS))}")
+        named = named_summaries(document) + others
+        if not named:
+            raise InputError("nothing to evaluate: add `generated` or `candidates`, or give --summary FILE")
+        shared = {name: value for name, value in document.items() if name in ("datum", "options")}
+        candidates = []
+        for name, fields in named:
+            with naming(name):
+                candidates.append(Candidate(name, to_request({**shared, "generated": fields})))
+        return candidates
+
+
+def read_summary(file: Path) -> str:
+    """Reads a summary. Raises InputError."""
+    if file.suffix.lower() != ".json":
+        return read_text(file)
+    content = read_text(file)
+    with naming(file):
+        text = parse_object(content).get("text")
+        if not isinstance(text, str):
+            raise InputError("no `text`: a summary in JSON is what `precis summarize --output FILE.json` writes")
+        return text
+
+
+def named_summaries(document: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Lists name and fields of the summaries in a document."""
+    if "generated" in document and "candidates" in document:
+        raise InputError("`generated` and `candidates` exclude each other")
+    if "generated" in document:
+        return [("generated", document["generated"])]
+    candidates = document.get("candidates", [])
+    if not isinstance(candidates, list) or not all(isinstance(candidate, dict) for candidate in candidates):
+        raise InputError("`candidates` must be a list of objects with `name` and `text`")
+    return [
+        (str(candidate.get("name", f"candidate {position}")), {k: v for k, v in candidate.items() if k != "name"})
+        for position, candidate in enumerate(candidates, start=1)
+    ]
+
+
+def parse_line(fields: dict[str, Any], place: str) -> Candidate:
+    """Reads one line: the fields of EvaluateRequest, and optionally an `id`. Raises InputError."""
+    return Candidate(str(fields.pop("id", place)), to_request(fields))
+
+
+def to_request(fields: dict[str, Any]) -> pb.EvaluateRequest:
+    """Turns plain data into a request. Raises InputError for an unknown field or a wrong type."""
+    request = parse_message(fields, pb.EvaluateRequest())
+    request.view = request.view or common_pb2.RESULT_VIEW_FULL  # the tables and --output show all
+    return request
+
 
 ENTITY_WORDS = {
     pb.ENTITY_STATUS_VALID: "named",
@@ -26,7 +120,6 @@ ENTITY_WORDS = {
     pb.ENTITY_STATUS_NOT_FOUND: "not named",
     pb.ENTITY_STATUS_CONTEXT_MISMATCH: "named in another context",
 }
-WORST_LOSS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +190,7 @@ class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
     digits = 3
     noun = "Evaluation"
     template = "evaluations.html"
-    script = "evaluations.js"
+    script = "items.js"
     fail_over: float | None = None
     losses: list[float] = field(default_factory=list)
     scores: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in COMPONENTS})
@@ -108,10 +201,8 @@ class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
         """See Tally."""
         return f"loss over {self.fail_over}"
 
-    def take(self, answer: Answer[Candidate, pb.EvaluateResponse]) -> ItemRow:
+    def take(self, item: Candidate, response: pb.EvaluateResponse, /, *, is_kept: bool) -> ItemRow:
         """See Tally."""
-        item, response = answer.item, answer.result
-        assert item is not None and response is not None, "see Tally.add"  # noqa: S101, PT018 - our own bug if not
         loss, rule = response.loss, hard_fail_rule(response)
         scores = [score_of(response, name) for name in COMPONENTS]
         self.losses.append(loss)
@@ -123,10 +214,8 @@ class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
         cells = [(f"{loss:.3f}", "high-cell"), *((page_number(score), "") for score in scores), (rule, "")]
         return ItemRow(item.id, item.category, loss, loss, [rule] if rule else [], cells)
 
-    def whole_item(self, answer: Answer[Candidate, pb.EvaluateResponse]) -> EvaluatedItem:
+    def whole_item(self, item: Candidate, response: pb.EvaluateResponse, /) -> EvaluatedItem:
         """Keeps what a page shows: not the document, which may be a book."""
-        item, response = answer.item, answer.result
-        assert item is not None and response is not None, "see Tally.add"  # noqa: S101, PT018 - our own bug if not
         request = pb.EvaluateRequest(generated=item.request.generated)
         request.datum.summary.CopyFrom(item.request.datum.summary)
         return EvaluatedItem(item.id, request, response)
@@ -139,13 +228,16 @@ class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
         """See Tally."""
         return [f"{self.hard_fail_count} hard fails"]
 
+    def show(self, console: Console, results: Sequence[tuple[str, pb.EvaluateResponse]], *, is_brief: bool) -> None:
+        """See Tally."""
+        print_report(console, results, is_brief=is_brief)
+
     def page_values(self, rows: Sequence[ItemRow]) -> dict[str, object]:
         """See Tally."""
         return {
-            "symbols": SYMBOLS,
             "frameworks": (),
             "headings": ("loss", *COMPONENTS, "status"),
-            "histograms": {"Items by loss": plain_histogram((row.headline for row in rows), WORST_LOSS)},
+            "histograms": {"Items by loss": plain_histogram((row.headline for row in rows), 1.0)},
         }
 
 
@@ -153,18 +245,14 @@ async def evaluate_document(
     path: Path, summaries: Sequence[Path], connection: Connection, options: RunOptions, fail_over: float | None = None
 ) -> None:
     """Reads, evaluates, prints. Raises CliError; NegativeAnswer for a loss over `fail_over`."""
-
-    def show(console: Console, results: Sequence[tuple[str, pb.EvaluateResponse]]) -> None:
-        print_report(console, results, is_brief=options.is_brief)
-
-    work, candidates = to_work(common_pb2.PRIORITY_INTERACTIVE), read_candidates(path, summaries)
-    await run_few(work, candidates, connection, options, tally=EvaluateTally(fail_over), show=show)
+    candidates = read_candidates(path, summaries)
+    await run_few(to_work(common_pb2.PRIORITY_INTERACTIVE), candidates, connection, options, EvaluateTally(fail_over))
 
 
 async def evaluate_bulk(path: Path, connection: Connection, options: RunOptions, fail_over: float | None) -> None:
     """Reads, evaluates, prints. Raises CliError; CliError itself when items failed."""
-    work, items = to_work(common_pb2.PRIORITY_BULK), read_json_lines(path, parse_line)
-    await run_many(work, items, connection, options, tally=EvaluateTally(fail_over))
+    items = read_json_lines(path, parse_line)
+    await run_many(to_work(common_pb2.PRIORITY_BULK), items, connection, options, EvaluateTally(fail_over))
 
 
 def to_work(priority: common_pb2.Priority.ValueType) -> Work[Candidate, pb.EvaluateResponse]:

@@ -15,9 +15,9 @@ from pydantic import Field
 from pipeline.agreement.mapping import BEST_SCORE, PlattMapping, Score
 from pipeline.errors import InvalidInputError, parse
 from pipeline.frozen import FrozenModel
+from server.cli.commands.judge import FrameworkChoice, MetricChoice, Policy, ScoreKind
 from server.cli.errors import InputError
 from server.cli.files import naming, parse_object, read_text
-from server.cli.judge.floors import FrameworkChoice, MetricChoice, Policy, ScoreKind
 from server.cli.judge.names import (
     LEAST_CONTRADICTION,
     counting_score,
@@ -54,6 +54,30 @@ class Measured(FrozenModel):
     value: float | None
     low: float | None
     high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a calibration says of a summary; all None when its metric has no score that counts.
+
+    Attributes:
+        score: under the policy.
+        probability: that people call it good.
+        passed: whether the score reaches the threshold.
+    """
+
+    score: float | None = None
+    probability: float | None = None
+    passed: bool | None = None
+
+    @property
+    def word(self) -> str:
+        """The verdict in a word."""
+        return {True: "pass", False: "fail", None: "none"}[self.passed]
+
+    def to_fields(self) -> dict[str, float | str | None]:
+        """Gives the verdict as plain data."""
+        return {"score": self.score, "probability": self.probability, "verdict": self.word}
 
 
 class Calibration(FrozenModel):
@@ -103,73 +127,32 @@ class Calibration(FrozenModel):
         """Returns the probability that people call a summary with this score good."""
         return float(self.mapping.probabilities(np.array([score]))[0])
 
+    def verdict_of(self, result: pb.JudgeResult) -> Verdict:
+        """Applies the calibration. Raises InputError for a judgement by other models."""
+        self.check(identity_of(result))
+        score = score_of(result, self.kind)
+        if score is None:
+            return Verdict()
+        return Verdict(score, self.probability(score), score >= self.threshold)
 
-def read_calibration(path: Path) -> Calibration:
-    """Reads a file of `precis calibrate --output`. Raises InputError."""
+    def check(self, identity: Identity | None) -> None:
+        """Refuses the models of a judgement, if they are not those of the calibration. Raises InputError."""
+        fitted: Identity = (self.models, self.language_model)
+        if identity is not None and identity != fitted:
+            made, found = (models_said(models, writer or "no language model") for models, writer in (fitted, identity))
+            raise InputError(f"--calibration was made with {made}, and this judgement with {found}: calibrate again")
+
+
+def read_calibration(path: Path | None) -> Calibration | None:
+    """Reads a file of `precis calibrate --output`; None for none. Raises InputError."""
+    if path is None:
+        return None
     text = read_text(path)
     with naming(path):
         try:
             return parse(Calibration, parse_object(text), "")
         except InvalidInputError as error:
             raise InputError(f"{error}; write it with precis calibrate --output") from error
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a calibration says of a summary; all None when its metric has no score that counts.
-
-    Attributes:
-        score: under the policy.
-        probability: that people call it good.
-        passed: whether the score reaches the threshold.
-    """
-
-    score: float | None = None
-    probability: float | None = None
-    passed: bool | None = None
-
-    @property
-    def word(self) -> str:
-        """The verdict in a word."""
-        return {True: "pass", False: "fail", None: "none"}[self.passed]
-
-    def to_fields(self) -> dict[str, float | str | None]:
-        """Gives the verdict as plain data."""
-        return {"score": self.score, "probability": self.probability, "verdict": self.word}
-
-
-@dataclass(frozen=True)
-class AppliedCalibration:
-    """A calibration on its way to verdicts.
-
-    Attributes:
-        path: of its file.
-        calibration: its content.
-    """
-
-    path: Path
-    calibration: Calibration
-
-    def verdict_of(self, result: pb.JudgeResult) -> Verdict:
-        """Applies the calibration. Raises InputError for a judgement by other models."""
-        self.check(identity_of(result))
-        calibration = self.calibration
-        score = score_of(result, calibration.kind)
-        if score is None:
-            return Verdict()
-        return Verdict(score, calibration.probability(score), score >= calibration.threshold)
-
-    def check(self, identity: Identity | None) -> None:
-        """Refuses the models of a judgement, if they are not those of the calibration. Raises InputError."""
-        fitted: Identity = (self.calibration.models, self.calibration.language_model)
-        if identity is not None and identity != fitted:
-            made, found = (models_said(models, writer or "no language model") for models, writer in (fitted, identity))
-            raise InputError(f"{self.path} was made with {made}, and this judgement with {found}: calibrate again")
-
-
-def applied_calibration(path: Path | None) -> AppliedCalibration | None:
-    """Reads a calibration; None for none. Raises InputError."""
-    return AppliedCalibration(path, read_calibration(path)) if path is not None else None
 
 
 def identity_of(result: pb.JudgeResult) -> Identity | None:

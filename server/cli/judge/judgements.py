@@ -1,29 +1,97 @@
-"""Judges a few summaries or many: what the scores and claims amount to, what is under a limit, and their page."""
+"""Judges a few summaries or many: what is read and sent, what scores and claims amount to, and their page."""
 
+import hashlib
+import json
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from precis.calls import JUDGE, Call, rpc_path
 from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
 from rich.console import Console
 
 from server.cli.bulk import read_json_lines, run_few, run_many
+from server.cli.commands.judge import BEST_SCORE, Floor, FrameworkChoice, JudgeOptions
+from server.cli.connection import CommandClient
 from server.cli.console import page_number
-from server.cli.judge import claim_marks, names
-from server.cli.judge.calibration import AppliedCalibration, applied_calibration
-from server.cli.judge.floors import BEST_SCORE, Floor, JudgeOptions
-from server.cli.judge.items import Item, JudgeAnswer, read_summaries, to_item, to_work
-from server.cli.judge.names import ClaimVerdict, MetricKey, left_out, verdict_of
+from server.cli.documents.read import document_name, read_document_text
+from server.cli.errors import InputError
+from server.cli.files import STDIN, text_of
+from server.cli.judge import names
+from server.cli.judge.calibration import Calibration, read_calibration
+from server.cli.judge.names import ClaimVerdict, MetricKey, verdict_of
 from server.cli.judge.table import print_judgements, print_verdicts
 from server.cli.options import Connection, RunOptions
+from server.cli.results import Answer, Work, category_field
 from server.cli.tally import Bin, ItemRow, Tally, histogram, plain_histogram
 
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A summary with its source; `category` is the caller's, and goes into the results."""
+
+    id: str
+    source: str
+    summary: str
+    category: str = ""
+
+    def sha256(self, *terms: str) -> str:
+        """Hashes the item and the terms under which it is judged, in hexadecimal."""
+        return hashlib.sha256(json.dumps([self.id, self.source, self.summary, *terms]).encode()).hexdigest()
+
+
+JudgeAnswer = Answer[Item, pb.JudgeResult]
+
+
+def read_summaries(source: Path, summaries: Sequence[Path]) -> list[Item]:
+    """Reads a source and its summaries; one of them may come from standard input. Raises InputError."""
+    if [source, *summaries].count(STDIN) > 1:
+        raise InputError("only one of --source and --summary can be standard input")
+    text = read_document_text(source)
+    return [Item(document_name(path), text, read_document_text(path)) for path in summaries]
+
+
+def to_item(fields: dict[str, Any], place: str) -> Item:
+    """Takes an item out of plain data; fields that it does not have are left alone. Raises InputError."""
+    category = fields.get("category")
+    named = {**fields, "id": str(fields.get("id", place)), "category": category if isinstance(category, str) else ""}
+    return Item(*(text_of(named, name) for name in ("id", "source", "summary", "category")))
+
+
+def to_work(
+    options: JudgeOptions, priority: common_pb2.Priority.ValueType, applied: Calibration | None = None
+) -> Work[Item, pb.JudgeResult]:
+    """Describes how items are judged, by the framework of a calibration too; what is not set is left to the server."""
+    frameworks = options.frameworks
+    if applied is not None:
+        asked = {*frameworks, applied.framework}
+        frameworks = tuple(choice for choice in FrameworkChoice if choice in asked)
+    common = pb.JudgeRequest(
+        frameworks=[pb.JudgeFramework.Value(f"JUDGE_FRAMEWORK_{choice.name}") for choice in frameworks],
+        options=pb.JudgeOptions(use_language_model=options.use_language_model),
+        priority=priority,
+        view=common_pb2.RESULT_VIEW_FULL,  # for --output, --report and what the tables show
+    )
+
+    async def send(client: CommandClient, item: Item) -> pb.JudgeResult:
+        request = pb.JudgeRequest(source=item.source, summary=item.summary)
+        request.MergeFrom(common)
+        call = Call(rpc_path(JUDGE, "Judge"), request, pb.JudgeResponse.FromString)
+        return (await client.send(call)).result
+
+    def more_fields(item: Item, result: pb.JudgeResult) -> dict[str, Any]:
+        calibrated = {"calibrated": applied.verdict_of(result).to_fields()} if applied else {}
+        return category_field(item, result) | calibrated
+
+    decisive = (*frameworks, str(options.use_language_model))
+    return Work("judging", "result", pb.JudgeResult, send, decisive, more_fields)
+
+
 UNDER = "under the limit"
-WORDS = {"names": names, "marks": claim_marks, "verdict_of": verdict_of, "left_out": left_out}
-"""What the macros of the page know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +146,10 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
     digits = 2
     noun = "Judgement"
     template = "judgements.html"
-    script = "script.js"
-    words = WORDS
+    script = "claims.js"
     limit_words = UNDER
     floors: Sequence[Floor] = ()
-    applied: AppliedCalibration | None = None
+    applied: Calibration | None = None
     scores: dict[MetricKey, list[float]] = field(default_factory=dict)
     special: Counter[tuple[MetricKey, str]] = field(default_factory=Counter)
     claim_count: int = 0
@@ -93,20 +160,18 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
     models: set[tuple[str, ...]] = field(default_factory=set)
     usage: common_pb2.LlmUsage = field(default_factory=common_pb2.LlmUsage)
 
-    def take(self, answer: JudgeAnswer) -> JudgeRow:
+    def take(self, item: Item, result: pb.JudgeResult, /, *, is_kept: bool) -> JudgeRow:
         """See Tally."""
-        item, result = answer.item, answer.result
-        assert item is not None and result is not None, "see Tally.add"  # noqa: S101, PT018 - our own bug if not
         if not names.is_unread(result):
             self.models.add(tuple(model.sha256 for model in result.models))
-        if not answer.is_kept:
+        if not is_kept:
             names.add(self.usage, result.language_model_usage)
         breaches = names.breaches_of(result, self.floors)
         row = row_of(item, result, is_breached=bool(breaches))
         if self.applied is not None:
             verdict = self.applied.verdict_of(result)
             self.verdicts[verdict.word] += 1
-            breaches += [] if verdict.passed else [f"{self.applied.calibration.kind} does not pass --calibration"]
+            breaches += [] if verdict.passed else [f"{self.applied.kind} does not pass --calibration"]
         self.note_faults(item.id, breaches)
         self.claim_count += row.verdict.claim_count
         self.unchecked_count += row.verdict.unchecked_count
@@ -114,6 +179,10 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
         self.faulty_count += bool(row.verdict.unsupported_count)
         self._add_scores(result)
         return row
+
+    def whole_item(self, item: Item, result: pb.JudgeResult, /) -> JudgeAnswer:
+        """See Tally."""
+        return JudgeAnswer(item.id, item, result, None, "")
 
     def _add_scores(self, result: pb.JudgeResult) -> None:
         for key, metric in names.metrics_of(result):
@@ -139,11 +208,18 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
             counts = ", ".join(
                 f"{self.verdicts[word]} {word}" for word in ("pass", "fail", "none") if self.verdicts[word]
             )
-            calibration = self.applied.calibration
+            calibration = self.applied
             lines.append(f"{calibration.kind} calibrated: {counts or 'no verdicts'}; {calibration.basis}")
         if len(self.models) > 1:
             lines.append("The results come from different models; without --resume all items are judged anew.")
         return list(filter(None, (*lines, names.in_words(self.usage))))
+
+    def show(self, console: Console, results: Sequence[tuple[str, pb.JudgeResult]], *, is_brief: bool) -> None:
+        """See Tally."""
+        print_judgements(console, results, is_brief=is_brief)
+        if self.applied:
+            verdicts = [(item_id, self.applied.verdict_of(result)) for item_id, result in results]
+            print_verdicts(console, self.applied, verdicts)
 
     def page_values(self, rows: Sequence[JudgeRow]) -> dict[str, object]:
         """See Tally."""
@@ -157,7 +233,6 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
         return {
             "floors": self.floors,
             "frameworks": frameworks,  # an item may lack some: its cells stay below their headings
-            "page_number": page_number,
             "headings": (*means, "worst claim", "unsupported claims", "claims", "not checked", "status"),
             "charts": mean_results(self.scores, self.special) if rows else [],
             "histograms": {**pictures, "Score of the worst claim": worst},
@@ -199,20 +274,13 @@ async def judge_document(
     source: Path, summaries: Sequence[Path], connection: Connection, options: JudgeOptions, run: RunOptions
 ) -> None:
     """Reads, judges, prints. Raises CliError."""
-    items, applied = read_summaries(source, summaries), applied_calibration(options.calibration)
-
-    def show(console: Console, results: Sequence[tuple[str, pb.JudgeResult]]) -> None:
-        print_judgements(console, results, is_brief=run.is_brief)
-        if applied:
-            verdicts = [(item_id, applied.verdict_of(result)) for item_id, result in results]
-            print_verdicts(console, applied.calibration, verdicts)
-
+    items, applied = read_summaries(source, summaries), read_calibration(options.calibration)
     work = to_work(options, common_pb2.PRIORITY_INTERACTIVE, applied)
-    await run_few(work, items, connection, run, tally=JudgeTally(options.floors, applied), show=show)
+    await run_few(work, items, connection, run, JudgeTally(options.floors, applied))
 
 
 async def judge_bulk(path: Path, connection: Connection, options: JudgeOptions, run: RunOptions) -> None:
     """Reads, judges, prints. Raises CliError; CliError itself when items failed."""
-    applied = applied_calibration(options.calibration)
+    applied = read_calibration(options.calibration)
     work = to_work(options, common_pb2.PRIORITY_BULK, applied)
-    await run_many(work, read_json_lines(path, to_item), connection, run, tally=JudgeTally(options.floors, applied))
+    await run_many(work, read_json_lines(path, to_item), connection, run, JudgeTally(options.floors, applied))

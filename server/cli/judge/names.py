@@ -10,7 +10,7 @@ from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
 from precis.words import word_of
 
-from server.cli.judge.floors import BEST_SCORE, Floor
+from server.cli.commands.judge import BEST_SCORE, Floor
 
 framework_word = partial(word_of, pb.JudgeFramework)
 metric_word = partial(word_of, pb.JudgeMetricName)

@@ -8,9 +8,8 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from server.cli.console import Grid, comparison, indented, new_table, number, shown, titled_list, to_list
+from server.cli.console import SHOWN_ITEMS, Grid, comparison, indented, new_table, number, shown, titled_list, to_list
 from server.cli.judge.calibration import Calibration, Verdict
-from server.cli.judge.floors import CLAIMS_SHOWN
 from server.cli.judge.names import (
     ClaimVerdict,
     add,
@@ -137,7 +136,7 @@ def claim_section(claims: Sequence[evidence_pb2.Claim], verdict: ClaimVerdict) -
     for heading, found in sections:
         rows = [(label_text(claim, f"{position} "), claim_text(claim)) for position, claim in found]
         if rows:
-            lists.append(titled_list(heading.format(f"{len(rows):,}"), rows, CLAIMS_SHOWN, "--json has all"))
+            lists.append(titled_list(heading.format(f"{len(rows):,}"), rows, SHOWN_ITEMS, "--json has all"))
     return Group(*lists)
 
 

@@ -1,3 +1,7 @@
+"use strict";
+// Reading needs none of this: everything is listed, and links lead from a claim to its card and on to the source. The
+// script keeps claim and passage in sight of each other, lights up what was checked, and filters and sorts.
+
 // The claims of an item: chosen by click or key, filtered, sorted. What is looked up is found once for each item.
 const views = new WeakMap();
 
@@ -163,3 +167,5 @@ function makeStop(link) {
 for (const text of document.querySelectorAll(".marked")) {
   for (const link of [...text.querySelectorAll("a.claim")].slice(1)) link.tabIndex = -1;
 }
+
+{% include "items.js" %}

@@ -6,27 +6,26 @@ style sheet and the one script, so that nothing else could run even if it got in
 
 import base64
 import hashlib
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from server.cli.console import page_number
+from server.cli.judge import names
+from server.cli.page import marks
 
-def render_page(
-    template: str, *, words: Mapping[str, object] | None = None, script_file: str = "", **values: object
-) -> str:
+
+def render_page(template: str, *, script_file: str = "", **values: object) -> str:
     """Renders a template that extends the layout.
 
     Args:
         template: its file.
-        words: what its macros know as well.
         script_file: the one script that may run; empty for none.
         values: what it shows.
     """
     templates = environment()
-    templates.globals.update(words or {})
     files = {"style": "style.css", "script": script_file}
     parts = {name: templates.get_template(file).render() if file else "" for name, file in files.items()}
     return templates.get_template(template).render(
@@ -44,7 +43,7 @@ def content_hash(content: str) -> str:
 @cache
 def environment() -> Environment:
     """Builds the templates' environment: everything is escaped, and a misspelt name is an error."""
-    return Environment(
+    templates = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
         undefined=StrictUndefined,
@@ -52,3 +51,5 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=False,
     )
+    templates.globals.update(names=names, marks=marks, page_number=page_number)
+    return templates

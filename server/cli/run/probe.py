@@ -13,14 +13,13 @@ from google.protobuf import descriptor_pool
 from google.protobuf.descriptor import FileDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from google.rpc import error_details_pb2
-from precis import RetryPolicy
 from precis.calls import INFERENCE, SERVER, SERVICES, Call, health_check, rpc_path
 from precis.errors import NotFound
 from precis.v1 import inference_pb2 as pb
 from rich.table import Table
 from rich.text import Text
 
-from server.cli.connection import CommandClient, open_client
+from server.cli.connection import ONCE, CommandClient, open_client
 from server.cli.console import Grid, number, output_console, print_json
 from server.cli.errors import CliError, InputError, NegativeAnswer
 from server.cli.files import read_text, to_json_fields, to_json_line
@@ -89,7 +88,6 @@ def entailment_table(hypotheses: Sequence[str], response: pb.EntailResponse) -> 
 
 
 SERVING = "SERVING"
-ONCE = RetryPolicy(max_attempts=1)  # a health check tells how it is now
 
 
 async def check_health(services: Sequence[str], connection: Connection, *, as_json: bool, timeout_s: float) -> None:

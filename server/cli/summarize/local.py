@@ -26,9 +26,10 @@ from pipeline.summarize.gate.gate import TrustGate
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.summarizer import open_summarizer
 from server.backends import ChosenWriter
+from server.cli.commands.summarize import EndpointOptions
 from server.cli.connection import CommandClient
 from server.cli.errors import InputError
-from server.cli.options import Connection, EndpointOptions
+from server.cli.options import Connection
 from server.cli.summarize.run import open_summaries
 from server.errors import StartupError
 from server.observe import tracing

@@ -4,7 +4,7 @@ Every sentence is a link to the place that it is cited from, so that reading nee
 they are, Markdown included. A long source is cut into blocks that a browser lays out when they come into sight.
 """
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,6 @@ from itertools import pairwise
 
 from precis.v1 import summarize_pb2 as pb
 
-from server.cli.judge import names
 from server.cli.page.marks import Mark, MarkedText, Role, cut
 from server.cli.page.render import render_page
 
@@ -90,7 +89,6 @@ def render_summary(summary: pb.Summary, document: pb.Document) -> str:
     source, blocks = source_blocks(summary, document)
     return render_page(
         "summary.html",
-        words={"names": names},
         title=f"Summary of {summary.document_name or summary.document_id or 'a document'}",
         summary=summary,
         parts=list(summary_parts(summary)),
@@ -124,9 +122,13 @@ def summary_parts(summary: pb.Summary) -> Iterator[ShownPart]:
 
 def source_blocks(summary: pb.Summary, document: pb.Document) -> tuple[str, list[ShownBlock]]:
     """Returns the source as citations count it, and its blocks, as many as are shown."""
-    full = [chunk for chunk in document.chunks if chunk.text.strip()]
-    source = document.text or "".join(chunk.text for chunk in full)
-    bounds = list(_text_bounds(source)) if document.text else list(_chunk_bounds(full))
+    pages = [(chunk.page_number, chunk.text) for chunk in document.chunks if chunk.text.strip()]
+    if document.text:
+        parts = document.text.split(_PAGE_BREAK)
+        ends = [_PAGE_BREAK] * (len(parts) - 1) + [""]
+        numbers = range(1, len(parts) + 1) if ends[1:] else [0]
+        pages = [(number, part + end) for number, part, end in zip(numbers, parts, ends, strict=True)]
+    source = "".join(text for _, text in pages)
     places = (place for one in summary.citations for place in one.places)
     cited = (
         Mark(Role.SUPPORT, number, place.document_start, place.document_start + place.end - place.start)
@@ -135,7 +137,7 @@ def source_blocks(summary: pb.Summary, document: pb.Document) -> tuple[str, list
     marks = sorted(cited, key=lambda mark: mark.start)
     blocks: list[ShownBlock] = []
     left, is_after_gap = SOURCE_CHARS, False
-    for page, start, end in bounds:
+    for page, start, end in _bounds(pages):
         inside = _within(marks, start, end)
         if left < end - start or (len(source) > SOURCE_CHARS and not inside):
             is_after_gap = True
@@ -155,35 +157,15 @@ def _within(marks: Sequence[Mark], start: int, end: int) -> list[Mark]:
     return [Mark(Role.PREMISE, mark.claim, 0, mark.end - start) for mark in before if mark.end > start] + inside
 
 
-def _chunk_bounds(chunks: Sequence[pb.DocumentChunk]) -> Iterator[tuple[int, int, int]]:
-    """Yields page, start and end of every chunk."""
-    position = page = 0
-    for chunk in chunks:
-        begins = chunk.page_number if chunk.page_number != page else 0
-        page = chunk.page_number
-        yield begins, position, position + len(chunk.text)
-        position += len(chunk.text)
-
-
-def _text_bounds(text: str) -> Iterator[tuple[int, int, int]]:
-    """Yields page, start and end of stretches of a text: pages, cut at blank lines where they are long."""
-    pages = text.split(_PAGE_BREAK)
-    position = 0
-    for number, page in enumerate(pages, 1):
-        end = position + len(page) + (number < len(pages))
-        breaks = list(_blank_lines(text, position, end))
-        shown, start = (number if len(pages) > 1 else 0), position
-        while start < end:
-            at = bisect_right(breaks, start + _BLOCK_CHARS)
-            stop = breaks[at] if at < len(breaks) else end
-            yield shown, start, stop
-            shown, start = 0, stop
-        position = end
-
-
-def _blank_lines(text: str, start: int, end: int) -> Iterator[int]:
-    """Yields where something follows a blank line."""
-    at = text.find("\n\n", start, end)
-    while at >= 0:
-        yield at + 2
-        at = text.find("\n\n", at + 2, end)
+def _bounds(pages: Sequence[tuple[int, str]]) -> Iterator[tuple[int, int, int]]:
+    """Yields page, start and end of stretches of a text, cut at blank lines where long; 0 for the same page."""
+    position = last = 0
+    for page, text in pages:
+        begins, start = (page if page != last else 0), 0
+        last = page
+        while start < len(text):
+            at = text.find("\n\n", start + _BLOCK_CHARS - 1)
+            stop = len(text) if at < 0 else at + 2
+            yield begins, position + start, position + stop
+            begins, start = 0, stop
+        position += len(text)

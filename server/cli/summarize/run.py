@@ -1,9 +1,8 @@
-"""Summarizes a document: sends it, follows the events, writes the result."""
+"""Summarizes documents: sends them, follows the events, writes, lists and shows the results."""
 
 import asyncio
-import re
 import sys
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict
 from pathlib import Path
@@ -13,20 +12,22 @@ from precis import AsyncSummaryStream, RetryPolicy, cite_pages
 from precis.calls import get_summary
 from precis.errors import SummaryIncomplete
 from precis.v1 import summarize_pb2 as pb
+from precis.words import word_of
+from rich.console import Console
 
+from server.cli.commands.summarize import BudgetOptions, SummaryOptions, TargetOptions
 from server.cli.connection import CommandClient, open_client
-from server.cli.console import output_console, print_note, to_json_document
+from server.cli.console import Grid, output_console, print_note, print_result, shown, to_json_document
 from server.cli.errors import CliError, InputError, NegativeAnswer
 from server.cli.files import read_text, result_file, to_json_fields
-from server.cli.options import BudgetOptions, Connection, SummaryOptions, TargetOptions
+from server.cli.options import Connection
 from server.cli.progress import Progress
 from server.cli.summarize.report import render_summary
-from server.cli.summarize.view import ProgressView, ending, flawed, print_plan
+from server.cli.summarize.source import read_document
+from server.cli.summarize.view import ProgressView, ending, flawed, print_plan, print_warnings
 
 LAYER_FILES = ("overview.md", "summary.md", "extraction.md")
-_FILE_WORD = re.compile(r"[a-z0-9]{1,20}")
-_MOST_FILE_WORDS = 6
-_SECTION_FILE = re.compile(r"section-\d{2,}(-[a-z0-9]{1,20}){0,6}\.md")
+_NAME_CHARS = 60
 PLAN_TIMEOUT_S = 600.0  # without --timeout
 BEGIN_TWICE = RetryPolicy(max_attempts=2)
 """A stream that breaks is resumed as often as the client likes; a server that is not there is said to be so at once."""
@@ -116,18 +117,26 @@ def write_layers(folder: Path, summary: pb.Summary, *, cites_pages: bool = False
     layers = (summary.overview, to_markdown(summary, cites_pages=cites_pages), "\n\n".join(extractions))
     texts = dict(zip(LAYER_FILES, layers, strict=True))
     for number, section in enumerate(summary.sections, 1):
-        words = "-".join(_FILE_WORD.findall(section.title.lower())[:_MOST_FILE_WORDS])  # a title is no path
-        texts[f"section-{number:02d}{words and '-'}{words}.md"] = f"# {section.title}\n\n{section.text}"
+        plain = "".join(char if char.isascii() and char.isalnum() else " " for char in section.title.lower())
+        words = (word[:20] for word in plain.split()[:6])  # a title is no path
+        texts["-".join(["section", f"{number:02d}", *words]) + ".md"] = f"# {section.title}\n\n{section.text}"
     texts = {name: text for name, text in texts.items() if text.strip()}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for file in folder.iterdir():
-            if file.name not in texts and (file.name in LAYER_FILES or _SECTION_FILE.fullmatch(file.name)):
+            if file.name not in texts and (file.name in LAYER_FILES or _is_section(file)):
                 file.unlink()
         for name, text in texts.items():
             (folder / name).write_text(text.rstrip() + "\n", encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot write to {folder}: {error.strerror}") from error
+
+
+def _is_section(file: Path) -> bool:
+    """Tells whether a file has a name that `write_layers` gives to sections."""
+    kind, *words = file.stem.split("-")
+    named = all(word.isascii() and word.isalnum() for word in words)
+    return named and kind == "section" and file.suffix == ".md" and words[:1] != [] and words[0].isdecimal()
 
 
 async def follow(stream: AsyncSummaryStream, client: CommandClient, *, is_ours: bool = True) -> pb.Summary:
@@ -177,3 +186,57 @@ def to_markdown(summary: pb.Summary, *, cites_pages: bool = False) -> str:
     text = cite_pages(summary) if cites_pages else summary.text
     topics = "".join(f"- {' '.join(topic.split())}\n" for topic in summary.topics)
     return text.rstrip() + "\n" + (f"\n## Key topics\n\n{topics}" if topics else "")
+
+
+async def submit_each(
+    paths: Sequence[Path], options: SummaryOptions, budget: BudgetOptions, connection: Connection
+) -> None:
+    """Queues a summary of each path; a folder is one document. Prints ids and names."""
+    asked, bounds = to_options(options), to_budget(budget)
+    documents = [read_document([path]) for path in paths]  # all are read before the first is sent
+    async with open_summaries(connection) as client:
+        for document in documents:
+            queued = await client.submit_summary(document, options=asked, budget=bounds)
+            sys.stdout.write(f"{queued.summary_id}  {shown(document.name, limit=_NAME_CHARS)}\n")
+
+
+async def list_summaries(most: int, connection: Connection, *, as_json: bool) -> None:
+    """Prints the newest summaries."""
+    async with open_summaries(connection) as client:
+        page = await client.list_summaries(most)
+    print_result(page, to_json_fields, print_entries, as_json=as_json)
+
+
+def print_entries(console: Console, page: pb.ListSummariesResponse) -> None:
+    """Prints the table of summaries."""
+    rows = []
+    for one in page.summaries:
+        asked_for = f"{one.created.ToDatetime():%Y-%m-%d %H:%M}" if one.HasField("created") else "-"
+        rows.append((one.summary_id, status_of(one), asked_for, one.document_name))
+    console.print(Grid(("id", "status", "asked for", "document"), rows, _NAME_CHARS).to_table())
+
+
+def status_of(entry: pb.SummaryEntry) -> str:
+    """Says where a summary stands, and whether it is flawed: for example "done, flawed in 2 places"."""
+    if entry.status == pb.SUMMARY_STATUS_RUNNING and not entry.is_running:
+        return "interrupted"
+    status = word_of(pb.SummaryStatus, entry.status)
+    return f"{status}, {flawed(entry.flaw_count)}" if entry.flaw_count else str(status)
+
+
+async def show_summary(summary_id: str, target: TargetOptions, connection: Connection) -> None:
+    """Writes a summary as far as it is."""
+
+    async def found() -> pb.Summary:
+        summary = (await client.send(get_summary(summary_id))).summary
+        print_warnings(summary)
+        return summary
+
+    async with open_summaries(connection) as client:
+        await write_summary(found(), client, target)
+
+
+async def watch_summary(summary_id: str, target: TargetOptions, connection: Connection) -> None:
+    """Shows how far a summary is until it ends, then writes it."""
+    async with open_summaries(connection) as client:
+        await write_summary(follow(client.watch_summary(summary_id), client, is_ours=False), client, target)

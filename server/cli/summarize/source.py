@@ -1,8 +1,8 @@
 """What `precis summarize` reads: a document, or several files and folders as one document."""
 
 import os
-import re
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 
 from precis.v1 import summarize_pb2 as pb
@@ -20,9 +20,6 @@ SUFFIXES = frozenset(
 )
 """Of the files that are read in a folder; a file that is named is read whatever its name."""
 _PAGE_BREAK = "\f"  # where a server begins a page
-_DIGITS = re.compile(r"(\d+)")
-_HEADING = re.compile(r"#{1,6}(?= )")
-_FENCE = re.compile(r" {0,3}(?:```|~~~)")
 _MOST_NAME_CHARS = 200
 _MOST_NAMED = 5  # of the files that are left out
 
@@ -80,8 +77,8 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 def _natural(name: str) -> list[tuple[bool, int, str]]:
     """Orders "chapter 2" before "chapter 10"."""
-    parts = _DIGITS.split(name.casefold())
-    return [(part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts if part]
+    parts = [(is_number, "".join(part)) for is_number, part in groupby(name.casefold(), str.isdecimal)]
+    return [(is_number, int(part) if is_number else 0, part) for is_number, part in parts]
 
 
 def _read_one(path: Path) -> pb.Document:
@@ -119,7 +116,9 @@ def _lowered(text: str) -> str:
     """Adds two levels to Markdown headings, of which there are six; a "# " in a code block is a comment."""
     lines, is_code = [], False
     for line in text.split("\n"):
-        is_code ^= _FENCE.match(line) is not None
-        marks = None if is_code else _HEADING.match(line)
-        lines.append("#" * min(6, marks.end() + 2) + line[marks.end() :] if marks else line)
+        is_code ^= line.lstrip(" ").startswith(("```", "~~~"))
+        title = line.lstrip("#")
+        level = len(line) - len(title)
+        is_heading = level in range(1, 7) and title.startswith(" ") and not is_code
+        lines.append("#" * min(6, level + 2) + title if is_heading else line)
     return "\n".join(lines)

@@ -32,27 +32,23 @@ class ProgressView:
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
         self._resumed_id = ""
-        self._awaited = ""
         self._warnings: set[str] = set()
         progress.update(State("starting"))
 
     def show(self, event: pb.SummaryEvent) -> None:
         """Moves the live line; says what a reader must know."""
         kind = event.WhichOneof("event")
-        self._progress.touch()
         if self._resumed_id and kind != "summary":  # else it has ended before
             print_note(f"Summary {self._resumed_id} goes on.")
         self._resumed_id = event.accepted.summary_id if event.accepted.is_resumed else ""
         if note := note_of(event):
             print_note(note)
-        if kind == "plan" and event.plan.plan.writer_kind == pb.WRITER_KIND_LANGUAGE_MODEL:
-            self._awaited = "the language model"
-        elif kind == "warning":
+        if kind == "warning":
             self._warnings.add(event.warning.message)
         elif kind == "summary":
             print_warnings(event.summary, self._warnings)
         if kind in WITH_PROGRESS:
-            self._progress.update(to_state(getattr(event, kind).progress, self._awaited))
+            self._progress.update(to_state(getattr(event, kind).progress))
 
 
 def note_of(event: pb.SummaryEvent) -> str:
@@ -71,7 +67,7 @@ def note_of(event: pb.SummaryEvent) -> str:
     return ""
 
 
-def to_state(progress: pb.SummaryProgress, awaited: str = "") -> State:
+def to_state(progress: pb.SummaryProgress) -> State:
     """Says how far a summary is: phase, calls, tokens, and calls per second of this run."""
     usage, seconds = progress.usage, progress.elapsed.ToTimedelta().total_seconds()
     details = [f"{usage.prompt_tokens + usage.completion_tokens:,} tokens"]
@@ -85,7 +81,6 @@ def to_state(progress: pb.SummaryProgress, awaited: str = "") -> State:
         "calls",
         "  ".join(details),
         progress.eta.ToTimedelta().total_seconds() if progress.HasField("eta") else None,
-        awaited,
     )
 
 

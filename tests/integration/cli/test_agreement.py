@@ -1,26 +1,14 @@
 """`precis calibrate`, `precis judge --calibration` and `precis compare`, one after the other as a team uses them."""
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-import pytest_asyncio
-
-from server.app import App
-from server.settings import Settings
-from tests.integration.cli.scripted_judge import ScriptedJudge, scripted_judge
-from tests.integration.support.programs import ROOT, Ended, precis
-from tests.judgements import SOURCE, SUMMARY
+from tests.integration.cli.scripted_judge import ScriptedJudge
+from tests.integration.support.programs import Ended, precis
 
 COUNT = 24
 FAULT = "ultra hallucination does not pass --calibration"
-
-
-@pytest.fixture
-async def judge() -> AsyncIterator[ScriptedJudge]:
-    async with scripted_judge() as servicer:
-        yield servicer
 
 
 def written(path: Path, rows: Sequence[dict[str, object]]) -> Path:
@@ -133,55 +121,3 @@ async def test_results_that_fell_are_a_regression(judge: ScriptedJudge, tmp_path
     assert {flip["id"] for flip in found["flips"]} == {"5", "6", "7"}
     better = await precis("compare", fallen, results)
     assert better.code == 0
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def real_app(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[App]:
-    settings = Settings(
-        models_dir=ROOT / "models",
-        listen={"port": 0},
-        metrics={"enabled": False},
-        summary_storage={"directory": tmp_path_factory.mktemp("summaries")},
-        inference={"runtime": {"warmup_s": 0.2}},
-    )
-    async with App(settings) as app:
-        yield app
-
-
-STATEMENTS = SOURCE.split(". ")
-INVENTED = (
-    "The mayor resigned after the audit.",
-    "The governor praised the city for its speed.",
-    "The work cost nothing at all.",
-    "All lines were replaced in a single week.",
-    "The council has dismissed its auditor.",
-    SUMMARY,
-)
-
-
-@pytest.mark.models
-@pytest.mark.asyncio(loop_scope="module")
-async def test_real_models_tell_invented_summaries_from_copied_ones(real_app: App, tmp_path: Path) -> None:
-    good = [(f"{number}. {SOURCE}", f"{text.rstrip('.')}.") for number, text in enumerate(STATEMENTS + STATEMENTS[:2])]
-    bad = [(f"{number}. {SOURCE}", text) for number, text in enumerate(INVENTED)]
-    rows: list[dict[str, object]] = [
-        {"id": f"{label} {number}", "source": source, "summary": summary, "label": [label, label]}
-        for label, texts in ((1, good), (0, bad))
-        for number, (source, summary) in enumerate(texts)
-    ]
-    path, output, page = written(tmp_path / "labels.jsonl", rows), tmp_path / "calibration.json", tmp_path / "p.html"
-    arguments = ("calibrate", path, "--policy", "lenient", "-a", real_app.address, "--json")
-    lenient = json.loads((await precis(*arguments)).out)["calibration"]
-    ended = await precis("calibrate", path, "-o", output, "--report", page, "-a", real_app.address)
-    assert ended.code == 0
-    strict = json.loads(output.read_text(encoding="utf-8"))
-    assert strict["measures"]["auc"]["value"] > 0.9
-    assert strict["measures"]["human_kappa"]["value"] == 1
-    assert strict["measures"]["ece_of_probability"]["value"] < 0.5
-    assert lenient["measures"]["auc"]["value"] > 0.6
-    assert [len(model["sha256"]) for model in strict["models"]] == [64, 64]
-    source, summary = tmp_path / "source.txt", tmp_path / "summary.txt"
-    source.write_text(SOURCE, encoding="utf-8")
-    summary.write_text(INVENTED[0], encoding="utf-8")
-    verdict = await precis("judge", "--source", source, "-s", summary, "--calibration", output, "-a", real_app.address)
-    assert (verdict.code, verdict.error) == (1, f"precis: under the limit: {FAULT}")

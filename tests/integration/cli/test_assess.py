@@ -52,8 +52,9 @@ async def test_evidence_becomes_an_answer_with_its_reasons(app: App, evidence: P
 
 
 async def test_options_stand_above_the_file(app: App) -> None:
-    options = ("-q", "What is worst?", "--mode", "explanation", "--choice", "Noise", "--choice", "Blur")
-    ended = await precis("synthesize", "-", *options, "-a", app.address, stdin=json.dumps(EVIDENCE).encode())
+    asked = EVIDENCE | {"question": "How good is it?", "mode": "explanation", "choices": ["Noise", "Blur"]}
+    arguments = ("synthesize", "-", "-q", "What is worst?", "-a", app.address)
+    ended = await precis(*arguments, stdin=json.dumps(asked).encode())
     assert (ended.code, ended.out.splitlines()[0]) == (0, "B")
 
 
@@ -70,8 +71,9 @@ async def test_a_limit_asks_for_a_level_however_the_question_reads(app: App, pic
     assert ended.err.startswith("plan 1: scoring of ")
 
 
-async def test_evidence_of_another_part_answers_nothing(app: App, evidence: Path) -> None:
-    ended = await precis("synthesize", evidence, "--scope", "car", "-a", app.address)
+async def test_evidence_of_another_part_answers_nothing(app: App, tmp_path: Path) -> None:
+    asked = written(tmp_path / "car.json", EVIDENCE | {"scope": {"objects": {"names": ["car"]}}})
+    ended = await precis("synthesize", asked, "-a", app.address)
     assert ended.code == 4
     assert ended.error.startswith("precis: no answer: nothing_to_fuse")
     assert "lacking: no analysis of car (scope-not-covered)" in ended.out
@@ -115,9 +117,13 @@ async def test_a_summary_is_assessed_with_its_source(app: App, tmp_path: Path) -
 
 
 async def test_the_limit_of_replanning_stands_in_the_file(app: App, tmp_path: Path, picture: Path) -> None:
-    file = written(tmp_path / "request.json", {"options": {"max_replan_iterations": 0}})
-    arguments = ("-q", "Rate it.", "-i", picture, "--scope", "zebra", "--json", "-a", app.address)
-    once, never = await precis("assess", *arguments), await precis("assess", file, *arguments)
+    zebra = {"scope": {"objects": {"names": ["zebra"]}}}
+    files = [
+        written(tmp_path / f"{number}.json", zebra | {"options": options})
+        for number, options in enumerate(({}, {"max_replan_iterations": 0}))
+    ]
+    arguments = ("-q", "Rate it.", "-i", picture, "--json", "-a", app.address)
+    once, never = [await precis("assess", file, *arguments) for file in files]
     assert [json.loads(ended.out)["iteration_count"] for ended in (once, never)] == [1, 0]
     assert "again, for: no analysis of zebra" in once.err
     assert "again" not in never.err

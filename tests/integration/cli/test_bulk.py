@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from server.app import App
+from tests.integration.cli.conftest import started
 from tests.integration.evaluate.evaluations import evaluate_request
 from tests.integration.support.programs import ROOT, fields_of, precis
 
@@ -50,19 +51,12 @@ async def test_a_reader_that_leaves_is_no_error(app: App, tmp_path: Path) -> Non
 
 
 async def test_ctrl_c_ends_a_bulk_run_that_waits_for_input(app: App) -> None:
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "precis", "evaluate", "-", "--jsonl", "--json", "-a", app.address),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        cwd=ROOT,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    assert process.stderr is not None
-    process.stdin.write(lines_of(1)[0].encode() + b"\n")
-    assert json.loads(await process.stdout.readline())["id"] == "item-0"
-    process.send_signal(signal.SIGINT)
-    assert await process.wait() == 130
-    assert (await process.stderr.read()).decode() == "precis: interrupted\n"
-    process.stdin.close()
+    arguments = ("evaluate", "-", "--jsonl", "--json", "-a", app.address)
+    running = await started(*arguments, stdin=asyncio.subprocess.PIPE)
+    assert running.process.stdin is not None
+    running.process.stdin.write(lines_of(1)[0].encode() + b"\n")
+    assert json.loads(await running.out.readline())["id"] == "item-0"
+    running.process.send_signal(signal.SIGINT)
+    assert await running.process.wait() == 130
+    assert (await running.err.read()).decode() == "precis: interrupted\n"
+    running.process.stdin.close()

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import trustme
 from google.protobuf import json_format
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from google.protobuf.descriptor_pool import DescriptorPool
@@ -98,9 +99,6 @@ async def test_an_address_that_is_another_port_says_what_to_write(start: Start, 
         metrics = await precis("health", "-a", f"127.0.0.1:{app.metrics_port}")
         assert metrics.code == 2
         assert "write HOST:PORT of the server, and not of its metrics" in metrics.error
-        for slip in (f"http://{app.address}", "localhost"):
-            ended = await precis("health", "-a", slip)
-            assert (ended.code, "write HOST:PORT" in ended.error) == (2, True)
 
 
 async def test_a_server_that_is_too_slow_is_said_to_be_slow(app: App, document: Path, gate: Gate) -> None:
@@ -164,3 +162,36 @@ async def test_the_contract_is_whole_and_in_the_order_of_its_imports(tmp_path: P
     for service in SERVICES:
         assert pool.FindServiceByName(service).methods
     assert pool.FindMessageTypeByName("google.rpc.RetryInfo").full_name == "google.rpc.RetryInfo"
+
+
+def certificate(path: Path, *blobs: trustme.Blob) -> Path:
+    path.write_bytes(b"".join(blob.bytes() for blob in blobs))
+    return path
+
+
+async def test_certificates_are_given_by_options(start: Start, tmp_path: Path) -> None:
+    servers, clients = trustme.CA(), trustme.CA()
+    server, client = servers.issue_cert("localhost"), clients.issue_cert("client")
+    tls = {
+        "certificate_file": certificate(tmp_path / "server.pem", *server.cert_chain_pems),
+        "key_file": certificate(tmp_path / "server.key", server.private_key_pem),
+        "client_ca_file": certificate(tmp_path / "clients.pem", clients.cert_pem),
+    }
+    authority = certificate(tmp_path / "servers.pem", servers.cert_pem)
+    identity = (
+        *("--tls-cert", certificate(tmp_path / "client.pem", *client.cert_chain_pems)),
+        *("--tls-key", certificate(tmp_path / "client.key", client.private_key_pem)),
+    )
+    async with start(tls=tls) as app:
+        address = app.address.replace("127.0.0.1", "localhost")
+        assert (await precis("health", "-a", address, "--tls-ca", authority, *identity)).code == 0
+        stranger = await precis("health", "-a", address, "--tls-ca", tls["client_ca_file"], *identity)
+        assert stranger.code == 3
+        assert f"cannot reach {address} over TLS" in stranger.error
+        assert "--tls-ca" in stranger.error
+        plain = await precis("health", "-a", address)
+        assert plain.code == 3
+        assert "if it wants TLS, give --tls-ca" in plain.error
+    async with start() as app:
+        encrypted = await precis("health", "-a", app.address, "--tls-ca", authority)
+        assert (encrypted.code, "speaks plaintext, not TLS: leave out --tls-ca" in encrypted.error) == (2, True)

@@ -1,16 +1,14 @@
 """`precis summarize --endpoint`: a summary in the command's own process, written by the endpoint it names."""
 
-import asyncio
 import json
-import os
 import signal
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.integration.cli.conftest import started
 from tests.integration.summarize.summaries import PASS
-from tests.integration.support.programs import ROOT, Ended, precis
+from tests.integration.support.programs import Ended, precis
 from tests.scripted_endpoint.author import write
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.script import Script
@@ -81,21 +79,13 @@ async def test_other_settings_hold(tmp_path: Path, manual: Path) -> None:
 async def test_ctrl_c_says_how_to_go_on_here(tmp_path: Path, manual: Path) -> None:
     async with ScriptedEndpoint(Script(replies=(PASS,), author=write)) as endpoint:
         endpoint.gate.clear()
-        variables = {name: value for name, value in os.environ.items() if not name.startswith("PRECIS_")}
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "precis", "summarize", str(manual)),
-            *("--endpoint", endpoint.base_url, "--model", "scripted"),
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env=variables | {"PRECIS_SUMMARY_STORAGE__DIRECTORY": str(tmp_path / "summaries")},
-            cwd=ROOT,
-        )
-        assert process.stderr is not None
-        summary_id = (await process.stderr.readline()).decode().split()[1]
+        arguments = ("summarize", manual, "--endpoint", endpoint.base_url, "--model", "scripted")
+        running = await started(*arguments, PRECIS_SUMMARY_STORAGE__DIRECTORY=str(tmp_path / "summaries"))
+        summary_id = (await running.err.readline()).decode().split()[1]
         await endpoint.log.until(lambda log: log.in_flight > 0)
-        process.send_signal(signal.SIGINT)
-        _, err = await process.communicate()
-        assert process.returncode == 130
+        running.process.send_signal(signal.SIGINT)
+        _, err = await running.process.communicate()
+        assert running.process.returncode == 130
         assert f"--resume {summary_id} --endpoint {endpoint.base_url} --model scripted" in err.decode()
         await endpoint.log.until(lambda log: log.in_flight == 0)
         endpoint.gate.set()

@@ -89,20 +89,6 @@ async def test_one_text_may_come_from_standard_input(app: App, source: Path) -> 
     assert json.loads(ended.out)["results"][0]["id"] == "stdin"
 
 
-async def test_lines_are_judged_item_by_item(app: App, tmp_path: Path) -> None:
-    items, output = tmp_path / "items.jsonl", tmp_path / "out.jsonl"
-    texts = {"one": SUMMARY, "two": SOURCE, "empty": ""}
-    rows = [json.dumps({"id": name, "source": SOURCE, "summary": text}) for name, text in texts.items()]
-    items.write_text("\n".join(rows), encoding="utf-8")
-    named = [argument for name in ("twin-lock", "judge-lock", "ultra") for argument in ("-f", name)]
-    ended = await precis("judge", items, "-o", output, *named, "-a", app.address)
-    assert (ended.code, ended.error) == (4, "precis: 1 of 3 items failed; the others are done")
-    results = {row["id"]: row for row in map(json.loads, output.read_text(encoding="utf-8").splitlines())}
-    assert set(results) == {"one", "two", "empty"}
-    assert results["empty"]["error"]["field"] == "summary"
-    assert all(len(results["one"]["result"]["frameworks"][number]["metrics"]) == 5 for number in range(3))
-
-
 @pytest.mark.models
 async def test_the_quickstart_shows_what_was_invented(tmp_path: Path) -> None:
     settings = Settings(

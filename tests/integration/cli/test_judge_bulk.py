@@ -1,25 +1,15 @@
 """`precis judge` over many items: bounded, one error for one bad item, and never twice for what is done."""
 
-import asyncio
 import json
-import os
 import signal
-import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 
-import pytest
 from precis.v1 import common_pb2
 from precis.v1 import judge_pb2 as pb
 
-from tests.integration.cli.scripted_judge import ScriptedJudge, scripted_judge
-from tests.integration.support.programs import ROOT, precis
-
-
-@pytest.fixture
-async def judge() -> AsyncIterator[ScriptedJudge]:
-    async with scripted_judge() as servicer:
-        yield servicer
+from tests.integration.cli.conftest import started
+from tests.integration.cli.scripted_judge import ScriptedJudge
+from tests.integration.support.programs import precis
 
 
 def lines_of(*summaries: str) -> str:
@@ -116,18 +106,11 @@ async def test_ctrl_c_keeps_what_is_done(judge: ScriptedJudge, tmp_path: Path) -
     items, output = tmp_path / "items.jsonl", tmp_path / "out.jsonl"
     items.write_text(lines_of("one", "never"), encoding="utf-8")
     arguments = ("judge", items, "-o", output, "--json", "-a", judge.address)
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "precis", *map(str, arguments)),
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env={name: value for name, value in os.environ.items() if not name.startswith("PRECIS_")},
-        cwd=ROOT,
-    )
-    assert process.stdout is not None
-    assert json.loads(await process.stdout.readline())["id"] == "item 0"
-    process.send_signal(signal.SIGINT)
-    _, err = await process.communicate()
-    assert process.returncode == 130
+    running = await started(*arguments)
+    assert json.loads(await running.out.readline())["id"] == "item 0"
+    running.process.send_signal(signal.SIGINT)
+    _, err = await running.process.communicate()
+    assert running.process.returncode == 130
     assert err.decode().splitlines() == [
         "1 items are done. To go on: the same command with --resume",
         "precis: interrupted",

@@ -1,19 +1,17 @@
-"""`precis summarize` against a real server: what is written, and how it goes on after Ctrl+C."""
+"""`precis summarize` and `precis summaries` against a real server: what is written, and how it goes on after Ctrl+C."""
 
-import asyncio
 import json
-import os
 import signal
-import sys
 from pathlib import Path
 
 import pytest
 from google.protobuf import json_format
 from precis.v1 import summarize_pb2 as pb
 
+from tests.integration.cli.conftest import started
 from tests.integration.conftest import Start
 from tests.integration.summarize.summaries import PASS, bench
-from tests.integration.support.programs import ROOT, precis
+from tests.integration.support.programs import precis
 from tests.pdf import make_pdf
 from tests.scripted_endpoint.author import write
 from tests.scripted_endpoint.faults import Fault, FaultPlan
@@ -61,19 +59,12 @@ async def test_a_spent_budget_says_how_to_go_on(start: Start, manual: Path) -> N
 async def test_ctrl_c_says_how_to_go_on(start: Start, manual: Path) -> None:
     async with bench(start) as served:
         served.endpoint.gate.clear()
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "precis", "summarize", str(manual), "-a", served.app.address),
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env={name: value for name, value in os.environ.items() if not name.startswith("PRECIS_")},
-            cwd=ROOT,
-        )
-        assert process.stderr is not None
-        summary_id = (await process.stderr.readline()).decode().split()[1]
+        running = await started("summarize", manual, "-a", served.app.address)
+        summary_id = (await running.err.readline()).decode().split()[1]
         await served.endpoint.log.until(lambda log: log.in_flight > 0)
-        process.send_signal(signal.SIGINT)
-        out, err = await process.communicate()
-        assert (process.returncode, out) == (130, b"")
+        running.process.send_signal(signal.SIGINT)
+        out, err = await running.process.communicate()
+        assert (running.process.returncode, out) == (130, b"")
         assert f"precis summarize --resume {summary_id} --address {served.app.address}" in err.decode()
         assert err.decode().splitlines()[-1] == "precis: interrupted"
         await served.endpoint.log.until(lambda log: log.in_flight == 0)
@@ -111,3 +102,31 @@ async def test_a_page_shows_what_every_sentence_stands_on(start: Start, tmp_path
     assert "Torque bolt B-2 to 20 Nm before start. [p. 2]" in written.out
     assert '<a class="claim verbatim" id="m1" href="#s1-0"' in html
     assert 'id="s2-0" href="#m2"' in html
+
+
+async def test_documents_are_submitted_watched_listed_shown_and_deleted(start: Start, tmp_path: Path) -> None:
+    files = [tmp_path / f"{name}.md" for name in ("pump", "valve")]
+    for file in files:
+        file.write_text(f"# The {file.stem}\n\nIt runs at 5 bar and is checked every 90 days.\n", encoding="utf-8")
+    async with bench(start, Script(replies=(PASS,), author=write, keep_bodies=True)) as served:
+        address = ("-a", served.app.address)
+        submitted = await precis("summaries", "submit", *files, "--form", "bullets", *address)
+        assert submitted.code == 0, submitted.err
+        ids = [line.split()[0] for line in submitted.out.splitlines()]
+        assert [line.split()[1] for line in submitted.out.splitlines()] == ["pump.md", "valve.md"]
+        for summary_id in ids:
+            watched = await precis("summaries", "watch", summary_id, *address)
+            assert (watched.code, "90 days" in watched.out) == (0, True), watched.err
+        listed = await precis("summaries", "list", "--json", *address)
+        assert [one["summary_id"] for one in json.loads(listed.out)["summaries"]] == ids[::-1]
+        table = await precis("summaries", "list", *address)
+        assert all(word in table.out for word in (*ids, "done", "valve.md"))
+        report = tmp_path / "pump.html"
+        shown = await precis("summaries", "show", ids[0], "--report", report, *address)
+        assert (shown.code, "90 days" in shown.out) == (0, True)
+        assert "is checked every 90 days" in report.read_text(encoding="utf-8").rpartition("</header>")[2]
+        assert "one flat Markdown list" in json.dumps(served.endpoint.log.bodies)
+        assert (await precis("summaries", "delete", ids[0], *address)).code == 0
+        gone = await precis("summaries", "show", ids[0], *address)
+        assert gone.code != 0
+        assert ids[0] in gone.err

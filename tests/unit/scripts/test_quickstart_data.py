@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from pipeline.reading.values import find_terms
-from server.cli.evaluate.files import read_candidates
+from server.cli.evaluate.evaluations import read_candidates
 
 MANUAL = Path(__file__).resolve().parents[3] / "scripts" / "data" / "manual"
 

@@ -9,17 +9,17 @@ import pytest
 from precis.v1 import judge_pb2 as pb
 from precis.v1 import synthesis_pb2
 
+from server.cli.agreement.calibrate import read_labels
 from server.cli.agreement.compare import read_scores
-from server.cli.agreement.labels import read_labels
-from server.cli.agreement.terms import Scale
-from server.cli.assess.question import QuestionOptions
-from server.cli.assess.run import asking
+from server.cli.assessments import asking
+from server.cli.commands.agreement import Scale
+from server.cli.commands.assess import QuestionOptions
+from server.cli.commands.judge import ScoreKind
 from server.cli.errors import InputError
-from server.cli.evaluate.files import read_candidates
+from server.cli.evaluate.evaluations import read_candidates
 from server.cli.files import MAX_DEPTH, MAX_DIGITS, parse_message, parse_object
 from server.cli.judge.calibration import read_calibration
-from server.cli.judge.floors import ScoreKind
-from server.cli.load.requests import find_target
+from server.cli.load import find_target
 
 LONG = "9" * 5_000
 DEEP = "[" * 900 + "]" * 900

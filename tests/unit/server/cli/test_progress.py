@@ -1,9 +1,6 @@
 """How far a command is, said in plain lines where there is no terminal. Time is the test's own."""
 
-import io
-
 import pytest
-from rich.console import Console
 
 from server.cli.progress import Progress, State
 
@@ -67,35 +64,8 @@ def test_what_is_not_known_is_left_out(
     assert lines(capsys) == [line]
 
 
-def test_a_long_wait_is_told_until_something_happens(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
-    progress = Progress(clock=clock)
-    progress.update(State("merging", 2, 8, "calls", eta_s=25.0, awaited="the language model"))
-    clock.now_s += 20
-    progress.print_line()
-    clock.now_s += 70
-    progress.print_line()
-    progress.touch()
-    progress.print_line()
-    assert lines(capsys) == [
-        "merging: 2/8 calls, 0:00:20 elapsed, 0:00:05 left",
-        "merging: 2/8 calls, 0:01:30 elapsed, waiting for the language model, no step for 0:01:30",
-        "merging: 2/8 calls, 0:01:30 elapsed",
-    ]
-
-
 @pytest.mark.parametrize("variables", [{}, {"TERM": "dumb"}, {"FORCE_COLOR": "1"}], ids=str)
 def test_bars_are_drawn_on_terminals_alone(monkeypatch: pytest.MonkeyPatch, variables: dict[str, str]) -> None:
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     assert not Progress().is_drawn
-
-
-def test_a_long_wait_stands_below_a_bar(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    screen = Console(file=io.StringIO(), force_terminal=True, width=100)
-    monkeypatch.setattr("server.cli.progress.is_live", lambda: True)
-    monkeypatch.setattr("server.cli.progress.error_console", lambda: screen)
-    with Progress(clock=clock) as progress:
-        progress.update(State("merging", 2, 8, "calls", awaited="the language model"))
-        clock.now_s += 90
-    assert isinstance(screen.file, io.StringIO)
-    assert "waiting for the language model, no step for 0:01:30" in screen.file.getvalue()

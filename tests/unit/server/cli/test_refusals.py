@@ -1,11 +1,14 @@
-"""What cannot work is one line that says what to do, for every command."""
+"""What cannot work is one line that says what to do, for every command. A fault never looks like an answer."""
 
 import json
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
 
+from server.cli import main
+from server.cli.errors import FAULT, CliError
 from server.cli.main import run
 from tests.integration.support.programs import unused_port
 
@@ -18,8 +21,8 @@ REFUSED = {
     "evaluate none.json": "cannot read none.json",
     "assess": "nothing to assess: give --question, or FILE.json",
     "synthesize none.json": "cannot read none.json",
-    "assess one.json --mode explanation --fail-under B": "--mode explanation does not give",
-    "assess one.json --choice yes --choice no --fail-under B": "the answer is one of the choices",
+    "assess explain.json --fail-under B": "--fail-under needs a level, which an explanation does not give",
+    "assess choices.json --fail-under B": "the answer is one of the choices",
     "judge": "nothing to judge",
     "judge --source a.txt": "nothing to judge",
     "judge x.jsonl --source a.txt": "not both",
@@ -27,7 +30,6 @@ REFUSED = {
     "judge x.jsonl --resume": "--resume needs --output",
     "judge --source a --summary b --resume": "--resume is for",
     "judge --source a --summary b --engine ray": "--engine ray is for many items",
-    "judge --source a --summary b --report r.json": "--report FILE.json is for many items",
     "judge --source none --summary none": "cannot read none",
     "judge x.jsonl --output ./x.jsonl": "x.jsonl is named twice",
     "judge x.jsonl --output y --report y": "y is named twice",
@@ -74,6 +76,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder with a few files, and no server."""
     (tmp_path / "labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in THREE), encoding="utf-8")
     (tmp_path / "one.json").write_text('{"question": "How good?"}', encoding="utf-8")
+    (tmp_path / "explain.json").write_text('{"question": "Why?", "mode": "explanation"}', encoding="utf-8")
+    (tmp_path / "choices.json").write_text('{"question": "Is it?", "choices": ["yes", "no"]}', encoding="utf-8")
     (tmp_path / "one.txt").write_text("The pump holds 40 bar.", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PRECIS_ADDRESS", f"127.0.0.1:{unused_port()}")
@@ -95,3 +99,28 @@ def test_a_server_that_is_down_is_said_to_be_down(command: str, capsys: pytest.C
     [line] = capsys.readouterr().err.splitlines()
     assert "precis: cannot reach 127.0.0.1:" in line
     assert "start it with `precis serve`" in line
+
+
+@pytest.mark.parametrize(
+    ("command", "has_traceback"), [("compare", False), ("serve", True)], ids=["one line", "the log of a server"]
+)
+def test_a_fault_of_ours_has_an_exit_code_of_its_own(
+    command: str, *, has_traceback: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("division\nby zero")
+
+    monkeypatch.setattr(main, "app", fail)
+    monkeypatch.setenv("GRPC_VERBOSITY", "NONE")
+    assert main.run([command]) == FAULT
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[-1].startswith("precis: ZeroDivisionError: division by zero. A fault of Precis itself")
+    assert (lines[0] == "Traceback (most recent call last):") == (has_traceback or sys.flags.dev_mode)
+
+
+def test_a_disk_that_is_full_is_no_fault_of_ours(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(main, "discard_output", lambda: None)
+    assert main.report(OSError(28, "No space left on device")) == CliError.exit_code
+    assert capsys.readouterr().err == "precis: [Errno 28] No space left on device\n"

@@ -9,10 +9,10 @@ from google.rpc import code_pb2
 from precis.v1 import common_pb2
 from precis.v1 import judge_pb2 as pb
 
+from server.cli.commands.judge import JudgeOptions
 from server.cli.errors import CliError, InputError
 from server.cli.files import result_file
-from server.cli.judge.floors import JudgeOptions
-from server.cli.judge.items import Item, JudgeAnswer, to_work
+from server.cli.judge.judgements import Item, JudgeAnswer, to_work
 from server.cli.options import RunOptions
 from server.cli.results import EarlierResults, earlier_results, to_answer
 from tests.judgements import judgement

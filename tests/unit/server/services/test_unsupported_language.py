@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry
 from pipeline.judge.judge import Judge
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import MetricName
-from server.cli.judge.floors import parse_floor
+from server.cli.commands.judge import parse_floor
 from server.cli.judge.names import breaches_of, remarks_of
 from server.observe.service_metrics import JudgeMetrics
 from server.rpc.fields import ResultView

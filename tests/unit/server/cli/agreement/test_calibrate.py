@@ -1,4 +1,4 @@
-"""A calibration as it is shown: the terminal and the page, in which texts are data."""
+"""A calibration as it is shown: the terminal and the page."""
 
 import io
 import json
@@ -14,20 +14,18 @@ from rich.console import Console
 from server.cli.agreement.calibrate import (
     CalibrationReport,
     JudgedRows,
+    LabelRow,
     print_calibration,
     render_calibration,
     to_fields,
 )
-from server.cli.agreement.labels import LabelRow
-from server.cli.agreement.terms import CalibrateOptions
+from server.cli.commands.agreement import CalibrateOptions
 from server.cli.errors import CliError, InputError
-from server.cli.judge.items import Item, JudgeAnswer
+from server.cli.judge.judgements import Item, JudgeAnswer
 from tests.judgements import foreign_judgement, judgement
 from tests.unit.server.cli.page.report_page import one, read_page
-from tests.unit.server.cli.page.test_page import HOSTILE, poison
 
 OPTIONS = CalibrateOptions()
-MARKUP = "[bold red]x[/] [/nonsense] \x1b[31m"
 ROWS = 40
 
 
@@ -41,25 +39,22 @@ def result_of(score: float | None) -> pb.JudgeResult:
     return result
 
 
-def answers_of(scores: Sequence[float | None], *, prefix: str = "row", hostile: bool = False) -> JudgedRows:
+def answers_of(scores: Sequence[float | None]) -> JudgedRows:
     """Good from the middle of the rows on; two annotators who differ in the last two."""
     rows = {}
     for number in range(len(scores)):
         good = int(number >= len(scores) // 2)
-        item = Item(f"{prefix} {number:02}", f"Source {number}.", "Summary.", prefix if number % 2 else "")
+        item = Item(f"row {number:02}", f"Source {number}.", "Summary.", "odd" if number % 2 else "")
         rows[item.id] = LabelRow(item, {"a": good, "b": good - (number >= len(scores) - 2)})
     answers = JudgedRows(OPTIONS, rows)
     for row, score in zip(rows.values(), scores, strict=True):
-        result = result_of(score)
-        if hostile:
-            poison(result.evidence)
-        answers.add(JudgeAnswer(row.item.id, row.item, result, None, ""))
+        answers.add(JudgeAnswer(row.item.id, row.item, result_of(score), None, ""))
     return answers
 
 
 @cache
-def rising(*, prefix: str = "row", hostile: bool = False) -> CalibrationReport:
-    return answers_of([number / 4 for number in range(ROWS)], prefix=prefix, hostile=hostile).report()
+def rising() -> CalibrationReport:
+    return answers_of([number / 4 for number in range(ROWS)]).report()
 
 
 def printed(report: CalibrationReport) -> str:
@@ -137,7 +132,7 @@ def test_the_page_shows_measures_bins_categories_and_claims() -> None:
     named = [(next(row.find("th")).text, [cell.text for cell in row.find("td")]) for row in page.find("tr")]
     rows = {name: cells for name, cells in named if cells}
     assert rows["AUC: a good summary above a bad one"][0] == "0.909"
-    assert rows["row"][:2] == ["20", "9"]
+    assert rows["odd"][:2] == ["20", "9"]
     assert len(list(page.find("svg"))) == 2
     cards = list(page.find("li", class_="card"))
     assert len(cards) == 2 * 3
@@ -145,13 +140,3 @@ def test_the_page_shows_measures_bins_categories_and_claims() -> None:
     assert list(page.find("script")) == []
     policy = one(page, "meta", **{"http-equiv": "Content-Security-Policy"}).attributes["content"]
     assert "script-src 'none'" in policy
-
-
-def test_no_text_becomes_markup_on_the_page() -> None:
-    clean = read_page(render_calibration(rising()))
-    hostile = read_page(render_calibration(rising(prefix=HOSTILE[:200], hostile=True)))
-    assert hostile.text.count(HOSTILE) > 5
-    assert {element.name for element in hostile.find()} == {element.name for element in clean.find()}
-    assert {name for element in hostile.find() for name in element.attributes} <= {
-        name for element in clean.find() for name in element.attributes
-    }

@@ -4,37 +4,40 @@ import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
-from precis.v1 import judge_pb2 as pb
 from rich.console import Console
 
 from server.cli.agreement.compare import (
     ABSTAINED,
     ComparisonReport,
+    ScoredItem,
     Scores,
+    identities_of,
     print_comparison,
     read_scores,
     render_comparison,
     report_of,
     to_fields,
-    to_result,
 )
-from server.cli.agreement.terms import CompareOptions
+from server.cli.commands.agreement import CompareOptions
+from server.cli.commands.judge import FrameworkChoice, MetricChoice, Policy, ScoreKind
 from server.cli.errors import InputError
 from server.cli.files import to_json_fields
-from server.cli.judge.floors import FrameworkChoice, MetricChoice, Policy, ScoreKind
 from tests.judgements import foreign_judgement, judgement
 from tests.unit.server.cli.page.report_page import one, read_page
-from tests.unit.server.cli.page.test_page import HOSTILE
 
 PATHS = (Path("a.jsonl"), Path("b.jsonl"))
 MARKUP = "[bold red]x[/] [/nonsense] \x1b[31m"
 
 
-def scores(path: Path, values: Sequence[float | None], category: str = "") -> Scores:
-    names = [f"item {number:02}" for number in range(len(values))]
-    return Scores(path, ScoreKind(), dict(zip(names, values, strict=True)), dict.fromkeys(names, category))
+def scores(values: Sequence[float | None], category: str = "", status: str = "") -> Scores:
+    """What has no score has this status."""
+    return {
+        f"item {number:02}": ScoredItem(category, value, status if value is None else "")
+        for number, value in enumerate(values)
+    }
 
 
 def compared(
@@ -43,10 +46,9 @@ def compared(
     *,
     category: str = "",
     tolerance: float = 0.0,
-    is_common: bool = False,
 ) -> ComparisonReport:
-    options = CompareOptions(tolerance=tolerance, common=is_common)
-    return report_of(scores(PATHS[0], before, category), scores(PATHS[1], after, category), options)
+    options = CompareOptions(tolerance=tolerance)
+    return report_of(PATHS, scores(before, category), scores(after, category), options)
 
 
 def printed(report: ComparisonReport) -> str:
@@ -78,28 +80,17 @@ def test_a_regression_is_a_fall_that_is_sure_to_exceed_the_tolerance() -> None:
     assert not compared(before, mixed).is_regression
 
 
-def test_items_of_one_file_alone_are_refused_or_left_out() -> None:
-    with pytest.raises(InputError, match=r"1 items are only in a.jsonl, 0 only in b.jsonl: give --common"):
+def test_items_of_one_file_alone_are_refused() -> None:
+    with pytest.raises(InputError, match=r"1 items are only in a.jsonl, 0 only in b.jsonl: compare the same items"):
         compared([1, 2], [1])
-    found = compared([1, 2], [1], is_common=True)
-    assert found.whole is not None
-    assert (found.whole.count, found.categories, found.only_first) == (1, [], ["item 01"])
-    assert "1 items are in one file only" in printed(found)
     with pytest.raises(InputError, match="no item with two scores"):
         compared([None], [3])
 
 
 def with_lost(
-    before: Sequence[float | None],
-    after: Sequence[float | None],
-    category: str = "",
-    status: str = "unsupported language",
+    before: Sequence[float | None], after: Sequence[float | None], status: str = "unsupported language"
 ) -> ComparisonReport:
-    """What has no score has this status."""
-    first, second = scores(PATHS[0], before, category), scores(PATHS[1], after, category)
-    for side in (first, second):
-        side.statuses = {item_id: status for item_id, score in side.scores.items() if score is None}
-    return report_of(first, second, CompareOptions())
+    return report_of(PATHS, scores(before, status=status), scores(after, status=status), CompareOptions())
 
 
 def test_items_that_lost_their_score_are_a_regression_and_listed() -> None:
@@ -140,7 +131,7 @@ def test_a_few_items_that_the_judge_abstains_from_are_listed_and_no_regression()
     assert with_lost([8, None], [None, 8], status="abstained").verdict.startswith("Regression: 1 items lost")
 
 
-def result_line(item_id: str, score: object = 7.5, **fields: object) -> dict[str, object]:
+def result_line(item_id: str, score: object = 7.5, **fields: object) -> dict[str, Any]:
     result = to_json_fields(judgement())
     result["frameworks"][2]["metrics"][2]["score"] = score
     return {"id": item_id, "item_sha256": "0", "result": result, **fields}
@@ -154,24 +145,25 @@ def read(tmp_path: Path, *lines: dict[str, object], kind: ScoreKind | None = Non
 
 def test_results_are_read(tmp_path: Path) -> None:
     found = read(tmp_path, result_line("one", category="news"), result_line("two"))
-    assert found.scores == {"one": 7.5, "two": 7.5}
-    assert found.categories == {"one": "news", "two": ""}
-    assert len(found.identities) == 1
+    assert {name: (one.score, one.category) for name, one in found.items()} == {"one": (7.5, "news"), "two": (7.5, "")}
+    assert len(identities_of(found)) == 1
     twin = ScoreKind(FrameworkChoice.TWIN_LOCK, MetricChoice.COVERAGE)
-    assert read(tmp_path, result_line("one"), kind=twin).scores == {"one": 4.0}
-    assert read(tmp_path, result_line("one"), kind=ScoreKind(policy=Policy.LENIENT)).scores == {"one": 7.5}
+    assert read(tmp_path, result_line("one"), kind=twin)["one"].score == 4.0
+    assert read(tmp_path, result_line("one"), kind=ScoreKind(policy=Policy.LENIENT))["one"].score == 7.5
 
 
 def test_a_result_that_no_model_read_is_no_other_judge(tmp_path: Path) -> None:
     foreign: dict[str, object] = {"id": "two", "item_sha256": "0", "result": to_json_fields(foreign_judgement())}
-    found = read(tmp_path, result_line("one"), foreign)
-    assert found.scores == {"one": 7.5, "two": None}
-    assert found.statuses == {"two": "unsupported language"}
-    abstained = to_result(result_line("one")["result"])
-    abstained.frameworks[2].metrics[2].status = pb.JUDGE_METRIC_STATUS_ABSTAINED
-    found.take("three", abstained)
-    assert found.statuses["three"] == ABSTAINED
-    assert len(found.identities) == 1
+    abstained = result_line("three")
+    abstained["result"]["frameworks"][2]["metrics"][2]["status"] = "JUDGE_METRIC_STATUS_ABSTAINED"
+    found = read(tmp_path, result_line("one"), foreign, abstained)
+    assert {name: one.score for name, one in found.items()} == {"one": 7.5, "two": None, "three": None}
+    assert {name: one.status for name, one in found.items()} == {
+        "one": "",
+        "two": "unsupported language",
+        "three": ABSTAINED,
+    }
+    assert len(identities_of(found)) == 1
 
 
 @pytest.mark.parametrize(
@@ -203,12 +195,7 @@ def test_the_page_has_the_table_and_the_flips() -> None:
     assert "No regression beyond 0 points at 95% confidence." in page.text
 
 
-def test_texts_of_a_file_are_data_on_the_terminal_and_the_page() -> None:
-    clean, hostile = (
-        read_page(render_comparison(PATHS, compared([4, 6], [6, 4], category=category))) for category in ("c", HOSTILE)
-    )
-    assert hostile.text.count(HOSTILE) == 3
-    assert {element.name for element in hostile.find()} == {element.name for element in clean.find()}
+def test_texts_of_a_file_are_data_on_the_terminal() -> None:
     text = printed(compared([4, 6], [6, 4], category=MARKUP))
     assert "[bold red]x[/] [/nonsense]" in text
     assert "\x1b" not in text

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from server.cli.agreement import labels
-from server.cli.agreement.labels import digest_of, read_labels, to_labelled
-from server.cli.agreement.terms import CompareOptions, Scale, parse_scale
+from server.cli import files
+from server.cli.agreement.calibrate import digest_of, read_labels, to_labelled
+from server.cli.commands.agreement import CompareOptions, Scale, parse_scale
+from server.cli.commands.judge import MetricChoice, Policy
 from server.cli.errors import InputError
-from server.cli.judge.floors import MetricChoice, Policy
 
 
 def row(number: int, label: object, **fields: object) -> dict[str, object]:
@@ -87,7 +87,7 @@ def test_files_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         ("MAX_LINE_BYTES", 50, "line 1 is longer than 50 bytes"),
     ):
         with monkeypatch.context() as patched:
-            patched.setattr(labels, name, limit)
+            patched.setattr(files, name, limit)
             with pytest.raises(InputError, match=message):
                 read_labels(path, Scale())
     assert len(read_labels(path, Scale())) == 5

@@ -3,7 +3,7 @@
 from precis.v1 import common_pb2
 from precis.v1 import evaluate_pb2 as pb
 
-from server.cli.evaluate.files import Candidate
+from server.cli.evaluate.evaluations import Candidate
 from server.cli.results import Answer
 
 SUMMARY = "The gate closed on Tuesday. The market was flooded."
@@ -21,20 +21,21 @@ def pair(text: str, words: str, premise: str, *, hit: bool) -> pb.EntailmentEvid
     return pb.EntailmentEvidence(hypothesis=span(text, words), premise=found, entailment=entailment, hit=hit)
 
 
-def candidate(name: str = "summary.txt", *, category: str = "", gold: str = "The gate held.") -> Candidate:
+def candidate(name: str = "summary.txt", *, category: str = "") -> Candidate:
     request = pb.EvaluateRequest()
     request.datum.entry.category, request.datum.entry.text = category, "A long document."
-    request.datum.summary.main_theme, request.datum.summary.summary = "A tide gate.", gold
+    request.datum.summary.main_theme, request.datum.summary.summary = "A tide gate.", "The gate held."
     request.generated.text = SUMMARY
     return Candidate(name, request)
 
 
-def evaluation(loss: float = 0.4, *, fact: str = "The market stayed dry.") -> pb.EvaluateResponse:
+def evaluation(loss: float = 0.4) -> pb.EvaluateResponse:
     response = pb.EvaluateResponse(loss=loss)
     for name in ("facts", "entities", "flow", "semantic", "length"):
         part = getattr(response, name).score
         part.score, part.weight, part.applicable = 0.5, 0.2, True
     first, second = "The gate closed on Tuesday.", "The market was flooded."
+    fact = "The market stayed dry."
     facts = response.facts
     facts.hit_fact_count, facts.fact_count, facts.supported_sentence_count, facts.sentence_count = 0, 1, 1, 2
     facts.facts.append(pair(fact, fact, second, hit=False))

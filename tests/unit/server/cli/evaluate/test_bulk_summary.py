@@ -4,13 +4,14 @@ import io
 
 import pytest
 from google.rpc import code_pb2
+from hypothesis import given
+from hypothesis import strategies as st
 from precis.v1 import common_pb2
 from precis.v1 import evaluate_pb2 as pb
 from rich.console import Console
 
 from server.cli.console import SHOWN_ITEMS
-from server.cli.evaluate.evaluations import EvaluateTally
-from server.cli.evaluate.files import Candidate
+from server.cli.evaluate.evaluations import Candidate, EvaluateTally
 from server.cli.results import Answer
 from tests.unit.server.cli.evaluate.evaluations import answered, candidate, evaluation
 
@@ -89,3 +90,13 @@ def test_categories_are_bounded() -> None:
         summary.add(answered(candidate(category=f"kind {number}"), evaluation()))
     assert len(summary.categories) == 101
     assert len(dict(summary.categories)["(others)"]) == 200
+
+
+@given(st.lists(st.integers(0, 5)), st.integers(1, 4))
+def test_a_tally_keeps_what_a_stable_sort_would_put_first(losses: list[int], limit: int) -> None:
+    tally = EvaluateTally(keeps_page=True, whole_limit=limit)
+    for number, loss in enumerate(losses):
+        tally.add(answered(candidate(str(number)), pb.EvaluateResponse(loss=loss)))
+    order = [str(number) for number in sorted(range(len(losses)), key=lambda number: -losses[number])]
+    assert [item.id for _, item in tally.whole] == order[:limit]
+    assert [row.id for row in tally.worst] == order[:10]

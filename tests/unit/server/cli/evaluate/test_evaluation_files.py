@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from server.cli.errors import CliError, InputError
-from server.cli.evaluate.files import parse_line, read_candidates
+from server.cli.evaluate.evaluations import parse_line, read_candidates
 from server.cli.files import read_lines, result_file
 
 GOLD = {"entry": {"text": "Source."}, "summary": {"summary": "Gold."}}

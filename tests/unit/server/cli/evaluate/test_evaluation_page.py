@@ -1,15 +1,10 @@
 """The page of `precis evaluate --report`: everything that was found, and nothing that could run."""
 
-import json
-
 from precis.v1 import evaluate_pb2 as pb
 
-from server.cli.evaluate.evaluations import EvaluateTally
-from server.cli.evaluate.files import Candidate
+from server.cli.evaluate.evaluations import Candidate, EvaluateTally
 from tests.unit.server.cli.evaluate.evaluations import answered, candidate, evaluation, hard_fail
 from tests.unit.server.cli.page.report_page import Element, one, read_page
-
-HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*7 }}"
 
 
 def page_of_one(item: Candidate, response: pb.EvaluateResponse) -> str:
@@ -18,13 +13,13 @@ def page_of_one(item: Candidate, response: pb.EvaluateResponse) -> str:
     return tally.render(has_index=False)
 
 
-def bulk(count: int = 6) -> tuple[EvaluateTally, Element]:
+def bulk(count: int = 6) -> Element:
     tally = EvaluateTally(keeps_page=True)
     for number in range(count):
         item = candidate(f"item {number}", category=("News", "", "Law")[number % 3])
         answer = answered(item, hard_fail() if number == 0 else evaluation(number / 10))
         tally.add(answer)
-    return tally, read_page(tally.render())
+    return read_page(tally.render())
 
 
 def test_the_page_opens_with_a_sentence_and_has_the_evidence_of_every_factor() -> None:
@@ -48,17 +43,10 @@ def test_the_page_opens_with_a_sentence_and_has_the_evidence_of_every_factor() -
 
 
 def test_every_link_of_the_page_leads_somewhere() -> None:
-    _, page = bulk()
+    page = bulk()
     places = [element.attributes["id"] for element in page.find() if "id" in element.attributes]
     assert len(places) == len(set(places))
     assert {link.attributes["href"][1:] for link in page.find("a")} <= set(places)
-
-
-def test_hostile_texts_are_text() -> None:
-    html = page_of_one(candidate(HOSTILE, gold=HOSTILE), evaluation(fact=HOSTILE))
-    page = read_page(html)
-    assert [len(list(page.find(tag))) for tag in ("script", "img")] == [1, 0]
-    assert page.text.count(HOSTILE) >= 3
 
 
 def test_a_hard_fail_is_said_and_has_no_scores() -> None:
@@ -68,14 +56,8 @@ def test_a_hard_fail_is_said_and_has_no_scores() -> None:
 
 
 def test_many_items_are_ranked_and_broken_down_by_category() -> None:
-    tally, page = bulk()
+    page = bulk()
     rows = [row for row in page.find("tr") if "data-category" in row.attributes]
     assert [next(row.find("th")).text for row in rows] == ["item 0", "item 5", "item 4", "item 3", "item 2", "item 1"]
     assert [row.attributes["data-category"] for row in rows[:3]] == ["News", "Law", ""]
-    overview = json.loads(tally.to_json())
-    assert {name: one["mean"] for name, one in overview["category_scores"]["categories"].items()} == {
-        "News": 0.65,
-        "Law": 0.35,
-        "(none)": 0.25,
-    }
     assert "Law" in one(page, id="index").text

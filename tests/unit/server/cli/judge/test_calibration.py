@@ -8,19 +8,18 @@ import pytest
 from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
 
+from server.cli.commands.judge import FrameworkChoice, JudgeOptions, MetricChoice, Policy, ScoreKind
 from server.cli.errors import InputError
 from server.cli.judge.calibration import (
-    AppliedCalibration,
+    Calibration,
     Verdict,
-    applied_calibration,
     identity_of,
     is_neutral,
     read_calibration,
     score_of,
     worst_claims,
 )
-from server.cli.judge.floors import FrameworkChoice, JudgeOptions, MetricChoice, Policy, ScoreKind
-from server.cli.judge.items import to_work
+from server.cli.judge.judgements import to_work
 from tests.judgements import (
     UNSUPPORTED,
     foreign_judgement,
@@ -75,6 +74,12 @@ def written(tmp_path: Path, **changed: object) -> Path:
     return path
 
 
+def fitted(tmp_path: Path) -> Calibration:
+    found = read_calibration(written(tmp_path))
+    assert found is not None
+    return found
+
+
 def test_the_strict_score_is_that_of_the_judge() -> None:
     assert score_of(judgement(), STRICT) == ULTRA_SCORE
     assert score_of(judgement(), ScoreKind(FrameworkChoice.JUDGE_LOCK, MetricChoice.RELEVANCE)) is None
@@ -107,12 +112,11 @@ def test_the_worst_claims_come_first_and_forgiven_ones_last() -> None:
 
 
 def test_a_file_comes_back_and_its_framework_judges_too(tmp_path: Path) -> None:
-    path = written(tmp_path)
-    assert json.loads(path.read_text())["models"] == [model.model_dump() for model in read_calibration(path).models]
-    applied = applied_calibration(path)
+    applied = fitted(tmp_path)
+    assert fields()["models"] == [model.model_dump() for model in applied.models]
     work = to_work(JudgeOptions([FrameworkChoice.TWIN_LOCK]), common_pb2.PRIORITY_BULK, applied)
     assert work.terms[:2] == (FrameworkChoice.TWIN_LOCK, FrameworkChoice.ULTRA)
-    assert applied_calibration(None) is None
+    assert read_calibration(None) is None
 
 
 @pytest.mark.parametrize(
@@ -134,8 +138,7 @@ def test_a_file_that_is_no_calibration_is_refused_by_field(
 
 
 def test_a_verdict_has_score_and_probability(tmp_path: Path) -> None:
-    path = written(tmp_path)
-    applied = AppliedCalibration(path, read_calibration(path))
+    applied = fitted(tmp_path)
     assert applied.verdict_of(judgement()) == Verdict(ULTRA_SCORE, 0.5, passed=True)
     low = judgement()
     low.frameworks[2].metrics[2].score = 2.99
@@ -146,18 +149,16 @@ def test_a_verdict_has_score_and_probability(tmp_path: Path) -> None:
 
 
 def test_a_judgement_by_other_models_has_no_verdict(tmp_path: Path) -> None:
-    path = written(tmp_path)
     other = judgement()
     other.models[0].CopyFrom(common_pb2.ModelIdentity(name="tiny-nli", revision="main", sha256="ef" * 32))
     with pytest.raises(InputError, match=r"tiny-nli abababab.*tiny-nli efefefef.*: calibrate again"):
-        AppliedCalibration(path, read_calibration(path)).verdict_of(other)
+        fitted(tmp_path).verdict_of(other)
     helped = judgement()
     helped.language_model = "some at http://host"
     with pytest.raises(InputError, match="some at"):
-        AppliedCalibration(path, read_calibration(path)).check(identity_of(helped))
+        fitted(tmp_path).check(identity_of(helped))
 
 
 def test_a_judgement_that_no_model_read_has_no_verdict_and_is_not_refused(tmp_path: Path) -> None:
-    path = written(tmp_path)
     assert identity_of(foreign_judgement()) is None
-    assert AppliedCalibration(path, read_calibration(path)).verdict_of(foreign_judgement()) == Verdict()
+    assert fitted(tmp_path).verdict_of(foreign_judgement()) == Verdict()

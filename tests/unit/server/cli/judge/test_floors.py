@@ -3,8 +3,8 @@
 import pytest
 from precis.v1 import judge_pb2 as pb
 
+from server.cli.commands.judge import Floor, FrameworkChoice, JudgeOptions, MetricChoice, parse_floor
 from server.cli.errors import InputError
-from server.cli.judge.floors import Floor, FrameworkChoice, JudgeOptions, MetricChoice, parse_floor
 from server.cli.judge.names import breaches_of
 from tests.judgements import judgement
 

@@ -1,13 +1,18 @@
-"""What precis judge reads, and how bad items are named."""
+"""What precis judge reads, how bad items are named, and what the server is asked for."""
 
 import json
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
+from precis.v1 import common_pb2
+from precis.v1 import judge_pb2 as pb
 
 from server.cli.bulk import BadItem, read_json_lines
+from server.cli.commands.judge import FrameworkChoice, JudgeOptions
+from server.cli.connection import CommandClient
 from server.cli.errors import InputError
-from server.cli.judge.items import Item, read_summaries, to_item
+from server.cli.judge.judgements import Item, read_summaries, to_item, to_work
 
 
 def test_items_are_named_after_their_summaries(tmp_path: Path) -> None:
@@ -28,7 +33,7 @@ def test_lines_are_items_and_other_fields_are_left_alone(tmp_path: Path) -> None
     path = tmp_path / "items.jsonl"
     rows = [{"id": 7, "source": "S.", "summary": "T.", "model": "x"}, {"source": "S.", "summary": ""}]
     path.write_text("\n\n".join(map(json.dumps, rows)), encoding="utf-8")
-    assert list(read_json_lines(path, to_item)) == [Item("7", "S.", "T."), Item("line 3", "S.", "")]
+    assert list(read_json_lines(path, to_item)[0]) == [Item("7", "S.", "T."), Item("line 3", "S.", "")]
 
 
 @pytest.mark.parametrize(
@@ -45,7 +50,39 @@ def test_lines_are_items_and_other_fields_are_left_alone(tmp_path: Path) -> None
 def test_a_bad_line_is_a_bad_item(tmp_path: Path, line: str, message: str) -> None:
     path = tmp_path / "items.jsonl"
     path.write_text(line, encoding="utf-8")
-    [item] = read_json_lines(path, to_item)
+    [item] = read_json_lines(path, to_item)[0]
     assert isinstance(item, BadItem)
     assert item.id == "line 1"
     assert item.problem.startswith(message)
+
+
+ITEM = Item("one", "Source.", "Summary.")
+
+
+class RecordingClient:
+    """Keeps the request of the last call."""
+
+    request: pb.JudgeRequest
+
+    async def send(self, call: Any) -> pb.JudgeResponse:  # noqa: ANN401 - a call of any method
+        self.request = call.request
+        return pb.JudgeResponse()
+
+
+async def asked(terms: JudgeOptions) -> pb.JudgeRequest:
+    client = RecordingClient()
+    await to_work(terms, common_pb2.PRIORITY_BULK).send(cast("CommandClient", client), ITEM)
+    return client.request
+
+
+async def test_what_is_not_asked_for_is_left_to_the_server() -> None:
+    assert not (await asked(JudgeOptions())).options.HasField("use_language_model")
+    assert (await asked(JudgeOptions(no_llm=True))).options.HasField("use_language_model")
+
+
+def test_a_result_on_other_terms_is_not_kept() -> None:
+    ultra, lock = FrameworkChoice.ULTRA, FrameworkChoice.JUDGE_LOCK
+    options = (JudgeOptions(), JudgeOptions([ultra, lock]), JudgeOptions(no_llm=True), JudgeOptions([ultra]))
+    terms = [to_work(one, common_pb2.PRIORITY_BULK).terms for one in options]
+    assert len({ITEM.sha256(*one) for one in terms}) == 3
+    assert terms[0] == terms[3]

@@ -11,9 +11,19 @@ from precis.oip import open_inference_pb2
 from precis.v1 import inference_pb2
 
 from server.cli.errors import InputError
-from server.cli.load.pace import Pace, Period
-from server.cli.load.requests import find_target, sentence
-from server.cli.load.run import Measurement, measure, notes_of, percentile_ms, points, render_load, to_fields
+from server.cli.load import (
+    Measurement,
+    Pace,
+    Period,
+    find_target,
+    measure,
+    notes_of,
+    percentile_ms,
+    points,
+    render_load,
+    sentence,
+    to_fields,
+)
 
 
 class Even(Pace):

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from precis.v1 import evidence_pb2
 from precis.v1 import judge_pb2 as pb
 
-from server.cli.judge.floors import Floor
-from server.cli.judge.items import Item, JudgeAnswer
-from server.cli.judge.judgements import JudgeTally
+from server.cli.commands.judge import Floor
+from server.cli.judge.judgements import Item, JudgeAnswer, JudgeTally
 from tests.judgements import PARTIAL, SOURCE, SUPPORTED, UNSUPPORTED, framework, in_source, in_summary
 
 FIRST, SECOND, THIRD, FOURTH = (f"{sentence.removesuffix('.')}." for sentence in SOURCE.split(". "))

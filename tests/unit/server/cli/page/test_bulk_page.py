@@ -3,9 +3,8 @@
 from google.rpc import code_pb2
 from precis.v1 import common_pb2
 
-from server.cli.judge.floors import parse_floor
-from server.cli.judge.items import Item, JudgeAnswer
-from server.cli.judge.judgements import JudgeTally
+from server.cli.commands.judge import parse_floor
+from server.cli.judge.judgements import Item, JudgeAnswer, JudgeTally
 from server.cli.tally import WHOLE_ITEMS
 from tests.judgements import SOURCE, SUMMARY, judgement
 from tests.unit.server.cli.page.many_claims import long_judgement

@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from precis.v1 import common_pb2, evidence_pb2
 
-from server.cli.judge.claim_marks import DECIDING, ClaimRun, claim_pieces, claim_runs, marked_source
-from server.cli.page.marks import Mark, Role, cut
+from server.cli.page.marks import DECIDING, ClaimRun, Mark, Role, claim_pieces, claim_runs, cut, marked_source
 from tests.judgements import PARTIAL, SUPPORTED, UNSUPPORTED
 
 marks = st.builds(Mark, st.sampled_from(Role), st.integers(1, 4), st.integers(-2, 12), st.integers(-2, 12))

@@ -3,11 +3,13 @@
 import base64
 import hashlib
 import re
+from pathlib import Path
 
 from precis.v1 import judge_pb2 as pb
 
-from server.cli.judge.floors import parse_floor
-from server.cli.judge.items import Item
+from server.cli.commands.judge import parse_floor
+from server.cli.judge.judgements import Item
+from server.cli.page import render
 from tests.judgements import SOURCE, SUMMARY, judgement
 from tests.unit.server.cli.page.many_claims import FIRST, FOURTH, SECOND, THIRD, long_judgement, page_of_one
 from tests.unit.server.cli.page.report_page import Element, one, read_page
@@ -184,6 +186,13 @@ def test_no_text_becomes_markup() -> None:
     assert {name for element in hostile.find() for name in element.attributes} <= {
         name for element in clean.find() for name in element.attributes
     }
+
+
+def test_no_page_marks_a_text_as_safe() -> None:
+    assert render.environment().autoescape is True
+    pages = {path.name: path.read_text(encoding="utf-8") for path in Path(render.__file__).parent.glob("*.html")}
+    assert len(pages) > 5
+    assert [name for name, text in pages.items() if "|safe" in text or "autoescape" in text] == []
 
 
 def test_nothing_is_loaded_and_only_the_known_style_and_script_may_run() -> None:

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from precis.v1 import judge_pb2 as pb
 
-from server.cli.judge.floors import parse_floor
-from server.cli.judge.items import Item, JudgeAnswer
-from server.cli.judge.judgements import JudgeTally
+from server.cli.commands.judge import parse_floor
+from server.cli.evaluate.evaluations import EvaluateTally
+from server.cli.judge.judgements import Item, JudgeAnswer, JudgeTally
 from tests.judgements import SOURCE, SUMMARY, judgement
+from tests.unit.server.cli.evaluate.evaluations import answered, candidate, evaluation
 from tests.unit.server.cli.page.conftest import WIDE, Open
 from tests.unit.server.cli.page.many_claims import FIRST, SECOND, THIRD, long_judgement, page_of_one
 
@@ -223,3 +224,22 @@ async def test_arabic_is_read_from_right_to_left_paragraph_by_paragraph(open_pag
         assert badge["x"] > box["x"] + box["width"] / 2  # the claim begins at the right
         text = await page.locator(".card .claim-text").inner_text()
         assert text == claim.text
+
+
+async def test_evaluations_can_be_read_on_a_phone_filtered_and_sorted(open_page: Open) -> None:
+    tally = EvaluateTally(keeps_page=True)
+    for number in range(10):
+        answer = answered(candidate(f"item {number}", category=("News", "Law")[number % 2]), evaluation(number / 10))
+        tally.add(answer)
+    async with open_page(tally.render(), dark=True, width=NARROW) as page:
+        assert (await page.evaluate(CONTRAST))["found"] == []
+        assert await page.evaluate("document.documentElement.scrollWidth") <= NARROW
+        rows, items = page.locator(".items tbody tr:visible"), page.locator(".item:visible")
+        await page.locator("#index .category").select_option("News")
+        assert (await rows.count(), await items.count()) == (5, 5)
+        await page.locator("#index .at-least").fill("0.4")
+        assert (await rows.count(), await items.count()) == (3, 3)
+        await page.locator(".items th", has_text="loss").locator("button").click()
+        assert await rows.locator("th").all_text_contents() == ["item 4", "item 6", "item 8"]
+        await page.locator(".item:visible a.claim").first.click()
+        assert await page.locator(".card:target").count() == 1

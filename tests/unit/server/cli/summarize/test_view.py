@@ -8,14 +8,15 @@ from google.protobuf.duration_pb2 import Duration
 from precis.v1 import common_pb2
 from precis.v1 import summarize_pb2 as pb
 
+from server.cli.commands.summarize import BudgetOptions, SummaryOptions, TargetOptions
 from server.cli.connection import open_client
 from server.cli.console import output_console
 from server.cli.errors import InputError, NegativeAnswer
-from server.cli.options import BudgetOptions, Connection, SummaryOptions, TargetOptions
+from server.cli.options import Connection
 from server.cli.progress import Progress
-from server.cli.summarize.listed import status_of
 from server.cli.summarize.run import (
     how_to_resume,
+    status_of,
     to_budget,
     to_markdown,
     to_options,

@@ -17,16 +17,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from server.cli.assess.question import Level, QuestionOptions, SubjectOptions
+from server.cli.commands.assess import Level, QuestionOptions, SubjectOptions
 from server.cli.connection import open_client
-from server.cli.console import Grid, output_console, print_json, print_note, shown, to_list
+from server.cli.console import Grid, print_note, print_result, shown, to_list
 from server.cli.documents.read import read_document_text
 from server.cli.errors import CliError, InputError, NegativeAnswer
 from server.cli.files import STDIN, naming, parse_message, parse_object, read_bytes, read_text, to_json_fields
 from server.cli.options import Connection
 
 R = TypeVar("R", pb.SynthesizeRequest, pb.AssessRequest)
-GLOBAL = "Global"
 
 
 def assess_request(file: Path | None, subject: SubjectOptions, options: QuestionOptions) -> pb.AssessRequest:
@@ -50,20 +49,11 @@ def asking(request: R, file: Path | None, options: QuestionOptions) -> R:
             with naming(f"no {request.DESCRIPTOR.name}"):
                 parse_message(fields, request)
     request.question = options.question or request.question
-    if options.mode is not None:
-        request.mode = pb.SynthesisMode.Value(f"SYNTHESIS_MODE_{options.mode.upper()}")
-    if options.choices:
-        request.choices[:] = options.choices
-    if options.scope:
-        named, objects = pb.QualityScope(name=GLOBAL), pb.ScopeObjects(names=options.scope)
-        request.scope.CopyFrom(named if options.scope == [GLOBAL] else pb.QualityScope(objects=objects))
     if options.images:
         request.images[:] = [read_bytes(path) for path in options.images]
     if options.fail_under is not None:
         if request.mode == pb.SYNTHESIS_MODE_EXPLANATION:
-            raise InputError(
-                "--fail-under needs a level, which --mode explanation does not give: ask with --mode scoring"
-            )
+            raise InputError("--fail-under needs a level, which an explanation does not give: leave one of them out")
         if request.choices:
             raise InputError("--fail-under needs a level, and the answer is one of the choices: leave one of them out")
         request.mode = pb.SYNTHESIS_MODE_SCORING
@@ -93,10 +83,7 @@ async def synthesize_file(file: Path, options: QuestionOptions, connection: Conn
     call = Call(rpc_path(JUDGE, "Synthesize"), request, pb.SynthesizeResponse.FromString)
     async with open_client(connection, options.timeout_s) as client:
         synthesis = (await client.send(call)).synthesis
-    if options.as_json:
-        print_json(to_json_fields(synthesis))
-    else:
-        print_synthesis(output_console(), synthesis)
+    print_result(synthesis, to_json_fields, print_synthesis, as_json=options.as_json)
     _check(synthesis, options.fail_under)
 
 
@@ -114,10 +101,7 @@ async def assess_subject(
                 print_note(line)
     if outcome is None:
         raise CliError("the server ended the stream without an outcome")
-    if options.as_json:
-        print_json(to_json_fields(outcome))
-    else:
-        print_assessment(output_console(), outcome)
+    print_result(outcome, to_json_fields, print_assessment, as_json=options.as_json)
     if outcome.HasField("synthesis"):
         _check(outcome.synthesis, options.fail_under)
 
