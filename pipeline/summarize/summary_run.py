@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from langchain_core.runnables import RunnableConfig
 from opentelemetry import trace
 from opentelemetry.trace import Span, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
@@ -25,7 +24,7 @@ from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.errors import LeaseLostError, StorageError, SummaryAsideError
 from pipeline.summarize.events import Finished, Planned
 from pipeline.summarize.gate.findings import Trust, add_up_trust, first_warnings, flaw_note, place_of, trust_warnings
-from pipeline.summarize.graph.graph import SummaryGraph, SummaryState
+from pipeline.summarize.graph.graph import SummaryState, summary_graph
 from pipeline.summarize.graph.run import (
     LAYERS,
     TEXT,
@@ -55,7 +54,6 @@ from pipeline.summarize.result import (
 )
 from pipeline.summarize.retention import add_up
 from pipeline.summarize.steering.budget import NO_BUDGET, Spending, spend_from
-from pipeline.summarize.storage.checkpoints import storage_errors
 from pipeline.summarize.storage.leases import Lease
 from pipeline.summarize.storage.records import PlanRecord, Stage, StepId, StepOutput, StoredSummary, SummaryStatus
 from pipeline.summarize.storage.store import SummaryStore
@@ -83,7 +81,6 @@ class SummaryRun:
 
     job: SummaryJob
     lease: Lease
-    graph: SummaryGraph
     is_resumed: bool
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     calls: CallGate = field(default_factory=CallGate)
@@ -178,8 +175,6 @@ class SummaryRun:
         is_kept = status is not SummaryStatus.CANCELLED
         kept, flaw_count = (RESULT.dump_json(result).decode(), result.flaw_count) if is_kept else (None, None)
         await self.job.store.leases.release(self.lease, status, kept, flaw_count=flaw_count, ends_job=True)
-        if status is SummaryStatus.DONE:
-            await self._delete_checkpoints()  # nobody goes on from here
         self.job.channel.offer(Finished(result))
         return result
 
@@ -212,12 +207,18 @@ class SummaryRun:
         plan = await self._plan()
         await self._adopt(plan)
         done = await job.store.call_count(job.summary_id)
+        begun = max((iteration for iteration, *_ in await job.store.levels(job.summary_id)), default=1)
         await self._open_budget()
-        self._meter = Meter(plan, calls_done=done, calls_total=plan.calls(), calls_reused=done)
+        calls_total = max(plan.calls(begun), done)
+        self._meter = Meter(plan, calls_done=done, calls_total=calls_total, calls_reused=done, iteration=begun)
         citing = Citing(self._cite)
         run = Run(job, plan, self._meter, citing, self.calls)
         async with run.side_work():
-            await self._drive(run)
+            job.channel.offer(Planned(plan, self._meter.progress()))
+            start = SummaryState(iteration=0, level=0, best_iteration=0)
+            await summary_graph().ainvoke(
+                start, {"recursion_limit": plan.supersteps, "run_name": "summarize"}, context=run
+            )
             self._citation = await citing.of(await Assembler(job.store, job.summary, job.config).finished_text())
 
     async def _open_budget(self) -> None:
@@ -234,25 +235,6 @@ class SummaryRun:
         max_read = gate.max_cited_claims if gate else 0
         bounds = CitationBounds(job.config.max_citations, max_read, job.caller)
         return await cite(text, job.document.chunks, bounds, gate.reader if gate else None, job.off_loop)
-
-    async def _drive(self, run: Run) -> None:
-        """Runs the graph from its last checkpoint, or from the beginning."""
-        plan, meter = run.plan, run.meter
-        config: RunnableConfig = {
-            "configurable": {"thread_id": self.job.summary_id},
-            "recursion_limit": plan.supersteps,
-            "run_name": "summarize",
-        }
-        with storage_errors():
-            snapshot = await self.graph.aget_state(config)
-            # Not `snapshot.next`: that is empty too when all tasks of a step are done and the step itself is not.
-            begins = not snapshot.values and not snapshot.tasks
-            if begins or snapshot.tasks:
-                start = SummaryState(iteration=0, level=0, best_iteration=0) if begins else None
-                meter.iteration = max(1, snapshot.values.get("iteration", 1))
-                meter.calls_total = max(plan.calls(meter.iteration), meter.calls_done)
-                self.job.channel.offer(Planned(plan, meter.progress()))
-                await self.graph.ainvoke(start, config, context=run, durability="async")
 
     async def _plan(self) -> SummaryPlan:
         """Plans with the batches that the summary has already, else with those of earlier summaries."""
@@ -274,18 +256,11 @@ class SummaryRun:
                 await job.warn(WarningCode.WRITER_CHANGED, f"begun by {begun_by}, resumed by {writer}")
             if before.plan.plan_key == record.plan_key:
                 return
-            await self._delete_checkpoints()
         await job.store.set_plan(job.summary_id, record)
         if empty := job.document.empty_chunk_count:
             await job.warn(WarningCode.EMPTY_CHUNKS, f"{empty} chunks hold no text and were left out")
         if plan.limits.shortfall:
             await job.warn(WarningCode.SMALL_CONTEXT, plan.limits.shortfall)
-
-    async def _delete_checkpoints(self) -> None:
-        checkpointer = self.graph.checkpointer
-        if checkpointer is not None and not isinstance(checkpointer, bool):
-            with storage_errors():
-                await checkpointer.adelete_thread(self.job.summary_id)
 
 
 def _note_result(span: Span, result: SummaryResult) -> None:

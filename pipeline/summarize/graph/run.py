@@ -1,7 +1,7 @@
 """One run of a summary: with what it is made, how far it is, and what its earlier steps wrote, as it is stored.
 
-LangGraph hands it to the nodes as the runtime context, so that it is in no checkpoint. The state of the graph holds
-numbers alone and texts are in the store: a checkpoint has the same size at every step.
+LangGraph hands it to the nodes as the runtime context. The state of the graph holds numbers alone; texts are in the
+store.
 """
 
 import asyncio
@@ -352,6 +352,7 @@ class Run:
         calls: every call of the writer passes it.
         slots: as many as calls may be in flight; a node that asks for a text takes one for all of its work.
             LangGraph's own `max_concurrency` forgets the tasks that wait when a run is cancelled.
+        known_batches: whose texts were stored before the iteration began in this run.
     """
 
     job: SummaryJob
@@ -365,6 +366,7 @@ class Run:
     slots: asyncio.Semaphore = field(init=False)
     count_tokens: Callable[[str], int] = field(init=False)
     mentions_of: Callable[[str], Mentions] = field(init=False)
+    known_batches: set[int] = field(default_factory=set)
     _critiques: dict[int, str | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -447,6 +449,10 @@ class Run:
         outputs = await self.outputs(iteration, level)
         members = await self.unique_texts(iteration, level, 0, outputs[-1].position)
         return "\n\n".join(member.text for member in members)
+
+    async def is_written(self, iteration: int) -> bool:
+        """Tells whether an iteration has its text and the layers above it, which are stored last."""
+        return bool(await self.job.store.outputs(self.job.summary_id, iteration, Stage.LAYERS))
 
     async def final_text(self, iteration: int) -> str:
         """Returns the summary of an iteration that was reduced to one text."""

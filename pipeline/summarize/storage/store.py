@@ -45,7 +45,6 @@ _PAGE = """
     WHERE owner = ? AND (created_at < ? OR (created_at = ? AND summary_id > ?))
     ORDER BY created_at DESC, summary_id LIMIT ?"""
 _END_OF_TIME = 1e18
-_EXPIRED = "SELECT summary_id FROM summaries WHERE updated_at < NOW_S - ? AND lease_expires_at < NOW_S"
 _OF_ONE = (
     """DELETE FROM results WHERE result_key IN (SELECT result_key FROM steps WHERE summary_id = ?)
     AND result_key NOT IN (SELECT result_key FROM steps WHERE summary_id <> ?)""",
@@ -60,7 +59,7 @@ _UNUSED = (
     "DELETE FROM texts WHERE sha256 NOT IN (SELECT text_sha256 FROM document_chunks)",
 )
 _EXPIRE = (
-    f"DELETE FROM summaries WHERE summary_id IN ({_EXPIRED})",  # noqa: S608 - a constant
+    "DELETE FROM summaries WHERE updated_at < NOW_S - ? AND lease_expires_at < NOW_S",
     "DELETE FROM steps WHERE summary_id NOT IN (SELECT summary_id FROM summaries)",
     "DELETE FROM warnings WHERE summary_id NOT IN (SELECT summary_id FROM summaries)",
     "DELETE FROM run_costs WHERE summary_id NOT IN (SELECT summary_id FROM summaries)",
@@ -237,12 +236,10 @@ class SummaryStore:
         statement = Statement("SELECT code, message FROM warnings WHERE summary_id = ? ORDER BY code", (summary_id,))
         return [(code, message) for code, message in await self._database.fetch(statement)]
 
-    async def expire(self, keep_s: float) -> list[str]:
-        """Deletes summaries that nobody touched for `keep_s`, and what only they needed. Returns their ids."""
-        rows = await self._database.fetch(Statement(_EXPIRED, (keep_s,)))
+    async def expire(self, keep_s: float) -> None:
+        """Deletes summaries that nobody touched for `keep_s`, and what only they needed."""
         expire = [Statement(sql, (keep_s,) if "?" in sql else ()) for sql in _EXPIRE]
         await self._database.transact([DROPS_TEXTS, *expire])
-        return [summary_id for (summary_id,) in rows]
 
     async def _find(self, statement: Statement) -> StoredSummary | None:
         rows = await self._database.fetch(statement)

@@ -12,7 +12,6 @@ import pytest
 from pipeline.summarize.document import SourceChunk, SummarizeOptions
 from pipeline.summarize.errors import StorageError, StorageFullError
 from pipeline.summarize.events import Accepted, BatchDone
-from pipeline.summarize.storage.checkpoints import ThreadedSqliteSaver
 from pipeline.summarize.storage.postgres import PostgresDatabase
 from pipeline.summarize.storage.records import (
     PlanRecord,
@@ -197,24 +196,6 @@ async def test_a_full_disk_for_results_is_a_clear_error_and_nothing_is_lost(tmp_
             await read_all(events)
         connection.execute("PRAGMA max_page_count = 1000000")
         result = result_of(await read_all(summarizer.resume(accepted.summary_id, writer=writer)))
-    assert result.status is SummaryStatus.DONE
-
-
-async def test_a_full_disk_for_checkpoints_is_a_clear_error_and_the_summary_goes_on_later(tmp_path: Path) -> None:
-    writer = ScriptedWriter()
-    async with summarizer_in(tmp_path) as summarizer:
-        saver = summarizer._graph.checkpointer  # noqa: SLF001
-        assert isinstance(saver, ThreadedSqliteSaver)
-        saver.conn.execute("PRAGMA max_page_count = 1")
-        events = summarizer.stream(numbered_document(203), writer=writer)
-        accepted = await anext(events)
-        assert isinstance(accepted, Accepted)
-        with pytest.raises(StorageFullError, match="no space left"):
-            await read_all(events)
-        saver.conn.execute("PRAGMA max_page_count = 1000000")
-        other = result_of(await read_all(summarizer.stream(numbered_document(8), writer=writer)))
-        result = result_of(await read_all(summarizer.resume(accepted.summary_id, writer=writer)))
-    assert other.status is SummaryStatus.DONE
     assert result.status is SummaryStatus.DONE
 
 
