@@ -356,7 +356,7 @@ class Planner:
             lengths: parts of each batch of one that has begun; empty for full batches.
         """
         parts, row = await off_loop(lambda: self._read(scope))
-        known = await store.call_texts.find(row) if lengths is None else {}
+        known = await store.known_calls(row) if lengths is None else {}
 
         def plan() -> SummaryPlan:
             cuts = self._former_cuts(parts, lengths) if lengths is not None else self._cuts(parts, row, known)

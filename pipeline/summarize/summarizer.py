@@ -166,9 +166,9 @@ class Summarizer:
         )
         if summary.document_sha256 != document.sha256 or not request.asks_as(summary.request):
             raise IdempotencyConflictError(summary.summary_id)
-        summary = await self.store.run_costs.with_budget(summary, self.budget)
+        summary = await self.store.with_budget(summary, self.budget)
         # Behind the summary that needs it: a document that no summary needs goes with the next one that is deleted.
-        await self.store.documents.save(document.sha256, document.chunks)
+        await self.store.save_document(document.sha256, document.chunks)
         if summary.status is not SummaryStatus.DONE and summary.plan is None:
             summary = await self._adopt_equal(summary)
         return summary
@@ -185,7 +185,7 @@ class Summarizer:
             StorageError: the database cannot be used.
         """
         summary = await self.find(summary_id)
-        document = await self.store.documents.of(summary)
+        document = await self.store.document_of(summary)
         follow = self._follow(summary, document, writer, shown, is_resumed=True)
         async with aclosing(follow) as events:
             async for event in events:
@@ -354,4 +354,4 @@ class Summarizer:
         summary = await self.store.find(summary_id)
         if summary is None or summary.request.owner != self.owner:
             raise UnknownSummaryError(summary_id)
-        return await self.store.run_costs.with_budget(summary, self.budget)
+        return await self.store.with_budget(summary, self.budget)

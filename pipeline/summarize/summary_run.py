@@ -1,18 +1,16 @@
 """Runs the graph of one summary under its lease, from the plan to the result, which is put together from the store.
 
-A run has an OpenTelemetry span, with links to those of the summary's runs before; below it are those of the nodes, and
-below these those of the calls. Attributes are ids, names of ours, counts and shares: never a text, a name or a topic.
+A run has an OpenTelemetry span; below it are those of the nodes, and below these those of the calls. Attributes are
+ids, names of ours, counts and shares: never a text, a name or a topic.
 """
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from opentelemetry import trace
 from opentelemetry.trace import Span, Status, StatusCode
-from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from pydantic import TypeAdapter
 
 from pipeline.errors import PipelineError
@@ -61,8 +59,6 @@ from pipeline.summarize.writer import RemovedDuplicate
 from pipeline.tracing import note
 
 _log = logging.getLogger(__name__)
-_propagator = TraceContextTextMapPropagator()
-_TRACEPARENT = "traceparent"
 
 
 class _CancelRequestedError(Exception):
@@ -102,7 +98,9 @@ class SummaryRun:
         status, result = SummaryStatus.FAILED, None
         self.job.observer.run_started(is_resumed=self.is_resumed)
         try:
-            result = await self._traced()
+            with self.job.span() as span:
+                result = await self._end(*await self._run())
+                _note_result(span, result)
             status = result.status
         except asyncio.CancelledError:
             status = SummaryStatus.CANCELLED
@@ -125,17 +123,6 @@ class SummaryRun:
         """Returns the lease if `work` never began: a task that is cancelled before its first step does nothing."""
         if not self._has_begun:
             await asyncio.shield(self._release(SummaryStatus.CANCELLED))
-
-    async def _traced(self) -> SummaryResult:
-        """Runs inside a span that links to those of earlier runs, and remembers it for later ones."""
-        summary_id = self.job.summary_id
-        with self.job.span() as span:
-            if parent := _traceparent(span):
-                _link_to(span, await self.job.store.run_traces.earlier(summary_id))
-                await self.job.store.run_traces.add(summary_id, parent)
-            result = await self._end(*await self._run())
-            _note_result(span, result)
-        return result
 
     async def _release(self, status: SummaryStatus) -> None:
         """Returns the lease after an error, which matters more than one that happens here."""
@@ -165,7 +152,7 @@ class SummaryRun:
             summary_id, usage = self.job.summary_id, self._meter.usage
             if self._spending and self._spending.usage.calls > usage.calls:  # with calls that were paid for in vain
                 usage = self._spending.usage
-            await self.job.store.run_costs.note(summary_id, self.lease.holder, usage, self._meter.elapsed_s)
+            await self.job.store.note_cost(summary_id, self.lease.holder, usage, self._meter.elapsed_s)
 
     async def _end(self, status: SummaryStatus, failure: SummaryFailure | None) -> SummaryResult:
         await self._note_cost()
@@ -225,7 +212,7 @@ class SummaryRun:
         """Has the calls of this task taken out of the summary's budget, with what earlier runs took."""
         job, budget = self.job, self.job.summary.request.budget
         if budget != NO_BUDGET:
-            before = (await job.store.run_costs.totals(job.summary_id)).usage
+            before = (await job.store.run_totals(job.summary_id)).usage
             self._spending = Spending(budget, job.writer.limits.prices, before)
             spend_from(self._spending)
 
@@ -286,22 +273,6 @@ def _note_result(span: Span, result: SummaryResult) -> None:
     if result.failure is not None:
         span.set_attribute("error.type", result.failure.kind)
         span.set_status(Status(StatusCode.ERROR, result.failure.message))
-
-
-def _traceparent(span: Span) -> str | None:
-    """Returns the W3C traceparent of a span; None when it is recorded nowhere."""
-    carrier: dict[str, str] = {}
-    if span.is_recording():
-        _propagator.inject(carrier, trace.set_span_in_context(span))
-    return carrier.get(_TRACEPARENT)
-
-
-def _link_to(span: Span, earlier: Sequence[str]) -> None:
-    """Links the span of a run to those of the summary's runs before, given as W3C traceparents."""
-    note(span, earlier_runs=len(earlier))
-    for parent in earlier:
-        context = _propagator.extract({_TRACEPARENT: parent})
-        span.add_link(trace.get_current_span(context).get_span_context())
 
 
 RESULT = TypeAdapter(SummaryResult)
@@ -417,7 +388,7 @@ class Assembler:
 
     async def _with_totals(self, result: SummaryResult, levels: _Levels, meter: Meter | None) -> SummaryResult:
         """Adds what this run and all runs cost, and how far the summary is."""
-        totals, plan = await self._store.run_costs.totals(self._id), self._summary.plan
+        totals, plan = await self._store.run_totals(self._id), self._summary.plan
         begun, calls_done = (result.iterations, Stage.MAP), await self._store.call_count(self._id)
         calls_planned = meter.calls_total if meter else plan.calls(result.iterations) if plan else 0
         return replace(

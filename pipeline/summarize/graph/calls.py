@@ -27,7 +27,7 @@ from pipeline.summarize.events import CallOutcome
 from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, finding, place_of, trust_warnings
 from pipeline.summarize.gate.gate import Case, TrustGate
 from pipeline.summarize.graph.run import TEXT, Run, Task, TextOutcome, VerdictOutcome, task_key
-from pipeline.summarize.known_calls import CallTexts, remember_call
+from pipeline.summarize.known_calls import CallTexts
 from pipeline.summarize.packing import head_by_tokens, split_by_tokens
 from pipeline.summarize.result import WarningCode
 from pipeline.summarize.retention import Retention, measure
@@ -114,9 +114,11 @@ async def _record(run: Run, call: PlannedCall[Outcome], key: str, outcome: Outco
     output = call.output._replace(position=call.step.position, result_key=key)
     if isinstance(outcome, TextOutcome):
         output = output._replace(tokens=outcome.tokens)
-    known = [remember_call(call.texts, key)] if is_call and call.texts is not None else []
     steps = [(call.step, output, call.adapter.dump_json(outcome).decode())]
-    return await run.job.store.record_all(run.job.summary_id, steps, is_call=is_call, beside=known) == 1
+    return (
+        await run.job.store.record_all(run.job.summary_id, steps, is_call=is_call, call=call.texts if is_call else None)
+        == 1
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -350,7 +350,7 @@ async def _group(run: Run, step: StepId, token_counts: list[int], hashes: list[b
     stored = await read_step(store, summary_id, step, GROUPS)
     if stored is None:
         row = TextRow(_scope(run), tuple(hashes))
-        known = await store.call_texts.find(row)
+        known = await store.known_calls(row)
         may_stay, pack = partial(_fits, run.plan, token_counts), partial(_pack, run.plan, token_counts)
         groups = await run.job.off_loop(lambda: cut_row(row, known, may_stay, pack))
         body = GROUPS.dump_json([len(group) for group in groups]).decode()

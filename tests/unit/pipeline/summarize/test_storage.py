@@ -79,10 +79,10 @@ async def test_documents_keep_their_chunks_and_texts_are_stored_once(
     chunks = tuple(SourceChunk(index, index // 3, f"{name} {index % 50}") for index in range(450))
     async with opened(tmp_path, postgres_url_or_none) as database:
         store = SummaryStore(database)
-        await store.documents.save(name, chunks)
-        await store.documents.save(name, chunks)
-        assert await store.documents.load(name) == chunks
-        assert await store.documents.load("unknown") == ()
+        await store.save_document(name, chunks)
+        await store.save_document(name, chunks)
+        assert await store.chunks(name) == chunks
+        assert await store.chunks("unknown") == ()
         rows = await database.fetch(Statement("SELECT COUNT(*) FROM texts WHERE body LIKE ?", (f"{name} %",)))
     assert rows[0][0] == 50
 
@@ -144,7 +144,7 @@ async def test_old_summaries_are_deleted_with_all_that_only_they_need(
         store = SummaryStore(database)
         ids = {}
         for name in (old, young):
-            await store.documents.save(name, [SourceChunk(0, 0, name)])
+            await store.save_document(name, [SourceChunk(0, 0, name)])
             ids[name] = (
                 await store.create(REQUEST, request_key=name, document_sha256=name, idempotency_key=None)
             ).summary_id
@@ -161,11 +161,11 @@ async def test_old_summaries_are_deleted_with_all_that_only_they_need(
         assert await store.find(ids[old]) is None
         assert await store.result(old) is None
         assert await store.warnings(ids[old]) == []
-        assert await store.documents.load(old) == ()
+        assert await store.chunks(old) == ()
         assert await store.find(ids[young]) is not None
         assert await store.result(young) == young
         assert await store.warnings(ids[young]) == [("code", young)]
-        assert await store.documents.load(young) == (SourceChunk(0, 0, young),)
+        assert await store.chunks(young) == (SourceChunk(0, 0, young),)
 
 
 async def test_no_postgres_is_a_clear_error() -> None:
