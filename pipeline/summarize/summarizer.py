@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from dataclasses import replace
+from datetime import timedelta
 from enum import IntEnum
 
 from pipeline.errors import InvalidInputError
@@ -31,7 +32,6 @@ from pipeline.summarize.storage.store import SummaryStore
 from pipeline.summarize.summary_run import Assembler, SummaryRun, stored_result
 from pipeline.summarize.writer import Writer
 
-_SECONDS_PER_DAY = 86_400.0
 _DEFAULT_OPTIONS = SummarizeOptions()
 _NO_TEXTS = Shown()
 
@@ -65,7 +65,7 @@ async def open_summarizer(
         else:
             database = await stack.enter_async_context(SqliteDatabase(storage.directory / "summaries.sqlite"))
         store = SummaryStore(database)
-        await store.expire(config.keep_days * _SECONDS_PER_DAY)
+        await store.expire(timedelta(days=config.keep_days).total_seconds())
         executor = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="summarize"))
         yield Summarizer(config, store, executor, observer=observer or SummaryObserver())
 

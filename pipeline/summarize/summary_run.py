@@ -54,7 +54,7 @@ from pipeline.summarize.retention import add_up
 from pipeline.summarize.steering.budget import NO_BUDGET, Spending, spend_from
 from pipeline.summarize.storage.leases import Lease
 from pipeline.summarize.storage.records import PlanRecord, Stage, StepId, StepOutput, StoredSummary, SummaryStatus
-from pipeline.summarize.storage.store import SummaryStore
+from pipeline.summarize.storage.store import TEXTS_AT_ONCE, SummaryStore
 from pipeline.summarize.writer import RemovedDuplicate
 from pipeline.tracing import note
 
@@ -277,10 +277,6 @@ def _note_result(span: Span, result: SummaryResult) -> None:
 
 RESULT = TypeAdapter(SummaryResult)
 
-_MOST_DUPLICATES = 1_000
-_MOST_INTERMEDIATE_CHARS = 200_000
-_TEXTS_AT_ONCE = 64
-
 _Levels = list[tuple[int, Stage, int, int]]  # iteration, stage, level and number of steps
 
 
@@ -375,7 +371,7 @@ class Assembler:
             output_tokens=(await self._store.outputs(self._id, chosen, Stage.FINAL))[0].tokens if final else 0,
             stages=tuple(measured.stages),
             retention=verdict.retention if verdict else None,
-            duplicates=tuple(measured.duplicates[:_MOST_DUPLICATES]),
+            duplicates=tuple(measured.duplicates[:1_000]),
             duplicate_count=len(measured.duplicates),
             trust=add_up_trust(measured.trusts),
             citation=citation,
@@ -412,9 +408,9 @@ class Assembler:
         return final.text if final else ""
 
     async def intermediate_summaries(self, iteration: int) -> tuple[IntermediateSummary, ...]:
-        """Returns what was extracted from each batch, then what merges made of it, as far as the bound goes."""
+        """Returns what was extracted from each batch, then what merges made of it, up to 200,000 characters."""
         found: list[IntermediateSummary] = []
-        chars_left = _MOST_INTERMEDIATE_CHARS
+        chars_left = 200_000
         for number, stage, level, _ in sorted(await self._store.levels(self._id), key=lambda entry: entry[2]):
             if number != iteration or stage not in (Stage.MAP, Stage.REDUCE):
                 continue
@@ -461,7 +457,7 @@ class Assembler:
     async def _bodies(self, first: StepId, *, calls_only: bool = False) -> AsyncIterator[tuple[StepOutput, str]]:
         """Yields the results of all steps from `first` on, some at a time."""
         while True:
-            last = first.position + _TEXTS_AT_ONCE - 1
+            last = first.position + TEXTS_AT_ONCE - 1
             bodies = await self._store.bodies(self._id, first, last, calls_only=calls_only)
             for found in bodies:
                 yield found

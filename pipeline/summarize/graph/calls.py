@@ -40,7 +40,6 @@ _NO_OUTPUT = StepOutput(0, "")
 _COMPLAINT_TOKENS = 400
 _LEAST_TOKENS = 16  # of a text that is still worth cutting
 _PARTS = 1_000  # of one text; keeps the positions of compress steps apart
-_DRAFTS = 2  # of one text; keeps their positions apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,9 +360,9 @@ class _Passage:
 
     def _draft_step(self, number: int) -> StepId:
         step = self.call.step
-        # Map and compress have level 0 and positions of their own; a stage and its drafts never meet.
+        # A text has two drafts. Map and compress have level 0 and positions of their own, which never meet.
         stage_offset = {Stage.MAP: 0, Stage.REDUCE: 1, Stage.COMPRESS: 2}[step.stage]
-        position = (step.position * _DRAFTS + number) * 3 + stage_offset
+        position = (step.position * 2 + number) * 3 + stage_offset
         return step._replace(stage=Stage.DRAFT, position=position)
 
 

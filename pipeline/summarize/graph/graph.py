@@ -48,10 +48,9 @@ from pipeline.summarize.result import WarningCode
 from pipeline.summarize.retention import Mentions, Retention, measure
 from pipeline.summarize.steering.wishes import PLAIN
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
+from pipeline.summarize.storage.store import TEXTS_AT_ONCE
 from pipeline.summarize.writer import CriticVerdict, CritiqueTask, Extraction, ExtractTask, MergeStage, TopicsTask
 from pipeline.tracing import note
-
-_TEXTS_AT_ONCE = 64
 
 
 class SummaryState(TypedDict, total=False):
@@ -307,8 +306,8 @@ async def _drop_duplicates(run: Run, iteration: int, level: int) -> tuple[list[S
     filter_ = DuplicateFilter()
     unique: list[StepOutput] = []
     hashes: list[bytes] = []
-    for first in range(0, len(outputs), _TEXTS_AT_ONCE):
-        part = outputs[first : first + _TEXTS_AT_ONCE]
+    for first in range(0, len(outputs), TEXTS_AT_ONCE):
+        part = outputs[first : first + TEXTS_AT_ONCE]
         written = await run.written_texts(iteration, level, part[0].position, part[-1].position)
         cleaned = await run.job.off_loop(lambda texts=written: [_clean(run, filter_, text) for text in texts])  # type: ignore[misc]
         steps = [

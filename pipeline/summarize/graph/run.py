@@ -53,10 +53,6 @@ from pipeline.tracing import Attribute, open_span, prefixed
 
 _tracer = trace.get_tracer("precis.summarize")
 
-# Neighbouring batches see the same context; a run holds on to a few texts, not to all.
-_REMEMBERED_TEXTS = 16
-
-
 Task = ExtractTask | MergeTask | CritiqueTask | TopicsTask
 
 _TASKS: dict[type, TypeAdapter[Task]] = {
@@ -155,7 +151,6 @@ _LABELS: dict[type, dict[str, Any]] = {
     TopicsTask: {"document_name": True},
 }
 """What a task says of its place. An answer must not depend on it: the same texts may stand elsewhere tomorrow."""
-_FIRST_CHUNKS = (0, 1)  # callers count from either
 
 
 def task_key(scope: str, task: Task) -> str:
@@ -173,7 +168,10 @@ def _place(task: Task) -> tuple[object, ...]:
             is_first, is_last = task.batch_index == 0, task.batch_index == task.batch_count - 1
         case MergeTask():
             numbers = [number for one in task.extractions for number in one.chunk_indexes]
-            is_first, is_last = numbers[0] in _FIRST_CHUNKS, task.group_index == task.group_count - 1
+            is_first, is_last = (
+                numbers[0] in (0, 1),
+                task.group_index == task.group_count - 1,
+            )  # callers count from either
         case _:
             return ()
     return is_first, is_last, tuple(number - numbers[0] for number in numbers)
@@ -373,8 +371,9 @@ class Run:
         self.terms, self.background = BatchTerms(self.plan.batches), Background(self.plan.batches)
         self.wishes = self.job.options.wishes
         self.slots = asyncio.Semaphore(self.plan.concurrency)
-        self.count_tokens = lru_cache(_REMEMBERED_TEXTS)(self.job.writer.count_tokens)
-        self.mentions_of = lru_cache(_REMEMBERED_TEXTS)(Mentions.of)
+        # Neighbouring batches see the same context; a run holds on to a few texts, not to all.
+        self.count_tokens = lru_cache(16)(self.job.writer.count_tokens)
+        self.mentions_of = lru_cache(16)(Mentions.of)
 
     def span(self, node: str, **attributes: Attribute) -> AbstractContextManager[Span]:
         """Opens the span of one execution of a node; `precis.` is put before the attributes' names."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.storage.schema import Database, Statement
 
-_MOST_LOOKED_AT = 64
 _ADD = """
     INSERT INTO jobs (summary_id, owner, priority, submitted_at)
     SELECT summary_id, owner, ?, NOW_S FROM summaries
@@ -22,7 +21,7 @@ _NEXT = """
                 PARTITION BY jobs.owner ORDER BY lease_expires_at < NOW_S, priority, submitted_at
             ) AS turn
         FROM jobs JOIN summaries ON summaries.summary_id = jobs.summary_id
-    ) AS turns WHERE {which} ORDER BY turn, priority, submitted_at LIMIT ?"""
+    ) AS turns WHERE {which} ORDER BY turn, priority, submitted_at LIMIT 64"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +69,8 @@ class JobTable:
         jobs: list[QueuedJob] = []
         gone: dict[str, bool] = {}
         for which in ("is_free", "NOT is_free"):
-            for summary_id, owner, holder, is_free in await self._database.fetch(
-                Statement(_NEXT.format(which=which), (_MOST_LOOKED_AT,))
-            ):
+            rows = await self._database.fetch(Statement(_NEXT.format(which=which)))
+            for summary_id, owner, holder, is_free in rows:
                 server = str(holder).partition(":")[0]
                 if not is_free and server not in gone:
                     gone[server] = server != self._database.owner and await self._database.is_gone(server)

@@ -18,7 +18,6 @@ _TAKE = """
 _TAKE_FREE = _TAKE + "lease_owner IS NULL"
 _TAKE_FROM = _TAKE + "lease_owner = ?"
 _TAKE_NOT_RENEWED = _TAKE_FROM + " AND lease_expires_at = ?"
-_RENEWALS = 3  # that a lease lasts for at least, see SummarizeConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +143,7 @@ class LeaseTable:
         elif await self._has_ended(holder):
             is_taken = await self._take(lease, ttl_s, _TAKE_FROM, holder)
         elif seconds_left < 0 and holder not in self._database.held_leases:
-            await asyncio.sleep(ttl_s / _RENEWALS)
+            await asyncio.sleep(ttl_s / 3)  # a lease lasts for three renewals at least, see SummarizeConfig
             is_taken = await self._take(lease, ttl_s, _TAKE_NOT_RENEWED, holder, expires_at)
         else:
             is_taken = False

@@ -1,6 +1,7 @@
 """Stores everything about summaries that must outlive a process."""
 
 import hashlib
+import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -49,16 +50,17 @@ _PAGE = """
     SELECT summary_id, request, status, flaw_count, lease_expires_at > NOW_S, created_at, updated_at FROM summaries
     WHERE owner = ? AND (created_at < ? OR (created_at = ? AND summary_id > ?))
     ORDER BY created_at DESC, summary_id LIMIT ?"""
-_END_OF_TIME = 1e18
 _ROWS_PER_STATEMENT = 200
-_MOST_CALLS_OF_A_TEXT = 8  # a title page may begin many documents; the newest are looked at
+TEXTS_AT_ONCE = 64
+"""So many of a level are in memory at once."""
+
 _REMEMBER_CALL = "INSERT INTO call_texts VALUES (?, ?, ?, ?, NOW_S) ON CONFLICT DO NOTHING"
 _KNOWN_CALLS = """
     SELECT first_key, text_count, whole_key FROM (
         SELECT first_key, text_count, whole_key,
             ROW_NUMBER() OVER (PARTITION BY first_key ORDER BY written_at DESC, whole_key) AS place
         FROM call_texts WHERE first_key IN ({marks})
-    ) AS newest WHERE place <= ?"""
+    ) AS newest WHERE place <= 8"""
 _OF_A_SUMMARY = ("steps", "warnings", "run_costs", "jobs")
 _OF_ONE = (
     """DELETE FROM results WHERE result_key IN (SELECT result_key FROM steps WHERE summary_id = ?)
@@ -253,15 +255,16 @@ class SummaryStore:
         return [(i, Stage(s), level, n) for i, s, level, n in rows]
 
     async def known_calls(self, row: TextRow) -> KnownCalls:
-        """Returns the calls that begin with a text of a row. The newest come first, at most 8 for each text."""
+        """Returns the calls that begin with a text of a row. The newest come first, at most 8 for each text.
+
+        A title page may begin many documents.
+        """
         keys = list(dict.fromkeys(row.first_keys()))
         found: defaultdict[str, list[CallTexts]] = defaultdict(list)
         for start in range(0, len(keys), _ROWS_PER_STATEMENT):
             part = keys[start : start + _ROWS_PER_STATEMENT]
             sql = _KNOWN_CALLS.format(marks=", ".join("?" * len(part)))
-            for first_key, count, whole_key in await self._database.fetch(
-                Statement(sql, (*part, _MOST_CALLS_OF_A_TEXT))
-            ):
+            for first_key, count, whole_key in await self._database.fetch(Statement(sql, tuple(part))):
                 found[first_key].append(CallTexts(first_key, count, whole_key))
         return found
 
@@ -372,7 +375,7 @@ def _scoped(idempotency_key: str, owner: str) -> str:
 
 def _parse_token(page_token: str) -> tuple[float, str]:
     if not page_token:
-        return _END_OF_TIME, ""
+        return math.inf, ""
     created_at, _, summary_id = page_token.partition(":")
     try:
         return float(created_at), summary_id
