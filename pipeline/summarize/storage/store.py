@@ -14,8 +14,7 @@ from pipeline.llm.chat_model import NO_USAGE, LlmUsage
 from pipeline.summarize.document import Document, SourceChunk
 from pipeline.summarize.known_calls import CallTexts, KnownCalls, TextRow
 from pipeline.summarize.steering.budget import SummaryBudget
-from pipeline.summarize.storage.job_table import JobTable
-from pipeline.summarize.storage.leases import LeaseTable
+from pipeline.summarize.storage.leases import JobTable, LeaseTable
 from pipeline.summarize.storage.records import (
     REQUEST,
     PlanRecord,
