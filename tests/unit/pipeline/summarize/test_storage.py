@@ -8,6 +8,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from psycopg import AsyncConnection
 
 from pipeline.summarize.document import SourceChunk, SummarizeOptions
 from pipeline.summarize.errors import StorageError, StorageFullError
@@ -197,6 +198,36 @@ async def test_a_full_disk_for_results_is_a_clear_error_and_nothing_is_lost(tmp_
         connection.execute("PRAGMA max_page_count = 1000000")
         result = result_of(await read_all(summarizer.resume(accepted.summary_id, writer=writer)))
     assert result.status is SummaryStatus.DONE
+
+
+async def test_a_check_passes_while_the_database_takes_writes(tmp_path: Path, postgres_url_or_none: str | None) -> None:
+    async with opened(tmp_path, postgres_url_or_none) as database:
+        await database.check()
+
+
+async def test_a_check_finds_a_file_that_was_deleted_or_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "summaries.sqlite"
+    async with SqliteDatabase(path) as database:
+        await asyncio.to_thread(path.rename, tmp_path / "elsewhere")
+        with pytest.raises(StorageError):
+            await database.check()
+        async with SqliteDatabase(path):
+            with pytest.raises(StorageError, match="replaced"):
+                await database.check()
+
+
+async def test_servers_that_start_together_on_an_empty_postgres_all_start(postgres_url: str) -> None:
+    async with await AsyncConnection.connect(postgres_url, autocommit=True) as connection:
+        await connection.execute("CREATE DATABASE together")
+    url = postgres_url.replace("/postgres?", "/together?")
+
+    async def start() -> None:
+        async with summarizer_in(url):
+            pass
+
+    async with asyncio.TaskGroup() as tasks:
+        for _ in range(6):
+            tasks.create_task(start())
 
 
 def sqlite_connection(database: Database) -> sqlite3.Connection:
