@@ -456,14 +456,10 @@ class Assembler:
 
     async def _bodies(self, first: StepId, *, calls_only: bool = False) -> AsyncIterator[tuple[StepOutput, str]]:
         """Yields the results of all steps from `first` on, some at a time."""
-        while True:
-            last = first.position + TEXTS_AT_ONCE - 1
-            bodies = await self._store.bodies(self._id, first, last, calls_only=calls_only)
+        while bodies := await self._store.bodies(self._id, first, most=TEXTS_AT_ONCE, calls_only=calls_only):
             for found in bodies:
                 yield found
-            if not await self._store.has_steps_after(self._id, first._replace(position=last)):
-                return
-            first = first._replace(position=last + 1)
+            first = first._replace(position=bodies[-1][0].position + 1)
 
     async def _read(self, iteration: int, stage: Stage, form: TypeAdapter[Stored], *, level: int = 0) -> Stored | None:
         return await read_step(self._store, self._id, StepId(iteration, stage, level), form)

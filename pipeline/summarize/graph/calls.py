@@ -115,7 +115,7 @@ async def _record(run: Run, call: PlannedCall[Outcome], key: str, outcome: Outco
         output = output._replace(tokens=outcome.tokens)
     steps = [(call.step, output, call.adapter.dump_json(outcome).decode())]
     return (
-        await run.job.store.record_all(run.job.summary_id, steps, is_call=is_call, call=call.texts if is_call else None)
+        await run.job.store.record(run.job.summary_id, steps, is_call=is_call, call=call.texts if is_call else None)
         == 1
     )
 

@@ -318,7 +318,7 @@ async def _drop_duplicates(run: Run, iteration: int, level: int) -> tuple[list[S
             )
             for output, (body, tokens, _) in zip(part, cleaned, strict=True)
         ]
-        await run.job.store.record_all(run.job.summary_id, steps)
+        await run.job.store.record(run.job.summary_id, steps)
         unique += [output for _, output, _ in steps]
         hashes += [text_hash for *_, text_hash in cleaned]
     return unique, hashes

@@ -421,7 +421,7 @@ class Run:
 
     async def record(self, step: StepId, output: StepOutput, body: str | None) -> None:
         """Stores a step that is no call, with the JSON of its result unless that is stored already."""
-        await self.job.store.record(self.job.summary_id, step, output, body=body)
+        await self.job.store.record(self.job.summary_id, [(step, output, body)])
 
     async def outputs(self, iteration: int, level: int) -> list[StepOutput]:
         """Returns what the steps wrote that a level consists of, without the texts."""

@@ -49,6 +49,7 @@ _PAGE = """
     SELECT summary_id, request, status, flaw_count, lease_expires_at > NOW_S, created_at, updated_at FROM summaries
     WHERE owner = ? AND (created_at < ? OR (created_at = ? AND summary_id > ?))
     ORDER BY created_at DESC, summary_id LIMIT ?"""
+_ANY = (1 << 31) - 1  # more than any position, and than any number of steps
 _ROWS_PER_STATEMENT = 200
 TEXTS_AT_ONCE = 64
 """So many of a level are in memory at once."""
@@ -159,29 +160,14 @@ class SummaryStore:
         return str(rows[0][0]) if rows else None
 
     async def record(
-        self,
-        summary_id: str,
-        step: StepId,
-        output: StepOutput,
-        *,
-        body: str | None = None,
-        is_call: bool = False,
-    ) -> bool:
-        """Stores a finished step and, if it is new, its result, both or neither. Returns False for a known step.
-
-        Args:
-            output: `position` is taken from `step`.
-            body: JSON of the result; None if it is stored already.
-            is_call: True for what the plan counts as a call.
-        """
-        return await self.record_all(summary_id, [(step, output, body)], is_call=is_call) == 1
-
-    async def record_all(
         self, summary_id: str, steps: _Steps, *, is_call: bool = False, call: CallTexts | None = None
     ) -> int:
-        """Stores several steps at once; see `record`. Returns how many are new.
+        """Stores finished steps and, where they are new, their results, all or none. Returns how many are new.
 
         Args:
+            steps: with what each wrote, whose `position` is taken from the step, and the JSON of its result; None if
+                that is stored already.
+            is_call: True for what the plan counts as a call.
             call: what the answer of the first was written from, by which later summaries know it.
         """
         results = [Statement(_RESULT, (output.result_key, body)) for _, output, body in steps if body is not None]
@@ -211,9 +197,15 @@ class SummaryStore:
         return [_to_output(row) for row in rows]
 
     async def bodies(
-        self, summary_id: str, first: StepId, last_position: int, *, calls_only: bool = False
+        self,
+        summary_id: str,
+        first: StepId,
+        last_position: int = _ANY,
+        *,
+        most: int = _ANY,
+        calls_only: bool = False,
     ) -> list[tuple[StepOutput, str]]:
-        """Returns the results of neighbouring steps, from `first` to `last_position`, inclusive.
+        """Returns the results of neighbouring steps, from `first` to `last_position`, inclusive, in order.
 
         `calls_only` leaves out steps that only passed a text on.
         """
@@ -222,20 +214,11 @@ class SummaryStore:
                 "SELECT position, steps.result_key, tokens, first_chunk, last_chunk, first_page, last_page, body "
                 "FROM steps JOIN results ON results.result_key = steps.result_key WHERE summary_id = ? "
                 "AND iteration = ? AND stage = ? AND level = ? AND position BETWEEN ? AND ? AND is_call >= ? "
-                "ORDER BY position",
-                (summary_id, *first, last_position, int(calls_only)),
+                "ORDER BY position LIMIT ?",
+                (summary_id, *first, last_position, int(calls_only), most),
             )
         )
         return [(_to_output(row), str(row[7])) for row in rows]
-
-    async def has_steps_after(self, summary_id: str, step: StepId) -> bool:
-        """Tells whether a stage goes on behind a position."""
-        statement = Statement(
-            "SELECT 1 FROM steps WHERE summary_id = ? AND iteration = ? AND stage = ? AND level = ? AND position > ? "
-            "LIMIT 1",
-            (summary_id, *step),
-        )
-        return bool(await self._database.fetch(statement))
 
     async def call_count(self, summary_id: str) -> int:
         """Counts the finished steps that the plan counts as calls."""

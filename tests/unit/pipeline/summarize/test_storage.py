@@ -95,11 +95,11 @@ async def test_steps_are_counted_once_and_read_in_order(tmp_path: Path, postgres
         key = uuid4().hex
         output = OUTPUT._replace(result_key=key)
         are_new = [
-            await store.record(summary_id, StepId(1, Stage.MAP, 0, position), output, body='{"a": "ä?%"}', is_call=True)
-            for position in (3, 1, 2, 1)
+            await store.record(summary_id, [(StepId(1, Stage.MAP, 0, at), output, '{"a": "ä?%"}')], is_call=True)
+            for at in (3, 1, 2, 1)
         ]
-        assert are_new == [True, True, True, False]
-        await store.record(summary_id, StepId(1, Stage.MAP, 0, 4), OUTPUT._replace(result_key=key))
+        assert are_new == [1, 1, 1, 0]
+        await store.record(summary_id, [(StepId(1, Stage.MAP, 0, 4), OUTPUT._replace(result_key=key), None)])
         assert await store.call_count(summary_id) == 3
         assert [each.position for each in await store.outputs(summary_id, 1, Stage.MAP)] == [1, 2, 3, 4]
         bodies = await store.bodies(summary_id, StepId(1, Stage.MAP, 0, 2), 9, calls_only=True)
@@ -108,8 +108,8 @@ async def test_steps_are_counted_once_and_read_in_order(tmp_path: Path, postgres
             (3, (3, 4), '{"a": "ä?%"}'),
         ]
         assert await store.levels(summary_id) == [(1, Stage.MAP, 0, 4)]
-        assert await store.has_steps_after(summary_id, StepId(1, Stage.MAP, 0, 3))
-        assert not await store.has_steps_after(summary_id, StepId(1, Stage.MAP, 0, 4))
+        (first, _), (second, _) = await store.bodies(summary_id, StepId(1, Stage.MAP), most=2)
+        assert (first.position, second.position) == (1, 2)
 
 
 async def test_several_statements_are_carried_out_together_or_not_at_all(
@@ -149,7 +149,7 @@ async def test_old_summaries_are_deleted_with_all_that_only_they_need(
             ids[name] = (
                 await store.create(REQUEST, request_key=name, document_sha256=name, idempotency_key=None)
             ).summary_id
-            await store.record(ids[name], StepId(1, Stage.MAP), OUTPUT._replace(result_key=name), body=name)
+            await store.record(ids[name], [(StepId(1, Stage.MAP), OUTPUT._replace(result_key=name), name)])
             await store.warn(ids[name], "code", name)
         hour_ago = "NOW_S - 3600"
         await database.transact(
