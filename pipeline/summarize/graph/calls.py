@@ -114,10 +114,8 @@ async def _record(run: Run, call: PlannedCall[Outcome], key: str, outcome: Outco
     if isinstance(outcome, TextOutcome):
         output = output._replace(tokens=outcome.tokens)
     steps = [(call.step, output, call.adapter.dump_json(outcome).decode())]
-    return (
-        await run.job.store.record(run.job.summary_id, steps, is_call=is_call, call=call.texts if is_call else None)
-        == 1
-    )
+    texts = call.texts if is_call else None
+    return await run.job.store.record(run.job.summary_id, steps, is_call=is_call, call=texts) == 1
 
 
 @dataclass(frozen=True, slots=True)
