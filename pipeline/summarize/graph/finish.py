@@ -10,7 +10,6 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from pipeline.llm.chat_model import NO_USAGE
-from pipeline.summarize.events import LayersFound
 from pipeline.summarize.extractive.excerpt import ExcerptKind
 from pipeline.summarize.extractive.source_blocks import count_words, split_source
 from pipeline.summarize.gate.findings import Remedy
@@ -117,8 +116,8 @@ class _Finish:
 _WHOLE_SECTION_WORDS = 120
 
 
-async def write_layers(run: Run, iteration: int, level: int, last: StepOutput, summary: str) -> None:
-    """Stores the layers of an iteration and sends them."""
+async def write_layers(run: Run, iteration: int, level: int, last: StepOutput, summary: str) -> SummaryLayers:
+    """Stores the layers of an iteration, and returns them."""
     source = await _source(run, iteration, level, last)
     if run.plan.shape.language:  # what it was made from is in another one
         source = replace(source, text=summary)
@@ -130,7 +129,7 @@ async def write_layers(run: Run, iteration: int, level: int, last: StepOutput, s
     layers = SummaryLayers(overview, tuple(sections))
     body = LAYERS.dump_json(layers).decode()
     await run.record(StepId(iteration, Stage.LAYERS), StepOutput(0, text_key("layers", body)), body)
-    run.job.channel.offer(LayersFound(layers.overview, layers.sections, run.meter.progress()))
+    return layers
 
 
 async def _source(run: Run, iteration: int, level: int, last: StepOutput) -> Extraction:

@@ -17,7 +17,7 @@ from langgraph.types import Command, Send
 from opentelemetry.trace import Span
 
 from pipeline.summarize.duplicates import DuplicateFilter
-from pipeline.summarize.events import BatchDone, Drafted, GroupDone, Phase, Reflected, TopicsFound
+from pipeline.summarize.events import BatchDone, Drafted, GroupDone, LayersFound, Phase, Reflected, TopicsFound
 from pipeline.summarize.graph.calls import (
     PlannedCall,
     StepAnswer,
@@ -266,7 +266,8 @@ async def _end_with(run: Run, iteration: int, level: int, last: StepOutput) -> N
     text = await run.final_text(iteration)
     if run.job.channel.wants_drafts:
         run.job.channel.offer(Drafted(iteration, text, is_checked=True))
-    await write_layers(run, iteration, level, last, text)
+    layers = await write_layers(run, iteration, level, last, text)
+    run.job.channel.offer(LayersFound(layers.overview, layers.sections, run.meter.progress()))
 
 
 async def _next_level(run: Run, iteration: int, level: int, texts: list[StepOutput], hashes: list[bytes]) -> list[Send]:
