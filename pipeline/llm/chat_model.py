@@ -102,7 +102,6 @@ class Completion:
         prompt_tokens: as the endpoint counted them, else our estimate.
         completion_tokens: likewise.
         top_logprobs: one entry for each token; empty unless asked for and served.
-        cached: True when no call was made.
         calls: completions it took: one, and one for each repair of its JSON. The token counts are of all of them.
         retries: requests that were made again on the way to them.
     """
@@ -113,15 +112,12 @@ class Completion:
     completion_tokens: int
     model: str
     top_logprobs: tuple[TokenLogprobs, ...] = ()
-    cached: bool = False
     calls: int = 1
     retries: int = 0
 
     @property
     def usage(self) -> LlmUsage:
-        """What the answer cost; nothing if no call was made."""
-        if self.cached:
-            return LlmUsage()
+        """What the answer cost."""
         return LlmUsage(self.calls, self.prompt_tokens, self.completion_tokens, self.retries)
 
 

@@ -216,7 +216,7 @@ def extract_json(text: str, schema: Json) -> str:
     body = (fenced.group(1) if fenced else text).strip()
     start = next((at for at, character in enumerate(body) if character in "{["), 0)
     try:
-        value, end = _decode(body, 0, start)
+        value, end = _decode(body, start)
     except json.JSONDecodeError as error:
         raise JsonProblemError(f"no JSON: {error.msg} at character {error.pos}") from None
     except RecursionError:  # "[[[[..."
@@ -232,12 +232,11 @@ def extract_json(text: str, schema: Json) -> str:
     return body[:end] if end == len(body) and start == 0 else written
 
 
-def _decode(body: str, *starts: int) -> tuple[object, int]:
-    """Reads a JSON value that begins at the first of some places where one does."""
-    for start in starts[:-1]:
-        with suppress(ValueError):
-            return json.JSONDecoder().raw_decode(body, start)
-    return json.JSONDecoder().raw_decode(body, starts[-1])
+def _decode(body: str, start: int) -> tuple[object, int]:
+    """Reads the JSON value that a text begins with, else the one at a place inside."""
+    with suppress(ValueError):
+        return json.JSONDecoder().raw_decode(body)
+    return json.JSONDecoder().raw_decode(body, start)
 
 
 def _check(value: object, schema: Json) -> None:

@@ -27,7 +27,7 @@ from pipeline.llm.errors import (
     UnknownModelError,
 )
 from pipeline.llm.limiter import Permit
-from pipeline.llm.retry import MAX_BAD_ANSWERS, Retries
+from pipeline.llm.refusal import MAX_BAD_ANSWERS, Retries
 from pipeline.llm.token_count import TokenCount, estimate_tokens, load_token_count
 from pipeline.tracing import open_span
 

@@ -24,7 +24,7 @@ class SummarizeLimits(FrozenModel):
 
 
 class StorageConfig(FrozenModel):
-    """Where summaries, their results and LangGraph's checkpoints are kept."""
+    """Where summaries and their results are kept."""
 
     directory: Path = Field(default=Path("summaries"), description="Folder of the SQLite files; made if missing.")
     postgres_url: SecretStr | None = Field(

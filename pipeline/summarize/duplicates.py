@@ -31,7 +31,6 @@ from pipeline.summarize.writer import Extraction, RemovedDuplicate
 _FEWEST_WORDS = 4  # "See below." and "Press Enter." belong to what stands around them
 _ROUGH_END = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*\s+")
 _ENDS = (".", "!", "?", "。", "！", "？", ":", ")", '"', "”", "’")
-_MAX_SENTENCE_CHARS = 2_000
 
 
 @dataclass(slots=True)
@@ -73,7 +72,7 @@ class DuplicateFilter:
         # Some part was seen before. The exact splitter is slow, and knows that "Sec. Hydraulics" is one sentence.
         kept: list[str] = []
         end = 0
-        for sentence in split_sentences(said, _MAX_SENTENCE_CHARS):
+        for sentence in split_sentences(said, 2_000):
             if not self._is_repeated(said[sentence.start : sentence.end], None, chunks):
                 kept.append(said[end : sentence.end])
             end = sentence.end
@@ -104,7 +103,6 @@ def _hash_of(sentence: str, heading: str | None = None) -> bytes | None:
     return hashlib.blake2b(f"{heading or ''}\n{words}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-_MOST_COMPARED = 2_000  # the longest sentences: bounds the memory of the cosines
 _MIN_COSINE = 0.6  # closer pairs are candidates for the NLI model
 _MIN_ENTAILMENT = 0.85
 
@@ -179,7 +177,8 @@ def _close_pairs(material: Material, free: Sequence[int]) -> list[tuple[int, int
     excerpts = material.excerpts
     row_of = {position: row for row, position in enumerate(material.sentences)}
     compared = [position for position in free if _is_compared(excerpts[position])]
-    positions = sorted(sorted(compared, key=lambda each: (-len(excerpts[each].text), each))[:_MOST_COMPARED])
+    longest_first = sorted(compared, key=lambda each: (-len(excerpts[each].text), each))
+    positions = sorted(longest_first[:2_000])  # bounds the memory of the cosines
     vectors = material.vectors[[row_of[position] for position in positions]]
     cosines = np.triu(vectors @ vectors.T, k=1)
     lefts, rights = np.nonzero(cosines >= _MIN_COSINE)

@@ -10,7 +10,7 @@
         ├── StalledReductionError      a writer's answer made no progress where it had to
         ├── SummaryAsideError          the server stops; what was done is kept
         ├── LeaseLostError             another server took the summary over while this one was stuck
-        └── StorageError               checkpoints and results cannot be read or written
+        └── StorageError               results cannot be read or written
             └── StorageFullError       no space left; nothing that was written is lost
 
 Messages may reach the caller; they never hold a text of a document.

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Self
 
 from pipeline.summarize.errors import StorageError, SummaryAsideError, SummaryRunningError, UnknownSummaryError
-from pipeline.summarize.storage.job_table import QueuedJob
+from pipeline.summarize.storage.leases import QueuedJob
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.summarizer import Summarizer
 from pipeline.summarize.writer import Writer

@@ -17,7 +17,6 @@ _BREAKS = (
 _SEARCHED_SHARE = 0.4
 # What must not be torn where there is no break: "0.26" of a script without spaces.
 _NUMBER_END = re.compile(r"(?<![\d.,])\d[\d.,]*$")
-_LONGEST_NUMBER = 32
 _NUMBER_REST = re.compile(r"[.,]?\d")
 _FIRST_GUESS_CHARS_PER_TOKEN = 8
 
@@ -79,7 +78,7 @@ def _best_break(text: str, start: int, end: int) -> int:
         ends = [match.end() for match in pattern.finditer(text, earliest, end) if match.end() > start]
         if ends:
             return ends[-1]
-    number = _NUMBER_END.search(text, max(start + 1, end - _LONGEST_NUMBER), end)
+    number = _NUMBER_END.search(text, max(start + 1, end - 32), end)
     return number.start() if number and _NUMBER_REST.match(text, end) else end
 
 

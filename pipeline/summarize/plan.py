@@ -28,12 +28,6 @@ _MOST_TASKS_OF_A_STEP = 1_024
 MIN_CONTENT_TOKENS = 16
 """A budget below leaves no room for text; such limits are a mistake in the settings."""
 
-_REFLECT_CALLS = 1
-_LEAST_SHARE = 0.4
-_SPARE, _SHARE_STEPS = 1.4, 10  # to choose from
-_TOPICS_CALLS = 1
-_ANSWER_ROOM = 1.5  # of the length asked for: a text that ends is better than one that is cut
-
 
 @dataclass(frozen=True, slots=True)
 class ChunkBatch:
@@ -233,7 +227,8 @@ class SummaryPlan:
             return 0.0
         if len(self.batches) == 1:
             return 1.0
-        return min(1.0, max(_LEAST_SHARE, ceil(self.goal_share * _SPARE * _SHARE_STEPS) / _SHARE_STEPS))
+        spare, steps = 1.4, 10
+        return min(1.0, max(0.4, ceil(self.goal_share * spare * steps) / steps))
 
     @property
     def target_tokens(self) -> int:
@@ -242,14 +237,16 @@ class SummaryPlan:
 
     @property
     def answer_tokens(self) -> int:
-        """The longest answer for a text that is to be the summary."""
+        """The longest answer for a text that is to be the summary: a text that ends is better than one that is cut."""
         most, wanted = self.limits.output_tokens, self.target_tokens
-        return max(1, min(most, round(_ANSWER_ROOM * wanted))) if wanted else most
+        return max(1, min(most, round(1.5 * wanted))) if wanted else most
 
     def calls(self, iterations: int = 1) -> int:
-        """Returns all calls when the critic is content, or at the limit, after `iterations`: 270, then 539."""
-        each = self.map_calls + self.reduce_calls + self.shape_calls + _REFLECT_CALLS
-        return iterations * each + _TOPICS_CALLS + self.json_calls
+        """Returns all calls when the critic is content, or at the limit, after `iterations`: 270, then 539.
+
+        The critic is asked once in each iteration, topics are asked for once.
+        """
+        return iterations * (self.map_calls + self.reduce_calls + self.shape_calls + 1) + 1 + self.json_calls
 
     def most_repeats(self, iterations: int = 1) -> int:
         """Bounds the calls beside the planned ones: every text of map and reduce, and the JSON, is asked for again.
@@ -288,8 +285,7 @@ class SummaryPlan:
         if self.uses_source_context:  # batches do not wait for a wave
             map_rounds = -(-len(self.batches) // parallel)
         reduce_rounds = sum(-(-calls // parallel) for calls in self.level_calls)
-        each = map_rounds + reduce_rounds + self.shape_calls + _REFLECT_CALLS
-        return iterations * each + _TOPICS_CALLS + self.json_calls
+        return iterations * (map_rounds + reduce_rounds + self.shape_calls + 1) + 1 + self.json_calls
 
     @property
     def supersteps(self) -> int:
@@ -356,7 +352,7 @@ class Planner:
             lengths: parts of each batch of one that has begun; empty for full batches.
         """
         parts, row = await off_loop(lambda: self._read(scope))
-        known = await store.call_texts.find(row) if lengths is None else {}
+        known = await store.known_calls(row) if lengths is None else {}
 
         def plan() -> SummaryPlan:
             cuts = self._former_cuts(parts, lengths) if lengths is not None else self._cuts(parts, row, known)

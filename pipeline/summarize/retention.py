@@ -126,7 +126,6 @@ def _total(parts: Sequence[Kept]) -> tuple[int, int, tuple[str, ...]]:
 _KINDS = {TermKind.NUMBER, TermKind.UNIT, TermKind.VERSION, TermKind.PART_NUMBER}
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _ENOUGH = 2
-_SHOWN_WORDS = 4
 
 
 class Stated(NamedTuple):
@@ -155,7 +154,7 @@ def _stated(text: str) -> Iterator[Stated]:
         is_named = len(own) >= _ENOUGH
         subject = own if is_named else {**own, **before}
         for value in values:
-            shown = " ".join([value.text, *list(subject.values())[:_SHOWN_WORDS]])
+            shown = " ".join([value.text, *list(subject.values())[:4]])
             yield Stated(value, frozenset(subject), shown)
         before = own if is_named or part.kind is BlockKind.HEADING else before
 

@@ -6,10 +6,8 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from dataclasses import replace
+from datetime import timedelta
 from enum import IntEnum
-from typing import Any
-
-from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from pipeline.errors import InvalidInputError
 from pipeline.off_loop import OffLoop
@@ -22,13 +20,11 @@ from pipeline.summarize.errors import (
     UnknownSummaryError,
 )
 from pipeline.summarize.events import Accepted, Event, EventChannel, Finished, Shown, SummaryObserver, WithText
-from pipeline.summarize.graph.graph import build_graph
 from pipeline.summarize.graph.run import TEXT, SummaryJob
 from pipeline.summarize.known_calls import answer_scope, call_scope
 from pipeline.summarize.plan import Planner, SummaryPlan
 from pipeline.summarize.result import SummaryView
 from pipeline.summarize.steering.budget import SummaryBudget
-from pipeline.summarize.storage.checkpoints import postgres_checkpoints, sqlite_checkpoints, storage_errors
 from pipeline.summarize.storage.records import StoredSummary, SummaryPage, SummaryRequest, SummaryStatus
 from pipeline.summarize.storage.schema import Database
 from pipeline.summarize.storage.sqlite import SqliteDatabase
@@ -36,7 +32,6 @@ from pipeline.summarize.storage.store import SummaryStore
 from pipeline.summarize.summary_run import Assembler, SummaryRun, stored_result
 from pipeline.summarize.writer import Writer
 
-_SECONDS_PER_DAY = 86_400.0
 _DEFAULT_OPTIONS = SummarizeOptions()
 _NO_TEXTS = Shown()
 
@@ -67,16 +62,12 @@ async def open_summarizer(
 
             url = storage.postgres_url.get_secret_value()
             database = await stack.enter_async_context(PostgresDatabase(url, pool_size=storage.postgres_pool_size))
-            checkpoints = await stack.enter_async_context(postgres_checkpoints(url, storage.postgres_pool_size))
         else:
             database = await stack.enter_async_context(SqliteDatabase(storage.directory / "summaries.sqlite"))
-            checkpoints = await stack.enter_async_context(sqlite_checkpoints(storage.directory / "checkpoints.sqlite"))
         store = SummaryStore(database)
-        for summary_id in await store.expire(config.keep_days * _SECONDS_PER_DAY):
-            with storage_errors():
-                await checkpoints.adelete_thread(summary_id)
+        await store.expire(timedelta(days=config.keep_days).total_seconds())
         executor = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="summarize"))
-        yield Summarizer(config, store, checkpoints, executor, observer=observer or SummaryObserver())
+        yield Summarizer(config, store, executor, observer=observer or SummaryObserver())
 
 
 class Summarizer:
@@ -96,7 +87,6 @@ class Summarizer:
         self,
         config: SummarizeConfig,
         store: SummaryStore,
-        checkpoints: BaseCheckpointSaver[Any],
         executor: ThreadPoolExecutor,
         *,
         observer: SummaryObserver,
@@ -107,8 +97,6 @@ class Summarizer:
         self.config = config
         self.store = store
         self.stopping = asyncio.Event()
-        self._checkpoints = checkpoints
-        self._graph = build_graph(checkpoints)
         self._off_loop = OffLoop(executor)
         self._observer = observer
         self._runs: dict[str, SummaryRun] = {}
@@ -178,9 +166,9 @@ class Summarizer:
         )
         if summary.document_sha256 != document.sha256 or not request.asks_as(summary.request):
             raise IdempotencyConflictError(summary.summary_id)
-        summary = await self.store.run_costs.with_budget(summary, self.budget)
+        summary = await self.store.with_budget(summary, self.budget)
         # Behind the summary that needs it: a document that no summary needs goes with the next one that is deleted.
-        await self.store.documents.save(document.sha256, document.chunks)
+        await self.store.save_document(document.sha256, document.chunks)
         if summary.status is not SummaryStatus.DONE and summary.plan is None:
             summary = await self._adopt_equal(summary)
         return summary
@@ -197,7 +185,7 @@ class Summarizer:
             StorageError: the database cannot be used.
         """
         summary = await self.find(summary_id)
-        document = await self.store.documents.of(summary)
+        document = await self.store.document_of(summary)
         follow = self._follow(summary, document, writer, shown, is_resumed=True)
         async with aclosing(follow) as events:
             async for event in events:
@@ -281,8 +269,6 @@ class Summarizer:
         lease = await self.store.leases.acquire(summary_id, self.config.lease_ttl_s)
         try:
             await self.store.delete(summary_id)
-            with storage_errors():
-                await self._checkpoints.adelete_thread(summary_id)
         finally:
             await self.store.leases.release(lease, SummaryStatus.CANCELLED, None)
 
@@ -330,7 +316,7 @@ class Summarizer:
         limit = None if shown.include_text else self.config.progress_events
         channel = EventChannel(limit, include_draft=shown.include_draft)
         job = SummaryJob(summary, document, writer, self.store, self.config, self._observer, self._off_loop, channel)
-        run = SummaryRun(job, lease, self._graph, is_resumed)
+        run = SummaryRun(job, lease, is_resumed)
         self._runs[summary.summary_id] = run
         if self.stopping.is_set():
             run.put_aside()
@@ -368,4 +354,4 @@ class Summarizer:
         summary = await self.store.find(summary_id)
         if summary is None or summary.request.owner != self.owner:
             raise UnknownSummaryError(summary_id)
-        return await self.store.run_costs.with_budget(summary, self.budget)
+        return await self.store.with_budget(summary, self.budget)

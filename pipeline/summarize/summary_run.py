@@ -1,19 +1,16 @@
 """Runs the graph of one summary under its lease, from the plan to the result, which is put together from the store.
 
-A run has an OpenTelemetry span, with links to those of the summary's runs before; below it are those of the nodes, and
-below these those of the calls. Attributes are ids, names of ours, counts and shares: never a text, a name or a topic.
+A run has an OpenTelemetry span; below it are those of the nodes, and below these those of the calls. Attributes are
+ids, names of ours, counts and shares: never a text, a name or a topic.
 """
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from langchain_core.runnables import RunnableConfig
-from opentelemetry import trace
 from opentelemetry.trace import Span, Status, StatusCode
-from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from pydantic import TypeAdapter
 
 from pipeline.errors import PipelineError
@@ -25,7 +22,7 @@ from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.errors import LeaseLostError, StorageError, SummaryAsideError
 from pipeline.summarize.events import Finished, Planned
 from pipeline.summarize.gate.findings import Trust, add_up_trust, first_warnings, flaw_note, place_of, trust_warnings
-from pipeline.summarize.graph.graph import SummaryGraph, SummaryState
+from pipeline.summarize.graph.graph import SummaryState, summary_graph
 from pipeline.summarize.graph.run import (
     LAYERS,
     TEXT,
@@ -55,16 +52,13 @@ from pipeline.summarize.result import (
 )
 from pipeline.summarize.retention import add_up
 from pipeline.summarize.steering.budget import NO_BUDGET, Spending, spend_from
-from pipeline.summarize.storage.checkpoints import storage_errors
 from pipeline.summarize.storage.leases import Lease
 from pipeline.summarize.storage.records import PlanRecord, Stage, StepId, StepOutput, StoredSummary, SummaryStatus
-from pipeline.summarize.storage.store import SummaryStore
+from pipeline.summarize.storage.store import TEXTS_AT_ONCE, SummaryStore
 from pipeline.summarize.writer import RemovedDuplicate
 from pipeline.tracing import note
 
 _log = logging.getLogger(__name__)
-_propagator = TraceContextTextMapPropagator()
-_TRACEPARENT = "traceparent"
 
 
 class _CancelRequestedError(Exception):
@@ -83,7 +77,6 @@ class SummaryRun:
 
     job: SummaryJob
     lease: Lease
-    graph: SummaryGraph
     is_resumed: bool
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     calls: CallGate = field(default_factory=CallGate)
@@ -105,7 +98,9 @@ class SummaryRun:
         status, result = SummaryStatus.FAILED, None
         self.job.observer.run_started(is_resumed=self.is_resumed)
         try:
-            result = await self._traced()
+            with self.job.span() as span:
+                result = await self._end(*await self._run())
+                _note_result(span, result)
             status = result.status
         except asyncio.CancelledError:
             status = SummaryStatus.CANCELLED
@@ -128,17 +123,6 @@ class SummaryRun:
         """Returns the lease if `work` never began: a task that is cancelled before its first step does nothing."""
         if not self._has_begun:
             await asyncio.shield(self._release(SummaryStatus.CANCELLED))
-
-    async def _traced(self) -> SummaryResult:
-        """Runs inside a span that links to those of earlier runs, and remembers it for later ones."""
-        summary_id = self.job.summary_id
-        with self.job.span() as span:
-            if parent := _traceparent(span):
-                _link_to(span, await self.job.store.run_traces.earlier(summary_id))
-                await self.job.store.run_traces.add(summary_id, parent)
-            result = await self._end(*await self._run())
-            _note_result(span, result)
-        return result
 
     async def _release(self, status: SummaryStatus) -> None:
         """Returns the lease after an error, which matters more than one that happens here."""
@@ -168,7 +152,7 @@ class SummaryRun:
             summary_id, usage = self.job.summary_id, self._meter.usage
             if self._spending and self._spending.usage.calls > usage.calls:  # with calls that were paid for in vain
                 usage = self._spending.usage
-            await self.job.store.run_costs.note(summary_id, self.lease.holder, usage, self._meter.elapsed_s)
+            await self.job.store.note_cost(summary_id, self.lease.holder, usage, self._meter.elapsed_s)
 
     async def _end(self, status: SummaryStatus, failure: SummaryFailure | None) -> SummaryResult:
         await self._note_cost()
@@ -178,8 +162,6 @@ class SummaryRun:
         is_kept = status is not SummaryStatus.CANCELLED
         kept, flaw_count = (RESULT.dump_json(result).decode(), result.flaw_count) if is_kept else (None, None)
         await self.job.store.leases.release(self.lease, status, kept, flaw_count=flaw_count, ends_job=True)
-        if status is SummaryStatus.DONE:
-            await self._delete_checkpoints()  # nobody goes on from here
         self.job.channel.offer(Finished(result))
         return result
 
@@ -212,19 +194,25 @@ class SummaryRun:
         plan = await self._plan()
         await self._adopt(plan)
         done = await job.store.call_count(job.summary_id)
+        begun = max((iteration for iteration, *_ in await job.store.levels(job.summary_id)), default=1)
         await self._open_budget()
-        self._meter = Meter(plan, calls_done=done, calls_total=plan.calls(), calls_reused=done)
+        calls_total = max(plan.calls(begun), done)
+        self._meter = Meter(plan, calls_done=done, calls_total=calls_total, calls_reused=done, iteration=begun)
         citing = Citing(self._cite)
         run = Run(job, plan, self._meter, citing, self.calls)
         async with run.side_work():
-            await self._drive(run)
+            job.channel.offer(Planned(plan, self._meter.progress()))
+            start = SummaryState(iteration=0, level=0, best_iteration=0)
+            await summary_graph().ainvoke(
+                start, {"recursion_limit": plan.supersteps, "run_name": "summarize"}, context=run
+            )
             self._citation = await citing.of(await Assembler(job.store, job.summary, job.config).finished_text())
 
     async def _open_budget(self) -> None:
         """Has the calls of this task taken out of the summary's budget, with what earlier runs took."""
         job, budget = self.job, self.job.summary.request.budget
         if budget != NO_BUDGET:
-            before = (await job.store.run_costs.totals(job.summary_id)).usage
+            before = (await job.store.run_totals(job.summary_id)).usage
             self._spending = Spending(budget, job.writer.limits.prices, before)
             spend_from(self._spending)
 
@@ -234,25 +222,6 @@ class SummaryRun:
         max_read = gate.max_cited_claims if gate else 0
         bounds = CitationBounds(job.config.max_citations, max_read, job.caller)
         return await cite(text, job.document.chunks, bounds, gate.reader if gate else None, job.off_loop)
-
-    async def _drive(self, run: Run) -> None:
-        """Runs the graph from its last checkpoint, or from the beginning."""
-        plan, meter = run.plan, run.meter
-        config: RunnableConfig = {
-            "configurable": {"thread_id": self.job.summary_id},
-            "recursion_limit": plan.supersteps,
-            "run_name": "summarize",
-        }
-        with storage_errors():
-            snapshot = await self.graph.aget_state(config)
-            # Not `snapshot.next`: that is empty too when all tasks of a step are done and the step itself is not.
-            begins = not snapshot.values and not snapshot.tasks
-            if begins or snapshot.tasks:
-                start = SummaryState(iteration=0, level=0, best_iteration=0) if begins else None
-                meter.iteration = max(1, snapshot.values.get("iteration", 1))
-                meter.calls_total = max(plan.calls(meter.iteration), meter.calls_done)
-                self.job.channel.offer(Planned(plan, meter.progress()))
-                await self.graph.ainvoke(start, config, context=run, durability="async")
 
     async def _plan(self) -> SummaryPlan:
         """Plans with the batches that the summary has already, else with those of earlier summaries."""
@@ -274,18 +243,11 @@ class SummaryRun:
                 await job.warn(WarningCode.WRITER_CHANGED, f"begun by {begun_by}, resumed by {writer}")
             if before.plan.plan_key == record.plan_key:
                 return
-            await self._delete_checkpoints()
         await job.store.set_plan(job.summary_id, record)
         if empty := job.document.empty_chunk_count:
             await job.warn(WarningCode.EMPTY_CHUNKS, f"{empty} chunks hold no text and were left out")
         if plan.limits.shortfall:
             await job.warn(WarningCode.SMALL_CONTEXT, plan.limits.shortfall)
-
-    async def _delete_checkpoints(self) -> None:
-        checkpointer = self.graph.checkpointer
-        if checkpointer is not None and not isinstance(checkpointer, bool):
-            with storage_errors():
-                await checkpointer.adelete_thread(self.job.summary_id)
 
 
 def _note_result(span: Span, result: SummaryResult) -> None:
@@ -313,27 +275,7 @@ def _note_result(span: Span, result: SummaryResult) -> None:
         span.set_status(Status(StatusCode.ERROR, result.failure.message))
 
 
-def _traceparent(span: Span) -> str | None:
-    """Returns the W3C traceparent of a span; None when it is recorded nowhere."""
-    carrier: dict[str, str] = {}
-    if span.is_recording():
-        _propagator.inject(carrier, trace.set_span_in_context(span))
-    return carrier.get(_TRACEPARENT)
-
-
-def _link_to(span: Span, earlier: Sequence[str]) -> None:
-    """Links the span of a run to those of the summary's runs before, given as W3C traceparents."""
-    note(span, earlier_runs=len(earlier))
-    for parent in earlier:
-        context = _propagator.extract({_TRACEPARENT: parent})
-        span.add_link(trace.get_current_span(context).get_span_context())
-
-
 RESULT = TypeAdapter(SummaryResult)
-
-_MOST_DUPLICATES = 1_000
-_MOST_INTERMEDIATE_CHARS = 200_000
-_TEXTS_AT_ONCE = 64
 
 _Levels = list[tuple[int, Stage, int, int]]  # iteration, stage, level and number of steps
 
@@ -429,7 +371,7 @@ class Assembler:
             output_tokens=(await self._store.outputs(self._id, chosen, Stage.FINAL))[0].tokens if final else 0,
             stages=tuple(measured.stages),
             retention=verdict.retention if verdict else None,
-            duplicates=tuple(measured.duplicates[:_MOST_DUPLICATES]),
+            duplicates=tuple(measured.duplicates[:1_000]),
             duplicate_count=len(measured.duplicates),
             trust=add_up_trust(measured.trusts),
             citation=citation,
@@ -442,7 +384,7 @@ class Assembler:
 
     async def _with_totals(self, result: SummaryResult, levels: _Levels, meter: Meter | None) -> SummaryResult:
         """Adds what this run and all runs cost, and how far the summary is."""
-        totals, plan = await self._store.run_costs.totals(self._id), self._summary.plan
+        totals, plan = await self._store.run_totals(self._id), self._summary.plan
         begun, calls_done = (result.iterations, Stage.MAP), await self._store.call_count(self._id)
         calls_planned = meter.calls_total if meter else plan.calls(result.iterations) if plan else 0
         return replace(
@@ -466,9 +408,9 @@ class Assembler:
         return final.text if final else ""
 
     async def intermediate_summaries(self, iteration: int) -> tuple[IntermediateSummary, ...]:
-        """Returns what was extracted from each batch, then what merges made of it, as far as the bound goes."""
+        """Returns what was extracted from each batch, then what merges made of it, up to 200,000 characters."""
         found: list[IntermediateSummary] = []
-        chars_left = _MOST_INTERMEDIATE_CHARS
+        chars_left = 200_000
         for number, stage, level, _ in sorted(await self._store.levels(self._id), key=lambda entry: entry[2]):
             if number != iteration or stage not in (Stage.MAP, Stage.REDUCE):
                 continue
@@ -514,14 +456,10 @@ class Assembler:
 
     async def _bodies(self, first: StepId, *, calls_only: bool = False) -> AsyncIterator[tuple[StepOutput, str]]:
         """Yields the results of all steps from `first` on, some at a time."""
-        while True:
-            last = first.position + _TEXTS_AT_ONCE - 1
-            bodies = await self._store.bodies(self._id, first, last, calls_only=calls_only)
+        while bodies := await self._store.bodies(self._id, first, most=TEXTS_AT_ONCE, calls_only=calls_only):
             for found in bodies:
                 yield found
-            if not await self._store.has_steps_after(self._id, first._replace(position=last)):
-                return
-            first = first._replace(position=last + 1)
+            first = first._replace(position=bodies[-1][0].position + 1)
 
     async def _read(self, iteration: int, stage: Stage, form: TypeAdapter[Stored], *, level: int = 0) -> Stored | None:
         return await read_step(self._store, self._id, StepId(iteration, stage, level), form)

@@ -69,7 +69,7 @@ def main(
 
     evaluate  Evaluations per second, all NLI pairs against pruned ones, and what pruning changes.
 
-    summarize Calls, wall time, CPU, memory and checkpoints of summaries, against a scripted language model.
+    summarize Calls, wall time, CPU and memory of summaries, against a scripted language model.
 
     handbook  A manual of 350 pages (of --data) by the extractive writer: minutes, compression, terms that are kept.
 

@@ -108,7 +108,7 @@ class SummarizeServicer(SummarizeServiceServicer):
         summary_id, summarizer = parse_summary_id(request.summary_id), self._summaries()
         response = to_view(await summarizer.get(summary_id), self._chosen)
         if request.include_document:
-            document = await summarizer.store.documents.of(await summarizer.find(summary_id))
+            document = await summarizer.store.document_of(await summarizer.find(summary_id))
             response.document.CopyFrom(to_document(document))
         return response
 

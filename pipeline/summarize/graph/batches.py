@@ -5,6 +5,7 @@ itself: that "12 bar" stands below "Hydraulics > Pump P-3", and that PSU is the 
 """
 
 import asyncio
+import math
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,17 +17,10 @@ from pipeline.summarize.extractive.excerpt import ExcerptKind
 from pipeline.summarize.extractive.source_blocks import split_source
 from pipeline.summarize.plan import ChunkBatch
 
-# Between two batches that are read ahead. Python runs one thread at a time, so that a thread that reads without a
-# pause makes every request that the event loop sends wait for it: 64 requests at once took 0.3 s longer.
-_PAUSE_S = 0.005
-
 _SHORT = r"[A-Z][A-Za-z0-9]{0,4}[A-Z][A-Za-z0-9]{0,3}"
 _DEFINED = re.compile(rf"(?<=\w )\(({_SHORT})s?\)")
 _WORDS_BEFORE = re.compile(r"(?:[\w/-]+ )+$")
-_LOOK_BACK = 120
 _ABBREVIATION = re.compile(rf"\b{_SHORT}\b")
-_MOST_TERMS = 12  # of one stretch
-_BELOW_ALL = 7  # levels of headings
 
 
 class BatchTerms:
@@ -46,11 +40,15 @@ class BatchTerms:
         return terms
 
     async def read_ahead(self, off_loop: Callable[[Callable[[], object]], Awaitable[object]]) -> None:
-        """Reads all batches one by one on a thread, with pauses in between. Cancel it when nobody needs it any more."""
+        """Reads all batches one by one on a thread. Cancel it when nobody needs it any more.
+
+        Pauses in between: Python runs one thread at a time, and one that reads without a pause makes every request of
+        the event loop wait for it (64 requests at once took 0.3 s longer).
+        """
         for index in range(len(self._batches)):
             if self._terms[index] is None:
                 await off_loop(lambda index=index: self.of(index))  # type: ignore[misc]  # mypy types no defaults
-                await asyncio.sleep(_PAUSE_S)
+                await asyncio.sleep(0.005)
 
     def of_document(self) -> dict[Term, None]:
         """Returns the distinct terms of all batches. CPU-heavy if not all were read: run it off the loop."""
@@ -91,8 +89,8 @@ class Background:
         above: dict[int, str] = {}
         for batch in self.batches:
             headings = list(_headings(batch.text))
-            begins_with = headings[0][0] if headings and headings[0][2] else _BELOW_ALL
-            paths.append(tuple(above[level] for level in sorted(above) if level < begins_with))
+            first = headings[0][0] if headings and headings[0][2] else math.inf
+            paths.append(tuple(above[level] for level in sorted(above) if level < first))
             for level, title, _ in headings:
                 above = {each: name for each, name in above.items() if each < level} | {level: title}
         return paths
@@ -112,7 +110,7 @@ class Background:
         text, known = self.batches[index].text, self._definitions
         own = {short for short, _ in _definitions(text)}
         used = dict.fromkeys(_ABBREVIATION.findall(text))
-        return [(short, known[short]) for short in used if short in known and short not in own][:_MOST_TERMS]
+        return [(short, known[short]) for short in used if short in known and short not in own][:12]
 
 
 def _headings(text: str) -> Iterator[tuple[int, str, bool]]:
@@ -125,7 +123,7 @@ def _headings(text: str) -> Iterator[tuple[int, str, bool]]:
 def _definitions(text: str) -> Iterator[tuple[str, str]]:
     """Yields abbreviations in brackets with the words before them whose initials they are."""
     for match in _DEFINED.finditer(text):
-        before = _WORDS_BEFORE.search(text[max(0, match.start() - _LOOK_BACK) : match.start()])
+        before = _WORDS_BEFORE.search(text[max(0, match.start() - 120) : match.start()])
         words, short = before[0].split() if before else [], match[1]
         letters = [fold_case(letter) for letter in short if letter.isalpha()]
         for count in range(len(letters), min(len(words), len(letters) + 2) + 1):

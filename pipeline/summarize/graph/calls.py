@@ -27,7 +27,7 @@ from pipeline.summarize.events import CallOutcome
 from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, finding, place_of, trust_warnings
 from pipeline.summarize.gate.gate import Case, TrustGate
 from pipeline.summarize.graph.run import TEXT, Run, Task, TextOutcome, VerdictOutcome, task_key
-from pipeline.summarize.known_calls import CallTexts, remember_call
+from pipeline.summarize.known_calls import CallTexts
 from pipeline.summarize.packing import head_by_tokens, split_by_tokens
 from pipeline.summarize.result import WarningCode
 from pipeline.summarize.retention import Retention, measure
@@ -40,7 +40,6 @@ _NO_OUTPUT = StepOutput(0, "")
 _COMPLAINT_TOKENS = 400
 _LEAST_TOKENS = 16  # of a text that is still worth cutting
 _PARTS = 1_000  # of one text; keeps the positions of compress steps apart
-_DRAFTS = 2  # of one text; keeps their positions apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +113,9 @@ async def _record(run: Run, call: PlannedCall[Outcome], key: str, outcome: Outco
     output = call.output._replace(position=call.step.position, result_key=key)
     if isinstance(outcome, TextOutcome):
         output = output._replace(tokens=outcome.tokens)
-    known = [remember_call(call.texts, key)] if is_call and call.texts is not None else []
     steps = [(call.step, output, call.adapter.dump_json(outcome).decode())]
-    return await run.job.store.record_all(run.job.summary_id, steps, is_call=is_call, beside=known) == 1
+    texts = call.texts if is_call else None
+    return await run.job.store.record(run.job.summary_id, steps, is_call=is_call, call=texts) == 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,9 +358,9 @@ class _Passage:
 
     def _draft_step(self, number: int) -> StepId:
         step = self.call.step
-        # Map and compress have level 0 and positions of their own; a stage and its drafts never meet.
+        # A text has two drafts. Map and compress have level 0 and positions of their own, which never meet.
         stage_offset = {Stage.MAP: 0, Stage.REDUCE: 1, Stage.COMPRESS: 2}[step.stage]
-        position = (step.position * _DRAFTS + number) * 3 + stage_offset
+        position = (step.position * 2 + number) * 3 + stage_offset
         return step._replace(stage=Stage.DRAFT, position=position)
 
 

@@ -10,7 +10,6 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from pipeline.llm.chat_model import NO_USAGE
-from pipeline.summarize.events import LayersFound
 from pipeline.summarize.extractive.excerpt import ExcerptKind
 from pipeline.summarize.extractive.source_blocks import count_words, split_source
 from pipeline.summarize.gate.findings import Remedy
@@ -114,16 +113,11 @@ class _Finish:
         return (await gate.fallback.merge(task)).text
 
 
-_OVERVIEW_WORDS, _FEWEST_WORDS = 90, 30
-_OVERVIEW_SHARE, _SECTION_SHARE = 1 / 3, 1 / 4  # of a short text
-_SECTION_WORDS = (60, 200)
 _WHOLE_SECTION_WORDS = 120
-_MOST_SECTIONS = 60
-_MOST_CHARS = 200_000  # that sections are made from
 
 
-async def write_layers(run: Run, iteration: int, level: int, last: StepOutput, summary: str) -> None:
-    """Stores the layers of an iteration and sends them."""
+async def write_layers(run: Run, iteration: int, level: int, last: StepOutput, summary: str) -> SummaryLayers:
+    """Stores the layers of an iteration, and returns them."""
     source = await _source(run, iteration, level, last)
     if run.plan.shape.language:  # what it was made from is in another one
         source = replace(source, text=summary)
@@ -135,7 +129,7 @@ async def write_layers(run: Run, iteration: int, level: int, last: StepOutput, s
     layers = SummaryLayers(overview, tuple(sections))
     body = LAYERS.dump_json(layers).decode()
     await run.record(StepId(iteration, Stage.LAYERS), StepOutput(0, text_key("layers", body)), body)
-    run.job.channel.offer(LayersFound(layers.overview, layers.sections, run.meter.progress()))
+    return layers
 
 
 async def _source(run: Run, iteration: int, level: int, last: StepOutput) -> Extraction:
@@ -143,24 +137,26 @@ async def _source(run: Run, iteration: int, level: int, last: StepOutput) -> Ext
     (whole,) = await run.unique_texts(iteration, level, last.position, last.position)
     is_shaped = level > 0 and run.plan.limits.shapes_merges and not run.plan.shape.is_plain
     text = await run.level_text(iteration, level - 1) if is_shaped else whole.text
-    return replace(whole, text=text[:_MOST_CHARS])
+    return replace(whole, text=text[:200_000])
 
 
 async def _overview(run: Run, model: Writer | None, source: Extraction, summary: str) -> str:
-    words = count_words(source.text)
-    size = min(_OVERVIEW_WORDS, max(_FEWEST_WORDS, round(_OVERVIEW_SHARE * words)))
+    """Returns a third of a short text, 90 words of a long one."""
+    most_words = 90
     if model is None:
         blocks = [block for block in summary.split("\n\n") if block.strip() and not block.strip().startswith("#")]
-        return " ".join(" ".join(blocks[:1]).split()[:_OVERVIEW_WORDS])
+        return " ".join(" ".join(blocks[:1]).split()[:most_words])
+    size = min(most_words, max(30, round(count_words(source.text) / 3)))
     text = await _shortened(run, model, source, Shape(LengthGoal(size, LengthUnit.WORDS), SummaryForm.PROSE))
     return " ".join(text.split())
 
 
 async def _section(run: Run, model: Writer | None, source: Extraction) -> str:
+    """Returns a quarter of a section, within bounds; a short one is left whole."""
     words = count_words(source.text)
     if model is None or words <= _WHOLE_SECTION_WORDS:
         return source.text
-    size = min(max(round(_SECTION_SHARE * words), _SECTION_WORDS[0]), _SECTION_WORDS[1])
+    size = min(max(round(words / 4), 60), 200)
     return await _shortened(run, model, source, Shape(LengthGoal(size, LengthUnit.WORDS)))
 
 
@@ -170,7 +166,7 @@ async def _shortened(run: Run, model: Writer, source: Extraction, shape: Shape) 
 
 
 def split_sections(markdown: str) -> list[tuple[str, str]]:
-    """Returns title and text of each section below the highest headings that are two or more; none without such."""
+    """Returns title and text of at most 60 sections below the highest headings that are two or more; else none."""
     headings = [block for block in split_source(markdown) if block.kind is ExcerptKind.HEADING]
     counts = Counter(heading.level for heading in headings)
     top = min((level for level, count in counts.items() if count > 1), default=None)
@@ -180,7 +176,7 @@ def split_sections(markdown: str) -> list[tuple[str, str]]:
         (markdown[heading.start : heading.end].strip("# \t*"), markdown[heading.end : end].lstrip("# ").strip())
         for heading, end in zip(tops, ends, strict=False)
     ]
-    return [(title, text) for title, text in found if text][:_MOST_SECTIONS]
+    return [(title, text) for title, text in found if text][:60]
 
 
 _CHOSEN = 1  # level of the answer that is kept; those that were asked for have 0

@@ -1,15 +1,15 @@
 """The graph of a summary: plan -> map waves -> reduce levels -> reflect -> again or topics.
 
-A node is a function from the state, which is a few numbers, to the next; texts come from the store and go there. When
-one call has failed, those that are on their way are let finish.
+A node is a function from the state, which is a few numbers, to the next; texts come from the store and go there. A run
+that goes on begins at the first node: batches, merges and verdicts that are stored are not asked for again. When one
+call has failed, those that are on their way are let finish.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any, TypedDict
+from functools import cache, partial
+from typing import TypedDict
 
-from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
@@ -17,7 +17,7 @@ from langgraph.types import Command, Send
 from opentelemetry.trace import Span
 
 from pipeline.summarize.duplicates import DuplicateFilter
-from pipeline.summarize.events import BatchDone, Drafted, GroupDone, Phase, Reflected, TopicsFound
+from pipeline.summarize.events import BatchDone, Drafted, GroupDone, LayersFound, Phase, Reflected, TopicsFound
 from pipeline.summarize.graph.calls import (
     PlannedCall,
     StepAnswer,
@@ -48,10 +48,9 @@ from pipeline.summarize.result import WarningCode
 from pipeline.summarize.retention import Mentions, Retention, measure
 from pipeline.summarize.steering.wishes import PLAIN
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
+from pipeline.summarize.storage.store import TEXTS_AT_ONCE
 from pipeline.summarize.writer import CriticVerdict, CritiqueTask, Extraction, ExtractTask, MergeStage, TopicsTask
 from pipeline.tracing import note
-
-_TEXTS_AT_ONCE = 64
 
 
 class SummaryState(TypedDict, total=False):
@@ -69,10 +68,15 @@ class SummaryState(TypedDict, total=False):
 
 
 class BatchTask(TypedDict):
-    """One map call."""
+    """One map call.
+
+    Attributes:
+        leads_wave: True for the one of its wave that sends the next wave.
+    """
 
     iteration: int
     batch: int
+    leads_wave: bool
 
 
 class GroupTask(TypedDict):
@@ -95,40 +99,49 @@ class GroupTask(TypedDict):
 SummaryGraph = CompiledStateGraph[SummaryState, Run, SummaryState, SummaryState]
 
 
-def build_graph(checkpointer: BaseCheckpointSaver[Any] | None) -> SummaryGraph:
-    """Compiles the graph. One graph serves all summaries; a summary's id is its thread.
+@cache
+def summary_graph() -> SummaryGraph:
+    """Compiles the graph. One graph serves all summaries.
 
     extract and merge run once for each task that another node sends; the step ends when all of them have.
     """
     builder = StateGraph(SummaryState, context_schema=Run)
-    builder.add_node("plan", plan, destinations=("extract",))
+    builder.add_node("plan", plan, destinations=("extract", "reduce", "reflect"))
     builder.add_node("extract", extract, input_schema=BatchTask, destinations=("extract", "reduce"))
-    builder.add_node("reduce", reduce, destinations=("merge", "reflect"))
+    builder.add_node("reduce", reduce, destinations=("merge", "reduce", "reflect"))
     builder.add_node("merge", merge, input_schema=GroupTask)
     builder.add_node("reflect", reflect, destinations=("plan", "topics"))
     builder.add_node("topics", topics)
     builder.add_edge(START, "plan")
     builder.add_edge("merge", "reduce")
     builder.add_edge("topics", END)
-    return builder.compile(checkpointer=checkpointer, name="summarize")
+    return builder.compile(name="summarize")
 
 
 async def plan(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
-    """Begins an iteration with its first wave."""
+    """Begins an iteration with the first wave that lacks a batch. One that has its text goes to the critic at once."""
     run = runtime.context
     iteration = state.get("iteration", 0) + 1
     with run.span("plan", iteration=iteration, batch_count=len(run.plan.batches)) as span:
         run.meter.phase, run.meter.iteration = Phase.MAP, iteration
-        run.meter.calls_total = run.plan.calls(iteration)
+        run.meter.calls_total = max(run.meter.calls_total, run.plan.calls(iteration))
         note(span, calls_planned=run.meter.calls_total, chunk_count=len(run.job.document.chunks), wave=run.plan.wave)
-        return Command(update={"iteration": iteration, "level": 0}, goto=_wave(run.plan, iteration, 0))
+        begun: SummaryState = {"iteration": iteration, "level": 0}
+        if await run.is_written(iteration):
+            return Command(update=begun, goto="reflect")
+        run.known_batches = {output.position for output in await run.outputs(iteration, 0)}
+        return Command(update=begun, goto=_wave(run, iteration, 0))
 
 
-def _wave(plan: SummaryPlan, iteration: int, first: int) -> list[Send] | str:
-    """Returns the tasks of the wave that begins at a batch, or what follows the last wave."""
-    last = min(first + plan.wave, len(plan.batches))
-    sends = [Send("extract", BatchTask(iteration=iteration, batch=batch)) for batch in range(first, last)]
-    return sends or "reduce"
+def _wave(run: Run, iteration: int, first: int) -> list[Send] | str:
+    """Returns the tasks of the first wave from a batch on that lacks one, or what follows the last wave."""
+    batch_count = len(run.plan.batches)
+    for start in range(first, batch_count, run.plan.wave):
+        wave = range(start, min(start + run.plan.wave, batch_count))
+        if missing := [batch for batch in wave if batch not in run.known_batches]:
+            tasks = [BatchTask(iteration=iteration, batch=each, leads_wave=each == missing[0]) for each in missing]
+            return [Send("extract", task) for task in tasks]
+    return "reduce"
 
 
 async def extract(state: BatchTask, runtime: Runtime[Run]) -> Command[str] | None:
@@ -144,8 +157,8 @@ async def extract(state: BatchTask, runtime: Runtime[Run]) -> Command[str] | Non
         counts = {"iteration": iteration, "batch_index": index, "chunk_count": len(run.plan.batches[index].chunks)}
         with run.span("extract", phase=Phase.MAP.value, **counts) as span:
             _note_text(span, await _extract_batch(run, iteration, index))
-    leads_wave = index % run.plan.wave == 0
-    return Command(goto=_wave(run.plan, iteration, index + run.plan.wave)) if leads_wave else None
+    next_wave = index - index % run.plan.wave + run.plan.wave
+    return Command(goto=_wave(run, iteration, next_wave)) if state["leads_wave"] else None
 
 
 async def _extract_batch(run: Run, iteration: int, index: int) -> StepAnswer[TextOutcome]:
@@ -244,7 +257,7 @@ async def reduce(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
             return Command(goto="reflect")
         sends = await _next_level(run, iteration, level, texts, hashes)
         note(span, group_count=len(sends))
-        return Command(update={"level": level + 1}, goto=sends)
+        return Command(update={"level": level + 1}, goto=sends or "reduce")
 
 
 async def _end_with(run: Run, iteration: int, level: int, last: StepOutput) -> None:
@@ -253,18 +266,21 @@ async def _end_with(run: Run, iteration: int, level: int, last: StepOutput) -> N
     text = await run.final_text(iteration)
     if run.job.channel.wants_drafts:
         run.job.channel.offer(Drafted(iteration, text, is_checked=True))
-    await write_layers(run, iteration, level, last, text)
+    layers = await write_layers(run, iteration, level, last, text)
+    run.job.channel.offer(LayersFound(layers.overview, layers.sections, run.meter.progress()))
 
 
 async def _next_level(run: Run, iteration: int, level: int, texts: list[StepOutput], hashes: list[bytes]) -> list[Send]:
-    """Returns the merges of the next level. A lone text goes up without one."""
+    """Returns the merges of the next level that are not stored. A lone text goes up without one."""
     groups = await _group(run, StepId(iteration, Stage.GROUPS, level), [text.tokens for text in texts], hashes)
     written = {output.position: output for output in await run.outputs(iteration, level)}
+    merged = {output.position for output in await run.outputs(iteration, level + 1)}
     sends: list[Send] = []
     for index, group in enumerate(groups):
         if len(group) == 1:
             lone = written[texts[group[0]].position]._replace(position=index)
             await run.record(StepId(iteration, Stage.REDUCE, level + 1, index), lone, None)
+        if len(group) == 1 or index in merged:
             continue
         task = GroupTask(
             iteration=iteration,
@@ -277,7 +293,8 @@ async def _next_level(run: Run, iteration: int, level: int, texts: list[StepOutp
         sends.append(Send("merge", task))
     # When groups have shrunk by tokens, more calls are to come than were planned.
     planned = sum(level_calls(len(texts), run.plan.group_size))
-    run.meter.calls_total += len(sends) + sum(level_calls(len(groups), run.plan.group_size)) - planned
+    merges = sum(len(group) > 1 for group in groups)
+    run.meter.calls_total += merges + sum(level_calls(len(groups), run.plan.group_size)) - planned
     return sends
 
 
@@ -290,8 +307,8 @@ async def _drop_duplicates(run: Run, iteration: int, level: int) -> tuple[list[S
     filter_ = DuplicateFilter()
     unique: list[StepOutput] = []
     hashes: list[bytes] = []
-    for first in range(0, len(outputs), _TEXTS_AT_ONCE):
-        part = outputs[first : first + _TEXTS_AT_ONCE]
+    for first in range(0, len(outputs), TEXTS_AT_ONCE):
+        part = outputs[first : first + TEXTS_AT_ONCE]
         written = await run.written_texts(iteration, level, part[0].position, part[-1].position)
         cleaned = await run.job.off_loop(lambda texts=written: [_clean(run, filter_, text) for text in texts])  # type: ignore[misc]
         steps = [
@@ -302,7 +319,7 @@ async def _drop_duplicates(run: Run, iteration: int, level: int) -> tuple[list[S
             )
             for output, (body, tokens, _) in zip(part, cleaned, strict=True)
         ]
-        await run.job.store.record_all(run.job.summary_id, steps)
+        await run.job.store.record(run.job.summary_id, steps)
         unique += [output for _, output, _ in steps]
         hashes += [text_hash for *_, text_hash in cleaned]
     return unique, hashes
@@ -333,7 +350,7 @@ async def _group(run: Run, step: StepId, token_counts: list[int], hashes: list[b
     stored = await read_step(store, summary_id, step, GROUPS)
     if stored is None:
         row = TextRow(_scope(run), tuple(hashes))
-        known = await store.call_texts.find(row)
+        known = await store.known_calls(row)
         may_stay, pack = partial(_fits, run.plan, token_counts), partial(_pack, run.plan, token_counts)
         groups = await run.job.off_loop(lambda: cut_row(row, known, may_stay, pack))
         body = GROUPS.dump_json([len(group) for group in groups]).decode()
@@ -415,7 +432,7 @@ async def reflect(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
     run.meter.phase = Phase.REFLECT
     iteration = state["iteration"]
     with run.span("reflect", phase=Phase.REFLECT.value, iteration=iteration) as span:
-        outcome = await _judge(run, iteration)
+        outcome = await run.verdict_of(iteration) or await _judge(run, iteration)
         best = await _better(run, state.get("best_iteration", 0), iteration)
         begins_again = await _begins_again(run, iteration, outcome.verdict.critic_verdict)
         await _tell_verdict(run, iteration, outcome, best, begins_again=begins_again)

@@ -1,7 +1,7 @@
 """One run of a summary: with what it is made, how far it is, and what its earlier steps wrote, as it is stored.
 
-LangGraph hands it to the nodes as the runtime context, so that it is in no checkpoint. The state of the graph holds
-numbers alone and texts are in the store: a checkpoint has the same size at every step.
+LangGraph hands it to the nodes as the runtime context. The state of the graph holds numbers alone; texts are in the
+store.
 """
 
 import asyncio
@@ -52,10 +52,6 @@ from pipeline.summarize.writer import (
 from pipeline.tracing import Attribute, open_span, prefixed
 
 _tracer = trace.get_tracer("precis.summarize")
-
-# Neighbouring batches see the same context; a run holds on to a few texts, not to all.
-_REMEMBERED_TEXTS = 16
-
 
 Task = ExtractTask | MergeTask | CritiqueTask | TopicsTask
 
@@ -155,7 +151,6 @@ _LABELS: dict[type, dict[str, Any]] = {
     TopicsTask: {"document_name": True},
 }
 """What a task says of its place. An answer must not depend on it: the same texts may stand elsewhere tomorrow."""
-_FIRST_CHUNKS = (0, 1)  # callers count from either
 
 
 def task_key(scope: str, task: Task) -> str:
@@ -173,7 +168,10 @@ def _place(task: Task) -> tuple[object, ...]:
             is_first, is_last = task.batch_index == 0, task.batch_index == task.batch_count - 1
         case MergeTask():
             numbers = [number for one in task.extractions for number in one.chunk_indexes]
-            is_first, is_last = numbers[0] in _FIRST_CHUNKS, task.group_index == task.group_count - 1
+            is_first, is_last = (
+                numbers[0] in (0, 1),
+                task.group_index == task.group_count - 1,
+            )  # callers count from either
         case _:
             return ()
     return is_first, is_last, tuple(number - numbers[0] for number in numbers)
@@ -352,6 +350,7 @@ class Run:
         calls: every call of the writer passes it.
         slots: as many as calls may be in flight; a node that asks for a text takes one for all of its work.
             LangGraph's own `max_concurrency` forgets the tasks that wait when a run is cancelled.
+        known_batches: whose texts were stored before the iteration began in this run.
     """
 
     job: SummaryJob
@@ -365,14 +364,16 @@ class Run:
     slots: asyncio.Semaphore = field(init=False)
     count_tokens: Callable[[str], int] = field(init=False)
     mentions_of: Callable[[str], Mentions] = field(init=False)
+    known_batches: set[int] = field(default_factory=set)
     _critiques: dict[int, str | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.terms, self.background = BatchTerms(self.plan.batches), Background(self.plan.batches)
         self.wishes = self.job.options.wishes
         self.slots = asyncio.Semaphore(self.plan.concurrency)
-        self.count_tokens = lru_cache(_REMEMBERED_TEXTS)(self.job.writer.count_tokens)
-        self.mentions_of = lru_cache(_REMEMBERED_TEXTS)(Mentions.of)
+        # Neighbouring batches see the same context; a run holds on to a few texts, not to all.
+        self.count_tokens = lru_cache(16)(self.job.writer.count_tokens)
+        self.mentions_of = lru_cache(16)(Mentions.of)
 
     def span(self, node: str, **attributes: Attribute) -> AbstractContextManager[Span]:
         """Opens the span of one execution of a node; `precis.` is put before the attributes' names."""
@@ -420,7 +421,7 @@ class Run:
 
     async def record(self, step: StepId, output: StepOutput, body: str | None) -> None:
         """Stores a step that is no call, with the JSON of its result unless that is stored already."""
-        await self.job.store.record(self.job.summary_id, step, output, body=body)
+        await self.job.store.record(self.job.summary_id, [(step, output, body)])
 
     async def outputs(self, iteration: int, level: int) -> list[StepOutput]:
         """Returns what the steps wrote that a level consists of, without the texts."""
@@ -447,6 +448,10 @@ class Run:
         outputs = await self.outputs(iteration, level)
         members = await self.unique_texts(iteration, level, 0, outputs[-1].position)
         return "\n\n".join(member.text for member in members)
+
+    async def is_written(self, iteration: int) -> bool:
+        """Tells whether an iteration has its text and the layers above it, which are stored last."""
+        return bool(await self.job.store.outputs(self.job.summary_id, iteration, Stage.LAYERS))
 
     async def final_text(self, iteration: int) -> str:
         """Returns the summary of an iteration that was reduced to one text."""

@@ -175,9 +175,6 @@ ALL = (
 
 Messages = tuple[ChatMessage, ...]
 
-_WORDS_PER_TOKEN = 0.6
-_MOST_EXAMPLES = 5
-
 
 def extract_messages(task: ExtractTask) -> Messages:
     """Map."""
@@ -269,7 +266,7 @@ def _shape(fence: Fence, task: MergeTask) -> str:
 
 
 def _words(tokens: int) -> int:
-    return max(1, int(tokens * _WORDS_PER_TOKEN))
+    return max(1, int(tokens * 0.6))
 
 
 def _critique(fence: Fence, critique: str | None) -> str:
@@ -282,6 +279,6 @@ def _measured(fence: Fence, retention: Retention) -> str:
     for kind in retention.kinds:
         if kind.input_count:
             line = f"{kind.kind.value.replace('_', ' ')}: {kind.share:.0%} of {kind.input_count}"
-            examples = ", ".join(kind.missing[:_MOST_EXAMPLES])
+            examples = ", ".join(kind.missing[:5])
             lines.append(f"{line}, missing for example {_in_line(fence, examples)}" if examples else line)
     return "\n" + "\n".join(lines) if lines else "none"

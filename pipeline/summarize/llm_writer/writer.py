@@ -39,8 +39,6 @@ from pipeline.summarize.writer import (
 _log = logging.getLogger(__name__)
 _VERSION = "llm-2"
 _TAG_TOKENS = 24  # <data-0123abcd> and its end, in the tokenizer that likes them least
-_ENOUGH_TIMES = 4  # as many topics as asked for are still a list of topics
-_EXAMPLES_TOKENS = 400  # of missing terms, in the critic's prompt
 _LEAST_PROMPT_TOKENS = 256
 
 
@@ -139,7 +137,7 @@ class LlmWriter:
             max_tokens,
             self._config.extraction_temperature,
             # A model that insists on more is cut to the best: a list of 15 is no reason to have none.
-            json_schema=topics_schema(task.min_topics, _ENOUGH_TIMES * task.max_topics),
+            json_schema=topics_schema(task.min_topics, 4 * task.max_topics),
         )
         try:
             completion = await self._chat.complete(request)
@@ -152,9 +150,8 @@ class LlmWriter:
         return [str(topic) for topic in json.loads(completion.text)["topics"]], completion.usage
 
     def _parts(self, text: str, reader: ChatModel) -> list[str]:
-        """Cuts a text into parts that its reader's context has room for."""
-        limits = self.limits
-        room = reader.context_tokens - limits.output_tokens - limits.overhead_tokens - _EXAMPLES_TOKENS
+        """Cuts a text into parts that its reader's context has room for, beside examples of missing terms."""
+        room = reader.context_tokens - self.limits.output_tokens - self.limits.overhead_tokens - 400
         return split_by_tokens(text, max(room, _LEAST_PROMPT_TOKENS), reader.count_tokens)
 
 
@@ -194,8 +191,6 @@ def _shortfall(chat: ChatModel, config: LlmWriterConfig, prompt_tokens: int, out
 
 
 _CUT = "length"
-_LONGEST_OVERLAP = 300
-_SHORTEST_OVERLAP = 12  # shorter ones happen by chance: "\n- The "
 _LOOP_CHARS = 80
 _LOOP_REPEATS = 4
 
@@ -223,8 +218,8 @@ async def complete_whole(chat: ChatModel, request: ChatRequest, max_continuation
 
 def join_overlapping(text: str, continuation: str) -> str:
     """Joins two texts. Models like to begin with the last words again, and those stand only once in the result."""
-    longest = min(len(text), len(continuation), _LONGEST_OVERLAP)
-    for size in range(longest, _SHORTEST_OVERLAP - 1, -1):
+    shortest = 12  # shorter ones happen by chance: "\n- The "
+    for size in range(min(len(text), len(continuation), 300), shortest - 1, -1):
         if text.endswith(continuation[:size]):
             return text + continuation[size:]
     return text + continuation

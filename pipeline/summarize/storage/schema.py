@@ -88,14 +88,6 @@ SCHEMA = (
         message TEXT NOT NULL,
         PRIMARY KEY (summary_id, code, message)
     )""",
-    # The W3C traceparent of every run that was traced.
-    """
-    CREATE TABLE IF NOT EXISTS run_traces (
-        summary_id TEXT NOT NULL,
-        traceparent TEXT NOT NULL,
-        began_at DOUBLE PRECISION NOT NULL,
-        PRIMARY KEY (summary_id, traceparent)
-    )""",
     # What every run has cost, in JSON, up to its end or its last heartbeat.
     """
     CREATE TABLE IF NOT EXISTS run_costs (

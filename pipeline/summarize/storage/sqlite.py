@@ -19,8 +19,6 @@ from pipeline.summarize.storage.schema import ADDED_COLUMNS, SCHEMA, WRITES_NOTH
 Result = TypeVar("Result")
 
 _NOW_S = "((julianday('now') - 2440587.5) * 86400.0)"
-_BUSY_TIMEOUT_S = 10.0
-_CACHED_STATEMENTS = 64
 NO_SPACE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
 """What SQLite says of a full disk, and of a quota or a limit of the process that is used up."""
 
@@ -84,9 +82,8 @@ class SqliteDatabase:
         self._owner_file = (self._owners / self.owner).open("wb")
         fcntl.flock(self._owner_file, fcntl.LOCK_EX)
         self._connection = sqlite3.connect(
-            self._path, timeout=_BUSY_TIMEOUT_S, isolation_level=None, cached_statements=_CACHED_STATEMENTS,
-            check_same_thread=False,
-        )  # fmt: skip
+            self._path, timeout=10.0, isolation_level=None, cached_statements=64, check_same_thread=False
+        )
         # A killed process loses nothing in WAL mode; only a power failure may take back the last moments.
         self._connection.execute("PRAGMA journal_mode=WAL")
         self._connection.execute("PRAGMA synchronous=NORMAL")

@@ -1,16 +1,20 @@
 """Stores everything about summaries that must outlive a process."""
 
 import hashlib
-from collections.abc import Sequence
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from uuid import uuid4
 
 from pydantic import TypeAdapter
 
 from pipeline.errors import InvalidInputError
-from pipeline.summarize.known_calls import FORGET_CALLS, CallTextsTable
-from pipeline.summarize.storage.documents import DocumentTable, RunCostTable, RunTraceTable
-from pipeline.summarize.storage.job_table import JobTable
-from pipeline.summarize.storage.leases import LeaseTable
+from pipeline.llm.chat_model import NO_USAGE, LlmUsage
+from pipeline.summarize.document import Document, SourceChunk
+from pipeline.summarize.known_calls import CallTexts, KnownCalls, TextRow
+from pipeline.summarize.steering.budget import SummaryBudget
+from pipeline.summarize.storage.leases import JobTable, LeaseTable
 from pipeline.summarize.storage.records import (
     REQUEST,
     PlanRecord,
@@ -23,11 +27,12 @@ from pipeline.summarize.storage.records import (
     SummaryRequest,
     SummaryStatus,
 )
-from pipeline.summarize.storage.schema import DROPS_TEXTS, KEEPS_TEXTS, Database, Row, Statement
+from pipeline.summarize.storage.schema import DROPS_TEXTS, KEEPS_TEXTS, Database, Row, Statement, Value
 
 _Steps = Sequence[tuple[StepId, StepOutput, str | None]]
 _OWNED = "owned:"  # begins the idempotency keys of owners: each has names of its own
 _PLAN = TypeAdapter(PlanRecord)
+_USAGE = TypeAdapter(LlmUsage)
 _CREATE = """
     INSERT INTO summaries
     (summary_id, idempotency_key, request_key, request, document_sha256, status, owner, updated_at, created_at)
@@ -44,43 +49,62 @@ _PAGE = """
     SELECT summary_id, request, status, flaw_count, lease_expires_at > NOW_S, created_at, updated_at FROM summaries
     WHERE owner = ? AND (created_at < ? OR (created_at = ? AND summary_id > ?))
     ORDER BY created_at DESC, summary_id LIMIT ?"""
-_END_OF_TIME = 1e18
-_EXPIRED = "SELECT summary_id FROM summaries WHERE updated_at < NOW_S - ? AND lease_expires_at < NOW_S"
+_ANY = (1 << 31) - 1  # more than any position, and than any number of steps
+_ROWS_PER_STATEMENT = 200
+TEXTS_AT_ONCE = 64
+"""So many of a level are in memory at once."""
+
+_REMEMBER_CALL = "INSERT INTO call_texts VALUES (?, ?, ?, ?, NOW_S) ON CONFLICT DO NOTHING"
+_KNOWN_CALLS = """
+    SELECT first_key, text_count, whole_key FROM (
+        SELECT first_key, text_count, whole_key,
+            ROW_NUMBER() OVER (PARTITION BY first_key ORDER BY written_at DESC, whole_key) AS place
+        FROM call_texts WHERE first_key IN ({marks})
+    ) AS newest WHERE place <= 8"""
+_OF_A_SUMMARY = ("steps", "warnings", "run_costs", "jobs")
 _OF_ONE = (
     """DELETE FROM results WHERE result_key IN (SELECT result_key FROM steps WHERE summary_id = ?)
     AND result_key NOT IN (SELECT result_key FROM steps WHERE summary_id <> ?)""",
     *(
         f"DELETE FROM {table} WHERE summary_id = ?"  # noqa: S608 - names of ours
-        for table in ("steps", "warnings", "run_costs", "run_traces", "jobs", "summaries")
+        for table in (*_OF_A_SUMMARY, "summaries")
     ),
 )
 _UNUSED = (
-    FORGET_CALLS,
+    "DELETE FROM call_texts WHERE result_key NOT IN (SELECT result_key FROM results)",
     "DELETE FROM document_chunks WHERE document_sha256 NOT IN (SELECT document_sha256 FROM summaries)",
     "DELETE FROM texts WHERE sha256 NOT IN (SELECT text_sha256 FROM document_chunks)",
 )
 _EXPIRE = (
-    f"DELETE FROM summaries WHERE summary_id IN ({_EXPIRED})",  # noqa: S608 - a constant
-    "DELETE FROM steps WHERE summary_id NOT IN (SELECT summary_id FROM summaries)",
-    "DELETE FROM warnings WHERE summary_id NOT IN (SELECT summary_id FROM summaries)",
-    "DELETE FROM run_costs WHERE summary_id NOT IN (SELECT summary_id FROM summaries)",
-    "DELETE FROM run_traces WHERE summary_id NOT IN (SELECT summary_id FROM summaries)",
+    "DELETE FROM summaries WHERE updated_at < NOW_S - ? AND lease_expires_at < NOW_S",
+    *(
+        f"DELETE FROM {table} WHERE summary_id NOT IN (SELECT summary_id FROM summaries)"  # noqa: S608
+        for table in _OF_A_SUMMARY
+    ),
     "DELETE FROM results WHERE written_at < NOW_S - ? AND result_key NOT IN (SELECT result_key FROM steps)",
-    "DELETE FROM jobs WHERE summary_id NOT IN (SELECT summary_id FROM summaries)",
     *_UNUSED,
 )
 
 
+@dataclass(frozen=True, slots=True)
+class RunTotals:
+    """What runs cost together.
+
+    Attributes:
+        elapsed_s: of one that was killed, up to its last heartbeat.
+    """
+
+    run_count: int = 0
+    usage: LlmUsage = NO_USAGE
+    elapsed_s: float = 0.0
+
+
 class SummaryStore:
-    """Summaries, their steps and what writers answered."""
+    """Summaries, their documents, their steps, what writers answered and what runs cost."""
 
     def __init__(self, database: Database) -> None:
-        self.call_texts = CallTextsTable(database)
-        self.documents = DocumentTable(database)
         self.jobs = JobTable(database)
         self.leases = LeaseTable(database)
-        self.run_traces = RunTraceTable(database)
-        self.run_costs = RunCostTable(database)
         self.check = database.check
         self._database = database
 
@@ -136,27 +160,16 @@ class SummaryStore:
         return str(rows[0][0]) if rows else None
 
     async def record(
-        self,
-        summary_id: str,
-        step: StepId,
-        output: StepOutput,
-        *,
-        body: str | None = None,
-        is_call: bool = False,
-    ) -> bool:
-        """Stores a finished step and, if it is new, its result, both or neither. Returns False for a known step.
+        self, summary_id: str, steps: _Steps, *, is_call: bool = False, call: CallTexts | None = None
+    ) -> int:
+        """Stores finished steps and, where they are new, their results, all or none. Returns how many are new.
 
         Args:
-            output: `position` is taken from `step`.
-            body: JSON of the result; None if it is stored already.
+            steps: with what each wrote, whose `position` is taken from the step, and the JSON of its result; None if
+                that is stored already.
             is_call: True for what the plan counts as a call.
+            call: what the answer of the first was written from, by which later summaries know it.
         """
-        return await self.record_all(summary_id, [(step, output, body)], is_call=is_call) == 1
-
-    async def record_all(
-        self, summary_id: str, steps: _Steps, *, is_call: bool = False, beside: Sequence[Statement] = ()
-    ) -> int:
-        """Stores several steps at once, and what belongs to them; see `record`. Returns how many are new."""
         results = [Statement(_RESULT, (output.result_key, body)) for _, output, body in steps if body is not None]
         rows = [
             Statement(
@@ -168,7 +181,8 @@ class SummaryStore:
             )
             for step, output, _ in steps
         ]
-        others = [KEEPS_TEXTS, *beside, *results]
+        texts = [(call.first_key, call.count, call.whole_key, steps[0][1].result_key)] if call else []
+        others = [KEEPS_TEXTS, *(Statement(_REMEMBER_CALL, row) for row in texts), *results]
         return sum((await self._database.transact([*others, *rows]))[len(others) :])
 
     async def outputs(self, summary_id: str, iteration: int, stage: Stage, level: int = 0) -> list[StepOutput]:
@@ -183,9 +197,15 @@ class SummaryStore:
         return [_to_output(row) for row in rows]
 
     async def bodies(
-        self, summary_id: str, first: StepId, last_position: int, *, calls_only: bool = False
+        self,
+        summary_id: str,
+        first: StepId,
+        last_position: int = _ANY,
+        *,
+        most: int = _ANY,
+        calls_only: bool = False,
     ) -> list[tuple[StepOutput, str]]:
-        """Returns the results of neighbouring steps, from `first` to `last_position`, inclusive.
+        """Returns the results of neighbouring steps, from `first` to `last_position`, inclusive, in order.
 
         `calls_only` leaves out steps that only passed a text on.
         """
@@ -194,20 +214,11 @@ class SummaryStore:
                 "SELECT position, steps.result_key, tokens, first_chunk, last_chunk, first_page, last_page, body "
                 "FROM steps JOIN results ON results.result_key = steps.result_key WHERE summary_id = ? "
                 "AND iteration = ? AND stage = ? AND level = ? AND position BETWEEN ? AND ? AND is_call >= ? "
-                "ORDER BY position",
-                (summary_id, *first, last_position, int(calls_only)),
+                "ORDER BY position LIMIT ?",
+                (summary_id, *first, last_position, int(calls_only), most),
             )
         )
         return [(_to_output(row), str(row[7])) for row in rows]
-
-    async def has_steps_after(self, summary_id: str, step: StepId) -> bool:
-        """Tells whether a stage goes on behind a position."""
-        statement = Statement(
-            "SELECT 1 FROM steps WHERE summary_id = ? AND iteration = ? AND stage = ? AND level = ? AND position > ? "
-            "LIMIT 1",
-            (summary_id, *step),
-        )
-        return bool(await self._database.fetch(statement))
 
     async def call_count(self, summary_id: str) -> int:
         """Counts the finished steps that the plan counts as calls."""
@@ -225,6 +236,74 @@ class SummaryStore:
         )
         return [(i, Stage(s), level, n) for i, s, level, n in rows]
 
+    async def known_calls(self, row: TextRow) -> KnownCalls:
+        """Returns the calls that begin with a text of a row. The newest come first, at most 8 for each text.
+
+        A title page may begin many documents.
+        """
+        keys = list(dict.fromkeys(row.first_keys()))
+        found: defaultdict[str, list[CallTexts]] = defaultdict(list)
+        for start in range(0, len(keys), _ROWS_PER_STATEMENT):
+            part = keys[start : start + _ROWS_PER_STATEMENT]
+            sql = _KNOWN_CALLS.format(marks=", ".join("?" * len(part)))
+            for first_key, count, whole_key in await self._database.fetch(Statement(sql, tuple(part))):
+                found[first_key].append(CallTexts(first_key, count, whole_key))
+        return found
+
+    async def save_document(self, document_sha256: str, chunks: Sequence[SourceChunk]) -> None:
+        """Stores every chunk's text once by its hash; does nothing if the document is there already."""
+        known = Statement("SELECT 1 FROM document_chunks WHERE document_sha256 = ? LIMIT 1", (document_sha256,))
+        if not await self._database.fetch(known):
+            await self._database.transact([KEEPS_TEXTS, *_inserts(document_sha256, chunks)])
+
+    async def document_of(self, summary: StoredSummary) -> Document:
+        """Returns the document of a summary."""
+        request = summary.request
+        return Document(
+            document_id=request.document_id,
+            name=request.document_name,
+            chunks=await self.chunks(summary.document_sha256),
+            total_pages=request.total_pages,
+            empty_chunk_count=request.empty_chunk_count,
+            sha256=summary.document_sha256,
+        )
+
+    async def chunks(self, document_sha256: str) -> tuple[SourceChunk, ...]:
+        """Returns the chunks of a document in order; none if it is not there."""
+        rows = await self._database.fetch(
+            Statement(
+                "SELECT chunk_index, page_number, body FROM document_chunks JOIN texts ON sha256 = text_sha256 "
+                "WHERE document_sha256 = ? ORDER BY position",
+                (document_sha256,),
+            )
+        )
+        return tuple(SourceChunk(index, page, body) for index, page, body in rows)
+
+    async def with_budget(self, summary: StoredSummary, budget: SummaryBudget | None) -> StoredSummary:
+        """Returns a summary with another budget, and stores that; None changes nothing."""
+        if budget is None or budget == summary.request.budget:
+            return summary
+        request = replace(summary.request, budget=budget)
+        row = (REQUEST.dump_json(request).decode(), summary.summary_id)
+        await self._database.transact([Statement("UPDATE summaries SET request = ? WHERE summary_id = ?", row)])
+        return replace(summary, request=request)
+
+    async def note_cost(self, summary_id: str, run: str, usage: LlmUsage, elapsed_s: float) -> None:
+        """Stores what a run has cost so far; a later note replaces an earlier one."""
+        statement = Statement(
+            "INSERT INTO run_costs VALUES (?, ?, ?, ?) ON CONFLICT (summary_id, run) "
+            "DO UPDATE SET usage = excluded.usage, elapsed_s = excluded.elapsed_s",
+            (summary_id, run, _USAGE.dump_json(usage).decode(), elapsed_s),
+        )
+        await self._database.transact([statement])
+
+    async def run_totals(self, summary_id: str) -> RunTotals:
+        """Adds up all runs of a summary."""
+        statement = Statement("SELECT usage, elapsed_s FROM run_costs WHERE summary_id = ?", (summary_id,))
+        rows = await self._database.fetch(statement)
+        usage = sum((_USAGE.validate_json(row[0]) for row in rows), LlmUsage())
+        return RunTotals(len(rows), usage, sum(float(row[1]) for row in rows))
+
     async def warn(self, summary_id: str, code: str, message: str) -> None:
         """Stores a warning, once."""
         statement = Statement(
@@ -237,16 +316,36 @@ class SummaryStore:
         statement = Statement("SELECT code, message FROM warnings WHERE summary_id = ? ORDER BY code", (summary_id,))
         return [(code, message) for code, message in await self._database.fetch(statement)]
 
-    async def expire(self, keep_s: float) -> list[str]:
-        """Deletes summaries that nobody touched for `keep_s`, and what only they needed. Returns their ids."""
-        rows = await self._database.fetch(Statement(_EXPIRED, (keep_s,)))
+    async def expire(self, keep_s: float) -> None:
+        """Deletes summaries that nobody touched for `keep_s`, and what only they needed."""
         expire = [Statement(sql, (keep_s,) if "?" in sql else ()) for sql in _EXPIRE]
         await self._database.transact([DROPS_TEXTS, *expire])
-        return [summary_id for (summary_id,) in rows]
 
     async def _find(self, statement: Statement) -> StoredSummary | None:
         rows = await self._database.fetch(statement)
         return _to_summary(rows[0]) if rows else None
+
+
+def _inserts(document_sha256: str, chunks: Sequence[SourceChunk]) -> Iterator[Statement]:
+    for first in range(0, len(chunks), _ROWS_PER_STATEMENT):
+        part = chunks[first : first + _ROWS_PER_STATEMENT]
+        hashes = [hashlib.sha256(chunk.text.encode()).hexdigest() for chunk in part]
+        texts: dict[str, str] = dict(zip(hashes, (chunk.text for chunk in part), strict=True))
+        yield _insert("texts (sha256, body)", list(texts.items()))
+        yield _insert(
+            "document_chunks (document_sha256, position, chunk_index, page_number, text_sha256)",
+            [
+                (document_sha256, first + offset, chunk.chunk_index, chunk.page_number, sha256)
+                for offset, (chunk, sha256) in enumerate(zip(part, hashes, strict=True))
+            ],
+        )
+
+
+def _insert(table: str, rows: Sequence[tuple[Value, ...]]) -> Statement:
+    marks = f"({', '.join('?' * len(rows[0]))})"
+    values = tuple(value for row in rows for value in row)
+    # Names of our own only; all values are bound.
+    return Statement(f"INSERT INTO {table} VALUES {', '.join([marks] * len(rows))} ON CONFLICT DO NOTHING", values)  # noqa: S608
 
 
 def _scoped(idempotency_key: str, owner: str) -> str:
@@ -258,7 +357,7 @@ def _scoped(idempotency_key: str, owner: str) -> str:
 
 def _parse_token(page_token: str) -> tuple[float, str]:
     if not page_token:
-        return _END_OF_TIME, ""
+        return math.inf, ""
     created_at, _, summary_id = page_token.partition(":")
     try:
         return float(created_at), summary_id

@@ -1,4 +1,4 @@
-"""What is counted, not timed: calls, checkpoints, and what a faulty endpoint costs. The endpoint answers at once."""
+"""What is counted, not timed: calls, and what a faulty endpoint costs. The endpoint answers at once."""
 
 from dataclasses import replace
 
@@ -6,15 +6,12 @@ from pipeline.summarize.config import SummarizeLimits
 from pipeline.summarize.document import Document, SourceChunk, make_document
 from scripts.benchmarks.shared.report import Figure
 from scripts.benchmarks.summaries.bench import CHUNKS_PER_PAGE, Documents, open_bench
-from scripts.benchmarks.summaries.checkpoint_growth import checkpoint_bytes
 from scripts.benchmarks.summaries.endpoint_process import FAIL, EndpointProcess, scripted
 from tests.scripted_endpoint.faults import Fault
 
 CONCURRENCY = 16  # the client's default
-BATCH_CHUNKS = 7
 CHAPTER_CHUNKS = 70  # ten batches
 NEW_TEXT = "A new paragraph says that the motor of the third pump draws 5 A and is replaced every 90 days."
-GROWTH_BATCHES = 200
 FAULTS = dict.fromkeys((Fault.RATE_LIMIT, Fault.SERVER_ERROR, Fault.RESET, Fault.HANG, Fault.TRUNCATED_JSON), 0.06)
 # The product's defaults are for endpoints that take seconds; with them the bench would wait most of its time.
 FAULTY = {"timeouts": {"attempt_s": 0.5}, "retries": {"base_delay_s": 0.1, "max_timeouts": 10}}
@@ -62,16 +59,6 @@ async def count_edits(documents: Documents, chunks: int) -> dict[str, Figure]:
 def _edited(document: Document, texts: list[str]) -> Document:
     chunks = [SourceChunk(index, index // CHUNKS_PER_PAGE + 1, text) for index, text in enumerate(texts)]
     return make_document(document.document_id, document.name, chunks, limits=SummarizeLimits())
-
-
-async def measure_growth(documents: Documents) -> dict[str, Figure]:
-    """Compares the bytes of the checkpoints of 400 batches with those of 200."""
-    sizes = []
-    with EndpointProcess(scripted()) as endpoint:
-        for batches in (GROWTH_BATCHES, 2 * GROWTH_BATCHES):
-            async with open_bench(endpoint.base_url, CONCURRENCY) as bench:
-                sizes.append(await checkpoint_bytes(bench, documents.next(batches * BATCH_CHUNKS)))
-    return {"checkpoint_growth": sizes[1] / sizes[0], "checkpoint_kb_200": sizes[0] / 1000}
 
 
 async def measure_faults(text: str, chunks: int, seed: int) -> dict[str, Figure]:

@@ -21,7 +21,6 @@ from scripts.benchmarks.summaries.counts import (
     count_edits,
     count_second_iteration,
     measure_faults,
-    measure_growth,
 )
 from scripts.benchmarks.summaries.endpoint_process import EndpointProcess, scripted
 from scripts.benchmarks.summaries.lies import measure_lies
@@ -50,7 +49,6 @@ TARGETS = (
     Target("wall_ratio", 1.1, at_least=False),
     Target("cpu_ms_per_call", 5.0, at_least=False),
     Target("added_mb", 300, at_least=False),
-    Target("checkpoint_growth", 2.2, at_least=False),
     Target("faulty_calls_ratio", 1.5, at_least=False),
     Target("rerun_calls", 0, at_least=False),
     Target("lies_noticed", 12),
@@ -137,7 +135,6 @@ async def _count(documents: Documents) -> dict[str, Figure]:
         **await count_calls(documents, EVEN_CHUNKS),
         **await count_second_iteration(documents, CHUNKS),
         **await count_edits(documents, CHUNKS),
-        **await measure_growth(documents),
     }
 
 

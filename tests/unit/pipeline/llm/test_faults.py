@@ -19,7 +19,7 @@ from pipeline.llm.errors import (
     UnreadableAnswerError,
 )
 from pipeline.llm.openai import OpenAiChatModel
-from pipeline.llm.retry import FIRST_CONTACT_ATTEMPTS
+from pipeline.llm.refusal import FIRST_CONTACT_ATTEMPTS
 from tests.scripted_endpoint.faults import Fault, FaultPlan
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script

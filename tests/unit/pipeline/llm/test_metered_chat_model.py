@@ -1,7 +1,6 @@
 """What one request asks of a chat model, counted: answers, repairs, retries, and what failed after all."""
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 
@@ -85,7 +84,3 @@ async def test_a_refused_request_costs_nothing() -> None:
     with pytest.raises(RequestRefusedError):
         await metered.complete(request())
     assert metered.usage == LlmUsage()
-
-
-async def test_an_answer_from_a_cache_costs_nothing() -> None:
-    assert replace(Completion("Yes.", "stop", 10, 5, "fake"), cached=True).usage == LlmUsage()

@@ -63,10 +63,6 @@ def test_a_body_that_python_cannot_read_is_plain_text(body: bytes) -> None:
     assert read_complaint(body).message == body[:2000].decode()
 
 
-def test_a_body_too_large_is_an_overflow() -> None:
-    assert isinstance(refuse(413, b"<html>Request Entity Too Large</html>"), ContextOverflowError)
-
-
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_refused_key_says_so_and_quotes_nothing(status: int) -> None:
     error = refuse(status, openai("Incorrect API key provided: sk-12345."))
@@ -76,15 +72,26 @@ def test_a_refused_key_says_so_and_quotes_nothing(status: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "body",
+    ("status", "body", "headers", "kind"),
     [
-        openai("The model `gpt-9` does not exist.", "model_not_found"),
-        {"object": "error", "message": "The model `x` does not exist.", "type": "NotFoundError", "code": 404},
-        {"error": 'model "x" not found, try pulling it first'},
+        (413, b"<html>Request Entity Too Large</html>", {}, ContextOverflowError),
+        (404, openai("The model `gpt-9` does not exist.", "model_not_found"), {}, UnknownModelError),
+        (
+            404,
+            {"message": "The model `x` does not exist.", "type": "NotFoundError"},
+            {},
+            UnknownModelError,
+        ),
+        (404, {"error": 'model "x" not found, try pulling it first'}, {}, UnknownModelError),
+        (500, b"", {"retry-after": "7"}, EndpointBusyError),
+        (429, openai("pay", "insufficient_quota"), {}, QuotaExhaustedError),
+        (402, openai("pay"), {}, QuotaExhaustedError),
     ],
 )
-def test_an_unknown_model_is_told_from_an_unknown_address(body: object) -> None:
-    assert isinstance(refuse(404, body), UnknownModelError)
+def test_what_is_said_tells_refusals_of_one_status_apart(
+    status: int, body: object, headers: dict[str, str], kind: type[LlmError]
+) -> None:
+    assert isinstance(refuse(status, body, headers), kind)
 
 
 def test_an_unknown_address_says_what_addresses_look_like() -> None:
@@ -105,20 +112,11 @@ def test_busy_endpoints_say_when_to_come_back(status: int) -> None:
     assert "7 s" in str(error)
 
 
-def test_a_server_error_that_names_a_time_is_busy() -> None:
-    assert isinstance(refuse(500, b"", {"retry-after": "7"}), EndpointBusyError)
-
-
 @pytest.mark.parametrize("status", [408, 409, 500, 502, 504])
 def test_other_server_errors_keep_their_status(status: int) -> None:
     error = refuse(status, b"<html>Bad Gateway</html>")
     assert isinstance(error, EndpointFailedError)
     assert error.status == status
-
-
-@pytest.mark.parametrize("refused", [refuse(429, openai("pay", "insufficient_quota")), refuse(402, openai("pay"))])
-def test_no_credit_is_not_a_busy_endpoint(refused: LlmError) -> None:
-    assert isinstance(refused, QuotaExhaustedError)
 
 
 def test_other_refusals_quote_the_endpoint() -> None:
@@ -158,27 +156,24 @@ def test_long_words_are_cut() -> None:
     assert len(safe_quote("word " * 1000, key=None, private_texts=[])) <= 240
 
 
-def test_the_key_is_never_quoted_not_even_half_masked() -> None:
-    for said in (f"bad key {KEY.get_secret_value()}", "bad key sk-pro***", "bad key ***abcdef"):
-        assert safe_quote(said, key=KEY, private_texts=[]) == ""
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"bad key {KEY.get_secret_value()}",
+        "bad key sk-pro***",
+        "bad key ***abcdef",
+        "got 'The reactor of unit 7\nleaks'",
+        f"invalid url data:image/png;base64,{'iVBORw0KGgoAAAANSUhEUgAA' * 4}",
+    ],
+)
+def test_the_key_a_text_with_other_blanks_and_an_encoded_picture_are_never_quoted(said: str) -> None:
+    assert safe_quote(said, key=KEY, private_texts=[PROMPT.replace(" of", "\n\nof")]) == ""
 
 
 @given(st.integers(0, len(PROMPT) - 16))
 def test_a_stretch_of_a_private_text_is_never_quoted(start: int) -> None:
     said = f"invalid input: {PROMPT[start : start + 16]} (string)"
     assert safe_quote(said, key=None, private_texts=["other", PROMPT]) == ""
-
-
-def test_other_blanks_do_not_hide_a_quotation() -> None:
-    assert (
-        safe_quote("got 'The reactor of unit 7\nleaks'", key=None, private_texts=["The reactor\n\nof unit 7 leaks"])
-        == ""
-    )
-
-
-def test_an_encoded_picture_is_never_quoted() -> None:
-    said = f"invalid url data:image/png;base64,{'iVBORw0KGgoAAAANSUhEUgAA' * 4}"
-    assert safe_quote(said, key=None, private_texts=[PROMPT]) == ""
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from pipeline.llm.errors import (
     UnknownModelError,
     UnreadableAnswerError,
 )
-from pipeline.llm.retry import FIRST_CONTACT_ATTEMPTS, MAX_BAD_ANSWERS, Retries
+from pipeline.llm.refusal import FIRST_CONTACT_ATTEMPTS, MAX_BAD_ANSWERS, Retries
 
 CONFIG = RetryConfig()
 

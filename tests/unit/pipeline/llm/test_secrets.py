@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.llm.config import LlmConfig
 from pipeline.llm.errors import AuthenticationFailedError, LlmError
-from pipeline.llm.retry import Retries
+from pipeline.llm.refusal import Retries
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.faults import Fault, FaultPlan
 from tests.scripted_endpoint.http import Exchange

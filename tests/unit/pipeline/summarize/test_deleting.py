@@ -25,7 +25,7 @@ async def test_a_deleted_summary_is_gone_with_its_texts(tmp_path: Path) -> None:
         await jobs.delete(first.summary_id)
         with pytest.raises(UnknownSummaryError):
             await jobs.get(first.summary_id)
-        assert await jobs.store.documents.load(first.document_sha256) == ()
+        assert await jobs.store.chunks(first.document_sha256) == ()
         asked = len(writer.asked)
         again = await submit(jobs, writer, 20)
         await read_all(jobs.watch(again.summary_id))
@@ -48,7 +48,7 @@ async def test_to_delete_a_summary_leaves_documents_that_are_just_being_submitte
             while not deleting.done():
                 document = numbered_document(count, text=uuid4().hex)
                 made = await jobs.submit(document, writer=writer, options=OPTIONS)
-                assert (await summarizer.store.documents.of(made)).chunks == document.chunks
+                assert (await summarizer.store.document_of(made)).chunks == document.chunks
 
 
 async def test_to_delete_a_summary_in_postgres_leaves_its_document_to_one_that_begins_meanwhile(
@@ -79,7 +79,7 @@ async def test_to_delete_a_summary_in_postgres_leaves_its_document_to_one_that_b
         await blocker.rollback()
         await deleting
         made = await submitting
-        assert (await summarizer.store.documents.of(made)).chunks == document.chunks
+        assert (await summarizer.store.document_of(made)).chunks == document.chunks
         await jobs.delete(made.summary_id)
 
 

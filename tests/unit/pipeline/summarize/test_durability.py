@@ -106,11 +106,20 @@ async def test_a_failed_second_iteration_gives_the_first(tmp_path: Path) -> None
     def second(task: Task) -> bool:
         return isinstance(task, MergeTask) and task.critique is not None
 
-    writer = ScriptedWriter(verdicts=(CriticVerdict.FAIL,), before=EndpointDown(second))
+    down = EndpointDown(second)
+    writer = ScriptedWriter(verdicts=(CriticVerdict.FAIL,), before=down)
     partial = await summary_of(tmp_path, DOCUMENT, writer)
     assert (partial.status, partial.iteration, partial.iterations) == (SummaryStatus.FAILED, 1, 2)
     assert partial.text.startswith("Level 3 group 0")
     assert WarningCode.ITERATION_FAILED in [warning.code for warning in partial.warnings]
+    down.is_mended = True
+    async with summarizer_in(tmp_path) as summarizer:
+        events = await read_all(summarizer.resume(partial.summary_id, writer=writer))
+    whole = result_of(events)
+    assert (whole.status, whole.iterations, whole.calls_done) == (SummaryStatus.DONE, 2, 2 * CALLS - 1)
+    assert len(writer.answered) == len(set(writer.answered)) == 2 * CALLS - 1
+    (planned,) = (event for event in events if isinstance(event, Planned))
+    assert (planned.progress.iteration, planned.progress.calls_total) == (2, 2 * CALLS - 1)
 
 
 @pytest.mark.parametrize("calls", [0, 1, 5, 13, 28, 29, 30, 36, 38, 39])

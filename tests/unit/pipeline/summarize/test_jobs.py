@@ -10,7 +10,7 @@ from pipeline.summarize.document import SummarizeOptions
 from pipeline.summarize.errors import JobQueueFullError
 from pipeline.summarize.events import Accepted, BatchDone, Event, Finished, Planned
 from pipeline.summarize.jobs import JobRunner
-from pipeline.summarize.storage.job_table import QueuedJob
+from pipeline.summarize.storage.leases import QueuedJob
 from pipeline.summarize.storage.records import StoredSummary, SummaryStatus
 from pipeline.summarize.storage.schema import Statement
 from pipeline.summarize.summarizer import JobPriority, Summarizer

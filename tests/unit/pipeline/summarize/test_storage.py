@@ -8,11 +8,11 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from psycopg import AsyncConnection
 
 from pipeline.summarize.document import SourceChunk, SummarizeOptions
 from pipeline.summarize.errors import StorageError, StorageFullError
 from pipeline.summarize.events import Accepted, BatchDone
-from pipeline.summarize.storage.checkpoints import ThreadedSqliteSaver
 from pipeline.summarize.storage.postgres import PostgresDatabase
 from pipeline.summarize.storage.records import (
     PlanRecord,
@@ -80,10 +80,10 @@ async def test_documents_keep_their_chunks_and_texts_are_stored_once(
     chunks = tuple(SourceChunk(index, index // 3, f"{name} {index % 50}") for index in range(450))
     async with opened(tmp_path, postgres_url_or_none) as database:
         store = SummaryStore(database)
-        await store.documents.save(name, chunks)
-        await store.documents.save(name, chunks)
-        assert await store.documents.load(name) == chunks
-        assert await store.documents.load("unknown") == ()
+        await store.save_document(name, chunks)
+        await store.save_document(name, chunks)
+        assert await store.chunks(name) == chunks
+        assert await store.chunks("unknown") == ()
         rows = await database.fetch(Statement("SELECT COUNT(*) FROM texts WHERE body LIKE ?", (f"{name} %",)))
     assert rows[0][0] == 50
 
@@ -95,11 +95,11 @@ async def test_steps_are_counted_once_and_read_in_order(tmp_path: Path, postgres
         key = uuid4().hex
         output = OUTPUT._replace(result_key=key)
         are_new = [
-            await store.record(summary_id, StepId(1, Stage.MAP, 0, position), output, body='{"a": "ä?%"}', is_call=True)
-            for position in (3, 1, 2, 1)
+            await store.record(summary_id, [(StepId(1, Stage.MAP, 0, at), output, '{"a": "ä?%"}')], is_call=True)
+            for at in (3, 1, 2, 1)
         ]
-        assert are_new == [True, True, True, False]
-        await store.record(summary_id, StepId(1, Stage.MAP, 0, 4), OUTPUT._replace(result_key=key))
+        assert are_new == [1, 1, 1, 0]
+        await store.record(summary_id, [(StepId(1, Stage.MAP, 0, 4), OUTPUT._replace(result_key=key), None)])
         assert await store.call_count(summary_id) == 3
         assert [each.position for each in await store.outputs(summary_id, 1, Stage.MAP)] == [1, 2, 3, 4]
         bodies = await store.bodies(summary_id, StepId(1, Stage.MAP, 0, 2), 9, calls_only=True)
@@ -108,8 +108,8 @@ async def test_steps_are_counted_once_and_read_in_order(tmp_path: Path, postgres
             (3, (3, 4), '{"a": "ä?%"}'),
         ]
         assert await store.levels(summary_id) == [(1, Stage.MAP, 0, 4)]
-        assert await store.has_steps_after(summary_id, StepId(1, Stage.MAP, 0, 3))
-        assert not await store.has_steps_after(summary_id, StepId(1, Stage.MAP, 0, 4))
+        (first, _), (second, _) = await store.bodies(summary_id, StepId(1, Stage.MAP), most=2)
+        assert (first.position, second.position) == (1, 2)
 
 
 async def test_several_statements_are_carried_out_together_or_not_at_all(
@@ -145,11 +145,11 @@ async def test_old_summaries_are_deleted_with_all_that_only_they_need(
         store = SummaryStore(database)
         ids = {}
         for name in (old, young):
-            await store.documents.save(name, [SourceChunk(0, 0, name)])
+            await store.save_document(name, [SourceChunk(0, 0, name)])
             ids[name] = (
                 await store.create(REQUEST, request_key=name, document_sha256=name, idempotency_key=None)
             ).summary_id
-            await store.record(ids[name], StepId(1, Stage.MAP), OUTPUT._replace(result_key=name), body=name)
+            await store.record(ids[name], [(StepId(1, Stage.MAP), OUTPUT._replace(result_key=name), name)])
             await store.warn(ids[name], "code", name)
         hour_ago = "NOW_S - 3600"
         await database.transact(
@@ -162,11 +162,11 @@ async def test_old_summaries_are_deleted_with_all_that_only_they_need(
         assert await store.find(ids[old]) is None
         assert await store.result(old) is None
         assert await store.warnings(ids[old]) == []
-        assert await store.documents.load(old) == ()
+        assert await store.chunks(old) == ()
         assert await store.find(ids[young]) is not None
         assert await store.result(young) == young
         assert await store.warnings(ids[young]) == [("code", young)]
-        assert await store.documents.load(young) == (SourceChunk(0, 0, young),)
+        assert await store.chunks(young) == (SourceChunk(0, 0, young),)
 
 
 async def test_no_postgres_is_a_clear_error() -> None:
@@ -200,22 +200,34 @@ async def test_a_full_disk_for_results_is_a_clear_error_and_nothing_is_lost(tmp_
     assert result.status is SummaryStatus.DONE
 
 
-async def test_a_full_disk_for_checkpoints_is_a_clear_error_and_the_summary_goes_on_later(tmp_path: Path) -> None:
-    writer = ScriptedWriter()
-    async with summarizer_in(tmp_path) as summarizer:
-        saver = summarizer._graph.checkpointer  # noqa: SLF001
-        assert isinstance(saver, ThreadedSqliteSaver)
-        saver.conn.execute("PRAGMA max_page_count = 1")
-        events = summarizer.stream(numbered_document(203), writer=writer)
-        accepted = await anext(events)
-        assert isinstance(accepted, Accepted)
-        with pytest.raises(StorageFullError, match="no space left"):
-            await read_all(events)
-        saver.conn.execute("PRAGMA max_page_count = 1000000")
-        other = result_of(await read_all(summarizer.stream(numbered_document(8), writer=writer)))
-        result = result_of(await read_all(summarizer.resume(accepted.summary_id, writer=writer)))
-    assert other.status is SummaryStatus.DONE
-    assert result.status is SummaryStatus.DONE
+async def test_a_check_passes_while_the_database_takes_writes(tmp_path: Path, postgres_url_or_none: str | None) -> None:
+    async with opened(tmp_path, postgres_url_or_none) as database:
+        await database.check()
+
+
+async def test_a_check_finds_a_file_that_was_deleted_or_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "summaries.sqlite"
+    async with SqliteDatabase(path) as database:
+        await asyncio.to_thread(path.rename, tmp_path / "elsewhere")
+        with pytest.raises(StorageError):
+            await database.check()
+        async with SqliteDatabase(path):
+            with pytest.raises(StorageError, match="replaced"):
+                await database.check()
+
+
+async def test_servers_that_start_together_on_an_empty_postgres_all_start(postgres_url: str) -> None:
+    async with await AsyncConnection.connect(postgres_url, autocommit=True) as connection:
+        await connection.execute("CREATE DATABASE together")
+    url = postgres_url.replace("/postgres?", "/together?")
+
+    async def start() -> None:
+        async with summarizer_in(url):
+            pass
+
+    async with asyncio.TaskGroup() as tasks:
+        for _ in range(6):
+            tasks.create_task(start())
 
 
 def sqlite_connection(database: Database) -> sqlite3.Connection:

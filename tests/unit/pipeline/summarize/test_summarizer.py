@@ -16,7 +16,6 @@ from pipeline.summarize.events import (
     LayersFound,
     Planned,
     Reflected,
-    Shown,
     TopicsFound,
 )
 from pipeline.summarize.result import SummaryWarning, WarningCode
@@ -222,13 +221,6 @@ async def test_an_unknown_id_is_refused(tmp_path: Path) -> None:
                 await call
         with pytest.raises(UnknownSummaryError):
             await read_all(summarizer.resume("nobody", writer=ScriptedWriter()))
-
-
-async def test_texts_come_with_their_batches_for_a_reader_who_wants_them(tmp_path: Path) -> None:
-    events = await events_of(tmp_path, numbered_document(20), ScriptedWriter(), shown=Shown(include_text=True))
-    texts = {event.batch_index: event.text for event in events if isinstance(event, BatchDone)}
-    assert sorted(texts) == [0, 1, 2]
-    assert all(text and text.startswith(f"Batch {index} keeps") for index, text in texts.items())
 
 
 async def test_empty_chunks_are_left_out_with_a_warning(tmp_path: Path) -> None:
