@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-FONTS = {"F1": "Helvetica", "F2": "Helvetica-Bold", "F3": "Courier"}
+FONTS = {"F2": "Helvetica-Bold", "F3": "Courier"}
 
 
 @dataclass(frozen=True)
@@ -29,18 +29,27 @@ def column(x: float, y: float, *lines: str) -> list[Placed]:
 
 def make_layout(pages: Sequence[Sequence[Placed]]) -> bytes:
     """Returns a PDF with texts at their places, written in the order given."""
+    return make_streams(
+        *(
+            "\n".join(
+                f"BT /{text.font} {text.size} Tf 1 0 0 1 {text.x} {text.y} Tm ({_escaped(text.text)}) Tj ET"
+                for text in texts
+            )
+            for texts in pages
+        )
+    )
+
+
+def make_streams(*pages: str, font: str = "/Type /Font /Subtype /Type1 /BaseFont /Helvetica") -> bytes:
+    """Returns a PDF whose pages have these contents, with a font of any kind as F1."""
     kids = " ".join(f"{4 + 2 * number} 0 R" for number in range(len(pages)))
     fonts = " ".join(f"/{name} << /Type /Font /Subtype /Type1 /BaseFont /{base} >>" for name, base in FONTS.items())
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
         f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>",
-        f"<< {fonts} >>",
+        f"<< /F1 << {font} >> {fonts} >>",
     ]
-    for number, texts in enumerate(pages):
-        stream = "\n".join(
-            f"BT /{text.font} {text.size} Tf 1 0 0 1 {text.x} {text.y} Tm ({_escaped(text.text)}) Tj ET"
-            for text in texts
-        )
+    for number, stream in enumerate(pages):
         objects.append(
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents {5 + 2 * number} 0 R"
             " /Resources << /Font 3 0 R >> >>"

@@ -1,28 +1,21 @@
 """Text of PDF pages as Markdown: running heads left out, hyphenated words joined, headings and tables marked.
 
-pypdf reports each piece of text with its place, size and font, in the order of the file, which is that of reading in
-what word processors and LaTeX write, two columns too. (pdfminer.six and pdfplumber sort by place: of 60 paragraphs in
-two columns they broke 6 and 56, pypdf none.) Pieces become lines; what repeats the pages and not their text is left
-out; lines become paragraphs.
+What repeats the pages and not their text is left out; lines become paragraphs, cells below each other a table.
 """
 
-import io
-import logging
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
-from pypdf import PageObject, PdfReader
-from pypdf.errors import PyPdfError
-
+from server.cli.documents.pdf_lines import Cell, Line, read_lines
 from server.cli.errors import InputError
 
 _HEADING_SCALE = 1.1  # of the body's size
 _MOST_HEADING_CHARS, _MOST_LEVEL = 120, 6
 _BREAK_SCALE, _CODE_BREAK_SCALE = 1.25, 2.5  # of the usual distance of lines
+_SHORT_LINE = 0.6  # of the longest line; before a capital its end is meant
 _INDENT_SCALE = 0.8  # of a size, of the first line of a paragraph
 _LIST_MARK = re.compile(r"[-*•‣◦▪·\u2013]\s|\(?\d{1,3}[.)]\s|\(?[a-z]\)\s")
 _HYPHENATED = re.compile(r"(?<![^\W\d_])([^\W\d_]{2,100}+)[-\u00ad\u2010]$")
@@ -31,11 +24,8 @@ _FIRST_WORD = re.compile(r"[^\W\d_]+")
 _CODE_WIDTH = 0.6  # of a size, of each character of a monospaced font
 _SENTENCE_END = re.compile(r"[.!?:;。\uff01\uff1f][\"'”\u2019)\]]*$")
 _COMMON_COMPOUND = frozenset({"and", "or", "und", "oder", "et", "ou", "to"})  # "two- and three-phase" keeps its hyphen
-_MONOSPACED = re.compile(r"mono|monl|courier|consolas|typewriter|menlo|cmtt|cmsltt|fixed", re.IGNORECASE)
-_BOLD = re.compile(r"bold|black|heavy|cmb|semibold", re.IGNORECASE)
-_WIDEST = 0.62  # of a size: more than a character is wide on average
-_CELL_GAP = 1.5  # of a size, between the cells of a row
-_LEAST_READ_SHARE = 0.9  # of the characters of a page
+_MOST_HEADINGS = 0.34  # of the lines of a document have a size of headings; more of them are its text
+_SIDES, _FEWEST_WOVEN, _FEWEST_CELL_CHARS = 2, 3, 20  # rows of two cells that are lines of two columns
 _HEAD_GAP = 2.2  # of a size, at most, between two lines of a running head; the text is further away
 _FEWEST_PAGES, _LEAST_SHARE = 3, 0.4  # on which a running head stands, of those from its first to its last page
 _NUMBER = re.compile(r"\d+|\b[ivxlc]+\b")
@@ -48,49 +38,12 @@ _LEADER = re.compile(r"(?:\s?[.…·_]){5}\s*(?:\d{1,4}|[ivxlc]+)?$")
 _FEWEST_ENTRIES = 4  # of a table of contents, on one page
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line, or the cells of a row of a table.
-
-    Attributes:
-        x, y: where it begins, in points from the lower left of the page.
-        size: of its largest letters, in points.
-    """
-
-    cells: tuple[str, ...]
-    x: float
-    y: float
-    size: float
-    is_bold: bool
-    is_code: bool
-
-    @property
-    def text(self) -> str:
-        """Everything in it."""
-        return " ".join(self.cells)
-
-
-@dataclass(slots=True)
-class _Piece:
-    text: str
-    x: float
-    y: float
-    size: float
-    font: str
-
-
 def read_pages(data: bytes) -> list[str]:
     """Returns the text of each page of a PDF. Raises InputError."""
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it reports every oddity of a file that it can still read
-    try:
-        pages = [read_lines(page) for page in PdfReader(io.BytesIO(data)).pages]
-    # Broken files make pypdf stumble in many ways besides its own errors.
-    except (PyPdfError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
-        raise InputError(f"cannot read this PDF: {error}") from error
+    pages = [_unwoven(page) for page in read_lines(data)]
     if not any(pages):
         raise InputError(f"none of its {len(pages)} pages holds text; a scanned PDF needs OCR first")
-    texts = write_pages(without_page_furniture(pages))
-    return [text.encode("utf-8", "replace").decode("utf-8") for text in texts]  # without lone surrogates
+    return write_pages(without_page_furniture(pages))
 
 
 def write_pages(pages: Sequence[Sequence[Line]]) -> list[str]:
@@ -109,16 +62,20 @@ class _Style:
         sizes: Counter[float] = Counter()
         gaps: Counter[float] = Counter()
         self._words: Counter[str] = Counter()
+        self._widths: dict[float, float] = {}  # of the longest line that begins there
         for page in pages:
             for line in page:
                 sizes[line.size] += len(line.text)
+                self._widths[round(line.x, -1)] = max(line.width, self._widths.get(round(line.x, -1), 0.0))
                 self._words.update(word.casefold() for word in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", line.text))
             gaps.update(
                 round(one.y - two.y, 1) for one, two in pairwise(page) if one.size == two.size and one.y > two.y
             )
         self._size = sizes.most_common(1)[0][0] if sizes else 0.0
         self._gap = gaps.most_common(1)[0][0] if gaps else 0.0
+        lines = Counter(line.size for page in pages for line in page)
         large = sorted((size for size in sizes if size >= self._size * _HEADING_SCALE), reverse=True)
+        large = [size for size in large if lines[size] <= _MOST_HEADINGS * lines.total()]
         self._levels = {size: min(level, _MOST_LEVEL - 1) for level, size in enumerate(large, 1)}
 
     def blocks(self, lines: Sequence[Line]) -> list[str]:
@@ -175,6 +132,8 @@ class _Style:
         scale = _CODE_BREAK_SCALE if line.is_code else _BREAK_SCALE
         if not 0 < gap <= max(self._gap, line.size) * scale:
             return gap <= 0 and goes_on  # upwards: the next column
+        if last.width < _SHORT_LINE * self._widths[round(last.x, -1)] and line.text[:1].isupper():
+            return line.is_code
         is_indented = line.x > last.x + _INDENT_SCALE * line.size and bool(_SENTENCE_END.search(last.text))
         return line.is_code or not is_indented or len(group) == 1
 
@@ -212,12 +171,55 @@ def _close_sentence(before: list[str], after: list[str], style: _Style) -> None:
 
 
 def _table(rows: Sequence[Line]) -> str:
-    """Returns rows as a Markdown table; a single row, which may be anything, as a line."""
+    """Returns rows as a Markdown table, each cell in its column; a single row, which may be anything, as a line."""
     if len(rows) == 1:
-        return "  ".join(rows[0].cells)
-    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row.cells) + " |" for row in rows]
-    rule = "|" + " --- |" * len(rows[0].cells)
-    return "\n".join([lines[0], rule, *lines[1:]])
+        return "  ".join(cell.text for cell in rows[0].cells)
+    columns = _columns(rows)
+    texts = [[""] * len(columns) for _ in rows]
+    for row, line in zip(texts, rows, strict=True):
+        for cell in line.cells:
+            column = max(range(len(columns)), key=lambda number: _overlap(columns[number], cell))
+            row[column] = f"{row[column]} {cell.text}".strip()
+    lines = ["| " + " | ".join(text.replace("|", "\\|") for text in row) + " |" for row in texts]
+    return "\n".join([lines[0], "|" + " --- |" * len(columns), *lines[1:]])
+
+
+def _columns(rows: Sequence[Line]) -> list[Cell]:
+    """Returns where the columns stand: from the rows with most cells, widened by the others."""
+    most = max(len(row.cells) for row in rows)
+    full = [row.cells for row in rows if len(row.cells) == most]
+    return [
+        Cell("", min(cell.left for cell in column), max(cell.right for cell in column))
+        for column in zip(*full, strict=True)
+    ]
+
+
+def _overlap(column: Cell, cell: Cell) -> float:
+    """Returns how far two reach over each other; below 0: how far they are apart."""
+    return min(column.right, cell.right) - max(column.left, cell.left)
+
+
+def _unwoven(lines: Sequence[Line]) -> list[Line]:
+    """Puts two columns of running text whose lines the file writes in turns one after the other."""
+    done: list[Line] = []
+    rows: list[Line] = []
+    for line in lines:
+        if len(line.cells) == _SIDES:
+            rows.append(line)
+            continue
+        done += _two_columns(rows)
+        done.append(line)
+        rows = []
+    return done + _two_columns(rows)
+
+
+def _two_columns(rows: list[Line]) -> list[Line]:
+    cells = [cell for row in rows for cell in row.cells]
+    goes_on = sum(cell.text[0].islower() for cell in cells)
+    is_long = sum(len(cell.text) for cell in cells) >= _FEWEST_CELL_CHARS * len(cells)
+    if len(rows) < _FEWEST_WOVEN or not is_long or _SIDES * goes_on < len(cells):
+        return rows
+    return [replace(row, cells=(row.cells[side],)) for side in range(_SIDES) for row in rows]
 
 
 def _code(group: Sequence[Line]) -> str:
@@ -227,68 +229,6 @@ def _code(group: Sequence[Line]) -> str:
     left = min(line.x for line in group)
     indented = (" " * round((line.x - left) / (_CODE_WIDTH * line.size)) + line.text for line in group)
     return "\n".join(["```", *indented, "```"])
-
-
-def read_lines(page: PageObject) -> list[Line]:
-    """Returns the lines of a page in the order of the file; none for a page without text."""
-    pieces: list[_Piece] = []
-
-    def visit(text: str, cm: list[float], tm: list[float], font: dict[str, Any] | None, size: float) -> None:
-        x, y = tm[4] * cm[0] + tm[5] * cm[2] + cm[4], tm[4] * cm[1] + tm[5] * cm[3] + cm[5]
-        scale = (abs(tm[3]) or abs(tm[1]) or 1.0) * (abs(cm[3]) or abs(cm[1]) or 1.0)
-        pieces.append(_Piece(text, x, y, round(size * scale, 1), str((font or {}).get("/BaseFont", ""))))
-
-    whole = page.extract_text(visitor_text=visit)
-    lines = [line for run in _runs(pieces) if (line := _line(run))]
-    read = sum(len("".join(line.text.split())) for line in lines)
-    if read < _LEAST_READ_SHARE * len("".join(whole.split())):  # a page that tells no places
-        texts = [text for text in whole.splitlines() if text.strip()]
-        return [Line((text.strip(),), 0.0, -float(row), 1.0, False, False) for row, text in enumerate(texts)]  # noqa: FBT003
-    return lines
-
-
-def _runs(pieces: list[_Piece]) -> list[list[_Piece]]:
-    """Returns the pieces of each line, to the right of each other at one height; a piece may itself hold lines."""
-    runs: list[list[_Piece]] = []
-    for piece in pieces:
-        if not piece.text.strip():
-            if runs:
-                runs[-1][-1].text += piece.text
-            continue
-        first, *rest = piece.text.split("\n")
-        last = runs[-1][-1] if runs and runs[-1] else None
-        is_level = last is not None and abs(last.y - piece.y) < 0.4 * max(last.size, piece.size, 1.0)
-        if last is not None and is_level and piece.x >= last.x:
-            if "\n" in last.text:
-                first = f"\t{first}"
-            runs[-1].append(_Piece(first, piece.x, piece.y, piece.size, piece.font))
-        else:
-            runs.append([_Piece(first, piece.x, piece.y, piece.size, piece.font)])
-        runs[-1][-1].text += "\n" if rest else ""
-        step = piece.size * 1.2
-        for row, text in enumerate(rest, 1):
-            if text.strip():
-                runs.append([_Piece(text, piece.x, piece.y - row * step, piece.size, piece.font)])
-    return [run for run in runs if any(piece.text.strip() for piece in run)]
-
-
-def _line(run: list[_Piece]) -> Line | None:
-    """Joins pieces; where there is a gap, a new cell begins."""
-    cells, end = [""], run[0].x
-    for piece in run:
-        text = piece.text.replace("\n", " ")
-        is_far = piece.x - end > _CELL_GAP * piece.size
-        if cells[-1].strip() and (is_far or text.startswith("\t")):
-            cells.append("")
-        cells[-1] += text
-        end = max(end, piece.x + len(text) * _WIDEST * piece.size)
-    clean = tuple(" ".join(cell.split()) for cell in cells if cell.strip())
-    if not clean:
-        return None
-    size = max(run, key=lambda piece: len(piece.text)).size
-    fonts = [piece.font for piece in run]
-    is_bold, is_code = all(map(_BOLD.search, fonts)), all(map(_MONOSPACED.search, fonts))
-    return Line(clean, run[0].x, round(run[0].y, 1), size, is_bold, is_code)
 
 
 def without_page_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:

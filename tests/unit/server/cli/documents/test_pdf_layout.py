@@ -1,7 +1,10 @@
 """What stands in a PDF: text in order, without what repeats the page."""
 
+import pytest
+
 from server.cli.documents.pdf import read_pages
-from tests.pdf import Placed, column, make_layout
+from server.cli.errors import InputError
+from tests.pdf import Placed, column, make_layout, make_streams
 
 BODY = ("The pump holds 40 bar and must be", "opened with care by two people.")
 
@@ -105,3 +108,68 @@ def test_a_table_of_contents_is_left_out_and_a_list_of_prices_is_not() -> None:
     first, second = read_pages(make_layout([contents, prices]))
     assert first == ""
     assert "3.20 EUR" in second
+
+
+ROWS = [("Item", "Place", "Expected", "Status"), ("SKU-11", "A-1", "100", "short"), ("SKU-12", "A-2", "", "missing")]
+UNKNOWN_FONT = "/Type /Font /Subtype /Type1 /BaseFont /Own /FirstChar 32 /LastChar 126 /Widths [" + "500 " * 95 + "]"
+
+
+def test_words_are_told_by_their_places() -> None:
+    text = "[(The)-222(board)-222(met)-222(on)-222(Tuesday)] TJ"
+    assert read_pages(make_streams(f"BT /F1 10 Tf 60 780 Td {text} ET", font=UNKNOWN_FONT)) == [
+        "The board met on Tuesday"
+    ]
+
+
+@pytest.mark.parametrize("is_one_object", [True, False])
+def test_a_cell_stays_in_its_column_when_another_is_empty(*, is_one_object: bool) -> None:
+    rows = [
+        [f"1 0 0 1 {60 + 90 * x} {700 - 14 * y} Tm ({cell}) Tj" for x, cell in enumerate(row) if cell]
+        for y, row in enumerate(ROWS)
+    ]
+    objects = ["\n".join(row) for row in rows] if is_one_object else [cell for row in rows for cell in row]
+    (page,) = read_pages(make_streams("\n".join(f"BT /F1 10 Tf {text} ET" for text in objects)))
+    assert page.splitlines() == [
+        "| Item | Place | Expected | Status |",
+        "| --- | --- | --- | --- |",
+        "| SKU-11 | A-1 | 100 | short |",
+        "| SKU-12 | A-2 |  | missing |",
+    ]
+
+
+def test_large_lines_that_are_most_of_a_form_are_its_text() -> None:
+    form = ("REPAIR ESTIMATE", "Customer: Ann Lee", "Labour 14 h 1,400.00", "GRAND TOTAL 3,281.25")
+    small = "This estimate is valid for thirty days and covers only what was seen at the time."
+    lines = [Placed(60, 700 - 16 * row, text, 12) for row, text in enumerate(form)]
+    (page,) = read_pages(make_layout([[*lines, *(Placed(60, 300 - 10 * row, small, 8) for row in range(6))]]))
+    assert page.split("\n\n")[:4] == list(form)
+
+
+def test_a_power_is_kept_and_a_note_mark_is_left_out() -> None:
+    pieces = [
+        ("Fees rose", 0, 10),
+        ("5", 4, 6),
+        (" to 10", 0, 10),
+        ("-3", 4, 6),
+        (" of the sum in 2021", 0, 10),
+        ("12", 4, 6),
+    ]
+    text = " ".join(f"/F1 {size} Tf {rise} Ts ({piece}) Tj" for piece, rise, size in pieces)
+    assert read_pages(make_streams(f"BT 60 700 Td {text} ET")) == ["Fees rose to 10^-3 of the sum in 2021"]
+
+
+def test_columns_that_the_file_writes_in_turns_are_read_one_after_the_other() -> None:
+    left = ("The board met on the first", "of May and decided to close", "the mill at the river for", "two winters.")
+    right = ("Visitors from the valley", "came to the fair and bought", "bread and honey from the", "farmers there.")
+    lines = [Placed(x, 700 - 12 * row, text) for row, pair in enumerate(zip(left, right, strict=True))
+             for x, text in zip((50, 320), pair, strict=True)]  # fmt: skip
+    (page,) = read_pages(make_layout([lines]))
+    assert " ".join(page.split()) == " ".join([*left, *right])
+
+
+def test_a_font_that_does_not_say_its_letters_is_refused_with_its_page() -> None:
+    system = "<< /Registry (Adobe) /Ordering (Identity) /Supplement 0 >>"
+    descendant = f"<< /Type /Font /Subtype /CIDFontType0 /BaseFont /Own /CIDSystemInfo {system} /DW 1000 >>"
+    font = f"/Type /Font /Subtype /Type0 /BaseFont /Own /Encoding /Identity-H /DescendantFonts [{descendant}]"
+    with pytest.raises(InputError, match="page 1: its font does not say which letters it shows"):
+        read_pages(make_streams("BT /F1 10 Tf 60 700 Td <002400250026002700280029> Tj ET", font=font))

@@ -1,0 +1,163 @@
+"""What stands where on the pages of a PDF: lines of cells, by pdftext, which asks PDFium for every letter's place.
+
+Words are made from places and not from the file's spaces, letters of fonts without a table by the font's character
+collection, ligatures as letters, filled forms as their text. It reads in the order of the file, which is that of
+reading in what word processors and LaTeX write.
+"""
+
+import logging
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+import pypdfium2
+from pdftext.extraction import dictionary_output
+from pdftext.schema import PdfPasswordError
+from pypdfium2.raw import FPDFText_HasUnicodeMapError
+
+from server.cli.documents.raised import raised
+from server.cli.errors import InputError
+
+_MONOSPACED = re.compile(r"mono|monl|courier|consolas|typewriter|menlo|cmtt|cmsltt|fixed", re.IGNORECASE)
+_BOLD = re.compile(r"bold|black|heavy|cmb|semibold", re.IGNORECASE)
+_BOLD_WEIGHT = 600
+_BOX_SCALE, _USUAL_BOXES = 1.12, (0.8, 1.6)  # height of a letter's box in sizes; others: the page is scaled
+_CELL_GAP, _WORD_GAP = 1.5, 0.15  # of a size, from one cell or word to the next
+_SAME_HEIGHT = 0.5  # of a size, between the feet of pieces of one line
+_RAISED_SIZE, _RAISED_BY = 0.8, 0.15  # of the size beside it
+_MOST_RAISED_CHARS = 6
+_MOST_UNKNOWN = 0.1  # of the letters of a page
+
+Span = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Text without a wide gap, and where it begins and ends, in points from the left."""
+
+    text: str
+    left: float
+    right: float
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line, or the cells of a row of a table.
+
+    Attributes:
+        y: where it stands, in points; greater is higher.
+        size: of most of its letters, in points.
+    """
+
+    cells: tuple[Cell, ...]
+    y: float
+    size: float
+    is_bold: bool
+    is_code: bool
+
+    @property
+    def x(self) -> float:
+        """Where it begins."""
+        return self.cells[0].left
+
+    @property
+    def width(self) -> float:
+        """From its begin to its end."""
+        return self.cells[-1].right - self.x
+
+    @property
+    def text(self) -> str:
+        """Everything in it."""
+        return " ".join(cell.text for cell in self.cells)
+
+
+def read_lines(data: bytes) -> list[list[Line]]:
+    """Returns the lines of each page in the order of the file. Raises InputError."""
+    logging.getLogger("pypdfium2").setLevel(logging.CRITICAL)
+    try:
+        with closing(pypdfium2.PdfDocument(data)) as document:
+            _check_letters(document)
+        pages = dictionary_output(data, disable_links=True, flatten_pdf=True)
+    except (pypdfium2.PdfiumError, PdfPasswordError) as error:
+        if "password" in str(error).lower():
+            raise InputError("it needs a password: save it without one") from error
+        raise InputError(f"cannot read this PDF: {error}") from error
+    return [[line for row in _rows(page) if (line := _line(row))] for page in pages]
+
+
+def _check_letters(document: pypdfium2.PdfDocument) -> None:
+    """Refuses a page whose font does not say which letters its shapes are: what comes out would look like text."""
+    for number, page in enumerate(document, 1):
+        text = page.get_textpage()
+        count = text.count_chars()
+        unknown = sum(FPDFText_HasUnicodeMapError(text, place) == 1 for place in range(count))
+        text.close()
+        page.close()
+        if unknown > _MOST_UNKNOWN * count:
+            raise InputError(
+                f"page {number}: its font does not say which letters it shows; "
+                "save it again from where it was written, or run OCR over it"
+            )
+
+
+def _rows(page: dict[str, Any]) -> Iterator[list[Span]]:
+    """Yields the pieces of each line: to the right of each other, at one height."""
+    row: list[Span] = []
+    for block in page["blocks"]:
+        for line in block["lines"]:
+            spans = [span for span in line["spans"] if span["text"].strip()]
+            if not spans:
+                continue
+            if row and not _goes_on(row, spans):
+                yield row
+                row = []
+            row += spans
+    if row:
+        yield row
+
+
+def _goes_on(row: Sequence[Span], spans: Sequence[Span]) -> bool:
+    before, after = _main(row), _main(spans)
+    is_level = abs(before["bbox"][3] - after["bbox"][3]) < _SAME_HEIGHT * _size(before)
+    return is_level and spans[0]["bbox"][0] >= row[-1]["bbox"][2] - 1 and not row[-1]["text"].endswith("-\n")
+
+
+def _line(row: Sequence[Span]) -> Line | None:
+    """Joins the pieces of a line; where there is a gap, a new cell begins."""
+    main = _main(row)
+    size, cells, end = _size(main), [Cell("", row[0]["bbox"][0], 0.0)], row[0]["bbox"][0]
+    for span in row:
+        left, _, right, _ = span["bbox"]
+        text = span["text"].rstrip("\n")
+        cell = cells[-1]
+        if _is_raised(span, main):
+            text = raised(cell.text, text.strip())
+        elif left - end > _CELL_GAP * size:
+            cell = Cell("", left, right)
+            cells.append(cell)
+        elif left - end > _WORD_GAP * size:
+            text = f" {text}"
+        cells[-1] = Cell(cell.text + text, cell.left, max(right, cell.right))
+        end = right
+    clean = tuple(Cell(" ".join(cell.text.split()), cell.left, cell.right) for cell in cells if cell.text.strip())
+    fonts = [span["font"] for span in row]
+    is_bold = all(font["weight"] >= _BOLD_WEIGHT or _BOLD.search(font["name"]) for font in fonts)
+    is_code = all(_MONOSPACED.search(font["name"]) for font in fonts)
+    return Line(clean, round(-main["bbox"][3], 1), size, is_bold, is_code) if clean else None
+
+
+def _main(row: Sequence[Span]) -> Span:
+    return max(row, key=lambda span: len(span["text"].strip()))
+
+
+def _size(span: Span) -> float:
+    height, size = span["bbox"][3] - span["bbox"][1], span["font"]["size"]
+    low, high = _USUAL_BOXES
+    return round(float(size if low * size <= height <= high * size else height / _BOX_SCALE), 1)
+
+
+def _is_raised(span: Span, main: Span) -> bool:
+    size, is_short = _size(main), len(span["text"].strip()) <= _MOST_RAISED_CHARS
+    return is_short and _size(span) <= _RAISED_SIZE * size and main["bbox"][3] - span["bbox"][3] > _RAISED_BY * size
