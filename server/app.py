@@ -26,7 +26,7 @@ from pipeline.errors import needs_extra
 from pipeline.summarize.errors import StorageError
 from pipeline.summarize.jobs import JobRunner
 from pipeline.summarize.summarizer import Summarizer, open_summarizer
-from server.backends import Backends, ChosenWriter, open_backends
+from server.backends import Backends, ChosenWriter, choose_writer, open_backends
 from server.errors import StartupError
 from server.observe.health import HealthServicer, ReflectionServicer
 from server.observe.metrics import BatchMetrics, CallMetrics, EngineCollector, new_registry, show_models
@@ -47,7 +47,6 @@ from server.services.evaluate import EvaluateServicer
 from server.services.inference import InferenceServicer
 from server.services.judge import Answers, Judges, JudgeServicer
 from server.services.summarize import SummarizeServicer
-from server.services.summary_writer import choose_writer
 from server.settings import Settings
 
 if TYPE_CHECKING:
@@ -146,7 +145,7 @@ class App:
 
     async def _start(self, stack: AsyncExitStack) -> None:
         settings, registry = self._settings, new_registry()
-        health = HealthServicer(SERVICES, settings.listen.max_health_watches)
+        health = HealthServicer(SERVICES)
         offer = offered(settings.metrics, registry, lambda: health.is_serving)
         self.metrics_port = stack.enter_context(offer)
         policy = CallPolicy.of(settings.listen, settings.log.ok_call_sample, self._keys, settings.auth.quotas)
