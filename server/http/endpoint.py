@@ -10,8 +10,7 @@ from grpc.aio import EOF
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from server.errors import InvalidRequestError
-from server.http.json_messages import refusal
+from server.errors import InvalidRequestError, refusal
 from server.http.paths import Exchange, Path
 from server.http.problem import MEDIA_TYPE, Problem, ProblemError, plain_problem, to_problem
 from server.rpc.calls import RawHandler
