@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from precis.calls import INFERENCE, SERVICES, SUMMARIZE
 from precis.oip.open_inference_pb2_grpc import add_GRPCInferenceServiceServicer_to_server
-from precis.v1 import judge_pb2
 from precis.v1.evaluate_pb2_grpc import add_EvaluateServiceServicer_to_server
 from precis.v1.inference_pb2_grpc import add_InferenceServiceServicer_to_server
 from precis.v1.judge_pb2_grpc import add_JudgeServiceServicer_to_server
@@ -20,18 +19,16 @@ from prometheus_client import CollectorRegistry
 from inference.engine import Engine
 from inference.errors import InferenceError
 from inference.models.model import OpenBackend, open_session
-from pipeline.assess.assessor import Assessor
-from pipeline.assess.synthesis.synthesizer import Synthesizer
 from pipeline.errors import needs_extra
 from pipeline.summarize.errors import StorageError
 from pipeline.summarize.jobs import JobRunner
 from pipeline.summarize.summarizer import Summarizer, open_summarizer
-from server.backends import Backends, ChosenWriter, open_backends
+from server.backends import Backends, ChosenWriter, choose_writer, open_backends
 from server.errors import StartupError
 from server.observe.health import HealthServicer, ReflectionServicer
 from server.observe.metrics import BatchMetrics, CallMetrics, EngineCollector, new_registry, show_models
 from server.observe.metrics_server import offered
-from server.observe.service_metrics import AnswerMetrics, EvaluateMetrics, JudgeMetrics, SummaryMetrics
+from server.observe.service_metrics import EvaluateMetrics, SummaryMetrics
 from server.oip.inferences import open_inferences
 from server.oip.servicer import SERVICE as OPEN_INFERENCE
 from server.oip.servicer import OpenInferenceServicer
@@ -42,12 +39,10 @@ from server.rpc.handlers import HandlerTable
 from server.rpc.listener import CertificateStore, Listener, address_of, certificate_store, check_port, exposure
 from server.rpc.models import to_identity
 from server.rpc.wire import WireLimits
-from server.services.bulk import Bulk
 from server.services.evaluate import EvaluateServicer
 from server.services.inference import InferenceServicer
-from server.services.judge import Answers, Judges, JudgeServicer
+from server.services.judge import JudgeServicer
 from server.services.summarize import SummarizeServicer
-from server.services.summary_writer import choose_writer
 from server.settings import Settings
 
 if TYPE_CHECKING:
@@ -146,7 +141,7 @@ class App:
 
     async def _start(self, stack: AsyncExitStack) -> None:
         settings, registry = self._settings, new_registry()
-        health = HealthServicer(SERVICES, settings.listen.max_health_watches)
+        health = HealthServicer(SERVICES)
         offer = offered(settings.metrics, registry, lambda: health.is_serving)
         self.metrics_port = stack.enter_context(offer)
         policy = CallPolicy.of(settings.listen, settings.log.ok_call_sample, self._keys, settings.auth.quotas)
@@ -229,12 +224,7 @@ class App:
         settings = self._settings
         # Threads of their own: reading a book must not hold up an evaluation.
         cpu = stack.enter_context(ThreadPoolExecutor(settings.services.cpu_threads, "precis-judge"))
-        synthesizer = Synthesizer(settings.synthesis, executor=cpu)
-        judges = Judges(settings.judge, backends, cpu=cpu, metrics=JudgeMetrics(registry))
-        assessor = Assessor(synthesizer)
-        bulk = Bulk(judge_pb2.JudgeBatchResponse, settings.services, self._stopping)
-        answers = Answers(synthesizer, assessor, backends.chats or {}, AnswerMetrics(registry))
-        servicer = JudgeServicer(judges, answers, bulk=bulk)
+        servicer = JudgeServicer(settings, backends, registry, cpu=cpu, stopping=self._stopping)
         server: Any = table
         add_JudgeServiceServicer_to_server(servicer, server)
         return servicer

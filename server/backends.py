@@ -1,10 +1,13 @@
-"""What the services compute with: the engine's models, and the language model of each role.
+"""What the services compute with: the engine's models, the language model of each role, and the writer of summaries.
+
+Summaries are written by the language model of the settings, else by the embedded extractive writer.
 
 Prometheus metrics of the language models' endpoints, read when scraped.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
@@ -13,17 +16,24 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from inference.call import Call, Priority
 from inference.engine import Engine
 from pipeline.llm.chat_model import ChatModel
 from pipeline.llm.config import ALIKE, LlmConfig, LlmRole
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.errors import LlmError
 from pipeline.llm.openai import OpenAiChatModel
+from pipeline.protocols import Models
+from pipeline.summarize.extractive.writer import ExtractiveWriter
+from pipeline.summarize.gate.gate import GatedWriter, TrustGate
+from pipeline.summarize.llm_writer.config import LlmWriterConfig
+from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.writer import Writer
 from server.errors import StartupError
-from server.rpc.models import EngineModels
+from server.rpc.models import CallScope, EngineModels
 from server.rpc.quota import ChargedChatModel
 from server.rpc.record import token_allowance
+from server.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,3 +121,41 @@ class EndpointCollector(Collector):
         for field, text in GAUGES.items():
             total = sum(getattr(endpoint.limiter, field) for endpoint in self._endpoints)
             yield GaugeMetricFamily(f"precis_llm_{field}", text, value=total)
+
+
+def choose_writer(settings: Settings, backends: Backends, *, cpu: Executor) -> ChosenWriter | None:
+    """Returns the writer that the settings ask for; None when they leave none. It chooses sentences on `cpu`."""
+    support = settings.judge.evidence
+    models = None if backends.scoring.missing else bulk_models(settings, backends.scoring)
+    extractive = ExtractiveWriter(settings.extractive, models, executor=cpu) if models else None
+    if settings.llm is not None and backends.chats is not None:
+        config = fit_concurrency(settings.llm_writer, settings.llm)
+        chat, critic = backends.chats[LlmRole.WRITER], backends.chats[LlmRole.CRITIC]
+        writer = LlmWriter(chat, config, critic=critic, prices=settings.llm.prices)
+        entailment = models.entailment if models else None
+        gate = TrustGate(settings.summary_trust, entailment, extractive, support=support, executor=cpu)
+        return ChosenWriter(behind_gate(writer, gate), pb.WRITER_KIND_LANGUAGE_MODEL)
+    if extractive is None:
+        return None
+    # It answers the same question in the same way, and its sentences are the document's: nothing for a model to read.
+    rules = settings.summary_trust.model_copy(update={"claims": False, "asks_again": False, "rewrites": False})
+    gate = TrustGate(rules, support=support, executor=cpu)
+    return ChosenWriter(behind_gate(extractive, gate), pb.WRITER_KIND_EXTRACTIVE)
+
+
+def behind_gate(writer: Writer, gate: TrustGate) -> Writer:
+    """Puts a writer behind a gate, unless the settings open it."""
+    return GatedWriter(writer, gate) if gate.config.exact else writer
+
+
+def fit_concurrency(writer: LlmWriterConfig, llm: LlmConfig) -> LlmWriterConfig:
+    """Takes the endpoint's limit of calls in flight unless the writer's own is set."""
+    if "concurrency" in writer.model_fields_set:
+        return writer
+    return writer.model_copy(update={"concurrency": llm.rates.max_concurrency})
+
+
+def bulk_models(settings: Settings, scoring: EngineModels) -> Models:
+    """Binds the engine's models to summaries: in bulk, and waiting for room, for a summary takes minutes."""
+    call = Call(deadline_s=None, priority=Priority.BULK)
+    return scoring.bound(CallScope(call, settings.services.max_queue_wait_s, name="summarize"))

@@ -62,19 +62,12 @@ class ListenConfig(FrozenModel):
         default=600, gt=0, description="How long a client may send nothing into a stream; then the stream is ended."
     )
     max_connections: int = Field(default=4096, ge=1, description="Connections; more are closed at once.")
-    max_streams: int = Field(
-        default=1000, ge=1, description="Calls of one connection; its client holds back what is more."
-    )
-    max_health_watches: int = Field(
-        default=256, ge=0, description="Health watches, which need no key; more are refused. Checks always have room."
-    )
     gzip_responses: bool = Field(
         default=False,
         description="Compress responses. Off by default: it costs CPU that the models need. Compressed requests are "
         "always accepted.",
     )
     keepalive_time_s: float = Field(default=60, gt=0, description="Silence after which a client is pinged.")
-    keepalive_timeout_s: float = Field(default=20, gt=0, description="Silence after a ping that ends a connection.")
     min_client_ping_s: float = Field(
         default=10, ge=0, description="Least time between a client's pings; one that pings more often is disconnected."
     )
@@ -214,9 +207,6 @@ class TracingConfig(FrozenModel):
     )
     export_timeout_s: float = Field(
         default=10.0, gt=0, le=60, description="How long one export, and the last one after SIGTERM, may take."
-    )
-    max_queued_spans: int = Field(
-        default=8_192, ge=512, description="Spans that wait to be sent; more are dropped, and the log says so."
     )
 
 

@@ -77,6 +77,11 @@ class InvalidRequestError(ServerError):
         self.violations = tuple(violations)
 
 
+def refusal(field: str, description: str) -> InvalidRequestError:
+    """Blames one field of a request."""
+    return InvalidRequestError([FieldViolation(field, description)])
+
+
 class UnauthenticatedError(ServerError):
     """The call carries no bearer key that the server knows.
 

@@ -21,7 +21,7 @@ from precis.__main__ import find_problem
 from precis.connection import DEFAULT_TIMEOUT_S
 from precis.retry import DEFAULT_RETRY, RetryPolicy
 
-CHANNELS = "server.local.channels"
+CHANNELS = "server.local_server"
 _ADDRESS = "this process"
 
 

@@ -10,8 +10,7 @@ from grpc.aio import EOF
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from server.errors import InvalidRequestError
-from server.http.json_messages import refusal
+from server.errors import InvalidRequestError, refusal
 from server.http.paths import Exchange, Path
 from server.http.problem import MEDIA_TYPE, Problem, ProblemError, plain_problem, to_problem
 from server.rpc.calls import RawHandler
@@ -119,10 +118,10 @@ class HttpContext(RelayedContext):
         self.headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         self._has_body = scope["method"] == "POST"
         host, port = scope.get("client") or ("unknown", 0)
-        super().__init__(self.headers.items(), f"ipv6:[{host}]:{port}" if ":" in host else f"ipv4:{host}:{port}")
+        peer = f"ipv6:[{host}]:{port}" if ":" in host else f"ipv4:{host}:{port}"
+        super().__init__(self.headers.items(), peer, self._read, write)
         self._receive = receive
         self._to_request = to_request
-        self._write = write
         self._max_body_bytes = max_body_bytes
         self._is_read = False
         self._body_read = asyncio.Event()
@@ -141,7 +140,7 @@ class HttpContext(RelayedContext):
             raise refusal(TIMEOUT_HEADER, "expected seconds, a number above 0")
         self.end_after(wanted_s if max_s is None else min(wanted_s, max_s))
 
-    async def read(self) -> Any:  # noqa: ANN401 - bytes, or gRPC's mark of the end
+    async def _read(self) -> Any:  # noqa: ANN401 - bytes, or gRPC's mark of the end
         """Returns the one message, then the end. Raises InvalidRequestError."""
         if self._is_read:
             return EOF
@@ -151,10 +150,6 @@ class HttpContext(RelayedContext):
         if len(body) <= 1 << 16:
             return self._to_request(body)
         return await asyncio.to_thread(self._to_request, body)  # no other call waits for it
-
-    async def write(self, data: bytes) -> None:
-        """Sends one response of a stream."""
-        await self._write(data)
 
     async def left(self) -> None:
         """Waits until the caller has gone."""

@@ -1,6 +1,10 @@
 """The HTTP listener: paths, the methods behind them, and the sockets.
 
 A listener of its own beside gRPC's, off by default. It starts after the servicers and ends before them.
+
+The page of `precis ui` is static files: nothing is loaded from elsewhere, and no markup that got into the page could
+run. Only names of this machine are answered, for a web site may point a name of its own to it and would then read the
+answers.
 """
 
 import asyncio
@@ -10,11 +14,14 @@ import socket
 import ssl
 from collections.abc import Callable, Iterator
 from functools import cache, partial
+from importlib.resources import files
 from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -24,7 +31,6 @@ from server.config import HttpConfig, ListenConfig, TlsConfig
 from server.errors import NotOfferedError, StartupError
 from server.http.endpoint import CallEndpoint, problem_response
 from server.http.openapi import to_openapi
-from server.http.page_files import page_guards, page_routes
 from server.http.paths import PATHS, Path
 from server.http.problem import Problem, to_problem
 from server.rpc.admission import MIB
@@ -205,3 +211,46 @@ def _bind(config: HttpConfig) -> socket.socket:
         advice = "choose another address with PRECIS_HTTP__HOST and PRECIS_HTTP__PORT"
         raise StartupError(f"cannot listen for HTTP on {address}: {error.strerror}; {advice}") from error
     return found
+
+
+PAGE_PATH = "/ui"
+_OWN, _REPORT = "server.http", "server.cli.page"
+_PAGE_FILES = {
+    PAGE_PATH: (_OWN, "page/index.html", "text/html"),
+    f"{PAGE_PATH}/page.js": (_OWN, "page/page.js", "text/javascript"),
+    f"{PAGE_PATH}/page.css": (_OWN, "page/page.css", "text/css"),
+    f"{PAGE_PATH}/style.css": (_REPORT, "style.css", "text/css"),  # the same as that of the reports
+}
+_PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'"
+)
+_PAGE_HEADERS = {
+    "content-security-policy": _PAGE_POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-cache",
+}
+
+
+def page_routes() -> list[Route]:
+    """Returns the paths of the page; they need no key, and say nothing of the server."""
+    return [Route(path, _page_file, methods=["GET"]) for path in _PAGE_FILES]
+
+
+def page_guards(host: str) -> list[Middleware]:
+    """Returns what refuses requests for other names than those of this machine and `host`."""
+    return [Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost", host], www_redirect=False)]
+
+
+async def _page_file(request: Request) -> Response:
+    """Sends one file."""
+    content, media_type = _read_page(request.url.path)
+    return Response(content, headers=_PAGE_HEADERS, media_type=media_type)
+
+
+@cache
+def _read_page(path: str) -> tuple[bytes, str]:
+    package, name, media_type = _PAGE_FILES[path]
+    return files(package).joinpath(name).read_bytes(), media_type

@@ -12,7 +12,7 @@ from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
-from server.errors import FieldViolation, InvalidRequestError
+from server.errors import FieldViolation, InvalidRequestError, refusal
 
 MAX_VALUES = 500_000  # of a body: twice the fields of the longest document; protobuf reads some 300,000 a second
 MAX_EXPLAINED_VALUES = 40_000  # of a body: to find which of them is wrong takes half a second
@@ -177,8 +177,3 @@ def choice(body: Mapping[str, Any], name: str, words: Sequence[Any]) -> Any:  # 
 def base64_floats(values: Sequence[float]) -> str:
     """Returns numbers as OpenAI's clients ask for them: little-endian float32 in base64."""
     return base64.b64encode(np.asarray(values, "<f4").tobytes()).decode()
-
-
-def refusal(field: str, description: str) -> InvalidRequestError:
-    """Blames a field of a request."""
-    return InvalidRequestError([FieldViolation(field, description)])

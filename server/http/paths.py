@@ -16,13 +16,13 @@ from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 from precis.v1 import evaluate_pb2, inference_pb2, judge_pb2, summarize_pb2
 
+from server.errors import refusal
 from server.http.json_messages import (
     base64_floats,
     check_unicode,
     choice,
     dumps,
     parse_object,
-    refusal,
     text_list,
     to_json,
     to_message,

@@ -5,8 +5,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from socketserver import ThreadingMixIn
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 from prometheus_client import CollectorRegistry, make_wsgi_app
@@ -57,35 +56,25 @@ class _Server(ThreadingMixIn, WSGIServer):
         """Writes nothing: a client that leaves is no error of ours."""
 
 
-class MetricsServer:
-    """Offers /metrics, and /ready for probes that speak no gRPC, over HTTP while entered."""
-
-    def __init__(self, config: MetricsConfig, registry: CollectorRegistry, is_ready: Callable[[], bool]) -> None:
-        self._config = config
-        self._app = _at_paths(make_wsgi_app(registry), is_ready)
-        self.port = 0
-
-    def __enter__(self) -> Self:
-        host, port = self._config.host, self._config.port
-        try:
-            self._server = _Server(host, port)
-        except OSError as error:
-            raise StartupError(
-                f"cannot serve metrics on {host}:{port}: {error.strerror or error}; "
-                "choose another PRECIS_METRICS__PORT, or set PRECIS_METRICS__ENABLED=false"
-            ) from error
-        self._server.set_app(self._app)
-        self._thread = threading.Thread(target=self._server.serve_forever, name="precis-metrics", daemon=True)
-        self._thread.start()
-        self.port = self._server.server_port
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+@contextmanager
+def _served(config: MetricsConfig, registry: CollectorRegistry, is_ready: Callable[[], bool]) -> Iterator[int]:
+    """Serves /metrics, and /ready for probes that speak no gRPC, while entered. Yields the port."""
+    try:
+        server = _Server(config.host, config.port)
+    except OSError as error:
+        raise StartupError(
+            f"cannot serve metrics on {config.host}:{config.port}: {error.strerror or error}; "
+            "choose another PRECIS_METRICS__PORT, or set PRECIS_METRICS__ENABLED=false"
+        ) from error
+    server.set_app(_at_paths(make_wsgi_app(registry), is_ready))
+    thread = threading.Thread(target=server.serve_forever, name="precis-metrics", daemon=True)
+    thread.start()
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
 
 
 @contextmanager
@@ -102,7 +91,7 @@ def offered(config: MetricsConfig, registry: CollectorRegistry, is_ready: Callab
             except ImportError as error:
                 raise StartupError(f"metrics.otlp_endpoint {needs_extra('tracing')}") from error
             stack.enter_context(pushed(config, registry))
-        yield stack.enter_context(MetricsServer(config, registry, is_ready)).port if config.enabled else 0
+        yield stack.enter_context(_served(config, registry, is_ready)) if config.enabled else 0
 
 
 def _at_paths(app: Callable[..., Iterable[bytes]], is_ready: Callable[[], bool]) -> Callable[..., Iterable[bytes]]:

@@ -57,7 +57,7 @@ def configured(config: TracingConfig) -> Iterator[None]:
         sampler=ParentBased(TraceIdRatioBased(config.sample_share)),
         shutdown_on_exit=False,
     )
-    provider.add_span_processor(BatchSpanProcessor(exporter, max_queue_size=config.max_queued_spans))
+    provider.add_span_processor(BatchSpanProcessor(exporter, max_queue_size=8_192))
     trace.set_tracer_provider(provider)
     try:
         yield

@@ -19,13 +19,12 @@ from inference.errors import InputTooLongError, ListTooLongError
 from inference.front_doors import ItemBatch
 from pipeline.errors import InvalidInputError
 from server.config import LimitsConfig
-from server.oip.tensors import NUMBER, TEXT, Signature, Tensor, TensorSignature, refusal
+from server.errors import refusal
+from server.oip.tensors import Tensor, model_config
 from server.rpc.admission import Context
 from server.rpc.models import ROLES
 from server.rpc.streams import map_concurrently
 from server.services.inference import check_texts, to_invalid_request
-
-ONNX = "onnxruntime_onnx"
 
 _METRICS = judge_pb2.JudgeMetricName.values()[1:]
 _FRAMEWORKS = {word_of(judge_pb2.JudgeFramework, number): number for number in judge_pb2.JudgeFramework.values()[1:]}
@@ -40,7 +39,7 @@ class InferenceRequest:
     """A request whose tensors have been read.
 
     Attributes:
-        texts: of each input, in the order of the signature; as many in each.
+        texts: of each input, in the order of its description; as many in each.
         wanted: names of the outputs that are asked for.
     """
 
@@ -63,13 +62,13 @@ class EngineInference:
         ask: computes the rows of a request.
     """
 
-    signature: Signature
+    config: open_inference_pb2.ModelConfig
     ask: Callable[[Sequence[Any], Call], Awaitable[ItemBatch]]
     limits: LimitsConfig
 
     async def infer(self, request: InferenceRequest) -> Outcome:
         """Computes all rows. Raises InvalidRequestError or InferenceError."""
-        names, texts = self.signature.input_names, request.texts
+        names, texts = [one.name for one in self.config.input], request.texts
         for name, column in zip(names, texts, strict=True):
             check_texts(column, self.limits, partial("{}[{}]".format, name))
         try:
@@ -78,7 +77,7 @@ class EngineInference:
             raise to_invalid_request(error, names[-1]) from error
         for failure in batch.errors.values():
             raise failure  # there is no response for some of the rows alone
-        return {self.signature.outputs[0].name: batch.values}, batch
+        return {self.config.output[0].name: batch.values}, batch
 
 
 class JudgeInference:
@@ -89,9 +88,9 @@ class JudgeInference:
 
     def __init__(self, servicer: JudgeServiceServicer) -> None:
         self._servicer = servicer
-        inputs = (TensorSignature("source", TEXT), TensorSignature("summary", TEXT))
-        outputs = (TensorSignature("scores", NUMBER, len(_METRICS)), TensorSignature("evidence", TEXT))
-        self.signature = Signature("judge", "precis", inputs, outputs, max_rows=32, is_batched=False)
+        evidence = open_inference_pb2.ModelOutput(name="evidence", data_type=open_inference_pb2.TYPE_STRING, dims=[1])
+        outputs = (_numbers("scores", len(_METRICS)), evidence)
+        self.config = model_config("judge", ("source", "summary"), outputs, max_rows=32, is_batched=False)
 
     async def infer(self, request: InferenceRequest) -> Outcome:
         """Judges all rows, a few at once. Raises InvalidInputError and what Judge raises."""
@@ -133,17 +132,20 @@ def open_inferences(engine: Engine, limits: LimitsConfig, judge: JudgeServiceSer
     """Returns the models that the engine can compute, by name; the judge needs both of its models."""
     inferences: list[Inference] = []
     if "nli" in engine.models:
-        pair = (TensorSignature("premise", TEXT), TensorSignature("hypothesis", TEXT))
-        scores = TensorSignature("probabilities", NUMBER, 3)  # entailment, neutral, contradiction
-        signature = Signature("nli", ONNX, pair, (scores,), limits.max_items)
-        inferences.append(EngineInference(signature, engine.nli.entail, limits))
+        pair, scores = ("premise", "hypothesis"), _numbers("probabilities", 3)  # entailment, neutral, contradiction
+        config = model_config("nli", pair, [scores], max_rows=limits.max_items)
+        inferences.append(EngineInference(config, engine.nli.entail, limits))
     if "embedding" in engine.models:
-        vector = TensorSignature("embedding", NUMBER, engine.embedder.model.manifest.dimension or 0)
-        signature = Signature("embed", ONNX, (TensorSignature("text", TEXT),), (vector,), limits.max_items)
-        inferences.append(EngineInference(signature, engine.embedder.embed, limits))
+        vector = _numbers("embedding", engine.embedder.model.manifest.dimension or 0)
+        config = model_config("embed", ["text"], [vector], max_rows=limits.max_items)
+        inferences.append(EngineInference(config, engine.embedder.embed, limits))
     if len(inferences) == len(ROLES):
         inferences.append(JudgeInference(judge))
-    return {inference.signature.name: inference for inference in inferences}
+    return {inference.config.name: inference for inference in inferences}
+
+
+def _numbers(name: str, columns: int) -> open_inference_pb2.ModelOutput:
+    return open_inference_pb2.ModelOutput(name=name, data_type=open_inference_pb2.TYPE_FP32, dims=[columns])
 
 
 def _framework(parameters: Any) -> judge_pb2.JudgeFramework.ValueType:  # noqa: ANN401 - a map of protobuf's

@@ -20,9 +20,9 @@ from precis.oip.open_inference_pb2_grpc import GRPCInferenceServiceServicer
 from inference.call import Call, Priority
 from inference.engine import Engine
 from inference.errors import DeadlineExpiredError
-from server.errors import ModelNotLoadedError, NotOfferedError, UnservedModelError
+from server.errors import ModelNotLoadedError, NotOfferedError, UnservedModelError, refusal
 from server.oip.inferences import NAMES, Inference, InferenceRequest, Outcome
-from server.oip.tensors import VERSION, read_texts, refusal, to_config, to_metadata, wanted_outputs, write_tensor
+from server.oip.tensors import VERSION, read_texts, to_metadata, wanted_outputs, write_tensor
 from server.rpc.admission import Context
 from server.rpc.handlers import HandlerTable
 from server.rpc.models import to_call
@@ -90,11 +90,11 @@ class OpenInferenceServicer(GRPCInferenceServiceServicer):
 
     async def ModelMetadata(self, request: pb.ModelMetadataRequest, context: Context) -> pb.ModelMetadataResponse:
         """Describes inputs and outputs of a model."""
-        return to_metadata(self._find(request.name, request.version).signature)
+        return to_metadata(self._find(request.name, request.version).config)
 
     async def ModelConfig(self, request: pb.ModelConfigRequest, context: Context) -> pb.ModelConfigResponse:
         """Describes a model as Triton's configuration does."""
-        return pb.ModelConfigResponse(config=to_config(self._find(request.name, request.version).signature))
+        return pb.ModelConfigResponse(config=self._find(request.name, request.version).config)
 
     async def RepositoryIndex(self, request: pb.RepositoryIndexRequest, context: Context) -> pb.RepositoryIndexResponse:
         """Lists the models."""
@@ -163,13 +163,13 @@ class OpenInferenceServicer(GRPCInferenceServiceServicer):
     ) -> pb.ModelInferResponse:
         if len(request.id) > MAX_ITEM_ID_CHARS:
             raise refusal("id", f"expected at most {MAX_ITEM_ID_CHARS} characters, got {len(request.id)}")
-        signature = inference.signature
-        wanted = wanted_outputs(request, signature)
-        texts = read_texts(request, signature)
+        config = inference.config
+        wanted = wanted_outputs(request, config)
+        texts = read_texts(request, config)
         call = _to_call(request, context)
         parsed = InferenceRequest(texts, frozenset(tensor.name for tensor in wanted), call, context, request.parameters)
         tensors, batch = await (_infer_in_time(inference, parsed) if request.parameters else inference.infer(parsed))
-        noted, statistics = current_call(), self._statistics[signature.name]
+        noted, statistics = current_call(), self._statistics[config.name]
         noted.item_count = len(texts[0])
         statistics.inference_count += len(texts[0])
         if batch is not None:
@@ -178,7 +178,7 @@ class OpenInferenceServicer(GRPCInferenceServiceServicer):
             _add(measured.queue, batch.timings.queue_s)
             _add(measured.compute_infer, batch.timings.compute_s)
             _add(measured.cache_hit, 0.0, batch.cache_hit_count)
-        response = pb.ModelInferResponse(model_name=signature.name, model_version=VERSION, id=request.id)
+        response = pb.ModelInferResponse(model_name=config.name, model_version=VERSION, id=request.id)
         for tensor in wanted:
             write_tensor(response, tensor, tensors[tensor.name])
         return response

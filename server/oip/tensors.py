@@ -5,14 +5,13 @@ numbers or texts -> `outputs` with raw elements. Answers are raw whatever the re
 client reads.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from precis.oip import open_inference_pb2 as pb
 
 from pipeline.protocols import Float32
-from server.errors import FieldViolation, InvalidRequestError
+from server.errors import refusal
 
 VERSION = "1"
 TEXT = "BYTES"
@@ -21,89 +20,66 @@ NUMBER = "FP32"
 Tensor = Float32 | Sequence[bytes]
 InputTensor = pb.ModelInferRequest.InferInputTensor
 
-_DATA_TYPES = {TEXT: pb.TYPE_STRING, NUMBER: pb.TYPE_FP32}
+# The descriptions are Triton's own: a matrix with a row for each item, whose dimensions leave out the rows.
+_DATA_TYPES = {pb.TYPE_STRING: TEXT, pb.TYPE_FP32: NUMBER}
 
 
-@dataclass(frozen=True, slots=True)
-class TensorSignature:
-    """One input or output: a matrix with a row for each item.
-
-    Attributes:
-        name: by which requests and responses name it.
-        datatype: TEXT or NUMBER.
-        columns: numbers or texts of a row.
-    """
-
-    name: str
-    datatype: str
-    columns: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """What a client has to know of a model.
-
-    Attributes:
-        name: of the model.
-        platform: what computes it.
-        max_rows: most rows of a request.
-        is_batched: rows of several requests meet in one batch.
-    """
-
-    name: str
-    platform: str
-    inputs: tuple[TensorSignature, ...]
-    outputs: tuple[TensorSignature, ...]
-    max_rows: int
-    is_batched: bool = True
-
-    @property
-    def input_names(self) -> tuple[str, ...]:
-        """Names of the inputs, in their order."""
-        return tuple(tensor.name for tensor in self.inputs)
-
-
-def to_metadata(signature: Signature) -> pb.ModelMetadataResponse:
-    """Describes a model as KServe does; the first dimension, the rows, is not known."""
-    tensor = pb.ModelMetadataResponse.TensorMetadata
-    return pb.ModelMetadataResponse(
-        name=signature.name,
-        versions=[VERSION],
-        platform=signature.platform,
-        inputs=[tensor(name=one.name, datatype=one.datatype, shape=[-1, one.columns]) for one in signature.inputs],
-        outputs=[tensor(name=one.name, datatype=one.datatype, shape=[-1, one.columns]) for one in signature.outputs],
-    )
-
-
-def to_config(signature: Signature) -> pb.ModelConfig:
-    """Describes a model as Triton does; the dimensions leave out the rows."""
-    inputs, outputs = signature.inputs, signature.outputs
+def model_config(
+    name: str,
+    inputs: Sequence[str],
+    outputs: Sequence[pb.ModelOutput],
+    *,
+    max_rows: int,
+    is_batched: bool = True,
+) -> pb.ModelConfig:
+    """Describes a model of texts. The engine's are batched: rows of several requests meet in one batch."""
+    platform = "onnxruntime_onnx" if is_batched else "precis"
     config = pb.ModelConfig(
-        name=signature.name,
-        platform=signature.platform,
-        max_batch_size=signature.max_rows,
-        input=[pb.ModelInput(name=one.name, data_type=_DATA_TYPES[one.datatype], dims=[one.columns]) for one in inputs],
-        output=[
-            pb.ModelOutput(name=one.name, data_type=_DATA_TYPES[one.datatype], dims=[one.columns]) for one in outputs
-        ],
-        backend=signature.platform,
+        name=name,
+        platform=platform,
+        max_batch_size=max_rows,
+        input=[pb.ModelInput(name=one, data_type=pb.TYPE_STRING, dims=[1]) for one in inputs],
+        output=outputs,
+        backend=platform,
         model_transaction_policy=pb.ModelTransactionPolicy(decoupled=False),
     )
-    if signature.is_batched:
+    if is_batched:
         config.dynamic_batching.CopyFrom(pb.ModelDynamicBatching(priority_levels=2, default_priority_level=1))
     return config
 
 
-def read_texts(request: pb.ModelInferRequest, signature: Signature) -> list[list[str]]:
-    """Returns the texts of every input, in the order of the signature. Raises InvalidRequestError."""
-    raw, names = request.raw_input_contents, signature.input_names
+def to_metadata(config: pb.ModelConfig) -> pb.ModelMetadataResponse:
+    """Describes a model as KServe does; the first dimension, the rows, is not known."""
+
+    def described(
+        tensors: Iterable[pb.ModelInput | pb.ModelOutput],
+    ) -> list[pb.ModelMetadataResponse.TensorMetadata]:
+        return [
+            pb.ModelMetadataResponse.TensorMetadata(
+                name=one.name, datatype=_DATA_TYPES[one.data_type], shape=[-1, *one.dims]
+            )
+            for one in tensors
+        ]
+
+    return pb.ModelMetadataResponse(
+        name=config.name,
+        versions=[VERSION],
+        platform=config.platform,
+        inputs=described(config.input),
+        outputs=described(config.output),
+    )
+
+
+def read_texts(request: pb.ModelInferRequest, config: pb.ModelConfig) -> list[list[str]]:
+    """Returns the texts of every input, in the order of its description. Raises InvalidRequestError."""
+    raw, names = request.raw_input_contents, [one.name for one in config.input]
     if raw and len(raw) != len(request.inputs):
         raise refusal("raw_input_contents", f"expected {len(request.inputs)} entries, one an input, got {len(raw)}")
     texts: dict[str, list[str]] = {}
     row_count = 0
     for index, tensor in enumerate(request.inputs):
         field = f"inputs[{index}]"
-        rows = _check_input(tensor, names, signature.max_rows, field)
+        rows = _check_input(tensor, names, config.max_batch_size, field)
         if tensor.name in texts:
             raise refusal(f"{field}.name", "expected each input once, got one again")
         if texts and rows != row_count:
@@ -120,12 +96,12 @@ def read_texts(request: pb.ModelInferRequest, signature: Signature) -> list[list
     return [texts[name] for name in names]
 
 
-def wanted_outputs(request: pb.ModelInferRequest, signature: Signature) -> list[TensorSignature]:
+def wanted_outputs(request: pb.ModelInferRequest, config: pb.ModelConfig) -> list[pb.ModelOutput]:
     """Returns the outputs that the request asks for, in its order. Raises InvalidRequestError."""
     if not request.outputs:
-        return list(signature.outputs)
-    known = {tensor.name: tensor for tensor in signature.outputs}
-    wanted: list[TensorSignature] = []
+        return list(config.output)
+    known = {tensor.name: tensor for tensor in config.output}
+    wanted: list[pb.ModelOutput] = []
     for index, output in enumerate(request.outputs):
         field = f"outputs[{index}]"
         tensor = known.get(output.name)
@@ -136,11 +112,11 @@ def wanted_outputs(request: pb.ModelInferRequest, signature: Signature) -> list[
     return wanted
 
 
-def write_tensor(response: pb.ModelInferResponse, signature: TensorSignature, rows: Tensor) -> None:
+def write_tensor(response: pb.ModelInferResponse, described: pb.ModelOutput, rows: Tensor) -> None:
     """Adds an output: an array of shape (rows, columns), or one text a row."""
     output = response.outputs.add()
-    output.name, output.datatype = signature.name, signature.datatype
-    output.shape.extend((len(rows), signature.columns))
+    output.name, output.datatype = described.name, _DATA_TYPES[described.data_type]
+    output.shape.extend((len(rows), *described.dims))
     raw = rows.astype("<f4", copy=False).tobytes() if isinstance(rows, np.ndarray) else _joined(rows)
     response.raw_output_contents.append(raw)
 
@@ -202,8 +178,3 @@ def _decode(elements: Sequence[bytes], name: str) -> list[str]:
 
 def _joined(texts: Sequence[bytes]) -> bytes:
     return b"".join(part for text in texts for part in (len(text).to_bytes(4, "little"), text))
-
-
-def refusal(field: str, description: str) -> InvalidRequestError:
-    """Blames a field of a request."""
-    return InvalidRequestError([FieldViolation(field, description)])

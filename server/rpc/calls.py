@@ -18,11 +18,11 @@ from opentelemetry import trace
 from precis.v1.common_pb2 import ItemError
 
 from server.errors import (
-    FieldViolation,
     InvalidRequestError,
     RequestTimeoutError,
     ResponseTooLargeError,
     UnauthenticatedError,
+    refusal,
     rule_for,
 )
 from server.observe.metrics import CallMetrics, MethodMetrics
@@ -219,7 +219,7 @@ async def _first(context: Context, timeout_s: float) -> bytes:
     """Returns the one message of a call. Raises RequestTimeoutError."""
     data = await _next(context, timeout_s)
     if data is None:
-        raise InvalidRequestError([FieldViolation("", "expected a message, got none")])
+        raise refusal("", "expected a message, got none")
     return bytes(data)
 
 

@@ -80,12 +80,6 @@ def may_ask_language_model(options: judge_pb2.JudgeOptions | synthesis_pb2.Synth
     return options.use_language_model if options.HasField("use_language_model") else True
 
 
-def words_of(proto: EnumDescriptor) -> dict[int, str]:
-    """Returns the values of an enum in words for people, by number: "no claims"."""
-    prefix = proto.values_by_number[0].name.removesuffix("UNSPECIFIED")
-    return {value.number: value.name.removeprefix(prefix).lower().replace("_", " ") for value in proto.values[1:]}
-
-
 class ResultView(StrEnum):
     """How much of a result a response holds."""
 

@@ -166,11 +166,11 @@ def options(config: ListenConfig) -> list[tuple[str, int]]:
         ("grpc.server.max_pending_requests_hard_limit", _PENDING_CALLS),
         ("grpc.server_max_unrequested_time_in_server", _PENDING_S),
         ("grpc.max_allowed_incoming_connections", config.max_connections),
-        ("grpc.max_concurrent_streams", config.max_streams),
+        ("grpc.max_concurrent_streams", 1_000),  # of one connection; its client holds back what is more
         ("grpc.max_receive_message_length", config.max_receive_mib * MIB),
         ("grpc.max_send_message_length", config.max_send_mib * MIB),
         ("grpc.keepalive_time_ms", round(config.keepalive_time_s * 1e3)),
-        ("grpc.keepalive_timeout_ms", round(config.keepalive_timeout_s * 1e3)),
+        ("grpc.keepalive_timeout_ms", 20_000),
         ("grpc.keepalive_permit_without_calls", 1),
         ("grpc.http2.min_recv_ping_interval_without_data_ms", round(config.min_client_ping_s * 1e3)),
     ]

@@ -241,9 +241,9 @@ def parse_priority(priority: int) -> int:
     return priority
 
 
-def priority_violations(priority: int, field: str = "priority") -> list[FieldViolation]:
+def priority_violations(priority: int) -> list[FieldViolation]:
     """Checks an enum value that came over the wire; protobuf lets unknown numbers through."""
     if priority in PRIORITIES or priority == common_pb2.PRIORITY_UNSPECIFIED:
         return []
     expected = ", ".join(f"{common_pb2.Priority.Name(value)} ({value})" for value in common_pb2.Priority.values())
-    return [FieldViolation(field, f"expected one of {expected}, got {priority}")]
+    return [FieldViolation("priority", f"expected one of {expected}, got {priority}")]

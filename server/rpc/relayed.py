@@ -4,10 +4,14 @@ So keys, places among the calls in flight, limits, deadlines, metrics and log li
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 import grpc
+
+Read = Callable[[], Awaitable[Any]]
+"""Returns the caller's next message, or gRPC's mark of the end."""
+Write = Callable[[bytes], Awaitable[None]]
 
 
 class AbortedError(Exception):
@@ -19,14 +23,18 @@ class AbortedError(Exception):
 
 
 class RelayedContext:
-    """Stands in for grpc.aio's context; `read` and `write` are those of its subclasses.
+    """Stands in for grpc.aio's context.
 
     Args:
         metadata: of the request.
         peer: the other end, as gRPC writes it.
+        read: returns the next message of the request.
+        write: sends one response of a stream; None where there is none.
     """
 
-    def __init__(self, metadata: Iterable[tuple[str, str]], peer: str) -> None:
+    def __init__(self, metadata: Iterable[tuple[str, str]], peer: str, read: Read, write: Write | None) -> None:
+        self.read = read
+        self.write = write
         self._metadata = tuple(metadata)
         self._peer = peer
         self._deadline_s: float | None = None

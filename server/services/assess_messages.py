@@ -4,7 +4,6 @@ What a caller gets wrong becomes an InvalidInputError with the field's path.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
 from precis.v1 import fusion_pb2
@@ -182,16 +181,11 @@ def to_synthesis(synthesis: Synthesis, *, language_model: str) -> pb.Synthesis:
     return message
 
 
-@dataclass(frozen=True, slots=True)
-class AssessNames:
-    """The identities of the language models that an assessment may ask; empty without one."""
+def to_assess_event(event: AssessEvent, *, all_roles: str = "", synthesizer: str = "") -> pb.AssessResponse:
+    """Gives one event.
 
-    all_roles: str = ""
-    synthesizer: str = ""
-
-
-def to_assess_event(event: AssessEvent, names: AssessNames) -> pb.AssessResponse:
-    """Gives one event."""
+    `all_roles` and `synthesizer` are the identities of the language models that may be asked; empty without one.
+    """
     match event:
         case AssessPlan():
             return pb.AssessResponse(plan=_to_plan(event))
@@ -201,13 +195,13 @@ def to_assess_event(event: AssessEvent, names: AssessNames) -> pb.AssessResponse
             return pb.AssessResponse(evidence=_to_gathered(event))
         case Synthesized():
             made = _to_made(event)
-            _add_usage(made.synthesis, event.synthesis, names.synthesizer)
+            _add_usage(made.synthesis, event.synthesis, synthesizer)
             return pb.AssessResponse(synthesis=made)
         case Assessment():
             assessment = _to_assessment(event)
-            _add_usage(assessment, event, names.all_roles)
+            _add_usage(assessment, event, all_roles)
             if event.synthesis is not None:
-                _add_usage(assessment.synthesis, event.synthesis, names.synthesizer)
+                _add_usage(assessment.synthesis, event.synthesis, synthesizer)
             return pb.AssessResponse(assessment=assessment)
         case _:
             assert_never(event)

@@ -12,7 +12,7 @@ from inference.call import Priority
 from inference.errors import ShuttingDownError
 from pipeline.errors import InvalidInputError
 from server.config import ServicesConfig
-from server.errors import FieldViolation, InvalidRequestError, TooManyCallsError
+from server.errors import TooManyCallsError, refusal
 from server.rpc.admission import Context
 from server.rpc.models import CallScope, ModelUsage, parse_priority, to_call
 from server.rpc.record import current_call
@@ -49,7 +49,7 @@ class StreamItem:
         if self.malformed is not None:
             violation = self.malformed.violation
             # The field's path as in a unary call, where there is no message around the request.
-            raise InvalidRequestError([FieldViolation(violation.field.removeprefix("request."), violation.description)])
+            raise refusal(violation.field.removeprefix("request."), violation.description)
         if len(self.id) > MAX_ITEM_ID_CHARS:
             raise InvalidInputError("id", f"at most {MAX_ITEM_ID_CHARS} characters", f"{len(self.id)}")
 

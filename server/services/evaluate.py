@@ -84,7 +84,7 @@ class EvaluateServicer(EvaluateServiceServicer):
         executor = self._cpu if parsed.char_count > self._config.inline_chars else None
         evaluation = await Evaluator(parsed.config, executor=executor).evaluate(parsed.datum, parsed.generated, models)
         self._metrics.observe(evaluation)
-        response = EVALUATE_REPLIES[parsed.view].to_response(evaluation)
+        response = EVALUATE_REPLIES[parsed.view](evaluation)
         response.nli.truncated_pair_count = terms.usage.truncated_pair_count
         return response
 
@@ -201,7 +201,7 @@ _FULL: Exceptions = {
     "EvaluateResponse.models": models,
     "EvaluateResponse.nli": nli,
     "EvaluateResponse.applied_options": "config",
-    **{f"EvaluateResponse.{name}": None for name in _COMPONENTS},  # with their scores, in EvaluateReply
+    **{f"EvaluateResponse.{name}": None for name in _COMPONENTS},  # with their scores, in _view
     **{f"{message.DESCRIPTOR.name}.score": None for _, message in _COMPONENTS.values()},
 }
 _SCORES: Exceptions = {
@@ -224,33 +224,23 @@ _EXCEPTIONS: dict[ResultView, Exceptions] = {
 _to_score = reply(ComponentScore, pb.ComponentScore)
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluateReply:
-    """What a response of one view is made by.
+def _view(exceptions: Exceptions) -> Callable[[Evaluation], pb.EvaluateResponse]:
+    """Compiles what gives an evaluation. A component that does not apply has its score's `applicable` false alone."""
+    outline = reply(Evaluation, pb.EvaluateResponse, exceptions)
+    compiled: dict[str, Callable[[Any], Message]] = {
+        name: reply(domain, message, exceptions) for name, (domain, message) in _COMPONENTS.items()
+    }
 
-    Attributes:
-        outline: gives the response without components.
-        components: give the components without their scores, by name.
-    """
-
-    outline: Callable[[Evaluation], pb.EvaluateResponse]
-    components: Mapping[str, Callable[[Any], Message]]
-
-    def to_response(self, evaluation: Evaluation) -> pb.EvaluateResponse:
-        """Gives an evaluation. A component that does not apply has its score's `applicable` false and nothing else."""
-        response = self.outline(evaluation)
+    def to_response(evaluation: Evaluation) -> pb.EvaluateResponse:
+        response = outline(evaluation)
         for score in evaluation.scores:
             component = getattr(response, score.name)
             if (result := getattr(evaluation.components, score.name)) is not None:
-                component.CopyFrom(self.components[score.name](result))
+                component.CopyFrom(compiled[score.name](result))
             component.score.CopyFrom(_to_score(score))
         return response
 
+    return to_response
 
-EVALUATE_REPLIES = {
-    view: EvaluateReply(
-        reply(Evaluation, pb.EvaluateResponse, exceptions),
-        {name: reply(domain, message, exceptions) for name, (domain, message) in _COMPONENTS.items()},
-    )
-    for view, exceptions in _EXCEPTIONS.items()
-}
+
+EVALUATE_REPLIES = {view: _view(exceptions) for view, exceptions in _EXCEPTIONS.items()}

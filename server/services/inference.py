@@ -18,7 +18,7 @@ from inference.errors import InputTooLongError, ListTooLongError
 from inference.front_doors import EmbeddingBatch, EntailmentBatch, ItemBatch
 from inference.models.model import LoadedModel
 from server.config import LimitsConfig
-from server.errors import FieldViolation, InvalidRequestError, ModelNotLoadedError
+from server.errors import FieldViolation, InvalidRequestError, ModelNotLoadedError, refusal
 from server.rpc.admission import Context
 from server.rpc.fields import to_model_identity
 from server.rpc.models import priority_violations, to_call, to_identity
@@ -129,9 +129,9 @@ def to_invalid_request(error: InputTooLongError | ListTooLongError, field: str) 
     """Names the field that the engine refused; it knows items, not requests."""
     if isinstance(error, InputTooLongError):
         expected = f"expected at most {error.limit} characters, got {error.char_count}"
-        return InvalidRequestError([FieldViolation(f"{field}[{error.index}]", expected)])
+        return refusal(f"{field}[{error.index}]", expected)
     expected = f"expected at most {error.limit} {error.unit} in one request, got {error.size}"
-    return InvalidRequestError([FieldViolation(field, expected)])
+    return refusal(field, expected)
 
 
 TASKS = {"nli": inference_pb2.MODEL_TASK_NLI, "embedding": inference_pb2.MODEL_TASK_EMBEDDING}

@@ -5,16 +5,19 @@ a caller gets wrong becomes an InvalidInputError with the field's path. A judgem
 messages: as much of it as the request's view holds.
 """
 
+import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from concurrent.futures import Executor
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from precis.v1 import common_pb2, evidence_pb2, synthesis_pb2
 from precis.v1 import judge_pb2 as pb
 from precis.v1.judge_pb2_grpc import JudgeServiceServicer
+from prometheus_client import CollectorRegistry
 
 from pipeline.assess.assessor import Assessor
 from pipeline.assess.request import AssessRequest, AssessStage
@@ -23,8 +26,9 @@ from pipeline.assess.synthesis.synthesizer import Synthesizer
 from pipeline.errors import InvalidInputError
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.evidence.table import EvidenceTable
-from pipeline.judge.judge import Judge, JudgeCaches
-from pipeline.judge.judgement import EvidenceReady, JudgeEvent, Judgement, MetricReady
+from pipeline.judge.judge import Judge as SummaryJudge
+from pipeline.judge.judge import JudgeCaches
+from pipeline.judge.judgement import EvidenceReady, Judgement, MetricReady
 from pipeline.judge.locks.caps import RelevanceMode
 from pipeline.judge.request import JudgeRequest, MetricToolScore
 from pipeline.judge.result import Cap, Framework, FrameworkResult, MetricName, MetricResult
@@ -45,9 +49,10 @@ from server.rpc.fields import (
     with_mappings,
 )
 from server.rpc.models import CallScope, call_terms
-from server.services.assess_messages import AssessNames, parse_assess, parse_synthesis, to_assess_event, to_synthesis
+from server.services.assess_messages import parse_assess, parse_synthesis, to_assess_event, to_synthesis
 from server.services.bulk import Bulk
 from server.services.reply import Exceptions, only, reply
+from server.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,111 +64,39 @@ class JudgeInput:
     uses_language_model: bool
     view: ResultView
 
-    @property
-    def char_count(self) -> int:
-        """Characters of both texts: how much CPU work there is."""
-        return len(self.request.source) + len(self.request.summary)
-
-
-@dataclass(frozen=True, slots=True)
-class BoundJudge:
-    """A judge with the models, and the language model that may be asked, on one request's terms; counts."""
-
-    inner: Judge
-    models: Models
-    metrics: JudgeMetrics
-
-    async def judge(self, request: JudgeRequest) -> Judgement:
-        """Returns the judgement."""
-        judgement = await self.inner.judge(request, self.models)
-        self.metrics.observe(judgement)
-        return judgement
-
-    async def stream(self, request: JudgeRequest) -> AsyncGenerator[JudgeEvent, None]:
-        """Yields what leads to the judgement, and the judgement last. Closing it ends the work."""
-        async with aclosing(self.inner.stream(request, self.models)) as events:
-            async for event in events:
-                if isinstance(event, Judgement):
-                    self.metrics.observe(event)
-                yield event
-
-
-class Judges:
-    """Makes judges.
-
-    Args:
-        defaults: settings of judgements, which a request may override.
-        cpu: threads for reading long texts; owned by the app.
-    """
-
-    def __init__(
-        self,
-        defaults: JudgeConfig,
-        backends: Backends,
-        *,
-        cpu: Executor,
-        metrics: JudgeMetrics,
-    ) -> None:
-        self.defaults = defaults
-        self._backends = backends
-        self._cpu = cpu
-        self._metrics = metrics
-        self._caches = JudgeCaches(defaults.cache)
-
-    def bound(self, terms: CallScope, chat: ChatModel | None, *, config: JudgeConfig, char_count: int) -> BoundJudge:
-        """Makes the judge of one request.
-
-        Args:
-            terms: of its call.
-            chat: the language model that may be asked.
-            char_count: of both texts. Short ones are read on the event loop: that is done before a thread has begun.
-
-        Raises:
-            ModelNotLoadedError: the server runs without a model that judgements need.
-        """
-        executor = self._cpu if char_count > ServicesConfig.inline_chars else None
-        judge = Judge(config, executor=executor, caches=self._caches, owner=terms.call.owner)
-        return BoundJudge(judge, self._backends.scoring.bound(terms, chat), self._metrics)
-
 
 ASSESS_ROLES = (LlmRole.PLANNER, LlmRole.EXECUTOR, LlmRole.SYNTHESIZER)
-
-
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """What answers questions about quality.
-
-    Attributes:
-        chats: the language model of each role; empty without an endpoint.
-    """
-
-    synthesizer: Synthesizer
-    assessor: Assessor
-    chats: Mapping[LlmRole, ChatModel]
-    metrics: AnswerMetrics
-
-    @property
-    def models(self) -> AssessModels[ChatModel] | None:
-        """Those of an assessment."""
-        return AssessModels(*(self.chats[role] for role in ASSESS_ROLES)) if self.chats else None
-
-    def names(self, *roles: LlmRole) -> str:
-        """Names the models of some roles, each once; empty without an endpoint."""
-        return ", ".join(dict.fromkeys(self.chats[role].identity for role in roles if role in self.chats))
 
 
 class JudgeServicer(JudgeServiceServicer):
     """Judges summaries, and answers questions about quality.
 
     Args:
-        answers: to questions about quality.
-        bulk: answers the items of a JudgeBatch.
+        settings: `judge`, which a request may override, `synthesis` and `services`.
+        registry: of the metrics that count every judgement and answer.
+        cpu: threads for reading long texts; owned by the app.
+        stopping: set when the server drains: streams finish what they have read and end.
     """
 
-    def __init__(self, judges: Judges, answers: Answers, *, bulk: Bulk[pb.JudgeBatchResponse]) -> None:
-        self._judges = judges
-        self._answers = answers
-        self._bulk = bulk
+    def __init__(
+        self,
+        settings: Settings,
+        backends: Backends,
+        registry: CollectorRegistry,
+        *,
+        cpu: Executor,
+        stopping: asyncio.Event,
+    ) -> None:
+        self._defaults = settings.judge
+        self._scoring = backends.scoring
+        self._chats = backends.chats or {}
+        self._cpu = cpu
+        self._caches = JudgeCaches(settings.judge.cache)
+        self._synthesizer = Synthesizer(settings.synthesis, executor=cpu)
+        self._assessor = Assessor(self._synthesizer)
+        self._bulk = Bulk(pb.JudgeBatchResponse, settings.services, stopping)
+        self._metrics = JudgeMetrics(registry)
+        self._answer_metrics = AnswerMetrics(registry)
 
     async def Judge(self, request: pb.JudgeRequest, context: Context) -> pb.JudgeResponse:
         """Judges one summary. A full queue is refused at once."""
@@ -181,14 +114,15 @@ class JudgeServicer(JudgeServiceServicer):
     ) -> AsyncGenerator[pb.JudgeStreamResponse, None]:
         """Judges one summary and tells what is known as soon as it is. A client that leaves stops the work."""
         with call_terms(request.priority, context, "judge") as terms:
-            parsed = parse_judge(request, self._judges.defaults)
-            judge, to_event = self._judge_for(parsed, terms), JUDGE_REPLIES[parsed.view].to_event
-            async with aclosing(judge.stream(parsed.request)) as events:
+            parsed = parse_judge(request, self._defaults)
+            judge, models = self._bound(parsed.request, parsed.config, terms, self._chat_of(parsed))
+            async with aclosing(judge.stream(parsed.request, models)) as events:
                 async for event in events:
                     if isinstance(event, Judgement):
-                        yield pb.JudgeStreamResponse(result=_result(event, parsed, judge, terms))
+                        self._metrics.observe(event)
+                        yield pb.JudgeStreamResponse(result=_result(event, parsed, models, terms))
                     else:
-                        yield to_event(event)
+                        yield JUDGE_REPLIES[parsed.view].to_event(event)
 
     async def Synthesize(
         self, request: synthesis_pb2.SynthesizeRequest, context: Context
@@ -196,10 +130,9 @@ class JudgeServicer(JudgeServiceServicer):
         """Answers one question from the evidence that it brings."""
         with call_terms(request.priority, context, "judge"):
             parsed = parse_synthesis(request)
-            answers = self._answers
-            chat = answers.chats.get(LlmRole.SYNTHESIZER) if may_ask_language_model(request.options) else None
-            synthesis = await answers.synthesizer.synthesize(parsed, chat_model=chat)
-            answers.metrics.synthesized(synthesis)
+            chat = self._chats.get(LlmRole.SYNTHESIZER) if may_ask_language_model(request.options) else None
+            synthesis = await self._synthesizer.synthesize(parsed, chat_model=chat)
+            self._answer_metrics.synthesized(synthesis)
             name = chat.identity if chat else ""
             return synthesis_pb2.SynthesizeResponse(synthesis=to_synthesis(synthesis, language_model=name))
 
@@ -208,37 +141,55 @@ class JudgeServicer(JudgeServiceServicer):
     ) -> AsyncGenerator[synthesis_pb2.AssessResponse, None]:
         """Plans, runs tools and answers until the evidence suffices. A client that leaves stops the work."""
         with call_terms(request.priority, context, "judge") as terms:
-            parsed = parse_assess(request)
-            answers, may_ask = self._answers, may_ask_language_model(request.options)
-            judge = self._text_judge(parsed, terms, answers.chats.get(LlmRole.JUDGE) if may_ask else None)
-            models = answers.models if may_ask else None
+            parsed, chats = parse_assess(request), self._chats
+            may_ask = bool(chats) and may_ask_language_model(request.options)
+            judge = self._text_judge(parsed, terms, chats[LlmRole.JUDGE] if may_ask else None)
+            models = AssessModels(*(chats[role] for role in ASSESS_ROLES)) if may_ask else None
             asked = (*ASSESS_ROLES, *([LlmRole.JUDGE] if judge else []))
-            names = AssessNames(answers.names(*asked), answers.names(LlmRole.SYNTHESIZER))
-            async with aclosing(answers.assessor.stream(parsed, judge=judge, models=models)) as events:
+            names = ", ".join(dict.fromkeys(chats[role].identity for role in asked)) if chats else ""
+            synthesizer = chats[LlmRole.SYNTHESIZER].identity if chats else ""
+            async with aclosing(self._assessor.stream(parsed, judge=judge, models=models)) as events:
                 async for event in events:
-                    answers.metrics.assess_event(event)
-                    yield to_assess_event(event, names)
+                    self._answer_metrics.assess_event(event)
+                    yield to_assess_event(event, all_roles=names, synthesizer=synthesizer)
 
     async def _judge(self, request: pb.JudgeRequest, terms: CallScope) -> pb.JudgeResponse:
-        parsed = parse_judge(request, self._judges.defaults)
-        judge = self._judge_for(parsed, terms)
-        return pb.JudgeResponse(result=_result(await judge.judge(parsed.request), parsed, judge, terms))
+        parsed = parse_judge(request, self._defaults)
+        judge, models = self._bound(parsed.request, parsed.config, terms, self._chat_of(parsed))
+        judgement = await self._counted(judge, models, parsed.request)
+        return pb.JudgeResponse(result=_result(judgement, parsed, models, terms))
 
-    def _judge_for(self, parsed: JudgeInput, terms: CallScope) -> BoundJudge:
-        chat = self._answers.chats.get(LlmRole.JUDGE) if parsed.uses_language_model else None
-        return self._judges.bound(terms, chat, config=parsed.config, char_count=parsed.char_count)
+    def _chat_of(self, parsed: JudgeInput) -> ChatModel | None:
+        return self._chats.get(LlmRole.JUDGE) if parsed.uses_language_model else None
 
     def _text_judge(self, request: AssessRequest, terms: CallScope, chat: ChatModel | None) -> TextJudge | None:
         """Gives what judges the request's texts; None when it judges none: images need no model."""
         if not request.summary.strip() or request.stage is AssessStage.PLAN:
             return None
-        char_count = len(request.source) + len(request.summary)
-        return self._judges.bound(terms, chat, config=self._judges.defaults, char_count=char_count).judge
+        return partial(self._counted, *self._bound(request, self._defaults, terms, chat))
+
+    def _bound(
+        self, texts: JudgeRequest | AssessRequest, config: JudgeConfig, terms: CallScope, chat: ChatModel | None
+    ) -> tuple[SummaryJudge, Models]:
+        """Makes the judge of one request, and binds the models that it may ask to its call.
+
+        Raises:
+            ModelNotLoadedError: the server runs without a model that judgements need.
+        """
+        is_short = len(texts.source) + len(texts.summary) <= ServicesConfig.inline_chars
+        executor = None if is_short else self._cpu  # a short text is read before a thread would have begun
+        judge = SummaryJudge(config, executor=executor, caches=self._caches, owner=terms.call.owner)
+        return judge, self._scoring.bound(terms, chat)
+
+    async def _counted(self, judge: SummaryJudge, models: Models, request: JudgeRequest) -> Judgement:
+        judgement = await judge.judge(request, models)
+        self._metrics.observe(judgement)
+        return judgement
 
 
-def _result(judgement: Judgement, parsed: JudgeInput, judge: BoundJudge, terms: CallScope) -> pb.JudgeResult:
+def _result(judgement: Judgement, parsed: JudgeInput, models: Models, terms: CallScope) -> pb.JudgeResult:
     result = JUDGE_REPLIES[parsed.view].to_result(judgement)
-    result.applied_options.use_language_model = judge.models.chat is not None
+    result.applied_options.use_language_model = models.chat is not None
     result.truncated_pair_count = terms.usage.truncated_pair_count
     return result
 

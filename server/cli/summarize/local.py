@@ -25,7 +25,7 @@ from pipeline.summarize.errors import StorageError
 from pipeline.summarize.gate.gate import TrustGate
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.summarizer import open_summarizer
-from server.backends import ChosenWriter
+from server.backends import ChosenWriter, behind_gate, fit_concurrency
 from server.cli.commands.summarize import EndpointOptions
 from server.cli.connection import CommandClient
 from server.cli.errors import InputError
@@ -38,7 +38,6 @@ from server.rpc.admission import CallPolicy
 from server.rpc.calls import CallRunner
 from server.rpc.handlers import HandlerTable
 from server.services.summarize import SummarizeServicer
-from server.services.summary_writer import behind_gate, fit_concurrency
 from server.settings import Settings, load_settings
 
 _ANY_SIZE = (("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1))

@@ -14,7 +14,7 @@ from precis import Client, errors, gold_standard, local
 from precis.v1 import judge_pb2
 
 from server.app import App
-from server.local.channels import AsyncLocalChannel, LocalChannel
+from server.local_server import AsyncLocalChannel, LocalChannel
 from tests.golden.volatile import ENDPOINT, clear_volatile
 from tests.integration.judge.judge_requests import SOURCE, SUMMARY
 

@@ -7,8 +7,8 @@ import pytest
 
 from pipeline.llm.config import LlmConfig, LlmRole
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
+from server.backends import fit_concurrency
 from server.errors import SettingsError
-from server.services.summary_writer import fit_concurrency
 from server.settings import Settings, load_settings
 
 

@@ -67,8 +67,8 @@ def test_every_priority_of_the_contract_is_known() -> None:
 
 
 def test_an_unknown_priority_is_named() -> None:
-    [violation] = priority_violations(-1, "request.priority")
-    assert violation.field == "request.priority"
+    [violation] = priority_violations(-1)
+    assert violation.field == "priority"
 
 
 class CountingModel:

@@ -12,7 +12,6 @@ from pipeline.assess.synthesis.result import ReplanNeed, ReplanReason, Summarize
 from pipeline.judge.fusion import FusionForm, LevelSource, fuse
 from pipeline.llm.chat_model import LlmUsage
 from server.services.assess_messages import (
-    AssessNames,
     quality_scope,
     to_assess_event,
     to_fusion,
@@ -48,7 +47,7 @@ ANSWER = Synthesis(
     notes=("one", "two"),
 )
 MODEL = "m@there"
-NAMES = AssessNames("p@here, m@there", MODEL)
+NAMES = {"all_roles": "p@here, m@there", "synthesizer": MODEL}
 
 
 def test_what_was_not_there_is_not_set() -> None:
@@ -77,11 +76,11 @@ def test_the_whole_is_told_from_objects() -> None:
 
 
 def test_a_tool_that_ran_is_told_from_one_that_failed() -> None:
-    ran = to_assess_event(ToolRun(1, "blur", ToolScore("blur", 4.5, "car", "Blurs"), 0.0), NAMES).tool
+    ran = to_assess_event(ToolRun(1, "blur", ToolScore("blur", 4.5, "car", "Blurs"), 0.0), **NAMES).tool
     assert (ran.iteration, ran.tool, ran.raw, ran.error) == (1, "blur", 0.0, "")
     assert ran.HasField("raw")
     assert (ran.score.score, ran.score.scope, ran.score.aspect) == (4.5, "car", "Blurs")
-    failed = to_assess_event(ToolRun(0, "ssim", None, None, "no_size: too small"), NAMES).tool
+    failed = to_assess_event(ToolRun(0, "ssim", None, None, "no_size: too small"), **NAMES).tool
     assert (failed.tool, failed.error) == ("ssim", "no_size: too small")
     assert not failed.HasField("raw")
     assert not failed.HasField("score")
@@ -91,20 +90,20 @@ def test_the_outcome_keeps_everything() -> None:
     outcome = Assessment(
         filled(AssessPlan), ANSWER, 2, ("first", "second"), EVIDENCE, LlmUsage(5, 60, 7, 2), ("a note",), 1.25
     )
-    sent = to_assess_event(outcome, NAMES).assessment
+    sent = to_assess_event(outcome, **NAMES).assessment
     assert sent.synthesis == to_synthesis(ANSWER, language_model=MODEL)
     assert (sent.iteration_count, list(sent.replan_history), list(sent.notes)) == (2, ["first", "second"], ["a note"])
     assert sent.evidence == to_quality_evidence(EVIDENCE)
     assert sent.plan.reason == outcome.plan.reason
     assert sent.elapsed.ToMilliseconds() == 1250
     assert sent.language_model == common_pb2.LlmUsage(
-        identity=NAMES.all_roles, calls=5, prompt_tokens=60, completion_tokens=7, retries=2
+        identity=NAMES["all_roles"], calls=5, prompt_tokens=60, completion_tokens=7, retries=2
     )
 
 
 def test_an_outcome_that_stops_before_the_answer_leaves_it_unset() -> None:
     outcome = Assessment(filled(AssessPlan), None, 0, (), None, LlmUsage(), (), 0.5)
-    sent = to_assess_event(outcome, NAMES).assessment
+    sent = to_assess_event(outcome, **NAMES).assessment
     assert not sent.HasField("synthesis")
     assert not sent.HasField("evidence")
     assert sent.HasField("plan")
@@ -112,7 +111,7 @@ def test_an_outcome_that_stops_before_the_answer_leaves_it_unset() -> None:
 
 def test_a_plan_keeps_everything_and_tells_what_it_is_to_find_with_the_reason() -> None:
     plan = replace(filled(AssessPlan), needs=(NEED,))
-    sent = to_assess_event(plan, NAMES).plan
+    sent = to_assess_event(plan, **NAMES).plan
     assert (sent.iteration, sent.reason, sent.author, sent.is_wide) == (plan.iteration, plan.reason, plan.author, True)
     assert (tuple(sent.distortions), tuple(sent.tools), tuple(sent.notes)) == (plan.distortions, plan.tools, plan.notes)
     assert tuple(sent.scope.objects.names) == plan.scope

@@ -14,13 +14,12 @@ from inference.call import Priority
 from pipeline.errors import InvalidInputError
 from server.config import ServicesConfig
 from server.errors import FieldViolation
-from server.local.local_server import LocalContext
 from server.observe.metrics import CallMetrics, new_registry
 from server.rpc.admission import CallPolicy
 from server.rpc.calls import CallRunner
 from server.rpc.models import CallScope
 from server.rpc.record import CallRecord, current_call
-from server.rpc.relayed import AbortedError
+from server.rpc.relayed import AbortedError, RelayedContext
 from server.rpc.wire import MalformedRequest
 from server.services.bulk import Bulk
 from tests.unit.inference.serving import settle
@@ -103,7 +102,7 @@ async def run(
     async def write(response: bytes) -> None:
         answered.written.append(pb.JudgeBatchResponse.FromString(response))
 
-    context: Any = LocalContext((), read, write)
+    context: Any = RelayedContext((), "local:0", read, write)
     try:
         await runner.stream("test", lambda request, call: bulk.answers(request, call, worker), _message_of)(
             None, context

@@ -31,7 +31,7 @@ from server.rpc.fields import ResultView
 from server.services.evaluate import EVALUATE_REPLIES, parse_evaluate, parse_overrides
 from tests.integration.evaluate.evaluations import evaluate_request
 
-to_response = EVALUATE_REPLIES[ResultView.FULL].to_response
+to_response = EVALUATE_REPLIES[ResultView.FULL]
 FACT = TextSpan("datum.summary.key_facts[0]", 0, 4, "Fact", "Fact")
 SENTENCE = TextSpan("generated.text", 2, 10, "Sentence", "Sentence")
 HIT = EntailmentEvidence(FACT, SENTENCE, 0, 0.9, 0.05, hit=True)
@@ -81,7 +81,7 @@ def test_a_component_that_does_not_apply_says_so() -> None:
 
 
 def test_the_view_of_claims_holds_what_went_wrong() -> None:
-    response = EVALUATE_REPLIES[ResultView.CLAIMS].to_response(evaluation())
+    response = EVALUATE_REPLIES[ResultView.CLAIMS](evaluation())
     assert [fact.hit for fact in (*response.facts.facts, *response.facts.sentences)] == [False, False]
     assert [entity.status for entity in response.entities.entities] == [pb.ENTITY_STATUS_CONTEXT_MISMATCH]
     assert [point.HasField("sentence_index") for point in response.flow.points] == [False]
@@ -90,7 +90,7 @@ def test_the_view_of_claims_holds_what_went_wrong() -> None:
 
 
 def test_the_view_of_scores_is_the_whole_without_lists_of_evidence() -> None:
-    response, whole = EVALUATE_REPLIES[ResultView.SCORES].to_response(evaluation()), to_response(evaluation())
+    response, whole = EVALUATE_REPLIES[ResultView.SCORES](evaluation()), to_response(evaluation())
     parts: tuple[tuple[Any, *tuple[str, ...]], ...] = (
         *((whole.facts, "facts", "sentences"), (whole.entities, "entities")),
         *((whole.flow, "points", "inversions"), (whole.semantic, "generated_chunks", "gold_chunks")),

@@ -6,8 +6,7 @@ from typing import Any
 
 from pipeline.llm.config import LlmConfig, LlmRole
 from pipeline.summarize.gate.gate import GatedWriter
-from server.backends import Backends
-from server.services.summary_writer import choose_writer
+from server.backends import Backends, choose_writer
 from server.settings import Settings
 from tests.unit.pipeline.summarize.fake_chat import FakeChat
 

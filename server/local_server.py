@@ -1,4 +1,8 @@
-"""What the clients call in place of gRPC's channels: bytes to a server in this process, and bytes back.
+"""A server inside the caller's process, for `precis.local`: no port and no socket, the same calls.
+
+It runs on an event loop in a thread of its own. The clients call the channels below in place of gRPC's: bytes to the
+loop, and bytes back. Limits, deadlines, priorities and errors are those of a server. Keys, TLS, metrics and HTTP are
+off: nobody else can call.
 
 A response waits until the caller takes it, and a request is asked for when the call wants the next: a slow side slows
 the other, as the flow control of a connection does.
@@ -6,18 +10,152 @@ the other, as the flow control of a connection does.
 
 import asyncio
 import queue
+import tempfile
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
-from concurrent.futures import CancelledError
-from contextlib import suppress
-from functools import partial
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping
+from concurrent.futures import CancelledError, Future
 from typing import Any, Generic, Self, TypeVar
 
-from grpc.aio import EOF
+import grpc
+from grpc.aio import EOF, AioRpcError
+from grpc.aio import Metadata as GrpcMetadata
+from precis.errors import error_of
+from precis.rich_status import RichStatus
 
-from server.local.local_server import LocalServer, Metadata, Read, cancelled
+from server.app import App
+from server.errors import StartupError
+from server.rpc.calls import RawHandler
+from server.rpc.handlers import Handler
+from server.rpc.relayed import AbortedError, Read, RelayedContext, Write
+from server.settings import Settings, load_settings, read_sources
 
 T = TypeVar("T")
+Metadata = Iterable[tuple[str, str]]
+
+OFF: Mapping[str, Any] = {
+    "metrics": {"enabled": False},
+    "http": {"enabled": False},
+    "auth": {"keys_file": None, "quotas": {}},
+    "tls": {"certificate_file": None, "key_file": None, "client_ca_file": None},
+}
+
+
+def failure(code: grpc.StatusCode, details: str, trailing_metadata: Any = ()) -> AioRpcError:  # noqa: ANN401 - gRPC's
+    """Returns the failure of a call, as gRPC's clients tell it."""
+    return AioRpcError(code, GrpcMetadata(), GrpcMetadata(*trailing_metadata), details)
+
+
+def cancelled() -> AioRpcError:
+    """Returns the failure of a call that was cancelled, by its caller or by the end of the server."""
+    return failure(grpc.StatusCode.CANCELLED, "the call was cancelled")
+
+
+class LocalServer:
+    """Owns the thread and what runs on it. Made, it has started; close it.
+
+    Args:
+        settings: values and sections, as in a settings file, above those of the environment.
+    """
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        self._started: Future[None] = Future()
+        self._lock = threading.Lock()
+        self._is_closed = False
+        self._calls: set[asyncio.Task[Any]] = set()
+        self._thread = threading.Thread(target=self._main, args=(settings,), name="precis-local", daemon=True)
+        self._thread.start()
+        try:
+            self._started.result()
+        except StartupError as error:
+            status = RichStatus(grpc.StatusCode.FAILED_PRECONDITION, str(error), reason="NOT_STARTED")
+            raise error_of(status) from error
+
+    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Runs something on the loop. Raises ValueError when it is closed, as gRPC's channels do."""
+        with self._lock:  # what is submitted before the end is seen by it
+            if not self._is_closed:
+                return asyncio.run_coroutine_threadsafe(work, self._loop)
+        work.close()
+        raise ValueError("this client is closed")
+
+    def close(self) -> None:
+        """Cancels the calls in flight, stops the server and joins the thread."""
+        with self._lock:
+            was_closed, self._is_closed = self._is_closed, True
+        if not was_closed:
+            self._loop.call_soon_threadsafe(self._closing.set)
+        self._thread.join()
+
+    async def call(
+        self, path: str, read: Read, write: Write | None, timeout_s: float | None, metadata: Metadata
+    ) -> bytes | None:
+        """Makes one call, on the loop: returns its one response, or writes many.
+
+        Raises:
+            AioRpcError: it failed; as gRPC's clients tell.
+        """
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - a coroutine runs in one
+        self._calls.add(task)
+        context: Any = RelayedContext(metadata, "local:0", read, write)
+        context.end_after(timeout_s)
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await self._behavior(path)(None, context)
+        except TimeoutError:
+            raise failure(grpc.StatusCode.DEADLINE_EXCEEDED, "the time for this call is over") from None
+        except AbortedError as error:
+            status = error.status
+            raise failure(status.code, str(status.details), status.trailing_metadata) from None
+        finally:
+            context.done()
+            self._calls.discard(task)
+
+    def _behavior(self, path: str) -> RawHandler:
+        for table in self._app.tables:
+            handler = table.find(path)
+            if handler is not None:
+                return _plain(handler) if handler.unary_unary else table.behavior(path)
+        raise failure(grpc.StatusCode.UNIMPLEMENTED, f"there is no method {path}")
+
+    def _main(self, settings: Mapping[str, Any]) -> None:
+        try:
+            asyncio.run(self._serve(settings))
+        except BaseException as error:
+            if self._started.done():
+                raise
+            self._started.set_exception(error)
+
+    async def _serve(self, settings: Mapping[str, Any]) -> None:
+        self._loop, self._closing = asyncio.get_running_loop(), asyncio.Event()
+        with tempfile.TemporaryDirectory(prefix="precis-") as folder:
+            async with App(_settings(settings, folder), listens=False) as self._app:
+                self._started.set_result(None)
+                await self._closing.wait()
+                for call in self._calls:
+                    call.cancel()
+                await asyncio.gather(*self._calls, return_exceptions=True)
+
+
+def _settings(given: Mapping[str, Any], folder: str) -> Settings:
+    """Reads the settings of a server; summaries that no setting gives a place end with the process."""
+    sources = [given, *read_sources().values()]
+    storage = (
+        {} if any("summary_storage" in source for source in sources) else {"summary_storage": {"directory": folder}}
+    )
+    return load_settings(overrides={**given, **storage, **OFF})
+
+
+def _plain(handler: Handler) -> RawHandler:
+    """Returns a handler without a frame, that of health checks, as one of bytes."""
+    parts: Any = handler  # the stubs say that each of them may be missing
+
+    async def call(_: object, context: Any) -> bytes:  # noqa: ANN401 - stands in for gRPC's
+        request = parts.request_deserializer(await context.read())
+        encoded: bytes = parts.response_serializer(await parts.unary_unary(request, context))
+        return encoded
+
+    return call
 
 
 class CallStream:
@@ -31,15 +169,13 @@ class CallStream:
     def __init__(
         self,
         server: LocalServer,
-        call: Callable[..., Coroutine[Any, Any, Any]],
-        timeout: float | None,
-        metadata: Metadata,
-        requests: "RequestReader | AsyncRequestReader | None" = None,
+        call: Callable[[Write], Coroutine[Any, Any, Any]],
+        requests: "RequestReader | AsyncRequestReader | None",
     ) -> None:
         self.requests = requests
         self._server = server
         self._responses: asyncio.Queue[bytes] = asyncio.Queue(1)
-        self._call = server.submit(call(self._responses.put, timeout, metadata))
+        self._call = server.submit(call(self._responses.put))
         self._end: asyncio.Future[None] | None = None
         if isinstance(requests, RequestReader):
             self._call.add_done_callback(lambda _: requests.stop())
@@ -109,14 +245,14 @@ class RequestReader:
     def __init__(self, requests: Iterator[bytes]) -> None:
         self.failure: BaseException | None = None
         self._requests = requests
-        self._asked: queue.SimpleQueue[asyncio.Future[Any] | None] = queue.SimpleQueue()
+        self._asked: queue.SimpleQueue[Future[Any] | None] = queue.SimpleQueue()
         threading.Thread(target=self._run, name="precis-local-requests", daemon=True).start()
 
     async def read(self) -> Any:  # noqa: ANN401 - bytes, or gRPC's mark of the end
         """Waits for the next message."""
-        answer = asyncio.get_running_loop().create_future()
+        answer: Future[Any] = Future()
         self._asked.put(answer)
-        return await answer
+        return await asyncio.wrap_future(answer)
 
     def stop(self) -> None:
         """Ends the thread, once the iterator gives it back."""
@@ -124,12 +260,13 @@ class RequestReader:
 
     def _run(self) -> None:
         while (answer := self._asked.get()) is not None:
+            if not answer.set_running_or_notify_cancel():
+                continue
             try:
                 data = next(self._requests, EOF)
             except BaseException as error:  # noqa: BLE001 - the caller's, who is told
                 self.failure, data = error, EOF
-            with suppress(RuntimeError):  # the loop has closed: nobody waits
-                answer.get_loop().call_soon_threadsafe(_settle, answer, data)
+            answer.set_result(data)
 
 
 class AsyncRequestReader:
@@ -190,15 +327,6 @@ def once(request: bytes) -> Read:
     return read
 
 
-async def write_nothing(_: bytes) -> None:
-    """Takes the responses of a call that has none but its result."""
-
-
-def _settle(answer: asyncio.Future[Any], data: object) -> None:
-    if not answer.done():
-        answer.set_result(data)
-
-
 Stream = TypeVar("Stream", bound=CallStream)
 
 
@@ -215,8 +343,10 @@ class AnyChannel(Generic[Stream]):
         """Returns what begins a call with one request."""
 
         def send(request: bytes, timeout: float | None = None, metadata: Metadata = ()) -> Stream:
-            call = partial(self._server.call, path, once(request))
-            return self.stream_type(self._server, call, timeout, metadata)
+            read = once(request)
+            return self.stream_type(
+                self._server, lambda write: self._server.call(path, read, write, timeout, metadata), None
+            )
 
         return send
 
@@ -225,8 +355,9 @@ class AnyChannel(Generic[Stream]):
 
         def send(requests: Any, timeout: float | None = None, metadata: Metadata = ()) -> Stream:  # noqa: ANN401 - of either kind
             reader = self.reader_type(requests)
-            call = partial(self._server.call, path, reader.read)
-            return self.stream_type(self._server, call, timeout, metadata, reader)
+            return self.stream_type(
+                self._server, lambda write: self._server.call(path, reader.read, write, timeout, metadata), reader
+            )
 
         return send
 
@@ -240,7 +371,7 @@ class LocalChannel(AnyChannel[LocalStream]):
         """Returns what makes one call."""
 
         def send(request: bytes, timeout: float | None = None, metadata: Metadata = ()) -> bytes:
-            work = self._server.call(path, once(request), write_nothing, timeout, metadata)
+            work = self._server.call(path, once(request), None, timeout, metadata)
             return wait(self._server, work) or b""
 
         return send
@@ -259,7 +390,7 @@ class AsyncLocalChannel(AnyChannel[AsyncLocalStream]):
         """Returns what makes one call."""
 
         async def send(request: bytes, timeout: float | None = None, metadata: Metadata = ()) -> bytes:  # noqa: ASYNC109 - gRPC's
-            work = self._server.call(path, once(request), write_nothing, timeout, metadata)
+            work = self._server.call(path, once(request), None, timeout, metadata)
             return await wait_async(self._server, work) or b""
 
         return send
