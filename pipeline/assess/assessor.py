@@ -77,7 +77,7 @@ async def planner(state: AssessState, runtime: Runtime[AssessRun]) -> Command[st
         note(span, author=plan.author, mode=plan.mode.value, tool_count=len(plan.tools))
     runtime.stream_writer(plan)
     if last is not None:
-        run.replan_history.append(last.output.replan_reason or plan.reason)
+        run.replan_history.append(last.replan_reason or plan.reason)
     is_last = run.checked.request.stage is AssessStage.PLAN
     return Command(update={"plan": plan}, goto=END if is_last else "executor")
 
@@ -111,8 +111,7 @@ async def summarizer(state: AssessState, runtime: Runtime[AssessRun]) -> AssessS
         )
         checked = CheckedRequest(question, run.checked.images, levels=None, notes=())
         synthesis = await run.synthesizer.answer(checked, run.models.synthesizer if run.models else None)
-        output = synthesis.output
-        note(span, author=synthesis.author, degraded=output.degraded, need_replan=output.need_replan)
+        note(span, author=synthesis.author, degraded=synthesis.degraded, need_replan=synthesis.need_replan)
     begins_again = decide_next_node({**state, "synthesis": synthesis}, runtime) == "planner"
     runtime.stream_writer(Synthesized(plan.iteration, synthesis, begins_again))
     return {"synthesis": synthesis}
@@ -121,7 +120,7 @@ async def summarizer(state: AssessState, runtime: Runtime[AssessRun]) -> AssessS
 def decide_next_node(state: AssessState, runtime: Runtime[AssessRun]) -> Literal["planner", "__end__"]:
     """Tells what follows an answer: another plan while it asks for one and the limit is not reached."""
     synthesis = state.get("synthesis")
-    if synthesis is None or not synthesis.output.need_replan:
+    if synthesis is None or not synthesis.need_replan:
         return "__end__"
     is_left = state["plan"].iteration < runtime.context.checked.request.max_replan_iterations
     return "planner" if is_left else "__end__"

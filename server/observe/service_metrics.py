@@ -103,7 +103,7 @@ class AnswerMetrics:
 
     def synthesized(self, synthesis: Synthesis, rpc: str = "synthesize") -> None:
         """Counts one answer."""
-        author = "degraded" if synthesis.output.degraded else _kind_of(synthesis.author)
+        author = "degraded" if synthesis.degraded else _kind_of(synthesis.author)
         self._answers.labels(rpc, synthesis.mode, author).inc()
         self._attempts.labels(rpc).inc(synthesis.attempt_count)
         for need in synthesis.replan_needs:

@@ -148,10 +148,6 @@ def quality_scope(plan: AssessPlan) -> pb.QualityScope:
 
 
 _EXCEPTIONS: Exceptions = {
-    **{
-        f"Synthesis.{name}": f"output.{name}"
-        for name in ("final_answer", "quality_reasoning", "need_replan", "replan_reason", "error", "degraded")
-    },
     "Synthesis.level": level,
     "Synthesis.fusion": fusion,
     "Synthesis.language_model": None,  # whose usage it is, the servicer knows

@@ -26,7 +26,7 @@ from pipeline.llm.ask import (
     object_schema,
     read_json,
 )
-from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest, LlmUsage
+from pipeline.llm.chat_model import NO_USAGE, ChatMessage, ChatModel, ChatRequest, LlmUsage
 from pipeline.llm.errors import RequestRefusedError
 from pipeline.llm.fence import Fence
 from pipeline.llm.metering import MeteredChatModel
@@ -96,11 +96,11 @@ class Asked:
         attempts: answers that were asked for, each with one request.
     """
 
-    answer: ModelAnswer | None
-    levels: Levels | None
-    error: str | None
-    attempts: int
-    usage: LlmUsage
+    answer: ModelAnswer | None = None
+    levels: Levels | None = None
+    error: str | None = None
+    attempts: int = 0
+    usage: LlmUsage = NO_USAGE
     notes: tuple[str, ...] = ()
 
 
@@ -120,7 +120,7 @@ async def ask(request: SynthesisRequest, images: tuple[Image, ...], chat: ChatMo
             asked = await ask(request, (), chat, config)
             refused = "images_refused: the endpoint takes no images; it answered without them"
             return replace(asked, usage=metered.usage + asked.usage, notes=(refused, *asked.notes))
-        return Asked(None, None, error.reason, metered.request_count, metered.usage, notes)
+        return Asked(error=error.reason, attempts=metered.request_count, usage=metered.usage, notes=notes)
     cited = tuple(dict.fromkeys(found.value.used_evidence))
     known = tuple(one for one in cited if one in ids)
     if unknown := len(cited) - len(known):

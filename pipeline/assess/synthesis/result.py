@@ -7,13 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
-from typing import Self
-
-from pydantic import Field, model_validator
 
 from pipeline.assess.synthesis.evidence import DistortionSeverity, Evidence, Finding, ToolScore, names_kind
 from pipeline.assess.synthesis.request import Mode
-from pipeline.frozen import FrozenModel
 from pipeline.judge.fusion import Fusion, Level, LevelSource
 from pipeline.llm.chat_model import LlmUsage
 
@@ -135,40 +131,25 @@ DETERMINISTIC = "deterministic"
 """The author of an answer that no language model wrote."""
 
 
-class SummarizerOutput(FrozenModel):
-    """The answer. Its fields cannot contradict each other."""
-
-    final_answer: str = Field(min_length=1, description="Letter of a choice, letter of the level, or an open answer.")
-    quality_reasoning: str = Field(min_length=1, description="Why, from the evidence.")
-    need_replan: bool = Field(default=False, description="Whether the evidence does not suffice.")
-    replan_reason: str | None = Field(default=None, description="What is missing; None without need_replan.")
-    used_evidence: tuple[str, ...] = Field(default=(), description="Ids of the evidence that the answer rests on.")
-    error: str | None = Field(default=None, description="Why there is no proper answer; never the caller's text.")
-    degraded: bool = Field(default=False, description="A fallback stands in place of the language model's answer.")
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if self.need_replan != bool(self.replan_reason):
-            raise ValueError("expected a replan_reason with need_replan, and none without")
-        if self.degraded and (self.need_replan or self.error is None):
-            raise ValueError("expected a degraded answer to say why, and not to ask for replanning")
-        return self
-
-
 @dataclass(frozen=True, slots=True)
 class Synthesis:
     """An answer with everything it came from.
 
     Attributes:
+        final_answer: letter of a choice, letter of the level, or an open answer; never empty.
+        quality_reasoning: why, from the evidence; never empty.
         fusion: how the score came about; None when there was nothing to fuse.
         level_source: where the level probabilities come from.
         replan_needs: the gaps in the evidence, also those of a degraded answer, which asks for nothing.
         author: "deterministic", or the identity of the chat model.
         attempt_count: answers that the language model was asked for, each with one request; 0 without one.
         usage: what they cost.
+        error: why there is no proper answer; never the caller's text.
+        degraded: whether a fallback stands in place of the language model's answer.
     """
 
-    output: SummarizerOutput
+    final_answer: str
+    quality_reasoning: str
     mode: Mode
     fusion: Fusion | None
     level_source: LevelSource
@@ -178,3 +159,15 @@ class Synthesis:
     attempt_count: int
     usage: LlmUsage
     notes: tuple[str, ...]
+    error: str | None = None
+    degraded: bool = False
+
+    @property
+    def need_replan(self) -> bool:
+        """Whether the evidence does not suffice."""
+        return bool(self.replan_needs) and not self.degraded
+
+    @property
+    def replan_reason(self) -> str | None:
+        """What is missing; None without `need_replan`."""
+        return "; ".join(need.message for need in self.replan_needs) if self.need_replan else None

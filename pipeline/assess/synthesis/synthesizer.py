@@ -17,12 +17,11 @@ from pipeline.assess.synthesis.result import (
     DETERMINISTIC,
     LEAST_AGREEMENT,
     ReplanNeed,
-    SummarizerOutput,
     Synthesis,
     replan_needs,
 )
 from pipeline.judge.fusion import Fusion, LevelSource, NothingToFuseError, fuse, parse_level
-from pipeline.llm.chat_model import ChatModel, LlmUsage
+from pipeline.llm.chat_model import ChatModel
 from pipeline.off_loop import OffLoop
 
 NOTHING_TO_FUSE = "nothing_to_fuse: neither tool scores nor level probabilities"
@@ -61,7 +60,7 @@ class Synthesizer:
         """Returns an answer to a request that has been checked."""
         checked = _within_scope(checked)
         if chat_model is None or checked.levels is not None:
-            return _synthesis(checked, Asked(None, checked.levels, None, 0, LlmUsage()), DETERMINISTIC)
+            return _synthesis(checked, Asked(levels=checked.levels), DETERMINISTIC)
         asked = await ask(checked.request, checked.images, chat_model, self.config)
         return _synthesis(checked, asked, chat_model.identity)
 
@@ -70,20 +69,19 @@ def _synthesis(checked: CheckedRequest, asked: Asked, author: str) -> Synthesis:
     """Takes the model's words, or those of the evidence; in scoring mode the fused level."""
     request, levels, answer = checked.request, asked.levels, asked.answer
     fusion = _fuse(request, levels)
-    has_seen = answer is not None and bool(checked.images)
+    seen = answer if checked.images else None
     needs = replan_needs(
         request.scope,
         request.evidence,
         fusion,
-        seen_level=parse_level(answer.final_answer) if answer and has_seen and levels else None,
-        is_unsure=answer is not None and has_seen and answer.need_replan,
+        seen_level=parse_level(seen.final_answer) if seen and levels else None,
+        is_unsure=seen is not None and seen.need_replan,
     )
-    output = (
-        _from_model(answer, request.mode, fusion, needs) if answer else _from_evidence(request, fusion, needs, asked)
-    )
-    notes = (*checked.notes, *asked.notes, *_fusion_notes(fusion, levels), *_answer_notes(answer, output))
+    final, error = _decide(request, fusion, answer)
+    notes = (*checked.notes, *asked.notes, *_fusion_notes(fusion, levels))
     return Synthesis(
-        output=output,
+        final_answer=final,
+        quality_reasoning=answer.quality_reasoning if answer else describe(request.evidence, fusion),
         mode=request.mode,
         fusion=fusion,
         level_source=levels.source if levels else LevelSource.UNIFORM,
@@ -92,46 +90,16 @@ def _synthesis(checked: CheckedRequest, asked: Asked, author: str) -> Synthesis:
         author=author if answer else DETERMINISTIC,
         attempt_count=asked.attempts,
         usage=asked.usage,
-        notes=notes,
-    )
-
-
-def _from_model(
-    answer: ModelAnswer, mode: Mode, fusion: Fusion | None, needs: tuple[ReplanNeed, ...]
-) -> SummarizerOutput:
-    return SummarizerOutput(
-        final_answer=fusion.level.letter if fusion and mode is Mode.SCORING else answer.final_answer,
-        quality_reasoning=answer.quality_reasoning,
-        need_replan=bool(needs),
-        replan_reason=_reason(needs),
-        used_evidence=answer.used_evidence,
-    )
-
-
-def _from_evidence(
-    request: SynthesisRequest, fusion: Fusion | None, needs: tuple[ReplanNeed, ...], asked: Asked
-) -> SummarizerOutput:
-    """Answers from the evidence alone; after a model that failed, as a fallback that asks for no replanning."""
-    final, error = _decide(request, fusion)
-    is_fallback = asked.error is not None
-    return SummarizerOutput(
-        final_answer=final,
-        quality_reasoning=describe(request.evidence, fusion),
-        need_replan=bool(needs) and not is_fallback,
-        replan_reason=None if is_fallback else _reason(needs),
-        used_evidence=tuple(request.evidence.items()),
+        notes=(*notes, *_answer_notes(answer, final, needs)) if answer else notes,
         error=asked.error or error,
-        degraded=is_fallback,
+        degraded=asked.error is not None,
     )
 
 
-def _answer_notes(answer: ModelAnswer | None, output: SummarizerOutput) -> Iterator[str]:
-    if answer is None:
-        return
-    if output.final_answer != answer.final_answer:
-        moved = f"the model alone chose {answer.final_answer}, with the tools it is {output.final_answer}"
-        yield f"level_moved: {moved}"
-    if answer.need_replan and not output.need_replan:
+def _answer_notes(answer: ModelAnswer, final: str, needs: tuple[ReplanNeed, ...]) -> Iterator[str]:
+    if final != answer.final_answer:
+        yield f"level_moved: the model alone chose {answer.final_answer}, with the tools it is {final}"
+    if answer.need_replan and not needs:
         yield "model_asks_for_evidence: it wants more, but the evidence has no gap"
 
 
@@ -154,15 +122,17 @@ def _within_scope(checked: CheckedRequest) -> CheckedRequest:
     return replace(checked, request=replace(request, evidence=evidence), notes=(*checked.notes, note))
 
 
-def _decide(request: SynthesisRequest, fusion: Fusion | None) -> tuple[str, str | None]:
-    """Returns the answer that the evidence gives, and why there is none if there is none."""
+def _decide(request: SynthesisRequest, fusion: Fusion | None, answer: ModelAnswer | None) -> tuple[str, str | None]:
+    """Returns the fused level, the model's answer or that of the evidence; and why there is none if there is none."""
     if request.mode is Mode.SCORING:
         return (fusion.level.letter, None) if fusion else (GENERIC_ANSWER, NOTHING_TO_FUSE)
+    if answer is not None:
+        return answer.final_answer, None
     if request.choices:
         index = choose(request.question, request.choices, request.evidence, fusion)
         return (LETTERS[index], None) if index is not None else (GENERIC_ANSWER, NO_CHOICE)
-    answer = answer_in_short(request.evidence, fusion)
-    return (answer, None) if answer else (GENERIC_ANSWER, NO_EVIDENCE)
+    found = answer_in_short(request.evidence, fusion)
+    return (found, None) if found else (GENERIC_ANSWER, NO_EVIDENCE)
 
 
 def _fuse(request: SynthesisRequest, levels: Levels | None) -> Fusion | None:
@@ -171,7 +141,3 @@ def _fuse(request: SynthesisRequest, levels: Levels | None) -> Fusion | None:
         return fuse(scores, levels.probabilities if levels else None, eta=request.eta, form=request.form)
     except NothingToFuseError:
         return None
-
-
-def _reason(needs: tuple[ReplanNeed, ...]) -> str | None:
-    return "; ".join(need.message for need in needs) or None

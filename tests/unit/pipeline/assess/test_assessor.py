@@ -46,9 +46,9 @@ async def test_scores_of_metrics_become_tool_scores_and_findings() -> None:
 
 async def test_the_scale_of_a_summary_is_its_fused_level() -> None:
     told = await assess(TEXT, judge=ScriptedJudge({(Framework.ULTRA, name): 10.0 for name in MetricName}))
-    assert told.synthesis.output.final_answer == "A"
+    assert told.synthesis.final_answer == "A"
     told = await assess(TEXT, judge=ScriptedJudge({(Framework.ULTRA, name): 0.0 for name in MetricName}))
-    assert told.synthesis.output.final_answer == "E"
+    assert told.synthesis.final_answer == "E"
 
 
 async def test_an_abstention_brings_second_opinions() -> None:
@@ -65,7 +65,7 @@ async def test_an_abstention_brings_second_opinions() -> None:
     assert [request.frameworks for request in judge.requests] == [(Framework.ULTRA,), tuple(Framework)]  # one table
     assert told.assessment.iteration_count == 1
     assert told.assessment.replan_history == ("no tool scores; uncertain about hallucination in Global",)
-    assert not told.synthesis.output.need_replan
+    assert not told.synthesis.need_replan
 
 
 async def test_no_tool_runs_twice() -> None:
@@ -99,7 +99,7 @@ async def test_a_part_that_is_not_found_is_looked_for_more_widely() -> None:
 async def test_it_ends_when_nothing_else_can_be_tried() -> None:
     told = await assess(replace(TEXT, scope=("pumpkin",), max_replan_iterations=5))
     assert told.assessment.iteration_count == 1
-    assert told.synthesis.output.need_replan
+    assert told.synthesis.need_replan
     assert "nothing else can be tried: the evidence stays incomplete" in told.assessment.notes
 
 
@@ -129,7 +129,7 @@ async def test_an_image_is_measured() -> None:
 
 async def test_objects_in_an_image_cannot_be_found_without_a_model_and_the_answer_says_so() -> None:
     told = await assess(AssessRequest("Rate it.", images=(encoded(scene()),), scope=("car",)))
-    output = told.synthesis.output
+    output = told.synthesis
     assert output.need_replan
     assert output.replan_reason == "no analysis of car; no tool scores"
 
@@ -142,13 +142,13 @@ async def test_without_the_extra_image_tools_fail_one_by_one(monkeypatch: pytest
     told = await assess(AssessRequest("Rate it.", images=(encoded(scene()),)))
     assert [run.error for run in told.runs] == [told.runs[0].error] * 3
     assert "scripts/setup images" in str(told.runs[0].error)
-    assert told.synthesis.output.error is not None
+    assert told.synthesis.error is not None
 
 
 async def test_scores_of_the_whole_say_nothing_of_a_part() -> None:
     told = await assess(replace(TEXT, scope=("pumpkin",), tool_scores=(ToolScore("mine", 5.0),)))
     assert told.synthesis.fusion is None
-    assert told.synthesis.output.need_replan
+    assert told.synthesis.need_replan
 
 
 async def test_the_planner_alone_runs_no_tool() -> None:

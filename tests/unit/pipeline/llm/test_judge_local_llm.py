@@ -39,9 +39,9 @@ async def test_it_scores_and_says_why(config: LlmConfig) -> None:
         chat = OpenAiChatModel(endpoint)
         first = await synthesizer.synthesize(SCORING, chat_model=chat)
         again = await synthesizer.synthesize(SCORING, chat_model=chat)
-    assert first.output.final_answer in tuple("ABCDE")
-    assert first.output.quality_reasoning
-    assert again.output.final_answer == first.output.final_answer
+    assert first.final_answer in tuple("ABCDE")
+    assert first.quality_reasoning
+    assert again.final_answer == first.final_answer
 
 
 async def test_it_cannot_see_and_the_answer_says_so(config: LlmConfig) -> None:

@@ -8,7 +8,7 @@ from precis.v1 import synthesis_pb2 as pb
 from pipeline.assess.run import Assessment, AssessPlan, ToolRun
 from pipeline.assess.synthesis.evidence import DistortionSeverity, Evidence, Finding, ToolScore
 from pipeline.assess.synthesis.request import Mode
-from pipeline.assess.synthesis.result import ReplanNeed, ReplanReason, SummarizerOutput, Synthesis
+from pipeline.assess.synthesis.result import ReplanNeed, ReplanReason, Synthesis
 from pipeline.judge.fusion import FusionForm, LevelSource, fuse
 from pipeline.llm.chat_model import LlmUsage
 from server.services.assess_messages import (
@@ -34,9 +34,8 @@ EVIDENCE = Evidence(
 C_AT_70 = (0.075, 0.075, 0.7, 0.075, 0.075)
 NEED = ReplanNeed(ReplanReason.SCOPE_NOT_COVERED, "no analysis of car", ("car",))
 ANSWER = Synthesis(
-    output=SummarizerOutput(
-        final_answer="C", quality_reasoning="Soft.", need_replan=True, replan_reason="no analysis of car"
-    ),
+    final_answer="C",
+    quality_reasoning="Soft.",
     mode=Mode.SCORING,
     fusion=fuse([2.6, 2.8], C_AT_70),
     level_source=LevelSource.CLASSIFICATION,
@@ -56,16 +55,17 @@ def test_what_was_not_there_is_not_set() -> None:
     assert not without_tools.HasField("tool_mean")
     assert not without_tools.HasField("agreement")
     assert not without_tools.alpha
-    output = SummarizerOutput(final_answer="None.", quality_reasoning="Nothing is known.", error="no_evidence: none")
-    sent = to_synthesis(replace(ANSWER, output=output, fusion=None, usage=LlmUsage()), language_model="")
+    nothing = replace(ANSWER, error="no_evidence: none", replan_needs=(), fusion=None, usage=LlmUsage())
+    sent = to_synthesis(nothing, language_model="")
     assert not sent.HasField("fusion")
     assert not sent.HasField("language_model")
     assert (sent.level, sent.error, sent.replan_reason) == (0, "no_evidence: none", "")
 
 
 def test_a_degraded_answer_names_the_model_that_failed() -> None:
-    output = SummarizerOutput(final_answer="C", quality_reasoning="Soft.", error="bad_answers: all", degraded=True)
-    degraded = to_synthesis(replace(ANSWER, output=output, author="deterministic"), language_model="m@there")
+    fallback = replace(ANSWER, error="bad_answers: all", degraded=True, author="deterministic")
+    degraded = to_synthesis(fallback, language_model="m@there")
+    assert (degraded.need_replan, degraded.replan_reason, len(degraded.replan_needs)) == (False, "", 1)
     assert (degraded.degraded, degraded.author, degraded.language_model.identity) == (True, "deterministic", "m@there")
 
 
