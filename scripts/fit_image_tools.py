@@ -1,4 +1,4 @@
-"""Fits the mappings in pipeline/assess/images/tools.py and says how well they do. Needs the extra `images`.
+"""Fits the mappings in pipeline/assess/images.py and says how well they do. Needs the extra `images`.
 
 SSIM and PSNR are fitted to the level edges of published tables. The tools that have no reference are fitted to what
 SSIM says, on pictures that scikit-image carries, blurred, made noisy and compressed in steps; errors are of pictures
@@ -16,8 +16,8 @@ from scipy.ndimage import gaussian_filter
 from scipy.optimize import least_squares
 from scipy.stats import spearmanr
 
-from pipeline.assess.images.image import ImageLimits, read_image
-from pipeline.assess.images.tools import (
+from pipeline.assess.config import ImageLimits
+from pipeline.assess.images import (
     MAPPINGS,
     PSNR_EDGES,
     SSIM_EDGES,
@@ -27,6 +27,7 @@ from pipeline.assess.images.tools import (
     blur,
     decode,
     noise,
+    read_image,
     ssim,
 )
 from pipeline.judge.fusion import LogisticMapping

@@ -21,7 +21,7 @@ from inference.engine import Engine
 from inference.errors import InferenceError
 from inference.models.model import OpenBackend, open_session
 from pipeline.assess.assessor import Assessor
-from pipeline.assess.synthesis.synthesizer import Synthesizer
+from pipeline.assess.synthesizer import Synthesizer
 from pipeline.errors import needs_extra
 from pipeline.summarize.errors import StorageError
 from pipeline.summarize.jobs import JobRunner

@@ -16,9 +16,11 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
+from pipeline.assess.evidence import Evidence
 from pipeline.assess.execute import execute, gather
 from pipeline.assess.planner import choose_plan, first_plan, next_plan
-from pipeline.assess.request import AssessRequest, AssessStage, available_tools, check_assessment
+from pipeline.assess.request import AssessRequest, AssessStage, CheckedRequest, SynthesisRequest, check_assessment
+from pipeline.assess.result import Synthesis
 from pipeline.assess.run import (
     AssessEvent,
     Assessment,
@@ -28,11 +30,9 @@ from pipeline.assess.run import (
     EvidenceGathered,
     Synthesized,
     TextJudge,
+    available_tools,
 )
-from pipeline.assess.synthesis.evidence import Evidence
-from pipeline.assess.synthesis.request import CheckedRequest, SynthesisRequest
-from pipeline.assess.synthesis.result import Synthesis
-from pipeline.assess.synthesis.synthesizer import Synthesizer
+from pipeline.assess.synthesizer import Synthesizer
 from pipeline.llm.chat_model import ChatModel
 from pipeline.llm.metering import MeteredChatModel
 from pipeline.tracing import note, open_judge_span

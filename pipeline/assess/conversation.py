@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from string import Template
 
-from pipeline.assess.images.image import Image
+from pipeline.assess.images import Image
 from pipeline.llm.chat_model import ChatMessage, ImagePart
 from pipeline.llm.fence import DATA_RULE, Fence
 

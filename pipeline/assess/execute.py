@@ -8,11 +8,10 @@ from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from operator import itemgetter
 
-from pipeline.assess.images.tools import ImageMeasurement, ImageTool, MissingImageToolsError, crop, measure_image
+from pipeline.assess.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore, names_kind
+from pipeline.assess.images import ImageMeasurement, ImageTool, MissingImageToolsError, crop, measure_image
 from pipeline.assess.look import LOOK_TOKENS, look_messages, look_schema, read_look
-from pipeline.assess.request import AssessTool
-from pipeline.assess.run import AssessPlan, AssessRun, ToolRun
-from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore, names_kind
+from pipeline.assess.run import AssessPlan, AssessRun, AssessTool, ToolRun
 from pipeline.judge.evidence.table import Claim, EvidenceTable, KeyPoint, KeyPointCoverage
 from pipeline.judge.fusion import Level, level_of
 from pipeline.judge.request import JudgeRequest

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from pydantic import BaseModel, Field
 
 from pipeline.assess.conversation import conversation, paragraph
-from pipeline.assess.images.image import Image
-from pipeline.assess.images.tools import Box
-from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Finding
+from pipeline.assess.evidence import GLOBAL, DistortionSeverity, Finding
+from pipeline.assess.images import Box, Image
 from pipeline.llm.ask import WrongAnswerError, object_schema, read_json
 from pipeline.llm.chat_model import ChatMessage
 from pipeline.llm.fence import Fence

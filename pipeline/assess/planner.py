@@ -11,12 +11,11 @@ from functools import partial
 from pydantic import BaseModel, Field
 
 from pipeline.assess.conversation import conversation, paragraph
-from pipeline.assess.images.tools import ImageTool
-from pipeline.assess.request import OVERALL, AssessRequest, AssessTool
-from pipeline.assess.run import AssessPlan, AssessRun
-from pipeline.assess.synthesis.evidence import GLOBAL
-from pipeline.assess.synthesis.request import Mode
-from pipeline.assess.synthesis.result import DETERMINISTIC, ReplanNeed, ReplanReason
+from pipeline.assess.evidence import GLOBAL
+from pipeline.assess.images import ImageTool
+from pipeline.assess.request import AssessRequest, Mode
+from pipeline.assess.result import DETERMINISTIC, ReplanNeed, ReplanReason
+from pipeline.assess.run import OVERALL, AssessPlan, AssessRun, AssessTool
 from pipeline.judge.result import MetricName
 from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_json, object_schema, read_json
 from pipeline.llm.chat_model import ChatMessage, ChatRequest

@@ -19,7 +19,7 @@ from precis.v1.judge_pb2_grpc import JudgeServiceServicer
 from pipeline.assess.assessor import Assessor
 from pipeline.assess.request import AssessRequest, AssessStage
 from pipeline.assess.run import AssessModels, TextJudge
-from pipeline.assess.synthesis.synthesizer import Synthesizer
+from pipeline.assess.synthesizer import Synthesizer
 from pipeline.errors import InvalidInputError
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.evidence.table import EvidenceTable

@@ -8,17 +8,17 @@ from langgraph.runtime import Runtime
 
 from pipeline.assess import execute as execute_module
 from pipeline.assess.assessor import Assessor, decide_next_node
-from pipeline.assess.images.tools import MissingImageToolsError
+from pipeline.assess.evidence import GLOBAL, DistortionSeverity, ToolScore
+from pipeline.assess.images import MissingImageToolsError
 from pipeline.assess.request import AssessRequest, AssessStage
+from pipeline.assess.result import ReplanReason
 from pipeline.assess.run import AssessPlan
-from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, ToolScore
-from pipeline.assess.synthesis.result import ReplanReason
-from pipeline.assess.synthesis.synthesizer import Synthesizer
+from pipeline.assess.synthesizer import Synthesizer
 from pipeline.errors import InvalidInputError
 from pipeline.judge.result import Framework, MetricName
 from tests.unit.pipeline.assess.assessments import TEXT, ScriptedJudge, assess
-from tests.unit.pipeline.assess.images.pictures import encoded, scene
-from tests.unit.pipeline.assess.images.test_tools import noisy
+from tests.unit.pipeline.assess.pictures import encoded, scene
+from tests.unit.pipeline.assess.test_images import noisy
 
 HALLUCINATION = MetricName.HALLUCINATION
 ABOUT_FACTS = replace(TEXT, question="Is anything hallucinated?")

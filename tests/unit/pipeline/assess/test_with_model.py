@@ -8,17 +8,16 @@ from dataclasses import replace
 import pytest
 
 from pipeline.assess.assessor import Assessor
-from pipeline.assess.request import AssessRequest
+from pipeline.assess.evidence import GLOBAL, DistortionSeverity
+from pipeline.assess.request import AssessRequest, Mode
+from pipeline.assess.result import ReplanReason
 from pipeline.assess.run import Assessment, AssessModels
-from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity
-from pipeline.assess.synthesis.request import Mode
-from pipeline.assess.synthesis.result import ReplanReason
-from pipeline.assess.synthesis.synthesizer import Synthesizer
+from pipeline.assess.synthesizer import Synthesizer
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
 from tests.unit.pipeline.assess.assessments import TEXT, ScriptedJudge, assess
-from tests.unit.pipeline.assess.images.pictures import encoded, scene
-from tests.unit.pipeline.assess.synthesis.questions import ScriptedChat, reply
+from tests.unit.pipeline.assess.pictures import encoded, scene
+from tests.unit.pipeline.assess.questions import ScriptedChat, reply
 from tests.unit.pipeline.llm.models import bench
 
 PLANS, LOOKS, SCORES, EXPLAINS = "You plan how", "You look at an image", "You must select one", "Answer the question in"

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.assess.synthesis.config import SynthesisConfig
-from pipeline.assess.synthesis.synthesizer import Synthesizer
+from pipeline.assess.config import SynthesisConfig
+from pipeline.assess.synthesizer import Synthesizer
 from pipeline.judge.config import ProposalConfig
 from pipeline.judge.language_model.level_judge import LlmLevelJudge
 from pipeline.judge.language_model.proposals import LlmProposals
@@ -15,8 +15,8 @@ from pipeline.llm.config import LlmConfig
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.openai import OpenAiChatModel
 from tests.local_llm import MODEL, served_model
-from tests.unit.pipeline.assess.images.pictures import encoded, scene
-from tests.unit.pipeline.assess.synthesis.questions import SCORING
+from tests.unit.pipeline.assess.pictures import encoded, scene
+from tests.unit.pipeline.assess.questions import SCORING
 from tests.unit.pipeline.judge.language_model.test_llm_level_judge import TABLE
 from tests.unit.pipeline.judge.language_model.test_llm_proposals import TASK
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 from precis.v1 import common_pb2
 from precis.v1 import synthesis_pb2 as pb
 
+from pipeline.assess.evidence import DistortionSeverity, Evidence, Finding, ToolScore
+from pipeline.assess.request import Mode
+from pipeline.assess.result import ReplanNeed, ReplanReason, Synthesis
 from pipeline.assess.run import Assessment, AssessPlan, ToolRun
-from pipeline.assess.synthesis.evidence import DistortionSeverity, Evidence, Finding, ToolScore
-from pipeline.assess.synthesis.request import Mode
-from pipeline.assess.synthesis.result import ReplanNeed, ReplanReason, Synthesis
 from pipeline.judge.fusion import FusionForm, LevelSource, fuse
 from pipeline.llm.chat_model import LlmUsage
 from server.services.assess_messages import (

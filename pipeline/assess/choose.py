@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import TypeVar
 
-from pipeline.assess.synthesis.evidence import DistortionSeverity, Evidence, Finding, ToolScore, names_kind
+from pipeline.assess.evidence import DistortionSeverity, Evidence, Finding, ToolScore, names_kind
 from pipeline.errors import InvalidInputError
 from pipeline.judge.fusion import HIGHEST, Fusion, Level, parse_level
 from pipeline.reading.words import fold_case

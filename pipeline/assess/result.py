@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
 
-from pipeline.assess.synthesis.evidence import DistortionSeverity, Evidence, Finding, ToolScore, names_kind
-from pipeline.assess.synthesis.request import Mode
+from pipeline.assess.evidence import DistortionSeverity, Evidence, Finding, ToolScore, names_kind
+from pipeline.assess.request import Mode
 from pipeline.judge.fusion import Fusion, Level, LevelSource
 from pipeline.llm.chat_model import LlmUsage
 

@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore
-from pipeline.assess.synthesis.request import LevelAnswer
-from pipeline.assess.synthesis.result import ReplanReason
-from pipeline.assess.synthesis.synthesizer import GENERIC_ANSWER, Synthesizer
+from pipeline.assess.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore
+from pipeline.assess.request import LevelAnswer
+from pipeline.assess.result import ReplanReason
+from pipeline.assess.synthesizer import GENERIC_ANSWER, Synthesizer
 from pipeline.judge.fusion import LevelSource
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
-from tests.unit.pipeline.assess.images.pictures import encoded, scene
-from tests.unit.pipeline.assess.synthesis.questions import BLUR, CHOICE, EVIDENCE, OPEN, SCORING, ScriptedChat, reply
+from tests.unit.pipeline.assess.pictures import encoded, scene
+from tests.unit.pipeline.assess.questions import BLUR, CHOICE, EVIDENCE, OPEN, SCORING, ScriptedChat, reply
 from tests.unit.pipeline.llm.models import bench
 
 LEVELS = {"A": 0.075, "B": 0.075, "C": 0.7, "D": 0.075, "E": 0.075}

@@ -10,11 +10,11 @@ from functools import partial
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pipeline.assess.config import SynthesisConfig
 from pipeline.assess.conversation import conversation
-from pipeline.assess.images.image import Image
-from pipeline.assess.synthesis.config import SynthesisConfig
-from pipeline.assess.synthesis.evidence import evidence_json
-from pipeline.assess.synthesis.request import Levels, Mode, SynthesisRequest
+from pipeline.assess.evidence import evidence_json
+from pipeline.assess.images import Image
+from pipeline.assess.request import Levels, Mode, SynthesisRequest
 from pipeline.judge.fusion import LevelSource, from_classification, from_log_probabilities, parse_level
 from pipeline.llm.ask import (
     JsonAnswer,

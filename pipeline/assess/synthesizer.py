@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from dataclasses import replace
 
-from pipeline.assess.synthesis.ask import LETTERS, Asked, ModelAnswer, ask
-from pipeline.assess.synthesis.choose import answer_in_short, choose, describe
-from pipeline.assess.synthesis.config import SynthesisConfig
-from pipeline.assess.synthesis.request import CheckedRequest, Levels, Mode, SynthesisRequest, check_request
-from pipeline.assess.synthesis.result import (
+from pipeline.assess.ask import LETTERS, Asked, ModelAnswer, ask
+from pipeline.assess.choose import answer_in_short, choose, describe
+from pipeline.assess.config import SynthesisConfig
+from pipeline.assess.request import CheckedRequest, Levels, Mode, SynthesisRequest, check_request
+from pipeline.assess.result import (
     DETERMINISTIC,
     LEAST_AGREEMENT,
     ReplanNeed,
