@@ -3,21 +3,17 @@
 Needs are conservative: only clear gaps in the evidence count.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
 
-from pipeline.assess.evidence import DistortionSeverity, Evidence, Finding, ToolScore, names_kind
+from pipeline.assess.evidence import DistortionSeverity, Evidence, Finding, ToolScore, WorstDistortion, names_kind
 from pipeline.assess.request import Mode
-from pipeline.judge.fusion import Fusion, Level, LevelSource
+from pipeline.judge.fusion import Fusion, LevelSource
 from pipeline.llm.chat_model import LlmUsage
 
-LEAST_AGREEMENT = 0.2
-"""Less agreement of tools and level probabilities is as good as none: a certain model is three levels away."""
-
 _SEVERE_AT_MOST, _CLEAN_AT_LEAST = 4.0, 2.0  # scores that a severe finding, and one of severity none, go with
-_LEVELS_APART = 2.0  # at most, between an answer about images and the tools' mean
 _KEY = (DistortionSeverity.MODERATE, DistortionSeverity.SEVERE)
 
 
@@ -42,21 +38,13 @@ class ReplanNeed:
 
 
 def replan_needs(
-    scope: tuple[str, ...],
-    evidence: Evidence,
-    fusion: Fusion | None = None,
-    *,
-    seen_level: Level | None = None,
-    is_unsure: bool = False,
+    scope: tuple[str, ...], evidence: Evidence, doubts: Iterable[ReplanNeed] = ()
 ) -> tuple[ReplanNeed, ...]:
-    """Returns the gaps in the evidence for a scope, at most one of each kind; empty when it suffices.
+    """Returns the gaps in the evidence for a scope, and the doubts about its answer; empty when it suffices.
 
-    Args:
-        seen_level: named by a model that saw images.
-        is_unsure: whether such a model wants more evidence.
+    There is at most one of each kind.
     """
     kinds: dict[ReplanReason, list[ReplanNeed]] = {}
-    doubts = _doubts(scope, fusion, seen_level, is_unsure=is_unsure)
     for need in chain(_gaps(scope, evidence.within(scope)), doubts):
         kinds.setdefault(need.reason, []).append(need)
     return tuple(
@@ -67,20 +55,6 @@ def replan_needs(
         )
         for reason, needs in kinds.items()
     )
-
-
-def _doubts(
-    scope: tuple[str, ...], fusion: Fusion | None, seen_level: Level | None, *, is_unsure: bool
-) -> Iterator[ReplanNeed]:
-    mean, agreement = (fusion.tool_mean, fusion.agreement) if fusion else (None, None)
-    if mean is not None and seen_level is not None and abs(seen_level - mean) > _LEVELS_APART:
-        message = f"the answer {seen_level.letter} contradicts the tools' mean of {mean:.2f}"
-        yield ReplanNeed(ReplanReason.CONTRADICTION, message, scope)
-    if is_unsure:
-        yield ReplanNeed(ReplanReason.UNCERTAIN, "the answer is unsure", scope)
-    if agreement is not None and agreement < LEAST_AGREEMENT:
-        message = f"tools and level probabilities hardly agree ({agreement:.2f})"
-        yield ReplanNeed(ReplanReason.DISAGREEMENT, message, scope)
 
 
 def _gaps(scope: tuple[str, ...], evidence: Evidence) -> Iterator[ReplanNeed]:
@@ -139,6 +113,7 @@ class Synthesis:
         final_answer: letter of a choice, letter of the level, or an open answer; never empty.
         quality_reasoning: why, from the evidence; never empty.
         fusion: how the score came about; None when there was nothing to fuse.
+        worst_distortion: stands in place of the tools' mean; None where that is not too good, or taken as printed.
         level_source: where the level probabilities come from.
         replan_needs: the gaps in the evidence, also those of a degraded answer, which asks for nothing.
         author: "deterministic", or the identity of the chat model.
@@ -152,6 +127,7 @@ class Synthesis:
     quality_reasoning: str
     mode: Mode
     fusion: Fusion | None
+    worst_distortion: WorstDistortion | None
     level_source: LevelSource
     replan_needs: tuple[ReplanNeed, ...]
     used_evidence: Evidence

@@ -1,32 +1,41 @@
 """Writes the answer to a question about quality from evidence and tool scores (docs/concepts/assessments.md).
 
-In scoring mode the score is arithmetic: the tools' mean fused with level probabilities. A language model gives the
-probabilities and the words; without one the tools decide alone. Only findings and scores of the asked scope are read.
-Whether the evidence suffices is decided from the evidence; a model that saw images may say that it is unsure.
+In scoring mode the score is arithmetic: the tools' mean, or the worst distortion where it is lower, fused with level
+probabilities. A language model gives the probabilities and the words; without one the tools decide alone. Only findings
+and scores of the asked scope are read. Whether the evidence suffices is decided from the evidence; a model that saw
+images may say that it is unsure.
 """
 
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from dataclasses import replace
+from functools import partial
 
 from pipeline.assess.ask import LETTERS, Asked, ModelAnswer, ask
 from pipeline.assess.choose import answer_in_short, choose, describe
 from pipeline.assess.config import SynthesisConfig
+from pipeline.assess.evidence import WorstDistortion, mean_score
 from pipeline.assess.request import CheckedRequest, Levels, Mode, SynthesisRequest, check_request
 from pipeline.assess.result import (
     DETERMINISTIC,
-    LEAST_AGREEMENT,
     ReplanNeed,
+    ReplanReason,
     Synthesis,
     replan_needs,
 )
-from pipeline.judge.fusion import Fusion, LevelSource, NothingToFuseError, fuse, parse_level
+from pipeline.judge.fusion import Fusion, FusionForm, LevelSource, NothingToFuseError, fuse, parse_level
 from pipeline.llm.chat_model import ChatModel
 from pipeline.off_loop import OffLoop
 
 NOTHING_TO_FUSE = "nothing_to_fuse: neither tool scores nor level probabilities"
 NO_CHOICE = "no_supported_choice: the evidence names none of the choices, or several alike"
 NO_EVIDENCE = "no_evidence: there is nothing to answer from"
+LEAST_AGREEMENT = 0.2
+"""Less agreement of tools and level probabilities is as good as none: a certain model is three levels away."""
+
+LEVELS_APART = 2.0
+"""At most, between an answer about images and what the tools measured."""
+
 GENERIC_ANSWER = "The evidence does not allow an answer."
 """Stands where neither a model nor the evidence answers: an answer is never empty."""
 
@@ -68,22 +77,17 @@ class Synthesizer:
 def _synthesis(checked: CheckedRequest, asked: Asked, author: str) -> Synthesis:
     """Takes the model's words, or those of the evidence; in scoring mode the fused level."""
     request, levels, answer = checked.request, asked.levels, asked.answer
-    fusion = _fuse(request, levels)
-    seen = answer if checked.images else None
-    needs = replan_needs(
-        request.scope,
-        request.evidence,
-        fusion,
-        seen_level=parse_level(seen.final_answer) if seen and levels else None,
-        is_unsure=seen is not None and seen.need_replan,
-    )
+    worst = None if request.form is FusionForm.PAPER_RAW else request.evidence.worst_distortion()
+    fusion = _fuse(request, levels, worst)
+    needs = replan_needs(request.scope, request.evidence, _doubts(checked, asked, fusion, worst))
     final, error = _decide(request, fusion, answer)
     notes = (*checked.notes, *asked.notes, *_fusion_notes(fusion, levels))
     return Synthesis(
         final_answer=final,
-        quality_reasoning=answer.quality_reasoning if answer else describe(request.evidence, fusion),
+        quality_reasoning=answer.quality_reasoning if answer else describe(request.evidence, fusion, worst),
         mode=request.mode,
         fusion=fusion,
+        worst_distortion=worst,
         level_source=levels.source if levels else LevelSource.UNIFORM,
         replan_needs=needs,
         used_evidence=request.evidence.only(answer.used_evidence) if answer else request.evidence,
@@ -94,6 +98,24 @@ def _synthesis(checked: CheckedRequest, asked: Asked, author: str) -> Synthesis:
         error=asked.error or error,
         degraded=asked.error is not None,
     )
+
+
+def _doubts(
+    checked: CheckedRequest, asked: Asked, fusion: Fusion | None, worst: WorstDistortion | None
+) -> Iterator[ReplanNeed]:
+    """Yields what speaks against an answer. A model is believed to be unsure only of images that it saw."""
+    scope, seen = checked.request.scope, asked.answer if checked.images else None
+    if fusion is not None:
+        measured = worst.score if worst is not None else fusion.tool_mean
+        level = parse_level(seen.final_answer) if seen and asked.levels else None
+        if measured is not None and level is not None and abs(level - measured) > LEVELS_APART:
+            message = f"the answer {level.letter} contradicts what the tools measured, {measured:.2f}"
+            yield ReplanNeed(ReplanReason.CONTRADICTION, message, scope)
+    if seen is not None and seen.need_replan:
+        yield ReplanNeed(ReplanReason.UNCERTAIN, "the answer is unsure", scope)
+    if fusion is not None and fusion.agreement is not None and fusion.agreement < LEAST_AGREEMENT:
+        message = f"tools and level probabilities hardly agree ({fusion.agreement:.2f})"
+        yield ReplanNeed(ReplanReason.DISAGREEMENT, message, scope)
 
 
 def _answer_notes(answer: ModelAnswer, final: str, needs: tuple[ReplanNeed, ...]) -> Iterator[str]:
@@ -135,9 +157,13 @@ def _decide(request: SynthesisRequest, fusion: Fusion | None, answer: ModelAnswe
     return (found, None) if found else (GENERIC_ANSWER, NO_EVIDENCE)
 
 
-def _fuse(request: SynthesisRequest, levels: Levels | None) -> Fusion | None:
-    scores = [one.score for one in request.evidence.tool_scores]
+def _fuse(request: SynthesisRequest, levels: Levels | None, worst: WorstDistortion | None) -> Fusion | None:
+    """Fuses around the tools' mean, or around the worst distortion where that one decides."""
+    fused = partial(fuse, probabilities=levels.probabilities if levels else None, eta=request.eta, form=request.form)
+    scores = request.evidence.tool_scores
     try:
-        return fuse(scores, levels.probabilities if levels else None, eta=request.eta, form=request.form)
+        if worst is not None:
+            return replace(fused([worst.score]), tool_mean=mean_score(scores))
+        return fused([one.score for one in scores])
     except NothingToFuseError:
         return None

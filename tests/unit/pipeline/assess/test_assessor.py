@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from langgraph.runtime import Runtime
+from scipy.ndimage import gaussian_filter
 
 from pipeline.assess import execute as execute_module
 from pipeline.assess.assessor import Assessor, decide_next_node
@@ -125,6 +126,17 @@ async def test_an_image_is_measured() -> None:
     assert after.score < before.score - 1
     kinds = {one.kind: one.severity for one in noised.evidence.distortion_analysis[GLOBAL] or ()}
     assert kinds["noise"] is DistortionSeverity.SEVERE
+
+
+async def test_a_blurred_image_without_noise_is_not_good() -> None:
+    told = await assess(AssessRequest("Rate it.", images=(encoded(gaussian_filter(scene(), 4.0)),)))
+    fusion, worst = told.synthesis.fusion, told.synthesis.worst_distortion
+    assert fusion is not None
+    assert worst is not None
+    assert fusion.tool_mean is not None
+    assert fusion.tool_mean > 3.5  # which alone is Good
+    assert worst.kind == "blur"
+    assert told.synthesis.final_answer in "CDE"
 
 
 async def test_objects_in_an_image_cannot_be_found_without_a_model_and_the_answer_says_so() -> None:

@@ -1,14 +1,18 @@
 """The synthesizer without a model, and with one that keeps to the rules."""
 
+import asyncio
 from dataclasses import replace
+from statistics import fmean
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from pipeline.assess.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore
-from pipeline.assess.request import LevelAnswer
+from pipeline.assess.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore, WorstDistortion
+from pipeline.assess.request import LevelAnswer, SynthesisRequest
 from pipeline.assess.result import ReplanReason
 from pipeline.assess.synthesizer import GENERIC_ANSWER, Synthesizer
-from pipeline.judge.fusion import LevelSource
+from pipeline.judge.fusion import FusionForm, LevelSource, fuse
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
 from tests.unit.pipeline.assess.pictures import encoded, scene
@@ -75,6 +79,62 @@ async def test_only_scores_and_findings_of_the_asked_scope_are_fused() -> None:
     without = await synthesizer.synthesize(replace(request, evidence=replace(evidence, tool_scores=scores[1:2])))
     assert (without.fusion, without.need_replan) == (None, True)
     assert [need.reason for need in without.replan_needs] == [ReplanReason.NO_TOOL_SCORES]
+
+
+def of_distortions(**scores: float) -> SynthesisRequest:
+    """Asks how good an image is whose distortions have these scores; `whole` is a score of quality as a whole."""
+    tools = (ToolScore(kind, score, aspect="" if kind == "whole" else kind) for kind, score in scores.items())
+    return replace(SCORING, evidence=Evidence(EVIDENCE.distortion_analysis, tuple(tools)))
+
+
+async def test_an_image_is_no_better_for_the_distortions_that_it_does_not_have() -> None:
+    blurred = of_distortions(blur=3.14, noise=5.0)
+    synthesis = await synthesizer.synthesize(blurred)
+    assert synthesis.worst_distortion == WorstDistortion(GLOBAL, "blur", 3.14)
+    assert synthesis.fusion is not None
+    assert (synthesis.final_answer, synthesis.fusion.score) == ("C", 3.14)
+    assert synthesis.fusion.tool_mean == pytest.approx(4.07)
+    assert "blur in Global, stands in place of a mean of 4.07: 3.14" in synthesis.quality_reasoning
+    seen = await synthesizer.synthesize(
+        replace(blurred, images=(encoded(scene()),)), chat_model=ScriptedChat(reply("D"))
+    )
+    assert (seen.final_answer, seen.replan_needs) == ("D", ())  # and no other plan for a model that agrees
+
+
+@pytest.mark.parametrize(
+    ("request_", "worst"),
+    [
+        (of_distortions(blur=4.0, whole=2.0), WorstDistortion(GLOBAL, "", 2.0)),
+        (of_distortions(blur=4.0, coverage=5.0), WorstDistortion(GLOBAL, "blur", 4.0)),
+        (of_distortions(blur=4.0, coverage=1.0), None),
+        (of_distortions(coverage=2.0, alignment=5.0), None),  # metrics of texts
+        (of_distortions(blur=2.5), None),  # the mean says the same
+        (SCORING, None),
+    ],
+)
+async def test_a_distortion_decides_that_is_worse_than_the_mean(
+    request_: SynthesisRequest, worst: WorstDistortion | None
+) -> None:
+    synthesis = await synthesizer.synthesize(request_)
+    assert synthesis.worst_distortion == worst
+    assert synthesis.fusion is not None
+    assert synthesis.fusion.score == (worst.score if worst else synthesis.fusion.tool_mean)
+
+
+async def test_the_formula_as_printed_knows_the_mean_alone() -> None:
+    raw = replace(of_distortions(blur=3.0, noise=5.0), form=FusionForm.PAPER_RAW)
+    synthesis = await synthesizer.synthesize(raw)
+    assert synthesis.fusion == fuse([3.0, 5.0], form=FusionForm.PAPER_RAW)
+    assert synthesis.worst_distortion is None
+
+
+@given(st.lists(st.tuples(st.sampled_from(["blur", "noise", "blocking"]), st.floats(1, 5)), min_size=1, max_size=8))
+def test_another_good_score_never_raises_a_bad_image_over_its_worst_distortion(scores: list[tuple[str, float]]) -> None:
+    evidence = Evidence({}, tuple(ToolScore("IQA", score, aspect=kind) for kind, score in scores))
+    synthesis = asyncio.run(synthesizer.synthesize(replace(SCORING, evidence=evidence)))
+    assert synthesis.fusion is not None
+    for kind in {kind for kind, _ in scores}:
+        assert synthesis.fusion.score <= fmean(score for of, score in scores if of == kind) + 1e-9
 
 
 async def test_a_model_sees_the_evidence_of_the_asked_scope_alone() -> None:

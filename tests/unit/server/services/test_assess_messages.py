@@ -5,7 +5,7 @@ from dataclasses import replace
 from precis.v1 import common_pb2
 from precis.v1 import synthesis_pb2 as pb
 
-from pipeline.assess.evidence import DistortionSeverity, Evidence, Finding, ToolScore
+from pipeline.assess.evidence import DistortionSeverity, Evidence, Finding, ToolScore, WorstDistortion
 from pipeline.assess.request import Mode
 from pipeline.assess.result import ReplanNeed, ReplanReason, Synthesis
 from pipeline.assess.run import Assessment, AssessPlan, ToolRun
@@ -38,6 +38,7 @@ ANSWER = Synthesis(
     quality_reasoning="Soft.",
     mode=Mode.SCORING,
     fusion=fuse([2.6, 2.8], C_AT_70),
+    worst_distortion=WorstDistortion("car", "Noise", 2.75),
     level_source=LevelSource.CLASSIFICATION,
     replan_needs=(NEED,),
     used_evidence=EVIDENCE,
@@ -55,9 +56,12 @@ def test_what_was_not_there_is_not_set() -> None:
     assert not without_tools.HasField("tool_mean")
     assert not without_tools.HasField("agreement")
     assert not without_tools.alpha
-    nothing = replace(ANSWER, error="no_evidence: none", replan_needs=(), fusion=None, usage=LlmUsage())
+    nothing = replace(
+        ANSWER, error="no_evidence: none", replan_needs=(), fusion=None, worst_distortion=None, usage=LlmUsage()
+    )
     sent = to_synthesis(nothing, language_model="")
     assert not sent.HasField("fusion")
+    assert not sent.HasField("worst_distortion")
     assert not sent.HasField("language_model")
     assert (sent.level, sent.error, sent.replan_reason) == (0, "no_evidence: none", "")
 
@@ -93,6 +97,8 @@ def test_the_outcome_keeps_everything() -> None:
     )
     sent = to_assess_event(outcome, NAMES).assessment
     assert sent.synthesis == to_synthesis(ANSWER, language_model=MODEL)
+    worst = pb.WorstDistortion(scope="car", kind="Noise", score=2.75)
+    assert sent.synthesis.worst_distortion == worst
     assert (sent.iteration_count, list(sent.replan_history), list(sent.notes)) == (2, ["first", "second"], ["a note"])
     assert sent.evidence == to_quality_evidence(EVIDENCE)
     assert sent.plan.reason == outcome.plan.reason
