@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -167,14 +166,13 @@ def _entry(content: Finding | ToolScore, explanation_chars: int | None) -> dict[
     return {"type": content.kind, "severity": content.severity.value, **said}
 
 
-_WORD = re.compile(r"[^\W_]+")
 _SHORTEST_STEM = 4  # letters that two words must share at their beginning
 _STEM_SHARE = 0.75  # of the shorter one: "hallucinates" and "hallucination"
 
 
 def names_kind(text: str, kind: str) -> bool:
     """Tells whether a text has a word of a kind, or one that differs from it in its ending: "blurry", "blurs"."""
-    words, wanted = _words(text), _words(kind)
+    words, wanted = words_of(text), words_of(kind)
     telling = [word for word in wanted if len(word) >= _SHORTEST_STEM] or wanted  # not the "of" of "loss of detail"
     return any(word == other or _share_stem(word, other) for word in words for other in telling)
 
@@ -185,5 +183,7 @@ def _share_stem(word: str, other: str) -> bool:
     return shared >= max(_SHORTEST_STEM, _STEM_SHARE * min(len(word), len(other)))
 
 
-def _words(text: str) -> list[str]:
-    return [fold_case(word) for word in _WORD.findall(text)]
+def words_of(text: str) -> list[str]:
+    """Returns what stands between all that is neither letter nor digit, in any case alike."""
+    spaced = "".join(sign if sign.isalnum() else " " for sign in text)
+    return [fold_case(word) for word in spaced.split()]

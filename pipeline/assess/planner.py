@@ -3,7 +3,6 @@
 The first plan goes by the words of the question, a later one by what was missing.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,7 +10,7 @@ from functools import partial
 from pydantic import BaseModel, Field
 
 from pipeline.assess.conversation import conversation, paragraph
-from pipeline.assess.evidence import GLOBAL
+from pipeline.assess.evidence import GLOBAL, words_of
 from pipeline.assess.images import ImageTool
 from pipeline.assess.request import AssessRequest, Mode
 from pipeline.assess.result import DETERMINISTIC, ReplanNeed, ReplanReason
@@ -23,26 +22,32 @@ from pipeline.llm.fence import Fence
 from pipeline.reading.document import quotations
 from pipeline.reading.words import fold_case
 
-_SCORING = re.compile(r"\b(how good|how well|rate|rating|score|grade|level|quality of)\b", re.IGNORECASE)
-_WORDS = {
-    MetricName.COVERAGE: r"cover|complete|missing|leaves? out|omit|key point",
-    MetricName.ALIGNMENT: r"align|stance|tone|intent|meaning|distort|emphasis",
-    MetricName.HALLUCINATION: r"hallucinat|fabricat|invent|support|faithful|accura|factual|fact|true|wrong|correct",
-    MetricName.RELEVANCE: r"relevan|off.topic|on.topic|beside the point|focus",
-    MetricName.BIAS_TOXICITY: r"bias|toxic|offend|offensive|neutral|fair|hate|slur|insult|civil",
-    ImageTool.BLUR: r"blur|sharp|soft|focus",
-    ImageTool.NOISE: r"nois|grain",
-    ImageTool.BLOCKINESS: r"block|compress|jpeg|artifact",
+_SCORING = ("how good", "how well", "rate", "rating", "score", "grade", "level", "quality of")
+_BEGINNINGS: dict[str, tuple[str, ...]] = {
+    MetricName.COVERAGE: ("cover", "complete", "missing", "leave out", "leaves out", "omit", "key point"),
+    MetricName.ALIGNMENT: ("align", "stance", "tone", "intent", "meaning", "distort", "emphasis"),
+    MetricName.HALLUCINATION: (
+        *("hallucinat", "fabricat", "invent", "support", "faithful"),
+        *("accura", "fact", "true", "wrong", "correct"),
+    ),
+    MetricName.RELEVANCE: ("relevan", "off topic", "on topic", "beside the point", "focus"),
+    MetricName.BIAS_TOXICITY: (
+        *("bias", "toxic", "offend", "offensive", "neutral", "fair"),
+        *("hate", "slur", "insult", "civil"),
+    ),
+    ImageTool.BLUR: ("blur", "sharp", "soft", "focus"),
+    ImageTool.NOISE: ("nois", "grain"),
+    ImageTool.BLOCKINESS: ("block", "compress", "jpeg", "artifact"),
 }
-_PATTERNS = {name.value: re.compile(rf"\b({words})", re.IGNORECASE) for name, words in _WORDS.items()}
+"""How the words begin by which a question names a distortion."""
 
 
 def first_plan(request: AssessRequest, tools: Sequence[AssessTool]) -> AssessPlan:
     """Returns a plan that runs the first opinions on what the question names, or on everything."""
-    asked = " ".join((request.question, *request.choices))
+    asked = _spaced(" ".join((request.question, *request.choices)))
     first = [tool for tool in tools if not tool.is_second_opinion]
     distortions = tuple(dict.fromkeys(tool.distortion for tool in first if tool.distortion != OVERALL))
-    named = tuple(one for one in distortions if _PATTERNS[one].search(asked))
+    named = tuple(one for one in distortions if any(f" {start}" in asked for start in _BEGINNINGS[one]))
     chosen = named or distortions
     return AssessPlan(
         iteration=0,
@@ -86,7 +91,13 @@ _IN_DOUBT = {ReplanReason.CONTRADICTION, ReplanReason.UNCERTAIN, ReplanReason.DI
 
 def mode_of(request: AssessRequest) -> Mode:
     """Returns the kind of answer that a question asks for."""
-    return Mode.SCORING if not request.choices and _SCORING.search(request.question) else Mode.EXPLANATION
+    asked = _spaced(request.question)
+    is_rated = any(f" {phrase} " in asked for phrase in _SCORING)
+    return Mode.SCORING if is_rated and not request.choices else Mode.EXPLANATION
+
+
+def _spaced(text: str) -> str:
+    return f" {' '.join(words_of(text))} "
 
 
 def scope_of(request: AssessRequest) -> tuple[str, ...]:
