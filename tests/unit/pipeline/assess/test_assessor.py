@@ -1,6 +1,5 @@
 """Whole assessments without a language model."""
 
-from contextlib import aclosing
 from dataclasses import replace
 
 import pytest
@@ -8,14 +7,11 @@ from langgraph.runtime import Runtime
 from scipy.ndimage import gaussian_filter
 
 from pipeline.assess import execute as execute_module
-from pipeline.assess.assessor import Assessor, decide_next_node
+from pipeline.assess.assessor import decide_next_node
 from pipeline.assess.evidence import GLOBAL, DistortionSeverity, ToolScore
 from pipeline.assess.images import MissingImageToolsError
 from pipeline.assess.request import AssessRequest, AssessStage
 from pipeline.assess.result import ReplanReason
-from pipeline.assess.run import AssessPlan
-from pipeline.assess.synthesizer import Synthesizer
-from pipeline.errors import InvalidInputError
 from pipeline.judge.result import Framework, MetricName
 from tests.unit.pipeline.assess.assessments import TEXT, ScriptedJudge, assess
 from tests.unit.pipeline.assess.pictures import encoded, scene
@@ -157,12 +153,6 @@ async def test_without_the_extra_image_tools_fail_one_by_one(monkeypatch: pytest
     assert told.synthesis.error is not None
 
 
-async def test_scores_of_the_whole_say_nothing_of_a_part() -> None:
-    told = await assess(replace(TEXT, scope=("pumpkin",), tool_scores=(ToolScore("mine", 5.0),)))
-    assert told.synthesis.fusion is None
-    assert told.synthesis.need_replan
-
-
 async def test_the_planner_alone_runs_no_tool() -> None:
     judge = ScriptedJudge()
     told = await assess(replace(TEXT, stage=AssessStage.PLAN), judge=judge)
@@ -189,20 +179,6 @@ async def test_the_callers_scores_are_kept_through_every_iteration() -> None:
     assert all(mine[0] in gathered.evidence.tool_scores for gathered in told.gathered)
     kinds = {one.kind for one in told.evidence.distortion_analysis[GLOBAL] or ()}
     assert "style" in kinds
-
-
-async def test_bad_input_is_refused_before_the_first_event() -> None:
-    with pytest.raises(InvalidInputError):
-        await assess(replace(TEXT, summary=""))
-
-
-async def test_a_reader_who_leaves_stops_the_work() -> None:
-    judge = ScriptedJudge()
-    async with aclosing(Assessor(Synthesizer()).stream(TEXT, judge=judge)) as events:
-        async for event in events:
-            assert isinstance(event, AssessPlan)
-            break
-    assert len(judge.requests) <= 1
 
 
 async def test_equal_requests_tell_the_same() -> None:

@@ -91,12 +91,6 @@ def test_too_many_images_are_refused_together() -> None:
     assert caught.value.field == "images"
 
 
-def test_the_error_names_the_broken_one_of_several() -> None:
-    with pytest.raises(InvalidInputError) as caught:
-        read_images([PNG, b"GIF89a" + bytes(100)], ImageLimits())
-    assert caught.value.field == "images[1]"
-
-
 def noisy(pixels: Float64, sigma: float) -> Float64:
     return np.clip(pixels + np.random.default_rng(3).normal(0, sigma, pixels.shape), 0, 1)
 
@@ -112,11 +106,6 @@ def test_equal_images_have_the_best_scores() -> None:
 def test_tools_that_need_a_reference_are_left_out_without_one() -> None:
     tools = [one.tool for one in measure_image(image(scene()))]
     assert tools == [ImageTool.BLUR, ImageTool.NOISE, ImageTool.BLOCKINESS]
-
-
-def test_only_the_tools_asked_for_run() -> None:
-    (only,) = measure_image(image(scene()), tools=[ImageTool.NOISE])
-    assert only.tool is ImageTool.NOISE
 
 
 def test_psnr_is_the_formula() -> None:

@@ -64,12 +64,6 @@ def test_parts_of_the_other_mode_are_refused(request_: SynthesisRequest) -> None
         check_request(request_, SynthesisLimits())
 
 
-def test_an_image_over_the_limit_is_refused() -> None:
-    limits = SynthesisLimits.model_validate({"images": {"max_bytes": 100}})
-    with pytest.raises(InvalidInputError, match="at most 100 bytes"):
-        check_request(replace(OPEN, images=(encoded(scene()),)), limits)
-
-
 def test_a_score_that_is_no_number_is_left_out_with_a_note() -> None:
     checked = check_request(with_scores(2.0, math.nan, 3.0), SynthesisLimits())
     assert [one.score for one in checked.request.evidence.tool_scores] == [2.0, 3.0]

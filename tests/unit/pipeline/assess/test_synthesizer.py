@@ -58,13 +58,6 @@ async def test_nothing_to_fuse_is_an_error_that_asks_for_replanning() -> None:
     assert output.replan_reason == "no analysis of Global; no tool scores"
 
 
-async def test_gaps_in_the_evidence_ask_for_replanning() -> None:
-    synthesis = await synthesizer.synthesize(replace(SCORING, scope=("Global", "car")))
-    assert synthesis.need_replan
-    assert synthesis.final_answer == "C"
-    assert [need.reason for need in synthesis.replan_needs] == [ReplanReason.SCOPE_NOT_COVERED]
-
-
 async def test_only_scores_and_findings_of_the_asked_scope_are_fused() -> None:
     dog = (Finding("Blurs", DistortionSeverity.MODERATE),)
     cat = (Finding("Noise", DistortionSeverity.SEVERE),)
