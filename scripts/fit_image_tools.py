@@ -1,4 +1,4 @@
-"""Fits the mappings in pipeline/assess/images/tools.py and says how well they do. Needs the extra `images`.
+"""Fits the mappings in pipeline/assess/images.py and says how well they do. Needs the extra `images`.
 
 SSIM and PSNR are fitted to the level edges of published tables. The tools that have no reference are fitted to what
 SSIM says, on pictures that scikit-image carries, blurred, made noisy and compressed in steps; errors are of pictures
@@ -16,8 +16,8 @@ from scipy.ndimage import gaussian_filter
 from scipy.optimize import least_squares
 from scipy.stats import spearmanr
 
-from pipeline.assess.images.image import ImageLimits, read_image
-from pipeline.assess.images.tools import (
+from pipeline.assess.config import ImageLimits
+from pipeline.assess.images import (
     MAPPINGS,
     PSNR_EDGES,
     SSIM_EDGES,
@@ -27,9 +27,10 @@ from pipeline.assess.images.tools import (
     blur,
     decode,
     noise,
+    read_image,
     ssim,
 )
-from pipeline.judge.fusion import LogisticMapping
+from pipeline.judge.fusion import LogisticMapping, level_of
 
 PICTURES = (
     "astronaut.png",
@@ -40,11 +41,21 @@ PICTURES = (
     "rocket.jpg",
     "coins.png",
 )
+LEFT_OUT = (
+    *("brick.png", "grass.png", "gravel.png", "moon.png"),
+    *("retina.jpg", "ihc.png", "hubble_deep_field.jpg", "clock_motion.png"),
+)
 BLURS = (0.0, 0.4, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0, 4.0, 6.0)  # standard deviations in pixels
 NOISES = (0.0, 0.004, 0.008, 0.012, 0.02, 0.03, 0.05, 0.08, 0.12, 0.18, 0.25)  # of the luminance range
 QUALITIES = (100, 95, 90, 80, 70, 60, 50, 40, 30, 20, 15, 10, 5, 2)  # of JPEG
 ENDS = {ImageTool.SSIM: [(0.0, 1.0), (1.0, 5.0)], ImageTool.PSNR: [(12.0, 1.0), (45.0, 5.0)]}  # where the scale ends
 STEEPEST = 60.0  # of b2 times the range of the values: steeper is a step, which no measurement is
+
+ALONE: dict[ImageTool, Callable[[Float64], float]] = {
+    ImageTool.BLUR: blur,
+    ImageTool.NOISE: noise,
+    ImageTool.BLOCKINESS: blockiness,
+}  # without a reference
 
 Points = list[tuple[float, float]]  # measured value, score in [1, 5]
 
@@ -64,6 +75,24 @@ def main() -> None:
     for tool, degrade in series.items():
         by_picture = [list(degrade(picture)) for picture in pictures]
         _report(tool, by_picture)
+    _report_fusion("fitted to", pictures)
+    _report_fusion("left out", [_picture(name)[:512, :512] for name in LEFT_OUT])
+
+
+def _report_fusion(name: str, pictures: list[Float64]) -> None:
+    """Compares the mean and the worst of the three scores with that of SSIM, which has the original."""
+    means, worsts, right = [], [], []
+    for picture in pictures:
+        images = [_blurred(picture, s) for s in BLURS] + [_noisy(picture, s) for s in NOISES]
+        for image in [*images, *(_jpeg(picture, q) for q in QUALITIES)]:
+            scores = [MAPPINGS[tool](measure(image)) for tool, measure in ALONE.items()]
+            means.append(float(np.mean(scores)))
+            worsts.append(min(scores))
+            right.append(MAPPINGS[ImageTool.SSIM](ssim(image, picture)))
+    for fused, values in (("mean", means), ("worst", worsts)):
+        rmse = float(np.sqrt(np.mean(np.square(np.subtract(values, right)))))
+        same = np.mean([level_of(one) is level_of(other) for one, other in zip(values, right, strict=True)])
+        print(f"{name}, {fused} of the tools: RMSE {rmse:.2f}, right level {same:.2f} of {len(values)} images")
 
 
 def fit(points: Sequence[tuple[float, float]], *, start: ImageTool) -> LogisticMapping:

@@ -16,7 +16,7 @@ from pydantic_settings import (
 )
 
 from inference.config import InferenceConfig
-from pipeline.assess.synthesis.config import SynthesisConfig
+from pipeline.assess.config import SynthesisConfig
 from pipeline.evaluate.config import EvaluateLimits
 from pipeline.judge.config import JudgeConfig
 from pipeline.llm.config import LlmConfig

@@ -16,9 +16,11 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
+from pipeline.assess.evidence import Evidence
 from pipeline.assess.execute import execute, gather
 from pipeline.assess.planner import choose_plan, first_plan, next_plan
-from pipeline.assess.request import AssessRequest, AssessStage, available_tools, check_assessment
+from pipeline.assess.request import AssessRequest, AssessStage, CheckedRequest, SynthesisRequest, check_assessment
+from pipeline.assess.result import Synthesis
 from pipeline.assess.run import (
     AssessEvent,
     Assessment,
@@ -28,11 +30,9 @@ from pipeline.assess.run import (
     EvidenceGathered,
     Synthesized,
     TextJudge,
+    available_tools,
 )
-from pipeline.assess.synthesis.evidence import Evidence
-from pipeline.assess.synthesis.request import CheckedRequest, SynthesisRequest
-from pipeline.assess.synthesis.result import Synthesis
-from pipeline.assess.synthesis.synthesizer import Synthesizer
+from pipeline.assess.synthesizer import Synthesizer
 from pipeline.llm.chat_model import ChatModel
 from pipeline.llm.metering import MeteredChatModel
 from pipeline.tracing import note, open_judge_span
@@ -77,7 +77,7 @@ async def planner(state: AssessState, runtime: Runtime[AssessRun]) -> Command[st
         note(span, author=plan.author, mode=plan.mode.value, tool_count=len(plan.tools))
     runtime.stream_writer(plan)
     if last is not None:
-        run.replan_history.append(last.output.replan_reason or plan.reason)
+        run.replan_history.append(last.replan_reason or plan.reason)
     is_last = run.checked.request.stage is AssessStage.PLAN
     return Command(update={"plan": plan}, goto=END if is_last else "executor")
 
@@ -111,8 +111,7 @@ async def summarizer(state: AssessState, runtime: Runtime[AssessRun]) -> AssessS
         )
         checked = CheckedRequest(question, run.checked.images, levels=None, notes=())
         synthesis = await run.synthesizer.answer(checked, run.models.synthesizer if run.models else None)
-        output = synthesis.output
-        note(span, author=synthesis.author, degraded=output.degraded, need_replan=output.need_replan)
+        note(span, author=synthesis.author, degraded=synthesis.degraded, need_replan=synthesis.need_replan)
     begins_again = decide_next_node({**state, "synthesis": synthesis}, runtime) == "planner"
     runtime.stream_writer(Synthesized(plan.iteration, synthesis, begins_again))
     return {"synthesis": synthesis}
@@ -121,7 +120,7 @@ async def summarizer(state: AssessState, runtime: Runtime[AssessRun]) -> AssessS
 def decide_next_node(state: AssessState, runtime: Runtime[AssessRun]) -> Literal["planner", "__end__"]:
     """Tells what follows an answer: another plan while it asks for one and the limit is not reached."""
     synthesis = state.get("synthesis")
-    if synthesis is None or not synthesis.output.need_replan:
+    if synthesis is None or not synthesis.need_replan:
         return "__end__"
     is_left = state["plan"].iteration < runtime.context.checked.request.max_replan_iterations
     return "planner" if is_left else "__end__"

@@ -8,11 +8,10 @@ from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from operator import itemgetter
 
-from pipeline.assess.images.tools import ImageMeasurement, ImageTool, MissingImageToolsError, crop, measure_image
+from pipeline.assess.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore, mean_score, names_kind
+from pipeline.assess.images import ImageMeasurement, ImageTool, MissingImageToolsError, crop, measure_image
 from pipeline.assess.look import LOOK_TOKENS, look_messages, look_schema, read_look
-from pipeline.assess.request import AssessTool
-from pipeline.assess.run import AssessPlan, AssessRun, ToolRun
-from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore, names_kind
+from pipeline.assess.run import AssessPlan, AssessRun, AssessTool, ToolRun
 from pipeline.judge.evidence.table import Claim, EvidenceTable, KeyPoint, KeyPointCoverage
 from pipeline.judge.fusion import Level, level_of
 from pipeline.judge.request import JudgeRequest
@@ -229,17 +228,14 @@ def part_findings(
 
 
 def score_findings(scores: Sequence[ToolScore]) -> dict[tuple[str, str], Finding]:
-    """Returns for each scope and aspect what the scores of tools say about it, worst score first."""
-    by_subject: dict[tuple[str, str], list[ToolScore]] = {}
-    for score in scores:
-        by_subject.setdefault((score.scope or GLOBAL, score.aspect), []).append(score)
+    """Returns for each part and kind of distortion what the scores of tools say about it."""
     return {
-        (part, aspect): Finding(
-            aspect or "quality",
-            severity_of(math.fsum(one.score for one in these) / len(these)),
+        (part, kind): Finding(
+            kind or "quality",
+            severity_of(mean_score(these)),
             "; ".join(f"{one.tool} scores it {one.score:.2f} of 5" for one in these)[:_MAX_CHARS],
         )
-        for (part, aspect), these in by_subject.items()
+        for (part, kind), these in Evidence({}, tuple(scores)).scores_by_kind().items()
     }
 
 

@@ -1,16 +1,211 @@
-"""What is to be assessed, checked; and the tools that may be run on it."""
+"""A question with its evidence, and a question about a text or images; what is refused before any work is done."""
 
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from pipeline.assess.images.image import Image, read_image
-from pipeline.assess.images.tools import COMPARING, ImageTool
-from pipeline.assess.synthesis.config import SynthesisLimits
-from pipeline.assess.synthesis.evidence import GLOBAL, Evidence, ToolScore
-from pipeline.assess.synthesis.request import Mode, SynthesisRequest, check_request
+from pipeline.assess.config import SynthesisLimits
+from pipeline.assess.evidence import GLOBAL, Evidence, ToolScore
+from pipeline.assess.images import Image, read_image, read_images
 from pipeline.errors import InvalidInputError
-from pipeline.judge.fusion import FusionForm
-from pipeline.judge.result import Framework, MetricName
+from pipeline.judge.fusion import (
+    HIGHEST,
+    LOWEST,
+    Distribution,
+    FusionForm,
+    Level,
+    LevelSource,
+    from_classification,
+    from_log_probabilities,
+    parse_level,
+)
+from pipeline.reading.characters import check_text
+
+
+class Mode(StrEnum):
+    """Kinds of answers."""
+
+    EXPLANATION = "explanation"  # a choice, or an open answer
+    SCORING = "scoring"  # a level from A, excellent, to E, bad
+
+
+@dataclass(frozen=True, slots=True)
+class LevelAnswer:
+    """What a model of the caller's says about the level, by letter or name; exactly one of the two."""
+
+    log_probabilities: Mapping[str, float] | None = None
+    level: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SynthesisRequest:
+    """One question.
+
+    Attributes:
+        scope: what the question is about: "Global" alone, or names of objects.
+        choices: answers to choose from, in explanation mode; empty for an open answer.
+        level_answer: takes the place of the language model's opinion of the level, in scoring mode.
+        images: files for the language model to look at.
+        context: text for the language model besides the evidence.
+        eta: how fast level weights fall around the tools' mean.
+        form: how tools and level probabilities are fused.
+    """
+
+    question: str
+    mode: Mode
+    evidence: Evidence = field(default_factory=Evidence)
+    scope: tuple[str, ...] = (GLOBAL,)
+    choices: tuple[str, ...] = ()
+    level_answer: LevelAnswer | None = None
+    images: tuple[bytes, ...] = ()
+    context: str = ""
+    eta: float = 1.0
+    form: FusionForm = FusionForm.NORMALIZED
+
+
+def parse_scope(scope: str | Sequence[str]) -> tuple[str, ...]:
+    """Reads a scope: the word "Global", or a list of names. Raises InvalidInputError."""
+    if scope == GLOBAL:
+        return (GLOBAL,)
+    if isinstance(scope, str) or not scope:
+        raise InvalidInputError("scope", f'"{GLOBAL}" or a list of names', "another word" if scope else "nothing")
+    for index, name in enumerate(scope):
+        if not name.strip():
+            raise InvalidInputError(f"scope[{index}]", "a name", "something else")
+        if name in scope[:index]:
+            raise InvalidInputError(f"scope[{index}]", "no repeats", "a name that is there already")
+    return tuple(scope)
+
+
+_FEWEST_CHOICES, _MOST_CHOICES = 2, 26  # a letter each
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """Level probabilities, worst first, and what they were made from."""
+
+    probabilities: Distribution
+    source: LevelSource
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRequest:
+    """A request whose every part can be worked with.
+
+    Attributes:
+        request: with scores mapped to [1, 5], and without those that are NaN.
+        levels: what the caller's own model said; None when it said nothing.
+        notes: what was left out.
+    """
+
+    request: SynthesisRequest
+    images: tuple[Image, ...]
+    levels: Levels | None
+    notes: tuple[str, ...]
+
+
+def check_request(request: SynthesisRequest, limits: SynthesisLimits) -> CheckedRequest:
+    """Checks all parts in the order of the fields. Raises InvalidInputError for the first that breaks a rule."""
+    check_text("question", request.question, limits.max_question_chars)
+    _check_choices(request, limits)
+    _check_scope(request.scope, limits)
+    _check_findings(request.evidence, limits)
+    scores, notes = _checked_scores(request.evidence.tool_scores, limits)
+    if not (request.eta > 0 and math.isfinite(request.eta)):
+        raise InvalidInputError("options.eta", "a finite number above 0", f"{request.eta:g}")
+    check_text("context", request.context, limits.max_context_chars, may_be_blank=True)
+    levels = None if request.level_answer is None else _levels(request.level_answer, request.mode)
+    images = read_images(request.images, limits.images)
+    evidence = replace(request.evidence, tool_scores=scores)
+    return CheckedRequest(replace(request, evidence=evidence), images, levels, notes)
+
+
+def _check_findings(evidence: Evidence, limits: SynthesisLimits) -> None:
+    """Checks count and texts of findings. Raises InvalidInputError for the first that breaks a rule."""
+    count = sum(len(found or ()) for found in evidence.distortion_analysis.values())
+    if count > limits.max_findings:
+        raise InvalidInputError("evidence.distortion_analysis", f"at most {limits.max_findings} findings", f"{count}")
+    for part, findings in evidence.distortion_analysis.items():
+        check_text("evidence.distortion_analysis", part, limits.max_name_chars)
+        for index, finding in enumerate(findings or ()):
+            path = f"evidence.distortion_analysis.findings[{index}]"
+            check_text(f"{path}.kind", finding.kind, limits.max_name_chars)
+            check_text(f"{path}.explanation", finding.explanation, limits.max_explanation_chars, may_be_blank=True)
+
+
+def _checked_scores(
+    scores: tuple[ToolScore, ...], limits: SynthesisLimits
+) -> tuple[tuple[ToolScore, ...], tuple[str, ...]]:
+    """Brings scores to [1, 5] by their mappings, and leaves out those that are NaN, with a note.
+
+    Raises:
+        InvalidInputError: too many, a text breaks a rule, or a score is infinite, or outside [1, 5] without a mapping.
+    """
+    if len(scores) > limits.max_findings:
+        raise InvalidInputError("evidence.tool_scores", f"at most {limits.max_findings} scores", f"{len(scores)}")
+    kept, notes = [], []
+    for index, one in enumerate(scores):
+        field = f"evidence.tool_scores[{index}]"
+        check_text(f"{field}.tool", one.tool, limits.max_name_chars)
+        check_text(f"{field}.scope", one.scope, limits.max_name_chars)
+        check_text(f"{field}.aspect", one.aspect, limits.max_name_chars, may_be_blank=True)
+        if math.isnan(one.score):
+            notes.append(f"{field} is NaN and was left out")
+            continue
+        if math.isinf(one.score):
+            raise InvalidInputError(f"{field}.score", "a finite score", f"{one.score:g}")
+        score = one.score if one.mapping is None else one.mapping(one.score)
+        if math.isnan(score):
+            raise InvalidInputError(f"{field}.mapping", "finite parameters", "some that are not")
+        if not LOWEST <= score <= HIGHEST:
+            raise InvalidInputError(f"{field}.score", "a score in [1, 5], or a mapping to it", f"{score:g}")
+        kept.append(replace(one, score=score, mapping=None))
+    return tuple(kept), tuple(notes)
+
+
+def _check_choices(request: SynthesisRequest, limits: SynthesisLimits) -> None:
+    choices = request.choices
+    if choices and request.mode is Mode.SCORING:
+        raise InvalidInputError("choices", "none in scoring mode, whose answers are the levels", f"{len(choices)}")
+    if choices and not _FEWEST_CHOICES <= len(choices) <= _MOST_CHOICES:
+        raise InvalidInputError("choices", f"{_FEWEST_CHOICES} to {_MOST_CHOICES} choices, or none", f"{len(choices)}")
+    for index, choice in enumerate(choices):
+        check_text(f"choices[{index}]", choice, limits.max_choice_chars)
+        if choice in choices[:index]:
+            raise InvalidInputError(f"choices[{index}]", "no repeats", "a choice that is there already")
+
+
+def _check_scope(scope: tuple[str, ...], limits: SynthesisLimits) -> None:
+    parts = parse_scope(scope)
+    if len(parts) > limits.max_scope:
+        raise InvalidInputError("scope", f"at most {limits.max_scope} names", f"{len(parts)}")
+    for index, part in enumerate(parts):
+        check_text(f"scope[{index}]", part, limits.max_name_chars)
+
+
+def _levels(answer: LevelAnswer, mode: Mode) -> Levels:
+    if mode is not Mode.SCORING:
+        raise InvalidInputError("level_answer", "none in explanation mode", "one")
+    if answer.level is not None and answer.log_probabilities is None:
+        level = _level("level_answer.level", answer.level)
+        return Levels(from_classification(level), LevelSource.CLASSIFICATION)
+    if answer.log_probabilities is None or answer.level is not None:
+        raise InvalidInputError("level_answer", "either log-probabilities or a level", "both or neither")
+    logits = {_level("level_answer.logits", name): value for name, value in answer.log_probabilities.items()}
+    try:
+        probabilities = from_log_probabilities(logits)
+    except InvalidInputError as error:
+        raise error.at("level_answer.logits") from None
+    return Levels(probabilities, LevelSource.LOGITS)
+
+
+def _level(field: str, text: str) -> Level:
+    try:
+        return parse_level(text)
+    except InvalidInputError as error:
+        raise error.at(field) from None
+
 
 MOST_REPLANS = 5
 
@@ -115,46 +310,3 @@ def _reference(request: AssessRequest, images: tuple[Image, ...], limits: Synthe
     reference = read_image(request.reference, limits.images, path="reference")
     images[0].check_reference(reference)
     return reference
-
-
-OVERALL = ""
-"""The distortion of a tool that measures quality as a whole."""
-
-FIRST_OPINION = Framework.ULTRA
-
-
-@dataclass(frozen=True, slots=True)
-class AssessTool:
-    """One tool: a metric of a framework, or a measure of images; exactly one of `metric` and `image_tool` is there.
-
-    Attributes:
-        name: for plans and events, for example "ultra.hallucination" or "blur".
-        distortion: what it measures; `OVERALL` for quality as a whole.
-    """
-
-    name: str
-    distortion: str
-    framework: Framework | None = None
-    metric: MetricName | None = None
-    image_tool: ImageTool | None = None
-
-    @property
-    def is_second_opinion(self) -> bool:
-        """Whether it measures what another tool measures, and is run only when that one is in doubt."""
-        return self.framework is not None and self.framework is not FIRST_OPINION
-
-
-def available_tools(checked: CheckedAssessment) -> tuple[AssessTool, ...]:
-    """Returns the tools for what there is to assess: first opinions first."""
-    frameworks = sorted(Framework, key=lambda framework: framework is not FIRST_OPINION) if checked.has_text else []
-    texts = [
-        AssessTool(f"{framework.value}.{metric.value}", metric.value, framework, metric)
-        for framework in frameworks
-        for metric in MetricName
-    ]
-    measures = [tool for tool in ImageTool if checked.reference is not None or tool not in COMPARING]
-    images = [
-        AssessTool(tool.value, OVERALL if tool in COMPARING else tool.value, image_tool=tool)
-        for tool in (measures if checked.images else ())
-    ]
-    return (*texts, *images)

@@ -4,18 +4,59 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
-from pipeline.assess.images.tools import Box
-from pipeline.assess.request import AssessTool, CheckedAssessment
-from pipeline.assess.synthesis.evidence import Evidence, Finding, ToolScore
-from pipeline.assess.synthesis.request import Mode
-from pipeline.assess.synthesis.result import ReplanNeed, Synthesis
-from pipeline.assess.synthesis.synthesizer import Synthesizer
+from pipeline.assess.evidence import Evidence, Finding, ToolScore
+from pipeline.assess.images import COMPARING, Box, ImageTool
+from pipeline.assess.request import CheckedAssessment, Mode
+from pipeline.assess.result import ReplanNeed, Synthesis
+from pipeline.assess.synthesizer import Synthesizer
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest
-from pipeline.judge.result import MetricResult
+from pipeline.judge.result import Framework, MetricName, MetricResult
 from pipeline.llm.chat_model import ChatModel, LlmUsage
 from pipeline.llm.metering import MeteredChatModel
+
+OVERALL = ""
+"""The distortion of a tool that measures quality as a whole."""
+
+FIRST_OPINION = Framework.ULTRA
+
+
+@dataclass(frozen=True, slots=True)
+class AssessTool:
+    """One tool: a metric of a framework, or a measure of images; exactly one of `metric` and `image_tool` is there.
+
+    Attributes:
+        name: for plans and events, for example "ultra.hallucination" or "blur".
+        distortion: what it measures; `OVERALL` for quality as a whole.
+    """
+
+    name: str
+    distortion: str
+    framework: Framework | None = None
+    metric: MetricName | None = None
+    image_tool: ImageTool | None = None
+
+    @property
+    def is_second_opinion(self) -> bool:
+        """Whether it measures what another tool measures, and is run only when that one is in doubt."""
+        return self.framework is not None and self.framework is not FIRST_OPINION
+
+
+def available_tools(checked: CheckedAssessment) -> tuple[AssessTool, ...]:
+    """Returns the tools for what there is to assess: first opinions first."""
+    frameworks = sorted(Framework, key=lambda framework: framework is not FIRST_OPINION) if checked.has_text else []
+    texts = [
+        AssessTool(f"{framework.value}.{metric.value}", metric.value, framework, metric)
+        for framework in frameworks
+        for metric in MetricName
+    ]
+    measures = [tool for tool in ImageTool if checked.reference is not None or tool not in COMPARING]
+    images = [
+        AssessTool(tool.value, OVERALL if tool in COMPARING else tool.value, image_tool=tool)
+        for tool in (measures if checked.images else ())
+    ]
+    return (*texts, *images)
 
 
 @dataclass(frozen=True, slots=True)

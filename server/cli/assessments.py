@@ -162,6 +162,10 @@ def print_synthesis(console: Console, synthesis: pb.Synthesis) -> None:
     console.print(shown(synthesis.quality_reasoning, limit=TEXT_LIMIT))
     if synthesis.HasField("fusion"):
         console.print(fusion_line(synthesis.fusion))
+    if synthesis.HasField("worst_distortion"):
+        worst = synthesis.worst_distortion
+        told = f"in place of the mean: {worst.kind or 'quality'} in {worst.scope}, {worst.score:.2f}"
+        console.print(shown(told, limit=TEXT_LIMIT))
     console.print(evidence_grid(synthesis.used_evidence).to_table())
     for need in synthesis.replan_needs:
         reason = word_of(pb.ReplanReason, need.reason)

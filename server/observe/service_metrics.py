@@ -11,9 +11,9 @@ from itertools import product
 from precis.v1 import summarize_pb2 as pb
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from pipeline.assess.request import Mode
+from pipeline.assess.result import DETERMINISTIC, ReplanReason, Synthesis
 from pipeline.assess.run import AssessEvent, Assessment, AssessPlan, Synthesized
-from pipeline.assess.synthesis.request import Mode
-from pipeline.assess.synthesis.result import DETERMINISTIC, ReplanReason, Synthesis
 from pipeline.evaluate.result import Evaluation
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.result import MetricStatus
@@ -103,7 +103,7 @@ class AnswerMetrics:
 
     def synthesized(self, synthesis: Synthesis, rpc: str = "synthesize") -> None:
         """Counts one answer."""
-        author = "degraded" if synthesis.output.degraded else _kind_of(synthesis.author)
+        author = "degraded" if synthesis.degraded else _kind_of(synthesis.author)
         self._answers.labels(rpc, synthesis.mode, author).inc()
         self._attempts.labels(rpc).inc(synthesis.attempt_count)
         for need in synthesis.replan_needs:

@@ -9,7 +9,9 @@ from typing import assert_never
 from precis.v1 import fusion_pb2
 from precis.v1 import synthesis_pb2 as pb
 
-from pipeline.assess.request import AssessRequest, AssessStage
+from pipeline.assess.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore
+from pipeline.assess.request import AssessRequest, AssessStage, LevelAnswer, Mode, SynthesisRequest, parse_scope
+from pipeline.assess.result import Synthesis
 from pipeline.assess.run import (
     AssessEvent,
     Assessment,
@@ -18,9 +20,6 @@ from pipeline.assess.run import (
     Synthesized,
     ToolRun,
 )
-from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore
-from pipeline.assess.synthesis.request import LevelAnswer, Mode, SynthesisRequest, parse_scope
-from pipeline.assess.synthesis.result import Synthesis
 from pipeline.errors import InvalidInputError
 from pipeline.judge.fusion import Fusion, Level, LevelSource
 from server.rpc.fields import EnumCodec, parse_fusion, set_fields, to_usage, with_mappings
@@ -147,10 +146,6 @@ def quality_scope(plan: AssessPlan) -> pb.QualityScope:
 
 
 _EXCEPTIONS: Exceptions = {
-    **{
-        f"Synthesis.{name}": f"output.{name}"
-        for name in ("final_answer", "quality_reasoning", "need_replan", "replan_reason", "error", "degraded")
-    },
     "Synthesis.level": level,
     "Synthesis.fusion": fusion,
     "Synthesis.language_model": None,  # whose usage it is, the servicer knows

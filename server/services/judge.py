@@ -22,7 +22,7 @@ from prometheus_client import CollectorRegistry
 from pipeline.assess.assessor import Assessor
 from pipeline.assess.request import AssessRequest, AssessStage
 from pipeline.assess.run import AssessModels, TextJudge
-from pipeline.assess.synthesis.synthesizer import Synthesizer
+from pipeline.assess.synthesizer import Synthesizer
 from pipeline.errors import InvalidInputError
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.evidence.table import EvidenceTable

@@ -534,7 +534,9 @@ class QualityToolScore(_message.Message):
     scope: _builtins.str
     """What was measured: "Global" (default), or an object."""
     aspect: _builtins.str
-    """Kind of distortion that the tool measures, for example "Blurs". Empty: quality as a whole."""
+    """Kind of distortion that the tool measures, for example "Blurs"; the worst one can decide the level (see
+    WorstDistortion). Empty: quality as a whole.
+    """
     tool: _builtins.str
     """Name of the tool; 1 to 200 characters."""
     score: _builtins.float
@@ -715,6 +717,7 @@ class Synthesis(_message.Message):
     MODE_FIELD_NUMBER: _builtins.int
     REPLAN_NEEDS_FIELD_NUMBER: _builtins.int
     ATTEMPT_COUNT_FIELD_NUMBER: _builtins.int
+    WORST_DISTORTION_FIELD_NUMBER: _builtins.int
     final_answer: _builtins.str
     """Scoring mode: the letter of the level, "A" to "E". Explanation mode: the letter of a choice, or the open answer. Never
     empty: where nobody can answer it says so in a sentence, and `error` says why.
@@ -745,7 +748,9 @@ class Synthesis(_message.Message):
 
     @_builtins.property
     def fusion(self) -> _fusion_pb2.ScoreFusion:
-        """Scoring mode: how the score came about. Not set when there was nothing to fuse."""
+        """Scoring mode: how the score came about. Not set when there was nothing to fuse. The score of
+        `worst_distortion`, if there is one, stands in place of `tool_mean` in the formula.
+        """
 
     @_builtins.property
     def notes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -758,6 +763,10 @@ class Synthesis(_message.Message):
     @_builtins.property
     def replan_needs(self) -> _containers.RepeatedCompositeFieldContainer[Global___ReplanNeed]:
         """The gaps in the evidence, at most one of each kind. A degraded answer has them and does not ask for replanning."""
+
+    @_builtins.property
+    def worst_distortion(self) -> Global___WorstDistortion:
+        """The distortion that decides. Not set where it is not below the mean of the tools, and with PAPER_RAW."""
 
     def __init__(
         self,
@@ -777,16 +786,54 @@ class Synthesis(_message.Message):
         mode: Global___SynthesisMode.ValueType = ...,
         replan_needs: _abc.Iterable[Global___ReplanNeed] | None = ...,
         attempt_count: _builtins.int = ...,
+        worst_distortion: Global___WorstDistortion | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_fusion", b"_fusion", "fusion", b"fusion", "language_model", b"language_model", "used_evidence", b"used_evidence"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_fusion", b"_fusion", "_worst_distortion", b"_worst_distortion", "fusion", b"fusion", "language_model", b"language_model", "used_evidence", b"used_evidence", "worst_distortion", b"worst_distortion"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_fusion", b"_fusion", "attempt_count", b"attempt_count", "author", b"author", "degraded", b"degraded", "error", b"error", "final_answer", b"final_answer", "fusion", b"fusion", "language_model", b"language_model", "level", b"level", "mode", b"mode", "need_replan", b"need_replan", "notes", b"notes", "quality_reasoning", b"quality_reasoning", "replan_needs", b"replan_needs", "replan_reason", b"replan_reason", "used_evidence", b"used_evidence"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_fusion", b"_fusion", "_worst_distortion", b"_worst_distortion", "attempt_count", b"attempt_count", "author", b"author", "degraded", b"degraded", "error", b"error", "final_answer", b"final_answer", "fusion", b"fusion", "language_model", b"language_model", "level", b"level", "mode", b"mode", "need_replan", b"need_replan", "notes", b"notes", "quality_reasoning", b"quality_reasoning", "replan_needs", b"replan_needs", "replan_reason", b"replan_reason", "used_evidence", b"used_evidence", "worst_distortion", b"worst_distortion"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__fusion: _TypeAlias = _typing.Literal["fusion"]  # noqa: Y015
     _WhichOneofArgType__fusion: _TypeAlias = _typing.Literal["_fusion", b"_fusion"]  # noqa: Y015
+    _WhichOneofReturnType__worst_distortion: _TypeAlias = _typing.Literal["worst_distortion"]  # noqa: Y015
+    _WhichOneofArgType__worst_distortion: _TypeAlias = _typing.Literal["_worst_distortion", b"_worst_distortion"]  # noqa: Y015
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__fusion) -> _WhichOneofReturnType__fusion | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__worst_distortion) -> _WhichOneofReturnType__worst_distortion | None: ...
 
 Global___Synthesis: _TypeAlias = Synthesis  # noqa: Y015
+
+@_typing.final
+class WorstDistortion(_message.Message):
+    """The distortion of one part that the tools score lowest, and lower than the mean of all: an image is no better for the
+    noise that it does not have. A metric of JudgeService is none: people rate a summary as the mean of its metrics.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SCOPE_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    SCORE_FIELD_NUMBER: _builtins.int
+    scope: _builtins.str
+    """"Global", or an object."""
+    kind: _builtins.str
+    """Kind of distortion, for example "Blurs". Empty: quality as a whole."""
+    score: _builtins.float
+    """Mean of the tools that measure it there, in [1, 5]."""
+    def __init__(
+        self,
+        *,
+        scope: _builtins.str = ...,
+        kind: _builtins.str = ...,
+        score: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["kind", b"kind", "scope", b"scope", "score", b"score"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WorstDistortion: _TypeAlias = WorstDistortion  # noqa: Y015
 
 @_typing.final
 class ReplanNeed(_message.Message):

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from pipeline.assess.assessor import Assessor
+from pipeline.assess.evidence import Evidence
 from pipeline.assess.request import AssessRequest
+from pipeline.assess.result import Synthesis
 from pipeline.assess.run import (
     AssessEvent,
     Assessment,
@@ -15,9 +17,7 @@ from pipeline.assess.run import (
     TextJudge,
     ToolRun,
 )
-from pipeline.assess.synthesis.evidence import Evidence
-from pipeline.assess.synthesis.result import Synthesis
-from pipeline.assess.synthesis.synthesizer import Synthesizer
+from pipeline.assess.synthesizer import Synthesizer
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.judge.judgement import Judgement, JudgeTimings

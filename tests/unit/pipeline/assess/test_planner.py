@@ -2,15 +2,14 @@ from dataclasses import replace
 
 import pytest
 
+from pipeline.assess.config import SynthesisLimits
+from pipeline.assess.evidence import ToolScore
 from pipeline.assess.planner import first_plan, next_plan
-from pipeline.assess.request import AssessRequest, AssessTool, CheckedAssessment, available_tools, check_assessment
-from pipeline.assess.run import AssessPlan
-from pipeline.assess.synthesis.config import SynthesisLimits
-from pipeline.assess.synthesis.evidence import ToolScore
-from pipeline.assess.synthesis.request import Mode
-from pipeline.assess.synthesis.result import ReplanNeed, ReplanReason
+from pipeline.assess.request import AssessRequest, CheckedAssessment, Mode, check_assessment
+from pipeline.assess.result import ReplanNeed, ReplanReason
+from pipeline.assess.run import AssessPlan, AssessTool, available_tools
 from tests.unit.pipeline.assess.assessments import TEXT
-from tests.unit.pipeline.assess.images.pictures import encoded, scene
+from tests.unit.pipeline.assess.pictures import encoded, scene
 
 PICTURE = AssessRequest("What do you see?", images=(encoded(scene()),))
 

@@ -8,17 +8,16 @@ from dataclasses import replace
 import pytest
 
 from pipeline.assess.assessor import Assessor
-from pipeline.assess.request import AssessRequest
+from pipeline.assess.evidence import GLOBAL, DistortionSeverity
+from pipeline.assess.request import AssessRequest, Mode
+from pipeline.assess.result import ReplanReason
 from pipeline.assess.run import Assessment, AssessModels
-from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity
-from pipeline.assess.synthesis.request import Mode
-from pipeline.assess.synthesis.result import ReplanReason
-from pipeline.assess.synthesis.synthesizer import Synthesizer
+from pipeline.assess.synthesizer import Synthesizer
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
 from tests.unit.pipeline.assess.assessments import TEXT, ScriptedJudge, assess
-from tests.unit.pipeline.assess.images.pictures import encoded, scene
-from tests.unit.pipeline.assess.synthesis.questions import ScriptedChat, reply
+from tests.unit.pipeline.assess.pictures import encoded, scene
+from tests.unit.pipeline.assess.questions import ScriptedChat, reply
 from tests.unit.pipeline.llm.models import bench
 
 PLANS, LOOKS, SCORES, EXPLAINS = "You plan how", "You look at an image", "You must select one", "Answer the question in"
@@ -53,7 +52,7 @@ async def test_the_model_plans_looks_and_answers() -> None:
     assert [(score.scope, score.tool) for score in told.evidence.tool_scores] == [("car", "blur")]
     assert told.synthesis.author == at.model.identity
     assert told.assessment.usage.calls == 3
-    assert not told.synthesis.output.need_replan
+    assert not told.synthesis.need_replan
 
 
 async def test_what_the_request_says_the_model_cannot_change() -> None:
@@ -91,14 +90,14 @@ async def test_a_look_that_is_none_leaves_the_tools(words: str) -> None:
     assert any(note.startswith("images were not looked at, invalid_answer") for note in told.assessment.notes)
     (finding,) = told.evidence.distortion_analysis[GLOBAL] or ()
     assert "scores it" in finding.explanation
-    assert not told.synthesis.output.degraded
+    assert not told.synthesis.degraded
 
 
 async def test_an_endpoint_without_eyes_leaves_the_tools() -> None:
     script = Script(replies=(Reply(PLANS, plan("blur")), Reply(SCORES, reply("C"))), supports_images=False)
     async with bench(script) as at:
         told = await assess(PICTURE, chat_model=at.model)
-    assert not told.synthesis.output.degraded
+    assert not told.synthesis.degraded
     assert any("request_refused" in note for note in told.assessment.notes)
 
 
@@ -120,7 +119,7 @@ async def test_an_unsure_look_is_followed_by_another_that_names_what_was_uncerta
     chat = ScriptedChat(plan("blur"), unsure, reply("B"), plan("noise"), sure, reply("B"))
     told = await assess(PICTURE, chat_model=chat)
     assert told.assessment.replan_history == ("uncertain about blur in Global",)
-    assert (told.answers[0].begins_again, told.synthesis.output.need_replan) == (True, False)
+    assert (told.answers[0].begins_again, told.synthesis.need_replan) == (True, False)
     first_look, planner, second_look = (chat.requests[place].messages[1].content for place in (1, 3, 4))
     assert "uncertain about blur" not in first_look
     assert "uncertain about blur in Global" in planner
@@ -141,7 +140,7 @@ async def test_looks_end_with_the_limit_of_iterations(limit: int) -> None:
         told = await assess(replace(PICTURE, max_replan_iterations=limit), chat_model=at.model)
         assert at.scripted.log.requests.total() == 3 * (limit + 1)
     assert told.assessment.iteration_count == limit
-    assert told.synthesis.output.need_replan
+    assert told.synthesis.need_replan
 
 
 @pytest.mark.parametrize("box", [(0.5, 0.5, 0.5, 1.0), (0.0, 0.0, 2.0, 1.0), (0.1, 0.1), (0.9, 0.9, 1.0, 1.0)])
@@ -167,7 +166,7 @@ async def test_a_model_that_fails_everywhere_degrades_the_answer_and_nothing_els
     async with bench(Script(models=("another",))) as at:
         told = await assess(TEXT, chat_model=at.model)
     assert told.plans[0].author == "deterministic"
-    output = told.synthesis.output
+    output = told.synthesis
     assert output.degraded
     assert output.final_answer == "A"
     assert not output.need_replan

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.assess.synthesis.config import SynthesisConfig
-from pipeline.assess.synthesis.synthesizer import Synthesizer
+from pipeline.assess.config import SynthesisConfig
+from pipeline.assess.synthesizer import Synthesizer
 from pipeline.judge.config import ProposalConfig
 from pipeline.judge.language_model.level_judge import LlmLevelJudge
 from pipeline.judge.language_model.proposals import LlmProposals
@@ -15,8 +15,8 @@ from pipeline.llm.config import LlmConfig
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.openai import OpenAiChatModel
 from tests.local_llm import MODEL, served_model
-from tests.unit.pipeline.assess.images.pictures import encoded, scene
-from tests.unit.pipeline.assess.synthesis.questions import SCORING
+from tests.unit.pipeline.assess.pictures import encoded, scene
+from tests.unit.pipeline.assess.questions import SCORING
 from tests.unit.pipeline.judge.language_model.test_llm_level_judge import TABLE
 from tests.unit.pipeline.judge.language_model.test_llm_proposals import TASK
 
@@ -39,9 +39,9 @@ async def test_it_scores_and_says_why(config: LlmConfig) -> None:
         chat = OpenAiChatModel(endpoint)
         first = await synthesizer.synthesize(SCORING, chat_model=chat)
         again = await synthesizer.synthesize(SCORING, chat_model=chat)
-    assert first.output.final_answer in tuple("ABCDE")
-    assert first.output.quality_reasoning
-    assert again.output.final_answer == first.output.final_answer
+    assert first.final_answer in tuple("ABCDE")
+    assert first.quality_reasoning
+    assert again.final_answer == first.final_answer
 
 
 async def test_it_cannot_see_and_the_answer_says_so(config: LlmConfig) -> None:

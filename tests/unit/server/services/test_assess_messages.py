@@ -5,10 +5,10 @@ from dataclasses import replace
 from precis.v1 import common_pb2
 from precis.v1 import synthesis_pb2 as pb
 
+from pipeline.assess.evidence import DistortionSeverity, Evidence, Finding, ToolScore, WorstDistortion
+from pipeline.assess.request import Mode
+from pipeline.assess.result import ReplanNeed, ReplanReason, Synthesis
 from pipeline.assess.run import Assessment, AssessPlan, ToolRun
-from pipeline.assess.synthesis.evidence import DistortionSeverity, Evidence, Finding, ToolScore
-from pipeline.assess.synthesis.request import Mode
-from pipeline.assess.synthesis.result import ReplanNeed, ReplanReason, SummarizerOutput, Synthesis
 from pipeline.judge.fusion import FusionForm, LevelSource, fuse
 from pipeline.llm.chat_model import LlmUsage
 from server.services.assess_messages import (
@@ -33,11 +33,11 @@ EVIDENCE = Evidence(
 C_AT_70 = (0.075, 0.075, 0.7, 0.075, 0.075)
 NEED = ReplanNeed(ReplanReason.SCOPE_NOT_COVERED, "no analysis of car", ("car",))
 ANSWER = Synthesis(
-    output=SummarizerOutput(
-        final_answer="C", quality_reasoning="Soft.", need_replan=True, replan_reason="no analysis of car"
-    ),
+    final_answer="C",
+    quality_reasoning="Soft.",
     mode=Mode.SCORING,
     fusion=fuse([2.6, 2.8], C_AT_70),
+    worst_distortion=WorstDistortion("car", "Noise", 2.75),
     level_source=LevelSource.CLASSIFICATION,
     replan_needs=(NEED,),
     used_evidence=EVIDENCE,
@@ -55,16 +55,20 @@ def test_what_was_not_there_is_not_set() -> None:
     assert not without_tools.HasField("tool_mean")
     assert not without_tools.HasField("agreement")
     assert not without_tools.alpha
-    output = SummarizerOutput(final_answer="None.", quality_reasoning="Nothing is known.", error="no_evidence: none")
-    sent = to_synthesis(replace(ANSWER, output=output, fusion=None, usage=LlmUsage()), language_model="")
+    nothing = replace(
+        ANSWER, error="no_evidence: none", replan_needs=(), fusion=None, worst_distortion=None, usage=LlmUsage()
+    )
+    sent = to_synthesis(nothing, language_model="")
     assert not sent.HasField("fusion")
+    assert not sent.HasField("worst_distortion")
     assert not sent.HasField("language_model")
     assert (sent.level, sent.error, sent.replan_reason) == (0, "no_evidence: none", "")
 
 
 def test_a_degraded_answer_names_the_model_that_failed() -> None:
-    output = SummarizerOutput(final_answer="C", quality_reasoning="Soft.", error="bad_answers: all", degraded=True)
-    degraded = to_synthesis(replace(ANSWER, output=output, author="deterministic"), language_model="m@there")
+    fallback = replace(ANSWER, error="bad_answers: all", degraded=True, author="deterministic")
+    degraded = to_synthesis(fallback, language_model="m@there")
+    assert (degraded.need_replan, degraded.replan_reason, len(degraded.replan_needs)) == (False, "", 1)
     assert (degraded.degraded, degraded.author, degraded.language_model.identity) == (True, "deterministic", "m@there")
 
 
@@ -92,6 +96,8 @@ def test_the_outcome_keeps_everything() -> None:
     )
     sent = to_assess_event(outcome, **NAMES).assessment
     assert sent.synthesis == to_synthesis(ANSWER, language_model=MODEL)
+    worst = pb.WorstDistortion(scope="car", kind="Noise", score=2.75)
+    assert sent.synthesis.worst_distortion == worst
     assert (sent.iteration_count, list(sent.replan_history), list(sent.notes)) == (2, ["first", "second"], ["a note"])
     assert sent.evidence == to_quality_evidence(EVIDENCE)
     assert sent.plan.reason == outcome.plan.reason

@@ -6,9 +6,8 @@ import pytest
 from precis.v1 import fusion_pb2, synthesis_pb2
 from precis.v1 import judge_pb2 as pb
 
-from pipeline.assess.request import AssessRequest, AssessStage
-from pipeline.assess.synthesis.evidence import DistortionSeverity, Finding, ToolScore
-from pipeline.assess.synthesis.request import LevelAnswer, Mode, SynthesisRequest
+from pipeline.assess.evidence import DistortionSeverity, Finding, ToolScore
+from pipeline.assess.request import AssessRequest, AssessStage, LevelAnswer, Mode, SynthesisRequest
 from pipeline.errors import InvalidInputError
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.fusion import FusionForm, LogisticMapping

@@ -11,7 +11,7 @@ from pipeline.llm.ask import UnusableAnswerError
 from pipeline.reading.passage import TextSpan
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
-from tests.unit.pipeline.assess.synthesis.questions import ScriptedChat
+from tests.unit.pipeline.assess.questions import ScriptedChat
 from tests.unit.pipeline.judge.language_model.scripts import WANTS_QUOTES, WORST_FIRST, grade, grades, letter
 from tests.unit.pipeline.judge.tables import P, S, claims, table
 from tests.unit.pipeline.llm.models import bench

@@ -9,7 +9,7 @@ from pipeline.reading.characters import normalize
 from pipeline.reading.passage import TextSpan
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
-from tests.unit.pipeline.assess.synthesis.questions import ScriptedChat
+from tests.unit.pipeline.assess.questions import ScriptedChat
 from tests.unit.pipeline.judge.language_model.scripts import (
     ABOUT_CLAIMS,
     ABOUT_SOURCE,

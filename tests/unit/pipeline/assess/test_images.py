@@ -5,16 +5,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image as Pillow
 from scipy.ndimage import gaussian_filter
 
-from pipeline.assess.images import tools as pixels_module
-from pipeline.assess.images.image import ImageLimits, read_image
-from pipeline.assess.images.tools import (
+from pipeline.assess import images as images_module
+from pipeline.assess.config import ImageLimits
+from pipeline.assess.images import (
     HIGHEST_PSNR,
     MAPPINGS,
     PSNR_EDGES,
     SSIM_EDGES,
+    BrokenImageError,
     Float64,
     ImageTool,
     MissingImageToolsError,
@@ -24,10 +27,68 @@ from pipeline.assess.images.tools import (
     measure_image,
     noise,
     psnr,
+    read_header,
+    read_image,
+    read_images,
     ssim,
 )
 from pipeline.errors import InvalidInputError
-from tests.unit.pipeline.assess.images.pictures import image, scene
+from tests.unit.pipeline.assess.pictures import encoded, image, scene
+
+PNG, JPEG = encoded(scene()), encoded(scene(), "JPEG", quality=80)
+WEBP, LOSSLESS_WEBP = encoded(scene(), "WEBP", quality=80), encoded(scene(), "WEBP", lossless=True)
+
+
+@pytest.mark.parametrize(
+    ("file", "media_type"),
+    [(PNG, "image/png"), (JPEG, "image/jpeg"), (WEBP, "image/webp"), (LOSSLESS_WEBP, "image/webp")],
+)
+def test_type_and_size_are_read(file: bytes, media_type: str) -> None:
+    image = read_image(file, ImageLimits(), path="images[0]")
+    assert (image.media_type, image.width, image.height) == (media_type, 128, 128)
+
+
+@given(st.sampled_from([PNG, JPEG, WEBP, LOSSLESS_WEBP]), st.data())
+def test_a_file_that_ends_too_early_is_refused(file: bytes, data: st.DataObject) -> None:
+    cut = data.draw(st.integers(0, len(file) - 3))
+    with pytest.raises(InvalidInputError) as caught:
+        read_image(file[:cut], ImageLimits(), path="images[2]")
+    assert caught.value.field == "images[2]"
+
+
+@given(st.integers(8, len(PNG) - 1), st.integers(1, 255))
+def test_one_wrong_byte_of_a_png_is_found(place: int, change: int) -> None:
+    damaged = bytearray(PNG)
+    damaged[place] ^= change
+    with pytest.raises(BrokenImageError):
+        read_header(bytes(damaged))
+
+
+@given(st.binary(max_size=200), st.sampled_from([b"", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"RIFF\0\0\0\0WEBPVP8 "]))
+def test_any_bytes_are_an_image_or_an_input_error(garbage: bytes, beginning: bytes) -> None:
+    with pytest.raises(InvalidInputError, match="whole PNG, JPEG or WebP"):
+        read_image(beginning + garbage, ImageLimits(), path="images[0]")
+
+
+def test_a_file_over_the_limit_is_refused_before_it_is_read() -> None:
+    with pytest.raises(InvalidInputError, match=f"at most 1000 bytes, got {len(PNG)} bytes"):
+        read_image(PNG, ImageLimits(max_bytes=1000), path="images[0]")
+
+
+def test_an_image_of_too_many_pixels_is_refused_by_its_header() -> None:
+    with pytest.raises(InvalidInputError, match="128 x 128"):
+        read_image(PNG, ImageLimits(max_pixels=128 * 127), path="images[0]")
+
+
+def test_an_image_too_small_to_show_anything_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match="at least 32 pixels"):
+        read_image(encoded(scene(16)), ImageLimits(), path="images[0]")
+
+
+def test_too_many_images_are_refused_together() -> None:
+    with pytest.raises(InvalidInputError, match="at most 4 images") as caught:
+        read_images([PNG] * 5, ImageLimits())
+    assert caught.value.field == "images"
 
 
 def noisy(pixels: Float64, sigma: float) -> Float64:
@@ -45,11 +106,6 @@ def test_equal_images_have_the_best_scores() -> None:
 def test_tools_that_need_a_reference_are_left_out_without_one() -> None:
     tools = [one.tool for one in measure_image(image(scene()))]
     assert tools == [ImageTool.BLUR, ImageTool.NOISE, ImageTool.BLOCKINESS]
-
-
-def test_only_the_tools_asked_for_run() -> None:
-    (only,) = measure_image(image(scene()), tools=[ImageTool.NOISE])
-    assert only.tool is ImageTool.NOISE
 
 
 def test_psnr_is_the_formula() -> None:
@@ -159,7 +215,7 @@ def test_every_kind_of_pixel_is_read_as_it_looks() -> None:
 
 
 def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pixels_module, "find_spec", lambda _: None)
+    monkeypatch.setattr(images_module, "find_spec", lambda _: None)
     with pytest.raises(MissingImageToolsError, match="scripts/setup images"):
         measure_image(image(scene()))
 

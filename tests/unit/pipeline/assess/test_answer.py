@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.assess.synthesis.ask import read_answer
+from pipeline.assess.ask import read_answer
 from pipeline.llm.ask import WrongAnswerError
-from tests.unit.pipeline.assess.synthesis.questions import reply
+from tests.unit.pipeline.assess.questions import reply
 
 IDS = {"D1", "T1"}
 

@@ -1,8 +1,8 @@
 import pytest
 
-from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore
-from pipeline.assess.synthesis.result import ReplanReason, replan_needs
-from tests.unit.pipeline.assess.synthesis.questions import EVIDENCE
+from pipeline.assess.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore
+from pipeline.assess.result import ReplanReason, replan_needs
+from tests.unit.pipeline.assess.questions import EVIDENCE
 
 
 def reasons(evidence: Evidence, *scope: str) -> list[ReplanReason]:

@@ -1,7 +1,7 @@
 import pytest
 
-from pipeline.assess.synthesis.choose import choose
-from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore
+from pipeline.assess.choose import choose
+from pipeline.assess.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore
 from pipeline.judge.fusion import fuse
 
 FINDINGS = (

@@ -1,33 +1,41 @@
 """Writes the answer to a question about quality from evidence and tool scores (docs/concepts/assessments.md).
 
-In scoring mode the score is arithmetic: the tools' mean fused with level probabilities. A language model gives the
-probabilities and the words; without one the tools decide alone. Only findings and scores of the asked scope are read.
-Whether the evidence suffices is decided from the evidence; a model that saw images may say that it is unsure.
+In scoring mode the score is arithmetic: the tools' mean, or the worst distortion where it is lower, fused with level
+probabilities. A language model gives the probabilities and the words; without one the tools decide alone. Only findings
+and scores of the asked scope are read. Whether the evidence suffices is decided from the evidence; a model that saw
+images may say that it is unsure.
 """
 
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from dataclasses import replace
+from functools import partial
 
-from pipeline.assess.synthesis.ask import LETTERS, Asked, ModelAnswer, ask
-from pipeline.assess.synthesis.choose import answer_in_short, choose, describe
-from pipeline.assess.synthesis.config import SynthesisConfig
-from pipeline.assess.synthesis.request import CheckedRequest, Levels, Mode, SynthesisRequest, check_request
-from pipeline.assess.synthesis.result import (
+from pipeline.assess.ask import LETTERS, Asked, ModelAnswer, ask
+from pipeline.assess.choose import answer_in_short, choose, describe
+from pipeline.assess.config import SynthesisConfig
+from pipeline.assess.evidence import WorstDistortion, mean_score
+from pipeline.assess.request import CheckedRequest, Levels, Mode, SynthesisRequest, check_request
+from pipeline.assess.result import (
     DETERMINISTIC,
-    LEAST_AGREEMENT,
     ReplanNeed,
-    SummarizerOutput,
+    ReplanReason,
     Synthesis,
     replan_needs,
 )
-from pipeline.judge.fusion import Fusion, LevelSource, NothingToFuseError, fuse, parse_level
-from pipeline.llm.chat_model import ChatModel, LlmUsage
+from pipeline.judge.fusion import Fusion, FusionForm, LevelSource, NothingToFuseError, fuse, parse_level
+from pipeline.llm.chat_model import ChatModel
 from pipeline.off_loop import OffLoop
 
 NOTHING_TO_FUSE = "nothing_to_fuse: neither tool scores nor level probabilities"
 NO_CHOICE = "no_supported_choice: the evidence names none of the choices, or several alike"
 NO_EVIDENCE = "no_evidence: there is nothing to answer from"
+LEAST_AGREEMENT = 0.2
+"""Less agreement of tools and level probabilities is as good as none: a certain model is three levels away."""
+
+LEVELS_APART = 2.0
+"""At most, between an answer about images and what the tools measured."""
+
 GENERIC_ANSWER = "The evidence does not allow an answer."
 """Stands where neither a model nor the evidence answers: an answer is never empty."""
 
@@ -61,7 +69,7 @@ class Synthesizer:
         """Returns an answer to a request that has been checked."""
         checked = _within_scope(checked)
         if chat_model is None or checked.levels is not None:
-            return _synthesis(checked, Asked(None, checked.levels, None, 0, LlmUsage()), DETERMINISTIC)
+            return _synthesis(checked, Asked(levels=checked.levels), DETERMINISTIC)
         asked = await ask(checked.request, checked.images, chat_model, self.config)
         return _synthesis(checked, asked, chat_model.identity)
 
@@ -69,69 +77,51 @@ class Synthesizer:
 def _synthesis(checked: CheckedRequest, asked: Asked, author: str) -> Synthesis:
     """Takes the model's words, or those of the evidence; in scoring mode the fused level."""
     request, levels, answer = checked.request, asked.levels, asked.answer
-    fusion = _fuse(request, levels)
-    has_seen = answer is not None and bool(checked.images)
-    needs = replan_needs(
-        request.scope,
-        request.evidence,
-        fusion,
-        seen_level=parse_level(answer.final_answer) if answer and has_seen and levels else None,
-        is_unsure=answer is not None and has_seen and answer.need_replan,
-    )
-    output = (
-        _from_model(answer, request.mode, fusion, needs) if answer else _from_evidence(request, fusion, needs, asked)
-    )
-    notes = (*checked.notes, *asked.notes, *_fusion_notes(fusion, levels), *_answer_notes(answer, output))
+    worst = None if request.form is FusionForm.PAPER_RAW else request.evidence.worst_distortion()
+    fusion = _fuse(request, levels, worst)
+    needs = replan_needs(request.scope, request.evidence, _doubts(checked, asked, fusion, worst))
+    final, error = _decide(request, fusion, answer)
+    notes = (*checked.notes, *asked.notes, *_fusion_notes(fusion, levels))
     return Synthesis(
-        output=output,
+        final_answer=final,
+        quality_reasoning=answer.quality_reasoning if answer else describe(request.evidence, fusion, worst),
         mode=request.mode,
         fusion=fusion,
+        worst_distortion=worst,
         level_source=levels.source if levels else LevelSource.UNIFORM,
         replan_needs=needs,
         used_evidence=request.evidence.only(answer.used_evidence) if answer else request.evidence,
         author=author if answer else DETERMINISTIC,
         attempt_count=asked.attempts,
         usage=asked.usage,
-        notes=notes,
-    )
-
-
-def _from_model(
-    answer: ModelAnswer, mode: Mode, fusion: Fusion | None, needs: tuple[ReplanNeed, ...]
-) -> SummarizerOutput:
-    return SummarizerOutput(
-        final_answer=fusion.level.letter if fusion and mode is Mode.SCORING else answer.final_answer,
-        quality_reasoning=answer.quality_reasoning,
-        need_replan=bool(needs),
-        replan_reason=_reason(needs),
-        used_evidence=answer.used_evidence,
-    )
-
-
-def _from_evidence(
-    request: SynthesisRequest, fusion: Fusion | None, needs: tuple[ReplanNeed, ...], asked: Asked
-) -> SummarizerOutput:
-    """Answers from the evidence alone; after a model that failed, as a fallback that asks for no replanning."""
-    final, error = _decide(request, fusion)
-    is_fallback = asked.error is not None
-    return SummarizerOutput(
-        final_answer=final,
-        quality_reasoning=describe(request.evidence, fusion),
-        need_replan=bool(needs) and not is_fallback,
-        replan_reason=None if is_fallback else _reason(needs),
-        used_evidence=tuple(request.evidence.items()),
+        notes=(*notes, *_answer_notes(answer, final, needs)) if answer else notes,
         error=asked.error or error,
-        degraded=is_fallback,
+        degraded=asked.error is not None,
     )
 
 
-def _answer_notes(answer: ModelAnswer | None, output: SummarizerOutput) -> Iterator[str]:
-    if answer is None:
-        return
-    if output.final_answer != answer.final_answer:
-        moved = f"the model alone chose {answer.final_answer}, with the tools it is {output.final_answer}"
-        yield f"level_moved: {moved}"
-    if answer.need_replan and not output.need_replan:
+def _doubts(
+    checked: CheckedRequest, asked: Asked, fusion: Fusion | None, worst: WorstDistortion | None
+) -> Iterator[ReplanNeed]:
+    """Yields what speaks against an answer. A model is believed to be unsure only of images that it saw."""
+    scope, seen = checked.request.scope, asked.answer if checked.images else None
+    if fusion is not None:
+        measured = worst.score if worst is not None else fusion.tool_mean
+        level = parse_level(seen.final_answer) if seen and asked.levels else None
+        if measured is not None and level is not None and abs(level - measured) > LEVELS_APART:
+            message = f"the answer {level.letter} contradicts what the tools measured, {measured:.2f}"
+            yield ReplanNeed(ReplanReason.CONTRADICTION, message, scope)
+    if seen is not None and seen.need_replan:
+        yield ReplanNeed(ReplanReason.UNCERTAIN, "the answer is unsure", scope)
+    if fusion is not None and fusion.agreement is not None and fusion.agreement < LEAST_AGREEMENT:
+        message = f"tools and level probabilities hardly agree ({fusion.agreement:.2f})"
+        yield ReplanNeed(ReplanReason.DISAGREEMENT, message, scope)
+
+
+def _answer_notes(answer: ModelAnswer, final: str, needs: tuple[ReplanNeed, ...]) -> Iterator[str]:
+    if final != answer.final_answer:
+        yield f"level_moved: the model alone chose {answer.final_answer}, with the tools it is {final}"
+    if answer.need_replan and not needs:
         yield "model_asks_for_evidence: it wants more, but the evidence has no gap"
 
 
@@ -154,24 +144,26 @@ def _within_scope(checked: CheckedRequest) -> CheckedRequest:
     return replace(checked, request=replace(request, evidence=evidence), notes=(*checked.notes, note))
 
 
-def _decide(request: SynthesisRequest, fusion: Fusion | None) -> tuple[str, str | None]:
-    """Returns the answer that the evidence gives, and why there is none if there is none."""
+def _decide(request: SynthesisRequest, fusion: Fusion | None, answer: ModelAnswer | None) -> tuple[str, str | None]:
+    """Returns the fused level, the model's answer or that of the evidence; and why there is none if there is none."""
     if request.mode is Mode.SCORING:
         return (fusion.level.letter, None) if fusion else (GENERIC_ANSWER, NOTHING_TO_FUSE)
+    if answer is not None:
+        return answer.final_answer, None
     if request.choices:
         index = choose(request.question, request.choices, request.evidence, fusion)
         return (LETTERS[index], None) if index is not None else (GENERIC_ANSWER, NO_CHOICE)
-    answer = answer_in_short(request.evidence, fusion)
-    return (answer, None) if answer else (GENERIC_ANSWER, NO_EVIDENCE)
+    found = answer_in_short(request.evidence, fusion)
+    return (found, None) if found else (GENERIC_ANSWER, NO_EVIDENCE)
 
 
-def _fuse(request: SynthesisRequest, levels: Levels | None) -> Fusion | None:
-    scores = [one.score for one in request.evidence.tool_scores]
+def _fuse(request: SynthesisRequest, levels: Levels | None, worst: WorstDistortion | None) -> Fusion | None:
+    """Fuses around the tools' mean, or around the worst distortion where that one decides."""
+    fused = partial(fuse, probabilities=levels.probabilities if levels else None, eta=request.eta, form=request.form)
+    scores = request.evidence.tool_scores
     try:
-        return fuse(scores, levels.probabilities if levels else None, eta=request.eta, form=request.form)
+        if worst is not None:
+            return replace(fused([worst.score]), tool_mean=mean_score(scores))
+        return fused([one.score for one in scores])
     except NothingToFuseError:
         return None
-
-
-def _reason(needs: tuple[ReplanNeed, ...]) -> str | None:
-    return "; ".join(need.message for need in needs) or None

@@ -3,25 +3,17 @@
 Needs are conservative: only clear gaps in the evidence count.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
-from typing import Self
 
-from pydantic import Field, model_validator
-
-from pipeline.assess.synthesis.evidence import DistortionSeverity, Evidence, Finding, ToolScore, names_kind
-from pipeline.assess.synthesis.request import Mode
-from pipeline.frozen import FrozenModel
-from pipeline.judge.fusion import Fusion, Level, LevelSource
+from pipeline.assess.evidence import DistortionSeverity, Evidence, Finding, ToolScore, WorstDistortion, names_kind
+from pipeline.assess.request import Mode
+from pipeline.judge.fusion import Fusion, LevelSource
 from pipeline.llm.chat_model import LlmUsage
 
-LEAST_AGREEMENT = 0.2
-"""Less agreement of tools and level probabilities is as good as none: a certain model is three levels away."""
-
 _SEVERE_AT_MOST, _CLEAN_AT_LEAST = 4.0, 2.0  # scores that a severe finding, and one of severity none, go with
-_LEVELS_APART = 2.0  # at most, between an answer about images and the tools' mean
 _KEY = (DistortionSeverity.MODERATE, DistortionSeverity.SEVERE)
 
 
@@ -46,21 +38,13 @@ class ReplanNeed:
 
 
 def replan_needs(
-    scope: tuple[str, ...],
-    evidence: Evidence,
-    fusion: Fusion | None = None,
-    *,
-    seen_level: Level | None = None,
-    is_unsure: bool = False,
+    scope: tuple[str, ...], evidence: Evidence, doubts: Iterable[ReplanNeed] = ()
 ) -> tuple[ReplanNeed, ...]:
-    """Returns the gaps in the evidence for a scope, at most one of each kind; empty when it suffices.
+    """Returns the gaps in the evidence for a scope, and the doubts about its answer; empty when it suffices.
 
-    Args:
-        seen_level: named by a model that saw images.
-        is_unsure: whether such a model wants more evidence.
+    There is at most one of each kind.
     """
     kinds: dict[ReplanReason, list[ReplanNeed]] = {}
-    doubts = _doubts(scope, fusion, seen_level, is_unsure=is_unsure)
     for need in chain(_gaps(scope, evidence.within(scope)), doubts):
         kinds.setdefault(need.reason, []).append(need)
     return tuple(
@@ -71,20 +55,6 @@ def replan_needs(
         )
         for reason, needs in kinds.items()
     )
-
-
-def _doubts(
-    scope: tuple[str, ...], fusion: Fusion | None, seen_level: Level | None, *, is_unsure: bool
-) -> Iterator[ReplanNeed]:
-    mean, agreement = (fusion.tool_mean, fusion.agreement) if fusion else (None, None)
-    if mean is not None and seen_level is not None and abs(seen_level - mean) > _LEVELS_APART:
-        message = f"the answer {seen_level.letter} contradicts the tools' mean of {mean:.2f}"
-        yield ReplanNeed(ReplanReason.CONTRADICTION, message, scope)
-    if is_unsure:
-        yield ReplanNeed(ReplanReason.UNCERTAIN, "the answer is unsure", scope)
-    if agreement is not None and agreement < LEAST_AGREEMENT:
-        message = f"tools and level probabilities hardly agree ({agreement:.2f})"
-        yield ReplanNeed(ReplanReason.DISAGREEMENT, message, scope)
 
 
 def _gaps(scope: tuple[str, ...], evidence: Evidence) -> Iterator[ReplanNeed]:
@@ -135,42 +105,29 @@ DETERMINISTIC = "deterministic"
 """The author of an answer that no language model wrote."""
 
 
-class SummarizerOutput(FrozenModel):
-    """The answer. Its fields cannot contradict each other."""
-
-    final_answer: str = Field(min_length=1, description="Letter of a choice, letter of the level, or an open answer.")
-    quality_reasoning: str = Field(min_length=1, description="Why, from the evidence.")
-    need_replan: bool = Field(default=False, description="Whether the evidence does not suffice.")
-    replan_reason: str | None = Field(default=None, description="What is missing; None without need_replan.")
-    used_evidence: tuple[str, ...] = Field(default=(), description="Ids of the evidence that the answer rests on.")
-    error: str | None = Field(default=None, description="Why there is no proper answer; never the caller's text.")
-    degraded: bool = Field(default=False, description="A fallback stands in place of the language model's answer.")
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if self.need_replan != bool(self.replan_reason):
-            raise ValueError("expected a replan_reason with need_replan, and none without")
-        if self.degraded and (self.need_replan or self.error is None):
-            raise ValueError("expected a degraded answer to say why, and not to ask for replanning")
-        return self
-
-
 @dataclass(frozen=True, slots=True)
 class Synthesis:
     """An answer with everything it came from.
 
     Attributes:
+        final_answer: letter of a choice, letter of the level, or an open answer; never empty.
+        quality_reasoning: why, from the evidence; never empty.
         fusion: how the score came about; None when there was nothing to fuse.
+        worst_distortion: stands in place of the tools' mean; None where that is not too good, or taken as printed.
         level_source: where the level probabilities come from.
         replan_needs: the gaps in the evidence, also those of a degraded answer, which asks for nothing.
         author: "deterministic", or the identity of the chat model.
         attempt_count: answers that the language model was asked for, each with one request; 0 without one.
         usage: what they cost.
+        error: why there is no proper answer; never the caller's text.
+        degraded: whether a fallback stands in place of the language model's answer.
     """
 
-    output: SummarizerOutput
+    final_answer: str
+    quality_reasoning: str
     mode: Mode
     fusion: Fusion | None
+    worst_distortion: WorstDistortion | None
     level_source: LevelSource
     replan_needs: tuple[ReplanNeed, ...]
     used_evidence: Evidence
@@ -178,3 +135,15 @@ class Synthesis:
     attempt_count: int
     usage: LlmUsage
     notes: tuple[str, ...]
+    error: str | None = None
+    degraded: bool = False
+
+    @property
+    def need_replan(self) -> bool:
+        """Whether the evidence does not suffice."""
+        return bool(self.replan_needs) and not self.degraded
+
+    @property
+    def replan_reason(self) -> str | None:
+        """What is missing; None without `need_replan`."""
+        return "; ".join(need.message for need in self.replan_needs) if self.need_replan else None

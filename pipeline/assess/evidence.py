@@ -1,13 +1,14 @@
 """What an executor found and what tools measured: all that an answer may rest on, and its JSON for prompts."""
 
 import json
-import re
-from collections.abc import Collection, Iterable, Mapping
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import takewhile
 
 from pipeline.judge.fusion import LogisticMapping
+from pipeline.judge.result import MetricName
 from pipeline.reading.words import fold_case
 
 GLOBAL = "Global"
@@ -57,6 +58,24 @@ class ToolScore:
 
 
 @dataclass(frozen=True, slots=True)
+class WorstDistortion:
+    """The distortion that decides: quality as a whole is taken to be no better, whatever the mean of all tools.
+
+    Attributes:
+        scope: the part that has it.
+        kind: empty for quality as a whole.
+        score: mean of the tools that measure it there, in [1, 5].
+    """
+
+    scope: str
+    kind: str
+    score: float
+
+
+_METRICS = frozenset(name.value for name in MetricName)
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """Everything an executor found. A part of the scope whose findings are missing, None or empty is not covered."""
 
@@ -75,6 +94,28 @@ class Evidence:
     def findings(self) -> list[tuple[str, Finding]]:
         """Returns the findings with the parts that they are about."""
         return [(part, one) for part, found in self.distortion_analysis.items() for one in found or ()]
+
+    def scores_by_kind(self) -> dict[tuple[str, str], tuple[ToolScore, ...]]:
+        """Returns the scores by part and kind of distortion, empty for quality as a whole."""
+        found: dict[tuple[str, str], tuple[ToolScore, ...]] = {}
+        for score in self.tool_scores:
+            key = score.scope, score.aspect
+            found[key] = (*found.get(key, ()), score)
+        return found
+
+    def worst_distortion(self) -> WorstDistortion | None:
+        """Returns the distortion with the lowest score; None unless that is below the mean of all scores.
+
+        An image is no better for the noise that it does not have. A metric of texts is no distortion in this sense:
+        people rate a summary as the mean of its metrics.
+        """
+        by_kind = self.scores_by_kind().items()
+        means = {(part, kind): mean_score(scores) for (part, kind), scores in by_kind if kind not in _METRICS}
+        if not means:
+            return None
+        part, kind = min(means, key=means.__getitem__)
+        score = means[part, kind]
+        return WorstDistortion(part, kind, score) if score < mean_score(self.tool_scores) else None
 
     def only(self, ids: Iterable[str]) -> "Evidence":
         """Returns the items with these ids (see `items`), in their order."""
@@ -95,6 +136,11 @@ class Evidence:
             **{f"D{number}": one for number, one in enumerate(found, start=1)},
             **{f"T{number}": (one.scope, one) for number, one in enumerate(self.tool_scores, start=1)},
         }
+
+
+def mean_score(scores: Sequence[ToolScore]) -> float:
+    """Returns the mean of at least one score."""
+    return math.fsum(one.score for one in scores) / len(scores)
 
 
 def evidence_json(evidence: Evidence, *, explanation_chars: int | None = None) -> str:
@@ -120,14 +166,13 @@ def _entry(content: Finding | ToolScore, explanation_chars: int | None) -> dict[
     return {"type": content.kind, "severity": content.severity.value, **said}
 
 
-_WORD = re.compile(r"[^\W_]+")
 _SHORTEST_STEM = 4  # letters that two words must share at their beginning
 _STEM_SHARE = 0.75  # of the shorter one: "hallucinates" and "hallucination"
 
 
 def names_kind(text: str, kind: str) -> bool:
     """Tells whether a text has a word of a kind, or one that differs from it in its ending: "blurry", "blurs"."""
-    words, wanted = _words(text), _words(kind)
+    words, wanted = words_of(text), words_of(kind)
     telling = [word for word in wanted if len(word) >= _SHORTEST_STEM] or wanted  # not the "of" of "loss of detail"
     return any(word == other or _share_stem(word, other) for word in words for other in telling)
 
@@ -138,5 +183,7 @@ def _share_stem(word: str, other: str) -> bool:
     return shared >= max(_SHORTEST_STEM, _STEM_SHARE * min(len(word), len(other)))
 
 
-def _words(text: str) -> list[str]:
-    return [fold_case(word) for word in _WORD.findall(text)]
+def words_of(text: str) -> list[str]:
+    """Returns what stands between all that is neither letter nor digit, in any case alike."""
+    spaced = "".join(sign if sign.isalnum() else " " for sign in text)
+    return [fold_case(word) for word in spaced.split()]

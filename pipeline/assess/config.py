@@ -2,8 +2,15 @@
 
 from pydantic import Field
 
-from pipeline.assess.images.image import ImageLimits
 from pipeline.frozen import FrozenModel
+
+
+class ImageLimits(FrozenModel):
+    """What images one request may bring. More is an InvalidInputError."""
+
+    max_images: int = Field(default=4, ge=0, description="Images of one request.")
+    max_bytes: int = Field(default=5 << 20, ge=1, description="Bytes of one file; endpoints take 5 to 20 MB.")
+    max_pixels: int = Field(default=16_000_000, ge=1, description="Width times height; a small file may hold many.")
 
 
 class SynthesisLimits(FrozenModel):

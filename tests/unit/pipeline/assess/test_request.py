@@ -3,13 +3,22 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.assess.synthesis.config import SynthesisLimits
-from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore
-from pipeline.assess.synthesis.request import LevelAnswer, SynthesisRequest, check_request, parse_scope
+from pipeline.assess.config import SynthesisLimits
+from pipeline.assess.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore
+from pipeline.assess.request import (
+    AssessRequest,
+    LevelAnswer,
+    Mode,
+    SynthesisRequest,
+    check_assessment,
+    check_request,
+    parse_scope,
+)
 from pipeline.errors import InvalidInputError
 from pipeline.judge.fusion import LevelSource, LogisticMapping
-from tests.unit.pipeline.assess.images.pictures import encoded, scene
-from tests.unit.pipeline.assess.synthesis.questions import CHOICE, EVIDENCE, OPEN, SCORING
+from tests.unit.pipeline.assess.assessments import TEXT
+from tests.unit.pipeline.assess.pictures import encoded, scene
+from tests.unit.pipeline.assess.questions import CHOICE, EVIDENCE, OPEN, SCORING
 
 
 def with_scores(*scores: float, mapping: LogisticMapping | None = None) -> SynthesisRequest:
@@ -55,12 +64,6 @@ def test_parts_of_the_other_mode_are_refused(request_: SynthesisRequest) -> None
         check_request(request_, SynthesisLimits())
 
 
-def test_an_image_over_the_limit_is_refused() -> None:
-    limits = SynthesisLimits.model_validate({"images": {"max_bytes": 100}})
-    with pytest.raises(InvalidInputError, match="at most 100 bytes"):
-        check_request(replace(OPEN, images=(encoded(scene()),)), limits)
-
-
 def test_a_score_that_is_no_number_is_left_out_with_a_note() -> None:
     checked = check_request(with_scores(2.0, math.nan, 3.0), SynthesisLimits())
     assert [one.score for one in checked.request.evidence.tool_scores] == [2.0, 3.0]
@@ -94,3 +97,39 @@ def test_a_scope_is_global_or_names() -> None:
 def test_a_scope_that_is_neither_is_refused(scope: str | list[str]) -> None:
     with pytest.raises(InvalidInputError, match=r"^scope"):
         parse_scope(scope)
+
+
+PNG = encoded(scene())
+BAD_ASSESSMENTS = {
+    "question": replace(TEXT, question=""),
+    "source": replace(TEXT, source=" "),
+    "summary": replace(TEXT, summary=""),
+    "images": AssessRequest("How good?"),
+    "images[0]": AssessRequest("How good?", images=(PNG[:-9],)),
+    "reference": AssessRequest("How good?", images=(PNG,), reference=encoded(scene(64))),
+    "scope": replace(TEXT, scope=()),
+    "choices": replace(TEXT, mode=Mode.SCORING, choices=("a", "b")),
+    "tool_scores[1].score": replace(TEXT, tool_scores=(ToolScore("A", 3), ToolScore("B", 0.99))),
+    "tool_scores[0].tool": replace(TEXT, tool_scores=(ToolScore("", 3),)),
+    "options.max_replan_iterations": replace(TEXT, max_replan_iterations=6),
+    "options.eta": replace(TEXT, eta=math.nan),
+}
+
+
+@pytest.mark.parametrize("field", BAD_ASSESSMENTS)
+def test_what_breaks_a_rule_of_an_assessment_is_refused_by_name(field: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        check_assessment(BAD_ASSESSMENTS[field], SynthesisLimits())
+    assert caught.value.field == field
+
+
+def test_a_reference_without_an_image_is_refused() -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        check_assessment(replace(TEXT, reference=PNG), SynthesisLimits())
+    assert caught.value.field == "reference"
+
+
+def test_scores_of_an_assessment_that_are_no_numbers_are_left_out_with_a_note() -> None:
+    checked = check_assessment(replace(TEXT, tool_scores=(ToolScore("A", math.nan),)), SynthesisLimits())
+    assert checked.request.tool_scores == ()
+    assert checked.notes == ("tool_scores[0] is NaN and was left out",)

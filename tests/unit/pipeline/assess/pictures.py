@@ -5,8 +5,8 @@ import io
 import numpy as np
 from PIL import Image as Pillow
 
-from pipeline.assess.images.image import Image, ImageLimits, read_image
-from pipeline.assess.images.tools import Float64
+from pipeline.assess.config import ImageLimits
+from pipeline.assess.images import Float64, Image, read_image
 
 
 def scene(side: int = 128) -> Float64:

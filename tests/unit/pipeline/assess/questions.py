@@ -4,8 +4,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pipeline.assess.synthesis.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore
-from pipeline.assess.synthesis.request import Mode, SynthesisRequest
+from pipeline.assess.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore
+from pipeline.assess.request import Mode, SynthesisRequest
 from pipeline.llm.chat_model import ChatRequest, Completion, TokenLogprobs
 from pipeline.llm.errors import LlmError
 from tests.unit.pipeline.llm.models import Bench

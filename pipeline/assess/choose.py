@@ -1,11 +1,18 @@
 """Answers from the evidence in words, or with one of several choices, without a language model."""
 
-import math
 from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import TypeVar
 
-from pipeline.assess.synthesis.evidence import DistortionSeverity, Evidence, Finding, ToolScore, names_kind
+from pipeline.assess.evidence import (
+    DistortionSeverity,
+    Evidence,
+    Finding,
+    ToolScore,
+    WorstDistortion,
+    mean_score,
+    names_kind,
+)
 from pipeline.errors import InvalidInputError
 from pipeline.judge.fusion import HIGHEST, Fusion, Level, parse_level
 from pipeline.reading.words import fold_case
@@ -61,9 +68,9 @@ _MAX_FINDINGS = 5
 _MAX_SCORES = 8
 
 
-def describe(evidence: Evidence, fusion: Fusion | None) -> str:
+def describe(evidence: Evidence, fusion: Fusion | None, worst: WorstDistortion | None) -> str:
     """Returns sentences on the level, the worst findings and the tool scores; never empty."""
-    sentences = [_level(fusion)] if fusion is not None else []
+    sentences = [_level(fusion, worst)] if fusion is not None else []
     sentences += _found(evidence, with_explanations=True)
     if evidence.tool_scores:
         shown = ", ".join(_score(one) for one in evidence.tool_scores[:_MAX_SCORES])
@@ -88,11 +95,9 @@ def worst_findings(evidence: Evidence) -> list[tuple[str, Finding]]:
 def badness(part: str, finding: Finding, evidence: Evidence) -> tuple[int, float]:
     """Returns what findings are compared by: severity, then how low the tools score the same in the same part."""
     scores = [
-        one.score
-        for one in evidence.tool_scores
-        if one.scope == part and fold_case(one.aspect) == fold_case(finding.kind)
+        one for one in evidence.tool_scores if one.scope == part and fold_case(one.aspect) == fold_case(finding.kind)
     ]
-    mean = math.fsum(scores) / len(scores) if scores else HIGHEST
+    mean = mean_score(scores) if scores else HIGHEST
     return _ORDER.index(finding.severity), HIGHEST - mean
 
 
@@ -106,14 +111,19 @@ def _found(evidence: Evidence, *, with_explanations: bool) -> list[str]:
     return [f"Nothing wrong was found in {parts}."] if parts else []
 
 
-def _level(fusion: Fusion) -> str:
-    level = f"{fusion.level.letter}, {fusion.level.name.capitalize()}"
+def _level(fusion: Fusion, worst: WorstDistortion | None) -> str:
+    level = f"level {fusion.level.letter}, {fusion.level.name.capitalize()}"
     if fusion.tool_mean is None:
-        return f"The level probabilities give {fusion.score:.2f} of 5: level {level}."
-    if fusion.agreement is None:
-        return f"The tools give {fusion.score:.2f} of 5 on average: level {level}."
-    fused = f"{fusion.tool_mean:.2f} fused with the level probabilities gives {fusion.score:.2f}"
-    return f"The tools' mean of {fused}: level {level}."
+        return f"The level probabilities give {fusion.score:.2f} of 5: {level}."
+    told = f"The tools' mean of {fusion.tool_mean:.2f}"
+    if worst is not None:
+        named = f"{worst.kind or 'quality'} in {worst.scope}"
+        told = f"The worst distortion, {named}, stands in place of a mean of {fusion.tool_mean:.2f}: {worst.score:.2f}"
+    elif fusion.agreement is None:
+        return f"The tools give {fusion.score:.2f} of 5 on average: {level}."
+    if fusion.agreement is not None:
+        told = f"{told} fused with the level probabilities gives {fusion.score:.2f}"
+    return f"{told}: {level}."
 
 
 def _finding(part: str, finding: Finding, *, with_explanation: bool) -> str:
