@@ -24,7 +24,7 @@ from pipeline.summarize.citations.places import NOT_CITED, Citations
 from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.errors import LeaseLostError, StorageError, SummaryAsideError
 from pipeline.summarize.events import Finished, Planned
-from pipeline.summarize.gate.findings import Trust, add_up_trust, first_warnings, flaw_note, place_of, trust_warnings
+from pipeline.summarize.gate.findings import Trust
 from pipeline.summarize.graph.graph import SummaryGraph, SummaryState
 from pipeline.summarize.graph.run import (
     LAYERS,
@@ -59,6 +59,7 @@ from pipeline.summarize.storage.checkpoints import storage_errors
 from pipeline.summarize.storage.leases import Lease
 from pipeline.summarize.storage.records import PlanRecord, Stage, StepId, StepOutput, StoredSummary, SummaryStatus
 from pipeline.summarize.storage.store import SummaryStore
+from pipeline.summarize.trust_report import add_up_trust, first_warnings, flaw_note, place_of, trust_warnings
 from pipeline.summarize.writer import RemovedDuplicate
 from pipeline.tracing import note
 
