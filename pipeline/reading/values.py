@@ -630,21 +630,23 @@ def _is_same_in_other_words(value: Value, stated: Value) -> bool:
 
 
 def differs(text: str, stated: Sequence[str], everything: Values) -> bool:
-    """Tells whether a text says a quantity of which others of its dimension stand where the source speaks of it.
+    """Tells whether a text says a date, or a number with a unit, where the source has others like it alone.
 
     Args:
         text: a claim.
         stated: the passages that speak of it.
         everything: the values of the source.
     """
-    near = [value for passage in stated for value in find_values(passage)]
+    near = [value for passage in stated for value in find_values(passage) if _is_certain(value)]
     return any(
-        isinstance(value, Quantity)
-        and "" not in value.dimensions
-        and any(competes(value, other) and isinstance(other, Quantity) and "" not in other.dimensions for other in near)
-        and not everything.states(value)
+        _is_certain(value) and any(competes(value, other) for other in near) and not everything.states(value)
         for value in find_values(text)
     )
+
+
+def _is_certain(value: Value) -> bool:
+    """Tells whether a value cannot be of something else: a number without a unit may be."""
+    return isinstance(value, Date) or "" not in value.dimensions
 
 
 class TermKind(StrEnum):

@@ -36,7 +36,7 @@ _CERTAINTY = 1e-3
 """Added to a probability and to its complement: the model is not to be believed beyond 0.999."""
 
 _DIFFERENT = 0.1
-"""Most probability of a claim with a quantity that is not the source's."""
+"""Most probability of a claim with a date or quantity that is not the source's."""
 
 _ENOUGH = 0.25
 """Share of a claim's words, by rarity, from which it may be about the source."""
@@ -79,7 +79,7 @@ class Hypothesis:
         premises: passages of the document that speak of it, as the model reads them.
         known_share: of the weight of its content words, those that stand anywhere in the document.
         is_copied: whether it stands in the document word for word, and so contradicts nothing.
-        differs: whether it says a quantity that the document does not have, and the premises have others like it.
+        differs: whether it says a date or quantity that the document does not have, and the premises others like it.
     """
 
     text: str
@@ -168,7 +168,7 @@ def read_support(statement: Hypothesis, scores: PairScores, config: SupportConfi
 QUANTITIES = Rule(
     "differing-quantities",
     "judge",
-    "A quantity that the source does not have, where it has others of that dimension, makes a claim unsupported.",
+    "A date or quantity that the source does not have, where it has others like it, makes a claim unsupported.",
     "Source: 250 metres long. Claim: 250 feet long.",
     "unsupported",
 )

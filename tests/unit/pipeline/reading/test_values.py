@@ -162,10 +162,16 @@ def test_a_value_is_written_as_the_source_writes_it(text: str, stated: str, expe
 
 @pytest.mark.parametrize(
     ("claim", "is_other"),
-    [("It is 250 feet long.", True), ("It is 0.25 km long.", False), ("It is 250 long.", False), ("5 kg", False)],
+    [
+        ("It is 250 feet long.", True),
+        ("It is 0.25 km long.", False),
+        ("It is 250 long.", False),
+        ("5 kg", False),
+        ("Built in 1932.", True),
+    ],
 )
 def test_a_quantity_differs_where_the_source_has_only_others_of_its_dimension(claim: str, *, is_other: bool) -> None:
-    source = "The pier is 250 metres long."
+    source = "The pier of 1931 is 250 metres long."
     assert differs(claim, [source], Values.of(source)) == is_other
 
 
