@@ -20,7 +20,7 @@ from pipeline.model_answers import CheckedScores
 from pipeline.off_loop import stop_if_nobody_waits
 from pipeline.protocols import Tokenizer, TokenMark
 from pipeline.reading.document import ReadText
-from pipeline.reading.names import DIRECT_CUES, Name, SourceValues, cues, find_names, may_be_name
+from pipeline.reading.names import DIRECT_CUES, Name, SourceValues, cues, find_names
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.passages import Passage
 from pipeline.reading.rules import Rule
@@ -104,7 +104,6 @@ def _content_tokens(draft: ReadTexts, words: range, spans: Sequence[TextSpan]) -
 
 
 _HEAD_CHARS = 20
-_LONGEST_EXCHANGED = 3  # words
 _CLOSE_MATCH = 0.75  # of the claim's content words in one sentence: then a missing negation is no accident
 
 
@@ -123,7 +122,6 @@ def find_mismatches(
     found = [
         *filter(None, map(claim.value, claim.values)),
         *filter(None, map(claim.name, claim.names)),
-        *claim.exchanged(),
         *claim.negations(),
     ]
     return tuple(sorted(found, key=lambda mismatch: (mismatch.claim.start, mismatch.kind)))
@@ -186,23 +184,6 @@ class _Comparison:
                         rival = self._source.text.words_passage(range(rivals[0].first, rivals[0].last))
                         return ClaimMismatch(MismatchKind.NAME, self._summary.words_passage(claimed), rival)
         return None
-
-    def exchanged(self) -> Iterator[ClaimMismatch]:
-        """Finds words of a claim in lower case that stand in the place of a name, and nowhere in the source."""
-        table, source = self._summary.table, self._source.text.table
-        own = {table.stems[index] for index in self._words}
-        for replacement in self._alignments[0].replacements if self._alignments else ():
-            ours, theirs = replacement.claim, replacement.passage
-            is_exchange = 0 < len(ours) == len(theirs) <= _LONGEST_EXCHANGED
-            if not is_exchange or not all(self._source.may_lack_name(table, index) for index in ours):
-                continue
-            names = find_names(source, theirs, self._source.known_names)
-            is_name = sum(name.last - name.first for name in names) == len(theirs)
-            if not source.is_cased:
-                is_name = all(may_be_name(source, index) and source.stems[index] not in own for index in theirs)
-            if is_name:
-                there = self._source.text.words_passage(theirs)
-                yield ClaimMismatch(MismatchKind.NAME, self._summary.words_passage(ours), there)
 
     def negations(self) -> Iterator[ClaimMismatch]:
         """Compares negations: first word by word, then, when the claim copies a sentence, as a whole."""
