@@ -637,14 +637,14 @@ def differs(text: str, stated: Sequence[str], everything: Values) -> bool:
         stated: the passages that speak of it.
         everything: the values of the source.
     """
-    near = [value for passage in stated for value in find_values(passage) if _is_certain(value)]
+    near = [value for passage in stated for value in find_values(passage) if is_certain(value)]
     return any(
-        _is_certain(value) and any(competes(value, other) for other in near) and not everything.states(value)
+        is_certain(value) and any(competes(value, other) for other in near) and not everything.states(value)
         for value in find_values(text)
     )
 
 
-def _is_certain(value: Value) -> bool:
+def is_certain(value: Value) -> bool:
     """Tells whether a value cannot be of something else: a number without a unit may be."""
     return isinstance(value, Date) or "" not in value.dimensions
 

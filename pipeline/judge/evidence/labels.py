@@ -24,7 +24,7 @@ from pipeline.reading.names import DIRECT_CUES, Name, SourceValues, cues, find_n
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.passages import Passage
 from pipeline.reading.rules import Rule
-from pipeline.reading.values import Date, Value, agree, competes, find_values
+from pipeline.reading.values import Date, Value, agree, competes, find_values, is_certain
 from pipeline.reading.word_table import Replacement, WordTable, align
 from pipeline.support.claim_support import ClaimLabel, SupportConfig, is_unsupported, read_support
 
@@ -103,7 +103,6 @@ def _content_tokens(draft: ReadTexts, words: range, spans: Sequence[TextSpan]) -
     return sum(any(span.start <= place.start and place.end <= span.end for span in spans) for place in places)
 
 
-_HEAD_CHARS = 20
 _CLOSE_MATCH = 0.75  # of the claim's content words in one sentence: then a missing negation is no accident
 
 
@@ -151,20 +150,13 @@ class _Comparison:
         near = [value for value in self._near_values if competes(claimed, value)]
         if in_place is None or any(agree(claimed, value) for value in in_place or near):
             return None
-        rivals = in_place or [value for value in near if self._is_of_the_same(claimed, value)]
+        rivals = in_place or (near if is_certain(claimed) else [])
         if not rivals and self._source.values.states(claimed):
             return None
         kind = MismatchKind.DATE if isinstance(claimed, Date) else MismatchKind.NUMBER
         place = self._summary.text.passage(claimed.start + self._span[0], claimed.unit_end + self._span[0])
         stated = [self._source.text.text.passage(rival.start, rival.unit_end) for rival in rivals[:1]]
         return ClaimMismatch(kind, place, next(iter(stated), None))
-
-    def _is_of_the_same(self, claimed: Value, stated: Value) -> bool:
-        """Tells whether both are dates, or numbers of the same thing."""
-        head = None if isinstance(claimed, Date) else self._head_after(self._summary, claimed.end + self._span[0])
-        return isinstance(claimed, Date) or (
-            head is not None and head == self._head_after(self._source.text, stated.end)
-        )
 
     def name(self, name: Name) -> ClaimMismatch | None:
         """Compares a name: absent from the source, or another one in its place."""
@@ -235,12 +227,6 @@ class _Comparison:
                     if rivals:
                         return rivals
         return []
-
-    @staticmethod
-    def _head_after(text: ReadText, position: int) -> str | None:
-        """Returns the stem of the word right after a number, when it says something."""
-        words = text.table.between(position, position + _HEAD_CHARS)
-        return text.table.stems[words[0]] if words and text.table.content[words[0]] else None
 
 
 def _is_short_for(table: WordTable, name: Name, source: WordTable, other: Name) -> bool:
