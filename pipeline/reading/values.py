@@ -268,7 +268,7 @@ _QUANTITY = re.compile(
     (?<![\w:.,])(?P<hour>[01]?\d|2[0-4])(?:[:.](?P<minute>[0-5]?\d)(?::(?P<second>[0-5]\d))?)?
         (?:\s?(?P<half>[ap])(?:m\b|\.m\b\.?)|\s(?:o['’]clock|uhr)\b|(?<=:\d)(?![:.,]?\d)|(?<=:\d\d)(?![:.,]?\d))
     |\b(?P<named>{"|".join(_CLOCK_WORDS)})\b
-    |(?P<currency>{_CURRENCY})(?<!\d)(?P<digits>{_DIGITS})
+    |(?P<currency>{_CURRENCY})(?<![\w.,])(?P<digits>{_DIGITS})
         (?:(?P<nth>st|nd|rd|th)\b|[\s-]?(?P<scale>{_MAGNITUDE}|mn|bn|tn)s?\b|(?P<short>[kmb])(?![\w%/·]))?
     |\b(?P<words>(?:{_SMALL}|a(?=\s(?:{_MAGNITUDE}))|half\sa(?=\s(?:{_MAGNITUDE})))
         (?:(?:\s|-|\sand\s)(?:{_SMALL}|{_MAGNITUDE}|a\shalf))*)\b
@@ -316,8 +316,6 @@ def _quantities(text: str, match: re.Match[str]) -> Iterator[Quantity]:
     groups = digits.split(",")
     if match["hour"] or match["named"]:
         yield _time_of_day(text, match)
-    elif digits and _is_inside(text, at):
-        return
     elif len(groups) < _SHORTEST_LIST or "." in digits or " " in digits or _is_grouped(groups):
         quantity = _quantity(text, match, digits, match.span())
         if quantity and not (match.group().lower() == _PRONOUN and quantity.unit_end == match.end()):
@@ -327,12 +325,6 @@ def _quantities(text: str, match: re.Match[str]) -> Iterator[Quantity]:
             if quantity := _quantity(text, match, group, (at, at + len(group))):
                 yield quantity
             at += len(group) + 1
-
-
-def _is_inside(text: str, at: int) -> bool:
-    """Tells whether digits go on with a word or a number."""
-    before = text[max(0, at - 1) : at]
-    return before.isalnum() or before in {"_", ".", ","}
 
 
 def _time_of_day(text: str, match: re.Match[str]) -> Quantity:

@@ -39,49 +39,6 @@ _CODES = {TermKind.VERSION, TermKind.PART_NUMBER, TermKind.PATH, TermKind.COMMAN
 _LEAST_KNOWN = 0.5  # of a name's words: writers add "Mr" and "Street"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class InputWords:
-    """The words of an input.
-
-    Attributes:
-        mentions: its terms and words.
-        pieces: what its words are made of: "P-1" and "P-2" of "P-1/P-2".
-        stems: of its words.
-    """
-
-    mentions: Mentions
-    pieces: frozenset[str]
-    stems: frozenset[str]
-
-    @classmethod
-    def of(cls, text: str) -> "InputWords":
-        """Reads an input. Linear in its length."""
-        line = text.translate(_DASHES)
-        mentions = Mentions.of(line)
-        pieces = frozenset(_pieces(line))
-        return cls(mentions, pieces, frozenset(map(stem, {*_WORD.findall(line.lower()), *pieces})))
-
-    def faults(self, text: str, *, with_names: bool) -> Iterator[FaultKind]:
-        """Yields what is wrong with the codes and names of a sentence that the input does not have."""
-        line = text.translate(_DASHES)
-        for term in find_terms(line):
-            if term.kind in _CODES and not self.has_code(term.text):
-                yield FaultKind.CODE
-            elif term.kind is TermKind.ENTITY and with_names and not self._has_name(term.text):
-                yield FaultKind.NAME
-
-    def has_code(self, code: str) -> bool:
-        """Tells whether the input has a code, or all that it is made of."""
-        if any((kind, code) in self.mentions.terms for kind in TermKind) or self.mentions.says(code):
-            return True
-        pieces = list(_pieces(code))
-        return all(piece in self.pieces for piece in pieces) if pieces else True
-
-    def _has_name(self, name: str) -> bool:
-        words = [word for word in _WORD.findall(name) if word not in FUNCTION_WORDS]
-        return sum(stem(word) in self.stems for word in words) >= _LEAST_KNOWN * len(words)
-
-
 def _pieces(text: str) -> Iterator[str]:
     pieces = (piece.strip(".!?*_-") for piece in text.lower().translate(_BETWEEN_PIECES).split())
     return filter(None, pieces)
@@ -163,8 +120,21 @@ class SourceText:
         return Values.of(self._everything)
 
     @cached_property
-    def _words(self) -> InputWords:
-        return InputWords.of(self._everything)
+    def _dashed(self) -> str:
+        return self._everything.translate(_DASHES)
+
+    @cached_property
+    def _mentions(self) -> Mentions:
+        return Mentions.of(self._dashed)
+
+    @cached_property
+    def _word_pieces(self) -> frozenset[str]:
+        """What the words are made of: "P-1" and "P-2" of "P-1/P-2"."""
+        return frozenset(_pieces(self._dashed))
+
+    @cached_property
+    def _stems(self) -> frozenset[str]:
+        return frozenset(map(stem, {*_WORD.findall(self._dashed.lower()), *self._word_pieces}))
 
     @cached_property
     def _finder(self) -> PremiseFinder:
@@ -174,12 +144,28 @@ class SourceText:
         """Returns what is wrong with the values of a sentence that are not those of the texts or the context."""
         line = unicodedata.normalize("NFKC", text)
         with_names = with_names and self.is_english  # German capitalises all nouns
-        faults = (*value_faults(line, self._values), *self._words.faults(line, with_names=with_names))
+        faults = (*value_faults(line, self._values), *self._term_faults(line, with_names=with_names))
         return [kind for kind in faults if kind in _IN_ANY_LANGUAGE or not self.is_translated]
 
+    def _term_faults(self, line: str, *, with_names: bool) -> Iterator[FaultKind]:
+        for term in find_terms(line.translate(_DASHES)):
+            if term.kind in _CODES and not self._has_code(term.text):
+                yield FaultKind.CODE
+            elif term.kind is TermKind.ENTITY and with_names and not self._has_name(term.text):
+                yield FaultKind.NAME
+
     def has_code(self, line: str) -> bool:
-        """Tells whether the texts have all words of a line of code."""
-        return self._words.has_code(unicodedata.normalize("NFKC", line))
+        """Tells whether the texts have a line of code, or all words that it is made of."""
+        return self._has_code(unicodedata.normalize("NFKC", line))
+
+    def _has_code(self, code: str) -> bool:
+        if any((kind, code) in self._mentions.terms for kind in TermKind) or self._mentions.says(code):
+            return True
+        return self._word_pieces.issuperset(_pieces(code))
+
+    def _has_name(self, name: str) -> bool:
+        words = [word for word in _WORD.findall(name) if word not in FUNCTION_WORDS]
+        return sum(stem(word) in self._stems for word in words) >= _LEAST_KNOWN * len(words)
 
     def claim(self, sentence: str) -> Hypothesis:
         """Returns a sentence as a model reads it: with the passages that speak of it."""
