@@ -499,8 +499,8 @@ def _find_dates(text: str) -> Iterator[Date]:
         if match and said and _is_beside(text, end, match.start()) and said.keys().isdisjoint(parts):
             said, end = said | parts, match.end()
             continue
-        if said:
-            yield Date(start, end, _days(said))
+        if days := _days(said):
+            yield Date(start, end, days)
         if match:
             said, start, end = parts, min(map(match.start, groups)), match.end()
 
@@ -518,7 +518,7 @@ def _days(said: Mapping[str, int]) -> frozenset[Day]:
     """Returns the days that parts of a date may mean; day and month in digits may stand in either order."""
     year, month, day, weekday = map(said.get, _KINDS)
     days = [(year, month, day, weekday), *([(year, day, month, weekday)] if "either" in said else [])]
-    return frozenset(one for one in days if one[1] is None or one[1] <= _LAST_MONTH)
+    return frozenset(one for one in days if any(one) and (one[1] or 1) <= _LAST_MONTH)
 
 
 @dataclass(frozen=True, eq=False)
@@ -605,9 +605,9 @@ def written_as(text: str, stated: str) -> str:
     pieces, end = list[str](), 0
     values, small = find_values(stated), stated.lower()
     for value in find_values(text):
-        is_there = text[value.start : value.end].lower() in small
+        is_there = text[value.start : value.unit_end].lower() in small
         same = None if is_there else next((other for other in values if _is_same_in_other_words(value, other)), None)
-        if same and value.start >= end:
+        if same and value.start >= end and small[same.start : same.end] != text[value.start : value.end].lower():
             pieces += text[end : value.start], stated[same.start : same.unit_end]
             end = value.unit_end
     return "".join((*pieces, text[end:]))
