@@ -134,7 +134,10 @@ class _Comparison:
         table = summary.table
         self._span = table.starts[words[0]], table.ends[words[-1]]
         self.values = find_values(summary.text.text[self._span[0] : self._span[1]])
-        self.names = find_names(table, words, source.known_names)
+        start = self._span[0]
+        said = {at for one in self.values for at in table.between(one.start + start, one.unit_end + start)}
+        names = find_names(table, words, source.known_names)
+        self.names = [name for name in names if said.isdisjoint(range(name.first, name.last))]  # "USD" is none
         read = source.text
         self._near = [read.ranges[at] for at in passage.sentences] if passage else []
         self._beside = [read.ranges[at] for at in passage.best] if passage else []

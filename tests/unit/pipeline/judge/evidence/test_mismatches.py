@@ -39,6 +39,7 @@ def found(claim: str, source: str = SOURCE) -> list[tuple[MismatchKind, str, str
         "The bridge carries 67,000,000 cars.",
         "The bridge carries almost 70 million cars.",
         "Repairs are expected to cost $4.2m.",
+        "Repairs are expected to cost USD 4,200,000.",
         "Reed, 61, has sold books there for 5 years.",
         "Two people spoke about the bridge.",
         "The bridge of 1931 had cracks.",
