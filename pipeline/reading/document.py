@@ -20,7 +20,7 @@ from pipeline.reading.characters import NormalizedText, OffsetMap, nfkc, normali
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.rules import Rule
 from pipeline.reading.sentences import Sentence, split_sentences, statements
-from pipeline.reading.word_table import KnownWords, WordTable
+from pipeline.reading.word_table import WordTable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,9 +150,6 @@ _DECORATION = re.compile(
 )
 
 
-_GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})++(?!\d)(?:\.\d+)?")
-
-
 SHOWN = Rule(
     "shown",
     "reading",
@@ -160,21 +157,10 @@ SHOWN = Rule(
     "The m\u00adayor left [Ana](https://x.org) 👋.",
     "The mayor left Ana.",
 )
-COMMAS = Rule(
-    "grouped-numbers",
-    "reading",
-    "Where the source writes 2000 for 2,000 a summary is read so too.",
-    "2,000 people",
-    "2000 people",
-)
 
 
-def read_shown(text_id: str, original: str, source: KnownWords | None = None) -> NormalizedText:
-    """Normalises a text as a person sees it. Linear in its length.
-
-    Args:
-        source: where it writes 2000 for 2,000 the text is read so too: a model takes them for different numbers.
-    """
+def read_shown(text_id: str, original: str) -> NormalizedText:
+    """Normalises a text as a person sees it. Linear in its length."""
     text, offsets = nfkc(original)
     if not SHOWN.is_on:
         return normalize_decoded(text_id, original, text, offsets)
@@ -182,21 +168,11 @@ def read_shown(text_id: str, original: str, source: KnownWords | None = None) ->
     text, offsets = _without(text, offsets, _spans(_DECORATION, text))
     if _MAY_BE_DISGUISED.search(text):
         text = _DISGUISED.sub(lambda word: word.group().translate(_LOOKALIKES), text)
-    if COMMAS.is_on and source is not None:
-        text, offsets = _without(text, offsets, _foreign_commas(text, source))
     return normalize_decoded(text_id, original, text, offsets)
 
 
 def _spans(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
     return (match.span() for match in stoppable(pattern.finditer(text)))
-
-
-def _foreign_commas(text: str, source: KnownWords) -> Iterator[tuple[int, int]]:
-    """Yields the commas of grouped numbers that the source writes without, and never with them."""
-    for number in stoppable(_GROUPED.finditer(text)):
-        written = number.group()
-        if source.sentence_count(written.replace(",", "")) and not source.sentence_count(written):
-            yield from ((at, at + 1) for at in range(*number.span()) if text[at] == ",")
 
 
 def _without(text: str, offsets: OffsetMap, spans: Iterable[tuple[int, int]]) -> tuple[str, OffsetMap]:

@@ -3,7 +3,7 @@
 Text in capitals or in CJK script has no names. A capital at the start of a sentence says nothing: the first word is a
 name only with a capitalised word after it, if it stands capitalised inside a sentence elsewhere, or as a subject
 without the article that a common noun needs. In a text in lower case the words are names that stand capitalised in the
-other text; a word that the other text has nowhere may be one.
+other text.
 """
 
 import re
@@ -20,9 +20,7 @@ from pipeline.reading.word_table import WordTable, stem
 _NO_NAMES = FUNCTION_WORDS | word_list("no_names")
 _BARE_NOUNS = FUNCTION_WORDS | word_list("bare_nouns")
 _COMMON_ENDINGS = ("s", "ly", "ing", "tion", "ness", "ity", "men", "ism")
-_NO_NAME_ENDINGS = (*_COMMON_ENDINGS, "ed")
 _AUXILIARIES = word_list("auxiliaries")
-_BEFORE_OTHERS = _AUXILIARIES | word_list("before_nouns")
 _SHORTEST_BARE_NAME = 4
 _MOST_CAPITALS = 0.5  # a headline capitalises most of its words; its capitals say nothing
 _FEW_WORDS = 6
@@ -98,13 +96,6 @@ def _is_bare_subject(table: WordTable, index: int) -> bool:
         return False
     is_possessive = table.text[table.ends[index] : table.ends[index] + 2] in ("'s", "’s")
     return is_possessive or (index + 1 < len(table) and table.words[index + 1] in _AUXILIARIES)
-
-
-def may_be_name(table: WordTable, index: int) -> bool:
-    """Tells whether a word may be part of a name by all but its capital; "conference" in "the conference" is none."""
-    word, before = table.words[index], table.words[index - 1] if index else ""
-    is_other = word in _BARE_NOUNS | _NO_NAMES or word.endswith(_NO_NAME_ENDINGS) or before in _BEFORE_OTHERS
-    return word.isalpha() and len(word) >= _SHORTEST_BARE_NAME and not is_other
 
 
 def _starts_sentence(table: WordTable, index: int) -> bool:
@@ -190,11 +181,6 @@ class SourceValues:
         indices = [index for index in range(name.first, name.last) if table.content[index]]
         missing = sum(not self._has_word(table.words[index], table.raw(index)) for index in indices)
         return missing < len(indices) * _MOST_UNMATCHED_NAME or (missing == 0)
-
-    def may_lack_name(self, table: WordTable, index: int) -> bool:
-        """Tells whether a word of a text in lower case may be part of a name, and stands nowhere in the source."""
-        may_be = not table.is_cased and may_be_name(table, index)
-        return may_be and not self._has_word(table.words[index], table.raw(index))
 
     def _has_word(self, word: str, raw: str) -> bool:
         if word in self.words or stem(word) in self.stems or (raw.isupper() and word in self.initials):

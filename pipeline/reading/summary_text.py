@@ -9,6 +9,7 @@ from pipeline.reading.document import ReadText, read_shown
 from pipeline.reading.framing import framing_length
 from pipeline.reading.rules import Rule
 from pipeline.reading.sentences import Sentence, claims, split_sentences, statements
+from pipeline.reading.values import find_values
 from pipeline.reading.word_table import KnownWords, WordTable, stem
 
 _MARKS = re.compile(  # of markup and of chat templates; what stands between them is read
@@ -60,7 +61,7 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: K
     Args:
         source: what the summary is about.
     """
-    text = read_shown(text_id, original, source)
+    text = read_shown(text_id, original)
     bare = _MARKS.sub(_gap, text.text)
     text = replace(text, text=bare) if MARKUP.is_on and any(map(str.isalnum, bare)) else text
     split = split_sentences(text.text, max_sentence_chars)
@@ -105,7 +106,9 @@ def _without_foreign(table: WordTable, sentence: Sentence, source: KnownWords) -
     if opening and _is_unknown(table.content_stems(table.between(*opening.span())), source):
         yield from _trimmed(text, replace(sentence, end=opening.end()))
         sentence = replace(sentence, start=opening.end())
-    cuts = [cut.span() for cut in _CUT.finditer(text, sentence.start, sentence.end)]
+    values = find_values(text[sentence.start : sentence.end])
+    whole = {at for value in values for at in range(sentence.start + value.start, sentence.start + value.end)}
+    cuts = [cut.span() for cut in _CUT.finditer(text, sentence.start, sentence.end) if cut.start() not in whole]
     firsts, lasts = [sentence.start, *(end for _, end in cuts)], [*(start for start, _ in cuts), sentence.end]
     start = begun = before = decided = sentence.start
     was_foreign: bool | None = None

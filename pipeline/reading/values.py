@@ -1,8 +1,9 @@
-"""Numbers, their units, and dates of a text, as values that can be compared; everybody who reads one reads it here.
+"""Values of a text: quantities with their units, times of day and dates; everybody who compares two asks `agree`.
 
-Numbers are read as they are written: "67 million", "76m", "five", "1,403", "$1.2bn", "20 per cent", "third". Digits may
-have several readings: "1.403" is one thousand in German. Dates are read in parts, which are looked for one by one:
-years, months, days of the month, weekdays.
+A number is read as it is written: "67 million", "76m", "five", "1,403", "1 403", "$1.2bn", "20 per cent", "third". It
+may have several meanings: "1.403" is one thousand in German, "5m" are metres or millions, "pounds" mass or money. Units
+of one dimension are converted, and never across: 1 km is 1000 m, two litres are not two gallons, a percent is no
+percentage point. A date is compared by the parts that both say.
 
 Terms are what a reader of a manual would miss: numbers, units, versions, part numbers and names. Words are classified
 one by one and remembered, since a manual repeats its words; only what stands side by side (a number and its unit, the
@@ -11,27 +12,56 @@ words of a name) is looked at in place. About 20 MB/s on one core.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from enum import StrEnum
-from functools import lru_cache
-from math import isclose, isnan, nan
-from typing import NamedTuple, TypeVar
+from functools import cached_property, lru_cache
+from itertools import chain
+from math import isclose, prod
+from operator import attrgetter
+from typing import NamedTuple
 
-from pipeline.off_loop import stoppable
+from pipeline.off_loop import stop_if_nobody_waits, stoppable
 from pipeline.reading.passage import Span
+from pipeline.reading.rules import Rule
 from pipeline.reading.word_lists import NO_NAMES, any_of, phrase_list, word_list
 
-_UNITS = {name: line.split()[0] for line in phrase_list("units") for name in line.split()}
+
+class Unit(NamedTuple):
+    """A unit: how many of its dimension's base unit it is; temperatures have a zero of their own."""
+
+    name: str
+    dimension: str
+    factor: float = 1.0
+    zero: float = 0.0
+
+
+def _read_units() -> dict[str, Unit]:
+    units: dict[str, Unit] = {}
+    for line in phrase_list("units"):
+        name, dimension, size, *others = line.split()
+        factor, _, zero = size.partition("+")
+        units |= dict.fromkeys((name, *others), Unit(name, dimension, float(factor), float(zero or 0)))
+    return units
+
+
+def _read_currencies() -> dict[str, tuple[Unit, ...]]:
+    currencies: dict[str, tuple[Unit, ...]] = {}
+    for line in phrase_list("currencies"):
+        code, factor, *others = line.split()
+        for word in others if code in currencies else (code, *others):
+            currencies[word] = (*currencies.get(word, ()), Unit(code, code, float(factor)))
+    return currencies
+
+
+_UNITS, _CURRENCIES = _read_units(), _read_currencies()
 _LONGEST_UNIT = 24
-_EXPONENTS, _BEFORE_EXPONENTS = "¹²³23", "^-−"
-_FACTORS, _PRODUCT = str.maketrans("·⋅*μ", "///µ"), str.maketrans("μ", "µ", "·⋅*")
-_DEGREES = re.compile(r"(?:degrees?|°)\s?([CF]\b|[Cc]elsius|[Ff]ahrenheit)")
+_EXPONENTS = str.maketrans("¹²³", "123")
+_FACTORS, _PRODUCT = str.maketrans("⋅*μ", "··µ"), str.maketrans("μ", "µ", "·⋅*")
 
 
-def unit_of(word: str, *, is_attached: bool) -> str | None:
-    """Returns the unit that a word is, alone or composed ("N·m", "m/s²", "l/min"), in the spelling that is compared.
+def unit_of(word: str, *, is_attached: bool) -> Unit | None:
+    """Returns the unit that a word is, alone or composed ("N·m", "m/s²", "l/min").
 
     Args:
         word: as it stands, without punctuation around it.
@@ -41,27 +71,66 @@ def unit_of(word: str, *, is_attached: bool) -> str | None:
         return None
     if word in _UNITS:
         return _UNITS[word] if is_attached or word not in word_list("units_only_attached") else None
-    factors = word.translate(_FACTORS).split("/")
-    is_unit = all(factor in _UNITS or _without_exponent(factor) in _UNITS for factor in factors)
-    return word.translate(_PRODUCT) if is_unit else None
+    name = word.translate(_PRODUCT)
+    return _UNITS.get(name) or _composed(name, word.translate(_FACTORS).split("/"))
 
 
-def _without_exponent(factor: str) -> str:
-    base = factor.rstrip(_EXPONENTS)
-    return base.rstrip(_BEFORE_EXPONENTS) if base != factor else factor
+def _composed(name: str, parts: Sequence[str]) -> Unit | None:
+    """Returns a unit of products, the second and further ones below a line."""
+    read = [[_power(factor) for factor in part.split("·")] for part in parts]
+    known = [[unit for unit in units if unit] for units in read]
+    if known != read:
+        return None
+    sizes = [prod(unit.factor for unit in units) for units in known]
+    dimensions = ["·".join(sorted(unit.dimension for unit in units)) for units in known]
+    return Unit(name, "/".join(dimensions), sizes[0] / prod(sizes[1:]))
 
 
-def plain_units(text: str) -> str:
-    """Returns a text with units of two words as one: "20 degrees Celsius", "20 per cent"."""
-    return _DEGREES.sub(lambda match: f"°{match[1][0].upper()}", text).replace("per cent", "percent")
+def _power(factor: str) -> Unit | None:
+    """Returns a unit, or a power of one: "m²"."""
+    base = factor.translate(_EXPONENTS)
+    exponent = base[-1:] if base[-1:] in {"1", "2", "3"} else ""
+    unit = _UNITS.get(factor) or _UNITS.get(base.rstrip("123").rstrip("^-−"))
+    return Unit(factor, f"{unit.dimension}{exponent}", unit.factor ** int(exponent or 1)) if unit else None
 
 
-class Measure(StrEnum):
-    """What a number counts. Only numbers of one measure are compared."""
+Meaning = tuple[str, str]
+"""Dimension and value, in digits that no rounding of a conversion changes."""
 
-    PLAIN = "plain"
-    PERCENT = "percent"
-    ORDINAL = "ordinal"
+
+class Amount(NamedTuple):
+    """One meaning of a number.
+
+    Attributes:
+        dimension: amounts of one are compared; empty without a unit.
+        value: in base units.
+        size: the same, counted from the zero of its own scale, without sign.
+        step: the smallest difference its writing can show: 1e6 for "67 million", 0.1 for "2.5"; 0 for an unlikely
+            meaning, which is not rounded.
+        unit: its name.
+    """
+
+    dimension: str
+    value: float
+    size: float
+    step: float
+    unit: str
+
+    @classmethod
+    def of(cls, number: tuple[float, float], unit: Unit) -> "Amount":
+        """Returns a number, with its step, of a unit."""
+        value, step = number
+        size = value * unit.factor
+        return cls(unit.dimension, size + unit.zero, abs(size), step * unit.factor, unit.name)
+
+    @property
+    def meaning(self) -> Meaning:
+        """What makes it the same as another one."""
+        return self.dimension, f"{self.value:.13e}"
+
+
+_NO_UNIT, _ORDINAL, _CLOCK = Unit("", ""), Unit("", "ordinal"), Unit("", "clock")
+_STRICT = {"percent", "points", _ORDINAL.dimension, _CLOCK.dimension}  # a number without them is another number
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,193 +139,312 @@ class Quantity(Span):
 
     Attributes:
         unit_end: exclusive; the unit included as well.
-        value: not a number where digits are a code's, as those of "1.2.3".
-        step: the smallest difference its writing can show: 1e6 for "67 million", 0.1 for "2.5".
+        amounts: what it may mean, the likeliest first.
+        numbers: the same without units.
         is_lower_bound: "more than 40", "over 40", "at least 40".
         is_approximate: "about 40", "nearly 40".
-        is_scaled: "4.2 million", not "4.2m", which may be metres.
-        is_part: of a word, as the digits of "A380" and "1.2.3".
-        readings: what its digits may mean, "5" for "05" and "5.0"; the likeliest in English first.
-        unit: in the spelling that is compared; None without any.
+        is_word: not in digits.
     """
 
     unit_end: int
-    value: float
-    measure: Measure
-    step: float
-    is_lower_bound: bool
-    is_approximate: bool
-    is_negative: bool
-    is_word: bool
-    is_scaled: bool
-    is_part: bool
-    readings: tuple[str, ...]
-    unit: str | None
+    amounts: tuple[Amount, ...]
+    numbers: tuple[Amount, ...]
+    is_lower_bound: bool = False
+    is_approximate: bool = False
+    is_word: bool = False
+
+    @property
+    def dimensions(self) -> set[str]:
+        """Those of its meanings."""
+        return {amount.dimension for amount in self.amounts}
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether writers may have counted what a text lists: "both", "two pumps", "the second"."""
+        is_ordinal = _ORDINAL.dimension in self.dimensions
+        return self.is_word and (is_ordinal or self.numbers[0].value <= _COUNTED_BY_HAND)
+
+
+Day = tuple[int | None, int | None, int | None, int | None]
+"""Year, month, day, weekday; None where one is not said, 1 for January and for Monday."""
+
+
+@dataclass(frozen=True, slots=True)
+class Date(Span):
+    """A date or a part of one; it may mean several days: "3/4/2024" is in March or in April."""
+
+    days: frozenset[Day]
+
+    @property
+    def unit_end(self) -> int:
+        """Exclusive, as that of a number."""
+        return self.end
+
+
+Value = Quantity | Date
+
+
+def agree(claimed: Value, stated: Value) -> bool:
+    """Tells whether the claimed value may stand for the stated one: equal, converted, rounded, or bounded by words."""
+    if isinstance(claimed, Date) and isinstance(stated, Date):
+        return any(_is_same_day(mine, theirs) for mine in claimed.days for theirs in stated.days)
+    if isinstance(claimed, Date) or isinstance(stated, Date):
+        return False
+    left, right = _comparable(claimed, stated)
+    return any(_is_same(claimed, mine, stated, theirs) for mine in left for theirs in right)
+
+
+def competes(left: Value, right: Value) -> bool:
+    """Tells whether one value could stand in the place of the other, rightly or wrongly."""
+    if isinstance(left, Date) and isinstance(right, Date):
+        return any(_shared(mine, theirs) for mine in left.days for theirs in right.days)
+    if isinstance(left, Date) or isinstance(right, Date):
+        return False
+    mine, theirs = _comparable(left, right)
+    return not set(map(_rivals, mine)).isdisjoint(map(_rivals, theirs))
+
+
+def _rivals(amount: Amount) -> str:
+    """Returns what competes although nobody converts it: money of any currency, percents and their points."""
+    if any(amount.dimension == unit.dimension for unit in _CURRENCIES.get(amount.unit, ())):
+        return "money"
+    return "percent" if amount.dimension == "points" else amount.dimension
+
+
+def _comparable(left: Quantity, right: Quantity) -> tuple[tuple[Amount, ...], tuple[Amount, ...]]:
+    """Returns the meanings of two numbers; without units where one of them has none and the other may go without."""
+    dimensions = left.dimensions, right.dimensions
+    is_bare = any("" in one for one in dimensions) and all(_STRICT.isdisjoint(one) for one in dimensions)
+    return (left.amounts + left.numbers, right.amounts + right.numbers) if is_bare else (left.amounts, right.amounts)
+
+
+def _is_same_day(claimed: Day, stated: Day) -> bool:
+    """Tells whether all parts agree that both say; a day of a month is not in what says the month alone."""
+    shared = _shared(claimed, stated)
+    says_less = claimed[2] is not None and stated[2] is None and stated[1] is not None
+    return bool(shared) and not says_less and all(mine == theirs for mine, theirs in shared)
+
+
+def _shared(left: Day, right: Day) -> list[tuple[int, int]]:
+    pairs = zip(left, right, strict=True)
+    return [(mine, theirs) for mine, theirs in pairs if mine is not None and theirs is not None]
+
+
+_EXACTLY = 1e-14  # relative: ids of 14 digits are told apart, and no conversion is worse
+_CONVERTED, _APPROXIMATE, _BOUND = 0.02, 0.1, 0.35  # relative tolerances
+
+
+def _is_same(claimed: Quantity, mine: Amount, stated: Quantity, theirs: Amount) -> bool:
+    if mine.dimension != theirs.dimension:
+        return False
+    if isclose(mine.value, theirs.value, rel_tol=_EXACTLY, abs_tol=_EXACTLY):
+        return True
+    if not mine.step or not theirs.step:
+        return False
+    gap, coarser = abs(mine.value - theirs.value), max(mine.step, theirs.step)
+    is_converted = mine.unit != theirs.unit and gap <= _CONVERTED * theirs.size
+    if (mine.step > theirs.step or is_converted) and gap <= coarser / 2:
+        return True
+    if claimed.is_lower_bound or stated.is_lower_bound:
+        low, high = (mine, theirs) if claimed.is_lower_bound else (theirs, mine)
+        return low.value <= high.value <= low.value + _BOUND * low.size
+    is_approximate = claimed.is_approximate or stated.is_approximate
+    return is_approximate and gap <= _APPROXIMATE * max(mine.size, theirs.size)
 
 
 def _numbers_of(name: str) -> dict[str, float]:
     return {word: float(value) for word, value in map(str.split, phrase_list(name))}
 
 
-_NUMBER_WORDS, _ORDINALS = _numbers_of("number_words"), _numbers_of("ordinals")
+_NUMBER_WORDS, _ORDINALS, _CLOCK_WORDS = map(_numbers_of, ("number_words", "ordinals", "clock_words"))
 _MAGNITUDES = _numbers_of("magnitudes")
 _SCALES = _MAGNITUDES | _numbers_of("short_magnitudes")
 _SMALL, _MAGNITUDE = "|".join(sorted(_NUMBER_WORDS, key=len, reverse=True)), "|".join(_MAGNITUDES)
-_CURRENCY = r"(?:[$£€¥]\s?)?"
+_SIGNS = "|".join(sorted((re.escape(sign) for sign in _CURRENCIES if not sign.islower()), key=len, reverse=True))
+_CURRENCY = rf"(?:(?<!\w)(?:{_SIGNS})\s?)?"
+_DIGITS = r"\d{1,3}(?:,?[ ]\d{3})+(?!\d)(?:[.,]\d+)?|\d+\.[ ]\d+(?![.,]?\d)|\d+(?:[.,]\d+)*"
 _QUANTITY = re.compile(
     rf"""
-    {_CURRENCY}(?<!\d)(?P<digits>\d+(?:[.,]\d+)*)
-        (?:(?P<nth>st|nd|rd|th)\b|[\s-]?(?P<scale>{_MAGNITUDE}|mn|bn|tn)s?\b|(?P<short>[kmb])(?![\w%]))?
+    (?<![\w:.,])(?P<hour>[01]?\d|2[0-4])(?:[:.](?P<minute>[0-5]?\d)(?::(?P<second>[0-5]\d))?)?
+        (?:\s?(?P<half>[ap])(?:m\b|\.m\b\.?)|\s(?:o['’]clock|uhr)\b|(?<=:\d)(?![:.,]?\d)|(?<=:\d\d)(?![:.,]?\d))
+    |\b(?P<named>{"|".join(_CLOCK_WORDS)})\b
+    |(?P<currency>{_CURRENCY})(?<![\w.,])(?P<digits>{_DIGITS})
+        (?:(?P<nth>st|nd|rd|th)\b|[\s-]?(?P<scale>{_MAGNITUDE}|mn|bn|tn)s?\b|(?P<short>[kmb])(?![\w%/·]))?
     |\b(?P<words>(?:{_SMALL}|a(?=\s(?:{_MAGNITUDE}))|half\sa(?=\s(?:{_MAGNITUDE})))
-        (?:(?:\s|-|\sand\s)(?:{_SMALL}|{_MAGNITUDE}))*)\b
+        (?:(?:\s|-|\sand\s)(?:{_SMALL}|{_MAGNITUDE}|a\shalf))*)\b
     |\b(?P<ordinal>{"|".join(_ORDINALS)})\b
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_PERCENT = re.compile(r"\s?(?:%|per\s?cent\b|percentage points?\b)", re.IGNORECASE)
-_UNIT = re.compile(r"(\s?-?)([^\s\d,;:()\[\]{}|.!?\"“”–—]{1,24})")
-_MINUS, _BEFORE_MINUS = ("-", "−", "–"), "(=:~|"
-_LOWER_BOUND = re.compile(rf"{any_of('lower_bounds')}\s+{_CURRENCY}$", re.IGNORECASE)
-_APPROXIMATE = re.compile(rf"{any_of('approximations')}\s+{_CURRENCY}$", re.IGNORECASE)
+_WORD_BEHIND = r"[^\s\d,;:()\[\]{}|.!?\"“”–—-]{1,24}(?:[23](?!\w))?"
+_UNIT = re.compile(rf"(\s?-?)({_WORD_BEHIND})(?:\s({_WORD_BEHIND})(?:\s({_WORD_BEHIND}))?)?")
+_HEDGE = re.compile(rf"(?:(?P<least>{any_of('lower_bounds')})|{any_of('approximations')})\s+$", re.IGNORECASE)
+_MINUS, _BEFORE_MINUS, _MINUS_WORD = ("-", "−", "–"), "(=:~|", "minus"
 _LEAD_CHARS = 24
 _LONGEST_REMEMBERED = 1000  # characters: claims and sentences, not whole sources, for a cache counts no bytes
-_APPROXIMATE_TOLERANCE, _BOUND_TOLERANCE = 0.1, 0.35
-_LONGEST_NUMBER, _MOST_ZEROS, _GROUP = 40, 300, 3  # digits
+_COUNTED_BY_HAND = 3
+_MOST_ZEROS, _GROUP = 300, 3  # digits
 _SHORTEST_LIST = 3
+_HALF_DAY, _HOUR = 720, 60  # minutes
+_PRONOUN = "one"
 
 
-def find_numbers(text: str) -> tuple[Quantity, ...]:
-    """Returns all numbers of a normalised text in order, those inside codes too. Linear in its length."""
-    return _remembered_numbers(text) if len(text) <= _LONGEST_REMEMBERED else _numbers(text)
+def find_values(text: str) -> tuple[Value, ...]:
+    """Returns the numbers and dates of a normalised text, in order, none inside words. Linear in its length."""
+    return _remembered_values(text) if len(text) <= _LONGEST_REMEMBERED else _values(text)
 
 
-def _numbers(text: str) -> tuple[Quantity, ...]:
-    return tuple(number for match in stoppable(_QUANTITY.finditer(text)) for number in _read(text, match))
+def _values(text: str) -> tuple[Value, ...]:
+    dates = list(_find_dates(text))
+    ends = [date.end for date in dates]
+
+    def is_apart(match: re.Match[str]) -> bool:
+        after = bisect_left(ends, match.start() + 1)
+        return after == len(dates) or dates[after].start >= match.end()
+
+    numbers = (one for match in _QUANTITY.finditer(text) if is_apart(match) for one in _quantities(text, match))
+    return tuple(sorted((*dates, *numbers), key=attrgetter("start")))
 
 
-_remembered_numbers = lru_cache(1 << 12)(_numbers)
+_remembered_values = lru_cache(1 << 12)(_values)
 
 
-def find_quantities(text: str) -> tuple[Quantity, ...]:
-    """Returns the numbers of a normalised text that count or order something, in order. Linear in its length."""
-    return tuple(number for number in find_numbers(text) if not number.is_part)
-
-
-def agree(claimed: Quantity, stated: Quantity) -> bool:
-    """Tells whether the claimed number may stand for the stated one: equal, rounded, or bounded by words."""
-    if claimed.measure is not stated.measure:
-        return False
-    coarser = max(claimed.step, stated.step)
-    if isclose(claimed.value, stated.value, rel_tol=1e-9) or (
-        claimed.step > stated.step and abs(claimed.value - stated.value) <= coarser / 2
-    ):
-        return True
-    if claimed.is_lower_bound or stated.is_lower_bound:
-        low, high = (claimed.value, stated.value) if claimed.is_lower_bound else (stated.value, claimed.value)
-        return low <= high <= low * (1 + _BOUND_TOLERANCE)
-    if claimed.is_approximate or stated.is_approximate:
-        return isclose(claimed.value, stated.value, rel_tol=_APPROXIMATE_TOLERANCE)
-    return False
-
-
-def _read(text: str, match: re.Match[str]) -> Iterator[Quantity]:
-    """Yields the number that a match is, or each of a list such as "0,2,4"."""
+def _quantities(text: str, match: re.Match[str]) -> Iterator[Quantity]:
+    """Yields the number that a match is, or each of a list such as "0,2,4"; nothing of a code's digits."""
+    stop_if_nobody_waits()
     at, digits = match.start("digits"), match["digits"] or ""
     groups = digits.split(",")
-    if len(groups) < _SHORTEST_LIST or "." in digits or _is_grouped(groups):
-        yield _quantity(text, match, digits, match.span())
-        return
-    for group in groups:
-        yield _quantity(text, match, group, (at, at + len(group)))
-        at += len(group) + 1
+    if match["hour"] or match["named"]:
+        yield _time_of_day(text, match)
+    elif len(groups) < _SHORTEST_LIST or "." in digits or " " in digits or _is_grouped(groups):
+        quantity = _quantity(text, match, digits, match.span())
+        if quantity and not (match.group().lower() == _PRONOUN and quantity.unit_end == match.end()):
+            yield quantity
+    else:
+        for group in groups:
+            if quantity := _quantity(text, match, group, (at, at + len(group))):
+                yield quantity
+            at += len(group) + 1
 
 
-def _quantity(text: str, match: re.Match[str], digits: str, span: tuple[int, int]) -> Quantity:
+def _time_of_day(text: str, match: re.Match[str]) -> Quantity:
+    """Reads a time in minutes; "2:05" may be in the afternoon too."""
+    hour = int(match["hour"]) if match["hour"] else int(_CLOCK_WORDS[match["named"].lower()])
+    minutes = hour * _HOUR + int(match["minute"] or 0) + int(match["second"] or 0) / _HOUR
+    if match["half"]:
+        times = [minutes % _HALF_DAY + _HALF_DAY * (match["half"].lower() == "p")]
+    elif match["named"] or hour > _HALF_DAY // _HOUR or match["hour"].startswith("0"):
+        times = [minutes % (2 * _HALF_DAY)]
+    else:
+        times = [minutes % _HALF_DAY, minutes % _HALF_DAY + _HALF_DAY]
+    least, about = _hedges(text, match.start())
+    amounts = tuple(Amount(_CLOCK.dimension, time, _HOUR, 1.0, "") for time in times)
+    return Quantity(*match.span(), match.end(), amounts, amounts, least, about)
+
+
+def _quantity(text: str, match: re.Match[str], digits: str, span: tuple[int, int]) -> Quantity | None:
     start, end = span
-    first = max(start, match.start("digits"))
-    before, lead = text[max(0, first - 2) : first], text[max(0, start - _LEAD_CHARS) : start]
-    percent = _PERCENT.match(text, end)
-    is_ordinal = bool(match["ordinal"] or match["nth"])
-    value, step, readings = _read_digits(digits, match) if digits else _read_words(match)
-    unit, unit_end = _unit_behind(text, first + len(digits)) if digits else (None, end)
+    scale = match["scale"] or match["short"]
+    read = _read_digits(digits, _SCALES[scale.lower()] if scale else 1.0) if digits else _read_words(match)
+    if not read:
+        return None
+    if _is_negative(text, max(start, match.start("digits"))):
+        read = [(-value, step) for value, step in read]
+    units, unit_end = _units_behind(text, end)
+    if sign := (match["currency"] or "").strip().upper():
+        units, unit_end = _CURRENCIES[sign], end
+    if match["ordinal"] or match["nth"]:
+        units, unit_end = (_ORDINAL,), end
+    amounts = [Amount.of(number, unit) for unit in units or (_NO_UNIT,) for number in read]
+    if match["short"] and not sign:  # "5m"
+        others, unit_end = _units_behind(text, end - 1)
+        amounts += [Amount.of(number, unit) for unit in others for number in _read_digits(digits, 1.0)]
+    least, about = _hedges(text, start)
     return Quantity(
         start=start,
-        end=percent.end() if percent else end,
+        end=unit_end if any(unit.dimension in _STRICT for unit in units) else end,
         unit_end=max(end, unit_end),
-        value=value,
-        measure=Measure.ORDINAL if is_ordinal else Measure.PERCENT if percent else Measure.PLAIN,
-        step=step,
-        is_lower_bound=bool(_LOWER_BOUND.search(lead)),
-        is_approximate=bool(_APPROXIMATE.search(lead)),
-        is_negative=bool(digits) and _is_minus(before),
+        amounts=tuple(amounts),
+        numbers=tuple(Amount.of(number, _NO_UNIT) for number in read),
+        is_lower_bound=least,
+        is_approximate=about,
         is_word=not digits,
-        is_scaled=bool(match["scale"]),
-        is_part=bool(digits) and (isnan(value) or _is_inside(text, match.start("digits"))),
-        readings=readings,
-        unit=unit,
     )
 
 
-def _is_minus(before: str) -> bool:
-    """Tells whether the two characters before digits are a sign, and no dash between words."""
-    return before.endswith(_MINUS) and (len(before) == 1 or before[0].isspace() or before[0] in _BEFORE_MINUS)
+def _hedges(text: str, start: int) -> tuple[bool, bool]:
+    """Tells whether words before a number say that it is the least, or not exact."""
+    hedge = _HEDGE.search(text[max(0, start - _LEAD_CHARS) : start])
+    return (False, False) if hedge is None else (bool(hedge["least"]), not hedge["least"])
 
 
-def _is_inside(text: str, at: int) -> bool:
-    """Tells whether digits go on with a word or a number."""
-    before = text[max(0, at - 1) : at]
-    return before.isalnum() or before in {"_", ".", ","}
+def _is_negative(text: str, start: int) -> bool:
+    """Tells whether a sign stands before a number, and no dash between words."""
+    before = text[max(0, start - 2) : start]
+    is_sign = before.endswith(_MINUS) and (len(before) == 1 or before[0].isspace() or before[0] in _BEFORE_MINUS)
+    return is_sign or text[max(0, start - _LEAD_CHARS) : start].lower().split()[-1:] == [_MINUS_WORD]
 
 
-def _unit_behind(text: str, end: int) -> tuple[str | None, int]:
-    """Returns the unit behind a number, and where it ends."""
+def _units_behind(text: str, end: int) -> tuple[tuple[Unit, ...], int]:
+    """Returns what the unit behind a number may be, and where it ends: up to three words."""
     behind = _UNIT.match(text, end)
-    unit = unit_of(behind[2], is_attached=not behind[1]) if behind else None
-    return unit, behind.end() if behind and unit else end
+    for last in (4, 3, 2) if behind else ():
+        if behind and behind[last] and (units := _units(text[behind.start(2) : behind.end(last)], not behind[1])):
+            return units, behind.end(last)
+    return (), end
 
 
-def _read_digits(digits: str, match: re.Match[str]) -> tuple[float, float, tuple[str, ...]]:
-    """Returns value, step and readings of digits."""
-    found = _readings(digits)
-    readings = tuple(map(exact, found))
-    number = found[0]
-    if "," in number or number.count(".") > 1:
-        return nan, 1.0, readings
-    scale = _SCALES[(match["scale"] or match["short"]).lower()] if match["scale"] or match["short"] else 1.0
-    decimals, value = len(number.partition(".")[2]), float(number)
-    # "67,000" may be rounded: its step is that of its last digit that is not 0. Years and ages keep theirs.
-    zeros = len(number) - len(number.rstrip("0")) if not decimals and value >= 1_000 else 0  # noqa: PLR2004
-    return value * scale, scale * 10.0 ** (min(zeros, _MOST_ZEROS) - decimals), readings
+@lru_cache(1 << 12)
+def _units(phrase: str, is_attached: bool) -> tuple[Unit, ...]:  # noqa: FBT001 - of a cache
+    words = phrase.split()
+    name = "_".join(words)
+    match words:
+        case [over, "per", under]:
+            unit = unit_of(f"{over}/{under}", is_attached=False)
+        case ["square" | "cubic" as power, base]:
+            unit = unit_of(base + ("2" if power == "square" else "3"), is_attached=True)
+        case [word]:
+            unit = unit_of(word, is_attached=is_attached) or unit_of(word.lower(), is_attached=False)
+        case _:
+            unit = _UNITS.get(name.lower())
+    currencies = _CURRENCIES.get(name) or _CURRENCIES.get(name.lower(), ())
+    return (unit, *currencies) if unit else currencies
+
+
+def _read_digits(digits: str, scale: float) -> list[tuple[float, float]]:
+    """Returns what digits with points, commas and spaces may stand for, each with its step, the likeliest first."""
+    read = []
+    for nth, number in enumerate(_readings(digits)):
+        decimals, value = len(number.partition(".")[2]), float(number)
+        # "67,000" may be rounded: its step is that of its last digit that is not 0. Years and ages keep theirs.
+        zeros = len(number) - len(number.rstrip("0")) if not decimals and value >= 1_000 else 0  # noqa: PLR2004
+        step = 0.0 if nth else scale * 10.0 ** (min(zeros, _MOST_ZEROS) - decimals)
+        read.append((value * scale, step))
+    return read
 
 
 def _readings(digits: str) -> list[str]:
-    """Returns what digits with points and commas may stand for, the likeliest in English first."""
+    if " " in digits:  # "1 403", "3, 800", "98. 7", or numbers beside each other
+        joined = digits.replace(", ", "").replace(" ", "").replace(",", ".")
+        return [joined, *(part.strip(".,").replace(",", ".") for part in digits.split())]
     groups = digits.replace(",", ".").split(".")
     separators = [character for character in digits if character in ".,"]
     found = ["".join(groups)] if _is_grouped(groups) else []
-    if separators and separators.count(separators[-1]) == 1:
-        found.insert(0 if separators[-1] == "." else 1, f"{''.join(groups[:-1])}.{groups[-1]}")
-    return found or [digits]
+    is_decimal = separators.count(separators[-1]) == 1 if separators else False
+    if is_decimal and not (found and separators[-1] == ","):
+        found.insert(0, f"{''.join(groups[:-1])}.{groups[-1]}")
+    return found
 
 
 def _is_grouped(groups: list[str]) -> bool:
-    """Tells whether digits stand in thousands."""
-    return len(groups[0]) <= _GROUP and all(len(group) == _GROUP for group in groups[1:])
+    """Tells whether digits stand in thousands, or in one piece."""
+    return len(groups) == 1 or (len(groups[0]) <= _GROUP and all(len(group) == _GROUP for group in groups[1:]))
 
 
-def exact(value: float | str) -> str:
-    """Returns a number as readings have it: "5" for "05" and "5.0"; what is no number, such as "1.2.3", as it is."""
-    digits = str(value)
-    if len(digits) > _LONGEST_NUMBER or digits.count(".") > 1 or "," in digits:
-        return digits
-    return f"{Decimal(digits).normalize():f}"
-
-
-def _read_words(match: re.Match[str]) -> tuple[float, float, tuple[str, ...]]:
+def _read_words(match: re.Match[str]) -> list[tuple[float, float]]:
     """Reads "two hundred and fifty thousand"; words that stand side by side without sense are added up."""
     if match["ordinal"]:
-        value = _ORDINALS[match["ordinal"].lower()]
-        return value, 1.0, (exact(value),)
+        return [(_ORDINALS[match["ordinal"].lower()], 1.0)]
     total = current = 0.0
     for word in match["words"].lower().replace("-", " ").split():
         if word in _NUMBER_WORDS:
@@ -264,29 +452,12 @@ def _read_words(match: re.Match[str]) -> tuple[float, float, tuple[str, ...]]:
         elif word == "a":
             current = current or 1.0
         elif word == "half":
-            current = 0.5
+            current = current + 0.5 if " and a half" in match["words"].lower() else 0.5
         elif word in _MAGNITUDES:
             current = (current or 1.0) * _MAGNITUDES[word]
             if _MAGNITUDES[word] >= 1e3:  # noqa: PLR2004
                 total, current = total + current, 0.0
-    return total + current, 1.0, (exact(total + current),)
-
-
-class DatePartKind(StrEnum):
-    """What a part of a date is. Only parts of one kind compete."""
-
-    YEAR = "year"
-    MONTH = "month"
-    DAY = "day"
-    WEEKDAY = "weekday"
-
-
-@dataclass(frozen=True, slots=True)
-class DatePart(Span):
-    """A part of a date, such as "july" of "July 1, 1969"; its value is 1 for January and for Monday."""
-
-    kind: DatePartKind
-    value: int
+    return [(total + current, 1.0)]
 
 
 _MONTHS = {name: index for index, line in enumerate(phrase_list("months"), start=1) for name in line.split()}
@@ -305,107 +476,169 @@ _DATE = re.compile(
     |\b(?P<month3>{_MONTH}),?\s(?P<year3>[12]\d{{3}})\b
     |\b{any_of("before_months")}[\s-](?P<month4>{_NAMED_MONTH})\b(?!,?\s\d)
     |\b(?P<month5>{_PLAIN_MONTH})\b
-    |\b(?P<year6>[12]\d{{3}})-(?P<month6>0[1-9]|1[0-2])-(?P<day6>0[1-9]|[12]\d|3[01])\b
-    |\b(?P<year5>1[5-9]\d\d|20\d\d)\b(?![,.]\d|\s?(?:%|per\s?cent))
+    |(?<![\d.])(?P<year6>[12]\d{{3}})(?P<mark>[-/.])(?P<month6>0?[1-9]|1[0-2])(?P=mark)(?P<day6>\d{{1,2}})(?!\d)
+    |(?<![\d.])(?P<day7>\d{{1,2}})(?P<either>[-/.])(?P<month7>\d{{1,2}})(?P=either)(?P<year7>[12]\d{{3}})(?!\d)
+    |\b(?P<year8>1[5-9]\d\d|20\d\d)\b(?![,.]\d|\s?(?:%|per\s?cent))
         (?:(?<=\bin\s\d{{4}})|(?<=\bsince\s\d{{4}})|(?<=\buntil\s\d{{4}})|(?!\s{any_of("counted_things")}\b))
     |\b(?P<weekday>{"|".join(_WEEKDAYS)})\b
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_GROUPS = {"year": DatePartKind.YEAR, "month": DatePartKind.MONTH, "day": DatePartKind.DAY}
-_LAST_DAY = 31
+_KINDS = ("year", "month", "day", "weekday")
+_BETWEEN_PARTS, _NO_GAP = 6, frozenset(".;!?\n")  # "1st of May, 2024"
+_LAST_DAY, _LAST_MONTH = 31, 12
 
 
-def find_date_parts(text: str) -> tuple[DatePart, ...]:
-    """Returns the parts of dates in a normalised text, in order. Linear in its length."""
-    return _remembered_date_parts(text) if len(text) <= _LONGEST_REMEMBERED else _date_parts(text)
-
-
-def _date_parts(text: str) -> tuple[DatePart, ...]:
-    parts = []
-    for match in stoppable(_DATE.finditer(text)):
-        for group, found in match.groupdict().items():
-            if found is None:
-                continue
-            kind = _GROUPS.get(group.rstrip("123456"), DatePartKind.WEEKDAY)
-            name = found.lower().rstrip(".")
-            value = int(name) if name.isdigit() else (_MONTHS | _WEEKDAYS)[name]
-            if kind is not DatePartKind.DAY or 1 <= value <= _LAST_DAY:
-                parts.append(DatePart(*match.span(group), kind, value))
-    return tuple(sorted(parts, key=lambda part: part.start))
-
-
-_remembered_date_parts = lru_cache(1 << 12)(_date_parts)
-
-
-Day = tuple[int | None, int | None, int | None]
-"""Year, month, day; None where one is not said."""
-_NUMERIC_DATE = re.compile(
-    r"(?<![\d.])(?:(\d{4})([-/.])(\d{1,2})\2(\d{1,2})|(\d{1,2})([-/.])(\d{1,2})\6(\d{4}))(?![\d])"
-)
-_BETWEEN_PARTS = 6  # characters: "1st of May, 2024"
-
-
-def find_days(text: str) -> dict[tuple[int, int], frozenset[Day]]:
-    """Returns the places of dates with what they may mean: "3/4/2024" is in March or in April."""
-    days: dict[tuple[int, int], frozenset[Day]] = {}
-    for match in _NUMERIC_DATE.finditer(text):
-        if match[1]:
-            days[match.span()] = frozenset({(int(match[1]), int(match[3]), int(match[4]))})
-        else:
-            year, one, other = int(match[8]), int(match[5]), int(match[7])
-            days[match.span()] = frozenset({(year, one, other), (year, other, one)})
-    group: dict[DatePartKind, int] = {}
-    start = end = 0
-    for part in (*find_date_parts(text), None):
-        if part and group and part.start - end <= _BETWEEN_PARTS and part.kind not in group:
-            group[part.kind], end = part.value, part.end
+def _find_dates(text: str) -> Iterator[Date]:
+    """Yields the dates of a text; parts that stand beside each other are one."""
+    said, start, end = dict[str, int](), 0, 0
+    for match in chain(stoppable(_DATE.finditer(text)), (None,)):
+        groups = [group for group, found in match.groupdict().items() if found] if match else []
+        parts = {group.rstrip("12345678"): _part(str(match[group])) for group in groups} if match else {}
+        parts = {kind: value for kind, value in parts.items() if kind != "day" or 1 <= value <= _LAST_DAY}
+        if match and said and _is_beside(text, end, match.start()) and said.keys().isdisjoint(parts):
+            said, end = said | parts, match.end()
             continue
-        if DatePartKind.MONTH in group:
-            day = group.get(DatePartKind.YEAR), group[DatePartKind.MONTH], group.get(DatePartKind.DAY)
-            days[start, end] = frozenset({day})
-        if part:
-            group, start, end = {part.kind: part.value}, part.start, part.end
-    return days
+        if days := _days(said):
+            yield Date(start, end, days)
+        if match:
+            said, start, end = parts, min(map(match.start, groups)), match.end()
 
 
-Placed = TypeVar("Placed", Quantity, DatePart)
+def _is_beside(text: str, end: int, start: int) -> bool:
+    return start - end <= _BETWEEN_PARTS and _NO_GAP.isdisjoint(text[end:start])
 
-_PRONOUN = "one"
+
+def _part(written: str) -> int:
+    name = written.lower().rstrip(".")
+    return int(name) if name.isdigit() else (_MONTHS | _WEEKDAYS).get(name, 0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+def _days(said: Mapping[str, int]) -> frozenset[Day]:
+    """Returns the days that parts of a date may mean; day and month in digits may stand in either order."""
+    year, month, day, weekday = map(said.get, _KINDS)
+    days = [(year, month, day, weekday), *([(year, day, month, weekday)] if "either" in said else [])]
+    return frozenset(one for one in days if any(one) and (one[1] or 1) <= _LAST_MONTH)
+
+
+@dataclass(frozen=True, eq=False)
 class Values:
-    """Numbers and parts of dates, each in order; a number inside a date is no number of its own."""
+    """The values of a text.
 
-    quantities: tuple[Quantity, ...]
-    date_parts: tuple[DatePart, ...]
+    Attributes:
+        text: normalised.
+        all: its numbers and dates in order.
+    """
+
+    text: str
+    all: tuple[Value, ...]
 
     @classmethod
     def of(cls, text: str) -> "Values":
         """Reads a normalised text. Linear in its length."""
-        parts = find_date_parts(text)
-        starts = [part.start for part in parts]
-        quantities = tuple(
-            quantity
-            for quantity in stoppable(find_quantities(text))
-            if not _covers(parts, starts, quantity) and text[quantity.start : quantity.end].lower() != _PRONOUN
-        )
-        return cls(quantities, parts)
+        return cls(text, find_values(text))
 
-    def between(self, start: int, end: int) -> "Values":
+    def between(self, start: int, end: int) -> tuple[Value, ...]:
         """Returns what begins at `start` or after it, and before `end`."""
-        return Values(_slice(self.quantities, start, end), _slice(self.date_parts, start, end))
+        return self.all[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [value.start for value in self.all]
+
+    @cached_property
+    def _dates(self) -> tuple[Date, ...]:
+        return tuple({value.days: value for value in self.all if isinstance(value, Date)}.values())
+
+    @cached_property
+    def _parts(self) -> set[tuple[int, int | None]]:
+        return {part for date in self._dates for day in date.days for part in enumerate(day)}
+
+    @cached_property
+    def _quantities(self) -> dict[Meaning, Quantity]:
+        """A number of each meaning."""
+        return {amount.meaning: value for value in self.all if isinstance(value, Quantity) for amount in value.amounts}
+
+    @cached_property
+    def _numbers(self) -> set[Meaning]:
+        return {number.meaning for value in self.all if isinstance(value, Quantity) for number in value.numbers}
+
+    @cached_property
+    def _dimensions(self) -> set[str]:
+        """Those of all units of the text: in the head of a column they stand without a number."""
+        words = {word.strip(".,;:()[]|*\"'") for word in self.text.split()}
+        alone = {unit.dimension for word in words if (unit := unit_of(word, is_attached=True))}
+        return alone | {dimension for dimension, _ in self._quantities}
+
+    def has_number(self, quantity: Quantity) -> bool:
+        """Tells whether a number stands anywhere in the text, of whatever unit."""
+        return not self._numbers.isdisjoint(number.meaning for number in quantity.numbers)
+
+    def has_dimension(self, quantity: Quantity) -> bool:
+        """Tells whether a number has no unit, or the text has one that it can be converted to."""
+        return "" in quantity.dimensions or not self._dimensions.isdisjoint(quantity.dimensions)
+
+    def states(self, value: Value) -> bool:
+        """Tells whether a value stands anywhere in the text, or may have been counted there."""
+        if isinstance(value, Date):
+            parts = [[part for part in enumerate(day) if part[1] is not None] for day in value.days]
+            return any(agree(value, date) for date in self._dates) and any(map(self._parts.issuperset, parts))
+        if value.is_counted or any(amount.meaning in self._quantities for amount in value.amounts):
+            return True
+        is_bare = "" in value.dimensions and self.has_number(value)
+        return is_bare or any(agree(value, stated) for stated in dict.fromkeys(self._quantities.values()))
 
 
-def _covers(parts: Sequence[DatePart], starts: Sequence[int], quantity: Quantity) -> bool:
-    index = bisect_left(starts, quantity.start)
-    return index < len(parts) and parts[index].start < quantity.end
+AS_WRITTEN = Rule(
+    "values-as-written",
+    "reading",
+    "A value of a summary is read as the source writes it.",
+    "Source: at 3 pm, 2000 people. Summary: at 15:00, 2,000 people.",
+    "at 3 pm, 2000 people",
+)
 
 
-def _slice(items: tuple[Placed, ...], start: int, end: int) -> tuple[Placed, ...]:
-    starts = [item.start for item in items]
-    return items[bisect_left(starts, start) : bisect_left(starts, end)]
+def written_as(text: str, stated: str) -> str:
+    """Returns a text with each value in the writing of another text that has the same: models read digits as words."""
+    if not AS_WRITTEN.is_on:
+        return text
+    pieces, end = list[str](), 0
+    values, small = find_values(stated), stated.lower()
+    for value in find_values(text):
+        is_there = text[value.start : value.unit_end].lower() in small
+        same = None if is_there else next((other for other in values if _is_same_in_other_words(value, other)), None)
+        if same and value.start >= end and small[same.start : same.end] != text[value.start : value.end].lower():
+            pieces += text[end : value.start], stated[same.start : same.unit_end]
+            end = value.unit_end
+    return "".join((*pieces, text[end:]))
+
+
+def _is_same_in_other_words(value: Value, stated: Value) -> bool:
+    """Tells whether a value is another one, which may stand in its place."""
+    if isinstance(value, Date) or isinstance(stated, Date):
+        return isinstance(value, Date) and isinstance(stated, Date) and value.days == stated.days
+    is_hedged = value.is_lower_bound or value.is_approximate or stated.is_lower_bound or stated.is_approximate
+    return not is_hedged and _is_same(value, value.amounts[0], stated, stated.amounts[0])
+
+
+def differs(text: str, stated: Sequence[str], everything: Values) -> bool:
+    """Tells whether a text says a date, or a number with a unit, where the source has others like it alone.
+
+    Args:
+        text: a claim.
+        stated: the passages that speak of it.
+        everything: the values of the source.
+    """
+    near = [value for passage in stated for value in find_values(passage) if is_certain(value)]
+    return any(
+        is_certain(value) and any(competes(value, other) for other in near) and not everything.states(value)
+        for value in find_values(text)
+    )
+
+
+def is_certain(value: Value) -> bool:
+    """Tells whether a value cannot be of something else: a number without a unit may be."""
+    return isinstance(value, Date) or "" not in value.dimensions
 
 
 class TermKind(StrEnum):

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from pipeline.reading.sentences import BlockKind, split_parts
-from pipeline.reading.values import Term, TermKind, find_terms, fold_words, unit_of
+from pipeline.reading.values import Quantity, Term, TermKind, find_terms, find_values, fold_words, unit_of
 from pipeline.reading.word_lists import STOP_WORDS
 from pipeline.reading.word_table import stem
 from pipeline.reading.words import fold_case
@@ -69,24 +69,40 @@ class Retention:
         return next(entry for entry in self.kinds if entry.kind is kind)
 
 
+@lru_cache(1 << 14)
+def meaning(term: Term) -> tuple[str, str]:
+    """Returns what makes a term the same as another one: "5mm", "5 mm" and "0.5 cm"; other terms have their words."""
+    values = find_values(term.text) if term.kind in (TermKind.NUMBER, TermKind.UNIT) else ()
+    quantities = [value for value in values if isinstance(value, Quantity)]
+    return quantities[0].amounts[0].meaning if len(quantities) == 1 else ("", term.text.replace(" ", ""))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Mentions:
     """A text as it is searched for terms.
 
     Attributes:
+        meanings: of its numbers with units.
         words: folded.
         line: the same words in order, with spaces between and around.
     """
 
     terms: frozenset[Term]
+    meanings: frozenset[tuple[str, str]]
     words: frozenset[str]
     line: str
 
     @classmethod
     def of(cls, text: str) -> "Mentions":
         """Reads a text once. Linear in its length."""
-        words = fold_words(text)
-        return cls(frozenset(find_terms(text)), frozenset(words), f" {' '.join(words)} ")
+        words, terms = fold_words(text), frozenset(find_terms(text))
+        meanings = frozenset(meaning(term) for term in terms if term.kind is TermKind.UNIT)
+        return cls(terms, meanings, frozenset(words), f" {' '.join(words)} ")
+
+    def has(self, term: Term) -> bool:
+        """Tells whether a term is there, a quantity in whatever unit of its dimension."""
+        is_converted = term.kind is TermKind.UNIT and meaning(term) in self.meanings
+        return is_converted or term in self.terms or self.says(term.text)
 
     def says(self, words: str) -> bool:
         """Tells whether folded words are there in this order: a name at the start of a sentence is no term."""
@@ -101,7 +117,7 @@ def measure(input_terms: Iterable[Term], outputs: Sequence[Mentions]) -> Retenti
     missing: dict[TermKind, list[str]] = {kind: [] for kind in TermKind}
     for term in input_terms:
         counts[term.kind] += 1
-        if not any(term in output.terms or output.says(term.text) for output in outputs):
+        if not any(output.has(term) for output in outputs):
             missing[term.kind].append(term.text)
     return Retention(
         tuple(
@@ -184,19 +200,14 @@ _remembered_part = lru_cache(1 << 12)(_read_part)
 
 def measure_recall(stated: Iterable[Stated], outputs: Sequence[str]) -> Kept:
     """Counts the values of an input that at least one of the outputs keeps with their subject."""
-    told: defaultdict[str, list[frozenset[str]]] = defaultdict(list)
+    told: defaultdict[tuple[str, str], list[frozenset[str]]] = defaultdict(list)
     for output in outputs:
         for one in _stated(output):
-            told[_bare(one.value)].append(one.subject)
+            told[meaning(one.value)].append(one.subject)
     count, missing = 0, []
     for one in stated:
         count += 1
         needed = min(_ENOUGH, len(one.subject))
-        if not any(len(one.subject & subject) >= needed for subject in told.get(_bare(one.value), ())):
+        if not any(len(one.subject & subject) >= needed for subject in told.get(meaning(one.value), ())):
             missing.append(one.label)
     return Kept(count, count - len(missing), tuple(missing[:_MOST_MISSING]))
-
-
-def _bare(value: Term) -> str:
-    """Returns a value without the space before its unit, so that "5mm" and "5 mm" are the same."""
-    return value.text.replace(" ", "")

@@ -21,7 +21,7 @@ from pipeline.summarize.citations.places import NOT_CITED, Citations
 from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.errors import LeaseLostError, StorageError, SummaryAsideError
 from pipeline.summarize.events import Finished, Planned
-from pipeline.summarize.gate.findings import Trust, add_up_trust, first_warnings, flaw_note, place_of, trust_warnings
+from pipeline.summarize.gate.findings import Trust
 from pipeline.summarize.graph.graph import SummaryState, summary_graph
 from pipeline.summarize.graph.run import (
     LAYERS,
@@ -55,6 +55,7 @@ from pipeline.summarize.steering.budget import NO_BUDGET, Spending, spend_from
 from pipeline.summarize.storage.leases import Lease
 from pipeline.summarize.storage.records import PlanRecord, Stage, StepId, StepOutput, StoredSummary, SummaryStatus
 from pipeline.summarize.storage.store import TEXTS_AT_ONCE, SummaryStore
+from pipeline.summarize.trust_report import add_up_trust, first_warnings, flaw_note, place_of, trust_warnings
 from pipeline.summarize.writer import RemovedDuplicate
 from pipeline.tracing import note
 

@@ -14,10 +14,10 @@ documents that the model was not trained on, and to no human judgement of a summ
 
 import math
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Annotated
 
@@ -29,10 +29,14 @@ from pipeline.reading.document import ReadText
 from pipeline.reading.index import WordIndex
 from pipeline.reading.passages import Passage, PassageFinder, claim_weights
 from pipeline.reading.rules import Rule
+from pipeline.reading.values import Values, differs, written_as
 from pipeline.reading.word_table import WordTable
 
 _CERTAINTY = 1e-3
 """Added to a probability and to its complement: the model is not to be believed beyond 0.999."""
+
+_DIFFERENT = 0.1
+"""Most probability of a claim with a date or quantity that is not the source's."""
 
 _ENOUGH = 0.25
 """Share of a claim's words, by rarity, from which it may be about the source."""
@@ -71,16 +75,27 @@ class Hypothesis:
     """A statement beside what a document has of it.
 
     Attributes:
-        text: the statement.
+        text: the statement, its values as the longest premise writes them.
         premises: passages of the document that speak of it, as the model reads them.
         known_share: of the weight of its content words, those that stand anywhere in the document.
         is_copied: whether it stands in the document word for word, and so contradicts nothing.
+        differs: whether it says a date or quantity that the document does not have, and the premises others like it.
     """
 
     text: str
     premises: tuple[str, ...]
     known_share: float
     is_copied: bool = False
+    differs: bool = False
+
+    @classmethod
+    def of(
+        cls, text: str, passages: Sequence[Passage], known_share: float, values: Values, *, is_copied: bool = False
+    ) -> "Hypothesis":
+        """Returns a statement beside the passages that speak of it, the longest first, and a document's values."""
+        premises = tuple(passage.span.text for passage in passages)
+        written = written_as(text, premises[0]) if premises and not is_copied else text
+        return cls(written, premises, known_share, is_copied, not is_copied and differs(text, premises, values))
 
     @property
     def pairs(self) -> list[Pair]:
@@ -144,10 +159,19 @@ def read_support(statement: Hypothesis, scores: PairScores, config: SupportConfi
     )
     probability = claim_support(signals(entailment, statement.known_share))
     is_contradicted = contradiction >= config.contradicted and contradiction > entailment
+    if statement.differs and QUANTITIES.is_on:
+        probability, is_contradicted = min(probability, _DIFFERENT), True
     label = label_of(probability, config, is_contradicted=is_contradicted)
     return Support(premise, entailment, contradiction, probability, label)
 
 
+QUANTITIES = Rule(
+    "differing-quantities",
+    "judge",
+    "A date or quantity that the source does not have, where it has others like it, makes a claim unsupported.",
+    "Source: 250 metres long. Claim: 250 feet long.",
+    "unsupported",
+)
 KNOWN_WORDS = Rule(
     "known-words",
     "judge",
@@ -233,8 +257,13 @@ class PremiseFinder:
         weights = self.weights(statement)
         passages = self.passages.for_claim(weights, SHORT_PASSAGE_CHARS) if weights else ()
         words = " ".join(statement.replace("|", " ").split())
-        texts = tuple(passage.span.text for passage in passages)
-        return Premises(Hypothesis(words, texts, self.index.known_share(weights)), passages, weights)
+        hypothesis = Hypothesis.of(words, passages, self.index.known_share(weights), self.values)
+        return Premises(hypothesis, passages, weights)
+
+    @cached_property
+    def values(self) -> Values:
+        """Those of the document."""
+        return Values.of(self.read.text.text)
 
     def weights(self, statement: str) -> dict[str, float]:
         """Returns the weights of a statement's content words, by stem."""

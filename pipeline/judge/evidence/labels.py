@@ -20,11 +20,11 @@ from pipeline.model_answers import CheckedScores
 from pipeline.off_loop import stop_if_nobody_waits
 from pipeline.protocols import Tokenizer, TokenMark
 from pipeline.reading.document import ReadText
-from pipeline.reading.names import DIRECT_CUES, Name, SourceValues, cues, find_names, may_be_name
+from pipeline.reading.names import DIRECT_CUES, Name, SourceValues, cues, find_names
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.passages import Passage
 from pipeline.reading.rules import Rule
-from pipeline.reading.values import DatePart, Placed, Quantity, Values, agree
+from pipeline.reading.values import Date, Value, agree, competes, find_values, is_certain
 from pipeline.reading.word_table import Replacement, WordTable, align
 from pipeline.support.claim_support import ClaimLabel, SupportConfig, is_unsupported, read_support
 
@@ -34,17 +34,17 @@ def read_claim(
 ) -> Claim:
     """Returns a claim with its evidence."""
     stop_if_nobody_waits()
-    claim, told, text = plan.claim, draft.summary.read, plan.claim.passage.text
+    claim, told, text = plan.claim, draft.summary.read, plan.hypothesis.text
     support = read_support(plan.hypothesis, scores, config)
     passage = None if support.premise is None else plan.passages[support.premise]
     mismatches = find_mismatches(told, claim.words, draft.values, plan.passage)
     unsupported = tuple[TextSpan, ...]()
     if support.label is not ClaimLabel.SUPPORTED:
-        marked = list(_marked_words(told, claim, scores.marks(passage.span.text, text))) if passage else []
+        marked = list(_marked_words(told, claim, text, scores.marks(passage.span.text, text))) if passage else []
         unsupported = _unsupported(claim.passage, support.label, marked, mismatches)
     return Claim(
         passage=claim.passage,
-        token_count=len(tokenizer.offsets(text)),
+        token_count=len(tokenizer.offsets(claim.passage.text)),
         content_token_count=claim.content_count,
         sentence_index=claim.sentence_index,
         premise=passage.span if passage else None,
@@ -59,9 +59,9 @@ def read_claim(
     )
 
 
-def _marked_words(told: ReadText, claim: ClaimSpan, marks: Sequence[TokenMark]) -> Iterator[TextSpan]:
+def _marked_words(told: ReadText, claim: ClaimSpan, text: str, marks: Sequence[TokenMark]) -> Iterator[TextSpan]:
     """Yields the runs of words that the model marks; none when it reads other words than stand in the summary."""
-    words = WordTable.of(claim.passage.text)
+    words = WordTable.of(text)
     if not marks or len(words) != len(claim.words):
         return
     run: list[int] = []
@@ -103,9 +103,6 @@ def _content_tokens(draft: ReadTexts, words: range, spans: Sequence[TextSpan]) -
     return sum(any(span.start <= place.start and place.end <= span.end for span in spans) for place in places)
 
 
-_COUNTED_BY_HAND = 3  # "two women": writers count what the source lists
-_HEAD_CHARS = 20
-_LONGEST_EXCHANGED = 3  # words
 _CLOSE_MATCH = 0.75  # of the claim's content words in one sentence: then a missing negation is no accident
 
 
@@ -122,10 +119,8 @@ def find_mismatches(
     """
     claim = _Comparison(summary, words, source, passage)
     found = [
-        *filter(None, map(claim.number, claim.values.quantities)),
-        *filter(None, map(claim.date, claim.values.date_parts)),
+        *filter(None, map(claim.value, claim.values)),
         *filter(None, map(claim.name, claim.names)),
-        *claim.exchanged(),
         *claim.negations(),
     ]
     return tuple(sorted(found, key=lambda mismatch: (mismatch.claim.start, mismatch.kind)))
@@ -138,56 +133,33 @@ class _Comparison:
         self._summary, self._words, self._source = summary, words, source
         table = summary.table
         self._span = table.starts[words[0]], table.ends[words[-1]]
-        self.values = Values.of(summary.text.text[self._span[0] : self._span[1]])
-        self.names = find_names(table, words, source.known_names)
+        self.values = find_values(summary.text.text[self._span[0] : self._span[1]])
+        start = self._span[0]
+        said = {at for one in self.values for at in table.between(one.start + start, one.unit_end + start)}
+        names = find_names(table, words, source.known_names)
+        self.names = [name for name in names if said.isdisjoint(range(name.first, name.last))]  # "USD" is none
         read = source.text
         self._near = [read.ranges[at] for at in passage.sentences] if passage else []
         self._beside = [read.ranges[at] for at in passage.best] if passage else []
         sentences = [read.sentences[at] for at in passage.sentences] if passage else []
-        near = [source.values.between(sentence.start, sentence.end) for sentence in sentences]
-        self._near_quantities = [quantity for values in near for quantity in values.quantities]
-        self._near_parts = [part for values in near for part in values.date_parts]
+        self._near_values = [
+            value for sentence in sentences for value in source.values.between(sentence.start, sentence.end)
+        ]
         self._alignments = [align(table, words, read.table, beside) for beside in self._beside]
 
-    def is_stated(self, value: Quantity | DatePart) -> bool:
-        """Tells whether the source has a value anywhere."""
-        if isinstance(value, Quantity):
-            return any(agree(value, stated) for stated in self._source.values.quantities)
-        return any(_same_part(value, part) for part in self._source.values.date_parts)
-
-    def number(self, claimed: Quantity) -> ClaimMismatch | None:
-        """Compares a number; ones counted by hand only with what stands in their place."""
-        in_place = self._in_place(claimed, self._near_quantities)
-        rivals = [rival for rival in in_place or () if rival.measure is claimed.measure]
-        if in_place is None or any(agree(claimed, rival) for rival in rivals):
+    def value(self, claimed: Value) -> ClaimMismatch | None:
+        """Compares a value with what stands in its place, else with what the source says near, else with all of it."""
+        in_place = self._in_place(claimed)
+        near = [value for value in self._near_values if competes(claimed, value)]
+        if in_place is None or any(agree(claimed, value) for value in in_place or near):
             return None
-        if rivals:
-            return self._mismatch(MismatchKind.NUMBER, claimed, rivals[0])
-        if any(agree(claimed, stated) for stated in self._near_quantities):
+        rivals = in_place or (near if is_certain(claimed) else [])
+        if not rivals and self._source.values.states(claimed):
             return None
-        head = self._head_after(self._summary, claimed.end + self._span[0])
-        same_head = [
-            stated
-            for stated in self._near_quantities
-            if stated.measure is claimed.measure and head and head == self._head_after(self._source.text, stated.end)
-        ]
-        if same_head:
-            return self._mismatch(MismatchKind.NUMBER, claimed, same_head[0])
-        is_counted = claimed.is_word and claimed.value <= _COUNTED_BY_HAND
-        return None if is_counted or self.is_stated(claimed) else self._mismatch(MismatchKind.NUMBER, claimed, None)
-
-    def date(self, claimed: DatePart) -> ClaimMismatch | None:
-        """Compares a part of a date."""
-        in_place = self._in_place(claimed, self._near_parts)
-        if in_place is None:
-            return None
-        rivals = [part for part in in_place if part.kind is claimed.kind]
-        same_kind = [part for part in self._near_parts if part.kind is claimed.kind]
-        if any(_same_part(claimed, part) for part in rivals or same_kind):
-            return None
-        if rivals or same_kind or not self.is_stated(claimed):
-            return self._mismatch(MismatchKind.DATE, claimed, next(iter(rivals or same_kind), None))
-        return None
+        kind = MismatchKind.DATE if isinstance(claimed, Date) else MismatchKind.NUMBER
+        place = self._summary.text.passage(claimed.start + self._span[0], claimed.unit_end + self._span[0])
+        stated = [self._source.text.text.passage(rival.start, rival.unit_end) for rival in rivals[:1]]
+        return ClaimMismatch(kind, place, next(iter(stated), None))
 
     def name(self, name: Name) -> ClaimMismatch | None:
         """Compares a name: absent from the source, or another one in its place."""
@@ -207,23 +179,6 @@ class _Comparison:
                         rival = self._source.text.words_passage(range(rivals[0].first, rivals[0].last))
                         return ClaimMismatch(MismatchKind.NAME, self._summary.words_passage(claimed), rival)
         return None
-
-    def exchanged(self) -> Iterator[ClaimMismatch]:
-        """Finds words of a claim in lower case that stand in the place of a name, and nowhere in the source."""
-        table, source = self._summary.table, self._source.text.table
-        own = {table.stems[index] for index in self._words}
-        for replacement in self._alignments[0].replacements if self._alignments else ():
-            ours, theirs = replacement.claim, replacement.passage
-            is_exchange = 0 < len(ours) == len(theirs) <= _LONGEST_EXCHANGED
-            if not is_exchange or not all(self._source.may_lack_name(table, index) for index in ours):
-                continue
-            names = find_names(source, theirs, self._source.known_names)
-            is_name = sum(name.last - name.first for name in names) == len(theirs)
-            if not source.is_cased:
-                is_name = all(may_be_name(source, index) and source.stems[index] not in own for index in theirs)
-            if is_name:
-                there = self._source.text.words_passage(theirs)
-                yield ClaimMismatch(MismatchKind.NAME, self._summary.words_passage(ours), there)
 
     def negations(self) -> Iterator[ClaimMismatch]:
         """Compares negations: first word by word, then, when the claim copies a sentence, as a whole."""
@@ -254,37 +209,27 @@ class _Comparison:
         before = max(replacement.claim.start - 1, self._words[0])
         return self._summary.words_passage(range(before, before + 1))
 
-    def _in_place(self, claimed: Placed, stated: Sequence[Placed]) -> list[Placed] | None:
+    def _in_place(self, claimed: Value) -> list[Value] | None:
         """Returns the values that stand in the claimed one's place where claim and evidence read the same around it.
 
         None: the evidence has the very words there.
         """
         table, source = self._summary.table, self._source.text.table
-        words = table.between(claimed.start + self._span[0], claimed.end + self._span[0])
+        words = table.between(claimed.start + self._span[0], claimed.unit_end + self._span[0])
         for alignment in self._alignments:
             if words and alignment.matched.issuperset(words):
                 return None
             for replacement in alignment.replacements:
-                if words and replacement.passage and words[0] in replacement.claim:
+                if replacement.passage and not set(words).isdisjoint(replacement.claim):
                     first, last = source.starts[replacement.passage[0]], source.ends[replacement.passage[-1]]
-                    rivals = [value for value in stated if first <= value.start < last]
+                    rivals = [
+                        value
+                        for value in self._near_values
+                        if value.start < last and first < value.unit_end and competes(claimed, value)
+                    ]
                     if rivals:
                         return rivals
         return []
-
-    @staticmethod
-    def _head_after(text: ReadText, position: int) -> str | None:
-        """Returns the stem of the word right after a number, when it says something."""
-        words = text.table.between(position, position + _HEAD_CHARS)
-        return text.table.stems[words[0]] if words and text.table.content[words[0]] else None
-
-    def _mismatch(self, kind: MismatchKind, claimed: Placed, stated: Placed | None) -> ClaimMismatch:
-        place = self._summary.text.passage(claimed.start + self._span[0], claimed.end + self._span[0])
-        return ClaimMismatch(kind, place, self._source.text.text.passage(stated.start, stated.end) if stated else None)
-
-
-def _same_part(left: DatePart, right: DatePart) -> bool:
-    return left.kind is right.kind and left.value == right.value
 
 
 def _is_short_for(table: WordTable, name: Name, source: WordTable, other: Name) -> bool:

@@ -130,7 +130,7 @@ def most_consequential(claims: Sequence[ClaimSpan], summary: ReadText, most: int
     def weight(claim: ClaimSpan) -> float:
         values = Values.of(claim.passage.text)
         names = find_names(summary.table, claim.words, known)
-        return claim.content_count + _VALUE_WEIGHT * (len(values.quantities) + len(values.date_parts) + len(names))
+        return claim.content_count + _VALUE_WEIGHT * (len(values.all) + len(names))
 
     ranked = sorted(range(len(claims)), key=lambda index: (-weight(claims[index]), index))
     return tuple(claims[index] for index in sorted(ranked[:most]))
@@ -427,9 +427,9 @@ def _plan_claim(draft: ReadTexts, claim: ClaimSpan) -> ClaimPlan:
     before = None if earlier is None else told.ranges[earlier]
     weights = claim_weights(told.table, claim.words, draft.source.index, before)
     passages = draft.source.passages.for_claim(weights, SHORT_PASSAGE_CHARS)
-    premises = tuple(passage.span.text for passage in passages)
     known_share, is_copied = draft.source.index.known_share(weights), draft.values.has_words(told.table, claim.words)
-    hypothesis = Hypothesis(claim.passage.text, premises, known_share, is_copied)
+    values = draft.values.values
+    hypothesis = Hypothesis.of(claim.passage.text, passages, known_share, values, is_copied=is_copied)
     return ClaimPlan(claim, passages, next(iter(passages), None), hypothesis)
 
 

@@ -22,7 +22,7 @@ from pipeline.judge.evidence.table import Claim, Question
 from pipeline.reading.document import ReadText
 from pipeline.reading.names import find_names
 from pipeline.reading.passages import Passage
-from pipeline.reading.values import DatePart, DatePartKind, Measure, Quantity, Values, agree
+from pipeline.reading.values import Date, Value, Values, agree, competes
 from pipeline.reading.word_table import WordTable
 from pipeline.support.claim_support import ClaimLabel, PremiseFinder
 
@@ -45,16 +45,18 @@ class AnswerSpan:
 
     Attributes:
         words: indices of its words in the word table of its text.
-        value: the number or part of a date that it is; None for names and words.
+        value: the number or date that it is; None for names and words.
     """
 
     kind: SpanKind
     words: range
-    value: Quantity | DatePart | None = None
+    value: Value | None = None
 
     def competes_with(self, other: "AnswerSpan") -> bool:
         """Tells whether both could answer one question."""
-        return self.kind is other.kind and _finer_kind(self.value) is _finer_kind(other.value)
+        if self.value and other.value:
+            return competes(self.value, other.value)
+        return self.kind is other.kind
 
 
 def find_spans(text: ReadText, words: range, values: Values, known_names: frozenset[str]) -> list[AnswerSpan]:
@@ -67,11 +69,9 @@ def find_spans(text: ReadText, words: range, values: Values, known_names: frozen
     if not words:
         return []
     table = text.table
-    inside = values.between(table.starts[words[0]], table.ends[words[-1]])
-    stated: list[Quantity | DatePart] = [*inside.date_parts, *inside.quantities]
     spans = [
-        AnswerSpan(SpanKind.DATE if isinstance(value, DatePart) else SpanKind.NUMBER, found, value)
-        for value in stated
+        AnswerSpan(SpanKind.DATE if isinstance(value, Date) else SpanKind.NUMBER, found, value)
+        for value in values.between(table.starts[words[0]], table.ends[words[-1]])
         if (found := table.between(value.start, value.end))
     ]
     taken = {index for span in spans for index in span.words}
@@ -85,12 +85,6 @@ def find_spans(text: ReadText, words: range, values: Values, known_names: frozen
         if index not in taken and table.content[index] and len(table.words[index]) >= _SHORTEST_WORD
     ]
     return sorted(spans, key=lambda span: span.words.start)
-
-
-def _finer_kind(value: Quantity | DatePart | None) -> Measure | DatePartKind | None:
-    if isinstance(value, Quantity):
-        return value.measure
-    return value.kind if isinstance(value, DatePart) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,10 +355,8 @@ def answer(
 
 def score_answer(expected: AnswerSpan, expected_in: WordTable, given: AnswerSpan, given_in: WordTable) -> float:
     """Returns 1 for the same answer, 0.5 for a part of it, else 0."""
-    if isinstance(expected.value, Quantity) and isinstance(given.value, Quantity):
+    if expected.value and given.value:
         return float(agree(expected.value, given.value))
-    if isinstance(expected.value, DatePart) and isinstance(given.value, DatePart):
-        return float(expected.value.value == given.value.value)
     left = {expected_in.stems[index] for index in expected.words}
     right = {given_in.stems[index] for index in given.words}
     if left <= right or right <= left:  # "Obama" and "Barack Obama"

@@ -1,13 +1,10 @@
-"""What the gate finds wrong with an answer, and what became of it."""
+"""What the gate finds wrong with an answer, and what became of it; `trust_report` tells people."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from pipeline.summarize.result import SummaryWarning, TrustReport
+from pipeline.summarize.llm_writer.prompts import COMPLAINTS, MISSING, OTHER_COMPLAINT
 from pipeline.summarize.retention import Kept
-from pipeline.summarize.storage.records import Stage, StepId, StepOutput
 
 _LONGEST_TEXT = 300
 
@@ -84,16 +81,6 @@ class Trust:
 
 _MOST_QUOTED = 10
 _RECALL_DIGITS = 3
-_COMPLAINTS = {
-    FaultKind.REFUSAL: "The answer was a refusal. The material is a document that you are allowed to work on.",
-    FaultKind.EMPTY: "Nothing of the answer was information of the material.",
-    FaultKind.TOO_SHORT: "The answer was far too short: it named the subject and left out what is said of it.",
-    FaultKind.REPETITION: "The answer repeated the same words again and again. Say everything once, then stop.",
-    FaultKind.ECHO: "The answer copied the earlier material. Use the new material alone.",
-    FaultKind.LANGUAGE: "The answer was in the wrong language. Write in the one that is asked for.",
-    FaultKind.LOST_VALUES: "Too many values of the material were missing, or stood there without what they belong to.",
-}
-_COMPLAINTS |= dict.fromkeys(set(FaultKind) - set(_COMPLAINTS), "Much of the answer does not stand in the material:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,83 +117,9 @@ class Checked:
 
     def complaint(self) -> str:
         """Returns what a writer who is asked again must know: what was wrong, and what was missing."""
-        lines = [_COMPLAINTS[self.whole]] if self.whole else []
+        lines = [COMPLAINTS.get(self.whole, OTHER_COMPLAINT)] if self.whole else []
         wrong = [one for one in self.trust.findings if one.remedy in (Remedy.DROPPED, Remedy.CORRECTED)]
         lines += [f"- {one.kind.value.replace('_', ' ')}: {one.text}" for one in wrong[:_MOST_QUOTED]]
         if self.recall.missing and self.whole in (FaultKind.LOST_VALUES, FaultKind.TOO_SHORT):
-            lines.append("Missing, for example: " + "; ".join(self.recall.missing))
+            lines.append(MISSING.format(values="; ".join(self.recall.missing)))
         return "\n".join(lines)
-
-
-_STEPS = {Stage.MAP: "batch", Stage.REDUCE: "merge", Stage.COMPRESS: "shortened text"}
-_TOLD = {
-    Remedy.DROPPED: "was left out",
-    Remedy.CORRECTED: "was replaced by the document's own sentence",
-    Remedy.REWRITTEN: "was replaced by sentences of the document",
-    Remedy.NONE: "could not be repaired",
-}
-_WHOLE = {
-    FaultKind.REFUSAL: "a refusal",
-    FaultKind.EMPTY: "an answer without information",
-    FaultKind.TOO_SHORT: "an answer that is far too short",
-    FaultKind.REPETITION: "an endless repetition",
-    FaultKind.ECHO: "a copy of other material",
-    FaultKind.LANGUAGE: "an answer in another language",
-    FaultKind.LOST_VALUES: "the loss of values",
-}
-_MUCH = "an answer of which much is not in the document"
-_MOST_WARNINGS = 100
-_MOST_NOTES = 10
-
-
-def place_of(step: StepId, output: StepOutput) -> str:
-    """Returns where a text stands: its step, and the pages or chunks of the document behind it."""
-    first, last = output.pages
-    stretch = f"pages {first}-{last}" if last else f"chunks {output.chunk_indexes[0]}-{output.chunk_indexes[1]}"
-    number = "" if step.stage is Stage.COMPRESS else f" {step.position + 1}"
-    level = f" of level {step.level}" if step.level else ""
-    return f"{_STEPS[step.stage]}{number}{level}, {stretch}"
-
-
-def trust_warnings(trust: Trust | None, place: str) -> Iterator[SummaryWarning]:
-    """Yields a warning for each fault by which a reader's text differs from the answer, the lasting ones first."""
-    findings = trust.findings if trust else ()
-    for found in sorted(findings, key=lambda one: one.remedy is not Remedy.NONE):
-        if found.remedy in _TOLD:
-            is_whole = not found.text or found.kind is FaultKind.LOST_VALUES
-            name = _WHOLE.get(found.kind, _MUCH) if is_whole else f"a sentence ({found.kind.value.replace('_', ' ')})"
-            message = f"{name} {_TOLD[found.remedy]}: {place}"
-            yield SummaryWarning(found.kind.value, message, place, found.text)
-
-
-def first_warnings(warnings: Iterable[SummaryWarning]) -> list[SummaryWarning]:
-    """Returns as many warnings as a result holds, those that could not be repaired first."""
-    return sorted(warnings, key=lambda one: _TOLD[Remedy.NONE] not in one.message)[:_MOST_WARNINGS]
-
-
-def add_up_trust(trusts: Sequence[Trust]) -> TrustReport | None:
-    """Adds up what the gate found in several texts; None if none of them passed a gate."""
-    if not trusts:
-        return None
-    remedies = Counter(found.remedy for trust in trusts for found in trust.findings)
-    return TrustReport(
-        part_count=sum(trust.part_count for trust in trusts),
-        verbatim_count=sum(trust.verbatim_count for trust in trusts),
-        read_count=sum(trust.read_count for trust in trusts),
-        unread_count=sum(trust.unread_count for trust in trusts),
-        removed_count=remedies[Remedy.REMOVED],
-        dropped_count=remedies[Remedy.DROPPED],
-        corrected_count=remedies[Remedy.CORRECTED],
-        asked_again_count=remedies[Remedy.ASKED_AGAIN],
-        rewritten_count=remedies[Remedy.REWRITTEN],
-        flaw_count=remedies[Remedy.NONE],
-    )
-
-
-def flaw_note(warnings: Iterable[SummaryWarning]) -> str:
-    """Returns what a summary says of its own flaws, behind its text; empty without any."""
-    lasting = [warning for warning in warnings if _TOLD[Remedy.NONE] in warning.message]
-    lines = [f"> - {warning.message}" for warning in lasting[:_MOST_NOTES]]
-    if len(lasting) > _MOST_NOTES:
-        lines.append(f"> - and {len(lasting) - _MOST_NOTES} more")
-    return "\n".join(["> **This summary is flawed. Read these places in the document:**", *lines]) if lines else ""

@@ -8,23 +8,12 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from pipeline.reading.language import is_english, is_english_prose, names_english
 from pipeline.reading.sentences import split_parts
-from pipeline.reading.values import (
-    Day,
-    Measure,
-    Quantity,
-    TermKind,
-    exact,
-    find_days,
-    find_numbers,
-    find_terms,
-    plain_units,
-    unit_of,
-)
+from pipeline.reading.values import Date, TermKind, Values, find_terms, find_values
 from pipeline.reading.word_lists import FUNCTION_WORDS
 from pipeline.reading.word_table import WordTable, stem
 from pipeline.reading.words import fold
@@ -32,71 +21,15 @@ from pipeline.summarize.gate.findings import FaultKind
 from pipeline.summarize.retention import Mentions
 from pipeline.support.claim_support import Hypothesis, PremiseFinder
 
-_COUNTED_BY_HAND = 3  # "both", "two pumps": writers count what the input lists
 
-
-@dataclass(slots=True)
-class KnownNumbers:
-    """The numbers, units and dates of an input."""
-
-    numbers: set[str] = field(default_factory=set)
-    amounts: set[tuple[str, str]] = field(default_factory=set)
-    bare: set[str] = field(default_factory=set)
-    units: set[str] = field(default_factory=set)
-    negatives: set[str] = field(default_factory=set)
-    days: set[Day] = field(default_factory=set)
-
-    @classmethod
-    def of(cls, text: str) -> "KnownNumbers":
-        """Reads an input. Linear in its length."""
-        known, line = cls(), plain_units(text)
-        for number in find_numbers(line):
-            known.numbers.update(number.readings)
-            if not number.is_part:
-                known.numbers.add(exact(number.value))
-            if number.unit:
-                known.amounts.update((reading, number.unit) for reading in number.readings)
-            elif not number.is_word:
-                known.bare.update(number.readings)
-            if number.is_negative:
-                known.negatives.update(number.readings)
-        known.bare |= known.numbers - {number for number, _ in known.amounts}
-        words = {word.strip(".,;:()[]|*\"'") for word in line.split()}
-        known.units = {unit for _, unit in known.amounts} | {unit_of(word, is_attached=True) or word for word in words}
-        known.days = {day for days in find_days(line).values() for day in days}
-        return known
-
-    def faults(self, text: str) -> Iterator[tuple[FaultKind, str]]:
-        """Yields the numbers, units and dates of a sentence that the input does not have."""
-        line = plain_units(text)
-        days = find_days(line)
-        for (start, end), meant in days.items():
-            if not any(self._has_day(day) for day in meant):
-                yield FaultKind.DATE, line[start:end]
-        for number in find_numbers(line):
-            is_dated = any(start <= number.start < end for start, end in days)
-            if fault := None if is_dated and not number.is_word else self._fault(number):
-                yield fault, line[number.start : number.unit_end]
-
-    def _fault(self, number: Quantity) -> FaultKind | None:
-        if number.is_word:
-            is_read = number.measure is Measure.ORDINAL or number.value <= _COUNTED_BY_HAND
-            return None if is_read or exact(number.value) in self.numbers else FaultKind.NUMBER
-        if self.numbers.isdisjoint(number.readings):
-            return FaultKind.NUMBER
-        if number.is_scaled and exact(number.value) not in self.numbers:
-            return FaultKind.NUMBER
-        if number.is_negative and self.negatives.isdisjoint(number.readings):
-            return FaultKind.NUMBER
-        if number.unit is None or any((reading, number.unit) in self.amounts for reading in number.readings):
-            return None
-        may_be_column = not self.bare.isdisjoint(number.readings) and number.unit in self.units  # it is in its head
-        return None if may_be_column else FaultKind.UNIT
-
-    def _has_day(self, day: Day) -> bool:
-        return any(
-            all(mine is None or mine == theirs for mine, theirs in zip(day, known, strict=True)) for known in self.days
-        )
+def value_faults(text: str, known: Values) -> Iterator[FaultKind]:
+    """Yields what is wrong with the numbers, units and dates of a sentence that the input does not have."""
+    for value in find_values(text):
+        if isinstance(value, Date):
+            if not known.states(value):
+                yield FaultKind.DATE
+        elif not known.states(value) or not (value.is_counted or known.has_dimension(value)):
+            yield FaultKind.UNIT if known.has_number(value) else FaultKind.NUMBER
 
 
 _DASHES = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-"))
@@ -104,49 +37,6 @@ _BETWEEN_PIECES = str.maketrans(dict.fromkeys("/,;|()[]{}<>=\"'“”‘’`:", 
 _WORD = re.compile(r"[^\W_]+")
 _CODES = {TermKind.VERSION, TermKind.PART_NUMBER, TermKind.PATH, TermKind.COMMAND}
 _LEAST_KNOWN = 0.5  # of a name's words: writers add "Mr" and "Street"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class InputWords:
-    """The words of an input.
-
-    Attributes:
-        mentions: its terms and words.
-        pieces: what its words are made of: "P-1" and "P-2" of "P-1/P-2".
-        stems: of its words.
-    """
-
-    mentions: Mentions
-    pieces: frozenset[str]
-    stems: frozenset[str]
-
-    @classmethod
-    def of(cls, text: str) -> "InputWords":
-        """Reads an input. Linear in its length."""
-        line = text.translate(_DASHES)
-        mentions = Mentions.of(line)
-        pieces = frozenset(_pieces(line))
-        return cls(mentions, pieces, frozenset(map(stem, {*_WORD.findall(line.lower()), *pieces})))
-
-    def faults(self, text: str, *, with_names: bool) -> Iterator[tuple[FaultKind, str]]:
-        """Yields the codes and names of a sentence that the input does not have."""
-        line = text.translate(_DASHES)
-        for term in find_terms(line):
-            if term.kind in _CODES and not self.has_code(term.text):
-                yield FaultKind.CODE, term.text
-            elif term.kind is TermKind.ENTITY and with_names and not self._has_name(term.text):
-                yield FaultKind.NAME, term.text
-
-    def has_code(self, code: str) -> bool:
-        """Tells whether the input has a code, or all that it is made of."""
-        if any((kind, code) in self.mentions.terms for kind in TermKind) or self.mentions.says(code):
-            return True
-        pieces = list(_pieces(code))
-        return all(piece in self.pieces for piece in pieces) if pieces else True
-
-    def _has_name(self, name: str) -> bool:
-        words = [word for word in _WORD.findall(name) if word not in FUNCTION_WORDS]
-        return sum(stem(word) in self.stems for word in words) >= _LEAST_KNOWN * len(words)
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -226,12 +116,25 @@ class SourceText:
         return unicodedata.normalize("NFKC", "\n\n".join((self.text, *self.context, self.name)))
 
     @cached_property
-    def _numbers(self) -> KnownNumbers:
-        return KnownNumbers.of(self._everything)
+    def _values(self) -> Values:
+        return Values.of(self._everything)
 
     @cached_property
-    def _words(self) -> InputWords:
-        return InputWords.of(self._everything)
+    def _dashed(self) -> str:
+        return self._everything.translate(_DASHES)
+
+    @cached_property
+    def _mentions(self) -> Mentions:
+        return Mentions.of(self._dashed)
+
+    @cached_property
+    def _word_pieces(self) -> frozenset[str]:
+        """What the words are made of: "P-1" and "P-2" of "P-1/P-2"."""
+        return frozenset(_pieces(self._dashed))
+
+    @cached_property
+    def _stems(self) -> frozenset[str]:
+        return frozenset(map(stem, {*_WORD.findall(self._dashed.lower()), *self._word_pieces}))
 
     @cached_property
     def _finder(self) -> PremiseFinder:
@@ -241,12 +144,28 @@ class SourceText:
         """Returns what is wrong with the values of a sentence that are not those of the texts or the context."""
         line = unicodedata.normalize("NFKC", text)
         with_names = with_names and self.is_english  # German capitalises all nouns
-        faults = (*self._numbers.faults(line), *self._words.faults(line, with_names=with_names))
-        return [kind for kind, _ in faults if kind in _IN_ANY_LANGUAGE or not self.is_translated]
+        faults = (*value_faults(line, self._values), *self._term_faults(line, with_names=with_names))
+        return [kind for kind in faults if kind in _IN_ANY_LANGUAGE or not self.is_translated]
+
+    def _term_faults(self, line: str, *, with_names: bool) -> Iterator[FaultKind]:
+        for term in find_terms(line.translate(_DASHES)):
+            if term.kind in _CODES and not self._has_code(term.text):
+                yield FaultKind.CODE
+            elif term.kind is TermKind.ENTITY and with_names and not self._has_name(term.text):
+                yield FaultKind.NAME
 
     def has_code(self, line: str) -> bool:
-        """Tells whether the texts have all words of a line of code."""
-        return self._words.has_code(unicodedata.normalize("NFKC", line))
+        """Tells whether the texts have a line of code, or all words that it is made of."""
+        return self._has_code(unicodedata.normalize("NFKC", line))
+
+    def _has_code(self, code: str) -> bool:
+        if any((kind, code) in self._mentions.terms for kind in TermKind) or self._mentions.says(code):
+            return True
+        return self._word_pieces.issuperset(_pieces(code))
+
+    def _has_name(self, name: str) -> bool:
+        words = [word for word in _WORD.findall(name) if word not in FUNCTION_WORDS]
+        return sum(stem(word) in self._stems for word in words) >= _LEAST_KNOWN * len(words)
 
     def claim(self, sentence: str) -> Hypothesis:
         """Returns a sentence as a model reads it: with the passages that speak of it."""

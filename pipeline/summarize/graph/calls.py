@@ -24,7 +24,7 @@ from pipeline.reading.values import find_terms
 from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.errors import StalledReductionError
 from pipeline.summarize.events import CallOutcome
-from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, finding, place_of, trust_warnings
+from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, finding
 from pipeline.summarize.gate.gate import Case, TrustGate
 from pipeline.summarize.graph.run import TEXT, Run, Task, TextOutcome, VerdictOutcome, task_key
 from pipeline.summarize.known_calls import CallTexts
@@ -32,6 +32,7 @@ from pipeline.summarize.packing import head_by_tokens, split_by_tokens
 from pipeline.summarize.result import WarningCode
 from pipeline.summarize.retention import Retention, measure
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
+from pipeline.summarize.trust_report import place_of, trust_warnings
 from pipeline.summarize.writer import Extraction, ExtractTask, MergeStage, MergeTask, TopicList, Written, heard_by
 
 Outcome = TypeVar("Outcome", bound=TextOutcome | VerdictOutcome | TopicList | Written)

@@ -53,6 +53,17 @@ far as there are any, to understand this part. Do not extract it:\n{data}\n\n",
 
 CRITIQUE = "A reviewer found this wrong with an earlier attempt. Do better where it concerns your material:\n{data}\n\n"
 
+COMPLAINTS = {
+    "refusal": "The answer was a refusal. The material is a document that you are allowed to work on.",
+    "empty": "Nothing of the answer was information of the material.",
+    "too_short": "The answer was far too short: it named the subject and left out what is said of it.",
+    "repetition": "The answer repeated the same words again and again. Say everything once, then stop.",
+    "echo": "The answer copied the earlier material. Use the new material alone.",
+    "other_language": "The answer was in the wrong language. Write in the one that is asked for.",
+    "lost_values": "Too many values of the material were missing, or stood there without what they belong to.",
+}
+OTHER_COMPLAINT, MISSING = "Much of the answer does not stand in the material:", "Missing, for example: {values}"
+
 MERGE_SYSTEM = """
 You combine extractions from neighbouring parts of one document into one text. You do not summarize: nothing that one \
 of them says may be lost.

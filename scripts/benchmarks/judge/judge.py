@@ -26,6 +26,7 @@ from scripts.benchmarks.judge.development import (
 )
 from scripts.benchmarks.judge.invented import INVENTED, measure_invented
 from scripts.benchmarks.judge.people import measure_consistency, measure_pairs, measure_within_documents
+from scripts.benchmarks.judge.quantities import measure_quantities
 from scripts.benchmarks.judge.results import COLUMNS, Results
 from scripts.benchmarks.judge.runner import JudgeRunner, open_runner, repeats_identically
 from scripts.benchmarks.judge.service import measure_service
@@ -39,6 +40,7 @@ TARGETS = (
     Target("invented_scores_fall", 1),
     Target("invented_all_read", 1),
     Target("bound_is_said", 1),
+    Target("quantities_right", 1),
     Target("qags_ultra", 0.75),
     Target("qags_auc_ultra", 0.9),
     Target("rank19_accuracy", 0.9),
@@ -156,6 +158,7 @@ async def _judge_all(models: Path, data: Path, qags: Sequence[HumanRow], run: tu
     sizes, results = run
     async with open_runner(models) as runner:
         await measure_invented(runner, qags, sizes.foreign, results)
+        await measure_quantities(runner, results)
         await _agree(runner, data, qags, run)
         await _develop(runner, data, run)
         await measure_corruptions(runner, qags, sizes.edits, results)

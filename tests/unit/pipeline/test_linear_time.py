@@ -15,11 +15,10 @@ from pipeline.reading.names import find_names, known_names
 from pipeline.reading.passages import PassageFinder, claim_weights
 from pipeline.reading.sentences import split_parts, split_sentences
 from pipeline.reading.summary_text import read_summary
-from pipeline.reading.values import find_date_parts, find_days, find_numbers, find_terms
+from pipeline.reading.values import Values, find_terms, find_values
 from pipeline.reading.word_table import WordTable
 from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
-from pipeline.summarize.gate.source import KnownNumbers
 from pipeline.summarize.graph.batches import Background
 from pipeline.summarize.plan import ChunkBatch
 from tests.growth import grows_like_square
@@ -68,6 +67,12 @@ def _find_meta_commentary(text: str) -> None:
     find_meta_commentary(source, split_sentences(source.text, MAX_CHARS))
 
 
+def _find_known_values(text: str) -> None:
+    values = Values.of(text)
+    for value in values.all[:20]:
+        values.states(value)
+
+
 def _find_passages(text: str) -> None:
     source = ReadText.of("source", text, MAX_CHARS)
     index = WordIndex(source)
@@ -92,7 +97,6 @@ READERS: dict[str, Callable[[str], object]] = {
     "claims": _find_claims,
     "passages": _find_passages,
     "what a batch is told": _read_background,
-    "dates": find_date_parts,
     "names": _find_names,
     "meta commentary": _find_meta_commentary,
     "lead-in": framing_length,
@@ -100,9 +104,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "excerpts": lambda text: read_excerpts([text], len),
     "terms": find_terms,
     "parts of an answer": split_parts,
-    "quantities": find_numbers,
-    "days": find_days,
-    "numbers": KnownNumbers.of,
+    "values": find_values,
+    "known values": _find_known_values,
 }
 
 

@@ -6,7 +6,7 @@ import weakref
 import pytest
 
 from pipeline.judge.evidence.tone import sentiment
-from pipeline.reading.values import find_date_parts, find_quantities
+from pipeline.reading.values import find_values
 
 
 class _Text(str):
@@ -15,7 +15,7 @@ class _Text(str):
     __slots__ = ("__weakref__",)
 
 
-@pytest.mark.parametrize("reader", [find_quantities, find_date_parts, sentiment])
+@pytest.mark.parametrize("reader", [find_values, sentiment])
 def test_no_reader_keeps_a_long_text(reader: object) -> None:
     text = _Text("In May 2024 the good mayor paid 40 euros. " * 3000)
     gone = weakref.ref(text)

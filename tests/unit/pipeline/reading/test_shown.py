@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.reading.document import ReadText, read_shown
-from pipeline.reading.index import WordIndex
 
 
 @pytest.mark.parametrize(
@@ -84,11 +83,3 @@ def test_a_quote_is_never_far_longer_than_what_is_read() -> None:
     assert first.quote.startswith("Ann Holt\u200b")
     assert first.quote.endswith(" closed the bridge.")
     assert original[second.start : second.end] == second.quote == "It rained."
-
-
-def test_a_number_is_read_in_groups_only_where_the_source_writes_it_so() -> None:
-    source = WordIndex(ReadText.of("source", "It has 2000 men, 1250000 women, 3,000 dogs and 3000 cats.", 700))
-    summary = "It has 2,000 men, 1,250,000 women, 3,000 dogs and 4,000 birds."
-    read = read_shown("summary", summary, source)
-    assert read.text == "It has 2000 men, 1250000 women, 3,000 dogs and 4,000 birds."
-    assert read.whole().quote == summary

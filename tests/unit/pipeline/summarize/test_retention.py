@@ -49,6 +49,11 @@ def test_a_term_counts_if_any_output_has_it() -> None:
     assert retention("Use 5 mm and 6 mm", "5 mm", "6 mm").share == 1
 
 
+def test_a_quantity_is_kept_in_another_unit_of_its_dimension() -> None:
+    assert retention("Use 5 mm here", "Use 0.5 cm here").of(TermKind.UNIT).share == 1
+    assert retention("Use 5 mm here", "Use 5 cm here").of(TermKind.UNIT).share == 0
+
+
 def test_nothing_to_keep_is_all_kept() -> None:
     assert retention("nothing here", "").share == 1
     assert retention("nothing here", "").of(TermKind.NUMBER).share == 1

@@ -5,9 +5,8 @@ import pytest
 from pipeline.judge.evidence.labels import find_mismatches
 from pipeline.judge.evidence.table import ClaimMismatch, MismatchKind
 from pipeline.reading.document import ReadText
-from pipeline.reading.index import WordIndex
 from pipeline.reading.names import SourceValues, find_names
-from pipeline.reading.passages import Passage, PassageFinder, claim_weights
+from pipeline.reading.passages import Passage
 
 SOURCE = (
     "The council of Brookfield voted on Tuesday to close the bridge for two years. Mayor Anna Holt said the bridge, "
@@ -40,6 +39,7 @@ def found(claim: str, source: str = SOURCE) -> list[tuple[MismatchKind, str, str
         "The bridge carries 67,000,000 cars.",
         "The bridge carries almost 70 million cars.",
         "Repairs are expected to cost $4.2m.",
+        "Repairs are expected to cost USD 4,200,000.",
         "Reed, 61, has sold books there for 5 years.",
         "Two people spoke about the bridge.",
         "The bridge of 1931 had cracks.",
@@ -56,7 +56,7 @@ def test_a_faithful_claim_has_no_mismatch(claim: str) -> None:
     [
         ("The bridge carries 76 million cars.", MismatchKind.NUMBER, "76 million", "67 million"),
         ("Repairs are expected to cost $42 million.", MismatchKind.NUMBER, "$42 million", "$4.2 million"),
-        ("Tom Reed has sold books there for six years.", MismatchKind.NUMBER, "six", "five"),
+        ("Tom Reed has sold books there for six years.", MismatchKind.NUMBER, "six years", "five years"),
         ("The council voted on Friday to close the bridge.", MismatchKind.DATE, "Friday", "Tuesday"),
         ("The bridge, built in 1913, had cracks.", MismatchKind.DATE, "1913", "1931"),
         ("Mayor Peter Falk said the bridge had cracks.", MismatchKind.NAME, "Peter Falk", None),
@@ -97,57 +97,8 @@ def test_a_name_without_an_article_is_a_name_at_the_start_of_a_sentence_too() ->
         assert found(common) == []
 
 
-def test_a_name_in_lower_case_is_missed_where_the_source_has_another() -> None:
-    assert found("mayor peter falk said the bridge had cracks.") == [(MismatchKind.NAME, "peter falk", "Anna Holt")]
-
-
-REPORT = (
-    "The council of Brookfield voted on Tuesday to close the bridge. Mayor Anna Holt said that the bridge had cracks. "
-    "Reporters met Paul Nash, who has sold books in Springfield for years."
-)
-
-
-def exchanged(claim: str, source: str) -> list[tuple[str, str | None]]:
-    article, summary = ReadText.of("source", source, 700), ReadText.of("summary", claim, 700)
-    words, index = summary.table.between(0, len(claim)), WordIndex(article)
-    passage = PassageFinder(article, index, 700).find(claim_weights(summary.table, words, index))
-    values = SourceValues.of(article).with_names_of(summary.table)
-    mismatches = find_mismatches(summary, words, values, passage)
-    assert {mismatch.kind for mismatch in mismatches} <= {MismatchKind.NAME}
-    return [(one.claim.quote, one.source.quote if one.source else None) for one in mismatches]
-
-
 def test_words_that_the_source_capitalises_are_names_of_a_claim_in_lower_case() -> None:
-    article = ReadText.of("source", REPORT, 700)
+    article = ReadText.of("source", SOURCE, 700)
     claim = ReadText.of("summary", "mayor anna holt said in brookfield that the council voted.", 700).table
     names = find_names(claim, range(len(claim)), SourceValues.of(article).known_names)
     assert [claim.words[name.first : name.last] for name in names] == [["anna", "holt"], ["brookfield"]]
-
-
-@pytest.mark.parametrize(
-    ("claim", "found"),
-    [
-        ("the council of riverton voted on tuesday to close the bridge.", ("riverton", "Brookfield")),
-        ("reporters met jack moore, who has sold books in springfield.", ("jack moore", "Paul Nash")),
-        ("mayor anna smith said that the bridge had cracks.", ("smith", "Holt")),
-    ],
-)
-def test_a_word_in_the_place_of_a_name_is_a_mismatch(claim: str, found: tuple[str, str]) -> None:
-    assert exchanged(claim, REPORT) == [found]
-    assert exchanged(claim, REPORT.lower()) == [(found[0], found[1].lower())]
-
-
-@pytest.mark.parametrize(
-    "claim",
-    [
-        "the council of brookfield voted on tuesday to close the bridge.",
-        "the council of brookfield decided on tuesday to close the bridge.",  # another verb
-        "reporters met paul nash, who has sold novels in springfield for years.",
-        "the council of brookfield voted on tuesday to shut the bridge.",
-        "reporters met a man, who has sold books in springfield for years.",
-        "the mayor said the bridge was damaged.",
-    ],
-)
-@pytest.mark.parametrize("source", [REPORT, REPORT.lower()])
-def test_other_words_in_place_of_common_ones_are_none(claim: str, source: str) -> None:
-    assert exchanged(claim, source) == []

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.reading.values import find_numbers
+from pipeline.reading.values import Values, find_values
 from pipeline.summarize.gate.findings import FaultKind
 from pipeline.summarize.gate.inspect import inspect, is_refusal, repair
-from pipeline.summarize.gate.source import KnownNumbers, SourceText
+from pipeline.summarize.gate.source import SourceText, value_faults
 from pipeline.summarize.retention import find_stated, measure_recall
 
 TEXT = (
@@ -219,13 +219,13 @@ def test_a_number_that_counts_is_no_number_of_a_heading() -> None:
 
 @given(st.text("0123456789.,- kg°%()٣²", max_size=30) | st.text())
 def test_any_text_can_be_read(text: str) -> None:
-    amounts = list(find_numbers(text))
-    assert [amount.start for amount in amounts] == sorted(amount.start for amount in amounts)
-    assert all(amount.readings for amount in amounts)
-    KnownNumbers.of(text)
+    values = find_values(text)
+    assert [value.start for value in values] == sorted(value.start for value in values)
+    assert list(value_faults(text, Values.of(text))) == []
 
 
 @pytest.mark.parametrize(("stated", "written"), [("45 lb", "45 kg"), ("300 psi", "300 TB"), ("5 m", "5 mm")])
 def test_another_unit_is_a_fault_however_it_is_spelled(stated: str, written: str) -> None:
-    assert list(KnownNumbers.of(f"It takes {stated}.").faults(f"It takes {written}.")) == [(FaultKind.UNIT, written)]
-    assert list(KnownNumbers.of(f"It takes {stated}.").faults(f"It takes {stated}.")) == []
+    known = Values.of(f"It takes {stated}.")
+    assert list(value_faults(f"It takes {written}.", known)) == [FaultKind.UNIT]
+    assert list(value_faults(f"It takes {stated}.", known)) == []
