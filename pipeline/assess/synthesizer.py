@@ -23,7 +23,15 @@ from pipeline.assess.result import (
     Synthesis,
     replan_needs,
 )
-from pipeline.judge.fusion import Fusion, FusionForm, LevelSource, NothingToFuseError, fuse, parse_level
+from pipeline.judge.fusion import (
+    Fusion,
+    FusionForm,
+    LevelSource,
+    NothingToFuseError,
+    check_distribution,
+    fuse,
+    parse_level,
+)
 from pipeline.llm.chat_model import ChatModel
 from pipeline.off_loop import OffLoop
 
@@ -128,7 +136,7 @@ def _answer_notes(answer: ModelAnswer, final: str, needs: tuple[ReplanNeed, ...]
 def _fusion_notes(fusion: Fusion | None, levels: Levels | None) -> Iterator[str]:
     if fusion is None or fusion.agreement is None or levels is None:
         return
-    if fusion.probabilities != levels.probabilities:
+    if fusion.probabilities != check_distribution(levels.probabilities):
         yield "probabilities_smoothed: the level probabilities alone would have silenced the tools"
     if fusion.agreement < LEAST_AGREEMENT:
         yield f"no_agreement: {fusion.agreement:.2f} between tools and level probabilities; trust the score little"

@@ -52,7 +52,7 @@ class FusionForm(StrEnum):
     """How alpha and p become a score."""
 
     NORMALIZED = "normalized"  # sum(alpha p c) / sum(alpha p), within [1, 5]
-    PAPER_RAW = "paper_raw"  # sum(alpha p c), as AgenticIQA prints it: perfect agreement at 5 gives 3.61
+    PAPER_RAW = "paper_raw"  # sum(alpha p c), as AgenticIQA prints it, p as given: perfect agreement at 5 gives 3.61
 
 
 class NothingToFuseError(PipelineError):
@@ -134,7 +134,7 @@ class Fusion:
     """A fused score and everything that it was computed from.
 
     Attributes:
-        score: in [1, 5], with `PAPER_RAW` in (0, 5].
+        score: in [1, 5], with `PAPER_RAW` in [0, 5].
         tool_mean: mean of the tool scores; None without tools.
         alpha: weights of the levels around `tool_mean`; None without tools.
         probabilities: of the levels, smoothed where they silence the tools; UNIFORM where none were given.
@@ -162,8 +162,9 @@ def fuse(
 ) -> Fusion:
     """Fuses tool scores with level probabilities.
 
-    Without probabilities, or with equal ones, q is the mean of the tools; without tools it is the mean level. That
-    holds in both forms. A small change of a probability is a small change of q: with eta 1 at most 50 times as large.
+    Without probabilities q is the mean of the tools, without tools the mean level. `NORMALIZED` raises probabilities
+    that would silence the tools, and tends to the mean of the tools as they become equal. A small change of one is then
+    a small change of q: with eta 1 at most 50 times as large. `PAPER_RAW` is the sum alone.
 
     Args:
         tool_scores: in [1, 5], brought there by a `LogisticMapping` where need be; NaN is left out, with a note.
@@ -188,9 +189,12 @@ def fuse(
     alpha = perceptual_weights(q_bar, eta)
     if probabilities is None:
         return Fusion(q_bar, level_of(q_bar), q_bar, alpha, p, None, form, notes)
+    if form is FusionForm.PAPER_RAW:
+        q = math.fsum(a * b * level for a, b, level in zip(alpha, p, LEVELS, strict=True))
+        return Fusion(q, level_of(q), q_bar, alpha, p, bhattacharyya(alpha, p), form, notes)
     p = audible(p, alpha)
     vagueness = relative_entropy_of(p) ** _VAGUENESS
-    q = (1 - vagueness) * _fused(q_bar, p, eta, form) + vagueness * q_bar
+    q = (1 - vagueness) * _normalized(q_bar, p, eta) + vagueness * q_bar
     return Fusion(q, level_of(q), q_bar, alpha, p, bhattacharyya(alpha, p), form, notes)
 
 
@@ -321,10 +325,7 @@ def _checked_weights(weights: Sequence[float] | None, count: int) -> Sequence[fl
     return weights
 
 
-def _fused(q_bar: float, p: Distribution, eta: float, form: FusionForm) -> float:
-    if form is FusionForm.PAPER_RAW:
-        alpha = perceptual_weights(q_bar, eta)
-        return math.fsum(a * b * level for a, b, level in zip(alpha, p, LEVELS, strict=True))
+def _normalized(q_bar: float, p: Distribution, eta: float) -> float:
     # In logarithms: where p leaves only levels far from q_bar, alpha would underflow to 0/0.
     logs = [
         math.log(b) - eta * (q_bar - level) ** 2 if b > 0 else -math.inf for b, level in zip(p, LEVELS, strict=True)

@@ -50,7 +50,7 @@ class LockRules:
     duplicate_spans: int | None = None  # highest Coverage, Hallucination and Relevance
     severe_alignment: int | None = None  # highest Alignment under severe hallucination
     perfect_score: Fraction | None = None  # all scores at least this are near-perfect,
-    perfect_spans: int | None = None  # which takes so many distinct places of the source,
+    perfect_spans: int | None = None  # which takes so many sentences of the source,
     perfect_guard: int | None = None  # or else all scores are at most this
 
     @property

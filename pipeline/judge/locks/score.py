@@ -9,8 +9,8 @@ from dataclasses import replace
 from fractions import Fraction
 from math import isfinite
 
-from pipeline.judge.evidence.table import EvidenceTable
-from pipeline.judge.exact import distinct_spans, half_up
+from pipeline.judge.evidence.table import EvidenceTable, KeyPointCoverage
+from pipeline.judge.exact import half_up
 from pipeline.judge.locks.alignment import score_alignment, score_bias_toxicity
 from pipeline.judge.locks.caps import LockRules, RawScore, cap_at
 from pipeline.judge.locks.coverage import score_coverage, score_relevance
@@ -53,11 +53,11 @@ def score_lock(
 ) -> FrameworkResult:
     """Scores all five metrics of a lock. One that fails becomes an error; the rest are scored."""
     outcomes = [_compute(table, rules, name, formulas[name]) for name in MetricName]
-    guard = _perfect_guard([outcome for outcome in outcomes if isinstance(outcome, RawScore)], rules)
+    guard = _perfect_guard(table, [outcome for outcome in outcomes if isinstance(outcome, RawScore)], rules)
     said = _raising_part(table)
     if said is not table and not guard:
         parts = [_compute(said, rules, name, formulas[name]) for name in _OF_STATEMENTS]
-        guard = _perfect_guard([part for part in parts if isinstance(part, RawScore)], rules)
+        guard = _perfect_guard(said, [part for part in parts if isinstance(part, RawScore)], rules)
     return FrameworkResult.of(rules.framework, [_finish(outcome, guard) for outcome in outcomes])
 
 
@@ -120,16 +120,20 @@ def _duplicate_caps(name: MetricName, table: EvidenceTable, rules: LockRules) ->
     return cap_at(rules.duplicate_spans, "duplicate_question_spans", reason)
 
 
-def _perfect_guard(raws: Sequence[RawScore], rules: LockRules) -> tuple[Cap, ...]:
-    """Returns the cap of all metrics when all are near-perfect on too few distinct places of the source."""
+def _perfect_guard(table: EvidenceTable, raws: Sequence[RawScore], rules: LockRules) -> tuple[Cap, ...]:
+    """Returns the cap of all metrics when all are near-perfect on too few sentences of the source.
+
+    Those count that a claim is compared with, or that are a key point which the summary tells.
+    """
     near_perfect, needed = rules.perfect_score, rules.perfect_spans
     if near_perfect is None or needed is None or not raws or min(raw.capped for raw in raws) < near_perfect:
         return ()
-    places = (place for raw in raws for place in raw.evidence if place.text_id == "source")
-    found = len(distinct_spans(places))
+    points = {*table.twin_key_points, *table.judge_key_points}
+    told = {point.passage for point in points if point.coverage is not KeyPointCoverage.NOT}
+    found = len(told | {claim.support for claim in table.claims if claim.support is not None})
     if found >= needed:
         return ()
-    on = f"{count(found, 'distinct place')} of the source: fewer than {needed}"
+    on = f"{count(found, 'sentence')} of the source: fewer than {needed}"
     return cap_at(rules.perfect_guard, "perfect_guard", f"All scores are at least {float(near_perfect):g}, on {on}.")
 
 

@@ -11,6 +11,7 @@ from pipeline.judge.exact import exact, half_up
 from pipeline.judge.fusion import (
     LOWEST,
     Fusion,
+    FusionForm,
     LevelReading,
     LevelSource,
     ScoreAgreement,
@@ -112,7 +113,9 @@ def _conclude(
     """Fuses what there is. A bug in one metric must not take the others with it."""
     try:
         tools = (*measure(table, metric), *caller_tools)
-        probabilities = smooth(reading.probabilities, config.smoothing) if reading else None
+        probabilities = reading.probabilities if reading else None
+        if probabilities and config.form is FusionForm.NORMALIZED:
+            probabilities = smooth(probabilities, config.smoothing)
         scores, weights = [tool.score for tool in tools], [tool.weight for tool in tools]
         fusion = fuse(scores, probabilities, eta=config.eta, form=config.form, weights=weights)
         places = dict.fromkeys(place for place in _places(table, metric) if place is not None)

@@ -137,8 +137,8 @@ class ScoreFusion(_message.Message):
     form: Global___FusionForm.ValueType
     """How the two were fused."""
     score: _builtins.float
-    """The fused score: in [1, 5], with PAPER_RAW in (0, 5]. With equal probabilities it is the mean of the tools,
-    without tools the mean level. A small change of a probability is a small change of the score.
+    """The fused score: in [1, 5], with PAPER_RAW in [0, 5]. Without tools it is the mean level. With equal probabilities it
+    is the mean of the tools, but for PAPER_RAW, which is the sum alone.
     """
     level: Global___QualityLevel.ValueType
     """Level of the score: edges at 1.5, 2.5, 3.5 and 4.5; a score on an edge takes the lower level."""
@@ -152,8 +152,8 @@ class ScoreFusion(_message.Message):
 
     @_builtins.property
     def probabilities(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
-        """Probabilities of the levels 1 to 5, together 1, after smoothing if any; .2 each where none are known. Those that would
-        silence the tools are raised: to at least .01 max(0, 1 - 5 sum(alpha_c p_c)), and divided by their sum.
+        """Probabilities of the levels 1 to 5, together 1, after smoothing if any; .2 each where none are known. NORMALIZED
+        raises those that would silence the tools: to at least .01 max(0, 1 - 5 sum(alpha_c p_c)), divided by their sum.
         """
 
     def __init__(

@@ -75,18 +75,24 @@ def test_the_sum_of_the_paper_cannot_reach_the_top() -> None:
     assert fusion.level is Level.GOOD
 
 
-def test_the_sum_of_the_paper_for_two_tools() -> None:
-    # The sum .70409 * 2.944 = 2.07257 from above, over the 1.77170 that makes alpha sum to 1, is 1.16982. With .638^8
-    # = .02742 of q_bar, 2.7: 1.2118.
-    assert fuse([2.6, 2.8], MOSTLY_FAIR, form=FusionForm.PAPER_RAW).score == pytest.approx(1.2118, abs=1e-4)
+@pytest.mark.parametrize(
+    ("tools", "probabilities", "score"),
+    [
+        # The sum .70409 * 2.944 = 2.07257 from above, over the 1.77170 that makes alpha sum to 1.
+        ([2.6, 2.8], MOSTLY_FAIR, 1.1698),
+        ([4.0], (0.1, 0.15, 0.25, 0.3, 0.2), 1.0542),
+        ([5.0], (1.0, 0.0, 0.0, 0.0, 0.0), 0.0),
+    ],
+)
+def test_the_sum_of_the_paper_is_as_printed(tools: list[float], probabilities: Distribution, score: float) -> None:
+    fusion = fuse(tools, probabilities, form=FusionForm.PAPER_RAW)
+    assert fusion.score == pytest.approx(score, abs=1e-4)
+    assert fusion.probabilities == probabilities
 
 
-@pytest.mark.parametrize("form", FusionForm)
 @pytest.mark.parametrize("probabilities", [None, UNIFORM])
-def test_a_model_that_says_nothing_leaves_the_mean_of_the_tools(
-    form: FusionForm, probabilities: Distribution | None
-) -> None:
-    assert fuse([4.5, 5.0], probabilities, form=form).score == pytest.approx(4.75, abs=1e-12)
+def test_a_model_that_says_nothing_leaves_the_mean_of_the_tools(probabilities: Distribution | None) -> None:
+    assert fuse([4.5, 5.0], probabilities).score == pytest.approx(4.75, abs=1e-12)
 
 
 def test_without_tools_the_model_alone_decides() -> None:
@@ -245,25 +251,23 @@ PEAKED = (
 """Distributions that leave some levels next to nothing."""
 
 
-@given(SCORES, st.one_of(DISTRIBUTIONS, PEAKED), st.permutations(range(5)), st.sampled_from(FusionForm))
+@given(SCORES, st.one_of(DISTRIBUTIONS, PEAKED), st.permutations(range(5)))
 def test_an_epsilon_in_a_probability_moves_the_score_by_an_epsilon(
-    scores: list[float], p: Distribution, order: list[int], form: FusionForm
+    scores: list[float], p: Distribution, order: list[int]
 ) -> None:
     giver, taker, *_ = order
     epsilon = min(1e-6, p[giver])
     moved = list(p)
     moved[giver] -= epsilon
     moved[taker] += epsilon
-    before, after = (fuse(scores, check_distribution(one), form=form).score for one in (p, moved))
+    before, after = (fuse(scores, check_distribution(one)).score for one in (p, moved))
     assert abs(after - before) <= 60 * epsilon + 1e-9
 
 
-@given(SCORES, st.permutations([1.0, -1.0, 0.0, 0.0, 0.0]), st.sampled_from(FusionForm))
-def test_equal_probabilities_are_the_limit_of_nearly_equal_ones(
-    scores: list[float], towards: list[float], form: FusionForm
-) -> None:
+@given(SCORES, st.permutations([1.0, -1.0, 0.0, 0.0, 0.0]))
+def test_equal_probabilities_are_the_limit_of_nearly_equal_ones(scores: list[float], towards: list[float]) -> None:
     nearly = check_distribution([0.2 + 1e-6 * step for step in towards])
-    assert fuse(scores, nearly, form=form).score == pytest.approx(fuse(scores, UNIFORM, form=form).score, abs=1e-5)
+    assert fuse(scores, nearly).score == pytest.approx(fuse(scores, UNIFORM).score, abs=1e-5)
 
 
 @given(SCORES, DISTRIBUTIONS, st.randoms(use_true_random=False))

@@ -14,6 +14,7 @@ from pipeline.judge.locks.score import Formula, score_lock
 from pipeline.judge.result import Cap, FrameworkResult, MetricName, MetricStatus
 from tests.unit.pipeline.judge.tables import (
     FULLY,
+    NOT,
     S,
     U,
     claims,
@@ -111,19 +112,20 @@ def test_caps_are_applied_in_their_order() -> None:
 
 
 def test_the_guard_looks_at_scores_before_rounding_and_after_the_other_caps() -> None:
-    below = scored({COVERAGE: drafting(COVERAGE, Fraction(9499, 1000))})  # 9.50 when rounded
+    thin = table(made_claims=claims(S), points=key_points(FULLY))
+    below = scored({COVERAGE: drafting(COVERAGE, Fraction(9499, 1000))}, thin)  # 9.50 when rounded
     assert [metric.score for metric in below.metrics] == [9.5, 10, 10, 10, 10]
-    at = scored({COVERAGE: drafting(COVERAGE, Fraction(19, 2))})
+    at = scored({COVERAGE: drafting(COVERAGE, Fraction(19, 2))}, thin)
     assert [metric.score for metric in at.metrics] == [9] * 5
-    capped = scored({COVERAGE: drafting(COVERAGE, caps=(Cap("own", 7, "Own."),))})
+    capped = scored({COVERAGE: drafting(COVERAGE, caps=(Cap("own", 7, "Own."),))}, thin)
     assert [metric.score for metric in capped.metrics] == [7, 10, 10, 10, 10]
 
 
-@pytest.mark.parametrize(("places", "score"), [(4, 9), (5, 10)])
-def test_the_guard_counts_distinct_places_of_the_source(places: int, score: int) -> None:
-    evidence = tuple(place("source", index) for index in range(places)) * 2
-    evidence += tuple(place("summary", index) for index in range(9))
-    result = scored({HALLUCINATION: drafting(HALLUCINATION, evidence=evidence)})
+@pytest.mark.parametrize(("count", "score"), [(4, 9), (5, 10)])
+def test_the_guard_counts_distinct_sentences_of_the_source(count: int, score: int) -> None:
+    made = table(made_claims=(*claims(*[S] * count), *claims(S)), points=key_points(*[NOT] * 7))
+    evidence = tuple(place("source", index, "a word") for index in range(9))
+    result = scored({HALLUCINATION: drafting(HALLUCINATION, evidence=evidence)}, made)
     assert {metric.score for metric in result.metrics} == {score}
 
 

@@ -220,9 +220,9 @@ def test_relevance_is_the_harmonic_mean_of_overlap_and_question_accuracy(
     assert (metric.score, cap_names(metric)) == (score, caps)
 
 
-def test_perfection_on_fewer_than_five_places_of_the_source_is_nine_at_most() -> None:
+def test_perfection_on_fewer_than_five_sentences_of_the_source_is_nine_at_most() -> None:
     four: Parts = {
-        "points": key_points(FULLY, FULLY, FULLY, FULLY),
+        "points": key_points(FULLY, FULLY),
         "made_claims": claims(S, S),
         "coverage": tuple(
             replace(question, fact=place("source", index % 4), answer_span=place("source", index % 4))

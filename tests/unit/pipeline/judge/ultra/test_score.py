@@ -83,7 +83,7 @@ def test_a_model_is_fused_with_smoothing() -> None:
 def test_the_form_of_the_paper_can_be_chosen() -> None:
     config = UltraConfig(form=FusionForm.PAPER_RAW)
     metric = score(table(), config, ScriptedLevelJudge().read_level)[ALIGNMENT]
-    assert metric.inputs["q"] == pytest.approx(fuse([5.0, 5.0], smooth(FAIR), form=FusionForm.PAPER_RAW).score)
+    assert metric.inputs["q"] == pytest.approx(fuse([5.0, 5.0], FAIR, form=FusionForm.PAPER_RAW).score)
 
 
 def test_a_failing_model_leaves_one_metric_to_the_tools() -> None:
