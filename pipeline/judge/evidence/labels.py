@@ -14,11 +14,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from pipeline.judge.evidence.plan import ClaimPlan, ClaimSpan, ReadTexts
+from pipeline.judge.evidence.plan import ClaimPlan, ReadTexts
 from pipeline.judge.evidence.table import Claim, ClaimMismatch, MismatchKind
 from pipeline.model_answers import CheckedScores
 from pipeline.off_loop import stop_if_nobody_waits
 from pipeline.protocols import Tokenizer, TokenMark
+from pipeline.reading.clauses import ClaimSpan
 from pipeline.reading.document import ReadText
 from pipeline.reading.names import DIRECT_CUES, Name, SourceValues, cues, find_names
 from pipeline.reading.passage import TextSpan

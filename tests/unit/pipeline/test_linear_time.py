@@ -5,8 +5,8 @@ from functools import partial
 
 import pytest
 
-from pipeline.judge.evidence.plan import find_claims
 from pipeline.reading.characters import normalize
+from pipeline.reading.clauses import find_claims
 from pipeline.reading.document import ReadText
 from pipeline.reading.framing import find_meta_commentary, framing_length
 from pipeline.reading.index import WordIndex

@@ -1,6 +1,6 @@
 """What is left of a summary of the article about the bridge."""
 
-from pipeline.judge.evidence.plan import find_claims
+from pipeline.reading.clauses import find_claims
 from pipeline.reading.document import ReadText
 from pipeline.reading.index import WordIndex
 from pipeline.reading.summary_text import read_summary

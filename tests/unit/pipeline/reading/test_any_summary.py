@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.judge.evidence.plan import find_claims
+from pipeline.reading.clauses import find_claims
 from pipeline.reading.document import ReadText
 from pipeline.reading.index import WordIndex
 from pipeline.reading.summary_text import read_summary

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.judge.evidence.plan import find_claims, most_consequential
+from pipeline.judge.evidence.plan import most_consequential
+from pipeline.reading.clauses import find_claims
 from pipeline.reading.document import ReadText
 
 
