@@ -10,10 +10,9 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from pipeline.reading.blocks import BlockKind, read_blocks
 from pipeline.reading.values import Term, find_terms
 from pipeline.reading.words import fold_case
-from pipeline.summarize.extractive.excerpt import ExcerptKind
-from pipeline.summarize.extractive.source_blocks import split_source
 from pipeline.summarize.plan import ChunkBatch
 
 # Between two batches that are read ahead. Python runs one thread at a time, so that a thread that reads without a
@@ -117,8 +116,8 @@ class Background:
 
 def _headings(text: str) -> Iterator[tuple[int, str, bool]]:
     """Yields level and title of Markdown and numbered headings, and whether no text stands before."""
-    for number, block in enumerate(split_source(text)):
-        if block.kind is ExcerptKind.HEADING:
+    for number, block in enumerate(read_blocks(text)):
+        if block.kind is BlockKind.HEADING:
             yield block.level, text[block.start : block.end], number == 0
 
 

@@ -13,7 +13,7 @@ from pipeline.reading.index import WordIndex
 from pipeline.reading.language import is_english
 from pipeline.reading.names import find_names, known_names
 from pipeline.reading.passages import PassageFinder, claim_weights
-from pipeline.reading.sentences import split_parts, split_sentences
+from pipeline.reading.sentences import split_sentences
 from pipeline.reading.summary_text import read_summary
 from pipeline.reading.values import find_date_parts, find_days, find_numbers, find_terms
 from pipeline.reading.word_table import WordTable
@@ -99,7 +99,6 @@ READERS: dict[str, Callable[[str], object]] = {
     "language": is_english,
     "excerpts": lambda text: read_excerpts([text], len),
     "terms": find_terms,
-    "parts of an answer": split_parts,
     "quantities": find_numbers,
     "days": find_days,
     "numbers": KnownNumbers.of,
