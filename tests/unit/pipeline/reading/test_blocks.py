@@ -34,15 +34,24 @@ def test_prompts_and_comments_are_no_headings(line: str) -> None:
     assert "HEADING" not in [kind for kind, _ in blocks(f"Something first.\n\n{line}\n")]
 
 
-def test_a_title_in_small_letters_may_begin_a_text() -> None:
-    assert blocks("# precis\n\nIt summarizes.") == [("HEADING", "precis"), ("PROSE", "It summarizes.")]
-
-
-def test_a_heading_may_touch_its_text() -> None:
-    assert blocks("# Pumps\nThe pumps move water and oil.") == [
-        ("HEADING", "Pumps"),
-        ("PROSE", "The pumps move water and oil."),
-    ]
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("# precis\n\nIt summarizes.", [("HEADING", "precis"), ("PROSE", "It summarizes.")]),
+        ("# Pumps\nThe pumps move water.", [("HEADING", "Pumps"), ("PROSE", "The pumps move water.")]),
+        ("```\na = 1", [("CODE", "a = 1")]),
+        ("```\n```\nThe text goes on here.", [("PROSE", "The text goes on here.")]),
+        (
+            "The pump\nmoves it.\n- a\n  b\n- c",
+            [("PROSE", "The pump\nmoves it."), ("BULLET", "a\n  b"), ("BULLET", "c")],
+        ),
+        ("| a | b |\n|---|---|\n| 1 | 2 |", [("TABLE_HEAD", "| a | b |\n|---|---|"), ("TABLE_ROW", "| 1 | 2 |")]),
+        ("- - - -\n\n----\n\n***", []),
+        ("# Pumps\r\n\r\n- one\r\n- two\r\n", [("HEADING", "Pumps"), ("BULLET", "one"), ("BULLET", "two")]),
+    ],
+)
+def test_blocks_are_read_in_order(text: str, read: list[tuple[str, str]]) -> None:
+    assert blocks(text) == read
 
 
 def test_commented_settings_are_one_listing() -> None:
@@ -64,39 +73,6 @@ def test_a_fence_holds_whatever_stands_in_it() -> None:
     text = "~~~ini\n# A\n\n- b\n```\n~~~\nThe text goes on here."
     assert blocks(text) == [("CODE", "# A\n\n- b\n```"), ("PROSE", "The text goes on here.")]
     assert read_blocks(text)[0].mark == "ini"
-
-
-def test_a_fence_that_never_closes_ends_with_the_text() -> None:
-    assert blocks("```\na = 1") == [("CODE", "a = 1")]
-
-
-def test_an_empty_fence_is_nothing() -> None:
-    assert blocks("```\n```\nThe text goes on here.") == [("PROSE", "The text goes on here.")]
-
-
-def test_wrapped_prose_is_one_block_and_a_list_is_not() -> None:
-    text = "The pump moves the water\nfrom one basin to another.\n- first\n  and more\n- second"
-    assert blocks(text) == [
-        ("PROSE", "The pump moves the water\nfrom one basin to another."),
-        ("BULLET", "first\n  and more"),
-        ("BULLET", "second"),
-    ]
-
-
-def test_rows_with_bars_are_a_table() -> None:
-    assert blocks("| a | b |\n|---|---|\n| 1 | 2 |") == [
-        ("TABLE_HEAD", "| a | b |\n|---|---|"),
-        ("TABLE_ROW", "| 1 | 2 |"),
-    ]
-
-
-def test_rules_are_left_out() -> None:
-    assert blocks("- - - -\n\n----\n\n***") == []
-
-
-def test_line_ends_of_all_systems_are_read() -> None:
-    text = "# Pumps\r\n\r\n- one\r\n- two\r\n"
-    assert blocks(text) == [("HEADING", "Pumps"), ("BULLET", "one"), ("BULLET", "two")]
 
 
 def test_levels_of_headings_and_list_items_are_kept() -> None:
