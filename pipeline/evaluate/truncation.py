@@ -11,7 +11,7 @@ import re
 import unicodedata
 from itertools import takewhile
 
-from pipeline.reading.sentences import BlockKind, split_blocks
+from pipeline.reading.blocks import LIST_KINDS, TABLE_KINDS, BlockKind, read_blocks
 from pipeline.reading.word_lists import word_list
 from pipeline.reading.words import fold_case
 
@@ -51,7 +51,7 @@ def open_ending(text: str, *, lists_exempt: bool) -> tuple[int, int] | None:
     stripped = _strip_closers(tail)
     if not stripped or stripped[-1] in SENTENCE_ENDS:
         return None
-    if lists_exempt and _last_kind(tail) in (BlockKind.LIST_ITEM, BlockKind.TABLE_ROW):
+    if lists_exempt and _last_kind(tail) in (*LIST_KINDS, *TABLE_KINDS):
         return None
     end = offset + len(tail)
     line_start = text.rfind("\n", 0, end) + 1
@@ -90,16 +90,16 @@ def _is_ornament(character: str) -> bool:
 
 
 def _last_kind(tail: str) -> BlockKind | None:
-    blocks = split_blocks(tail)
-    return blocks[-1].kind if blocks else None
+    blocks = read_blocks(tail)
+    return blocks[-1].sentence_kind if blocks else None
 
 
 def label_section(text: str) -> int | None:
     """Returns where the section begins that a text ends in, if that is a heading with whole labels; else None."""
-    blocks = split_blocks(text)
-    items = list(takewhile(lambda block: block.kind is BlockKind.LIST_ITEM, reversed(blocks)))
+    blocks = read_blocks(text)
+    items = list(takewhile(lambda block: block.kind in LIST_KINDS, reversed(blocks)))
     above = blocks[: len(blocks) - len(items)]
-    if len(items) < _LEAST_ITEMS or not above or above[-1].kind is not BlockKind.HEADING:
+    if len(items) < _LEAST_ITEMS or not above or above[-1].sentence_kind is not BlockKind.HEADING:
         return None
     last, *others = (text[item.start : item.end].strip() for item in items)
     closed_count = sum(other[-1:] in SENTENCE_ENDS for other in others)

@@ -12,10 +12,10 @@ from itertools import islice, pairwise
 import numpy as np
 
 from pipeline.off_loop import stoppable
+from pipeline.reading.blocks import FEWEST_TURNS, SPEAKER
 from pipeline.reading.document import ReadText
 from pipeline.reading.index import Float64, WordIndex
 from pipeline.reading.passage import LEFT_OUT, TextSpan
-from pipeline.reading.sentences import FEWEST_TURNS, SPEAKER
 from pipeline.reading.word_lists import POINTING_WORDS
 from pipeline.reading.word_table import WordTable
 

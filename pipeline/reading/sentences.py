@@ -2,94 +2,99 @@
 
 nupunkt (MIT, typed, no dependencies) decides where prose ends a sentence: on 3,200 paragraphs of manuals and news it
 kept legal and technical abbreviations and brackets apart better than sentencex, and unlike pysbd (quadratic) and
-syntok (1.2 s) it needs about 0.4 s for 1 MB, whatever the text. Around it stand four rules of ours: markdown blocks
-end sentences, CJK full stops end sentences, German ones are known, and an overlong sentence is cut.
-
-A block is a paragraph, heading, list item (also one without a mark) or table row, found by line structure. A sentence
-never crosses one, which is what a splitter for prose cannot know about markdown. A part is what is compared one by one:
-a sentence, a list item, a table row, or a line of code.
+syntok (1.2 s) it needs about 0.4 s for 1 MB, whatever the text. Around it stand four rules of ours: blocks end
+sentences, CJK full stops end sentences, German ones are known, and an overlong sentence is cut.
 """
 
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum, auto
 from itertools import pairwise
 
 from nupunkt import sent_spans
 
 from pipeline.off_loop import stop_if_nobody_waits, stoppable
+from pipeline.reading.blocks import (
+    FEWEST_TURNS,
+    LIST_KINDS,
+    SPEAKER,
+    TABLE_KINDS,
+    Block,
+    BlockKind,
+    read_blocks,
+)
 from pipeline.reading.german_sentences import german_ends, is_german, is_german_day
 from pipeline.reading.passage import Span
 from pipeline.reading.rules import Rule
 from pipeline.reading.word_lists import FUNCTION_WORDS, is_verb
 from pipeline.reading.word_table import WordTable
 
-_HEADING_MARK = re.compile(r"#{1,6}\s+")
-_BOLD_LINE = re.compile(r"(\*\*|__)[^*_]{1,200}\1:?$")
-_LIST_MARK = re.compile(
-    r"(?:[-*+•‣◦▪·–—●○◆◇■□▶►★☆⭐✓✔✗✘✅❌☑→➔➢➤\U0001f000-\U0001faff]\ufe0f?|\d\ufe0f?\u20e3|\(?\d{1,3}[.)]|\(?[A-Za-z]\))"
-    r"\s+(?:\[[ xX]\]\s+)?"
-)
-_ASIDES = "–—→"  # begin a list item, or in wrapped prose an aside
-TIME_STAMP = r"(?:[\[(]?\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,3})?)?[\])]?\s+(?:-\s+)?)?"
-SPEAKER = re.compile(rf"{TIME_STAMP}#?[A-Z][\w.'’#-]*(?: [\w.'’#-]+){{0,3}}\s?:(?=\s)")
-"""Who speaks, in front of a turn of a dialogue: "Ann: ", "#Person1#: " or "[00:04:10] Ann: "."""
-FEWEST_TURNS = 3
-"""Of a dialogue: in other texts a line may begin with such words by chance."""
-_QUOTE_MARK = re.compile(r"(?:>\s?)+")
-
-
-class BlockKind(Enum):
-    """What a block is, by its first line."""
-
-    PROSE = auto()
-    HEADING = auto()
-    LIST_ITEM = auto()
-    TABLE_ROW = auto()
-
-
-@dataclass(frozen=True, slots=True)
-class Block(Span):
-    """Lines that belong together, without the mark in front ("- ", "## ", "> ")."""
-
-    kind: BlockKind
-
-
-def split_blocks(text: str) -> list[Block]:
-    """Returns the blocks of a text in order, blank lines left out. A paragraph may be wrapped over several lines."""
-    blocks: list[tuple[BlockKind, list[tuple[int, int]]]] = []
-    is_open = False
-    turn_count = sum(1 for start, end in _lines(text) if SPEAKER.match(text, start, end))
-    for start, end in _lines(text):
-        if start == end:
-            is_open = False
-            continue
-        kind, content = _classify(text[start:end])
-        if is_open and text[start] in _ASIDES and _is_going_on(text, *blocks[-1]):
-            kind, content = BlockKind.PROSE, 0
-        is_turn = turn_count >= FEWEST_TURNS and SPEAKER.match(text, start, end) is not None
-        if kind is BlockKind.PROSE and is_open and not is_turn:
-            blocks[-1][1].append((start, end))
-        else:
-            blocks.append((kind, [(start + content, end)]))
-        is_open = kind in (BlockKind.PROSE, BlockKind.LIST_ITEM)
-    return [
-        Block(start, end, kind)
-        for kind, lines in blocks
-        for start, end in (lines if _are_items(text, lines) else [(lines[0][0], lines[-1][1])])
-    ]
-
-
-def _is_going_on(text: str, kind: BlockKind, lines: Sequence[tuple[int, int]]) -> bool:
-    return kind is BlockKind.PROSE and not text.endswith((*_ENDS_SENTENCE, ":"), *lines[-1])
-
-
+MAX_SENTENCE_CHARS = 2_000
+"""Of a sentence that no model need read whole."""
 _ENDS_OPEN = tuple(",;:-–—(")
 _ENDS_SENTENCE = tuple(".!?…")
 _FEWEST_ITEMS = 3  # two lines that begin with capitals may be wrapped by chance
 _NARROWEST = 40  # characters, to which text is wrapped
+_CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_CJK_OPENERS = "「『《〈【“‘"
+_CLOSERS = r"[”’」』】》〉)\]\"']*+"
+# NFKC has turned the full-width ！ and ？ into ASCII, which ends a CJK sentence only where CJK text goes on.
+# A quotation that the sentence goes on from ("「止めて。」と言った") ends none.
+_CJK_END = re.compile(
+    rf"[。!?](?:(?<=。)(?<!。。)。*+(?![」』]と){_CLOSERS}|(?<=[!?])(?<![!?]{{2}})[!?]*+{_CLOSERS}(?=[{_CJK}{_CJK_OPENERS}]))"
+)
+_FOOTNOTES = re.compile(r"(?:\[\^?\w{1,4}\])+\s*")
+# nupunkt's time grows with the square of a word's length: "!)" a million times would take hours.
+_OVERLONG_WORD = re.compile(r"\S{200,}(?=\S)")
+_PART_CHARS = 100_000
+_OPEN_SENTENCES = 2  # at the end of a part: what follows may change where they end
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence(Span):
+    """A sentence, a list item, a row of a table or a line of code: what is compared one by one.
+
+    Attributes:
+        kind: of the block it stands in; that of prose for a turn, a listing without a fence and a line alone.
+    """
+
+    kind: BlockKind
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether it is a sentence or a list item: what a model can compare with a passage."""
+        return self.kind is BlockKind.PROSE or self.kind in LIST_KINDS
+
+
+def split_sentences(text: str, max_chars: int = MAX_SENTENCE_CHARS) -> list[Sentence]:
+    """Returns the sentences of a normalised text in order, without white space around them.
+
+    Parts without any letter or digit (rules, table separators) are left out.
+
+    Args:
+        max_chars: a longer sentence is cut at white space, or in the middle of a word if there is none.
+    """
+    ends = sorted(_prose_ends(text) | {match.end() for match in _CJK_END.finditer(text)})
+    has_turns = sum(SPEAKER.match(text, *line) is not None for line in split_lines(text)) >= FEWEST_TURNS
+    return [
+        Sentence(start, end, block.sentence_kind)
+        for block in stoppable(read_blocks(text))
+        for stretch in _stretches(text, block, has_turns=has_turns)
+        for sentence_start, sentence_end in (_cut_at(stretch, ends) if block.kind is not BlockKind.CODE else [stretch])
+        for start, end in _cut_overlong(text, sentence_start, sentence_end, max_chars)
+        if any(map(str.isalnum, text[start:end]))
+    ]
+
+
+def _stretches(text: str, block: Block, *, has_turns: bool) -> Sequence[tuple[int, int]]:
+    """Returns what no sentence of a block crosses: all of it, its lines, or what each of its speakers says."""
+    start = block.first if block.kind is BlockKind.TURN else block.start
+    lines = [(start + first, start + last) for first, last in split_lines(text[start : block.end])]
+    if block.kind in (BlockKind.CODE, *TABLE_KINDS) or _are_items(text, lines):
+        return lines
+    turns = [first for first, last in lines[1:] if has_turns and SPEAKER.match(text, first, last)]
+    return list(pairwise([start, *turns, block.end]))
 
 
 def _are_items(text: str, lines: Sequence[tuple[int, int]]) -> bool:
@@ -114,66 +119,15 @@ def _begins(character: str) -> bool:
     return character.isupper() or character.isdigit() or character in "`\"'“‘"
 
 
-def _lines(text: str) -> Iterator[tuple[int, int]]:
-    """Yields the span of every line, stripped of white space; empty for a blank line."""
+def split_lines(text: str) -> Iterator[tuple[int, int]]:
+    """Yields the lines of a text that have a letter or digit, without white space around them."""
     position = 0
     for line in stoppable(text.splitlines(keepends=True)):
-        content = line.strip()
-        start = position + (len(line) - len(line.lstrip()) if content else 0)
-        yield start, start + len(content)
+        words = line.strip()
+        if any(map(str.isalnum, words)):
+            first = position + line.index(words)
+            yield first, first + len(words)
         position += len(line)
-
-
-def _classify(line: str) -> tuple[BlockKind, int]:
-    """Returns the kind of a stripped line that is not empty, and the length of its mark."""
-    if mark := _HEADING_MARK.match(line):
-        return BlockKind.HEADING, mark.end()
-    if _BOLD_LINE.match(line):
-        return BlockKind.HEADING, 0
-    if line[0] == line[-1] == "|" and len(line) > 1:
-        return BlockKind.TABLE_ROW, 0
-    if mark := _LIST_MARK.match(line):
-        return BlockKind.LIST_ITEM, mark.end()
-    quote = _QUOTE_MARK.match(line)
-    return BlockKind.PROSE, quote.end() if quote else 0
-
-
-_CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_CJK_OPENERS = "「『《〈【“‘"
-_CLOSERS = r"[”’」』】》〉)\]\"']*+"
-# NFKC has turned the full-width ！ and ？ into ASCII, which ends a CJK sentence only where CJK text goes on.
-# A quotation that the sentence goes on from ("「止めて。」と言った") ends none.
-_CJK_END = re.compile(
-    rf"[。!?](?:(?<=。)(?<!。。)。*+(?![」』]と){_CLOSERS}|(?<=[!?])(?<![!?]{{2}})[!?]*+{_CLOSERS}(?=[{_CJK}{_CJK_OPENERS}]))"
-)
-_FOOTNOTES = re.compile(r"(?:\[\^?\w{1,4}\])+\s*")
-# nupunkt's time grows with the square of a word's length: "!)" a million times would take hours.
-_OVERLONG_WORD = re.compile(r"\S{200,}(?=\S)")
-_PART_CHARS = 100_000
-_OPEN_SENTENCES = 2  # at the end of a part: what follows may change where they end
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence(Block):
-    """A sentence's place in the normalised text, and the kind of block it stands in."""
-
-
-def split_sentences(text: str, max_chars: int) -> list[Sentence]:
-    """Returns the sentences of a normalised text in order, without white space around them.
-
-    Parts without any letter or digit (rules, table separators) are left out.
-
-    Args:
-        max_chars: a longer sentence is cut at white space, or in the middle of a word if there is none.
-    """
-    ends = sorted(_prose_ends(text) | {match.end() for match in _CJK_END.finditer(text)})
-    return [
-        Sentence(start, end, block.kind)
-        for block in stoppable(split_blocks(text))
-        for sentence_start, sentence_end in _cut_at(block, ends)
-        for start, end in _cut_overlong(text, sentence_start, sentence_end, max_chars)
-        if any(map(str.isalnum, text[start:end]))
-    ]
 
 
 def claims(sentences: Sequence[Sentence]) -> Sequence[Sentence]:
@@ -230,13 +184,13 @@ def _spans_by_parts(text: str) -> set[int]:
     return ends.union(start + end for _, end in sent_spans(text[start:])[known:])
 
 
-def _cut_at(block: Block, ends: list[int]) -> Iterator[tuple[int, int]]:
-    """Cuts a block at the sentence ends inside it."""
-    start = block.start
-    for index in stoppable(range(bisect_right(ends, block.start), bisect_left(ends, block.end))):
+def _cut_at(stretch: tuple[int, int], ends: list[int]) -> Iterator[tuple[int, int]]:
+    """Cuts a stretch at the sentence ends inside it."""
+    start, last = stretch
+    for index in stoppable(range(bisect_right(ends, start), bisect_left(ends, last))):
         yield start, ends[index]
         start = ends[index]
-    yield start, block.end
+    yield start, last
 
 
 def _cut_overlong(text: str, start: int, end: int, max_chars: int) -> Iterator[tuple[int, int]]:
@@ -257,63 +211,3 @@ def _strip(text: str, start: int, end: int) -> tuple[int, int]:
     while end > start and text[end - 1].isspace():
         end -= 1
     return start, end
-
-
-_MAX_SENTENCE_CHARS = 2_000
-FENCE = re.compile(r"[ \t]*(?:```|~~~)")
-"""What begins and ends code."""
-
-
-@dataclass(frozen=True, slots=True)
-class TextPart:
-    """One part.
-
-    Attributes:
-        start: its first character.
-        end: exclusive.
-        kind: of the block it stands in; None for a line of code.
-    """
-
-    start: int
-    end: int
-    kind: BlockKind | None
-
-    @property
-    def is_prose(self) -> bool:
-        """Whether it is a sentence or a list item: what a model can compare with a passage."""
-        return self.kind in (BlockKind.PROSE, BlockKind.LIST_ITEM)
-
-
-def split_parts(text: str) -> list[TextPart]:
-    """Returns the parts of a Markdown text in order; those without a letter or digit are left out."""
-    parts: list[TextPart] = []
-    for start, end, is_code in _regions(text):
-        if is_code:
-            parts += [TextPart(start + first, start + last, None) for first, last in split_lines(text[start:end])]
-        else:
-            found = split_sentences(text[start:end], _MAX_SENTENCE_CHARS)
-            parts += [TextPart(start + one.start, start + one.end, one.kind) for one in found]
-    return parts
-
-
-def split_lines(text: str) -> Iterator[tuple[int, int]]:
-    """Yields the lines of a text that have a letter or digit, without white space around them."""
-    position = 0
-    for line in text.splitlines(keepends=True):
-        words = line.strip()
-        if any(map(str.isalnum, words)):
-            first = position + line.index(words)
-            yield first, first + len(words)
-        position += len(line)
-
-
-def _regions(text: str) -> Iterator[tuple[int, int, bool]]:
-    """Yields what stands between fences and what does not, without the fences themselves."""
-    start = position = 0
-    in_code = False
-    for line in text.splitlines(keepends=True):
-        if FENCE.match(line):
-            yield start, position, in_code
-            start, in_code = position + len(line), not in_code
-        position += len(line)
-    yield start, len(text), in_code

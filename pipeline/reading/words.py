@@ -13,10 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.off_loop import stoppable
+from pipeline.reading.blocks import BULLET_MARK, CHECK_BOX, STEP_MARK
 
 _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _SEPARATORS = r"\s—–―/\\|()\[\]{}<>“”\"„«»…;:!?。、「」『』【】《》"
 _RAW_WORD = re.compile(rf"[{_CJK}]|[^{_CJK}{_SEPARATORS}]+")
+_CJK_CHARACTER = re.compile(f"[{_CJK}]")
 _EDGES = ".,'’‘`´*_~-·"
 _POSSESSIVES = ("'s", "’s", "'S", "’S")
 _MAY_BE_TRIMMED = f"{_EDGES}sS"
@@ -57,14 +59,17 @@ def split_words(text: str) -> Words:
     return Words(np.array(starts, dtype=np.int32), np.array(ends, dtype=np.int32))
 
 
+def count_words(text: str) -> int:
+    """Counts what stands between white space; a character of a script without spaces counts as one."""
+    return len(text.split()) + (0 if text.isascii() else len(_CJK_CHARACTER.findall(text)))
+
+
 def fold_case(text: str) -> str:
     """Returns the form in which words are compared: without capitals, apostrophes straight. Nobody else folds."""
     return text.casefold().replace("’", "'")
 
 
-_LIST_MARKS = re.compile(
-    r"^(?:\s*(?:>|#{1,6}(?=\s)|[-*+•‣◦▪·](?=\s)|\(?\d{1,3}[.)](?=\s)|\(?[a-z]\)(?=\s)|\[[ xX]\](?=\s)))*\s*"
-)
+_MARKS = re.compile(rf"^(?:\s*(?:>|#{{1,6}}(?=\s)|(?:{BULLET_MARK}|{STEP_MARK}|{CHECK_BOX})(?=\s)))*\s*")
 _EMPHASIS = re.compile(r"\*{1,3}|_{2,3}|`")
 _AROUND_SENTENCES = " \t|.;:,"
 
@@ -75,5 +80,5 @@ def fold(text: str) -> str:
     Capitals stay but for the first letter: "5 MW" and "5 mW" are two values.
     """
     plain = _EMPHASIS.sub("", unicodedata.normalize("NFKC", text))
-    words = " ".join(_LIST_MARKS.sub("", plain, count=1).replace("|", " ").split()).strip(_AROUND_SENTENCES)
+    words = " ".join(_MARKS.sub("", plain, count=1).replace("|", " ").split()).strip(_AROUND_SENTENCES)
     return words[:1].lower() + words[1:]

@@ -18,14 +18,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pipeline.protocols import ENTAILMENT, Entailment
+from pipeline.reading.blocks import BlockKind, read_blocks
 from pipeline.reading.references import points_back
 from pipeline.reading.rules import Rule
 from pipeline.reading.sentences import split_sentences
 from pipeline.reading.values import fold_words
-from pipeline.reading.words import fold
-from pipeline.summarize.extractive.excerpt import STATEMENTS, Excerpt, ExcerptKind
+from pipeline.reading.words import count_words, fold
+from pipeline.summarize.extractive.excerpt import STATEMENTS, Excerpt
 from pipeline.summarize.extractive.selection import VALUE_KINDS, Material
-from pipeline.summarize.extractive.source_blocks import count_words, split_source
 from pipeline.summarize.writer import Extraction, RemovedDuplicate
 
 _FEWEST_WORDS = 4  # "See below." and "Press Enter." belong to what stands around them
@@ -48,15 +48,15 @@ class DuplicateFilter:
         text, chunks = extraction.text, extraction.chunk_indexes
         kept: list[str] = []
         heading, done = "", 0
-        for block in split_source(text):
+        for block in read_blocks(text):
             said = text[block.start : block.end]
-            if block.kind in (ExcerptKind.HEADING, ExcerptKind.LABEL):
+            if block.kind in (BlockKind.HEADING, BlockKind.LABEL):
                 heading = fold(said)
                 continue
-            if block.kind is ExcerptKind.BULLET:
+            if block.kind is BlockKind.BULLET:
                 left = "" if self._is_repeated(said, heading, chunks) else said
             else:
-                left = self._unsaid(said, chunks) if block.kind is ExcerptKind.SENTENCE else said
+                left = self._unsaid(said, chunks) if block.kind is BlockKind.PROSE else said
             if left != said:
                 start = block.start if left else text.rfind("\n", 0, block.start) + 1  # with its mark
                 kept += [text[done:start], left]
@@ -123,7 +123,7 @@ def _key(excerpts: Sequence[Excerpt], excerpt: Excerpt) -> str | None:
     """Returns what two sentences share if they say the same; an item of a list says it of its heading."""
     if excerpt.kind not in STATEMENTS or count_words(excerpt.text) < _FEWEST_WORDS:
         return None
-    heading = excerpts[excerpt.section].text if excerpt.kind is ExcerptKind.BULLET and excerpt.section >= 0 else ""
+    heading = excerpts[excerpt.section].text if excerpt.kind is BlockKind.BULLET and excerpt.section >= 0 else ""
     return f"{heading}\n{fold(excerpt.text)}"
 
 

@@ -14,9 +14,9 @@ from pipeline.errors import InvalidInputError
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.off_loop import OffLoop
 from pipeline.reading.compression import get_target_summary_length
+from pipeline.reading.words import count_words
 from pipeline.summarize.config import ALL, SummarizeConfig, Wave
 from pipeline.summarize.document import Document, SourceChunk, SummarizeOptions
-from pipeline.summarize.extractive.source_blocks import count_words
 from pipeline.summarize.known_calls import CallTexts, KnownCalls, TextRow, cut_row, to_cuts
 from pipeline.summarize.packing import split_by_tokens
 from pipeline.summarize.steering.wishes import PLAIN, LengthGoal, LengthUnit, Shape, SummaryDetail

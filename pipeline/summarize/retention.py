@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from pipeline.reading.sentences import BlockKind, split_parts
+from pipeline.reading.blocks import BlockKind
+from pipeline.reading.sentences import split_sentences
 from pipeline.reading.values import Quantity, Term, TermKind, find_terms, find_values, fold_words, unit_of
 from pipeline.reading.word_lists import STOP_WORDS
 from pipeline.reading.word_table import stem
@@ -164,7 +165,7 @@ def find_stated(text: str) -> list[Stated]:
 
 def _stated(text: str) -> Iterator[Stated]:
     before: dict[str, str] = {}  # of the part or heading before that names something
-    for part in split_parts(text):
+    for part in split_sentences(text):
         read = _remembered_part if part.end - part.start <= _LONGEST_REMEMBERED else _read_part
         values, own = read(text[part.start : part.end])
         is_named = len(own) >= _ENOUGH

@@ -14,9 +14,10 @@ from itertools import accumulate
 from typing import Self
 
 from pipeline.off_loop import OffLoop, stop_if_nobody_waits, stoppable
+from pipeline.reading.blocks import BlockKind
 from pipeline.reading.language import is_english
 from pipeline.reading.passages import Passage
-from pipeline.reading.sentences import BlockKind, split_lines, split_parts
+from pipeline.reading.sentences import split_lines, split_sentences
 from pipeline.reading.words import fold
 from pipeline.summarize.citations.places import MAX_PLACES, Citations, CitationSupport, SourcePlace, SummaryCitation
 from pipeline.summarize.document import SourceChunk
@@ -91,7 +92,7 @@ class CitedDocument:
 
     def _units(self) -> list[Span]:
         """Returns the sentences, and the lines that do not begin or end inside one."""
-        parts = [(part.start, part.end) for part in split_parts(self.text)]
+        parts = [(part.start, part.end) for part in split_sentences(self.text)]
         whole = [line for line in split_lines(self.text) if not _cuts(parts, line)]
         return sorted({*parts, *whole}, key=lambda span: (span[0], -span[1]))
 
@@ -195,7 +196,7 @@ class _Draft:
     @classmethod
     def of(cls, text: str, chunks: Sequence[SourceChunk], bounds: CitationBounds) -> Self:
         """Finds the places of all sentences, and of those that are written what they were made from."""
-        parts, document = split_parts(text), CitedDocument(chunks)
+        parts, document = split_sentences(text), CitedDocument(chunks)
         draft, located = cls(len(parts)), 0
         folded = [fold(text[part.start : part.end]) for part in parts[: bounds.max_citations]]
         found = document.occurrences(set(folded))

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from pipeline.reading.blocks import STRUCTURE, BlockKind
 from pipeline.reading.rules import Rule
 from pipeline.reading.word_table import WordTable
-from pipeline.summarize.extractive.excerpt import STRUCTURE, Excerpt, ExcerptKind
+from pipeline.summarize.extractive.excerpt import Excerpt
 
 Float64 = npt.NDArray[np.float64]
 
@@ -90,7 +91,7 @@ def _earliness(excerpts: Sequence[Excerpt], positions: Sequence[int], *, starts_
     seen: Counter[int] = Counter()
     early = np.zeros(len(positions))
     for row, excerpt in enumerate(excerpts[position] for position in positions):
-        if excerpt.kind is not ExcerptKind.TURN and (excerpt.section >= 0 or starts_document):
+        if excerpt.kind is not BlockKind.TURN and (excerpt.section >= 0 or starts_document):
             early[row] = np.exp(-seen[excerpt.section] / _FADING_SENTENCES)
         seen[excerpt.section] += 1
     return early

@@ -9,31 +9,27 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from textwrap import dedent
 
+from pipeline.reading.blocks import (
+    LIST_KINDS,
+    STRUCTURE,
+    TABLE_KINDS,
+    Block,
+    BlockKind,
+    is_entry,
+    is_prompt,
+    is_sentence_end,
+    read_blocks,
+)
 from pipeline.reading.characters import NormalizedText, normalize
 from pipeline.reading.references import Antecedent, points_back, starts_inside
 from pipeline.reading.rules import Rule
 from pipeline.reading.sentences import split_sentences
 from pipeline.reading.values import find_terms
-from pipeline.summarize.extractive.excerpt import (
-    GAP_MARK,
-    LABEL_LEVEL,
-    LIST_KINDS,
-    PROSE,
-    STRUCTURE,
-    Excerpt,
-    ExcerptKind,
-)
-from pipeline.summarize.extractive.forms import written_alone
-from pipeline.summarize.extractive.source_blocks import (
-    SourceBlock,
-    count_words,
-    is_entry,
-    is_prompt,
-    is_sentence_end,
-    split_source,
-)
+from pipeline.reading.words import count_words
+from pipeline.summarize.extractive.excerpt import GAP_MARK, LABEL_LEVEL, TEXT_KINDS, Excerpt, written_alone
 
 _MAX_SENTENCE_CHARS = 1_500
+_LISTINGS = (BlockKind.CODE, BlockKind.LISTING)
 _MAX_LISTING_LINES = 8  # a longer listing is cut, so that one value does not keep a page of output
 
 
@@ -42,11 +38,13 @@ def _cut_pieces(texts: Sequence[str]) -> Iterator[Excerpt]:
     joined, starts = join_texts(texts)
     source = normalize("", joined)
     listing_end, number = -1, -1
-    for block in split_source(source.text):
-        is_next_listing = block.kind is ExcerptKind.CODE and not source.text[listing_end : block.start].strip()
-        if not (is_next_listing and listing_end >= 0):
-            number += 1
-        listing_end = block.end if block.kind is ExcerptKind.CODE else -1
+    for block in read_blocks(source.text):
+        if not any(map(str.isalnum, source.text[block.start : block.end])):
+            continue  # a number in front of nothing
+        is_listing = block.kind in _LISTINGS
+        is_next_listing = is_listing and listing_end >= 0 and not source.text[listing_end : block.start].strip()
+        number += not (is_next_listing or block.kind is BlockKind.TABLE_ROW)
+        listing_end = block.end if is_listing else -1
         origin = bisect_right(starts, source.offsets.to_original(block.start, block.end)[0]) - 1
         for piece in _block_pieces(source, block):
             yield replace(piece, block=number, origin=origin)
@@ -75,25 +73,26 @@ def _seam(before: str, after: str) -> str:
     return "\n" if not is_sentence_end(before) and starts_inside(after) else "\n\n"
 
 
-def _block_pieces(source: NormalizedText, block: SourceBlock) -> Iterator[Excerpt]:
-    if block.kind is ExcerptKind.CODE:
-        yield from _listing_pieces(_original(source, block.start, block.end), block.mark)
-    elif block.kind is ExcerptKind.TABLE_HEAD:
-        yield from _table_pieces(_original(source, block.start, block.end))
+def _block_pieces(source: NormalizedText, block: Block) -> Iterator[Excerpt]:
+    text = _original(source, block.start, block.end)
+    if block.kind in _LISTINGS:
+        yield from _listing_pieces(text, block.mark)
+    elif block.kind in TABLE_KINDS:
+        yield Excerpt(block.kind, "\n".join(line.strip() for line in text.splitlines()))
     elif block.kind in STRUCTURE:
-        yield Excerpt(block.kind, _flat(_original(source, block.start, block.end)), block.level or LABEL_LEVEL)
+        yield Excerpt(block.kind, _flat(text), block.level or LABEL_LEVEL)
     else:
         yield from _prose_pieces(source, block)
 
 
-def _prose_pieces(source: NormalizedText, block: SourceBlock) -> Iterator[Excerpt]:
+def _prose_pieces(source: NormalizedText, block: Block) -> Iterator[Excerpt]:
     kind = block.kind
     if kind in LIST_KINDS:
         yield Excerpt(kind, _flat(_original(source, block.start, block.end)), block.level, block.mark)
         return
     for number, sentence in enumerate(split_sentences(source.text[block.start : block.end], _MAX_SENTENCE_CHARS)):
         text = _flat(_original(source, block.start + sentence.start, block.start + sentence.end))
-        is_marked = number == 0 or kind is ExcerptKind.TURN
+        is_marked = number == 0 or kind is BlockKind.TURN
         yield Excerpt(kind, text, block.level, block.mark if is_marked else "")
 
 
@@ -103,17 +102,9 @@ def _listing_pieces(text: str, mark: str) -> Iterator[Excerpt]:
     for line in [*dedent(text.replace("\r\n", "\n")).split("\n"), GAP_MARK]:
         if lines and (len(lines) >= _MAX_LISTING_LINES or is_prompt(line) or line.strip() == GAP_MARK):
             if any(character.isalnum() for each in lines for character in each):
-                yield Excerpt(ExcerptKind.CODE, "\n".join(lines), mark=mark)
+                yield Excerpt(BlockKind.CODE, "\n".join(lines), mark=mark)
             lines = []
         lines.append(line.rstrip())
-
-
-def _table_pieces(text: str) -> Iterator[Excerpt]:
-    rows = [line.strip() for line in text.splitlines()]
-    head = 2 if len(rows) > 1 and not any(character.isalnum() for character in rows[1]) else 1
-    yield Excerpt(ExcerptKind.TABLE_HEAD, "\n".join(rows[:head]))
-    for row in rows[head:]:
-        yield Excerpt(ExcerptKind.TABLE_ROW, row)
 
 
 def _original(source: NormalizedText, start: int, end: int) -> str:
@@ -165,28 +156,28 @@ class _Reader:
 
     def place(self, piece: Excerpt, count_tokens: Callable[[str], int]) -> None:
         """Adds the piece with its section, and with those of its needs that stand before it."""
-        if piece.kind is ExcerptKind.HEADING:
+        if piece.kind is BlockKind.HEADING:
             while self.open_headings and self.excerpts[self.open_headings[-1]].level >= piece.level:
                 self.open_headings.pop()
         self._find_label(piece)
         section = self.open_headings[-1] if self.open_headings else -1
-        marked = "# " + piece.text if piece.kind is ExcerptKind.HEADING else piece.text
+        marked = "# " + piece.text if piece.kind is BlockKind.HEADING else piece.text
         terms = tuple(find_terms(marked))
         excerpt = replace(piece, section=section, terms=terms, is_cut=_is_cut(piece))
         before, dangles = self._leans_on(excerpt)
         above = [position for position in (section, self.label) if position >= 0]
         needs = tuple(dict.fromkeys([*above, *before]))
         excerpt = replace(excerpt, needs=needs, dangles=dangles, token_count=count_tokens(written_alone(excerpt)))
-        if piece.kind is ExcerptKind.HEADING:
+        if piece.kind is BlockKind.HEADING:
             self.open_headings.append(len(self.excerpts))
         self.excerpts.append(excerpt)
 
     def _find_label(self, piece: Excerpt) -> None:
         """Notes under which label a piece stands: that of its block, or of an entry, which goes on to the next one."""
         previous = self.excerpts[-1] if self.excerpts else None
-        if previous is None or ExcerptKind.HEADING in (piece.kind, previous.kind) or piece.kind is ExcerptKind.LABEL:
+        if previous is None or BlockKind.HEADING in (piece.kind, previous.kind) or piece.kind is BlockKind.LABEL:
             self.label = -1
-        elif previous.kind is ExcerptKind.LABEL:
+        elif previous.kind is BlockKind.LABEL:
             self.label = len(self.excerpts) - 1
         elif self.label >= 0 and piece.block != previous.block and not is_entry(self.excerpts[self.label].text):
             self.label = -1
@@ -198,8 +189,8 @@ class _Reader:
             self.chain_length = 0
             return (), previous is None and not self.starts_document and _continues(excerpt, excerpt)
         position = len(self.excerpts) - 1
-        if excerpt.kind is ExcerptKind.TABLE_ROW:
-            return (position,) if previous.kind is ExcerptKind.TABLE_HEAD else previous.needs[-1:], False
+        if excerpt.kind is BlockKind.TABLE_ROW:
+            return (position,) if previous.kind is BlockKind.TABLE_HEAD else previous.needs[-1:], False
         if excerpt.kind in LIST_KINDS and excerpt.kind is previous.kind and excerpt.mark:  # the lead-in of the list
             return tuple(need for need in previous.needs if self.excerpts[need].text.endswith(":")), False
         is_linked = _continues(excerpt, previous, has_label=self.label >= 0)
@@ -219,24 +210,24 @@ ANTECEDENTS = Rule(
 
 def _continues(excerpt: Excerpt, previous: Excerpt, *, has_label: bool = False) -> bool:
     """Tells whether an excerpt was announced, or points back."""
-    if excerpt.kind is ExcerptKind.CODE:  # commands without a word about them are of no use
-        return previous.kind in PROSE
-    if previous.kind in PROSE and previous.text.endswith(":"):
+    if excerpt.kind is BlockKind.CODE:  # commands without a word about them are of no use
+        return previous.kind in TEXT_KINDS
+    if previous.kind in TEXT_KINDS and previous.text.endswith(":"):
         return True
-    is_answer = excerpt.kind is ExcerptKind.TURN and excerpt.block != previous.block
-    if excerpt.kind not in PROSE or is_answer or not ANTECEDENTS.is_on:
+    is_answer = excerpt.kind is BlockKind.TURN and excerpt.block != previous.block
+    if excerpt.kind not in TEXT_KINDS or is_answer or not ANTECEDENTS.is_on:
         return False
     if antecedent := points_back(excerpt.text):
         return antecedent is Antecedent.SENTENCE or not has_label
     is_fragment = starts_inside(excerpt.text) or (count_words(excerpt.text) < _FEW_WORDS and not has_label)
-    return excerpt.kind is previous.kind is ExcerptKind.SENTENCE and is_fragment
+    return excerpt.kind is previous.kind is BlockKind.PROSE and is_fragment
 
 
 def _is_cut(piece: Excerpt) -> bool:
-    if piece.kind is ExcerptKind.TURN:
+    if piece.kind is BlockKind.TURN:
         return count_words(piece.text) < _FEW_WORDS
-    if piece.kind is not ExcerptKind.SENTENCE:
-        is_title = piece.kind is ExcerptKind.BULLET and count_words(piece.text) < _FEW_WORDS
+    if piece.kind is not BlockKind.PROSE:
+        is_title = piece.kind is BlockKind.BULLET and count_words(piece.text) < _FEW_WORDS
         return is_title and not is_sentence_end(piece.text)
     is_whole = is_sentence_end(piece.text) or piece.text.endswith(":")
     return not is_whole or starts_inside(piece.text)
@@ -254,17 +245,15 @@ WHOLE_PROCEDURE = Rule(
 def _with_later_needs(excerpts: list[Excerpt]) -> list[Excerpt]:
     """Adds needs that stand behind: what a lead-in announces, and all steps of a procedure."""
     needs = [set(excerpt.needs) for excerpt in excerpts]
-    for is_step, group in groupby(
-        range(len(excerpts)), key=lambda position: excerpts[position].kind is ExcerptKind.STEP
-    ):
+    for is_step, group in groupby(range(len(excerpts)), key=lambda position: excerpts[position].kind is BlockKind.STEP):
         steps = list(group) if is_step and WHOLE_PROCEDURE.is_on else []
         if sum(len(excerpts[step].text) for step in steps) <= _WHOLE_CHARS:
             for step, following_step in pairwise(steps):
                 needs[step].add(following_step)
                 needs[following_step].add(step)
     for position, (excerpt, following) in enumerate(pairwise(excerpts)):
-        is_lead_in = excerpt.kind in (ExcerptKind.LABEL, ExcerptKind.TABLE_HEAD) or excerpt.text.endswith(":")
-        stands_alone = excerpt.kind is ExcerptKind.HEADING or is_entry(excerpt.text)
+        is_lead_in = excerpt.kind in (BlockKind.LABEL, BlockKind.TABLE_HEAD) or excerpt.text.endswith(":")
+        stands_alone = excerpt.kind is BlockKind.HEADING or is_entry(excerpt.text)
         if is_lead_in and not stands_alone and position in following.needs:
             needs[position].add(position + 1)
     return [replace(excerpt, needs=tuple(sorted(all_))) for excerpt, all_ in zip(excerpts, needs, strict=True)]

@@ -11,12 +11,12 @@ from functools import partial
 
 import numpy as np
 
+from pipeline.reading.blocks import STRUCTURE, BlockKind, is_prompt
 from pipeline.reading.rules import Rule
 from pipeline.reading.values import Term, TermKind
 from pipeline.reading.word_lists import phrase_list
 from pipeline.summarize.extractive.centrality import Float64
-from pipeline.summarize.extractive.excerpt import PROSE, STATEMENTS, STRUCTURE, Excerpt, ExcerptKind
-from pipeline.summarize.extractive.source_blocks import is_prompt
+from pipeline.summarize.extractive.excerpt import STATEMENTS, TEXT_KINDS, Excerpt
 
 VALUE_KINDS = (TermKind.NUMBER, TermKind.UNIT, TermKind.VERSION, TermKind.PART_NUMBER, TermKind.COMMAND)
 """Terms that the map step never drops, as far as the longest answer reaches."""
@@ -88,7 +88,7 @@ class Material:
         excerpt = self.excerpts[position]
         lost = (need for need in excerpt.needs if need < position and need in self.dropped)
         is_sound = position not in self.dropped and all(
-            self.excerpts[need].kind is not ExcerptKind.SENTENCE for need in lost
+            self.excerpts[need].kind is not BlockKind.PROSE for need in lost
         )
         return is_sound and (takes_cut or not (excerpt.is_cut or excerpt.dangles))
 
@@ -206,7 +206,7 @@ class _Selection:
             for position, excerpt in enumerate(candidates.excerpts)
             if (position in candidates.acts or (candidates.values[position] and not only_acts))
             and candidates.is_free(position, takes_cut=True)
-            and not (excerpt.dangles or excerpt.kind is ExcerptKind.HEADING)
+            and not (excerpt.dangles or excerpt.kind is BlockKind.HEADING)
         ]
         for position in sorted(wanted, key=self._density, reverse=True):
             if position in candidates.acts or not candidates.values[position] <= self.said:
@@ -216,7 +216,7 @@ class _Selection:
         """Takes sentences by maximal marginal relevance: central, and unlike what is there."""
         sentences, vectors, central = self.candidates.sentences, self.candidates.vectors, self.candidates.centrality
         # Steps are kept for being acted on; they may be the answer to a question.
-        kinds = PROSE if self.candidates.has_focus else STATEMENTS
+        kinds = TEXT_KINDS if self.candidates.has_focus else STATEMENTS
         free = [
             row
             for row, position in enumerate(sentences)
@@ -263,7 +263,7 @@ class _Selection:
 
 def _most_bonus(excerpts: Sequence[Excerpt]) -> float:
     """Returns what values are worth: little in news, much in what is read for its commands, units and part numbers."""
-    sentences = [excerpt for excerpt in excerpts if excerpt.kind in PROSE]
+    sentences = [excerpt for excerpt in excerpts if excerpt.kind in TEXT_KINDS]
     technical = sum(any(term.kind in _TECHNICAL_KINDS for term in excerpt.terms) for excerpt in sentences)
     share = technical / max(1, len(sentences))
     technicality = min(1.0, max(0.0, (share - _FEW_TECHNICAL) / (_MANY_TECHNICAL - _FEW_TECHNICAL)))
@@ -271,10 +271,10 @@ def _most_bonus(excerpts: Sequence[Excerpt]) -> float:
 
 
 def _is_act(excerpt: Excerpt) -> bool:
-    if excerpt.kind is ExcerptKind.CODE:
+    if excerpt.kind is BlockKind.CODE:
         return any(is_prompt(line) for line in excerpt.text.split("\n"))
-    return excerpt.kind is ExcerptKind.STEP or (
-        excerpt.kind in PROSE and bool(_WARNING.search(excerpt.text.replace("’", "'")))
+    return excerpt.kind is BlockKind.STEP or (
+        excerpt.kind in TEXT_KINDS and bool(_WARNING.search(excerpt.text.replace("’", "'")))
     )
 
 
@@ -344,7 +344,7 @@ def _open_at_end(excerpts: Sequence[Excerpt]) -> list[int]:
     if not excerpts:
         return []
     last = len(excerpts) - 1
-    position = last if excerpts[last].kind is ExcerptKind.HEADING else excerpts[last].section
+    position = last if excerpts[last].kind is BlockKind.HEADING else excerpts[last].section
     chain: list[int] = []
     while position >= 0:
         chain.append(position)
@@ -364,7 +364,7 @@ def _with_use(excerpts: Sequence[Excerpt], positions: Sequence[int], *, ends_doc
 def _is_value(excerpts: Sequence[Excerpt], position: int) -> bool:
     """Tells whether a label labels nothing, and has a term to be kept for."""
     excerpt, following = excerpts[position], excerpts[position + 1 : position + 2]
-    is_label = excerpt.kind is ExcerptKind.LABEL and not any(position in each.needs for each in following)
+    is_label = excerpt.kind is BlockKind.LABEL and not any(position in each.needs for each in following)
     return is_label and bool(excerpt.terms)
 
 

@@ -13,11 +13,12 @@ from pathlib import PurePath
 
 import numpy as np
 
+from pipeline.reading.blocks import BlockKind
 from pipeline.reading.german_sentences import is_german
 from pipeline.reading.word_lists import STOP_WORDS, phrase_list
 from pipeline.reading.word_table import stem
 from pipeline.summarize.extractive.centrality import Float64
-from pipeline.summarize.extractive.excerpt import PROSE, Excerpt, ExcerptKind
+from pipeline.summarize.extractive.excerpt import TEXT_KINDS, Excerpt
 
 _MOST_WORDS, _LONGEST_WORD = 4, 40
 _TERM_CHARS = range(3, 11)  # of a script without spaces
@@ -52,7 +53,7 @@ def find_phrases(excerpts: Sequence[Excerpt]) -> list[Phrase]:
     counts: Counter[str] = Counter()
     written: dict[str, Counter[str]] = defaultdict(Counter)
     whole: dict[str, None] = {}  # what is said once is a phrase only as a whole
-    for gram, is_whole in _grams([excerpt.text for excerpt in excerpts if excerpt.kind in PROSE]):
+    for gram, is_whole in _grams([excerpt.text for excerpt in excerpts if excerpt.kind in TEXT_KINDS]):
         key = _fold(gram)
         counts[key] += 1
         written[key][" ".join(gram)] += 1
@@ -105,7 +106,7 @@ def choose_topics(
 
 def _headings(excerpts: Sequence[Excerpt]) -> Iterator[tuple[tuple[str, ...], float]]:
     """Yields the words of short headings, without their numbers, and how high they stand; no names of files."""
-    titles = (excerpt for excerpt in excerpts if excerpt.kind is ExcerptKind.HEADING)
+    titles = (excerpt for excerpt in excerpts if excerpt.kind is BlockKind.HEADING)
     headings = [title for title in titles if not PurePath(title.text).suffix[1:].isalpha()]
     ranks = {level: rank for rank, level in enumerate(sorted({heading.level for heading in headings}))}
     for heading in headings:

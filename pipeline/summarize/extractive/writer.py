@@ -17,8 +17,7 @@ from pipeline.summarize.document import SummaryType
 from pipeline.summarize.duplicates import find_entailed, find_repeats
 from pipeline.summarize.extractive.centrality import Float64, blend_focus, score_focus, score_sentences
 from pipeline.summarize.extractive.config import ExtractiveConfig
-from pipeline.summarize.extractive.excerpt import PROSE, Excerpt
-from pipeline.summarize.extractive.forms import resized, writable, write_form
+from pipeline.summarize.extractive.excerpt import TEXT_KINDS, Excerpt, resized, writable, write_form
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
 from pipeline.summarize.extractive.selection import VALUE_KINDS, Budget, Candidates, Material, keep_all, shorten
 from pipeline.summarize.extractive.topics import choose_topics, find_phrases
@@ -38,7 +37,7 @@ from pipeline.summarize.writer import (
     Written,
 )
 
-_VERSION = "extractive-14"
+_VERSION = "extractive-15"
 """Changes whenever the same input may give another text, so that no cache answers with the old one."""
 
 _CONTEXT_TOKENS = 2_048  # the graph cuts a critique to a part of the context's limit
@@ -135,7 +134,7 @@ class ExtractiveWriter:
         """Chooses key phrases of headings and sentences that are close to the middle of the summary."""
         excerpts, tokens = await self._read([task.summary])
         phrases = await self._off_loop(partial(find_phrases, excerpts))
-        sentences = [excerpt.text for excerpt in excerpts if excerpt.kind in PROSE]
+        sentences = [excerpt.text for excerpt in excerpts if excerpt.kind in TEXT_KINDS]
         sample = sentences[:: 1 + len(sentences) // self._config.topic_sentences]
         vectors = await self._embed([phrase.text for phrase in phrases] + sample)
         of_phrases, of_sentences = vectors[: len(phrases)], vectors[len(phrases) :]
@@ -229,7 +228,7 @@ class ExtractiveWriter:
     ) -> tuple[Material, list[RemovedDuplicate]]:
         """Finds what is said again, word for word, and embeds the rest."""
         repeats = await self._off_loop(partial(find_repeats, excerpts))
-        sentences = [at for at, excerpt in enumerate(excerpts) if excerpt.kind in PROSE and at not in repeats]
+        sentences = [at for at, excerpt in enumerate(excerpts) if excerpt.kind in TEXT_KINDS and at not in repeats]
         vectors = await self._embed([excerpts[position].text for position in sentences])
         material = Material(excerpts, sentences, vectors, frozenset(repeats))
         return material, list(_removed(excerpts, repeats, chunks, is_exact=True))

@@ -17,7 +17,7 @@ from pipeline.model_answers import PairScores
 from pipeline.off_loop import OffLoop
 from pipeline.protocols import Entailment
 from pipeline.reading.word_table import WordTable
-from pipeline.summarize.extractive.source_blocks import count_words
+from pipeline.reading.words import count_words
 from pipeline.summarize.gate.config import TrustConfig
 from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, Trust, TrustFinding
 from pipeline.summarize.gate.inspect import Inspection, inspect, repair, riskiest

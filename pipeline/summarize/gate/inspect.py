@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from pipeline.reading.blocks import TABLE_KINDS, BlockKind
 from pipeline.reading.framing import is_framing
 from pipeline.reading.language import is_english, is_english_prose
-from pipeline.reading.sentences import BlockKind, TextPart, split_parts
+from pipeline.reading.sentences import Sentence, split_sentences
 from pipeline.reading.word_lists import phrase_list, word_list
 from pipeline.reading.words import fold, fold_case
 from pipeline.summarize.gate.findings import FaultKind, Remedy, TrustFinding, finding
@@ -39,7 +40,7 @@ class Inspection:
 
     text: str
     removed: list[TrustFinding]
-    parts: list[TextPart] = field(default_factory=list)
+    parts: list[Sentence] = field(default_factory=list)
     faults: dict[int, FaultKind] = field(default_factory=dict)
     to_read: list[int] = field(default_factory=list)
     verbatim_count: int = 0
@@ -57,7 +58,7 @@ def inspect(answer: str, source: SourceText) -> Inspection:
     if not any(map(str.isalnum, text)):
         found.whole = FaultKind.EMPTY
         return found
-    found.parts = split_parts(text)
+    found.parts = split_sentences(text)
     said: Counter[str] = Counter()
     for number, part in enumerate(found.parts):
         _inspect_part(found, number, part, source, said)
@@ -83,7 +84,7 @@ def _is_risky(sentence: str) -> bool:
     return denies or any(map(str.isdigit, sentence))
 
 
-def _inspect_part(found: Inspection, number: int, part: TextPart, source: SourceText, said: Counter[str]) -> None:
+def _inspect_part(found: Inspection, number: int, part: Sentence, source: SourceText, said: Counter[str]) -> None:
     words = found.words_of(number)
     folded, count = fold(words), source.count(words)
     said[folded] += 1
@@ -96,17 +97,17 @@ def _inspect_part(found: Inspection, number: int, part: TextPart, source: Source
         found.to_read.append(number)
 
 
-def is_claim(part: TextPart, words: str) -> bool:
+def is_claim(part: Sentence, words: str) -> bool:
     """Tells whether a part states something that a model can compare with a passage."""
-    return (part.is_prose or part.kind is BlockKind.TABLE_ROW) and len(fold(words).split()) >= _LEAST_CLAIM
+    return (part.is_prose or part.kind in TABLE_KINDS) and len(fold(words).split()) >= _LEAST_CLAIM
 
 
 _OUTLINE_NUMBER = re.compile(r"[*_]*(?:(?:\d{1,2}\.){0,3}\d{1,2}[.):]|(?:\d{1,2}\.){1,3}\d{1,2})(?=\s|$)\s*")
 
 
-def _fault(words: str, folded: str, part: TextPart, source: SourceText) -> FaultKind | None:
+def _fault(words: str, folded: str, part: Sentence, source: SourceText) -> FaultKind | None:
     """Returns what is wrong with a part that is not the input's own."""
-    if part.kind is None:
+    if part.kind is BlockKind.CODE:
         return None if source.has_code(words) else FaultKind.CODE
     if part.is_prose and is_refusal(words):
         return FaultKind.REFUSAL
@@ -176,13 +177,13 @@ def _emptied_headings(found: Inspection, gone: set[int]) -> set[int]:
     return emptied
 
 
-def _level(found: Inspection, part: TextPart) -> int:
+def _level(found: Inspection, part: Sentence) -> int:
     """Returns the level of a heading with marks, 1 to 6; 0 of anything else."""
     mark = found.text[found.text.rfind("\n", 0, part.start) + 1 : part.start]
     return mark.count("#") if part.kind is BlockKind.HEADING else 0
 
 
-def _whole_line(text: str, part: TextPart) -> tuple[int, int]:
+def _whole_line(text: str, part: Sentence) -> tuple[int, int]:
     """Returns a part with the mark in front and the line's end behind it, if nothing else stands in its lines."""
     start, stop = text.rfind("\n", 0, part.start) + 1, text.find("\n", part.end) + 1 or len(text)
     behind = text[part.end : stop]

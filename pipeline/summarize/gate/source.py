@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pipeline.reading.language import is_english, is_english_prose, names_english
-from pipeline.reading.sentences import split_parts
+from pipeline.reading.sentences import split_sentences
 from pipeline.reading.values import Date, TermKind, Values, find_terms, find_values
 from pipeline.reading.word_lists import FUNCTION_WORDS
 from pipeline.reading.word_table import WordTable, stem
@@ -216,4 +216,4 @@ def _marked(table: WordTable, words: range) -> tuple[set[str], set[str]]:
 
 
 def _folded_sentences(text: str) -> list[str]:
-    return [fold(text[part.start : part.end]) for part in split_parts(text)]
+    return [fold(text[part.start : part.end]) for part in split_sentences(text)]

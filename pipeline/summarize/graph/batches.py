@@ -11,10 +11,9 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from pipeline.reading.blocks import BlockKind, read_blocks
 from pipeline.reading.values import Term, find_terms
 from pipeline.reading.words import fold_case
-from pipeline.summarize.extractive.excerpt import ExcerptKind
-from pipeline.summarize.extractive.source_blocks import split_source
 from pipeline.summarize.plan import ChunkBatch
 
 _SHORT = r"[A-Z][A-Za-z0-9]{0,4}[A-Z][A-Za-z0-9]{0,3}"
@@ -115,8 +114,8 @@ class Background:
 
 def _headings(text: str) -> Iterator[tuple[int, str, bool]]:
     """Yields level and title of Markdown and numbered headings, and whether no text stands before."""
-    for number, block in enumerate(split_source(text)):
-        if block.kind is ExcerptKind.HEADING:
+    for number, block in enumerate(read_blocks(text)):
+        if block.kind is BlockKind.HEADING:
             yield block.level, text[block.start : block.end], number == 0
 
 

@@ -10,8 +10,8 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from pipeline.llm.chat_model import NO_USAGE
-from pipeline.summarize.extractive.excerpt import ExcerptKind
-from pipeline.summarize.extractive.source_blocks import count_words, split_source
+from pipeline.reading.blocks import BlockKind, read_blocks
+from pipeline.reading.words import count_words
 from pipeline.summarize.gate.findings import Remedy
 from pipeline.summarize.graph.calls import PlannedCall, answer, ask_merge
 from pipeline.summarize.graph.run import LAYERS, UNIQUE, WRITTEN, Run, UniqueText, text_key
@@ -167,7 +167,7 @@ async def _shortened(run: Run, model: Writer, source: Extraction, shape: Shape) 
 
 def split_sections(markdown: str) -> list[tuple[str, str]]:
     """Returns title and text of at most 60 sections below the highest headings that are two or more; else none."""
-    headings = [block for block in split_source(markdown) if block.kind is ExcerptKind.HEADING]
+    headings = [block for block in read_blocks(markdown) if block.kind is BlockKind.HEADING]
     counts = Counter(heading.level for heading in headings)
     top = min((level for level, count in counts.items() if count > 1), default=None)
     tops = [heading for heading in headings if heading.level == top]

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
-from pipeline.summarize.extractive.source_blocks import count_words
+from pipeline.reading.words import count_words
 
 TOLERANCE = 0.1
 """Share of a length by which a text may miss it."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pipeline.llm.token_count import estimate_tokens
 from pipeline.off_loop import OffLoop
-from pipeline.reading.sentences import split_parts
+from pipeline.reading.sentences import split_sentences
 from pipeline.reading.words import fold
 from pipeline.summarize.citations.cite import CitationBounds, cite
 from pipeline.summarize.citations.places import CitationSupport, SummaryCitation
@@ -77,7 +77,7 @@ def _read(data: Path, name: str) -> str:
 
 def sample(document: str, count: int) -> list[tuple[int, int]]:
     """Returns sentences at even distances that stand in the document once."""
-    spans = [(part.start, part.end) for part in split_parts(document) if part.is_prose]
+    spans = [(part.start, part.end) for part in split_sentences(document) if part.is_prose]
     times = Counter(fold(document[start:end]) for start, end in spans)
     once = [
         (start, end)

@@ -5,11 +5,11 @@ from tempfile import TemporaryDirectory
 
 from pipeline.llm.token_count import estimate_tokens
 from pipeline.protocols import Models
+from pipeline.reading.words import count_words
 from pipeline.summarize.config import StorageConfig, SummarizeConfig, SummarizeLimits
 from pipeline.summarize.document import SourceChunk, SummarizeOptions, make_document
 from pipeline.summarize.events import Finished
 from pipeline.summarize.extractive.config import ExtractiveConfig
-from pipeline.summarize.extractive.source_blocks import count_words
 from pipeline.summarize.extractive.writer import ExtractiveWriter
 from pipeline.summarize.packing import split_by_tokens
 from pipeline.summarize.summarizer import Summarizer, open_summarizer

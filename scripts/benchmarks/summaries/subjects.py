@@ -8,11 +8,11 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from pipeline.reading.blocks import BlockKind, is_entry
 from pipeline.reading.values import Term
-from pipeline.summarize.extractive.excerpt import PROSE, Excerpt, ExcerptKind
+from pipeline.summarize.extractive.excerpt import TEXT_KINDS, Excerpt
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
 from pipeline.summarize.extractive.selection import VALUE_KINDS
-from pipeline.summarize.extractive.source_blocks import is_entry
 
 _POINTS_BACK = re.compile(
     r"""\W*(?:(?:if|when|once|while|after|before|unless|since|because|although|by|for|in|on|to|with|of|as|at|from)\s
@@ -44,8 +44,8 @@ class Manual:
         excerpts = read_excerpts([text], len)
         entries, entry = [], -1
         for position, excerpt in enumerate(excerpts):
-            if excerpt.kind in (ExcerptKind.HEADING, ExcerptKind.LABEL):
-                entry = position if excerpt.kind is ExcerptKind.LABEL and is_entry(excerpt.text) else -1
+            if excerpt.kind in (BlockKind.HEADING, BlockKind.LABEL):
+                entry = position if excerpt.kind is BlockKind.LABEL and is_entry(excerpt.text) else -1
             entries.append(entry)
         return cls(excerpts, entries)
 
@@ -63,7 +63,7 @@ class Manual:
     def dangles(self, position: int, kept: Collection[int]) -> bool:
         """Tells whether a sentence was kept without what it points back to."""
         excerpt, entry = self.excerpts[position], self.entries[position]
-        if excerpt.kind not in PROSE or position == 0:
+        if excerpt.kind not in TEXT_KINDS or position == 0:
             return False
         name = self.excerpts[entry].text.split()[0] if entry >= 0 else ""
         needs_entry = entry >= 0 and entry not in kept and name not in excerpt.text
@@ -71,7 +71,7 @@ class Manual:
         return needs_entry or (points and position - 1 not in kept and not self._follows_heading(position))
 
     def _follows_heading(self, position: int) -> bool:
-        return self.excerpts[position - 1].kind in (ExcerptKind.HEADING, ExcerptKind.LABEL)
+        return self.excerpts[position - 1].kind in (BlockKind.HEADING, BlockKind.LABEL)
 
     def dangling(self, kept: Sequence[int]) -> list[str]:
         """Returns the sentences that dangle."""
@@ -80,7 +80,7 @@ class Manual:
 
     def sentence_count(self, kept: Sequence[int]) -> int:
         """Returns how many sentences, list items and steps there are."""
-        return sum(self.excerpts[position].kind in PROSE for position in kept)
+        return sum(self.excerpts[position].kind in TEXT_KINDS for position in kept)
 
     def values(self, kept: Sequence[int]) -> set[Term]:
         """Returns the values that stand in whole sentences with their subject."""
@@ -88,7 +88,7 @@ class Manual:
         return {
             term
             for position in kept
-            if self.excerpts[position].kind in PROSE and not self.dangles(position, chosen)
+            if self.excerpts[position].kind in TEXT_KINDS and not self.dangles(position, chosen)
             for term in self.excerpts[position].terms
             if term.kind in VALUE_KINDS
         }
@@ -98,5 +98,5 @@ class Manual:
         return [
             position
             for position, excerpt in enumerate(self.excerpts)
-            if excerpt.kind in PROSE and len(excerpt.text.split()) > _FEW_WORDS
+            if excerpt.kind in TEXT_KINDS and len(excerpt.text.split()) > _FEW_WORDS
         ]

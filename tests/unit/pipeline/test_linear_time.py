@@ -13,7 +13,7 @@ from pipeline.reading.index import WordIndex
 from pipeline.reading.language import is_english
 from pipeline.reading.names import find_names, known_names
 from pipeline.reading.passages import PassageFinder, claim_weights
-from pipeline.reading.sentences import split_parts, split_sentences
+from pipeline.reading.sentences import split_sentences
 from pipeline.reading.summary_text import read_summary
 from pipeline.reading.values import Values, find_terms, find_values
 from pipeline.reading.word_table import WordTable
@@ -103,7 +103,6 @@ READERS: dict[str, Callable[[str], object]] = {
     "language": is_english,
     "excerpts": lambda text: read_excerpts([text], len),
     "terms": find_terms,
-    "parts of an answer": split_parts,
     "values": find_values,
     "known values": _find_known_values,
 }

@@ -2,8 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.reading.blocks import BlockKind
 from pipeline.reading.characters import normalize
-from pipeline.reading.sentences import BlockKind, claims, split_sentences
+from pipeline.reading.sentences import claims, split_sentences
 
 MAX_CHARS = 700
 
@@ -177,3 +178,35 @@ def test_lines_that_are_no_wrapped_prose_are_sentences_each(lines: list[str]) ->
 )
 def test_wrapped_prose_is_one_sentence(text: str) -> None:
     assert [text[one.start : one.end] for one in split_sentences(text, 700)] == [text]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("It lists them.\n\n# apt list\n", ["It lists them.", "# apt list"]),
+        ("## Fees\nrevenue 5 m\nprofit 2 m", ["Fees", "revenue 5 m\nprofit 2 m"]),
+        ("### Ana Silva\nana@example.org", ["Ana Silva", "ana@example.org"]),
+        ("It is short.\n\n4.1 Dosing unit\n\nIt doses.", ["It is short.", "4.1 Dosing unit", "It doses."]),
+        ("```sh\n# a\nls. Cd\n```", ["# a", "ls. Cd"]),
+        ("These include:\n* fees\n* wages", ["These include:", "fees", "wages"]),
+        ("Table 1\n| a | b |\n|---|---|\n| 1 | 2 |", ["Table 1", "| a | b |", "| 1 | 2 |"]),
+        ("a. It opens.\nA. Smith left.", ["It opens.", "A. Smith left."]),
+        ("- - # Preface", ["Preface"]),
+        ("2) ...", []),
+    ],
+)
+def test_a_sentence_stands_in_a_block_as_the_excerpts_of_a_summary_do(text: str, sentences: list[str]) -> None:
+    assert [text[one.start : one.end] for one in split_sentences(text, 700)] == sentences
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("4.1 Dosing unit", BlockKind.HEADING),
+        ("**Dosing unit**", BlockKind.HEADING),
+        ("Dosing unit", BlockKind.PROSE),  # may be a statement
+        ("$ reboot", BlockKind.PROSE),
+    ],
+)
+def test_what_states_something_is_no_heading(line: str, kind: BlockKind) -> None:
+    assert [one.kind for one in split_sentences(f"It doses.\n\n{line}", 700)][1:] == [kind]

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.summarize.extractive.excerpt import Excerpt, ExcerptKind
-from pipeline.summarize.extractive.forms import write_markdown
+from pipeline.reading.blocks import BlockKind
+from pipeline.summarize.extractive.excerpt import Excerpt, write_markdown
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
 from pipeline.summarize.retention import find_stated
 from tests.unit.pipeline.summarize.extractive.manual import MANUAL, count_tokens, flat
@@ -78,7 +78,7 @@ def test_sentences_that_all_point_back_do_not_hang_together_as_one() -> None:
 
 def test_a_label_stands_with_what_it_labels() -> None:
     excerpts = read(MANUAL)
-    assert excerpts[find(excerpts, "WARNING")].kind is ExcerptKind.LABEL
+    assert excerpts[find(excerpts, "WARNING")].kind is BlockKind.LABEL
     assert "WARNING Hot surfaces" in needed_by(excerpts, "The bearing housing")
     assert "The bearing housing reaches 95 °C during operation." in needed_by(excerpts, "WARNING")
 
@@ -127,9 +127,9 @@ def test_any_text_is_read_verbatim(text: str) -> None:
 def test_a_heading_on_top_of_a_page_is_no_comment_of_a_script() -> None:
     pages = ["The valve opens at 6 bar.\n", "## 4 Installation\n\nFlush the pipes first.\n"]
     assert [(excerpt.kind, excerpt.text) for excerpt in read(*pages)] == [
-        (ExcerptKind.SENTENCE, "The valve opens at 6 bar."),
-        (ExcerptKind.HEADING, "4 Installation"),
-        (ExcerptKind.SENTENCE, "Flush the pipes first."),
+        (BlockKind.PROSE, "The valve opens at 6 bar."),
+        (BlockKind.HEADING, "4 Installation"),
+        (BlockKind.PROSE, "Flush the pipes first."),
     ]
 
 
@@ -150,9 +150,9 @@ work_mem (integer)
 
 def test_all_that_is_said_of_an_entry_needs_its_name() -> None:
     excerpts = read(ENTRIES)
-    names = [position for position, excerpt in enumerate(excerpts) if excerpt.kind is ExcerptKind.LABEL]
+    names = [position for position, excerpt in enumerate(excerpts) if excerpt.kind is BlockKind.LABEL]
     assert [excerpts[position].text for position in names] == ["shared_buffers (integer)", "work_mem (integer)"]
-    needs = [excerpt.needs for excerpt in excerpts if excerpt.kind is ExcerptKind.SENTENCE]
+    needs = [excerpt.needs for excerpt in excerpts if excerpt.kind is BlockKind.PROSE]
     assert needs == [(0, 1), (0, 1), (0, 1), (0, 1), (0, 6), (0, 6)]
 
 
@@ -187,12 +187,12 @@ Bob : I think that the chip costs too much for this product.
     ],
 )
 def test_a_dialogue_has_people_who_answer_each_other(*, text: str, is_one: bool) -> None:
-    assert (read(text)[0].kind is ExcerptKind.TURN) == is_one
+    assert (read(text)[0].kind is BlockKind.TURN) == is_one
 
 
 def test_every_sentence_of_a_turn_knows_who_says_it_and_is_read_back_the_same() -> None:
     excerpts = read(MEETING)
-    assert {excerpt.kind for excerpt in excerpts} == {ExcerptKind.TURN}
+    assert {excerpt.kind for excerpt in excerpts} == {BlockKind.TURN}
     assert [excerpt.text for excerpt in excerpts][1:3] == ["So the remote control will be yellow.", "It is cheap."]
     assert [excerpt.mark for excerpt in excerpts][1:3] == ["Ann:", "Ann:"]
     assert excerpts[2].needs == (1,)
@@ -222,10 +222,10 @@ CHAT = """\
 def test_a_turn_may_begin_with_its_time() -> None:
     excerpts = read(CHAT)
     assert [(excerpt.kind, excerpt.mark) for excerpt in excerpts] == [
-        (ExcerptKind.TURN, "[09:02] Mara:"),
-        (ExcerptKind.TURN, "[09:03] Jonas:"),
-        (ExcerptKind.TURN, "[09:05] Mara:"),
-        (ExcerptKind.TURN, "09:06:10 - Jonas:"),
+        (BlockKind.TURN, "[09:02] Mara:"),
+        (BlockKind.TURN, "[09:03] Jonas:"),
+        (BlockKind.TURN, "[09:05] Mara:"),
+        (BlockKind.TURN, "09:06:10 - Jonas:"),
     ]
     assert excerpts[0].text == "um, the checkout errors are back"
     written = write_markdown(excerpts, range(4))

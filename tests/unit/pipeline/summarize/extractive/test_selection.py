@@ -5,7 +5,7 @@ import pytest
 
 from pipeline.reading.rules import without
 from pipeline.summarize.extractive.centrality import Float64, score_sentences
-from pipeline.summarize.extractive.excerpt import PROSE, Excerpt
+from pipeline.summarize.extractive.excerpt import TEXT_KINDS, Excerpt
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
 from pipeline.summarize.extractive.selection import Budget, Candidates, Material, select
 from tests.fakes_pipeline import bag_of_words
@@ -16,7 +16,7 @@ def candidates_of(
     text: str, *, dropped: frozenset[int] = frozenset(), is_acted_on: bool = False, centrality: Float64 | None = None
 ) -> Candidates:
     excerpts = read_excerpts([text], count_tokens)
-    sentences = [at for at, excerpt in enumerate(excerpts) if excerpt.kind in PROSE and at not in dropped]
+    sentences = [at for at, excerpt in enumerate(excerpts) if excerpt.kind in TEXT_KINDS and at not in dropped]
     vectors = np.stack([bag_of_words(excerpts[position].text) for position in sentences]).astype(np.float64)
     if centrality is None:
         centrality = score_sentences(excerpts, sentences, vectors, starts_document=True)

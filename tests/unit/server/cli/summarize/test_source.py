@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.summarize.extractive.excerpt import ExcerptKind
-from pipeline.summarize.extractive.source_blocks import split_source
+from pipeline.reading.blocks import BlockKind, read_blocks
 from server.cli.errors import InputError
 from server.cli.main import app
 from server.cli.summarize import source
@@ -44,8 +43,8 @@ def test_files_keep_the_order_in_which_they_are_named(folder: Path) -> None:
     assert [line for line in document.text.splitlines() if line.startswith(("# ", "## "))] == [
         *("## notes/a.txt", "## chapter 10.md", "# comment")
     ]
-    blocks = split_source(document.text)
-    headings = [document.text[block.start : block.end] for block in blocks if block.kind is ExcerptKind.HEADING]
+    blocks = read_blocks(document.text)
+    headings = [document.text[block.start : block.end] for block in blocks if block.kind is BlockKind.HEADING]
     assert headings == ["notes/a.txt", "chapter 10.md", "Stop"]
 
 

@@ -1,11 +1,10 @@
 import pytest
 
-from pipeline.summarize.extractive.excerpt import ExcerptKind
-from pipeline.summarize.extractive.source_blocks import is_listing, is_prompt, is_sentence_end, split_source
+from pipeline.reading.blocks import BlockKind, is_listing, is_prompt, is_sentence_end, read_blocks
 
 
 def blocks(text: str) -> list[tuple[str, str]]:
-    return [(block.kind.name, text[block.start : block.end]) for block in split_source(text)]
+    return [(block.kind.name, text[block.start : block.end]) for block in read_blocks(text)]
 
 
 @pytest.mark.parametrize(
@@ -16,12 +15,12 @@ def blocks(text: str) -> list[tuple[str, str]]:
         ("4.1 Dosing unit", "HEADING", "4.1 Dosing unit"),
         ("# Chapter 8. Network, Printing...", "HEADING", "Chapter 8. Network, Printing..."),
         ("**Hot surfaces**", "LABEL", "Hot surfaces"),
-        ("Section 5 of the act was amended.", "SENTENCE", "Section 5 of the act was amended."),
+        ("Section 5 of the act was amended.", "PROSE", "Section 5 of the act was amended."),
         ("- [x] wash the filter", "BULLET", "wash the filter"),
         ("b) wash the filter", "STEP", "wash the filter"),
-        ("→ https://example.org/manual", "SENTENCE", "→ https://example.org/manual"),
-        ("The pump is on.", "SENTENCE", "The pump is on."),
-        ("$ reboot", "CODE", "$ reboot"),
+        ("→ https://example.org/manual", "BULLET", "https://example.org/manual"),
+        ("The pump is on.", "PROSE", "The pump is on."),
+        ("$ reboot", "LISTING", "$ reboot"),
     ],
 )
 def test_a_line_is_what_it_looks_like(line: str, kind: str, content: str) -> None:
@@ -35,15 +34,24 @@ def test_prompts_and_comments_are_no_headings(line: str) -> None:
     assert "HEADING" not in [kind for kind, _ in blocks(f"Something first.\n\n{line}\n")]
 
 
-def test_a_title_in_small_letters_may_begin_a_text() -> None:
-    assert blocks("# precis\n\nIt summarizes.") == [("HEADING", "precis"), ("SENTENCE", "It summarizes.")]
-
-
-def test_a_heading_may_touch_its_text() -> None:
-    assert blocks("# Pumps\nThe pumps move water and oil.") == [
-        ("HEADING", "Pumps"),
-        ("SENTENCE", "The pumps move water and oil."),
-    ]
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("# precis\n\nIt summarizes.", [("HEADING", "precis"), ("PROSE", "It summarizes.")]),
+        ("# Pumps\nThe pumps move water.", [("HEADING", "Pumps"), ("PROSE", "The pumps move water.")]),
+        ("```\na = 1", [("CODE", "a = 1")]),
+        ("```\n```\nThe text goes on here.", [("PROSE", "The text goes on here.")]),
+        (
+            "The pump\nmoves it.\n- a\n  b\n- c",
+            [("PROSE", "The pump\nmoves it."), ("BULLET", "a\n  b"), ("BULLET", "c")],
+        ),
+        ("| a | b |\n|---|---|\n| 1 | 2 |", [("TABLE_HEAD", "| a | b |\n|---|---|"), ("TABLE_ROW", "| 1 | 2 |")]),
+        ("- - - -\n\n----\n\n***", []),
+        ("# Pumps\r\n\r\n- one\r\n- two\r\n", [("HEADING", "Pumps"), ("BULLET", "one"), ("BULLET", "two")]),
+    ],
+)
+def test_blocks_are_read_in_order(text: str, read: list[tuple[str, str]]) -> None:
+    assert blocks(text) == read
 
 
 def test_commented_settings_are_one_listing() -> None:
@@ -53,7 +61,7 @@ def test_commented_settings_are_one_listing() -> None:
         "# Create the route to the network\nip route add 192.168.0.0/24 dev $1",
         '# Create the route\nif [ "$6" = "falcot" ]; then\n  # It is the remote network\n  ip route add dev $1\nfi',
     ):
-        assert blocks(text) == [("CODE", text)]
+        assert blocks(text) == [("LISTING", text)]
 
 
 def test_a_heading_may_stand_above_a_listing_and_below_a_fence() -> None:
@@ -63,44 +71,14 @@ def test_a_heading_may_stand_above_a_listing_and_below_a_fence() -> None:
 
 def test_a_fence_holds_whatever_stands_in_it() -> None:
     text = "~~~ini\n# A\n\n- b\n```\n~~~\nThe text goes on here."
-    assert blocks(text) == [("CODE", "# A\n\n- b\n```"), ("SENTENCE", "The text goes on here.")]
-    assert split_source(text)[0].mark == "ini"
-
-
-def test_a_fence_that_never_closes_ends_with_the_text() -> None:
-    assert blocks("```\na = 1") == [("CODE", "a = 1")]
-
-
-def test_an_empty_fence_is_nothing() -> None:
-    assert blocks("```\n```\nThe text goes on here.") == [("SENTENCE", "The text goes on here.")]
-
-
-def test_wrapped_prose_is_one_block_and_a_list_is_not() -> None:
-    text = "The pump moves the water\nfrom one basin to another.\n- first\n  and more\n- second"
-    assert blocks(text) == [
-        ("SENTENCE", "The pump moves the water\nfrom one basin to another."),
-        ("BULLET", "first\n  and more"),
-        ("BULLET", "second"),
-    ]
-
-
-def test_rows_with_bars_are_a_table() -> None:
-    assert blocks("| a | b |\n|---|---|\n| 1 | 2 |") == [("TABLE_HEAD", "| a | b |\n|---|---|\n| 1 | 2 |")]
-
-
-def test_rules_are_left_out() -> None:
-    assert blocks("- - - -\n\n----\n\n***") == []
-
-
-def test_line_ends_of_all_systems_are_read() -> None:
-    text = "# Pumps\r\n\r\n- one\r\n- two\r\n"
-    assert blocks(text) == [("HEADING", "Pumps"), ("BULLET", "one"), ("BULLET", "two")]
+    assert blocks(text) == [("CODE", "# A\n\n- b\n```"), ("PROSE", "The text goes on here.")]
+    assert read_blocks(text)[0].mark == "ini"
 
 
 def test_levels_of_headings_and_list_items_are_kept() -> None:
     text = "# A\n\n### B\n\n4.1.2 Unit\n\n- c\n    - d"
-    assert [block.level for block in split_source(text)] == [1, 3, 3, 0, 4]
-    assert split_source(text)[0].kind is ExcerptKind.HEADING
+    assert [block.level for block in read_blocks(text)] == [1, 3, 3, 0, 4]
+    assert read_blocks(text)[0].kind is BlockKind.HEADING
 
 
 @pytest.mark.parametrize(

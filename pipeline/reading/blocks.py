@@ -1,0 +1,341 @@
+"""Cuts a text into blocks: headings, labels, paragraphs, list items, listings, turns of a dialogue, rows of tables.
+
+Everybody who must know what a line is asks here. A sentence never crosses a block, which a splitter for prose cannot
+know. A line that is torn from its listing is a dangling fragment, and "# reboot" is a root prompt, no heading. The
+signs of a listing are the prompt, symbols and columns; function words speak for prose.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+
+from pipeline.off_loop import stoppable
+from pipeline.reading.passage import Span
+from pipeline.reading.word_lists import PROSE_WORDS
+
+BULLET_MARK = r"[-*+•‣◦▪·–—●○◆◇■□▶►★☆⭐✓✔✗✘✅❌☑→➔➢➤\U0001f000-\U0001faff]\ufe0f?"
+STEP_MARK = r"(?:\d\ufe0f?\u20e3|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|[a-z]\.)"  # "A. Smith" is a name
+CHECK_BOX = r"\[[ xX]\]"
+_ITEM = re.compile(rf"(?:(?:{BULLET_MARK}\s+)+|(?P<step>{STEP_MARK})\s+)(?:{CHECK_BOX}\s+)?")
+_ASIDES = "–—→"  # begin a list item, or in wrapped prose an aside
+_HEADING = re.compile(r"(?:[-*]\s+){0,4}(#{1,6})\s+")
+_NUMBERED_HEADING = re.compile(r"(\d{1,3}(?:\.\d{1,3}){1,5})\.?\s+[^\W\d_a-z].*$")
+_BOLD_LINE = re.compile(r"(\*\*|__)(?=\S)((?:(?!\1).){1,200})\1:?$")
+_QUOTE_MARK = re.compile(r"(?:>\s?)*")
+TIME_STAMP = r"(?:[\[(]?\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,3})?)?[\])]?\s+(?:-\s+)?)?"
+SPEAKER = re.compile(rf"{TIME_STAMP}#?[A-Z][\w.'’#-]*(?: [\w.'’#-]+){{0,3}}\s?:(?=\s)")
+"""Who speaks, in front of a turn of a dialogue: "Ann: ", "#Person1#: " or "[00:04:10] Ann: "."""
+FEWEST_TURNS = 3
+"""Of a dialogue: in other texts a line may begin with such words by chance."""
+_LEAST_TURN_SHARE = 0.5  # of the lines; "Note: ..." and "Example: ..." stand in any text
+_MOST_SPEAKER_SHARE = 0.5  # of the turns: people answer each other
+_PROMPT = re.compile(r"(?:[$%]|>>>|[\w.-]{1,64}@[\w.-]{1,64}[:~/\w.-]{0,99}[#$%]|[A-Z]:\\[^\s>]*>)\s*\S|#\s+[a-z./]\S*")
+_CODE = re.compile(r"[|=<>&]|\s--?[a-z]|[^\s.!?:](?: {2,}|\t+)\S|^[\w./-]+:\s+\S+(?:\s\S+){0,3}$|^\[[^\]]{1,40}\]$")
+# What an entry of a reference is about: "shared_buffers (integer)", "-D directory", "log_destination".
+_ENTRY = re.compile(
+    r"(?:[\w.$/-]+|--?[\w-]\S*) \([^()]{1,40}\)|(?=\S*[_.$])[^\W\d][\w.$-]*\w|--?[A-Za-z][\w-]*(?:[ =]\S+)?"
+)
+_MOST_HEADING_INDENT = 1  # "  # comment" stands in a script
+_MOST_HEADING_WORDS, _MOST_LABEL_WORDS = 14, 12
+_PROSE_SHARE, _WHOLE_PROSE_SHARE = 0.18, 0.1  # of function words; lines that end as a sentence are more often prose
+_EDGES = ".,;:!?()\"'“”’*_"
+_SENTENCE_ENDS, _CLOSING, _CLOSING_CHARS = tuple(".!?…。！？"), ")[\"'”’]*", 16
+
+
+class BlockKind(Enum):
+    """What a block is, which decides how it may be compared and shortened."""
+
+    HEADING = auto()
+    LABEL = auto()  # a short line above something: "CAUTION First start", "Example 3. The file smb.conf"
+    PROSE = auto()  # of a sentence or a paragraph
+    BULLET = auto()
+    STEP = auto()  # of a procedure
+    CODE = auto()  # between fences
+    LISTING = auto()  # lines that must stay lines, without a fence: commands, files
+    TURN = auto()  # what somebody says in a dialogue
+    TABLE_HEAD = auto()  # with the rule below it
+    TABLE_ROW = auto()
+
+
+LIST_KINDS = (BlockKind.BULLET, BlockKind.STEP)
+TABLE_KINDS = (BlockKind.TABLE_HEAD, BlockKind.TABLE_ROW)
+STRUCTURE = (BlockKind.HEADING, BlockKind.LABEL)
+BOLD = "**"
+
+
+@dataclass(frozen=True, slots=True)
+class Block(Span):
+    """Lines that belong together, from the first character of what they say, behind marks ("- ", "## ", "> ").
+
+    Attributes:
+        kind: what it is.
+        first: its first character with its mark.
+        level: 1 to 6 of a heading; indentation in spaces of a list item; else 0.
+        mark: of a list item; who speaks; the words behind the fence of code; `BOLD` of a bold label; else empty.
+    """
+
+    kind: BlockKind
+    first: int
+    level: int = 0
+    mark: str = ""
+
+    @property
+    def sentence_kind(self) -> BlockKind:
+        """Of the sentences in it: a bold label is a heading; a line alone, a listing and a turn say something."""
+        if self.kind in (BlockKind.HEADING, BlockKind.CODE, *LIST_KINDS, *TABLE_KINDS):
+            return self.kind
+        return BlockKind.HEADING if self.mark == BOLD else BlockKind.PROSE
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line without white space around it.
+
+    Attributes:
+        indent: the width of the white space before it.
+    """
+
+    start: int
+    text: str
+    indent: int
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+
+def read_blocks(text: str) -> list[Block]:
+    """Returns the blocks of a text in order; rules and blank lines are left out. Linear in its length."""
+    blocks: list[Block] = []
+    lines = list(_lines(text))
+    is_talk = _is_dialogue([line.text for line in lines if line.text])
+    position = 0
+    while position < len(lines):
+        line = lines[position]
+        if fence := _fence(line.text):
+            end = _fence_end(lines, position, fence)
+            if end > position + 1:
+                first, last, mark = lines[position + 1], lines[end - 1], line.text.removeprefix(fence).strip()
+                blocks.append(Block(first.start - first.indent, last.end, BlockKind.CODE, line.start, 0, mark))
+            end += 1
+        elif not any(map(str.isalnum, line.text)):
+            end = position + 1
+        else:
+            end = _run_end(lines, position)
+            blocks.extend(_run_blocks(lines[position:end], is_first=not blocks, is_talk=is_talk))
+        position = end
+    return blocks
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    position = 0
+    for raw in stoppable(text.splitlines(keepends=True)):
+        stripped = raw.strip()
+        indent = raw.index(stripped[0]) if stripped else 0
+        yield _Line(position + indent, stripped, indent)
+        position += len(raw)
+
+
+def _is_dialogue(lines: Sequence[str]) -> bool:
+    """Tells whether lines are turns of people who answer each other, at least three."""
+    speakers = [_speaker(turn.group()).lstrip("[(0123456789:.,)] -") for turn in map(SPEAKER.match, lines) if turn]
+    is_talk = len(speakers) >= max(FEWEST_TURNS, _LEAST_TURN_SHARE * len(lines))
+    return is_talk and len(set(speakers)) <= max(2, _MOST_SPEAKER_SHARE * len(speakers))
+
+
+def _speaker(opening: str) -> str:
+    """Returns when and who begins to speak, with a colon."""
+    return f"{opening.rstrip(' :')}:"
+
+
+def _fence(text: str) -> str:
+    """Returns the marks of a line that begins or ends code; empty if it does neither."""
+    fence = text[: len(text) - len(text.lstrip(text[:1]))]
+    return fence if fence[:1] in ("`", "~") and len(fence) >= len("```") else ""
+
+
+def _fence_end(lines: Sequence[_Line], start: int, fence: str) -> int:
+    """Returns the line of the closing fence; the end of the text if it never closes."""
+    for position in range(start + 1, len(lines)):
+        text = lines[position].text
+        if len(text) >= len(fence) and not text.strip(fence[0]):
+            return position
+    return len(lines)
+
+
+def _run_end(lines: Sequence[_Line], start: int) -> int:
+    """Returns the end of lines, all or none of them rows, without a blank line or a fence between them."""
+    is_table = _is_row(lines[start].text)
+    for end in stoppable(range(start + 1, len(lines))):
+        text = lines[end].text
+        if not text or _fence(text) or _is_row(text) != is_table:
+            return end
+    return len(lines)
+
+
+def _is_row(text: str) -> bool:
+    return text[0] == text[-1] == "|" and len(text) > 1
+
+
+def _run_blocks(run: Sequence[_Line], *, is_first: bool, is_talk: bool) -> Iterator[Block]:
+    """Yields the blocks of lines without a blank line between them."""
+    texts = [line.text for line in run]
+    if _is_row(texts[0]):
+        yield from _table(run)
+    elif is_talk and any(map(SPEAKER.match, texts)):
+        yield from _prose_blocks(run, is_first=is_first, is_talk=True)
+    elif len(run) == 1 and _heading(run[0], is_first=is_first):
+        yield from _prose_blocks(run, is_first=is_first)
+    elif not _is_marked(texts) and is_listing(texts):
+        yield Block(run[0].start - run[0].indent, run[-1].end, BlockKind.LISTING, run[0].start - run[0].indent)
+    elif len(run) == 1 and _is_label(texts[0]):
+        yield Block(run[0].start, run[0].end, BlockKind.LABEL, run[0].start)
+    else:
+        yield from _prose_blocks(run, is_first=is_first)
+
+
+def _table(rows: Sequence[_Line]) -> Iterator[Block]:
+    """Yields the head of a table, with the rule below it, and its rows."""
+    has_rule = len(rows) > 1 and not any(map(str.isalnum, rows[1].text))
+    yield Block(rows[0].start, rows[has_rule].end, BlockKind.TABLE_HEAD, rows[0].start)
+    for row in stoppable(rows[1 + has_rule :]):
+        yield Block(row.start, row.end, BlockKind.TABLE_ROW, row.start)
+
+
+def _is_marked(texts: Sequence[str]) -> bool:
+    """Tells whether lines are a list or begin with a heading that text follows."""
+    first, second = texts[0], texts[1] if len(texts) > 1 else ""
+    is_list = bool(_ITEM.match(second))
+    leads_in = is_sentence_end(first) or (first.endswith(":") and " " in first)  # "key:" begins a file
+    if _ITEM.match(first) or (is_list and leads_in):
+        return True
+    heading = _HEADING.match(first)
+    if not heading or not second or second.startswith("#") or not _is_title(first[heading.end() :], _level(heading)):
+        return False
+    if is_list or (_level(heading) > 1 and first[heading.end()].isupper()):
+        return True
+    return not is_listing(texts[1:]) and (second[0].isupper() or is_sentence_end(texts[-1]))
+
+
+def _prose_blocks(run: Sequence[_Line], *, is_first: bool, is_talk: bool = False) -> Iterator[Block]:
+    """Cuts at headings, list marks and speakers; other lines go on with the block before them."""
+    open_block: Block | None = None
+    before = ""
+    for number, line in stoppable(enumerate(run)):
+        block = _heading(line, is_first=is_first and number == 0)
+        block = block or (_turn(line) if is_talk else None) or _list_item(line)
+        is_aside = line.text[0] in _ASIDES and open_block is not None and open_block.kind is BlockKind.PROSE
+        if is_aside and not before.endswith((*_SENTENCE_ENDS, ":")):
+            block = None
+        before = line.text
+        if block is None and open_block is not None:
+            open_block = replace(open_block, end=line.end)
+            continue
+        if open_block is not None:
+            yield open_block
+        open_block = block or _paragraph(line)
+        if open_block.kind in STRUCTURE:
+            yield open_block
+            open_block = None
+    if open_block is not None:
+        yield open_block
+
+
+def _paragraph(line: _Line) -> Block:
+    quote = _QUOTE_MARK.match(line.text)
+    return Block(line.start + (quote.end() if quote else 0), line.end, BlockKind.PROSE, line.start)
+
+
+def _heading(line: _Line, *, is_first: bool) -> Block | None:
+    """Reads "## Title", "4.1 Title" and "**Title**"; None for anything else, such as a root prompt or a comment."""
+    text = line.text
+    if (match := _HEADING.match(text)) and line.indent <= _MOST_HEADING_INDENT:
+        title, level = text[match.end() :].rstrip("# "), _level(match)
+        if not (_is_title(title, level) or (is_first and title.isalnum())):
+            return None  # only the first line may be "# precis"; anywhere else that is a root prompt
+        start = line.start + match.end()
+        return Block(start, start + len(title), BlockKind.HEADING, line.start, level)
+    if match := _BOLD_LINE.match(text):
+        return Block(line.start + match.start(2), line.start + match.end(2), BlockKind.LABEL, line.start, 0, BOLD)
+    if (match := _NUMBERED_HEADING.match(text)) and _is_title(text, 2) and not is_sentence_end(text):
+        return Block(line.start, line.end, BlockKind.HEADING, line.start, match.group(1).count(".") + 1)
+    return None
+
+
+def _level(mark: re.Match[str]) -> int:
+    return len(mark.group(1))
+
+
+def _is_title(title: str, level: int) -> bool:
+    if not any(map(str.isalnum, title)) or any(mark in title for mark in ("=", "\t", "  ")):  # settings and columns
+        return False
+    if level > 1:
+        return True
+    is_sentence = is_sentence_end(title) and not title.endswith(("…", "..."))
+    if title[0].islower() or title[0] in "/.$" or is_sentence:
+        return False  # "# reboot", "# Change this to the name of your server."
+    return len(title.split()) <= _MOST_HEADING_WORDS
+
+
+def _is_label(text: str) -> bool:
+    if is_entry(text):
+        return True
+    is_short = len(text.split()) <= _MOST_LABEL_WORDS and not is_sentence_end(text) and text[-1] not in ":;,"
+    return is_short and text[0].isalnum() and not text[0].islower() and not _ITEM.match(text)
+
+
+def is_entry(text: str) -> bool:
+    """Tells whether a label names what all paragraphs below it are about: "shared_buffers (integer)"."""
+    return bool(_ENTRY.fullmatch(text))
+
+
+def _turn(line: _Line) -> Block | None:
+    turn = SPEAKER.match(line.text)
+    if turn is None:
+        return None
+    return Block(line.start + turn.end(), line.end, BlockKind.TURN, line.start, 0, _speaker(turn.group()))
+
+
+def _list_item(line: _Line) -> Block | None:
+    match = _ITEM.match(line.text)
+    if not match or not (match["step"] or any(map(str.isalnum, line.text[match.end() :]))):
+        return None
+    kind = BlockKind.STEP if match["step"] else BlockKind.BULLET
+    return Block(line.start + match.end(), line.end, kind, line.start, line.indent, match["step"] or "-")
+
+
+def is_listing(lines: Sequence[str]) -> bool:
+    """Tells whether neighbouring lines must keep their line breaks.
+
+    Args:
+        lines: without white space around them and blank lines between them; not empty.
+    """
+    if len(lines) == 1 or is_prompt(lines[0]):
+        return _is_code(lines[0])
+    if 2 * sum(_is_code(line) or line.startswith("#") for line in lines) >= len(lines):
+        return True
+    least_share = _WHOLE_PROSE_SHARE if is_sentence_end(lines[-1]) else _PROSE_SHARE
+    return _function_share(" ".join(lines)) < least_share
+
+
+def is_prompt(line: str) -> bool:
+    """Tells whether a line is a command behind a prompt: "$ ls", "# reboot", "root@host:~# ls"."""
+    return bool(_PROMPT.match(line.strip()))
+
+
+def _is_code(line: str) -> bool:
+    if is_prompt(line) or line[-1] in "{}\\;" or "];" in line:
+        return True
+    is_prose = is_sentence_end(line) or _function_share(line) >= _PROSE_SHARE
+    return not is_prose and bool(_CODE.search(line))
+
+
+def _function_share(text: str) -> float:
+    words = text.split()
+    return sum(word.strip(_EDGES).lower() in PROSE_WORDS for word in words) / len(words)
+
+
+def is_sentence_end(text: str) -> bool:
+    """Tells whether a text ends as sentences do."""
+    return text.rstrip()[-_CLOSING_CHARS:].rstrip(_CLOSING).endswith(_SENTENCE_ENDS)
