@@ -19,10 +19,10 @@ def zipped(files: Mapping[str, str]) -> bytes:
     return data.getvalue()
 
 
-def make_docx(*paragraphs: tuple[str, str], table: Sequence[Sequence[str]] = ()) -> bytes:
-    """Returns a DOCX of paragraphs (style, text) and a table; the style "Step" is a numbered list."""
+def make_docx(*paragraphs: tuple[str, str], table: Sequence[Sequence[str]] = (), raw: str = "") -> bytes:
+    """Returns a DOCX of paragraphs (style, text), XML and a table; the style "Step" is a numbered list."""
     styles = {"Title": "Title", "Heading1": "heading 1"}
-    body = "".join(_paragraph(style, text) for style, text in paragraphs)
+    body = "".join(_paragraph(style, text) for style, text in paragraphs) + raw
     rows = "".join(
         "<w:tr>" + "".join(f"<w:tc>{_paragraph('', cell)}</w:tc>" for cell in row) + "</w:tr>" for row in table
     )

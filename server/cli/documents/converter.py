@@ -10,9 +10,12 @@ import io
 import re
 import warnings
 import zipfile
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, BinaryIO
 
 from pipeline.errors import needs_extra
+from server.cli.documents.raised import raised
 from server.cli.errors import InputError
 
 ZIP_START = b"PK\x03\x04"
@@ -23,15 +26,12 @@ _HTML_START = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _HTML_SUFFIXES = frozenset({".html", ".htm", ".xhtml"})
-_BOILERPLATE = ["script", "style", "nav", "footer", "form", "template", "noscript", "svg", "button", "iframe"]
+_BOILERPLATE = (
+    "script, style, nav, footer, form, template, noscript, svg, button, iframe, [role=navigation], [hidden], "
+    "[aria-hidden=true]"
+)
 _STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => h2:fresh"
-# None of these looks twice at a character: words stop at a bracket, addresses at one that is not closed.
-_WORDS = r"\[([^\[\]]*+)\]"
-_ADDRESS = r"[^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+"
-_TITLE = r"(?:\s\"[^\"]*+\")?+"
-_IMAGE = re.compile(rf"!{_WORDS}\({_ADDRESS}{_TITLE}\)")
-_INNER_LINK = re.compile(rf"(?<!!){_WORDS}\((?!https?:|mailto:){_ADDRESS}{_TITLE}\)")
-_MENU_ITEM = re.compile(rf"^[ \t]*+(?:[-*+]|\d++\.) {_WORDS}\((?!https?:|mailto:){_ADDRESS}\)[ \t]*+\n", re.MULTILINE)
+_IMAGE = re.compile(r"!\[([^\[\]]*+)\]\([^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+(?:\s\"[^\"]*+\")?+\)")
 _SLIDE = re.compile(r"<!-- Slide number: \d+ -->")
 _HEADLESS_TABLE = re.compile(r"^\|[ |]*\|\n(\|[-| :]+\|)\n(\|.*\|)$", re.MULTILINE)
 _EPUB_TITLE = re.compile(r"\A\*\*Title:\*\* (.*)\n(?:\*\*\w+:\*\* .*\n?)*")
@@ -79,33 +79,66 @@ def _check_extra(suffix: str) -> None:
 
 
 def _to_markdown(data: bytes, suffix: str) -> str:
-    from markitdown import StreamInfo, converters
+    from markitdown import StreamInfo
 
     options = {"style_map": _STYLES} if suffix == ".docx" else {}
-    data = _main_part(data) if suffix == ".html" else data
-    converter = getattr(converters, f"{suffix[1:].capitalize()}Converter")()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about styles and nesting, for the developers of documents
-        return str(converter.convert(io.BytesIO(data), StreamInfo(extension=suffix), **options).markdown)
+        return str(_converter(suffix).convert(io.BytesIO(data), StreamInfo(extension=suffix), **options).markdown)
 
 
-def _main_part(data: bytes) -> bytes:
-    """Returns what a web page is for: its <main>, or its only <article>, or all, without menus, forms and footers."""
+def _converter(suffix: str) -> Any:  # noqa: ANN401 - markitdown is an extra, of which mypy sees nothing
+    """Returns markitdown's converter of a format, which cleans the HTML that it makes or finds on its way."""
+    from markitdown import converters
+
+    class CleanHtmlConverter(converters.HtmlConverter):  # type: ignore[misc]  # as above
+        def convert(self, file_stream: BinaryIO, stream_info: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+            page = clean_html(file_stream.read())
+            return super().convert(io.BytesIO(page), replace(stream_info, charset="utf-8"), **kwargs)
+
+    converter = (
+        CleanHtmlConverter() if suffix == ".html" else getattr(converters, f"{suffix[1:].capitalize()}Converter")()
+    )
+    converter._html_converter = CleanHtmlConverter()  # noqa: SLF001 - how DOCX, EPUB and PPTX write what they found
+    return converter
+
+
+def clean_html(data: bytes) -> bytes:
+    """Returns what a page is for: its <main>, its only <article>, or all, without what is no text of it.
+
+    Menus, forms, what is hidden and marks of notes go. Of links and images their words stay. Raised text becomes
+    "^6" where it is a power.
+    """
     from bs4 import BeautifulSoup
 
     soup = BeautifulSoup(data, "html.parser")
     articles = soup.find_all("article")
     main = soup.find("main") or (articles[0] if len(articles) == 1 else None) or soup.find("body") or soup
-    for tag in main.find_all(_BOILERPLATE):
+    for tag in main.select(_BOILERPLATE):
         tag.decompose()
+    for tag in main.find_all(style=True):
+        if not tag.decomposed and "display:none" in tag["style"].replace(" ", ""):
+            tag.decompose()
+    for tag in main.find_all("sup"):
+        before = tag.find_previous(string=True)
+        tag.replace_with("" if tag.find("a") else raised(str(before or ""), tag.get_text(strip=True)))
+    for tag in main.find_all("img"):
+        tag.replace_with(tag.get("alt", ""))
+    for tag in main.find_all("a"):
+        item = tag.find_parent("li")
+        is_menu = item is not None and item.get_text(strip=True) == tag.get_text(strip=True)
+        if is_menu and "://" not in tag.get("href", ""):
+            item.decompose()
+        elif not tag.decomposed:
+            tag.unwrap()
     return str(main).encode()
 
 
-def _clean(markdown: str) -> str:
-    """Leaves out images and links into the document itself, but for their words, and list items that are only a link.
+def without_images(markdown: str) -> str:
+    """Leaves out images, but for their words."""
+    return _IMAGE.sub(r"\1", markdown)
 
-    The first row of a table becomes its head.
-    """
-    text = _MENU_ITEM.sub("", _IMAGE.sub(r"\1", f"{markdown}\n"))
-    text = _INNER_LINK.sub(r"\1", text)
-    return _HEADLESS_TABLE.sub(r"\2\n\1", text).strip()
+
+def _clean(markdown: str) -> str:
+    """Leaves out images, and makes the first row of a table without a head its head."""
+    return _HEADLESS_TABLE.sub(r"\2\n\1", without_images(markdown)).strip()

@@ -1,14 +1,22 @@
 """The documents that commands read: PDF, HTML, DOCX, EPUB, PPTX and UTF-8 texts."""
 
+from codecs import BOM_UTF8
 from pathlib import Path
 
-from server.cli.documents.converter import convert, convertible_suffix
+from server.cli.documents.converter import convert, convertible_suffix, without_images
 from server.cli.documents.pdf import read_pages
 from server.cli.errors import InputError
 from server.cli.files import STDIN, decode, naming, read_bytes, to_id
 
 PDF_START = b"%PDF-"
-_OLD_OFFICE_START = b"\xd0\xcf\x11\xe0"
+_REFUSED = {
+    b"\xd0\xcf\x11\xe0": "a format of before 2007: save it as DOCX, PPTX or PDF",
+    b"{\\rtf": "RTF: save it as DOCX or PDF",
+    b'{"cells"': "a notebook: export it as HTML or Markdown",
+    b"<?xml": "XML: save what it says as HTML or text",
+    b"<rss": "a feed: save the pages that it names as HTML",
+}
+_MARKDOWN = frozenset({".md", ".markdown"})
 FORMATS = "PDF, HTML, DOCX, EPUB, PPTX and UTF-8 text are read"
 
 
@@ -33,10 +41,13 @@ def read_document_pages(path: Path) -> str | list[str]:
             raise InputError("this is no PDF")
         if suffix := convertible_suffix(data, path):
             return convert(data, suffix)
-        if data.startswith(_OLD_OFFICE_START):
-            raise InputError("a format of before 2007: save it as DOCX, PPTX or PDF")
+        start = b"".join(data[:256].removeprefix(BOM_UTF8).split())
+        for mark, message in _REFUSED.items():
+            if start.startswith(mark):
+                raise InputError(message)
         try:
-            return _decode_text(data)
+            text = _decode_text(data)
+            return without_images(text) if path.suffix.lower() in _MARKDOWN else text
         except InputError as error:
             raise InputError(f"{error.message}: only {FORMATS}; save it as one of them") from error
 
