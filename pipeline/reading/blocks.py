@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
-from pipeline.off_loop import stoppable
+from pipeline.off_loop import stop_if_nobody_waits, stoppable
 from pipeline.reading.passage import Span
 from pipeline.reading.word_lists import PROSE_WORDS
 
@@ -112,6 +112,7 @@ def read_blocks(text: str) -> list[Block]:
     is_talk = _is_dialogue([line.text for line in lines if line.text])
     position = 0
     while position < len(lines):
+        stop_if_nobody_waits()
         line = lines[position]
         if fence := _fence(line.text):
             end = _fence_end(lines, position, fence)
@@ -167,7 +168,7 @@ def _fence_end(lines: Sequence[_Line], start: int, fence: str) -> int:
 def _run_end(lines: Sequence[_Line], start: int) -> int:
     """Returns the end of lines, all or none of them rows, without a blank line or a fence between them."""
     is_table = _is_row(lines[start].text)
-    for end in stoppable(range(start + 1, len(lines))):
+    for end in range(start + 1, len(lines)):
         text = lines[end].text
         if not text or _fence(text) or _is_row(text) != is_table:
             return end
