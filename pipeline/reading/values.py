@@ -194,13 +194,13 @@ def agree(claimed: Value, stated: Value) -> bool:
     return any(_is_same(claimed, mine, stated, theirs) for mine in left for theirs in right)
 
 
-def competes(left: Value, right: Value) -> bool:
-    """Tells whether one value could stand in the place of the other, rightly or wrongly."""
-    if isinstance(left, Date) and isinstance(right, Date):
-        return any(_shared(mine, theirs) for mine in left.days for theirs in right.days)
-    if isinstance(left, Date) or isinstance(right, Date):
+def competes(claimed: Value, stated: Value) -> bool:
+    """Tells whether a stated value could stand in the claimed one's place: "5 km" beside "3 miles", not beside "3"."""
+    if isinstance(claimed, Date) and isinstance(stated, Date):
+        return any(_shared(mine, theirs) for mine in claimed.days for theirs in stated.days)
+    if isinstance(claimed, Date) or isinstance(stated, Date):
         return False
-    mine, theirs = _comparable(left, right)
+    mine, theirs = _comparable(claimed, stated) if "" in claimed.dimensions else (claimed.amounts, stated.amounts)
     return not set(map(_rivals, mine)).isdisjoint(map(_rivals, theirs))
 
 
