@@ -110,6 +110,7 @@ async def serving(**sections: object) -> AsyncIterator[grpc.aio.Channel]:
     """Runs a server with the models of the repository, and connects to it."""
     with tempfile.TemporaryDirectory() as directory:
         values = {"listen": {"port": 0}, "metrics": {"port": 0}, "summary_storage": {"directory": Path(directory)}}
+        values["summarize"] = {"jobs": {"poll_s": 3600}}  # what nobody asked for is no part of a walk
         settings = Settings.model_validate({"models_dir": ROOT / "models", **values, **sections})
         async with App(settings) as app, grpc.aio.insecure_channel(app.address) as channel:
             yield channel

@@ -19,12 +19,12 @@ from pipeline.judge.evidence.table import Claim, ClaimMismatch, MismatchKind
 from pipeline.model_answers import CheckedScores
 from pipeline.off_loop import stop_if_nobody_waits
 from pipeline.protocols import Tokenizer, TokenMark
-from pipeline.reading.clauses import ClaimSpan
 from pipeline.reading.document import ReadText
 from pipeline.reading.names import DIRECT_CUES, Name, SourceValues, cues, find_names
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.passages import Passage
 from pipeline.reading.rules import Rule
+from pipeline.reading.summary_text import ClaimSpan
 from pipeline.reading.values import Date, Value, agree, competes, find_values, is_certain
 from pipeline.reading.word_table import Replacement, WordTable, align
 from pipeline.support.claim_support import ClaimLabel, SupportConfig, is_unsupported, read_support

@@ -14,14 +14,13 @@ import numpy as np
 from pipeline.judge.config import EvidenceConfig
 from pipeline.model_answers import Embeddings, Pair
 from pipeline.off_loop import stop_if_nobody_waits
-from pipeline.reading.clauses import ClaimSpan, find_claims
 from pipeline.reading.document import Capitals, ReadText
 from pipeline.reading.index import Closeness, Float64, WordIndex
 from pipeline.reading.names import SourceValues, find_names, known_names
 from pipeline.reading.passages import Passage, claim_weights
 from pipeline.reading.rules import Rule
 from pipeline.reading.salience import choose_distinct, rank_centrality, word_centrality
-from pipeline.reading.summary_text import read_summary
+from pipeline.reading.summary_text import ClaimSpan, find_claims, read_summary
 from pipeline.reading.values import Values
 from pipeline.support.claim_support import MAX_SENTENCE_CHARS, SHORT_PASSAGE_CHARS, Hypothesis, PremiseFinder
 

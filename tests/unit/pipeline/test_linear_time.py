@@ -6,7 +6,6 @@ from functools import partial
 import pytest
 
 from pipeline.reading.characters import normalize
-from pipeline.reading.clauses import find_claims
 from pipeline.reading.document import ReadText
 from pipeline.reading.framing import find_meta_commentary, framing_length
 from pipeline.reading.index import WordIndex
@@ -14,7 +13,7 @@ from pipeline.reading.language import is_english
 from pipeline.reading.names import find_names, known_names
 from pipeline.reading.passages import PassageFinder, claim_weights
 from pipeline.reading.sentences import split_sentences
-from pipeline.reading.summary_text import read_summary
+from pipeline.reading.summary_text import find_claims, read_summary
 from pipeline.reading.values import Values, find_terms, find_values
 from pipeline.reading.word_table import WordTable
 from pipeline.summarize.document import SourceChunk

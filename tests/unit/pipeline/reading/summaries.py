@@ -1,9 +1,8 @@
 """What is left of a summary of the article about the bridge."""
 
-from pipeline.reading.clauses import find_claims
 from pipeline.reading.document import ReadText
 from pipeline.reading.index import WordIndex
-from pipeline.reading.summary_text import read_summary
+from pipeline.reading.summary_text import find_claims, read_summary
 from tests.unit.pipeline.judge.evidence.tables_by_fakes import ARTICLE
 
 SOURCE = WordIndex(ReadText.of("source", ARTICLE, 700))

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.judge.evidence.plan import most_consequential
-from pipeline.reading.clauses import find_claims
 from pipeline.reading.document import ReadText
+from pipeline.reading.summary_text import find_claims
 
 
 def claims(text: str) -> list[str]:
