@@ -1,4 +1,4 @@
-"""Exact arithmetic: fractions, means, rounding half up, and intersection over union of two places in a text.
+"""Exact arithmetic: fractions, means, rounding half up, caps, and intersection over union of two places in a text.
 
 A score is a fraction until it is rounded, once. As binary floats 14 x 0.75 = 10.5 would become 10 (half to even) and
 0.4 would be 0.40000000000000002, which is in another band. `exact` reads a float as the decimal that it prints as.
@@ -7,9 +7,11 @@ A score is a fraction until it is rounded, once. As binary floats 14 x 0.75 = 10
 from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import TypeVar
 
+from pipeline.judge.result import Cap
 from pipeline.reading.passage import TextSpan
 
 Number = TypeVar("Number", float, Fraction)
@@ -82,6 +84,16 @@ def half_up(value: Fraction, digits: int = 0) -> Fraction:
 def clip(value: Fraction, lowest: int, highest: int) -> Fraction:
     """Returns the nearest value in [lowest, highest]."""
     return min(max(value, Fraction(lowest)), Fraction(highest))
+
+
+def apply_caps(value: Fraction, caps: Iterable[Cap]) -> tuple[Fraction, tuple[Cap, ...]]:
+    """Returns the value under all caps, and the caps in their order, each with whether it lowered the value."""
+    applied: list[Cap] = []
+    for cap in caps:
+        limit = exact(cap.limit)
+        applied.append(replace(cap, lowered=value > limit))
+        value = min(value, limit)
+    return value, tuple(applied)
 
 
 SAME_SPAN_IOU = Fraction(1, 2)

@@ -7,11 +7,9 @@ PipelineError
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from fractions import Fraction
 from typing import Self
 
 from pipeline.errors import PipelineError
-from pipeline.judge.exact import exact
 from pipeline.reading.passage import TextSpan
 
 MAX_SCORE = 10.0
@@ -67,16 +65,6 @@ class Cap:
     reason: str
     lowered: bool = True
     applies_to: str = "score"
-
-
-def apply_caps(value: Fraction, caps: Iterable[Cap]) -> tuple[Fraction, tuple[Cap, ...]]:
-    """Returns the value under all caps, and the caps in their order, each with whether it lowered the value."""
-    applied: list[Cap] = []
-    for cap in caps:
-        limit = exact(cap.limit)
-        applied.append(replace(cap, lowered=value > limit))
-        value = min(value, limit)
-    return value, tuple(applied)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,14 @@ class ReadText:
         passages = tuple(text.passage(sentence.start, sentence.end) for sentence in stoppable(sentences))
         return cls(text, tuple(sentences), passages, table, ranges)
 
+    def content_stems(self, words: Iterable[int]) -> list[str]:
+        """Returns the stems of the content words among some words of `table`."""
+        return self.table.content_stems(words)
+
+    def passage(self, start: int, end: int) -> TextSpan:
+        """Returns a stretch of the text as evidence."""
+        return self.text.passage(start, end)
+
     def words_passage(self, words: range) -> TextSpan:
         """Returns a run of words as evidence; there is at least one."""
         return self.text.passage(self.table.starts[words[0]], self.table.ends[words[-1]])

@@ -24,7 +24,7 @@ class WordIndex:
     def __init__(self, text: ReadText) -> None:
         places: defaultdict[str, list[int]] = defaultdict(list)
         for sentence, words in stoppable(enumerate(text.ranges)):
-            for stem in dict.fromkeys(text.table.content_stems(words)):
+            for stem in dict.fromkeys(text.content_stems(words)):
                 places[stem].append(sentence)
         self._count = len(text.sentences)
         self._places = dict(places)

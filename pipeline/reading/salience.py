@@ -28,7 +28,7 @@ def word_centrality(text: ReadText, index: WordIndex) -> Float64:
     """Scores sentences by how frequent their words are in the text, shape (sentences,), in [0, 1]."""
     means = []
     for words in stoppable(text.ranges):
-        stems = dict.fromkeys(text.table.content_stems(words))
+        stems = dict.fromkeys(text.content_stems(words))
         frequencies = [np.log1p(index.sentence_count(stem) - 1) for stem in stems]
         means.append(sum(frequencies) / max(len(frequencies), 5))
     return _scaled(np.array(means, dtype=np.float64))
@@ -59,7 +59,7 @@ def choose_distinct(
         centrality: shape (sentences,).
         allowed: indices of the sentences to choose from, rising.
     """
-    stems = {index: frozenset(text.table.content_stems(text.ranges[index])) for index in allowed}
+    stems = {index: frozenset(text.content_stems(text.ranges[index])) for index in allowed}
     open_ones = [index for index in allowed if stems[index]]
     likeness = np.zeros(len(text.sentences))
     chosen: list[int] = []
@@ -161,7 +161,7 @@ def find_theme(
         start, end = sentence.start, sentence.end
     else:
         start, end = 0, len(source.text.text)
-    theme = source.text.passage(start, start + _cut(source.text.text[start:end], tokenizer, max_tokens))
+    theme = source.passage(start, start + _cut(source.text.text[start:end], tokenizer, max_tokens))
     return theme, ranked[0] if ranked else None
 
 

@@ -24,11 +24,11 @@ from pipeline.reading.blocks import (
     BlockKind,
     read_blocks,
 )
-from pipeline.reading.german_sentences import german_ends, is_german, is_german_day
 from pipeline.reading.passage import Span
 from pipeline.reading.rules import Rule
-from pipeline.reading.word_lists import FUNCTION_WORDS, is_verb
+from pipeline.reading.word_lists import FUNCTION_WORDS, any_of, is_verb, word_list
 from pipeline.reading.word_table import WordTable
+from pipeline.reading.words import fold_case
 
 MAX_SENTENCE_CHARS = 2_000
 """Of a sentence that no model need read whole."""
@@ -211,3 +211,60 @@ def _strip(text: str, start: int, end: int) -> tuple[int, int]:
     while end > start and text[end - 1].isspace():
         end -= 1
     return start, end
+
+
+# German writes ordinals with a full stop ("am 3. Mai", "im 2. Stock"), and every noun with a capital letter, so that
+# the letter after a full stop says little. What decides is the word before a number, and the first word after it.
+_GERMAN_CHARS = 20_000
+_FEWEST_GERMAN = 3
+_AROUND_WORDS = '.,;:!?()„“”"*_'
+_ABBREVIATED = re.compile(rf"(?<![\w-])(?:{any_of('german_abbreviations')}|[A-Za-z]|§§?)\.$")
+_ORDINAL = re.compile(r"(?:(?<![\w.,-])([^\W\d_]+)\s+)?(?<![\w.,])\(?\d{1,3}\.$")
+_MONTH = re.compile(rf"\s*{any_of('german_months')}\b")
+_GERMAN_DAY = re.compile(r"\b(?:am|bis|de[mnr]|seit|vom|zum)\s+\d{1,2}\.$")
+_GERMAN_OPENERS = any_of("german_openers")
+_GERMAN_OPENER = re.compile(rf"\s*{_GERMAN_OPENERS}\b")
+_GERMAN_MISSED = re.compile(rf"(?<=[a-zäöüß]{{4}}[.!?])\s++(?={_GERMAN_OPENERS}\s)")
+_LOOK_BACK = 60
+
+
+def is_german(text: str) -> bool:
+    """Tells whether a text is German, by its first 20,000 characters."""
+    words = [word.strip(_AROUND_WORDS) for word in text[:_GERMAN_CHARS].split()]
+    german = [word for word in words if word in word_list("german_words")]
+    english = sum(word in word_list("english_words") for word in words)
+    return len(set(german)) >= _FEWEST_GERMAN and len(german) > 2 * english
+
+
+def german_ends(text: str, ends: set[int]) -> set[int]:
+    """Returns the ends of sentences of a German text, given those that a splitter for English found. Linear."""
+    kept = {end for end in ends if not _german_goes_on(text, end)}
+    return kept | {match.start() for match in _german_missed(text)}
+
+
+def is_german_day(text: str, end: int) -> bool:
+    """Tells whether the day of a date ends here: "am 3. Mai"."""
+    before = text[max(0, end - _LOOK_BACK) : end].rstrip()
+    return before[-2:-1].isdigit() and bool(_GERMAN_DAY.search(before) and _MONTH.match(text, end))
+
+
+def _german_goes_on(text: str, end: int) -> bool:
+    before = text[max(0, end - _LOOK_BACK) : end].rstrip()
+    after = text[end : end + _LOOK_BACK].lstrip()
+    if not before.endswith(".") or not after:
+        return False
+    if after[0].islower():
+        return True
+    if _GERMAN_OPENER.match(after):
+        return False
+    ordinal = _ORDINAL.search(before)
+    if ordinal is None or _MONTH.match(after):
+        return ordinal is not None or _ABBREVIATED.search(before) is not None
+    return fold_case(ordinal.group(1) or "") in word_list("german_before_ordinals")
+
+
+def _german_missed(text: str) -> Iterator[re.Match[str]]:
+    """Yields the space between sentences that a word of four letters, no abbreviation, and an opening word part."""
+    for match in _GERMAN_MISSED.finditer(text):
+        if not _ABBREVIATED.search(text, max(0, match.start() - _LOOK_BACK), match.start()):
+            yield match

@@ -224,7 +224,7 @@ def find_claims(summary: ReadText) -> tuple[ClaimSpan, ...]:
     """Returns all claims in order. Every content word of the summary's statements is in exactly one of them."""
     return tuple(
         ClaimSpan(
-            passage=summary.text.passage(start, end),
+            passage=summary.passage(start, end),
             words=words,
             sentence_index=index,
             content_count=sum(summary.table.content[word] for word in words),

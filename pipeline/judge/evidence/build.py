@@ -133,7 +133,7 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
     plan, claims, sentences = checked.plan, checked.claims, checked.sentences
     draft, tokenizer, parts, config = plan.draft, models.tokenizer, plan.draft.parts, plan.config
     source, summary = draft.source.read, draft.summary.read
-    told = [summary.table.content_stems(summary.ranges[index]) for index in sentences.raising]
+    told = [summary.content_stems(summary.ranges[index]) for index in sentences.raising]
     points = _key_points(checked, told, scores, tokenizer)
     twin_count, judge_count = key_point_counts(source)
     tones = _tones(checked)
@@ -183,7 +183,7 @@ def _key_points(
     """
     draft, config = checked.plan.draft, checked.plan.config
     read, summary = draft.source.read, draft.summary.read
-    stems = {at: read.table.content_stems(read.ranges[at]) for at in checked.facts}
+    stems = {at: read.content_stems(read.ranges[at]) for at in checked.facts}
     shares = told_shares(draft.source.index, stems, told)
     points = dict[int, KeyPoint]()
     for at, passage in checked.facts.items():
@@ -330,7 +330,7 @@ def _long_segments(plan: EvidencePlan, raising: frozenset[int], tokenizer: Token
 
 def _segment(summary: ReadText, place: tuple[int, int], sentence_index: int, tokenizer: Tokenizer) -> _SegmentSpan:
     passage = summary.text.passage(*place)
-    stems = summary.table.content_stems(summary.table.between(*place))
+    stems = summary.content_stems(summary.table.between(*place))
     return _SegmentSpan(passage, sentence_index, len(tokenizer.offsets(passage.text)), frozenset(stems))
 
 

@@ -151,7 +151,7 @@ def read_texts(request: EvidenceRequest, source: ReadSource, config: EvidenceCon
     claims = most_consequential(all_claims, told, config.max_claims)
     worded = _worded(told, source.side.index)
     most = config.max_embedded_sentences
-    stems = [told.table.content_stems(claim.words) for claim in claims if claim.sentence_index in worded]
+    stems = [told.content_stems(claim.words) for claim in claims if claim.sentence_index in worded]
     embedded = _to_embed(source, stems, most)
     told_embedded = tuple(range(min(len(told.sentences), most)))
     texts = [source.side.read.passages[place].text for place in embedded]
@@ -175,7 +175,7 @@ def _worded(told: ReadText, source: WordIndex) -> frozenset[int]:
     found = set[int]()
     for index, words in enumerate(told.ranges):
         stop_if_nobody_waits()
-        if source.have_together(told.table.content_stems(words)):
+        if source.have_together(told.content_stems(words)):
             found.add(index)
     return frozenset(found)
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from pipeline.judge.evidence.table import EvidenceTable, LexiconHit, LexiconKind, LexiconSeverity, Tone, ToneReading
-from pipeline.judge.exact import clip, exact, mean
+from pipeline.judge.exact import apply_caps, clip, exact, mean
 from pipeline.judge.locks.caps import LockRules, RawScore, cap_at
 from pipeline.judge.locks.hallucination import LISTED
-from pipeline.judge.result import Cap, Json, MetricName, apply_caps, cite, cite_first, count, sentences
+from pipeline.judge.result import Cap, Json, MetricName, cite, cite_first, count, sentences
 from pipeline.reading.passage import TextSpan
 from pipeline.support.claim_support import ClaimLabel
 

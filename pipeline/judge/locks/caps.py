@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
-from pipeline.judge.result import Cap, Framework, Input, JsonObject, MetricName, MetricStatus, apply_caps
+from pipeline.judge.exact import apply_caps
+from pipeline.judge.result import Cap, Framework, Input, JsonObject, MetricName, MetricStatus
 from pipeline.reading.passage import TextSpan
 
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import isfinite
 
 from pipeline.judge.evidence.table import EvidenceTable, KeyPointCoverage
-from pipeline.judge.exact import half_up
+from pipeline.judge.exact import apply_caps, half_up
 from pipeline.judge.locks.alignment import score_alignment, score_bias_toxicity
 from pipeline.judge.locks.caps import LockRules, RawScore, cap_at
 from pipeline.judge.locks.coverage import score_coverage, score_relevance
@@ -29,7 +29,6 @@ from pipeline.judge.result import (
     MetricError,
     MetricName,
     MetricResult,
-    apply_caps,
     count,
     to_object,
 )

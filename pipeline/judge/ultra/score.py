@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from pipeline.judge.config import UltraConfig
 from pipeline.judge.evidence.table import Claim, EvidenceTable, KeyPointCoverage
-from pipeline.judge.exact import exact, half_up
+from pipeline.judge.exact import apply_caps, exact, half_up
 from pipeline.judge.fusion import (
     LOWEST,
     Fusion,
@@ -31,7 +31,6 @@ from pipeline.judge.result import (
     MetricName,
     MetricResult,
     MetricStatus,
-    apply_caps,
     cite,
     cite_first,
     count,

@@ -14,7 +14,7 @@ from pathlib import PurePath
 import numpy as np
 
 from pipeline.reading.blocks import BlockKind
-from pipeline.reading.german_sentences import is_german
+from pipeline.reading.sentences import is_german
 from pipeline.reading.word_lists import STOP_WORDS, phrase_list
 from pipeline.reading.word_table import stem
 from pipeline.summarize.extractive.centrality import Float64

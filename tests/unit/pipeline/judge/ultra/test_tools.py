@@ -15,7 +15,8 @@ from pipeline.judge.evidence.table import (
     MismatchKind,
     SummarySegment,
 )
-from pipeline.judge.result import Cap, MetricName, apply_caps
+from pipeline.judge.exact import apply_caps
+from pipeline.judge.result import Cap, MetricName
 from pipeline.judge.ultra.score import caps_of, support_limit
 from pipeline.judge.ultra.tools import certainty, contradicted, measure, unsupported_share
 from pipeline.support.claim_support import ClaimLabel
