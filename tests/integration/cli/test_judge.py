@@ -107,5 +107,5 @@ async def test_the_quickstart_shows_what_was_invented(tmp_path: Path) -> None:
     for good, bad in zip(faithful, hallucinated, strict=True):
         assert bad["metrics"][2]["score"] < good["metrics"][2]["score"] - 4
     html = report.read_text(encoding="utf-8")
-    assert '<em class="doubt">61 million</em>' in html
-    assert re.search(r'class="piece[^"]*">51 million<', html)
+    assert '<em class="doubt">61 million pounds</em>' in html
+    assert re.search(r'class="piece[^"]*">51 million pounds<', html)

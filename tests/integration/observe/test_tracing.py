@@ -83,7 +83,7 @@ async def test_a_summary_is_one_trace_from_the_rpc_down_to_the_requests(tiny_mod
     assert used == attributes_of(run.attributes)["precis.prompt_tokens"] == followed.summary.usage.prompt_tokens
 
 
-async def test_a_callers_trace_goes_on_and_the_resumed_summary_points_back(tiny_models: Path) -> None:
+async def test_a_callers_trace_goes_on_and_the_resumed_summary_has_the_same_session(tiny_models: Path) -> None:
     async with (
         ScriptedEndpoint(Script(replies=(PASS,), author=write)) as endpoint,
         collector() as taken,
@@ -107,8 +107,7 @@ async def test_a_callers_trace_goes_on_and_the_resumed_summary_points_back(tiny_
     assert (first.trace_id, first.status.code) == (rpc.trace_id, Status.STATUS_CODE_ERROR)
     assert attributes_of(first.attributes)["error.type"] == "CancelledError"
     assert second.trace_id != first.trace_id
-    assert [(link.trace_id, link.span_id) for link in second.links] == [(first.trace_id, first.span_id)]
-    assert attributes_of(second.attributes)["session.id"] == summary_id
+    assert {attributes_of(run.attributes)["session.id"] for run in (first, second)} == {summary_id}
 
 
 async def test_no_call_is_traced_when_their_share_is_0(tiny_models: Path) -> None:
