@@ -1,8 +1,6 @@
 """The Open Inference Protocol through a real stub: what Triton's client cannot send, and what it does not show."""
 
 import json
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +17,7 @@ from tests.golden.texts import JAPANESE
 from tests.integration.conftest import Connect
 from tests.integration.support.gate import Gate
 from tests.integration.support.log_lines import log_lines
-from tests.integration.support.rich_errors import bearer, error_of, fields_of
+from tests.integration.support.rich_errors import error_of, fields_of
 
 TWIN_LOCK = judge_pb2.JUDGE_FRAMEWORK_TWIN_LOCK
 PREMISES, HYPOTHESES = ["w1 w2", "w3 w4 w5"], ["w3", "w1"]
@@ -167,32 +165,17 @@ async def test_a_stream_answers_in_order_and_survives_what_fails(stub: GRPCInfer
     sent = [typed("embed", text=["w1 " * 50]), typed("nope"), typed("embed", text=[" "]), typed("embed", text=["w1"])]
     for index, request in enumerate(sent):
         request.id = str(index)
-
-    async def requests() -> AsyncIterator[pb.ModelInferRequest]:
-        for request in sent:
-            yield request
-
-    responses = [response async for response in stub.ModelStreamInfer(requests())]
+    responses = [response async for response in stub.ModelStreamInfer(iter(sent))]
     assert [response.infer_response.id for response in responses] == ["0", "1", "2", "3"]
     assert [bool(response.error_message) for response in responses] == [False, True, True, False]
     assert all(response.infer_response.parameters["triton_final_response"].bool_param for response in responses)
 
 
-async def test_a_key_is_needed_as_for_every_call(connected: Connect, keys_file: Path) -> None:
-    async with connected(auth={"keys_file": keys_file}) as (_, channel):
-        stub: Any = GRPCInferenceServiceStub(channel)
-        assert (await error_of(stub.ServerLive(pb.ServerLiveRequest()))).code() is StatusCode.UNAUTHENTICATED
-        assert (await stub.ServerLive(pb.ServerLiveRequest(), metadata=bearer("owner"))).live
-
-
 async def test_all_rows_of_a_stream_are_counted(stub: GRPCInferenceServiceStub) -> None:
-    async def requests() -> AsyncIterator[pb.ModelInferRequest]:
-        for count in (20, 7, 1):
-            yield typed("embed", text=[f"w{row}" for row in range(count)])
-        yield typed("judge", source=["w1 w2."] * 2, summary=["w1.", "w3."])
-
+    requests = [typed("embed", text=[f"w{row}" for row in range(count)]) for count in (20, 7, 1)]
+    requests.append(typed("judge", source=["w1 w2."] * 2, summary=["w1.", "w3."]))
     with log_lines() as lines:
-        assert len([one async for one in stub.ModelStreamInfer(requests())]) == 4
+        assert len([one async for one in stub.ModelStreamInfer(iter(requests))]) == 4
         assert "items=30 " in await lines.wait_for("ModelStreamInfer")
 
 

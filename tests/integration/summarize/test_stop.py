@@ -13,7 +13,7 @@ from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 from tests.integration.conftest import Start
 from tests.integration.summarize.summaries import PASS, chunks, follow
 from tests.integration.support.rich_errors import error_of
-from tests.integration.support.server_process import server_process
+from tests.integration.support.server_process import gated_server
 from tests.integration.support.shared_server import QUICK
 from tests.integration.support.untyped_stubs import health_stub
 from tests.scripted_endpoint.author import write
@@ -21,38 +21,21 @@ from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.script import Script
 
 DOCUMENT = pb.SummarizeRequest(document=chunks(29), options=pb.SummarizeOptions(wave_batches=1))
-
-
-async def begin(stub: SummarizeServiceStub, endpoint: ScriptedEndpoint) -> tuple[str, "grpc.aio.UnaryStreamCall"]:  # type: ignore[type-arg] # generic for the type checker alone
-    """Starts a summary and holds it in the middle of its map."""
-    call = stub.Summarize(DOCUMENT)
-    events = aiter(call)
-    summary_id = (await anext(events)).event.accepted.summary_id
-    while not (await anext(events)).event.HasField("batch"):
-        pass
-    endpoint.gate.clear()
-    await endpoint.log.until(lambda log: log.in_flight > 0)
-    return summary_id, call
+HELD_CALL = 3  # in the middle of the map, whose calls follow each other: those before it are finished
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL"])
 async def test_the_next_server_repeats_no_finished_call(
     start: Start, tiny_models: Path, tmp_path: Path, name: str
 ) -> None:
-    settings: dict[str, str | Path] = {
-        "MODELS_DIR": tiny_models,
-        "LISTEN__PORT": "0",
-        "METRICS__ENABLED": "false",
-        "INFERENCE__RUNTIME__WARMUP_S": "0.05",
-        "SUMMARY_STORAGE__DIRECTORY": tmp_path,
-        "LLM__MODEL": "scripted",
-    }
     async with ScriptedEndpoint(Script(replies=(PASS,), author=write)) as endpoint:
-        async with server_process(
-            "tests.integration.support.gated_server", **settings, LLM__BASE_URL=endpoint.base_url
-        ) as server:
+        endpoint.held_from = HELD_CALL
+        storage: dict[str, str | Path] = {"SUMMARY_STORAGE__DIRECTORY": tmp_path, "LLM__MODEL": "scripted"}
+        async with gated_server(tiny_models, **storage, LLM__BASE_URL=endpoint.base_url) as server:
             async with grpc.aio.insecure_channel(await server.line()) as channel:
-                summary_id, call = await begin(SummarizeServiceStub(channel), endpoint)
+                call = SummarizeServiceStub(channel).Summarize(DOCUMENT)
+                summary_id = (await anext(aiter(call))).event.accepted.summary_id
+                await endpoint.log.until(lambda log: log.requests.total() == HELD_CALL)
                 health = aiter(health_stub(channel).Watch(HealthCheckRequest()))
                 assert (await anext(health)).status == HealthCheckResponse.SERVING
                 server.process.send_signal(signal.Signals[name])

@@ -46,12 +46,9 @@ def test_a_completion_is_read_whole() -> None:
     )
 
 
-def test_what_is_missing_is_left_open() -> None:
+def test_what_is_missing_is_left_open_and_thoughts_before_the_answer_are_left_out() -> None:
     completion = parse({"choices": [{"message": {"content": "ok"}}]})
     assert (completion.finish_reason, completion.prompt_tokens, completion.model) == ("stop", 0, "")
-
-
-def test_thoughts_before_the_answer_are_left_out() -> None:
     assert parse(answer("<think>\nHm, pressure.\n</think>\n\nTwelve bar.")).text == "Twelve bar."
 
 
@@ -178,22 +175,16 @@ def test_the_problem_names_path_and_rule(text: str, problem: str) -> None:
         extract_json(text, SCHEMA)
 
 
-def test_only_a_closed_schema_is_enforced_strictly() -> None:
-    assert response_format(SCHEMA)["json_schema"]["strict"] is True
-    assert response_format({**SCHEMA, "required": []})["json_schema"]["strict"] is False
-    inner = {
-        "type": "object",
-        "properties": {"a": {"type": "object"}},
-        "required": ["a"],
-        "additionalProperties": False,
-    }
-    assert response_format(inner)["json_schema"]["strict"] is False
-
-
-def test_the_schema_is_named_by_its_title() -> None:
-    assert response_format({"title": "Key topics", "type": "object"})["json_schema"]["name"] == "Key_topics"
-
-
-def test_without_a_system_message_there_is_one_then() -> None:
-    asked = with_schema_prompt((ChatMessage("user", "Topics?"),), SCHEMA)
-    assert [message.role for message in asked] == ["system", "user"]
+@pytest.mark.parametrize(
+    ("schema", "is_strict"),
+    [
+        (SCHEMA, True),
+        ({**SCHEMA, "required": []}, False),
+        ({**SCHEMA, "properties": {"topics": {"type": "object"}}}, False),
+    ],
+)
+def test_only_a_closed_schema_is_enforced_strictly(schema: dict[str, object], *, is_strict: bool) -> None:
+    assert response_format({"title": "Key topics", **schema})["json_schema"]["strict"] is is_strict
+    assert response_format({"title": "Key topics", **schema})["json_schema"]["name"] == "Key_topics"
+    asked = with_schema_prompt((ChatMessage("user", "Topics?"),), schema)
+    assert [message.role for message in asked] == ["system", "user"]  # there was none before

@@ -61,14 +61,16 @@ async def test_no_error_and_no_traceback_holds_them(fault: Fault, log_text: io.S
         with pytest.raises(LlmError) as caught:
             await at.model.complete(request(PROMPT))
     logging.getLogger("any").error("failed", exc_info=caught.value)
-    assert_clean(str(caught.value), repr(caught.value), log_text.getvalue(), "".join(_shown(caught.value)))
+    assert_clean(
+        str(caught.value), repr(caught.value), log_text.getvalue(), "".join(traceback.format_exception(caught.value))
+    )
 
 
 async def test_a_refused_key_is_not_repeated_though_the_endpoint_repeats_it(log_text: io.StringIO) -> None:
     async with bench(Script(api_key="another"), api_key=KEY) as at:
         with pytest.raises(AuthenticationFailedError) as caught:
             await at.model.complete(request(PROMPT))
-    assert_clean(repr(caught.value), log_text.getvalue(), "".join(_shown(caught.value)))
+    assert_clean(repr(caught.value), log_text.getvalue(), "".join(traceback.format_exception(caught.value)))
 
 
 class Parrot(ScriptedEndpoint):
@@ -83,16 +85,18 @@ async def test_an_endpoint_that_repeats_the_request_is_not_quoted(log_text: io.S
     async with Parrot() as parrot, bench(base_url=parrot.base_url, api_key=KEY) as at:
         with pytest.raises(LlmError, match="HTTP 400") as caught:
             await at.model.complete(request(PROMPT))
-    assert_clean(repr(caught.value), log_text.getvalue(), "".join(_shown(caught.value)))
+    assert_clean(repr(caught.value), log_text.getvalue(), "".join(traceback.format_exception(caught.value)))
 
 
-async def test_no_repr_holds_the_key(tmp_path: Path) -> None:
+async def test_neither_a_repr_nor_the_json_of_the_settings_holds_the_key(tmp_path: Path) -> None:
     file = tmp_path / "key"
     file.write_text(KEY, encoding="utf-8")
     async with bench(Script(api_key=KEY), api_key_file=file) as at:
         await at.model.complete(request())
         objects = (at.endpoint.config, at.endpoint, at.model, vars(at.endpoint), vars(at.model), Retries)
         assert_clean(*(repr(one) for one in objects))
+    config = LlmConfig.model_validate({"base_url": "http://h/v1", "model": "m", "api_key": KEY})
+    assert_clean(config.model_dump_json(), str(config.model_dump()))
 
 
 class HeaderKeeper(ScriptedEndpoint):
@@ -127,12 +131,3 @@ async def test_the_key_file_is_read_again_when_the_key_is_refused(tmp_path: Path
         file.write_text("todays-key", encoding="utf-8")
         assert (await at.model.complete(request())).text
         assert at.scripted.log.requests.total() == 2
-
-
-def test_a_key_in_the_settings_is_masked_in_their_json() -> None:
-    config = LlmConfig.model_validate({"base_url": "http://h/v1", "model": "m", "api_key": KEY})
-    assert_clean(config.model_dump_json(), str(config.model_dump()))
-
-
-def _shown(error: BaseException) -> list[str]:
-    return traceback.format_exception(error)

@@ -30,24 +30,18 @@ async def find(
     return await find_entailed(made, chosen, entailment, max_pairs=MAX_PAIRS, keeps_needed=keeps_needed), entailment
 
 
-async def test_the_later_of_two_sentences_that_entail_each_other_is_dropped() -> None:
+async def test_the_later_of_two_sentences_that_entail_each_other_is_dropped_and_else_the_one_that_says_less() -> None:
     found, entailment = await find(FIRST, OTHER, SECOND, script={(FIRST, SECOND): 0.9, (SECOND, FIRST): 0.9})
     assert found == {2: 0}
     assert entailment.calls == [[(FIRST, SECOND), (SECOND, FIRST)]]
-
-
-async def test_a_sentence_that_says_less_than_another_is_dropped() -> None:
     assert (await find(FIRST, SECOND, script={(FIRST, SECOND): 0.9}))[0] == {1: 0}
     assert (await find(FIRST, SECOND, script={(SECOND, FIRST): 0.9}))[0] == {0: 1}
     assert (await find(FIRST, SECOND, script={(SECOND, FIRST): 0.5}))[0] == {}
 
 
-async def test_sentences_that_are_not_close_are_never_asked_about() -> None:
+async def test_sentences_that_are_not_close_or_not_chosen_are_never_asked_about() -> None:
     _, entailment = await find(FIRST, OTHER, default=1.0)
     assert entailment.calls == []
-
-
-async def test_only_chosen_sentences_are_asked_about() -> None:
     entailment = ScriptedEntailment(default=1.0)
     chosen = frozenset({0})
     made = await material(FIRST, SECOND)
@@ -60,13 +54,10 @@ async def test_a_sentence_with_a_value_of_its_own_is_kept_and_the_poorer_one_dro
     assert (await find(FIRST, richer, default=1.0))[0] == {0: 1}
 
 
-async def test_two_sentences_with_different_values_are_both_kept() -> None:
+async def test_two_sentences_with_different_values_or_names_are_both_kept() -> None:
     left, right = "The pump moves cold water at 5.5 bar.", "The pump moves cold water at 6.5 bar."
     found, entailment = await find(left, right, default=1.0)
     assert (found, entailment.calls) == ({}, [])
-
-
-async def test_names_at_the_start_of_a_sentence_count() -> None:
     left, right = "HashGrowA waits until the others are done.", "HashGrowB waits until the others are done."
     assert (await find(left, right, default=1.0))[0] == {}
 
@@ -96,16 +87,10 @@ def repeats(text: str) -> dict[int, int]:
     return find_repeats(read_excerpts([text], count_tokens))
 
 
-def test_a_sentence_is_a_repeat_wherever_it_stands_again() -> None:
+def test_a_sentence_is_a_repeat_wherever_it_stands_again_unless_a_letter_or_a_step_differs() -> None:
     text = "The pump moves cold water. A valve is open.\n\nHere is more.\n\nThe **pump** moves cold water."
     assert repeats(text) == {3: 0}
-
-
-def test_only_the_first_letter_is_folded() -> None:
     assert repeats("Power is about 5 MW. Power is about 5 mW. power is about 5 MW.") == {2: 0}
-
-
-def test_short_sentences_and_steps_and_listings_may_repeat() -> None:
     procedure = "1. Open the valve of the pump.\n2. See above.\n\n$ pumpctl start now please\n\n"
     assert repeats(f"{procedure}See below.\n\nThen again:\n\n{procedure}See below.") == {}
 
