@@ -127,7 +127,7 @@ class CallAdmission:
     def enter(self, caller: Caller, quota: TenantQuota | None = None) -> "Place":
         """Gives a call its place, before anything of its request is read. Raises TooManyCallsError."""
         policy = self._policy
-        owner = caller.tenant or caller.share.rpartition(":")[0]
+        owner = caller.tenant or host_of(caller.share)
         if quota is not None:
             quota.check(self._calls_of[owner])
         free = policy.max_concurrent_calls - self.in_flight
@@ -159,7 +159,7 @@ class CallAdmission:
         self.in_flight -= 1
         self._rate.note_end(self.in_flight)
         self.finish(request_bytes)
-        _take(self._calls_of, owner, 1)
+        take(self._calls_of, owner, 1)
 
     def hold(self, context: Context, owner: str, size: int) -> None:
         """Counts an answer until the client has taken it, or has gone. Raises TooManyCallsError: it is not sent.
@@ -186,7 +186,7 @@ class CallAdmission:
 
     def _release(self, owner: str, size: int) -> None:
         self.unsent_bytes -= size
-        _take(self._unsent_bytes_of, owner, size)
+        take(self._unsent_bytes_of, owner, size)
 
 
 class Place:
@@ -238,7 +238,12 @@ class Place:
         self._admission.hold(context, self._owner, size)
 
 
-def _take(counter: Counter[str], key: str, size: int) -> None:
+def host_of(peer: str) -> str:
+    """Returns the other end of a connection without its port."""
+    return peer.rpartition(":")[0]
+
+
+def take(counter: Counter[str], key: str, size: int) -> None:
     """Subtracts, and forgets who has nothing left."""
     counter[key] -= size
     if counter[key] <= 0:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+import pytest
 from grpc import StatusCode
 from grpc.aio import AioRpcError, Channel
 from grpc_health.v1.health_pb2 import HealthCheckRequest
-from grpc_health.v1.health_pb2_grpc import HealthStub
 from precis.v1.inference_pb2 import EmbedRequest
 from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
@@ -24,20 +24,22 @@ from tests.integration.support.gate import Gate
 from tests.integration.support.metrics_page import scrape
 from tests.integration.support.raw_http2 import deaf_client
 from tests.integration.support.rich_errors import bearer, error_of, reason_of, retry_delay_s
+from tests.integration.support.untyped_stubs import health_stub
 
 EMBED = "/precis.v1.InferenceService/Embed"
+CHECK = "/grpc.health.v1.Health/Check"
 ONE = EmbedRequest(texts=["w1 w2"])
 
 
-def bodiless(channel: Channel, metadata: list[tuple[str, str]] | None = None) -> Any:  # noqa: ANN401 - a call
+def bodiless(channel: Channel, method: str = EMBED) -> Any:  # noqa: ANN401 - a call
     """Begins a call whose message never comes."""
 
     async def nothing() -> AsyncIterator[bytes]:
         await asyncio.get_running_loop().create_future()
         yield b""
 
-    method: Any = channel.stream_unary(EMBED)
-    return method(nothing(), metadata=metadata)
+    call: Any = channel.stream_unary(method)
+    return call(nothing())
 
 
 async def test_a_call_without_a_key_ends_before_its_message_comes(connected: Connect, keys_file: Path) -> None:
@@ -64,15 +66,14 @@ async def test_idle_calls_are_refused_beyond_the_limit_and_health_checks_are_not
             error = await error_of(refused)
             assert (error.code(), reason_of(error)) == (StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_CALLS")
             assert retry_delay_s(error) > 0
-        health: Any = HealthStub(channel)
-        assert await health.Check(HealthCheckRequest())
+        assert await health_stub(channel).Check(HealthCheckRequest())
         for call in waiting:
             call.cancel()
 
 
 async def test_health_watches_are_bounded_and_checks_are_not(connected: Connect) -> None:
     async with connected() as (_, channel):
-        stub: Any = HealthStub(channel)
+        stub = health_stub(channel)
         watches = [stub.Watch(HealthCheckRequest()) for _ in range(256)]
         for watch in watches:
             await watch.read()
@@ -91,6 +92,22 @@ async def _is_refused(watch: Any) -> bool:  # noqa: ANN401 - a call
     except AioRpcError:
         return True
     return False
+
+
+async def test_checks_without_a_message_end_and_give_way_to_a_new_one(connected: Connect) -> None:
+    async with connected() as (_, channel):
+        checks = [asyncio.ensure_future(bodiless(channel, method=CHECK)) for _ in range(64)]
+        async with asyncio.timeout(60):
+            assert await health_stub(channel).Check(HealthCheckRequest())
+            for check in checks:
+                assert (await error_of(check)).code() is StatusCode.DEADLINE_EXCEEDED
+
+
+@pytest.mark.parametrize("message", [b"\x0a\xff", b"\x0a\x80\x80\x08" + b"a" * (1 << 17)])
+async def test_a_check_that_is_long_or_malformed_is_refused(connected: Connect, message: bytes) -> None:
+    async with connected() as (_, channel):
+        check: Any = channel.unary_unary(CHECK)
+        assert (await error_of(check(message))).code() is StatusCode.INVALID_ARGUMENT
 
 
 async def test_connections_beyond_the_limit_are_closed(connected: Connect) -> None:
