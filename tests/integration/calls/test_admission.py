@@ -4,6 +4,7 @@ import asyncio
 import gc
 import weakref
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ from precis.v1.inference_pb2 import EmbedRequest
 from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
 from inference.errors import QueueFullError
+from scripts.benchmarks.shared import http2
 from server.observe.metrics import CallMetrics, new_registry
+from server.rpc import listener
 from server.rpc.admission import CallPolicy
 from server.rpc.calls import CallRunner
 from tests.integration.conftest import Connect
@@ -110,14 +113,31 @@ async def test_a_check_that_is_long_or_malformed_is_refused(connected: Connect, 
         assert (await error_of(check(message))).code() is StatusCode.INVALID_ARGUMENT
 
 
-async def test_connections_beyond_the_limit_are_closed(connected: Connect) -> None:
-    async with connected(listen={"max_connections": 2}) as (app, _):
+async def test_idle_connections_make_room_and_busy_ones_stay(connected: Connect, gate: Gate) -> None:
+    async with connected(listen={"max_connections": 16}) as (app, channel), AsyncExitStack() as stack:
+        gate.close()
+        call = asyncio.ensure_future(InferenceServiceStub(channel).Embed(ONE))
+        await gate.visited()
+        for _ in range(64):
+            await stack.enter_async_context(deaf_client(app.address))
+        other = grpc.aio.insecure_channel(app.address, options=[("grpc.use_local_subchannel_pool", 1)])
+        async with other, asyncio.timeout(30):
+            assert await health_stub(other).Check(HealthCheckRequest(), wait_for_ready=True)
+        gate.open()
+        assert (await call).results
+
+
+@pytest.mark.parametrize("bound", ["_IDLE_S", "_HANDSHAKE_S"])
+async def test_an_idle_connection_ends(connected: Connect, monkeypatch: pytest.MonkeyPatch, bound: str) -> None:
+    monkeypatch.setattr(listener, bound, 1)
+    async with connected() as (app, _):
         host, _, port = app.address.rpartition(":")
-        opened = [await asyncio.open_connection(host, int(port)) for _ in range(6)]
-        greeted = await asyncio.gather(*(asyncio.wait_for(reader.read(1), 60) for reader, _ in opened))
-        assert sum(map(bool, greeted)) == 2  # the others are closed before the server's first frame
-        for _, writer in opened:
-            writer.close()
+        reader, writer = await asyncio.open_connection(host, int(port))
+        if bound == "_IDLE_S":
+            writer.write(http2.PREFACE + http2.frame(http2.SETTINGS, 0, 0, b""))
+        async with asyncio.timeout(15):
+            await reader.read()  # until it is closed
+        writer.close()
 
 
 async def test_one_key_leaves_room_for_another(connected: Connect, keys_file: Path, gate: Gate) -> None:
