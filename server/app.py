@@ -35,6 +35,7 @@ from server.oip.servicer import OpenInferenceServicer
 from server.rpc.admission import MIB, CallPolicy
 from server.rpc.auth import KeyRing
 from server.rpc.calls import CallRunner
+from server.rpc.connections import fitting
 from server.rpc.handlers import HandlerTable
 from server.rpc.listener import CertificateStore, Listener, address_of, certificate_store, check_port, exposure
 from server.rpc.models import to_identity
@@ -86,6 +87,7 @@ class App:
         self._settings = settings
         self._open_backend = open_backend
         self._listens = listens
+        self._listen_config = settings.listen
         self.tables: tuple[HandlerTable, ...] = ()
         self._stopping = asyncio.Event()  # told to the streams that clients hold open
         self._stack = AsyncExitStack()
@@ -100,6 +102,8 @@ class App:
         self._keys = KeyRing(settings.auth.keys_file) if settings.auth.keys_file else None
         if self._listens:
             check_port(settings.listen)
+            fit = fitting(settings.listen.max_connections, 1 + settings.http.enabled)
+            self._listen_config = settings.listen.model_copy(update={"max_connections": fit})
         async with AsyncExitStack() as stack:
             await self._start(stack)
             self._stack = stack.pop_all()
@@ -151,7 +155,7 @@ class App:
         self.tables = (probes, services)
         # From now on probes are told NOT_SERVING, and calls that it starts. Who shares a port leaves it to the others.
         is_alone = not settings.listen.reuse_port
-        listener = await self._listen(stack, health) if is_alone else None
+        listener = await self._listen(stack, health, runner) if is_alone else None
         summary_metrics = SummaryMetrics(registry)
         summarizer = await self._open_summaries(stack, summary_metrics)
         engine = await self._open_engine(stack, health, registry)
@@ -166,15 +170,15 @@ class App:
         check_s = settings.summary_storage.check_s
         await stack.enter_async_context(health.watching(SUMMARIZE.full_name, summarizer.check_storage, check_s))
         if not is_alone:
-            listener = await self._listen(stack, health)
+            listener = await self._listen(stack, health, runner)
         stack.push_async_callback(self._drain, health, listener, summarizer, jobs)
         services.open()
         health.open()
 
-    async def _listen(self, stack: AsyncExitStack, health: HealthServicer) -> Listener | None:
+    async def _listen(self, stack: AsyncExitStack, health: HealthServicer, runner: CallRunner) -> Listener | None:
         settings, listener = self._settings, None
         if self._listens:
-            listener = Listener(settings.listen, self.tables, self._certificates)
+            listener = Listener(self._listen_config, self.tables, self._certificates, runner.is_busy)
             stack.push_async_callback(listener.close)
             await listener.start()
             self.address = address_of(settings.listen.host, listener.port)
@@ -277,7 +281,7 @@ class App:
         except ImportError as error:
             raise StartupError(f"http.enabled {needs_extra('http')} ({error})") from error
         settings = self._settings
-        server = HttpServer(settings.http, settings.listen, settings.tls)
+        server = HttpServer(settings.http, self._listen_config, settings.tls)
         stack.push_async_callback(server.close)
         self.http_port = server.port
         return server

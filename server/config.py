@@ -61,7 +61,12 @@ class ListenConfig(FrozenModel):
     idle_timeout_s: float = Field(
         default=600, gt=0, description="How long a client may send nothing into a stream; then the stream is ended."
     )
-    max_connections: int = Field(default=4096, ge=1, description="Connections; more are closed at once.")
+    max_connections: int = Field(
+        default=4096,
+        ge=1,
+        description="Connections of a listener, as far as descriptors last; more are closed at once. Idle ones make "
+        "room before, those of the host with most first.",
+    )
     gzip_responses: bool = Field(
         default=False,
         description="Compress responses. Off by default: it costs CPU that the models need. Compressed requests are "

@@ -25,7 +25,6 @@ from precis.rich_status import RichStatus
 from server.app import App
 from server.errors import StartupError
 from server.rpc.calls import RawHandler
-from server.rpc.handlers import Handler
 from server.rpc.relayed import AbortedError, Read, RelayedContext, Write
 from server.settings import Settings, load_settings, read_sources
 
@@ -113,9 +112,8 @@ class LocalServer:
 
     def _behavior(self, path: str) -> RawHandler:
         for table in self._app.tables:
-            handler = table.find(path)
-            if handler is not None:
-                return _plain(handler) if handler.unary_unary else table.behavior(path)
+            if table.find(path) is not None:
+                return table.behavior(path)
         raise failure(grpc.StatusCode.UNIMPLEMENTED, f"there is no method {path}")
 
     def _main(self, settings: Mapping[str, Any]) -> None:
@@ -144,18 +142,6 @@ def _settings(given: Mapping[str, Any], folder: str) -> Settings:
         {} if any("summary_storage" in source for source in sources) else {"summary_storage": {"directory": folder}}
     )
     return load_settings(overrides={**given, **storage, **OFF})
-
-
-def _plain(handler: Handler) -> RawHandler:
-    """Returns a handler without a frame, that of health checks, as one of bytes."""
-    parts: Any = handler  # the stubs say that each of them may be missing
-
-    async def call(_: object, context: Any) -> bytes:  # noqa: ANN401 - stands in for gRPC's
-        request = parts.request_deserializer(await context.read())
-        encoded: bytes = parts.response_serializer(await parts.unary_unary(request, context))
-        return encoded
-
-    return call
 
 
 class CallStream:

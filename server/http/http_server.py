@@ -66,7 +66,7 @@ class HttpServer:
             access_log=False,
             lifespan="off",
             ws="none",
-            http=partial(_Connection, self._listen),  # type: ignore[arg-type]  # it is called, and nothing else
+            http=partial(_Connection, self._listen, {}),  # type: ignore[arg-type]  # it is called, and nothing else
             server_header=False,
             timeout_graceful_shutdown=max(1, round(self._listen.grace_s)),
             ssl_certfile=tls.certificate_file,
@@ -115,21 +115,26 @@ class _Server(uvicorn.Server):
 
 
 class _Connection(H11Protocol):
-    """Closes itself when it is one too many, or when it waits too long for the headers of a request.
+    """Closes itself when it waits too long for the headers of a request, or longest while there are too many.
 
     Uvicorn's own limit refuses everybody while it is reached, and its only timer begins behind an answer.
     """
 
-    def __init__(self, listen: ListenConfig, **parts: Any) -> None:  # noqa: ANN401 - as uvicorn hands them over
+    def __init__(
+        self,
+        listen: ListenConfig,
+        waiting: "dict[_Connection, asyncio.TimerHandle]",
+        **parts: Any,  # noqa: ANN401 - as uvicorn hands them over
+    ) -> None:
         super().__init__(**parts)
         self._listen = listen
-        self._late: asyncio.TimerHandle | None = None
+        self._waiting = waiting  # for headers, of all connections; the one that waits longest first
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
         self._watch()
         if len(self.connections) > self._listen.max_connections:
-            transport.abort()
+            next(iter(self._waiting)).end()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -139,18 +144,23 @@ class _Connection(H11Protocol):
         super().connection_lost(exc)
         self._unwatch()
 
+    def end(self) -> None:
+        """Closes it without an answer."""
+        self._unwatch()
+        self.transport.abort()
+
     def _watch(self) -> None:
         """Gives the headers of the next request their time, which more bytes do not lengthen."""
         is_answering = not getattr(self.cycle, "response_complete", True)  # None before the first request
         if is_answering:
             self._unwatch()
-        elif self._late is None:
-            self._late = self.loop.call_later(self._listen.body_timeout_s, self.transport.abort)
+        elif self not in self._waiting:
+            self._waiting[self] = self.loop.call_later(self._listen.body_timeout_s, self.end)
 
     def _unwatch(self) -> None:
-        if self._late is not None:
-            self._late.cancel()
-            self._late = None
+        timer = self._waiting.pop(self, None)
+        if timer is not None:
+            timer.cancel()
 
 
 def to_asgi(table: HandlerTable, config: HttpConfig, listen: ListenConfig, is_serving: Callable[[], bool]) -> Starlette:

@@ -10,6 +10,7 @@ that one method answers both.
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -17,39 +18,43 @@ from typing import Any
 import grpc
 from google.protobuf import descriptor_pool, text_format
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
+from google.protobuf.message import DecodeError
 from grpc import StatusCode
 from grpc_health.v1.health import SERVICE_NAME as HEALTH_SERVICE
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
-from grpc_health.v1.health_pb2_grpc import HealthServicer as HealthBase
-from grpc_health.v1.health_pb2_grpc import add_HealthServicer_to_server
 from grpc_reflection.v1alpha import reflection_pb2
 from grpc_reflection.v1alpha.reflection import aio
 from grpc_reflection.v1alpha.reflection_pb2 import ServerReflectionRequest, ServerReflectionResponse
 from grpc_reflection.v1alpha.reflection_pb2_grpc import ServerReflectionServicer
 
 from pipeline.errors import PipelineError
-from server.rpc.admission import Context
+from server.rpc.admission import Context, host_of, take
 from server.rpc.handlers import HandlerTable
 from server.rpc.streams import until_stopping
 
 logger = logging.getLogger(__name__)
 
+# A health check needs no key, so it has little of everything.
+_LARGEST_REQUEST = 4 << 10  # bytes; the name of a service
+_ARRIVAL_S = 5.0
+_MOST_ARRIVING = 8  # requests of one host: a check comes whole, with its headers
+_MOST_WATCHES = 512  # each host may have as many as are free: alone half
 OVERALL = ""  # the name under which the protocol asks for the server as a whole
 REFLECTION_SERVICES = ("grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection")
 
 
-class HealthServicer(HealthBase):
+class HealthServicer:
     """Answers with the last status that was set. All services start as NOT_SERVING."""
 
-    def __init__(self, services: Iterable[str], max_watches: int = 256) -> None:
+    def __init__(self, services: Iterable[str]) -> None:
         self._services = frozenset((OVERALL, *services))
         self._lacking: set[str] = set()  # services that lack something besides the models
         self._is_ready = False
         self._is_open = False
         self._is_stopping = False
         self._changed = asyncio.Event()
-        self._max_watches = max_watches
-        self._watch_count = 0
+        self._watches_of = Counter[str]()
+        self._arriving: dict[str, list[asyncio.Timeout]] = {}  # of each host, the oldest first
 
     @property
     def is_serving(self) -> bool:
@@ -103,36 +108,62 @@ class HealthServicer(HealthBase):
                 self._notify()
             await asyncio.sleep(every_s)
 
-    async def Check(self, request: HealthCheckRequest, context: Context) -> HealthCheckResponse:
-        """Returns one service's status. Errors: NOT_FOUND for a service that this server does not have."""
-        if request.service not in self._services:
-            await context.abort(StatusCode.NOT_FOUND, "this server has no service of that name")
-        return HealthCheckResponse(status=self._status(request.service))
-
     def add_to(self, table: HandlerTable) -> None:
-        """Offers the methods: no key, no log line, no limit, since probes come every few seconds."""
-        server: Any = table
-        add_HealthServicer_to_server(self, server)
+        """Offers the methods: no key and no log line, since probes come every few seconds."""
+        methods: dict[str, Any] = {
+            "Check": grpc.stream_unary_rpc_method_handler(self._check),
+            "Watch": grpc.stream_stream_rpc_method_handler(self._watch),
+        }
+        table.add_registered_method_handlers(HEALTH_SERVICE, methods)
 
-    async def Watch(self, request: HealthCheckRequest, context: Context) -> AsyncGenerator[HealthCheckResponse, None]:
+    async def _check(self, _: object, context: Context) -> bytes:
+        """Returns one service's status. Errors: NOT_FOUND for a service that this server does not have."""
+        service = await self._requested(context)
+        if service not in self._services:
+            await context.abort(StatusCode.NOT_FOUND, "this server has no service of that name")
+        return HealthCheckResponse(status=self._status(service)).SerializeToString()
+
+    async def _watch(self, _: object, context: Context) -> None:
         """Sends the status now and at every change, until the server stops. Errors: RESOURCE_EXHAUSTED."""
-        if self._watch_count >= self._max_watches:
-            limit = f"{self._max_watches} watches are open, the most this server accepts: ask with Check instead"
+        service, host = await self._requested(context), host_of(context.peer())
+        if self._watches_of[host] >= _MOST_WATCHES - self._watches_of.total():
+            limit = f"{self._watches_of[host]} watches of this host are open, its share: ask with Check instead"
             await context.abort(StatusCode.RESOURCE_EXHAUSTED, limit)
-        self._watch_count += 1
+        self._watches_of[host] += 1
         try:
-            async for response in self._changes(request.service):
-                yield response
+            await self._write_changes(service, context)
         finally:
-            self._watch_count -= 1
+            take(self._watches_of, host, 1)
 
-    async def _changes(self, service: str) -> AsyncGenerator[HealthCheckResponse, None]:
+    async def _requested(self, context: Context) -> str:
+        """Returns the service that a call names. Whose request has waited longest gives way to who comes."""
+        host = host_of(context.peer())
+        arriving, wait = self._arriving.setdefault(host, []), asyncio.timeout(_ARRIVAL_S)
+        arriving.append(wait)
+        try:
+            async with wait:
+                if len(arriving) > _MOST_ARRIVING and not arriving[0].expired():
+                    arriving.pop(0).reschedule(0.0)
+                data: Any = await context.read()
+        except TimeoutError:
+            await context.abort(StatusCode.DEADLINE_EXCEEDED, "the request of this health check has not arrived")
+        finally:
+            if wait in arriving:
+                arriving.remove(wait)
+            if not arriving:
+                self._arriving.pop(host, None)
+        try:
+            return str(HealthCheckRequest.FromString(data[:_LARGEST_REQUEST]).service)
+        except (DecodeError, TypeError):  # cut off, malformed, or the end in place of a message
+            await context.abort(StatusCode.INVALID_ARGUMENT, "expected one HealthCheckRequest of at most 4 KiB")
+
+    async def _write_changes(self, service: str, context: Context) -> None:
         sent = None
         while True:
             changed = self._changed  # taken before the status is read, so that no change is missed
             status = self._status(service)
             if status != sent:
-                yield HealthCheckResponse(status=status)
+                await context.write(HealthCheckResponse(status=status).SerializeToString())
                 sent = status
             elif self._is_stopping:
                 return

@@ -2,8 +2,9 @@
 
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from socketserver import ThreadingMixIn
 from typing import TYPE_CHECKING, Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
@@ -20,40 +21,51 @@ if TYPE_CHECKING:
 PATH = "/metrics"
 READY_PATH = "/ready"
 MOST_CONNECTIONS = 16
-"""At once; more are closed unread. A scraper needs one."""
+"""At once: whoever comes next takes the place of the one that has been there longest. A scraper needs one."""
+LONGEST_S = 5.0
+"""That a connection may last, its request and its answer together, however many bytes it sends meanwhile."""
 
 
-class MetricsHandler(WSGIRequestHandler):
-    """One connection; `timeout` ends it after so many seconds of silence."""
-
-    timeout = 5.0
-
+class _Handler(WSGIRequestHandler):
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the standard library
         """Writes nothing: scrapes come every few seconds."""
 
 
 class _Server(ThreadingMixIn, WSGIServer):
     daemon_threads = True
+    request_queue_size = 128  # not yet accepted: from the library's 5, a crowd of slow clients would keep others out
 
     def __init__(self, host: str, port: int) -> None:
         self.address_family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        self._places = threading.BoundedSemaphore(MOST_CONNECTIONS)
-        super().__init__((host, port), MetricsHandler)
+        self._begun_s: dict[socket.socket, float] = {}  # the oldest first; only this server's thread adds
+        super().__init__((host, port), _Handler)
 
     def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - of the standard library
-        if self._places.acquire(blocking=False):
-            super().process_request(request, client_address)
-        else:
-            self.shutdown_request(request)
+        for connection in list(self._begun_s)[: 1 - MOST_CONNECTIONS]:
+            self._end(connection)
+        self._begun_s[request] = time.monotonic()
+        super().process_request(request, client_address)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
         try:
             super().process_request_thread(request, client_address)
         finally:
-            self._places.release()
+            self._begun_s.pop(request, None)
+
+    def service_actions(self) -> None:
+        """Ends what has lasted too long; called twice a second, and after every connection."""
+        for connection, begun_s in list(self._begun_s.items()):
+            if time.monotonic() - begun_s >= LONGEST_S:
+                self._end(connection)
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
         """Writes nothing: a client that leaves is no error of ours."""
+
+    def _end(self, connection: socket.socket) -> None:
+        """Wakes the thread of a connection, which then closes it."""
+        self._begun_s.pop(connection, None)
+        with suppress(OSError):  # it has just ended by itself
+            connection.shutdown(socket.SHUT_RDWR)
 
 
 @contextmanager

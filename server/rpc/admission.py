@@ -113,6 +113,7 @@ class CallAdmission:
         self._calls_of = Counter[str]()
         self._request_bytes = 0
         self._unsent_bytes_of = Counter[str]()
+        self._calls_at = Counter[str]()
 
     def caller_of(self, context: Context) -> Caller:
         """Returns who calls. Raises UnauthenticatedError."""
@@ -124,10 +125,14 @@ class CallAdmission:
         quotas = self._policy.quotas
         return quotas.of(caller) if quotas and caller.tenant else None
 
-    def enter(self, caller: Caller, quota: TenantQuota | None = None) -> "Place":
+    def is_busy(self, peer: str) -> bool:
+        """Tells whether a connection has a call, or has not taken its answer."""
+        return peer in self._calls_at
+
+    def enter(self, caller: Caller, quota: TenantQuota | None = None, peer: str = "") -> "Place":
         """Gives a call its place, before anything of its request is read. Raises TooManyCallsError."""
         policy = self._policy
-        owner = caller.tenant or caller.share.rpartition(":")[0]
+        owner = caller.tenant or host_of(caller.share)
         if quota is not None:
             quota.check(self._calls_of[owner])
         free = policy.max_concurrent_calls - self.in_flight
@@ -142,7 +147,8 @@ class CallAdmission:
         self._check_unsent(owner, 1)
         self.in_flight += 1
         self._calls_of[owner] += 1
-        return Place(self, owner)
+        self._calls_at[peer] += 1
+        return Place(self, owner, peer)
 
     def receive(self, own: int, size: int) -> None:
         """Counts more of a request that has some. Raises TooManyCallsError; an only one is let in whatever its size."""
@@ -154,12 +160,13 @@ class CallAdmission:
         """Counts out what was received."""
         self._request_bytes -= size
 
-    def leave(self, owner: str, request_bytes: int) -> None:
+    def leave(self, owner: str, peer: str, request_bytes: int) -> None:
         """Takes back a place."""
         self.in_flight -= 1
         self._rate.note_end(self.in_flight)
         self.finish(request_bytes)
-        _take(self._calls_of, owner, 1)
+        take(self._calls_of, owner, 1)
+        take(self._calls_at, peer, 1)
 
     def hold(self, context: Context, owner: str, size: int) -> None:
         """Counts an answer until the client has taken it, or has gone. Raises TooManyCallsError: it is not sent.
@@ -170,9 +177,13 @@ class CallAdmission:
         self._check_unsent(owner, size)
         self.unsent_bytes += size
         self._unsent_bytes_of[owner] += size
+        peer = context.peer()
+        self._calls_at[peer] += 1
 
         def release(_: Any) -> None:  # noqa: ANN401 - the context
-            self._release(owner, size)
+            self.unsent_bytes -= size
+            take(self._unsent_bytes_of, owner, size)
+            take(self._calls_at, peer, 1)
 
         context.add_done_callback(release)  # type: ignore[arg-type]  # the stubs ask for a class of their own
 
@@ -184,19 +195,16 @@ class CallAdmission:
     def _refusal(self, reason: str) -> TooManyCallsError:
         return TooManyCallsError(f"{reason}; try again later", retry_after_s=self._rate.retry_after_s(self.in_flight))
 
-    def _release(self, owner: str, size: int) -> None:
-        self.unsent_bytes -= size
-        _take(self._unsent_bytes_of, owner, size)
-
 
 class Place:
     """A call's place among those in flight: a context manager that gives it back."""
 
-    __slots__ = ("_admission", "_last_bytes", "_owner", "_request_bytes")
+    __slots__ = ("_admission", "_last_bytes", "_owner", "_peer", "_request_bytes")
 
-    def __init__(self, admission: CallAdmission, owner: str) -> None:
+    def __init__(self, admission: CallAdmission, owner: str, peer: str) -> None:
         self._admission = admission
         self._owner = owner
+        self._peer = peer
         self._request_bytes = 0
         self._last_bytes = 0
 
@@ -206,7 +214,7 @@ class Place:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._admission.leave(self._owner, self._request_bytes)
+        self._admission.leave(self._owner, self._peer, self._request_bytes)
 
     def receive(self, size: int) -> None:
         """Counts a message of the call before it is parsed. Raises TooManyCallsError."""
@@ -238,7 +246,12 @@ class Place:
         self._admission.hold(context, self._owner, size)
 
 
-def _take(counter: Counter[str], key: str, size: int) -> None:
+def host_of(peer: str) -> str:
+    """Returns the other end of a connection without its port."""
+    return peer.rpartition(":")[0]
+
+
+def take(counter: Counter[str], key: str, size: int) -> None:
     """Subtracts, and forgets who has nothing left."""
     counter[key] -= size
     if counter[key] <= 0:

@@ -55,6 +55,7 @@ class CallRunner:
         self._policy = policy
         self._metrics = metrics
         self._admission = CallAdmission(policy)
+        self.is_busy = self._admission.is_busy
         self._ok_count = 0
         metrics.watch(lambda: self._admission.in_flight, lambda: self._admission.unsent_bytes)
 
@@ -140,7 +141,7 @@ class CallRunner:
             try:
                 record.caller = self._admission.caller_of(context)
                 record.quota = self._admission.quota_of(record.caller)
-                with self._admission.enter(record.caller, record.quota) as place:
+                with self._admission.enter(record.caller, record.quota, context.peer()) as place:
                     record.place = place
                     return await answer(place, context)
             except BaseException as error:

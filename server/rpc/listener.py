@@ -8,13 +8,14 @@ import errno
 import ipaddress
 import socket
 import ssl
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import grpc
 
 from server.config import ListenConfig, TlsConfig
 from server.errors import StartupError
+from server.rpc.connections import Connections
 from server.rpc.handlers import HandlerTable
 
 
@@ -64,6 +65,9 @@ _PENDING_S = 3_600
 # Their own deadlines end them, and the server answers the others as soon as it can.
 
 
+_IDLE_S = 300  # of a connection without a call; then it is asked to go
+_AGE_S = 3_600  # likewise with calls, which may end: clients find new servers, and strangers keep no place
+_HANDSHAKE_S = 10  # until a connection has said what it speaks
 _LAME_DUCK_S = 0.1  # less than a client's first wait before it repeats a call (protos/precis/v1/service_config.json)
 
 
@@ -71,7 +75,11 @@ class Listener:
     """A grpc.aio server on one port."""
 
     def __init__(
-        self, config: ListenConfig, tables: Sequence[HandlerTable], certificates: CertificateStore | None
+        self,
+        config: ListenConfig,
+        tables: Sequence[HandlerTable],
+        certificates: CertificateStore | None,
+        is_busy: Callable[[str], bool],
     ) -> None:
         """Binds the port. Raises StartupError when that cannot be done."""
         self._config = config
@@ -81,13 +89,19 @@ class Listener:
         )
         self._server.add_generic_rpc_handlers(tables)
         self.port = self._bind(certificates)
+        self._connections = Connections(self.port, config.max_connections, is_busy)
+        self._watching: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Begins to accept calls."""
         await self._server.start()
+        self._watching = asyncio.create_task(self._connections.watch(), name="precis-connections")
 
     async def close(self) -> None:
         """Ends what `drain` did not: a start that failed."""
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.gather(self._watching, return_exceptions=True)
         await self._server.stop(None)
 
     async def drain(self, cut_short: asyncio.Event) -> None:
@@ -166,6 +180,9 @@ def options(config: ListenConfig) -> list[tuple[str, int]]:
         ("grpc.server.max_pending_requests_hard_limit", _PENDING_CALLS),
         ("grpc.server_max_unrequested_time_in_server", _PENDING_S),
         ("grpc.max_allowed_incoming_connections", config.max_connections),
+        ("grpc.max_connection_idle_ms", _IDLE_S * 1_000),
+        ("grpc.max_connection_age_ms", _AGE_S * 1_000),
+        ("grpc.server_handshake_timeout_ms", _HANDSHAKE_S * 1_000),
         ("grpc.max_concurrent_streams", 1_000),  # of one connection; its client holds back what is more
         ("grpc.max_receive_message_length", config.max_receive_mib * MIB),
         ("grpc.max_send_message_length", config.max_send_mib * MIB),

@@ -4,19 +4,22 @@ import asyncio
 import gc
 import weakref
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
 import grpc
+import pytest
 from grpc import StatusCode
 from grpc.aio import AioRpcError, Channel
 from grpc_health.v1.health_pb2 import HealthCheckRequest
-from grpc_health.v1.health_pb2_grpc import HealthStub
 from precis.v1.inference_pb2 import EmbedRequest
 from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
 from inference.errors import QueueFullError
+from scripts.benchmarks.shared import http2
 from server.observe.metrics import CallMetrics, new_registry
+from server.rpc import listener
 from server.rpc.admission import CallPolicy
 from server.rpc.calls import CallRunner
 from tests.integration.conftest import Connect
@@ -24,20 +27,22 @@ from tests.integration.support.gate import Gate
 from tests.integration.support.metrics_page import scrape
 from tests.integration.support.raw_http2 import deaf_client
 from tests.integration.support.rich_errors import bearer, error_of, reason_of, retry_delay_s
+from tests.integration.support.untyped_stubs import health_stub
 
 EMBED = "/precis.v1.InferenceService/Embed"
+CHECK = "/grpc.health.v1.Health/Check"
 ONE = EmbedRequest(texts=["w1 w2"])
 
 
-def bodiless(channel: Channel, metadata: list[tuple[str, str]] | None = None) -> Any:  # noqa: ANN401 - a call
+def bodiless(channel: Channel, method: str = EMBED) -> Any:  # noqa: ANN401 - a call
     """Begins a call whose message never comes."""
 
     async def nothing() -> AsyncIterator[bytes]:
         await asyncio.get_running_loop().create_future()
         yield b""
 
-    method: Any = channel.stream_unary(EMBED)
-    return method(nothing(), metadata=metadata)
+    call: Any = channel.stream_unary(method)
+    return call(nothing())
 
 
 async def test_a_call_without_a_key_ends_before_its_message_comes(connected: Connect, keys_file: Path) -> None:
@@ -64,15 +69,14 @@ async def test_idle_calls_are_refused_beyond_the_limit_and_health_checks_are_not
             error = await error_of(refused)
             assert (error.code(), reason_of(error)) == (StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_CALLS")
             assert retry_delay_s(error) > 0
-        health: Any = HealthStub(channel)
-        assert await health.Check(HealthCheckRequest())
+        assert await health_stub(channel).Check(HealthCheckRequest())
         for call in waiting:
             call.cancel()
 
 
 async def test_health_watches_are_bounded_and_checks_are_not(connected: Connect) -> None:
     async with connected() as (_, channel):
-        stub: Any = HealthStub(channel)
+        stub = health_stub(channel)
         watches = [stub.Watch(HealthCheckRequest()) for _ in range(256)]
         for watch in watches:
             await watch.read()
@@ -93,14 +97,47 @@ async def _is_refused(watch: Any) -> bool:  # noqa: ANN401 - a call
     return False
 
 
-async def test_connections_beyond_the_limit_are_closed(connected: Connect) -> None:
-    async with connected(listen={"max_connections": 2}) as (app, _):
+async def test_checks_without_a_message_end_and_give_way_to_a_new_one(connected: Connect) -> None:
+    async with connected() as (_, channel):
+        checks = [asyncio.ensure_future(bodiless(channel, method=CHECK)) for _ in range(64)]
+        async with asyncio.timeout(60):
+            assert await health_stub(channel).Check(HealthCheckRequest())
+            for check in checks:
+                assert (await error_of(check)).code() is StatusCode.DEADLINE_EXCEEDED
+
+
+@pytest.mark.parametrize("message", [b"\x0a\xff", b"\x0a\x80\x80\x08" + b"a" * (1 << 17)])
+async def test_a_check_that_is_long_or_malformed_is_refused(connected: Connect, message: bytes) -> None:
+    async with connected() as (_, channel):
+        check: Any = channel.unary_unary(CHECK)
+        assert (await error_of(check(message))).code() is StatusCode.INVALID_ARGUMENT
+
+
+async def test_idle_connections_make_room_and_busy_ones_stay(connected: Connect, gate: Gate) -> None:
+    async with connected(listen={"max_connections": 16}) as (app, channel), AsyncExitStack() as stack:
+        gate.close()
+        call = asyncio.ensure_future(InferenceServiceStub(channel).Embed(ONE))
+        await gate.visited()
+        for _ in range(64):
+            await stack.enter_async_context(deaf_client(app.address))
+        other = grpc.aio.insecure_channel(app.address, options=[("grpc.use_local_subchannel_pool", 1)])
+        async with other, asyncio.timeout(30):
+            assert await health_stub(other).Check(HealthCheckRequest(), wait_for_ready=True)
+        gate.open()
+        assert (await call).results
+
+
+@pytest.mark.parametrize("bound", ["_IDLE_S", "_HANDSHAKE_S"])
+async def test_an_idle_connection_ends(connected: Connect, monkeypatch: pytest.MonkeyPatch, bound: str) -> None:
+    monkeypatch.setattr(listener, bound, 1)
+    async with connected() as (app, _):
         host, _, port = app.address.rpartition(":")
-        opened = [await asyncio.open_connection(host, int(port)) for _ in range(6)]
-        greeted = await asyncio.gather(*(asyncio.wait_for(reader.read(1), 60) for reader, _ in opened))
-        assert sum(map(bool, greeted)) == 2  # the others are closed before the server's first frame
-        for _, writer in opened:
-            writer.close()
+        reader, writer = await asyncio.open_connection(host, int(port))
+        if bound == "_IDLE_S":
+            writer.write(http2.PREFACE + http2.frame(http2.SETTINGS, 0, 0, b""))
+        async with asyncio.timeout(15):
+            await reader.read()  # until it is closed
+        writer.close()
 
 
 async def test_one_key_leaves_room_for_another(connected: Connect, keys_file: Path, gate: Gate) -> None:

@@ -240,6 +240,7 @@ async def test_connections_beyond_the_limit_are_closed_and_the_others_are_served
             for one in closed:
                 waiting.pop(one).close()
                 assert isinstance(one.exception(), ConnectionError) or one.result() == b""
+        assert [*waiting.values()] == [writer for _, writer in opened[4:]]  # who waited longest has made room
         for answer, writer in waiting.items():
             writer.write(b"GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
             assert await answer == b"HTTP/1.1 200 OK\r\n"
