@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from typing import NamedTuple
 
 from pipeline.off_loop import stop_if_nobody_waits, stoppable
 from pipeline.reading.passage import Span
@@ -88,8 +89,7 @@ class Block(Span):
         return BlockKind.HEADING if self.mark == BOLD else BlockKind.PROSE
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(NamedTuple):
     """A line without white space around it.
 
     Attributes:
@@ -152,8 +152,7 @@ def _speaker(opening: str) -> str:
 
 def _fence(text: str) -> str:
     """Returns the marks of a line that begins or ends code; empty if it does neither."""
-    fence = text[: len(text) - len(text.lstrip(text[:1]))]
-    return fence if fence[:1] in ("`", "~") and len(fence) >= len("```") else ""
+    return text[: len(text) - len(text.lstrip(text[0]))] if text.startswith(("```", "~~~")) else ""
 
 
 def _fence_end(lines: Sequence[_Line], start: int, fence: str) -> int:
@@ -222,7 +221,7 @@ def _is_marked(texts: Sequence[str]) -> bool:
 def _prose_blocks(run: Sequence[_Line], *, is_first: bool, is_talk: bool = False) -> Iterator[Block]:
     """Cuts at headings, list marks and speakers; other lines go on with the block before them."""
     open_block: Block | None = None
-    before = ""
+    before, end = "", 0
     for number, line in stoppable(enumerate(run)):
         block = _heading(line, is_first=is_first and number == 0)
         block = block or (_turn(line) if is_talk else None) or _list_item(line)
@@ -231,16 +230,17 @@ def _prose_blocks(run: Sequence[_Line], *, is_first: bool, is_talk: bool = False
             block = None
         before = line.text
         if block is None and open_block is not None:
-            open_block = replace(open_block, end=line.end)
+            end = line.end
             continue
         if open_block is not None:
-            yield open_block
+            yield replace(open_block, end=end)
         open_block = block or _paragraph(line)
+        end = open_block.end
         if open_block.kind in STRUCTURE:
             yield open_block
             open_block = None
     if open_block is not None:
-        yield open_block
+        yield replace(open_block, end=end)
 
 
 def _paragraph(line: _Line) -> Block:

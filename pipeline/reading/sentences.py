@@ -76,15 +76,16 @@ def split_sentences(text: str, max_chars: int = MAX_SENTENCE_CHARS) -> list[Sent
         max_chars: a longer sentence is cut at white space, or in the middle of a word if there is none.
     """
     ends = sorted(_prose_ends(text) | {match.end() for match in _CJK_END.finditer(text)})
-    has_turns = sum(SPEAKER.match(text, *line) is not None for line in split_lines(text)) >= FEWEST_TURNS
-    return [
+    has_turns = sum(SPEAKER.match(text, *line) is not None for line in stoppable(split_lines(text))) >= FEWEST_TURNS
+    sentences = (
         Sentence(start, end, block.sentence_kind)
-        for block in stoppable(read_blocks(text))
+        for block in read_blocks(text)
         for stretch in _stretches(text, block, has_turns=has_turns)
-        for sentence_start, sentence_end in (_cut_at(stretch, ends) if block.kind is not BlockKind.CODE else [stretch])
-        for start, end in _cut_overlong(text, sentence_start, sentence_end, max_chars)
+        for piece in (_cut_at(stretch, ends) if block.kind is not BlockKind.CODE else [stretch])
+        for start, end in _cut_overlong(text, *piece, max_chars)
         if any(map(str.isalnum, text[start:end]))
-    ]
+    )
+    return list(stoppable(sentences))
 
 
 def _stretches(text: str, block: Block, *, has_turns: bool) -> Sequence[tuple[int, int]]:
@@ -122,7 +123,7 @@ def _begins(character: str) -> bool:
 def split_lines(text: str) -> Iterator[tuple[int, int]]:
     """Yields the lines of a text that have a letter or digit, without white space around them."""
     position = 0
-    for line in stoppable(text.splitlines(keepends=True)):
+    for line in text.splitlines(keepends=True):
         words = line.strip()
         if any(map(str.isalnum, words)):
             first = position + line.index(words)
@@ -187,10 +188,7 @@ def _spans_by_parts(text: str) -> set[int]:
 def _cut_at(stretch: tuple[int, int], ends: list[int]) -> Iterator[tuple[int, int]]:
     """Cuts a stretch at the sentence ends inside it."""
     start, last = stretch
-    for index in stoppable(range(bisect_right(ends, start), bisect_left(ends, last))):
-        yield start, ends[index]
-        start = ends[index]
-    yield start, last
+    yield from pairwise([start, *ends[bisect_right(ends, start) : bisect_left(ends, last)], last])
 
 
 def _cut_overlong(text: str, start: int, end: int, max_chars: int) -> Iterator[tuple[int, int]]:

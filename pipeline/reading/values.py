@@ -261,18 +261,18 @@ _MAGNITUDES = _numbers_of("magnitudes")
 _SCALES = _MAGNITUDES | _numbers_of("short_magnitudes")
 _SMALL, _MAGNITUDE = "|".join(sorted(_NUMBER_WORDS, key=len, reverse=True)), "|".join(_MAGNITUDES)
 _SIGNS = "|".join(sorted((re.escape(sign) for sign in _CURRENCIES if not sign.islower()), key=len, reverse=True))
-_CURRENCY = rf"(?:(?<!\w)(?:{_SIGNS})\s?)?"
+_CURRENCY = rf"(?:(?:{_SIGNS})\s?)?"
 _DIGITS = r"\d{1,3}(?:,?[ ]\d{3})+(?!\d)(?:[.,]\d+)?|\d+\.[ ]\d+(?![.,]?\d)|\d+(?:[.,]\d+)*"
 _QUANTITY = re.compile(
     rf"""
-    (?<![\w:.,])(?P<hour>[01]?\d|2[0-4])(?:[:.](?P<minute>[0-5]?\d)(?::(?P<second>[0-5]\d))?)?
+    (?<!\w)(?:(?<![:.,])(?P<hour>[01]?\d|2[0-4])(?:[:.](?P<minute>[0-5]?\d)(?::(?P<second>[0-5]\d))?)?
         (?:\s?(?P<half>[ap])(?:m\b|\.m\b\.?)|\s(?:o['’]clock|uhr)\b|(?<=:\d)(?![:.,]?\d)|(?<=:\d\d)(?![:.,]?\d))
-    |\b(?P<named>{"|".join(_CLOCK_WORDS)})\b
+    |(?P<named>{"|".join(_CLOCK_WORDS)})\b
     |(?P<currency>{_CURRENCY})(?<![\w.,])(?P<digits>{_DIGITS})
         (?:(?P<nth>st|nd|rd|th)\b|[\s-]?(?P<scale>{_MAGNITUDE}|mn|bn|tn)s?\b|(?P<short>[kmb])(?![\w%/·]))?
-    |\b(?P<words>(?:{_SMALL}|a(?=\s(?:{_MAGNITUDE}))|half\sa(?=\s(?:{_MAGNITUDE})))
+    |(?P<words>(?:{_SMALL}|a(?=\s(?:{_MAGNITUDE}))|half\sa(?=\s(?:{_MAGNITUDE})))
         (?:(?:\s|-|\sand\s)(?:{_SMALL}|{_MAGNITUDE}|a\shalf))*)\b
-    |\b(?P<ordinal>{"|".join(_ORDINALS)})\b
+    |(?P<ordinal>{"|".join(_ORDINALS)})\b)
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -471,6 +471,7 @@ _MONTH = (
 )
 _DATE = re.compile(
     rf"""
+    (?=\d|\b\w)(?:  # fails fast elsewhere
     \b(?P<month1>{_MONTH})\s(?P<day1>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,?\s(?P<year1>[12]\d{{3}})\b)?
     |\b(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?(?P<month2>{_MONTH})\b(?:,?\s(?P<year2>[12]\d{{3}})\b)?
     |\b(?P<month3>{_MONTH}),?\s(?P<year3>[12]\d{{3}})\b
@@ -480,7 +481,7 @@ _DATE = re.compile(
     |(?<![\d.])(?P<day7>\d{{1,2}})(?P<either>[-/.])(?P<month7>\d{{1,2}})(?P=either)(?P<year7>[12]\d{{3}})(?!\d)
     |\b(?P<year8>1[5-9]\d\d|20\d\d)\b(?![,.]\d|\s?(?:%|per\s?cent))
         (?:(?<=\bin\s\d{{4}})|(?<=\bsince\s\d{{4}})|(?<=\buntil\s\d{{4}})|(?!\s{any_of("counted_things")}\b))
-    |\b(?P<weekday>{"|".join(_WEEKDAYS)})\b
+    |\b(?P<weekday>{"|".join(_WEEKDAYS)})\b)
     """,
     re.VERBOSE | re.IGNORECASE,
 )
