@@ -44,9 +44,9 @@ from pipeline.off_loop import OffLoop, Stopwatch
 from pipeline.protocols import Models, Tokenizer
 from pipeline.reading.characters import NormalizedText, check_text, normalize
 from pipeline.reading.chunks import Chunk, split_chunks, token_offsets
-from pipeline.reading.clauses import find_claims
 from pipeline.reading.document import ReadText
 from pipeline.reading.passage import TextSpan
+from pipeline.reading.summary_text import find_claims
 from pipeline.support.claim_support import MAX_SENTENCE_CHARS, SHORT_PASSAGE_CHARS, PremiseFinder
 
 logger = logging.getLogger(__name__)
@@ -208,8 +208,9 @@ def gold_text(gold: GoldStandardSummary) -> str:
 
 
 def _claims(path: str, fact: str) -> list[TextSpan]:
-    """Returns what a key fact states: several claims if it holds several things."""
-    return [claim.passage for claim in find_claims(ReadText.of(path, fact, MAX_SENTENCE_CHARS))]
+    """Returns the clauses of a key fact that stand alone; the fact itself if it has no words."""
+    read = ReadText.of(path, fact, MAX_SENTENCE_CHARS)
+    return [claim.passage for claim in find_claims(read)] or [read.text.whole()]
 
 
 def _normalized(path: str, items: Sequence[str]) -> list[NormalizedText]:

@@ -77,7 +77,7 @@ class FactsResult:
 
     @property
     def fact_count(self) -> int:
-        """Facts; a key fact that holds several things counts as several."""
+        """Key facts, cut into clauses that stand alone."""
         return len(self.facts)
 
     @property
@@ -87,7 +87,7 @@ class FactsResult:
 
     @property
     def sentence_count(self) -> int:
-        """Claims of the summary; a sentence that holds several things counts as several."""
+        """Claims: sentences of the summary, cut likewise."""
         return len(self.sentences)
 
     @property

@@ -735,11 +735,11 @@ class FactsComponent(_message.Message):
     hit_fact_count: _builtins.int
     """Facts that are hit."""
     fact_count: _builtins.int
-    """Facts; a key fact that holds several things counts as several."""
+    """Facts: the key facts, cut into clauses that stand alone."""
     supported_sentence_count: _builtins.int
     """Claims that are hit."""
     sentence_count: _builtins.int
-    """Claims of the generated summary; a sentence that holds several things counts as several."""
+    """Claims: the sentences of the generated summary, cut likewise."""
     soft_recall: _builtins.float
     """Mean entailment over the facts, in [0, 1]. Reported, not scored."""
     soft_precision: _builtins.float

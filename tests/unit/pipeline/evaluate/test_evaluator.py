@@ -121,6 +121,16 @@ def test_the_source_text_can_be_the_standard_of_precision() -> None:
     assert premises == {"datum.entry.text"}
 
 
+def test_a_key_fact_of_two_clauses_counts_as_two_and_one_without_words_as_missed() -> None:
+    facts = ["The agency has raised fees, and Ann Lee has objected to fees.", *["..."] * 9]
+    datum = DATUM.model_copy(update={"summary": DATUM.summary.model_copy(update={"key_facts": tuple(facts)})})
+    parts = evaluate(datum=datum, entailment=ScriptedEntailment(default=0.9)).components
+    assert parts is not None
+    assert parts.facts is not None
+    assert [fact.hit for fact in parts.facts.facts] == [True, True, *[False] * 9]
+    assert parts.facts.facts[1].hypothesis.quote == "Ann Lee has objected to fees."
+
+
 def test_empty_gold_lists_do_not_apply() -> None:
     datum = GoldStandardDatum.model_validate({"entry": {"text": "Fees rose."}, "summary": {"summary": "Fees rose."}})
     entailment = ScriptedEntailment()
