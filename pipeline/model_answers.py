@@ -1,7 +1,6 @@
 """What the models said for one request, looked up by text: one vector for a text, one score for a pair of texts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -84,14 +83,6 @@ def small_letters(text: str) -> str:
 
 def _small(pairs: Sequence[Pair]) -> list[Pair]:
     return [(small_letters(premise), small_letters(hypothesis)) for premise, hypothesis in pairs]
-
-
-@dataclass(frozen=True, slots=True)
-class PairUsage:
-    """NLI pairs of a request: how many were scored, and how many all windows would have made; repeats left out."""
-
-    scored_pair_count: int
-    exact_pair_count: int
 
 
 class PairScores:

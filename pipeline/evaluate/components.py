@@ -32,12 +32,12 @@ from pipeline.model_answers import Embeddings, Float64
 from pipeline.reading.compression import get_target_summary_length
 
 
-def score_facts(facts: Sequence[EntailmentEvidence], sentences: Sequence[EntailmentEvidence]) -> FactsResult:
-    """Computes the F1 of recall over facts and precision over sentences; neither may be empty."""
+def score_facts(facts: Sequence[EntailmentEvidence], claims: Sequence[EntailmentEvidence]) -> FactsResult:
+    """Computes the F1 of recall over facts and precision over claims; neither may be empty."""
     recall = sum(fact.hit for fact in facts) / len(facts)
-    precision = sum(sentence.hit for sentence in sentences) / len(sentences)
+    precision = sum(claim.hit for claim in claims) / len(claims)
     soft_recall = float(np.mean([fact.entailment for fact in facts]))
-    soft_precision = float(np.mean([sentence.entailment for sentence in sentences]))
+    soft_precision = float(np.mean([claim.entailment for claim in claims]))
     return FactsResult(
         score=harmonic_mean(precision, recall),
         recall=recall,
@@ -46,7 +46,7 @@ def score_facts(facts: Sequence[EntailmentEvidence], sentences: Sequence[Entailm
         soft_recall=soft_recall,
         soft_precision=soft_precision,
         facts=tuple(facts),
-        sentences=tuple(sentences),
+        sentences=tuple(claims),
     )
 
 
@@ -57,7 +57,7 @@ def harmonic_mean(left: float, right: float) -> float:
 
 def score_flow(evidence: Sequence[EntailmentEvidence]) -> FlowResult:
     """Computes coverage and order over the outline points; there is at least one."""
-    points = tuple(OutlinePoint(point, point.premise_index if point.hit else None) for point in evidence)
+    points = tuple(OutlinePoint(point, point.sentence_index if point.hit else None) for point in evidence)
     covered = [(index, point.sentence_index) for index, point in enumerate(points) if point.sentence_index is not None]
     inversions = tuple(
         OutlineInversion(earlier, later)

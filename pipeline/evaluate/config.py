@@ -4,8 +4,7 @@ from enum import StrEnum
 from math import fsum
 from typing import Annotated, Any, Self
 
-from annotated_types import Interval
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from pipeline.errors import parse
 from pipeline.frozen import FrozenModel
@@ -13,21 +12,13 @@ from pipeline.frozen import FrozenModel
 WEIGHT_SUM_TOLERANCE = 1e-6
 
 Weight = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-WindowSize = Annotated[int, Interval(ge=1, le=5)]
 
 
 class PrecisionSource(StrEnum):
-    """What generated sentences are checked against."""
+    """What the claims of a generated summary are checked against."""
 
     GOLD = "gold"
     SOURCE_TEXT = "source_text"
-
-
-class NliMode(StrEnum):
-    """Which NLI pairs are scored."""
-
-    EXACT = "exact"
-    PRUNED = "pruned"
 
 
 class EvaluateWeights(FrozenModel):
@@ -63,15 +54,10 @@ class EvaluateConfig(FrozenModel):
     """The settings of the loss."""
 
     weights: EvaluateWeights = EvaluateWeights()
-    hit_threshold: float = Field(default=0.5, gt=0, le=1, description="Entailment from which a hypothesis is hit.")
-    window_sentences: tuple[WindowSize, ...] = Field(
-        default=(1, 2), min_length=1, description="Sizes, in sentences, of the sliding windows that serve as premises."
-    )
+    hit_threshold: float = Field(default=0.5, gt=0, le=1, description="Probability from which a statement is hit.")
     precision_source: PrecisionSource = Field(
-        default=PrecisionSource.GOLD, description="What generated sentences are checked against."
+        default=PrecisionSource.GOLD, description="What generated claims are checked against."
     )
-    nli_mode: NliMode = Field(default=NliMode.EXACT, description="Which NLI pairs are scored.")
-    pruned_top_k: int = Field(default=8, ge=1, description="Premises scored for each hypothesis in pruned mode.")
     entity_fuzzy_threshold: float = Field(default=0.9, ge=0, lt=1, description="Ratio a match must exceed.")
     entity_context_threshold: float = Field(default=0.5, ge=-1, le=1, description="Least cosine of the contexts.")
     entity_context_tokens: int = Field(default=12, ge=1, le=100, description="Words on either side of a match.")
@@ -87,13 +73,6 @@ class EvaluateConfig(FrozenModel):
         False
     )
     limits: EvaluateLimits = EvaluateLimits()
-
-    @field_validator("window_sentences")
-    @classmethod
-    def _check_no_repeats(cls, sizes: tuple[int, ...]) -> tuple[int, ...]:
-        if len(set(sizes)) != len(sizes):
-            raise ValueError("expected sizes without repeats, got a repeated size")
-        return sizes
 
     def with_overrides(self, overrides: dict[str, Any]) -> "EvaluateConfig":
         """Returns a copy with some settings replaced, checked anew.

@@ -9,6 +9,7 @@ from pipeline.frozen import FrozenModel
 
 GENERATED = "generated.text"
 SOURCE = "datum.entry.text"
+GOLD = "datum.summary"
 GOLD_SUMMARY = "datum.summary.summary"
 MAIN_THEME = "datum.summary.main_theme"
 KEY_FACTS = "datum.summary.key_facts"

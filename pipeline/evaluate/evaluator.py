@@ -1,18 +1,17 @@
 """The five-factor loss of a generated summary against a golden reference (docs/concepts/evaluation.md).
 
-What the models will be asked is worked out, and refused if too much, before any of them runs. In pruned mode, of each
-hypothesis' premises only those that the embedder finds closest are scored.
+What the models will be asked is worked out, and refused if too much, before any of them runs. Facts,
+claims and outline points are compared with passages, as the judge compares claims.
 """
 
 import logging
-import sys
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 
 from pipeline.errors import InvalidInputError
-from pipeline.evaluate.comparison import Comparison, exact_pair_count, unique_pairs
+from pipeline.evaluate.comparison import Comparison
 from pipeline.evaluate.components import (
     applicable_components,
     applied_weights,
@@ -23,10 +22,11 @@ from pipeline.evaluate.components import (
     score_length,
     score_semantic,
 )
-from pipeline.evaluate.config import EvaluateConfig, NliMode, PrecisionSource
+from pipeline.evaluate.config import EvaluateConfig, PrecisionSource
 from pipeline.evaluate.datum import (
     ENTITIES,
     GENERATED,
+    GOLD,
     GOLD_SUMMARY,
     KEY_FACTS,
     MAIN_THEME,
@@ -34,15 +34,20 @@ from pipeline.evaluate.datum import (
     SOURCE,
     GeneratedSummary,
     GoldStandardDatum,
+    GoldStandardSummary,
 )
 from pipeline.evaluate.entities import EntitySearch, contexts, score_entities, search_entities
 from pipeline.evaluate.hard_fails import SplitText, read_summary
 from pipeline.evaluate.result import ChunkSpan, Components, EvaluateTimings, Evaluation, HardFail, LengthResult
-from pipeline.model_answers import Embeddings, Pair, PairScores, PairUsage
+from pipeline.model_answers import Embeddings, Pair, PairScores
 from pipeline.off_loop import OffLoop, Stopwatch
 from pipeline.protocols import Models, Tokenizer
 from pipeline.reading.characters import NormalizedText, check_text, normalize
-from pipeline.reading.windows import Chunk, split_chunks, token_offsets
+from pipeline.reading.chunks import Chunk, split_chunks, token_offsets
+from pipeline.reading.document import ReadText
+from pipeline.reading.passage import TextSpan
+from pipeline.reading.summary_text import find_claims
+from pipeline.support.claim_support import MAX_SENTENCE_CHARS, SHORT_PASSAGE_CHARS, PremiseFinder
 
 logger = logging.getLogger(__name__)
 
@@ -75,22 +80,20 @@ class Evaluator:
         stopwatch.lap("heuristics_ms")
         if isinstance(plan, HardFail):
             logger.info("evaluate loss=1 hard_fail=%s", plan.rule)
-            return Evaluation(1.0, plan, (), None, config, identities, PairUsage(0, 0), _timings(stopwatch))
+            return Evaluation(1.0, plan, (), None, config, identities, 0, _timings(stopwatch))
 
         embeddings = await Embeddings.ask(models.embedder, plan.texts)
         stopwatch.lap("embedding_ms")
-
-        comparisons, pairs = await self._off_loop(partial(_choose_pairs, plan, embeddings, config))
-        answers = await PairScores.ask(models.entailment, pairs)
+        answers = await PairScores.ask(models.entailment, plan.pairs)
         stopwatch.lap("nli_ms")
 
-        components = await self._off_loop(partial(_score, plan, comparisons, embeddings, answers, config))
+        components = await self._off_loop(partial(_score, plan, embeddings, answers, config))
         scores = component_scores(components, config.weights)
-        nli, loss = PairUsage(len(pairs), exact_pair_count(comparisons)), loss_of(scores)
+        loss = loss_of(scores)
         parts = " ".join(f"{part.name}={part.score:.4f}" for part in scores if part.applicable)
-        logger.info("evaluate loss=%.4f %s pairs=%d", loss, parts, nli.scored_pair_count)
+        logger.info("evaluate loss=%.4f %s pairs=%d", loss, parts, len(plan.pairs))
         stopwatch.lap("aggregation_ms")
-        return Evaluation(loss, None, scores, components, config, identities, nli, _timings(stopwatch))
+        return Evaluation(loss, None, scores, components, config, identities, len(plan.pairs), _timings(stopwatch))
 
 
 def _timings(stopwatch: Stopwatch) -> EvaluateTimings:
@@ -102,13 +105,13 @@ class EvaluatePlan:
     """One evaluation between the heuristics and the models.
 
     Attributes:
-        comparisons: recall: the key facts, with the windows of the generated summary. Precision: the generated
-            sentences, with the windows of the gold texts, or of the source; none without key facts. Flow: the outline
-            points, with the single generated sentences.
+        comparisons: of recall, precision and flow.
+        pairs: what the NLI model is asked, without repeats.
         texts: to embed, without repeats.
     """
 
     comparisons: tuple[Comparison, Comparison, Comparison]
+    pairs: tuple[Pair, ...]
     entities: tuple[EntitySearch, ...]
     generated_chunks: tuple[ChunkSpan, ...]
     gold_chunks: tuple[ChunkSpan, ...]
@@ -129,10 +132,9 @@ def _plan(
         return summary
     gold = SplitText.of(normalize(GOLD_SUMMARY, datum.summary.summary), config.max_sentence_chars)
     source = normalize(SOURCE, datum.entry.text)
-    outline = _normalized(OUTLINE, datum.summary.logical_outline)
-    flow = Comparison.exact((point.whole() for point in outline), summary.claims())
-    comparisons = (*_facts_comparisons(datum, summary, gold, config), flow)
-    check_pairs(comparisons, config)
+    comparisons = _comparisons(datum, summary, config)
+    pairs = tuple(dict.fromkeys(pair for comparison in comparisons for pair in comparison.pairs))
+    check_count(len(pairs), config.limits.max_nli_pairs, "NLI pairs")
 
     entities = _normalized(ENTITIES, datum.summary.entity_list)
     searches = search_entities(entities, summary.source, (gold.source, source), config)
@@ -146,11 +148,9 @@ def _plan(
         tokenizer_name=tokenizer.name,
     )
     texts = [chunk.text for chunk in (*generated_chunks, *gold_chunks)] + contexts(searches)
-    if config.nli_mode is NliMode.PRUNED:
-        texts += [text for comparison in comparisons for text in comparison.texts]
     unique_texts = tuple(dict.fromkeys(texts))
-    check_text_count(len(unique_texts), config)
-    return EvaluatePlan(comparisons, searches, generated_chunks, gold_chunks, length, unique_texts)
+    check_count(len(unique_texts), config.limits.max_embedding_texts, "texts to embed")
+    return EvaluatePlan(comparisons, pairs, searches, generated_chunks, gold_chunks, length, unique_texts)
 
 
 def check_input(datum: GoldStandardDatum, generated: GeneratedSummary, config: EvaluateConfig) -> None:
@@ -174,24 +174,43 @@ def check_input(datum: GoldStandardDatum, generated: GeneratedSummary, config: E
     applied_weights(applicable_components(datum.summary), config.weights)
 
 
-def _facts_comparisons(
-    datum: GoldStandardDatum, summary: SplitText, gold: SplitText, config: EvaluateConfig
-) -> tuple[Comparison, Comparison]:
-    """Returns the comparisons for recall and for precision; none without key facts."""
-    facts = _normalized(KEY_FACTS, datum.summary.key_facts)
-    if not facts:
-        return Comparison(), Comparison()
-    recall = Comparison.exact((fact.whole() for fact in facts), summary.windows(config.window_sentences))
-    if config.precision_source is PrecisionSource.SOURCE_TEXT:
-        texts = [normalize(SOURCE, datum.entry.text)]
-    else:
-        texts = [*facts, normalize(MAIN_THEME, datum.summary.main_theme)]
-    split = [SplitText.of(text, config.max_sentence_chars) for text in texts]
-    if config.precision_source is PrecisionSource.GOLD:
-        split.insert(0, gold)
-    # Text by text: a window never crosses from one into another.
-    windows = tuple(window for text in split for window in text.windows(config.window_sentences))
-    return recall, Comparison.exact(summary.claims(), windows)
+def _comparisons(
+    datum: GoldStandardDatum, summary: SplitText, config: EvaluateConfig
+) -> tuple[Comparison, Comparison, Comparison]:
+    """Returns the comparisons for recall, precision and flow; the first two are empty without key facts.
+
+    Recall: what the key facts state, with passages of the generated summary. Precision: the claims of the generated
+    summary, with passages of the golden reference or of the source. Flow: the outline points, as recall.
+    """
+    told = summary.read()
+    # Short passages alone: what else a summary says must not decide whether it tells a fact.
+    finder = PremiseFinder(told, has_turns=False, most_chars=SHORT_PASSAGE_CHARS)
+    gold = datum.summary
+    points = (point.whole() for point in _normalized(OUTLINE, gold.logical_outline))
+    flow = Comparison.of(points, finder)
+    if not gold.key_facts:
+        return Comparison(), Comparison(), flow
+    facts = [claim for place, fact in enumerate(gold.key_facts) for claim in _claims(f"{KEY_FACTS}[{place}]", fact)]
+    is_gold = config.precision_source is PrecisionSource.GOLD
+    text_id, standard = (GOLD, gold_text(gold)) if is_gold else (SOURCE, datum.entry.text)
+    read = ReadText.of(text_id, standard, config.max_sentence_chars)
+    claims = (claim.passage for claim in find_claims(told))
+    return (
+        Comparison.of(facts, finder),
+        Comparison.of(claims, PremiseFinder(read, has_turns=not is_gold)),
+        flow,
+    )
+
+
+def gold_text(gold: GoldStandardSummary) -> str:
+    """Returns the golden reference as one text: the summary, the key facts and the main theme, a paragraph each."""
+    return "\n\n".join(filter(None, (gold.summary, *gold.key_facts, gold.main_theme)))
+
+
+def _claims(path: str, fact: str) -> list[TextSpan]:
+    """Returns the clauses of a key fact that stand alone; the fact itself if it has no words."""
+    read = ReadText.of(path, fact, MAX_SENTENCE_CHARS)
+    return [claim.passage for claim in find_claims(read)] or [read.text.whole()]
 
 
 def _normalized(path: str, items: Sequence[str]) -> list[NormalizedText]:
@@ -205,46 +224,15 @@ def chunk_spans(text: SplitText, token_offsets: Sequence[tuple[int, int]], max_t
     return tuple(ChunkSpan(passage.start, passage.end, count, passage.text) for passage, count in passages)
 
 
-def check_pairs(comparisons: Sequence[Comparison], config: EvaluateConfig) -> None:
-    """Checks how many NLI pairs there would be. Raises InvalidInputError: too many."""
-    top_k = config.pruned_top_k if config.nli_mode is NliMode.PRUNED else sys.maxsize
-    count = sum(len(one.hypotheses) * min(len(one.premises), top_k) for one in comparisons)
-    if count > config.limits.max_nli_pairs:
-        expected = f"at most {config.limits.max_nli_pairs} NLI pairs (the pruned mode needs fewer)"
-        raise InvalidInputError(_field_to_blame(config), expected, f"{count} pairs")
+def check_count(count: int, most: int, what: str) -> None:
+    """Checks how much a model would be asked. Raises InvalidInputError: too much."""
+    if count > most:
+        raise InvalidInputError(GENERATED, f"at most {most} {what}", f"{count} {what}")
 
 
-def check_text_count(count: int, config: EvaluateConfig) -> None:
-    """Checks how many texts there would be to embed. Raises InvalidInputError: too many."""
-    if count > config.limits.max_embedding_texts:
-        expected = f"at most {config.limits.max_embedding_texts} texts to embed"
-        raise InvalidInputError(_field_to_blame(config), expected, f"{count} texts")
-
-
-def _field_to_blame(config: EvaluateConfig) -> str:
-    reads_source = config.precision_source is PrecisionSource.SOURCE_TEXT
-    return "options.precision_source" if reads_source else GENERATED
-
-
-def _choose_pairs(
-    plan: EvaluatePlan, embeddings: Embeddings, config: EvaluateConfig
-) -> tuple[tuple[Comparison, ...], list[Pair]]:
-    """Returns all comparisons and their pairs; in pruned mode only with the closest premises of each hypothesis."""
-    comparisons: tuple[Comparison, ...] = plan.comparisons
-    if config.nli_mode is NliMode.PRUNED:
-        comparisons = tuple(one.pruned(embeddings, config.pruned_top_k) for one in comparisons)
-    return comparisons, unique_pairs(comparisons)
-
-
-def _score(
-    plan: EvaluatePlan,
-    comparisons: Sequence[Comparison],
-    embeddings: Embeddings,
-    answers: PairScores,
-    config: EvaluateConfig,
-) -> Components:
+def _score(plan: EvaluatePlan, embeddings: Embeddings, answers: PairScores, config: EvaluateConfig) -> Components:
     """Scores the components that apply."""
-    recall, precision, flow = (one.best(answers, config.hit_threshold) for one in comparisons)
+    recall, precision, flow = (one.read(answers, config.hit_threshold) for one in plan.comparisons)
     return Components(
         facts=score_facts(recall, precision) if recall else None,
         entities=score_entities(plan.entities, embeddings, config.entity_context_threshold) if plan.entities else None,

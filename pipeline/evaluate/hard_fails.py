@@ -1,6 +1,5 @@
 """Which summaries get the greatest loss at once, before any model runs?"""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline.evaluate.config import EvaluateConfig
@@ -9,10 +8,10 @@ from pipeline.evaluate.result import HardFail, HardFailRule
 from pipeline.evaluate.structured_output import SUMMARY_KEY, InvalidJsonError, JsonString, join_strings, summary_strings
 from pipeline.evaluate.truncation import PROSE_WORDS, open_ending
 from pipeline.reading.characters import NormalizedText, normalize, normalize_decoded
+from pipeline.reading.document import ReadText
 from pipeline.reading.framing import find_meta_commentary
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.sentences import Sentence, claims, split_sentences
-from pipeline.reading.windows import sliding_windows
 
 LENGTH_REASONS = frozenset({"length", "max_tokens", "model_length"})
 """How endpoints say that the token limit ended the text: OpenAI and Gemini or Anthropic, Mistral."""
@@ -32,13 +31,9 @@ class SplitText:
         """Splits a text."""
         return cls(source, tuple(split_sentences(source.text, max_sentence_chars)))
 
-    def claims(self) -> tuple[TextSpan, ...]:
-        """Returns the sentences that state something: headings are left out."""
-        return sliding_windows(self.source, claims(self.sentences), (1,))
-
-    def windows(self, sizes: Sequence[int]) -> tuple[TextSpan, ...]:
-        """Returns the sliding windows of the sentences that state something."""
-        return sliding_windows(self.source, claims(self.sentences), sizes)
+    def read(self) -> ReadText:
+        """Reads the words of the sentences that state something: headings are left out."""
+        return ReadText.split(self.source, claims(self.sentences))
 
 
 def read_summary(generated: GeneratedSummary, config: EvaluateConfig) -> SplitText | HardFail:

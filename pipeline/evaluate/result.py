@@ -1,7 +1,7 @@
 """The result of an evaluation: the loss, its components, and everything they were computed from.
 
-Every fact, sentence and outline point is judged by the best pair for one hypothesis. A reader who has an `Evaluation`
-can recompute every score by hand.
+Every fact, claim and outline point has the passage that supports it best. A reader who has an `Evaluation` can
+recompute every score by hand.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from pipeline.evaluate.comparison import EntailmentEvidence
 from pipeline.evaluate.config import EvaluateConfig
-from pipeline.model_answers import PairUsage
 from pipeline.protocols import ModelIdentities
 from pipeline.reading.passage import Span, TextSpan
 
@@ -78,22 +77,22 @@ class FactsResult:
 
     @property
     def fact_count(self) -> int:
-        """Key facts."""
+        """Key facts, cut into clauses that stand alone."""
         return len(self.facts)
 
     @property
     def hit_fact_count(self) -> int:
-        """Key facts that the summary entails."""
+        """Facts that the summary supports."""
         return sum(fact.hit for fact in self.facts)
 
     @property
     def sentence_count(self) -> int:
-        """Sentences of the summary."""
+        """Claims: sentences of the summary, cut likewise."""
         return len(self.sentences)
 
     @property
     def supported_sentence_count(self) -> int:
-        """Sentences that the gold entails."""
+        """Claims that the standard of precision supports."""
         return sum(sentence.hit for sentence in self.sentences)
 
 
@@ -140,8 +139,8 @@ class OutlinePoint:
     """Where the summary covers one outline point.
 
     Attributes:
-        evidence: the point as hypothesis; the premises are the generated sentences.
-        sentence_index: first sentence with the highest entailment, only when the point is covered.
+        evidence: the point as hypothesis; the premises are passages of the generated summary.
+        sentence_index: the sentence of the passage with most of the point's words, only when the point is covered.
     """
 
     evidence: EntailmentEvidence
@@ -251,6 +250,7 @@ class Evaluation:
         hard_fail: set when a rule fired; then `components` is None and `scores` empty.
         scores: one for each component, in the order facts, entities, flow, semantic, length.
         config: the settings as applied.
+        pair_count: NLI pairs that were scored; repeats left out.
     """
 
     loss: float
@@ -259,5 +259,5 @@ class Evaluation:
     components: Components | None
     config: EvaluateConfig
     models: ModelIdentities
-    nli: PairUsage
+    pair_count: int
     timings: EvaluateTimings

@@ -1,6 +1,6 @@
 """Support: which passages of a document speak of a statement, and whether they support it.
 
-The judge, the gate and citations ask the same here.
+The judge, the gate, citations and the loss ask the same here.
 
 The label follows from the probability that the source supports the claim, which is calibrated. The NLI model was
 trained for this very question (inference/compile/heads/MODEL_CARD.md); what it says of the passage is nearly all. The
@@ -242,15 +242,16 @@ class PremiseFinder:
         passages: finds what it says about a statement.
     """
 
-    def __init__(self, text: str | ReadText, *, has_turns: bool = True) -> None:
+    def __init__(self, text: str | ReadText, *, has_turns: bool = True, most_chars: int = PASSAGE_CHARS) -> None:
         """Reads the text, unless that is done.
 
         Args:
             has_turns: whether it may be a dialogue, whose sentences are read with their speaker in front.
+            most_chars: of the longer passage.
         """
         self.read = ReadText.of("document", text, MAX_SENTENCE_CHARS) if isinstance(text, str) else text
         self.index = WordIndex(self.read)
-        self.passages = PassageFinder(self.read, self.index, PASSAGE_CHARS, has_turns=has_turns)
+        self.passages = PassageFinder(self.read, self.index, most_chars, has_turns=has_turns)
 
     def find(self, statement: str) -> Premises:
         """Returns what the document has of a statement."""

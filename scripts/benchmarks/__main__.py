@@ -67,7 +67,7 @@ def main(
 
     core      The compiled core against ONNX Runtime in fp32: speed, decisions, and bits that differ.
 
-    evaluate  Evaluations per second, all NLI pairs against pruned ones, and what pruning changes.
+    evaluate  Evaluations per second, and how often a faithful summary has a smaller loss than a damaged copy.
 
     summarize Calls, wall time, CPU and memory of summaries, against a scripted language model.
 

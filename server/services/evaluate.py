@@ -16,7 +16,7 @@ from precis.v1.evaluate_pb2_grpc import EvaluateServiceServicer
 
 from pipeline.errors import InvalidInputError, parse
 from pipeline.evaluate.comparison import EntailmentEvidence
-from pipeline.evaluate.config import EvaluateConfig, EvaluateWeights, NliMode, PrecisionSource
+from pipeline.evaluate.config import EvaluateConfig, EvaluateWeights, PrecisionSource
 from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum
 from pipeline.evaluate.evaluator import Evaluator
 from pipeline.evaluate.result import (
@@ -89,7 +89,6 @@ class EvaluateServicer(EvaluateServiceServicer):
         return response
 
 
-NLI_MODES = EnumCodec(NliMode, pb.NliMode.DESCRIPTOR)
 PRECISION_SOURCES = EnumCodec(PrecisionSource, pb.PrecisionSource.DESCRIPTOR)
 
 
@@ -148,11 +147,8 @@ def parse_overrides(options: pb.EvaluateOptions) -> dict[str, Any]:
     overrides = set_fields(options)
     if "weights" in overrides:
         overrides["weights"] = {field: getattr(options.weights, field) for field in EvaluateWeights.model_fields}
-    if "window_sentences" in overrides:
-        overrides["window_sentences"] = tuple(options.window_sentences)
-    for name, codec in (("nli_mode", NLI_MODES), ("precision_source", PRECISION_SOURCES)):
-        if name in overrides:
-            overrides[name] = codec.parse(overrides[name], f"options.{name}")
+    if (source := overrides.get("precision_source")) is not None:
+        overrides["precision_source"] = PRECISION_SOURCES.parse(source, "options.precision_source")
     return overrides
 
 
@@ -162,21 +158,17 @@ def models(evaluation: Evaluation) -> tuple[ModelIdentity, ...]:
 
 
 def nli(evaluation: Evaluation) -> pb.NliUsage:
-    """Gives how pairs were chosen and counted; those that were cut are known of the call alone."""
-    return pb.NliUsage(
-        mode=NLI_MODES.numbers[evaluation.config.nli_mode],
-        scored_pair_count=evaluation.nli.scored_pair_count,
-        exact_pair_count=evaluation.nli.exact_pair_count,
-    )
+    """Gives how many pairs there were; those that were cut are known of the call alone."""
+    return pb.NliUsage(scored_pair_count=evaluation.pair_count)
 
 
 def missed_facts(facts: FactsResult) -> tuple[EntailmentEvidence, ...]:
-    """Lists the key facts that the summary does not entail."""
+    """Lists the facts that the summary does not support."""
     return tuple(fact for fact in facts.facts if not fact.hit)
 
 
 def unsupported_sentences(facts: FactsResult) -> tuple[EntailmentEvidence, ...]:
-    """Lists the generated sentences that the gold does not entail."""
+    """Lists the generated claims that the standard of precision does not support."""
     return tuple(sentence for sentence in facts.sentences if not sentence.hit)
 
 
@@ -186,7 +178,7 @@ def missing_entities(entities: EntitiesResult) -> tuple[EntityEvidence, ...]:
 
 
 def uncovered_points(flow: FlowResult) -> tuple[OutlinePoint, ...]:
-    """Lists the outline points that no generated sentence entails."""
+    """Lists the outline points that the summary does not cover."""
     return tuple(point for point in flow.points if point.sentence_index is None)
 
 

@@ -40,13 +40,12 @@ def _request(text: str, *, finish_reason: str = "stop", is_json: bool = False, *
 
 
 def _candidates() -> dict[str, pb.EvaluateRequest]:
-    """All pairs of a whole text take long: of the whole a part of the pairs is scored, and of a part all."""
     good, mediocre, bad = [CANDIDATES[name] for name in ("good", "mediocre", "bad")]
     return {
-        "good": _request(good, nli_mode=pb.NLI_MODE_PRUNED),
+        "good": _request(good),
         "good, first parts": _request(good.rpartition("\n\n")[0].rpartition("\n\n")[0]),
-        "mediocre": _request(mediocre, nli_mode=pb.NLI_MODE_PRUNED),
-        "bad": _request(bad, nli_mode=pb.NLI_MODE_PRUNED, pruned_top_k=4),
+        "mediocre": _request(mediocre),
+        "bad": _request(bad),
         "mediocre, first part": _request(mediocre.split("\n\n")[0]),
         "bad, first part": _request(bad.split("\n\n")[0]),
     }
@@ -115,15 +114,10 @@ def _no_hard_fails() -> dict[str, pb.EvaluateRequest]:
 def _options() -> dict[str, pb.EvaluateRequest]:
     text = CANDIDATES["mediocre"].split("\n\n")[2]
     one_weight = pb.EvaluateWeights(facts=0.5, flow=0.25, length=0.25)
-    pruned: dict[str, Any] = {"nli_mode": pb.NLI_MODE_PRUNED}
     return {
         "weights": _request(text, weights=one_weight),
         "hit threshold": _request(text, hit_threshold=0.9),
-        "windows": _request(text, window_sentences=[3, 1]),
-        "exact": _request(text, nli_mode=pb.NLI_MODE_EXACT),
-        "pruned": _request(text, **pruned),
-        "pruned to 1": _request(text, pruned_top_k=1, **pruned),
-        "pruned, source": _request(text, pruned_top_k=3, precision_source=pb.PRECISION_SOURCE_SOURCE_TEXT, **pruned),
+        "source": _request(text, precision_source=pb.PRECISION_SOURCE_SOURCE_TEXT),
         "entities": _request(
             text, entity_fuzzy_threshold=0.6, entity_context_threshold=-1, entity_context_tokens=3, entity_max_matches=1
         ),
@@ -159,11 +153,7 @@ def _refused() -> dict[str, pb.EvaluateRequest]:
         "weights": _request(SHORT, weights=pb.EvaluateWeights(facts=0.5)),
         "weight": _request(SHORT, weights=pb.EvaluateWeights(facts=1.5, flow=-0.5)),
         "hit threshold": _request(SHORT, hit_threshold=0),
-        "windows": _request(SHORT, window_sentences=[1, 1]),
-        "window": _request(SHORT, window_sentences=[0]),
         "precision source": _request(SHORT, precision_source=UNKNOWN),
-        "nli mode": _request(SHORT, nli_mode=UNKNOWN),
-        "top k": _request(SHORT, pruned_top_k=0),
         "fuzzy threshold": _request(SHORT, entity_fuzzy_threshold=1),
         "context tokens": _request(SHORT, entity_context_tokens=101),
         "chunk tokens": _request(SHORT, chunk_tokens=7),

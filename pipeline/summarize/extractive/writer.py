@@ -12,7 +12,7 @@ from pipeline.llm.chat_model import LlmUsage
 from pipeline.model_answers import checked_vectors
 from pipeline.off_loop import OffLoop
 from pipeline.protocols import Models
-from pipeline.reading.windows import token_offsets
+from pipeline.reading.chunks import token_offsets
 from pipeline.summarize.document import SummaryType
 from pipeline.summarize.duplicates import find_entailed, find_repeats
 from pipeline.summarize.extractive.centrality import Float64, blend_focus, score_focus, score_sentences

@@ -30,44 +30,24 @@ class _PrecisionSourceEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Preci
     PRECISION_SOURCE_UNSPECIFIED: _PrecisionSource.ValueType  # 0
     """The server's default, gold unless configured otherwise."""
     PRECISION_SOURCE_GOLD: _PrecisionSource.ValueType  # 1
-    """Gold summary, key facts and main theme."""
+    """Gold summary, key facts and main theme, read as one text with a blank line between them. The premises count
+    characters in that text; their text_id is "datum.summary".
+    """
     PRECISION_SOURCE_SOURCE_TEXT: _PrecisionSource.ValueType  # 2
-    """The whole source text. Slower: many more pairs."""
+    """The whole source text."""
 
 class PrecisionSource(_PrecisionSource, metaclass=_PrecisionSourceEnumTypeWrapper):
-    """What generated sentences are checked against."""
+    """What the claims of a generated summary are checked against."""
 
 PRECISION_SOURCE_UNSPECIFIED: PrecisionSource.ValueType  # 0
 """The server's default, gold unless configured otherwise."""
 PRECISION_SOURCE_GOLD: PrecisionSource.ValueType  # 1
-"""Gold summary, key facts and main theme."""
+"""Gold summary, key facts and main theme, read as one text with a blank line between them. The premises count
+characters in that text; their text_id is "datum.summary".
+"""
 PRECISION_SOURCE_SOURCE_TEXT: PrecisionSource.ValueType  # 2
-"""The whole source text. Slower: many more pairs."""
+"""The whole source text."""
 Global___PrecisionSource: _TypeAlias = PrecisionSource  # noqa: Y015
-
-class _NliMode:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _NliModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_NliMode.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    NLI_MODE_UNSPECIFIED: _NliMode.ValueType  # 0
-    """The server's default."""
-    NLI_MODE_EXACT: _NliMode.ValueType  # 1
-    """All pairs."""
-    NLI_MODE_PRUNED: _NliMode.ValueType  # 2
-    """For each hypothesis, only the premises whose embeddings are closest to its own."""
-
-class NliMode(_NliMode, metaclass=_NliModeEnumTypeWrapper):
-    """Which NLI pairs are scored."""
-
-NLI_MODE_UNSPECIFIED: NliMode.ValueType  # 0
-"""The server's default."""
-NLI_MODE_EXACT: NliMode.ValueType  # 1
-"""All pairs."""
-NLI_MODE_PRUNED: NliMode.ValueType  # 2
-"""For each hypothesis, only the premises whose embeddings are closest to its own."""
-Global___NliMode: _TypeAlias = NliMode  # noqa: Y015
 
 class _HardFailRule:
     ValueType = _typing.NewType("ValueType", _builtins.int)
@@ -230,7 +210,7 @@ class EvaluateResponse(_message.Message):
 
     @_builtins.property
     def nli(self) -> Global___NliUsage:
-        """How the NLI pairs were chosen and counted."""
+        """How many NLI pairs there were."""
 
     def __init__(
         self,
@@ -480,10 +460,7 @@ class EvaluateOptions(_message.Message):
 
     WEIGHTS_FIELD_NUMBER: _builtins.int
     HIT_THRESHOLD_FIELD_NUMBER: _builtins.int
-    WINDOW_SENTENCES_FIELD_NUMBER: _builtins.int
     PRECISION_SOURCE_FIELD_NUMBER: _builtins.int
-    NLI_MODE_FIELD_NUMBER: _builtins.int
-    PRUNED_TOP_K_FIELD_NUMBER: _builtins.int
     ENTITY_FUZZY_THRESHOLD_FIELD_NUMBER: _builtins.int
     ENTITY_CONTEXT_THRESHOLD_FIELD_NUMBER: _builtins.int
     ENTITY_CONTEXT_TOKENS_FIELD_NUMBER: _builtins.int
@@ -493,13 +470,9 @@ class EvaluateOptions(_message.Message):
     MAX_SENTENCE_CHARS_FIELD_NUMBER: _builtins.int
     LISTS_MAY_END_OPEN_FIELD_NUMBER: _builtins.int
     hit_threshold: _builtins.float
-    """Entailment probability from which a hypothesis is hit, inclusive; in (0, 1]. Default 0.5."""
+    """Probability of support from which a hypothesis is hit, inclusive; in (0, 1]. Default 0.5."""
     precision_source: Global___PrecisionSource.ValueType
-    """What the generated sentences are checked against for precision. Default: the gold summary."""
-    nli_mode: Global___NliMode.ValueType
-    """Which NLI pairs are scored. The default is the server's."""
-    pruned_top_k: _builtins.int
-    """Pruned mode only: premises that are scored for each hypothesis, at least 1. Default 8."""
+    """What the claims of the generated summary are checked against for precision. Default: the golden reference."""
     entity_fuzzy_threshold: _builtins.float
     """Fuzzy ratio that an entity's match must exceed, exclusive; in [0, 1). Default 0.9."""
     entity_context_threshold: _builtins.float
@@ -522,19 +495,12 @@ class EvaluateOptions(_message.Message):
     def weights(self) -> Global___EvaluateWeights:
         """Weights of the components. Default: 0.40 / 0.20 / 0.20 / 0.15 / 0.05."""
 
-    @_builtins.property
-    def window_sentences(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Sizes, in sentences, of the sliding windows that serve as premises; each in [1, 5], no repeats. Default: 1 and 2."""
-
     def __init__(
         self,
         *,
         weights: Global___EvaluateWeights | None = ...,
         hit_threshold: _builtins.float | None = ...,
-        window_sentences: _abc.Iterable[_builtins.int] | None = ...,
         precision_source: Global___PrecisionSource.ValueType = ...,
-        nli_mode: Global___NliMode.ValueType = ...,
-        pruned_top_k: _builtins.int | None = ...,
         entity_fuzzy_threshold: _builtins.float | None = ...,
         entity_context_threshold: _builtins.float | None = ...,
         entity_context_tokens: _builtins.int | None = ...,
@@ -544,9 +510,9 @@ class EvaluateOptions(_message.Message):
         max_sentence_chars: _builtins.int | None = ...,
         lists_may_end_open: _builtins.bool | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_chunk_tokens", b"_chunk_tokens", "_entity_context_threshold", b"_entity_context_threshold", "_entity_context_tokens", b"_entity_context_tokens", "_entity_fuzzy_threshold", b"_entity_fuzzy_threshold", "_entity_max_matches", b"_entity_max_matches", "_entity_max_mentions", b"_entity_max_mentions", "_hit_threshold", b"_hit_threshold", "_lists_may_end_open", b"_lists_may_end_open", "_max_sentence_chars", b"_max_sentence_chars", "_pruned_top_k", b"_pruned_top_k", "chunk_tokens", b"chunk_tokens", "entity_context_threshold", b"entity_context_threshold", "entity_context_tokens", b"entity_context_tokens", "entity_fuzzy_threshold", b"entity_fuzzy_threshold", "entity_max_matches", b"entity_max_matches", "entity_max_mentions", b"entity_max_mentions", "hit_threshold", b"hit_threshold", "lists_may_end_open", b"lists_may_end_open", "max_sentence_chars", b"max_sentence_chars", "pruned_top_k", b"pruned_top_k", "weights", b"weights"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_chunk_tokens", b"_chunk_tokens", "_entity_context_threshold", b"_entity_context_threshold", "_entity_context_tokens", b"_entity_context_tokens", "_entity_fuzzy_threshold", b"_entity_fuzzy_threshold", "_entity_max_matches", b"_entity_max_matches", "_entity_max_mentions", b"_entity_max_mentions", "_hit_threshold", b"_hit_threshold", "_lists_may_end_open", b"_lists_may_end_open", "_max_sentence_chars", b"_max_sentence_chars", "chunk_tokens", b"chunk_tokens", "entity_context_threshold", b"entity_context_threshold", "entity_context_tokens", b"entity_context_tokens", "entity_fuzzy_threshold", b"entity_fuzzy_threshold", "entity_max_matches", b"entity_max_matches", "entity_max_mentions", b"entity_max_mentions", "hit_threshold", b"hit_threshold", "lists_may_end_open", b"lists_may_end_open", "max_sentence_chars", b"max_sentence_chars", "weights", b"weights"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_chunk_tokens", b"_chunk_tokens", "_entity_context_threshold", b"_entity_context_threshold", "_entity_context_tokens", b"_entity_context_tokens", "_entity_fuzzy_threshold", b"_entity_fuzzy_threshold", "_entity_max_matches", b"_entity_max_matches", "_entity_max_mentions", b"_entity_max_mentions", "_hit_threshold", b"_hit_threshold", "_lists_may_end_open", b"_lists_may_end_open", "_max_sentence_chars", b"_max_sentence_chars", "_pruned_top_k", b"_pruned_top_k", "chunk_tokens", b"chunk_tokens", "entity_context_threshold", b"entity_context_threshold", "entity_context_tokens", b"entity_context_tokens", "entity_fuzzy_threshold", b"entity_fuzzy_threshold", "entity_max_matches", b"entity_max_matches", "entity_max_mentions", b"entity_max_mentions", "hit_threshold", b"hit_threshold", "lists_may_end_open", b"lists_may_end_open", "max_sentence_chars", b"max_sentence_chars", "nli_mode", b"nli_mode", "precision_source", b"precision_source", "pruned_top_k", b"pruned_top_k", "weights", b"weights", "window_sentences", b"window_sentences"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_chunk_tokens", b"_chunk_tokens", "_entity_context_threshold", b"_entity_context_threshold", "_entity_context_tokens", b"_entity_context_tokens", "_entity_fuzzy_threshold", b"_entity_fuzzy_threshold", "_entity_max_matches", b"_entity_max_matches", "_entity_max_mentions", b"_entity_max_mentions", "_hit_threshold", b"_hit_threshold", "_lists_may_end_open", b"_lists_may_end_open", "_max_sentence_chars", b"_max_sentence_chars", "chunk_tokens", b"chunk_tokens", "entity_context_threshold", b"entity_context_threshold", "entity_context_tokens", b"entity_context_tokens", "entity_fuzzy_threshold", b"entity_fuzzy_threshold", "entity_max_matches", b"entity_max_matches", "entity_max_mentions", b"entity_max_mentions", "hit_threshold", b"hit_threshold", "lists_may_end_open", b"lists_may_end_open", "max_sentence_chars", b"max_sentence_chars", "precision_source", b"precision_source", "weights", b"weights"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__chunk_tokens: _TypeAlias = _typing.Literal["chunk_tokens"]  # noqa: Y015
     _WhichOneofArgType__chunk_tokens: _TypeAlias = _typing.Literal["_chunk_tokens", b"_chunk_tokens"]  # noqa: Y015
@@ -566,8 +532,6 @@ class EvaluateOptions(_message.Message):
     _WhichOneofArgType__lists_may_end_open: _TypeAlias = _typing.Literal["_lists_may_end_open", b"_lists_may_end_open"]  # noqa: Y015
     _WhichOneofReturnType__max_sentence_chars: _TypeAlias = _typing.Literal["max_sentence_chars"]  # noqa: Y015
     _WhichOneofArgType__max_sentence_chars: _TypeAlias = _typing.Literal["_max_sentence_chars", b"_max_sentence_chars"]  # noqa: Y015
-    _WhichOneofReturnType__pruned_top_k: _TypeAlias = _typing.Literal["pruned_top_k"]  # noqa: Y015
-    _WhichOneofArgType__pruned_top_k: _TypeAlias = _typing.Literal["_pruned_top_k", b"_pruned_top_k"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__chunk_tokens) -> _WhichOneofReturnType__chunk_tokens | None: ...
     @_typing.overload
@@ -586,8 +550,6 @@ class EvaluateOptions(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__lists_may_end_open) -> _WhichOneofReturnType__lists_may_end_open | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__max_sentence_chars) -> _WhichOneofReturnType__max_sentence_chars | None: ...
-    @_typing.overload
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__pruned_top_k) -> _WhichOneofReturnType__pruned_top_k | None: ...
 
 Global___EvaluateOptions: _TypeAlias = EvaluateOptions  # noqa: Y015
 
@@ -699,7 +661,10 @@ Global___ComponentScore: _TypeAlias = ComponentScore  # noqa: Y015
 
 @_typing.final
 class EntailmentEvidence(_message.Message):
-    """A hypothesis with the premise that supports it best."""
+    """A hypothesis with the premise that supports it best.
+
+    The hypothesis is compared with at most two passages of a text. A passage joins the sentences that speak of it.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -708,19 +673,24 @@ class EntailmentEvidence(_message.Message):
     ENTAILMENT_FIELD_NUMBER: _builtins.int
     CONTRADICTION_FIELD_NUMBER: _builtins.int
     HIT_FIELD_NUMBER: _builtins.int
+    PROBABILITY_FIELD_NUMBER: _builtins.int
     entailment: _builtins.float
-    """Entailment probability of that pair, in [0, 1]."""
+    """Entailment probability by that passage, in [0, 1]."""
     contradiction: _builtins.float
-    """Contradiction probability of that pair, in [0, 1]."""
+    """The greatest contradiction probability by a passage, in [0, 1]; 0 for a hypothesis that stands there word for word."""
     hit: _builtins.bool
-    """True when entailment >= hit_threshold."""
+    """True when probability >= hit_threshold and the text does not contradict the hypothesis. It does from a contradiction
+    of 0.7 that is above the entailment, and by another date or quantity.
+    """
+    probability: _builtins.float
+    """Probability that the text supports the hypothesis, in (0, 1), calibrated."""
     @_builtins.property
     def hypothesis(self) -> _common_pb2.TextSpan:
         """The hypothesis."""
 
     @_builtins.property
     def premise(self) -> _common_pb2.TextSpan:
-        """The window of the premise text with the highest entailment. Not set when there was no premise."""
+        """The passage with the highest entailment. Not set when there was no premise."""
 
     def __init__(
         self,
@@ -730,10 +700,11 @@ class EntailmentEvidence(_message.Message):
         entailment: _builtins.float = ...,
         contradiction: _builtins.float = ...,
         hit: _builtins.bool = ...,
+        probability: _builtins.float = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["hypothesis", b"hypothesis", "premise", b"premise"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["contradiction", b"contradiction", "entailment", b"entailment", "hit", b"hit", "hypothesis", b"hypothesis", "premise", b"premise"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["contradiction", b"contradiction", "entailment", b"entailment", "hit", b"hit", "hypothesis", b"hypothesis", "premise", b"premise", "probability", b"probability"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -762,17 +733,17 @@ class FactsComponent(_message.Message):
     precision: _builtins.float
     """P: supported_sentence_count / sentence_count, in [0, 1]."""
     hit_fact_count: _builtins.int
-    """Key facts that the generated summary entails."""
+    """Facts that are hit."""
     fact_count: _builtins.int
-    """Key facts."""
+    """Facts: the key facts, cut into clauses that stand alone."""
     supported_sentence_count: _builtins.int
-    """Generated sentences that the gold entails."""
+    """Claims that are hit."""
     sentence_count: _builtins.int
-    """Generated sentences."""
+    """Claims: the sentences of the generated summary, cut likewise."""
     soft_recall: _builtins.float
     """Mean entailment over the facts, in [0, 1]. Reported, not scored."""
     soft_precision: _builtins.float
-    """Mean entailment over the sentences, in [0, 1]. Reported, not scored."""
+    """Mean entailment over the claims, in [0, 1]. Reported, not scored."""
     soft_score: _builtins.float
     """Harmonic mean of the two soft values, in [0, 1]. Reported, not scored."""
     @_builtins.property
@@ -781,13 +752,13 @@ class FactsComponent(_message.Message):
 
     @_builtins.property
     def facts(self) -> _containers.RepeatedCompositeFieldContainer[Global___EntailmentEvidence]:
-        """Key facts, in order: all in the view FULL, those that are not hit in CLAIMS; the premises are windows of the
-        generated summary.
+        """Facts, in order: all in the view FULL, those that are not hit in CLAIMS; the premises are passages of the generated
+        summary.
         """
 
     @_builtins.property
     def sentences(self) -> _containers.RepeatedCompositeFieldContainer[Global___EntailmentEvidence]:
-        """Generated sentences, in order, likewise; the premises come from precision_source."""
+        """Claims of the generated summary, in order, likewise; the premises come from precision_source."""
 
     def __init__(
         self,
@@ -924,7 +895,7 @@ class FlowComponent(_message.Message):
     order: _builtins.float
     """O: 1 - inversion_count / (m (m - 1) / 2) over the m covered points, in [0, 1]; 1 for m = 1, 0 for m = 0."""
     covered_count: _builtins.int
-    """m: outline points that some generated sentence entails."""
+    """m: outline points that are hit."""
     point_count: _builtins.int
     """Points of the golden outline."""
     inversion_count: _builtins.int
@@ -976,10 +947,12 @@ class OutlinePointEvidence(_message.Message):
     EVIDENCE_FIELD_NUMBER: _builtins.int
     SENTENCE_INDEX_FIELD_NUMBER: _builtins.int
     sentence_index: _builtins.int
-    """Index of the first generated sentence with the highest entailment; set only for a covered point."""
+    """Index of the generated sentence, of those in the passage, with most of the point's words. Headings are not counted.
+    Set only for a covered point.
+    """
     @_builtins.property
     def evidence(self) -> Global___EntailmentEvidence:
-        """The outline point as hypothesis; the premises are the generated sentences."""
+        """The outline point as hypothesis; the premises are passages of the generated summary."""
 
     def __init__(
         self,
@@ -1153,33 +1126,25 @@ Global___LengthComponent: _TypeAlias = LengthComponent  # noqa: Y015
 
 @_typing.final
 class NliUsage(_message.Message):
-    """How the NLI pairs were chosen and counted."""
+    """How many NLI pairs there were."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    MODE_FIELD_NUMBER: _builtins.int
     SCORED_PAIR_COUNT_FIELD_NUMBER: _builtins.int
-    EXACT_PAIR_COUNT_FIELD_NUMBER: _builtins.int
     TRUNCATED_PAIR_COUNT_FIELD_NUMBER: _builtins.int
-    mode: Global___NliMode.ValueType
-    """The mode that was applied."""
     scored_pair_count: _builtins.int
     """Pairs that the model scored; repeats within the request are left out."""
-    exact_pair_count: _builtins.int
-    """Pairs that exact mode would have scored."""
     truncated_pair_count: _builtins.int
     """Pairs that are longer than the model reads, so that part of the premise was left out."""
     def __init__(
         self,
         *,
-        mode: Global___NliMode.ValueType = ...,
         scored_pair_count: _builtins.int = ...,
-        exact_pair_count: _builtins.int = ...,
         truncated_pair_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["exact_pair_count", b"exact_pair_count", "mode", b"mode", "scored_pair_count", b"scored_pair_count", "truncated_pair_count", b"truncated_pair_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["scored_pair_count", b"scored_pair_count", "truncated_pair_count", b"truncated_pair_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,18 +1,17 @@
-"""Benchmark: evaluations per second through the server, all NLI pairs against pruned ones, and what pruning changes.
+"""Benchmark: evaluations per second through the server, and whether the loss prefers faithful summaries.
 
-Both modes get the same data in alternating rounds. The result cache is off: the pairs of the pruned mode are a part of
-the exact mode's, and would be answered from it.
+The result cache is off: data that share texts would be answered from it.
 """
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import mean, median
+from statistics import mean
 
 from precis.v1 import evaluate_pb2 as pb
 
 from scripts.benchmarks.evaluate.golden_data import evaluation_requests
+from scripts.benchmarks.evaluate.loss_order import golden_texts, order_by_damage, order_requests
 from scripts.benchmarks.shared.load_client import LoadClient
 from scripts.benchmarks.shared.precis_server import PrecisServer
 from scripts.benchmarks.shared.report import Figure, Report
@@ -21,92 +20,43 @@ EVALUATE = "/precis.v1.EvaluateService/Evaluate"
 NO_CACHE = {"PRECIS_INFERENCE__CACHE__MAX_BYTES": "0"}
 IN_FLIGHT = 2
 ROUND = 2  # data in a round
-QUICK_S, FULL_S = 34.0, 300.0
-MODES = (pb.NLI_MODE_EXACT, pb.NLI_MODE_PRUNED)
-
-
-@dataclass
-class ModeRuns:
-    """All runs of one mode; `seconds` has one entry per round, `responses` one per datum."""
-
-    seconds: list[float] = field(default_factory=list)
-    responses: list[pb.EvaluateResponse] = field(default_factory=list)
-
-    @property
-    def per_s(self) -> float:
-        """Evaluations per second."""
-        return len(self.responses) / sum(self.seconds)
-
-    @property
-    def pairs(self) -> float:
-        """NLI pairs that the model scored for a datum, on average."""
-        return sum(response.nli.scored_pair_count for response in self.responses) / len(self.responses)
+QUICK_S, FULL_S = 10.0, 120.0
+QUICK_TEXTS = 10  # of the data that loss_order is measured on; else all
 
 
 def run(models: Path, data: Path, *, quick: bool) -> Report:
-    """Starts the server and evaluates in rounds until another one would take too long; at least one."""
-    requests = evaluation_requests(data)
-    runs = {mode: ModeRuns() for mode in MODES}
+    """Starts the server and evaluates in rounds until the time is up, then the summaries whose order is known."""
+    texts = golden_texts()
     with PrecisServer(models, NO_CACHE) as server, LoadClient(server.address) as client:
-        stop, round_s = time.monotonic() + (QUICK_S if quick else FULL_S), 0.0
-        while not runs[MODES[0]].seconds or time.monotonic() + round_s < stop:
-            started = time.monotonic()
-            _run_round(client, requests, runs)
-            round_s = time.monotonic() - started
-    return _report(runs[pb.NLI_MODE_EXACT], runs[pb.NLI_MODE_PRUNED])
-
-
-def _run_round(
-    client: LoadClient, requests: Iterator[pb.EvaluateRequest], runs: dict[pb.NliMode.ValueType, ModeRuns]
-) -> None:
-    data = [next(requests) for _ in range(ROUND)]
-    for mode in MODES:
-        for request in data:
-            request.options.nli_mode = mode
-        result = client.run(EVALUATE, [request.SerializeToString() for request in data], in_flight=IN_FLIGHT)
-        runs[mode].seconds.append(result.seconds)
-        runs[mode].responses += map(pb.EvaluateResponse.FromString, result.responses)
-
-
-def decisions(response: pb.EvaluateResponse) -> list[bool]:
-    """Lists every hit decision: facts, generated sentences, outline points."""
-    facts, flow = response.facts, response.flow
-    evidence = [*facts.facts, *facts.sentences, *(point.evidence for point in flow.points)]
-    return [pair.hit for pair in evidence]
-
-
-def changed_share(exact: Sequence[pb.EvaluateResponse], pruned: Sequence[pb.EvaluateResponse]) -> float:
-    """Share of the hit decisions that differ, in [0, 1]."""
-    pairs = [
-        (one, other)
-        for response, twin in zip(exact, pruned, strict=True)
-        for one, other in zip(decisions(response), decisions(twin), strict=True)
-    ]
-    return sum(one != other for one, other in pairs) / len(pairs)
-
-
-def _report(exact: ModeRuns, pruned: ModeRuns) -> Report:
-    differences = [abs(one.loss - other.loss) for one, other in zip(exact.responses, pruned.responses, strict=True)]
-    speedup = median(slow / fast for slow, fast in zip(exact.seconds, pruned.seconds, strict=True))
+        seconds, responses = _rounds(client, evaluation_requests(data), QUICK_S if quick else FULL_S)
+        ordered = list(order_requests(texts, QUICK_TEXTS if quick else len(texts)))
+        losses = [response.loss for response in _evaluate(client, ordered)[1]]
+    by_damage = order_by_damage(losses)
     figures: dict[str, Figure] = {
-        "data_per_s": exact.per_s,
-        "pruned_data_per_s": pruned.per_s,
-        "pruned_speedup": speedup,
-        "pruned_decision_change": changed_share(exact.responses, pruned.responses),
-        "pruned_mean_loss_change": mean(differences),
-        "pruned_max_loss_change": max(differences),
-        "decisions": sum(len(decisions(response)) for response in exact.responses),
-        "data": len(exact.responses),
-        "pairs_per_datum": exact.pairs,
-        "pruned_pairs_per_datum": pruned.pairs,
+        "data_per_s": len(responses) / seconds,
+        "data": len(responses),
+        "pairs_per_datum": mean(response.nli.scored_pair_count for response in responses),
+        "loss_order": mean(by_damage.values()),
+        "loss_order_by_damage": {str(damage): share for damage, share in by_damage.items()},
     }
-    rows = [
-        ["exact: all pairs", f"{exact.per_s:.3f}", f"{exact.pairs:.0f}", "1.00", "-", "-"],
-        [
-            f"pruned: best {pruned.responses[0].applied_options.pruned_top_k} premises",
-            *(f"{pruned.per_s:.3f}", f"{pruned.pairs:.0f}", f"{speedup:.2f}"),
-            *(f"{figures['pruned_decision_change']:.2%}", f"{max(differences):.4f}"),
-        ],
-    ]
-    columns = ("mode", "data/s", "NLI pairs/datum", "speed-up", "decisions changed", "largest loss change")
-    return Report(f"evaluate: {len(exact.responses)} data, {IN_FLIGHT} in flight", columns, rows, figures)
+    rows = [[f"loss_order: {damage}", f"{share:.3f}"] for damage, share in by_damage.items()]
+    rows += [[name, f"{figures[name]:.3f}"] for name in ("loss_order", "data_per_s", "pairs_per_datum")]
+    title = f"evaluate: {len(responses)} data, {IN_FLIGHT} in flight; {len(losses)} summaries in order"
+    return Report(title, ("figure", "value"), rows, figures)
+
+
+def _rounds(
+    client: LoadClient, requests: Iterator[pb.EvaluateRequest], most_s: float
+) -> tuple[float, list[pb.EvaluateResponse]]:
+    """Returns the seconds that evaluating took, and the answers; there is at least one round."""
+    stop, seconds, responses = time.monotonic() + most_s, 0.0, list[pb.EvaluateResponse]()
+    while not responses or time.monotonic() < stop:
+        round_s, answers = _evaluate(client, [next(requests) for _ in range(ROUND)])
+        seconds += round_s
+        responses += answers
+    return seconds, responses
+
+
+def _evaluate(client: LoadClient, requests: Sequence[pb.EvaluateRequest]) -> tuple[float, list[pb.EvaluateResponse]]:
+    result = client.run(EVALUATE, [request.SerializeToString() for request in requests], in_flight=IN_FLIGHT)
+    return result.seconds, [pb.EvaluateResponse.FromString(response) for response in result.responses]

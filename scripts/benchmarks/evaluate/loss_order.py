@@ -5,18 +5,13 @@ in dense sentences that join facts, and in short ones of one fact each. Each is 
 """
 
 import json
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from itertools import chain
 from pathlib import Path
 
+from precis.v1 import evaluate_pb2 as pb
 from pydantic import BaseModel, ConfigDict
 
-from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum, GoldStandardEntry, GoldStandardSummary
-from pipeline.evaluate.evaluator import Evaluator
-from pipeline.protocols import Models
 from scripts.benchmarks.shared.corpus import ROOT
 
 GOLDEN = ROOT / "scripts" / "data" / "loss.jsonl"
@@ -48,39 +43,30 @@ class GoldenText(BaseModel):
     atomic: tuple[str, ...]
     lie: str
 
-    @property
-    def datum(self) -> GoldStandardDatum:
-        """The golden reference with its source."""
-        gold = GoldStandardSummary(
+    def request(self, summary: str) -> pb.EvaluateRequest:
+        """Returns the golden reference with a summary of its source."""
+        gold = pb.GoldStandardSummary(
             summary=" ".join(self.key_facts),
             key_facts=self.key_facts,
             logical_outline=self.logical_outline,
             entity_list=self.entity_list,
         )
-        return GoldStandardDatum(entry=GoldStandardEntry(source_id=self.id, text=self.source), summary=gold)
+        entry = pb.GoldStandardEntry(source_id=self.id, text=self.source)
+        return pb.EvaluateRequest(
+            datum=pb.GoldStandardDatum(entry=entry, summary=gold), generated=pb.GeneratedSummary(text=summary)
+        )
 
-    def damaged(self, sentences: Sequence[str], foreign: "GoldenText") -> Iterator[tuple[Damage, str]]:
-        """Yields the damaged copies of a faithful summary."""
+    def damaged(self, sentences: Sequence[str], foreign: "GoldenText") -> dict[Damage, str]:
+        """Returns the damaged copies of a faithful summary."""
         middle = len(sentences) // 2
-        yield Damage.LIE, " ".join((*sentences[:middle], self.lie, *sentences[middle:]))
-        yield Damage.FOREIGN, "\n\n".join((" ".join(sentences), " ".join(foreign.atomic[:3])))
-        yield Damage.REVERSED, " ".join(reversed(sentences))
-        yield Damage.HALF, " ".join(sentences[:middle])
-        yield Damage.NEAR_EMPTY, self.logical_outline[0]
-        yield Damage.ARTICLE, self.source
-
-
-@dataclass(frozen=True)
-class LossOrder:
-    """The losses of one faithful summary and of its damaged copies."""
-
-    faithful: float
-    damaged: Mapping[Damage, float]
-
-    @property
-    def in_order(self) -> list[Damage]:
-        """The damaged copies with a greater loss."""
-        return [damage for damage, loss in self.damaged.items() if loss > self.faithful]
+        return {
+            Damage.LIE: " ".join((*sentences[:middle], self.lie, *sentences[middle:])),
+            Damage.FOREIGN: "\n\n".join((" ".join(sentences), " ".join(foreign.atomic[:3]))),
+            Damage.REVERSED: " ".join(reversed(sentences)),
+            Damage.HALF: " ".join(sentences[:middle]),
+            Damage.NEAR_EMPTY: self.logical_outline[0],
+            Damage.ARTICLE: self.source,
+        }
 
 
 def golden_texts(file: Path = GOLDEN) -> list[GoldenText]:
@@ -88,27 +74,24 @@ def golden_texts(file: Path = GOLDEN) -> list[GoldenText]:
     return [GoldenText.model_validate(json.loads(line)) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
-async def measure_orders(texts: Sequence[GoldenText], models: Models, evaluator: Evaluator) -> list[LossOrder]:
-    """Evaluates both faithful summaries of each datum, and all of their copies."""
-
-    async def loss_of(text: GoldenText, summary: str) -> float:
-        return (await evaluator.evaluate(text.datum, GeneratedSummary(text=summary), models)).loss
-
-    orders = []
-    for place, text in enumerate(texts):
+def order_requests(texts: Sequence[GoldenText], count: int) -> Iterator[pb.EvaluateRequest]:
+    """Yields, for the first `count` texts, each faithful summary and then its damaged copies."""
+    for place, text in enumerate(texts[:count]):
         foreign = texts[(place + _STEP) % len(texts)]
         for sentences in (text.joined, text.atomic):
-            damaged = {damage: await loss_of(text, copy) for damage, copy in text.damaged(sentences, foreign)}
-            orders.append(LossOrder(await loss_of(text, " ".join(sentences)), damaged))
-    return orders
+            copies = text.damaged(sentences, foreign).values()
+            yield from map(text.request, (" ".join(sentences), *copies))
 
 
-def loss_order(orders: Sequence[LossOrder]) -> float:
-    """Returns the share of pairs with a smaller loss for the faithful summary, in [0, 1]."""
-    return sum(len(order.in_order) for order in orders) / sum(len(order.damaged) for order in orders)
+def order_by_damage(losses: Sequence[float]) -> dict[Damage, float]:
+    """Returns for each damage the share of faithful summaries with a smaller loss, in [0, 1].
 
-
-def order_by_damage(orders: Sequence[LossOrder]) -> dict[Damage, float]:
-    """Returns the same share for each damage."""
-    counts = Counter(chain.from_iterable(order.in_order for order in orders))
-    return {damage: counts[damage] / len(orders) for damage in Damage}
+    Args:
+        losses: of `order_requests`.
+    """
+    size = 1 + len(Damage)
+    groups = [losses[first : first + size] for first in range(0, len(losses), size)]
+    return {
+        damage: sum(group[place] > group[0] for group in groups) / len(groups)
+        for place, damage in enumerate(Damage, start=1)
+    }

@@ -142,8 +142,8 @@ class EvaluatedItem:
             return f"Loss 1, the worst: a hard fail, {self.rule}."
         facts, flow, entities = self.response.facts, self.response.flow, self.response.entities
         counts = (
-            (facts.hit_fact_count, facts.fact_count, "key facts are told"),
-            (facts.supported_sentence_count, facts.sentence_count, "sentences are supported by the reference"),
+            (facts.hit_fact_count, facts.fact_count, "facts are told"),
+            (facts.supported_sentence_count, facts.sentence_count, "claims are supported"),
             (flow.covered_count, flow.point_count, "points of the outline are covered"),
             (entities.valid_count, entities.entity_count, "entities are named"),
         )

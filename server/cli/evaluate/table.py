@@ -149,10 +149,10 @@ def quoted(text: str, *more: tuple[str, str]) -> Text:
 
 def missed_rows(evidence: Sequence[pb.EntailmentEvidence]) -> list[Row]:
     """Lists the hypotheses that were not hit, worst first, each with its best premise."""
-    missed = sorted((pair for pair in evidence if not pair.hit), key=lambda pair: pair.entailment)
+    missed = sorted((pair for pair in evidence if not pair.hit), key=lambda pair: pair.probability)
     closest = [[("\nclosest: ", pair.premise.text)] if pair.HasField("premise") else [] for pair in missed]
     return [
-        (score_text(pair.entailment), quoted(pair.hypothesis.text, *more))
+        (score_text(pair.probability), quoted(pair.hypothesis.text, *more))
         for pair, more in zip(missed, closest, strict=True)
     ]
 
@@ -187,6 +187,5 @@ def hard_fail_text(response: pb.EvaluateResponse) -> Text:
 def footer(response: pb.EvaluateResponse) -> Text:
     """Says what the numbers come from and how long they took."""
     usage, total_s = response.nli, response.timings.total.ToTimedelta().total_seconds()
-    mode = "pruned" if usage.mode == pb.NLI_MODE_PRUNED else "exact"
     models = models_said(response.models)
-    return shown(f"{mode} NLI, {usage.scored_pair_count} pairs, {total_s:.2f} s; {models}", style="dim")
+    return shown(f"{usage.scored_pair_count} NLI pairs, {total_s:.2f} s; {models}", style="dim")

@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+from precis.v1.evaluate_pb2 import PRECISION_SOURCE_SOURCE_TEXT
+
 from pipeline.reading.values import find_terms
 from server.cli.evaluate.evaluations import read_candidates
 
@@ -20,4 +22,4 @@ def test_the_golden_reference_is_of_the_manual_and_precis_reads_it() -> None:
     known = set(find_terms(text))
     assert [fact for fact in facts if not set(find_terms(fact)) <= known] == []  # no value that the manual lacks
     [candidate] = read_candidates(MANUAL / "gold.json", [MANUAL / "pump-skid.md"])
-    assert candidate.request.options.pruned_top_k == 3
+    assert candidate.request.options.precision_source == PRECISION_SOURCE_SOURCE_TEXT

@@ -39,7 +39,7 @@ TEXT = TextSpan("t", 0, 1, "x", "x")
 
 
 def evidence(*entailments: float) -> list[EntailmentEvidence]:
-    return [EntailmentEvidence(TEXT, TEXT, 0, e, 0.0, hit=e >= 0.5) for e in entailments]
+    return [EntailmentEvidence(TEXT, TEXT, e, 0.0, e, hit=e >= 0.5, sentence_index=0) for e in entailments]
 
 
 def test_the_score_is_the_harmonic_mean_of_precision_and_recall() -> None:
@@ -77,7 +77,7 @@ def flow(positions: list[int | None]) -> FlowResult:
     """Scores points whose best sentences are at these positions; None is a point that is not covered."""
     return score_flow(
         [
-            EntailmentEvidence(POINT, POINT, 0 if position is None else position, 0.4, 0.0, hit=position is not None)
+            EntailmentEvidence(POINT, POINT, 0.4, 0.0, 0.4, hit=position is not None, sentence_index=position)
             for position in positions
         ]
     )

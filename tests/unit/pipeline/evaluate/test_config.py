@@ -1,7 +1,7 @@
 import pytest
 
 from pipeline.errors import InvalidInputError, parse
-from pipeline.evaluate.config import EvaluateConfig, EvaluateWeights, NliMode
+from pipeline.evaluate.config import EvaluateConfig, EvaluateWeights, PrecisionSource
 from pipeline.evaluate.datum import GoldStandardDatum
 
 
@@ -14,10 +14,8 @@ from pipeline.evaluate.datum import GoldStandardDatum
         ({"weights": {"facts": 0.5}}, "options.weights", "weights that sum to 1", "a sum of 1.1"),
         ({"hit_threshold": 0}, "options.hit_threshold", "greater than 0", "0"),
         ({"hit_threshold": float("nan")}, "options.hit_threshold", "less than or equal to 1", "nan"),
-        ({"window_sentences": (1, 1)}, "options.window_sentences", "sizes without repeats", "a repeated size"),
-        ({"window_sentences": (1, 6)}, "options.window_sentences[1]", "less than or equal to 5", "6"),
-        ({"nli_mode": "fast"}, "options.nli_mode", "'exact' or 'pruned'", "str of length 4"),
-        ({"pruned_top_k": 0}, "options.pruned_top_k", "greater than or equal to 1", "0"),
+        ({"precision_source": "web"}, "options.precision_source", "'gold' or 'source_text'", "str of length 3"),
+        ({"entity_max_matches": 0}, "options.entity_max_matches", "greater than or equal to 1", "0"),
         ({"no_such": 1}, "options.no_such", "no such field", "one"),
     ],
 )
@@ -30,8 +28,8 @@ def test_a_bad_option_is_named_with_what_was_expected(
 
 
 def test_overrides_leave_the_rest_as_it_was() -> None:
-    config = EvaluateConfig(hit_threshold=0.7).with_overrides({"nli_mode": NliMode.PRUNED})
-    assert (config.hit_threshold, config.nli_mode) == (0.7, NliMode.PRUNED)
+    config = EvaluateConfig(hit_threshold=0.7).with_overrides({"precision_source": PrecisionSource.SOURCE_TEXT})
+    assert (config.hit_threshold, config.precision_source) == (0.7, PrecisionSource.SOURCE_TEXT)
 
 
 def test_weights_may_miss_one_by_rounding_only() -> None:

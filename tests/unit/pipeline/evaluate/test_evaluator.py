@@ -8,7 +8,7 @@ from math import log
 import pytest
 
 from pipeline.errors import InvalidInputError
-from pipeline.evaluate.config import EvaluateConfig, EvaluateLimits, NliMode, PrecisionSource
+from pipeline.evaluate.config import EvaluateConfig, EvaluateLimits, PrecisionSource
 from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum
 from pipeline.evaluate.evaluator import Evaluator
 from pipeline.evaluate.result import Evaluation, HardFailRule
@@ -37,15 +37,15 @@ DATUM = GoldStandardDatum.model_validate(
 GENERATED = GeneratedSummary(text="Ann Lee objected. The agency raised ﬁve fees.", finish_reason="stop")
 FIRST, SECOND = "Ann Lee objected.", "The agency raised five fees."
 BOTH = f"{FIRST} {SECOND}"
+GOLD = f"The agency raised fees. Ann Lee objected. {' '.join(FACTS)} Fees of the agency."  # as one text
 SCRIPT = {
-    (FIRST, FACTS[0]): 0.9,
     (BOTH, FACTS[0]): 0.95,
-    (SECOND, FACTS[1]): 0.5,
+    (BOTH, FACTS[1]): 0.9,
     (BOTH, FACTS[2]): 0.4999,
-    ("Ann Lee objected.", FIRST): 0.99,
-    ("Fees of the agency.", SECOND): 0.3,
-    (SECOND, "Fees were raised."): 0.8,
-    (FIRST, "Ann Lee objected."): 0.9,
+    (GOLD, FIRST): 0.99,
+    (GOLD, SECOND): 0.3,
+    (BOTH, "Fees were raised."): 0.8,
+    (BOTH, "Ann Lee objected."): 0.9,
 }
 
 
@@ -68,7 +68,7 @@ def test_every_component_is_what_the_formulas_give() -> None:
     assert parts.facts is not None
     assert (parts.facts.recall, parts.facts.precision) == (0.2, 0.5)
     assert parts.facts.score == pytest.approx(2 * 0.2 * 0.5 / 0.7)
-    assert parts.facts.soft_recall == pytest.approx((0.95 + 0.5 + 0.4999) / 10)
+    assert parts.facts.soft_recall == pytest.approx((0.95 + 0.9 + 0.4999) / 10)
     assert parts.entities is not None
     assert parts.entities.score == 0.5
     assert parts.flow is not None
@@ -90,11 +90,10 @@ def test_each_model_is_asked_once_and_nothing_twice() -> None:
     entailment, embedder = OverlapEntailment(), BagOfWordsEmbedder()
     evaluation = evaluate(entailment=entailment, embedder=embedder)
     ((pairs,), (texts,)) = entailment.calls, embedder.calls
-    assert len(set(pairs)) == len(pairs) == evaluation.nli.scored_pair_count == evaluation.nli.exact_pair_count
+    assert len(set(pairs)) == len(pairs) == evaluation.pair_count
     assert len(set(texts)) == len(texts)
-    # 10 facts x 3 windows, 2 sentences x (3 gold windows + 10 facts + theme), 3 points x 2 sentences, each once;
-    # the outline point "Ann Lee objected." is also the generated sentence, with that sentence as premise.
-    assert len(pairs) == 30 + 28 + 6 - 1
+    # The summary is one short passage for 10 facts and 3 points; the reference has a long and a short one for 2 claims.
+    assert len(pairs) == 10 + 3 + 2 * 2
 
 
 def test_evidence_points_into_the_texts_as_sent() -> None:
@@ -108,10 +107,10 @@ def test_evidence_points_into_the_texts_as_sent() -> None:
         GENERATED.text[best.premise.start : best.premise.end] == best.premise.quote == GENERATED.text
     )  # quoted as sent
     assert best.hypothesis.text_id == "datum.summary.key_facts[0]"
-    theme = parts.facts.sentences[1]
-    assert theme.premise is not None
-    assert (theme.premise.text_id, theme.hit) == ("datum.summary.main_theme", False)
-    assert theme.hypothesis.quote == "The agency raised ﬁve fees."
+    claim = parts.facts.sentences[1]
+    assert claim.premise is not None
+    assert (claim.premise.text_id, claim.premise.text, claim.hit) == ("datum.summary", GOLD, False)
+    assert claim.hypothesis.quote == "The agency raised ﬁve fees."
 
 
 def test_the_source_text_can_be_the_standard_of_precision() -> None:
@@ -122,11 +121,14 @@ def test_the_source_text_can_be_the_standard_of_precision() -> None:
     assert premises == {"datum.entry.text"}
 
 
-def test_pruned_mode_scores_less_and_says_so() -> None:
-    entailment = OverlapEntailment()
-    evaluation = evaluate(EvaluateConfig(nli_mode=NliMode.PRUNED, pruned_top_k=2), entailment=entailment)
-    assert evaluation.nli.scored_pair_count == len(entailment.calls[0]) < evaluation.nli.exact_pair_count == 63
-    assert evaluation.config.nli_mode is NliMode.PRUNED
+def test_a_key_fact_of_two_clauses_counts_as_two_and_one_without_words_as_missed() -> None:
+    facts = ["The agency has raised fees, and Ann Lee has objected to fees.", *["..."] * 9]
+    datum = DATUM.model_copy(update={"summary": DATUM.summary.model_copy(update={"key_facts": tuple(facts)})})
+    parts = evaluate(datum=datum, entailment=ScriptedEntailment(default=0.9)).components
+    assert parts is not None
+    assert parts.facts is not None
+    assert [fact.hit for fact in parts.facts.facts] == [True, True, *[False] * 9]
+    assert parts.facts.facts[1].hypothesis.quote == "Ann Lee has objected to fees."
 
 
 def test_empty_gold_lists_do_not_apply() -> None:
@@ -168,7 +170,7 @@ def test_the_log_names_components_and_no_text(caplog: pytest.LogCaptureFixture) 
     with caplog.at_level(logging.INFO, logger="pipeline"):
         evaluate()
     assert "facts=" in caplog.text
-    assert "pairs=63" in caplog.text
+    assert "pairs=17" in caplog.text
     assert "agency" not in caplog.text
 
 

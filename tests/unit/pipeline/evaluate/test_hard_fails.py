@@ -64,7 +64,7 @@ def test_broken_json_is_pointed_at() -> None:
 def test_structured_text_is_evaluated_with_positions_in_the_answer() -> None:
     answer = '{"summary": "Fees \\u201crose\\u201d. Costs fell."}'
     summary = text_of(answer, structured=True)
-    claims = summary.claims()
+    claims = summary.read().passages
     assert [claim.text for claim in claims] == ["Fees “rose”.", "Costs fell."]
     assert claims[0].quote == r"Fees \u201crose\u201d."
     assert answer[claims[1].start : claims[1].end] == "Costs fell."
@@ -109,7 +109,7 @@ def test_meta_commentary_is_found_inside_structured_output() -> None:
 
 def test_the_topics_below_a_summary_are_no_open_ending() -> None:
     topics = "\n\n## Key topics\n\n- city fees\n- council votes\n"
-    assert text_of(f"Fees rose.{topics}").claims()[0].text == "Fees rose."
+    assert text_of(f"Fees rose.{topics}").read().passages[0].text == "Fees rose."
     fail = fail_of(f"Fees rose. Costs fell by{topics}")
     assert fail.rule is HardFailRule.TRUNCATION
     assert fail.evidence is not None

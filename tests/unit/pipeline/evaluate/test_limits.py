@@ -1,11 +1,9 @@
 import pytest
 
 from pipeline.errors import InvalidInputError
-from pipeline.evaluate.comparison import Comparison
 from pipeline.evaluate.config import EvaluateConfig, EvaluateLimits, EvaluateWeights
 from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum
-from pipeline.evaluate.evaluator import check_input, check_pairs, check_text_count
-from pipeline.reading.passage import TextSpan
+from pipeline.evaluate.evaluator import check_count, check_input
 
 LIMITS = EvaluateLimits(
     max_source_chars=100,
@@ -13,9 +11,8 @@ LIMITS = EvaluateLimits(
     max_item_chars=20,
     max_entity_chars=10,
     max_list_items=3,
-    max_nli_pairs=6,
 )
-CONFIG = EvaluateConfig(limits=LIMITS, pruned_top_k=2)
+CONFIG = EvaluateConfig(limits=LIMITS)
 
 
 def datum(text: str = "t", **summary: object) -> GoldStandardDatum:
@@ -59,19 +56,8 @@ def test_weights_must_leave_a_component_that_applies() -> None:
     check_input(datum(entity_list=["e"]), GeneratedSummary(text="g"), EvaluateConfig(weights=weights))
 
 
-TEXT = TextSpan("t", 0, 1, "x", "x")
-
-
-def test_pairs_are_counted_as_the_mode_scores_them() -> None:
-    comparisons = [Comparison.exact([TEXT] * 3, (TEXT,) * 3)]
-    with pytest.raises(InvalidInputError, match="9 pairs") as caught:
-        check_pairs(comparisons, CONFIG)
+def test_too_much_for_a_model_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match="7 NLI pairs") as caught:
+        check_count(7, 6, "NLI pairs")
     assert caught.value.field == "generated.text"
-    check_pairs(comparisons, CONFIG.with_overrides({"nli_mode": "pruned"}))
-
-
-def test_a_long_source_is_blamed_on_the_option_that_reads_it() -> None:
-    config = EvaluateConfig(limits=EvaluateLimits(max_embedding_texts=1), precision_source="source_text")
-    with pytest.raises(InvalidInputError, match="2 texts") as caught:
-        check_text_count(2, config)
-    assert caught.value.field == "options.precision_source"
+    check_count(6, 6, "NLI pairs")

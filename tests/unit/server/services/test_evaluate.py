@@ -7,7 +7,7 @@ from google.protobuf.descriptor import Descriptor
 from precis.v1 import evaluate_pb2 as pb
 
 from pipeline.evaluate.comparison import EntailmentEvidence
-from pipeline.evaluate.config import EvaluateConfig, EvaluateWeights, NliMode, PrecisionSource
+from pipeline.evaluate.config import EvaluateConfig, EvaluateWeights, PrecisionSource
 from pipeline.evaluate.result import (
     ChunkSpan,
     Components,
@@ -24,7 +24,6 @@ from pipeline.evaluate.result import (
     OutlinePoint,
     SemanticResult,
 )
-from pipeline.model_answers import PairUsage
 from pipeline.protocols import ModelIdentities, ModelIdentity
 from pipeline.reading.passage import TextSpan
 from server.rpc.fields import ResultView
@@ -34,8 +33,8 @@ from tests.integration.evaluate.evaluations import evaluate_request
 to_response = EVALUATE_REPLIES[ResultView.FULL]
 FACT = TextSpan("datum.summary.key_facts[0]", 0, 4, "Fact", "Fact")
 SENTENCE = TextSpan("generated.text", 2, 10, "Sentence", "Sentence")
-HIT = EntailmentEvidence(FACT, SENTENCE, 0, 0.9, 0.05, hit=True)
-MISS = EntailmentEvidence(SENTENCE, None, None, 0.0, 0.0, hit=False)
+HIT = EntailmentEvidence(FACT, SENTENCE, 0.9, 0.05, 0.8, hit=True, sentence_index=0)
+MISS = EntailmentEvidence(SENTENCE, None, 0.0, 0.0, 0.1, hit=False, sentence_index=None)
 NAMES = ("facts", "entities", "flow", "semantic", "length")
 
 
@@ -61,7 +60,7 @@ def evaluation(**changes: Any) -> Evaluation:  # noqa: ANN401 - any field of Eva
         ),
         config=EvaluateConfig(),
         models=ModelIdentities(ModelIdentity("nli", "1", "a" * 64), ModelIdentity("embedder", "2", "b" * 64), "words"),
-        nli=PairUsage(21, 22),
+        pair_count=21,
         timings=EvaluateTimings(100.0, 1.5, 20.25, 70.0, 8.25),
     )
     return dataclasses.replace(whole, **changes)
@@ -114,10 +113,8 @@ def test_applied_options_sent_back_mean_the_same_settings() -> None:
     config = EvaluateConfig(
         weights=EvaluateWeights(facts=0.1, entities=0.2, flow=0.3, semantic=0.4, length=0.0),
         hit_threshold=0.25,
-        window_sentences=(3, 1),
         precision_source=PrecisionSource.SOURCE_TEXT,
-        nli_mode=NliMode.PRUNED,
-        pruned_top_k=5,
+        entity_max_matches=5,
         entity_context_threshold=0.0,
         lists_may_end_open=True,
     )
@@ -130,8 +127,8 @@ def test_applied_options_sent_back_mean_the_same_settings() -> None:
 def test_what_is_not_set_keeps_the_servers_default() -> None:
     defaults = EvaluateConfig(hit_threshold=0.7)
     assert parse_evaluate(evaluate_request(), defaults).config == defaults
-    changed = parse_evaluate(evaluate_request(options__pruned_top_k=3), defaults).config
-    assert changed == defaults.model_copy(update={"pruned_top_k": 3})
+    changed = parse_evaluate(evaluate_request(options__entity_max_matches=3), defaults).config
+    assert changed == defaults.model_copy(update={"entity_max_matches": 3})
 
 
 def test_a_threshold_of_zero_is_set_and_not_left_out() -> None:

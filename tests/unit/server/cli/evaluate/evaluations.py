@@ -17,8 +17,10 @@ def span(text: str, words: str) -> common_pb2.TextSpan:
 
 def pair(text: str, words: str, premise: str, *, hit: bool) -> pb.EntailmentEvidence:
     found = span(premise, premise) if premise else None
-    entailment = 0.9 if hit else 0.1
-    return pb.EntailmentEvidence(hypothesis=span(text, words), premise=found, entailment=entailment, hit=hit)
+    probability = 0.9 if hit else 0.1
+    return pb.EntailmentEvidence(
+        hypothesis=span(text, words), premise=found, entailment=probability, probability=probability, hit=hit
+    )
 
 
 def candidate(name: str = "summary.txt", *, category: str = "") -> Candidate:

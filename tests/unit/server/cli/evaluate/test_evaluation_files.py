@@ -20,14 +20,14 @@ def written(path: Path, document: object) -> Path:
 def test_candidates_share_datum_and_options(tmp_path: Path) -> None:
     document = {
         "datum": GOLD,
-        "options": {"nli_mode": "NLI_MODE_PRUNED", "pruned_top_k": 3},
+        "options": {"chunk_tokens": 64},
         "candidates": [{"name": "a", "text": "A."}, {"text": "B.", "finish_reason": "length"}],
     }
     first, second = read_candidates(written(tmp_path / "a.json", document), [])
     assert (first.id, second.id) == ("a", "candidate 2")
     assert second.request.generated.finish_reason == "length"
     assert first.request.options == second.request.options
-    assert first.request.options.pruned_top_k == 3
+    assert first.request.options.chunk_tokens == 64
 
 
 def test_summary_files_are_candidates_too(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_what_summarize_wrote_as_json_is_a_candidate(tmp_path: Path) -> None:
         ({"datum": GOLD, "candidate": []}, "no such field: candidate"),
         ({"generated": {"text": ["a"]}}, "text"),
         ({"generated": {"text": "a"}, "options": {"hit_threshold": "high"}}, "hit_threshold"),
-        ({"generated": {"text": "a"}, "options": {"nli_mode": "FAST"}}, "nli_mode"),
+        ({"generated": {"text": "a"}, "options": {"precision_source": "WEB"}}, "precision_source"),
         ({"generated": "text"}, "generated"),
     ],
 )

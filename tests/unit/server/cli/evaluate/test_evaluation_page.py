@@ -25,8 +25,7 @@ def bulk(count: int = 6) -> Element:
 def test_the_page_opens_with_a_sentence_and_has_the_evidence_of_every_factor() -> None:
     page = read_page(page_of_one(candidate(), evaluation()))
     assert one(one(page, "header"), class_="verdict").text == (
-        "Loss 0.400, where 0 is perfect and 1 is worst: 0 of 1 key facts are told, "
-        "1 of 2 sentences are supported by the reference."
+        "Loss 0.400, where 0 is perfect and 1 is worst: 0 of 1 facts are told, 1 of 2 claims are supported."
     )
     cards = [card.text for card in page.find(class_="card")]
     said = (

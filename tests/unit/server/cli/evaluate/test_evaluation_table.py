@@ -13,8 +13,8 @@ def span(text: str) -> common_pb2.TextSpan:
     return common_pb2.TextSpan(text=text)
 
 
-def evidence(hypothesis: str, entailment: float, premise: str = "") -> pb.EntailmentEvidence:
-    found = pb.EntailmentEvidence(hypothesis=span(hypothesis), entailment=entailment, hit=entailment >= 0.5)
+def evidence(hypothesis: str, probability: float, premise: str = "") -> pb.EntailmentEvidence:
+    found = pb.EntailmentEvidence(hypothesis=span(hypothesis), probability=probability, hit=probability >= 0.5)
     if premise:
         found.premise.CopyFrom(span(premise))
     return found

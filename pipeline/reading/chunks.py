@@ -1,4 +1,4 @@
-"""Sliding windows of sentences, the premises that a hypothesis is compared with, and chunks for the embedder.
+"""Chunks of sentences for the embedder, and the tokens of a text.
 
 A chunk has a few hundred tokens and ends where a sentence ends. A model's tokenizer goes over a long text in short
 steps. It may hold Python's global lock while it works (1.5 s for 1 MB); between steps other threads get their turn.
@@ -9,39 +9,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipeline.off_loop import stoppable
 from pipeline.protocols import Tokenizer
-from pipeline.reading.characters import NormalizedText
-from pipeline.reading.passage import Span, TextSpan
+from pipeline.reading.passage import Span
 from pipeline.reading.sentences import Sentence
-
-
-def sliding_windows(
-    source: NormalizedText, sentences: Sequence[Sentence], sizes: Sequence[int]
-) -> tuple[TextSpan, ...]:
-    """Returns all runs of neighbouring sentences, small sizes first, then by position.
-
-    A window's text is its sentences joined by a space: list marks and headings between them are not read. A text
-    with fewer sentences than the smallest size is one window.
-    """
-    singles = [source.passage(sentence.start, sentence.end) for sentence in stoppable(sentences)]
-    windows = [
-        _joined(source, sentences, singles, first, first + size)
-        for size in sorted(sizes)
-        for first in range(len(sentences) - size + 1)
-    ]
-    if not windows and sentences:
-        windows = [_joined(source, sentences, singles, 0, len(sentences))]
-    return tuple(windows)
-
-
-def _joined(
-    source: NormalizedText, sentences: Sequence[Sentence], singles: Sequence[TextSpan], first: int, last: int
-) -> TextSpan:
-    if last - first == 1:
-        return singles[first]
-    text = " ".join(single.text for single in singles[first:last])
-    return source.passage(sentences[first].start, sentences[last - 1].end, text)
 
 
 @dataclass(frozen=True, slots=True)
