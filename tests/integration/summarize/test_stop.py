@@ -21,18 +21,8 @@ from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.script import Script
 
 DOCUMENT = pb.SummarizeRequest(document=chunks(29), options=pb.SummarizeOptions(wave_batches=1))
-
-
-async def begin(stub: SummarizeServiceStub, endpoint: ScriptedEndpoint) -> tuple[str, "grpc.aio.UnaryStreamCall"]:  # type: ignore[type-arg] # generic for the type checker alone
-    """Starts a summary and holds it in the middle of its map."""
-    call = stub.Summarize(DOCUMENT)
-    events = aiter(call)
-    summary_id = (await anext(events)).event.accepted.summary_id
-    while not (await anext(events)).event.HasField("batch"):
-        pass
-    endpoint.gate.clear()
-    await endpoint.log.until(lambda log: log.in_flight > 0)
-    return summary_id, call
+CALLS_BEFORE = 2
+"""Calls that are answered before one is held in the middle of the map, whose calls follow each other."""
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL"])
@@ -47,12 +37,20 @@ async def test_the_next_server_repeats_no_finished_call(
         "SUMMARY_STORAGE__DIRECTORY": tmp_path,
         "LLM__MODEL": "scripted",
     }
-    async with ScriptedEndpoint(Script(replies=(PASS,), author=write)) as endpoint:
+
+    def hold_the_next(prompt: str, max_tokens: int) -> str:
+        if endpoint.log.requests.total() == CALLS_BEFORE:
+            endpoint.gate.clear()
+        return write(prompt, max_tokens)
+
+    async with ScriptedEndpoint(Script(replies=(PASS,), author=hold_the_next)) as endpoint:
         async with server_process(
             "tests.integration.support.gated_server", **settings, LLM__BASE_URL=endpoint.base_url
         ) as server:
             async with grpc.aio.insecure_channel(await server.line()) as channel:
-                summary_id, call = await begin(SummarizeServiceStub(channel), endpoint)
+                call = SummarizeServiceStub(channel).Summarize(DOCUMENT)
+                summary_id = (await anext(aiter(call))).event.accepted.summary_id
+                await endpoint.log.until(lambda log: log.in_flight == 1 and log.answered.total() == CALLS_BEFORE)
                 health = aiter(health_stub(channel).Watch(HealthCheckRequest()))
                 assert (await anext(health)).status == HealthCheckResponse.SERVING
                 server.process.send_signal(signal.Signals[name])
