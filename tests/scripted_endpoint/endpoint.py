@@ -22,12 +22,14 @@ class ScriptedEndpoint:
         log: what it saw.
         gate: cleared, completions are held back until it is set again; set at first.
         piece_gate: likewise for the second half of those that are sent in pieces.
+        held_from: number of the request that clears the gate, from 1, and so is held itself; None for none.
     """
 
     def __init__(self, script: Script | None = None) -> None:
         self.log = RequestLog()
         self.gate = asyncio.Event()
         self.gate.set()
+        self.held_from: int | None = None
         self.piece_gate = asyncio.Event()
         self.piece_gate.set()
         self._script = script or Script()
@@ -80,6 +82,8 @@ class ScriptedEndpoint:
         body = json.loads(exchange.request.body)
         content = content_hash(body)
         attempt = self.log.begin(content, body, keep_body=self._script.keep_bodies)
+        if self.log.requests.total() == self.held_from:
+            self.gate.clear()
         outcome = "left"
         try:
             outcome = await self._answer(exchange, body, fault=self._next_fault(content, attempt))

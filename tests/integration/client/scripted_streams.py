@@ -54,7 +54,7 @@ class ScriptedSummaries:
 
     Attributes:
         opened: the requests of the streams, in order.
-        left: set when a reader leaves.
+        left: set when a stream has ended.
     """
 
     def __init__(self, *streams: Sequence[Act]) -> None:
@@ -78,15 +78,15 @@ class ScriptedSummaries:
         self, request: pb.SummarizeRequest | pb.ResumeSummaryRequest, context: Context
     ) -> AsyncIterator[pb.SummaryEvent]:
         self.opened.append(request)
-        for act in self._streams.pop(0):
-            if isinstance(act, int):
-                retry = error_details_pb2.RetryInfo(retry_delay=Duration(nanos=1_000_000))
-                await refuse(context, act, "no more", retry)
-            else:
-                yield act
-                if act.HasField("summary"):
-                    return
         try:
+            for act in self._streams.pop(0):
+                if isinstance(act, int):
+                    retry = error_details_pb2.RetryInfo(retry_delay=Duration(nanos=1_000_000))
+                    await refuse(context, act, "no more", retry)
+                else:
+                    yield act
+                    if act.HasField("summary"):
+                        return
             await asyncio.Event().wait()
         finally:
             self.left.set()

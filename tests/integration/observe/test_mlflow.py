@@ -117,10 +117,9 @@ async def test_mlflow_shows_the_run_of_a_summary(tiny_models: Path, tmp_path: Pa
         }
         async with precis_serve(tiny_models, endpoint, **settings) as (server, address):
             async with summarize_stub(address) as stub:
-                call = stub.Summarize(pb.SummarizeRequest(document=chunks(29)))
-                events = aiter(call)
-                summary_id = (await anext(events)).event.accepted.summary_id
                 endpoint.gate.clear()
+                call = stub.Summarize(pb.SummarizeRequest(document=chunks(29)))
+                summary_id = (await anext(aiter(call))).event.accepted.summary_id
                 await endpoint.log.until(lambda log: log.in_flight > 0)
                 call.cancel()
                 await endpoint.log.until(lambda log: log.in_flight == 0)

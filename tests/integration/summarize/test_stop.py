@@ -21,8 +21,7 @@ from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.script import Script
 
 DOCUMENT = pb.SummarizeRequest(document=chunks(29), options=pb.SummarizeOptions(wave_batches=1))
-CALLS_BEFORE = 2
-"""Calls that are answered before one is held in the middle of the map, whose calls follow each other."""
+HELD_CALL = 3  # in the middle of the map, whose calls follow each other: those before it are finished
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL"])
@@ -37,20 +36,15 @@ async def test_the_next_server_repeats_no_finished_call(
         "SUMMARY_STORAGE__DIRECTORY": tmp_path,
         "LLM__MODEL": "scripted",
     }
-
-    def hold_the_next(prompt: str, max_tokens: int) -> str:
-        if endpoint.log.requests.total() == CALLS_BEFORE:
-            endpoint.gate.clear()
-        return write(prompt, max_tokens)
-
-    async with ScriptedEndpoint(Script(replies=(PASS,), author=hold_the_next)) as endpoint:
+    async with ScriptedEndpoint(Script(replies=(PASS,), author=write)) as endpoint:
+        endpoint.held_from = HELD_CALL
         async with server_process(
             "tests.integration.support.gated_server", **settings, LLM__BASE_URL=endpoint.base_url
         ) as server:
             async with grpc.aio.insecure_channel(await server.line()) as channel:
                 call = SummarizeServiceStub(channel).Summarize(DOCUMENT)
                 summary_id = (await anext(aiter(call))).event.accepted.summary_id
-                await endpoint.log.until(lambda log: log.in_flight == 1 and log.answered.total() == CALLS_BEFORE)
+                await endpoint.log.until(lambda log: log.requests.total() == HELD_CALL)
                 health = aiter(health_stub(channel).Watch(HealthCheckRequest()))
                 assert (await anext(health)).status == HealthCheckResponse.SERVING
                 server.process.send_signal(signal.Signals[name])
