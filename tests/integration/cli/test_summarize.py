@@ -83,12 +83,6 @@ async def test_a_partial_summary_is_written_and_is_an_error(start: Start, manual
     assert ended.err.splitlines()[-1].startswith("precis: the summary is partial: ")
 
 
-async def test_an_unknown_id_has_to_change(start: Start) -> None:
-    async with bench(start) as served:
-        ended = await precis("summarize", "--resume", "nobody", "-a", served.app.address)
-    assert (ended.code, "no summary has the id" in ended.error) == (2, True)
-
-
 async def test_a_page_shows_what_every_sentence_stands_on(start: Start, tmp_path: Path) -> None:
     file, report = tmp_path / "manual.txt", tmp_path / "manual.html"
     file.write_text("\f".join(f"Torque bolt B-{page} to {page}0 Nm before start." for page in (1, 2)), encoding="utf-8")

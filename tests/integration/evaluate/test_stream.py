@@ -21,7 +21,6 @@ from tests.integration.evaluate.load import full_queue, no_pending_items, small_
 from tests.integration.support.gate import Gate
 from tests.integration.support.log_lines import log_lines
 from tests.integration.support.metrics_page import scrape
-from tests.integration.support.rich_errors import error_of
 from tests.integration.support.server_process import ServerProcess, server_process
 from tests.integration.support.untyped_stubs import health_stub
 
@@ -121,12 +120,6 @@ async def test_a_client_that_leaves_takes_all_its_work_along(app: App, stub: Eva
     gate.open()
     await no_pending_items(app)
     assert (await scrape(app))["precis_calls_in_flight"] == 0
-
-
-async def test_a_deadline_ends_the_stream(stub: EvaluateServiceStub, gate: Gate) -> None:
-    gate.close()
-    call = stub.EvaluateStream(stream_of([item(seed) for seed in range(3)]), timeout=0.2)
-    assert (await error_of(call)).code() is StatusCode.DEADLINE_EXCEEDED
 
 
 async def accepted_items(server: ServerProcess, stub: EvaluateServiceStub, *, has_more: bool = True) -> Call:

@@ -69,16 +69,6 @@ async def test_a_judgement_tells_what_the_model_cost_it(serve: Serve) -> None:
     assert not without.HasField("language_model_usage")
 
 
-async def test_judgements_at_once_are_charged_each_with_its_own_calls(serve: Serve) -> None:
-    async with serve(Script(replies=judge_replies())) as served:
-        results = [
-            one.result for one in await asyncio.gather(*(served.stub.Judge(judge_request(seed)) for seed in range(3)))
-        ]
-        requests = served.endpoint.log.requests.total()
-    assert [one.is_cached for one in results] == [False] * 3
-    assert sum(one.language_model_usage.calls for one in results) == requests
-
-
 async def test_judgements_and_summaries_share_the_endpoints_limit(serve: Serve) -> None:
     async with serve(Script(replies=(*judge_replies(), PASS)), rates={"max_concurrency": 2}) as served:
         served.endpoint.gate.clear()

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from tests.golden.texts import JAPANESE
 from tests.integration.conftest import Connect
 from tests.integration.support.gate import Gate
 from tests.integration.support.log_lines import log_lines
-from tests.integration.support.rich_errors import bearer, error_of, fields_of
+from tests.integration.support.rich_errors import error_of, fields_of
 
 TWIN_LOCK = judge_pb2.JUDGE_FRAMEWORK_TWIN_LOCK
 PREMISES, HYPOTHESES = ["w1 w2", "w3 w4 w5"], ["w3", "w1"]
@@ -176,13 +175,6 @@ async def test_a_stream_answers_in_order_and_survives_what_fails(stub: GRPCInfer
     assert [response.infer_response.id for response in responses] == ["0", "1", "2", "3"]
     assert [bool(response.error_message) for response in responses] == [False, True, True, False]
     assert all(response.infer_response.parameters["triton_final_response"].bool_param for response in responses)
-
-
-async def test_a_key_is_needed_as_for_every_call(connected: Connect, keys_file: Path) -> None:
-    async with connected(auth={"keys_file": keys_file}) as (_, channel):
-        stub: Any = GRPCInferenceServiceStub(channel)
-        assert (await error_of(stub.ServerLive(pb.ServerLiveRequest()))).code() is StatusCode.UNAUTHENTICATED
-        assert (await stub.ServerLive(pb.ServerLiveRequest(), metadata=bearer("owner"))).live
 
 
 async def test_all_rows_of_a_stream_are_counted(stub: GRPCInferenceServiceStub) -> None:

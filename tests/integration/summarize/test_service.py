@@ -10,7 +10,6 @@ from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 from pipeline.reading.compression import get_target_summary_length
 from tests.integration.conftest import Start
 from tests.integration.summarize.summaries import Bench, bench, chunks, follow
-from tests.integration.support.rich_errors import assert_refused
 from tests.scripted_endpoint.faults import Fault, FaultPlan
 from tests.scripted_endpoint.script import Script
 
@@ -69,14 +68,6 @@ async def test_a_failing_endpoint_leaves_a_partial_summary_that_says_why(
         assert followed.summary.failure.message
         view = await served.stub.GetSummary(pb.GetSummaryRequest(summary_id=followed.summary_id))
         assert view.summary.failure.kind == kind
-
-
-async def test_very_many_chunks_are_refused_and_a_very_long_one_is_split(served: Bench) -> None:
-    many = pb.Document(chunks=[pb.DocumentChunk(text="x")] * 100_000)
-    await assert_refused(served.stub.Summarize(pb.SummarizeRequest(document=many)), "document.chunks")
-    document = pb.Document(chunks=[pb.DocumentChunk(text="word " * 400_000)])
-    response = await served.stub.PlanSummary(pb.PlanSummaryRequest(document=document))
-    assert response.plan.map_calls > 50
 
 
 async def test_without_a_language_model_sentences_are_chosen_and_have_the_length_of_the_schedule(

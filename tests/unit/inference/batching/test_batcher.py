@@ -9,14 +9,6 @@ from inference.statistics import BatchRecord
 from tests.unit.inference.serving import ANY, make_item, make_limits, serving, settle
 
 
-async def test_answers_come_in_the_order_of_the_items() -> None:
-    lengths = [9, 3, 60, 3, 17, 5, 30, 4]
-    async with serving() as s:
-        ticket = await s.batcher.submit([make_item(i, length) for i, length in enumerate(lengths)], ANY)
-    assert ticket.values.tolist() == [[i, length] for i, length in enumerate(lengths)]
-    assert ticket.errors == {}
-
-
 async def test_an_idle_worker_starts_at_once_and_batches_grow_while_it_is_busy() -> None:
     async with serving(limits=make_limits(fixed_s=1.0)) as s:
         async with s.held(0):

@@ -178,22 +178,16 @@ def test_the_problem_names_path_and_rule(text: str, problem: str) -> None:
         extract_json(text, SCHEMA)
 
 
-def test_only_a_closed_schema_is_enforced_strictly() -> None:
-    assert response_format(SCHEMA)["json_schema"]["strict"] is True
-    assert response_format({**SCHEMA, "required": []})["json_schema"]["strict"] is False
-    inner = {
-        "type": "object",
-        "properties": {"a": {"type": "object"}},
-        "required": ["a"],
-        "additionalProperties": False,
-    }
-    assert response_format(inner)["json_schema"]["strict"] is False
-
-
-def test_the_schema_is_named_by_its_title() -> None:
-    assert response_format({"title": "Key topics", "type": "object"})["json_schema"]["name"] == "Key_topics"
-
-
-def test_without_a_system_message_there_is_one_then() -> None:
-    asked = with_schema_prompt((ChatMessage("user", "Topics?"),), SCHEMA)
-    assert [message.role for message in asked] == ["system", "user"]
+@pytest.mark.parametrize(
+    ("schema", "is_strict"),
+    [
+        (SCHEMA, True),
+        ({**SCHEMA, "required": []}, False),
+        ({**SCHEMA, "properties": {"topics": {"type": "object"}}}, False),
+    ],
+)
+def test_only_a_closed_schema_is_enforced_strictly(schema: dict[str, object], *, is_strict: bool) -> None:
+    assert response_format({"title": "Key topics", **schema})["json_schema"]["strict"] is is_strict
+    assert response_format({"title": "Key topics", **schema})["json_schema"]["name"] == "Key_topics"
+    asked = with_schema_prompt((ChatMessage("user", "Topics?"),), schema)
+    assert [message.role for message in asked] == ["system", "user"]  # there was none before

@@ -4,20 +4,9 @@ import asyncio
 
 import pytest
 
+from pipeline.llm import errors
 from pipeline.llm.config import LlmConfig
 from pipeline.llm.endpoint import Endpoint
-from pipeline.llm.errors import (
-    AnswerTimeoutError,
-    ConnectionFailedError,
-    EmptyAnswerError,
-    EndlessAnswerError,
-    EndpointBusyError,
-    EndpointFailedError,
-    LlmError,
-    QuotaExhaustedError,
-    UnknownModelError,
-    UnreadableAnswerError,
-)
 from pipeline.llm.openai import OpenAiChatModel
 from pipeline.llm.refusal import FIRST_CONTACT_ATTEMPTS
 from tests.scripted_endpoint.faults import Fault, FaultPlan
@@ -26,20 +15,20 @@ from tests.scripted_endpoint.script import Script
 from tests.unit.pipeline.llm.clocks import InstantClock
 from tests.unit.pipeline.llm.models import bench, failing, request
 
-ERRORS: dict[Fault, type[LlmError]] = {
-    Fault.RATE_LIMIT: EndpointBusyError,
-    Fault.QUOTA: QuotaExhaustedError,
-    Fault.SERVER_ERROR: EndpointFailedError,
-    Fault.OVERLOADED: EndpointBusyError,
-    Fault.RESET: ConnectionFailedError,
-    Fault.CUT: ConnectionFailedError,
-    Fault.HANG: AnswerTimeoutError,
-    Fault.TRUNCATED_JSON: UnreadableAnswerError,
-    Fault.HTML: UnreadableAnswerError,
-    Fault.EMPTY: EmptyAnswerError,
-    Fault.ENDLESS: EndlessAnswerError,
-    Fault.ENDLESS_ERROR: EndlessAnswerError,
-    Fault.PACKED: UnreadableAnswerError,
+ERRORS: dict[Fault, type[errors.LlmError]] = {
+    Fault.RATE_LIMIT: errors.EndpointBusyError,
+    Fault.QUOTA: errors.QuotaExhaustedError,
+    Fault.SERVER_ERROR: errors.EndpointFailedError,
+    Fault.OVERLOADED: errors.EndpointBusyError,
+    Fault.RESET: errors.ConnectionFailedError,
+    Fault.CUT: errors.ConnectionFailedError,
+    Fault.HANG: errors.AnswerTimeoutError,
+    Fault.TRUNCATED_JSON: errors.UnreadableAnswerError,
+    Fault.HTML: errors.UnreadableAnswerError,
+    Fault.EMPTY: errors.EmptyAnswerError,
+    Fault.ENDLESS: errors.EndlessAnswerError,
+    Fault.ENDLESS_ERROR: errors.EndlessAnswerError,
+    Fault.PACKED: errors.UnreadableAnswerError,
 }
 
 
@@ -57,7 +46,7 @@ def test_every_fault_has_its_error() -> None:
 async def test_a_fault_that_stays_is_an_error_of_its_type(fault: Fault, *, stream: bool) -> None:
     script = Script(faults=FaultPlan({fault: 1.0}))
     async with bench(script, stream=stream, retries={"max_attempts": 2}, **bounds(fault)) as at:
-        with pytest.raises(LlmError) as caught:
+        with pytest.raises(errors.LlmError) as caught:
             await at.model.complete(request())
         assert type(caught.value) is ERRORS[fault]
         assert caught.value.attempts == (1 if fault is Fault.QUOTA else 2)
@@ -85,7 +74,7 @@ async def test_retry_after_is_waited_for_before_the_next_attempt() -> None:
 
 async def test_a_wrong_model_is_tried_once_and_told_what_there_is() -> None:
     async with bench(Script(models=("small", "large")), model="huge") as at:
-        with pytest.raises(UnknownModelError, match=r"'huge'.*small, large"):
+        with pytest.raises(errors.UnknownModelError, match=r"'huge'.*small, large"):
             await at.model.complete(request())
         assert at.scripted.log.requests.total() == 1
 
@@ -94,7 +83,9 @@ async def test_an_endpoint_that_was_never_there_is_given_up_early() -> None:
     async with bench() as at:
         config = at.endpoint.config
     async with Endpoint(config, clock=InstantClock()) as endpoint:
-        with pytest.raises(ConnectionFailedError, match=r"cannot connect to http://127\.0\.0\.1.*base_url") as caught:
+        with pytest.raises(
+            errors.ConnectionFailedError, match=r"cannot connect to http://127\.0\.0\.1.*base_url"
+        ) as caught:
             await OpenAiChatModel(endpoint).complete(request())
         assert caught.value.attempts == FIRST_CONTACT_ATTEMPTS
 
@@ -131,7 +122,7 @@ async def test_an_endpoint_that_never_has_an_answer_is_given_up(head: bytes, set
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
         config = LlmConfig.model_validate({"base_url": url, "model": "m", **settings})
         async with Endpoint(config, clock=InstantClock()) as endpoint:
-            with pytest.raises(AnswerTimeoutError, match=rf"{setting}.*gave up after 2 attempts") as caught:
+            with pytest.raises(errors.AnswerTimeoutError, match=rf"{setting}.*gave up after 2 attempts") as caught:
                 await OpenAiChatModel(endpoint).complete(request())
         await asyncio.gather(*filter(None, serving))
     assert caught.value.attempts == len(serving) == 2
@@ -143,7 +134,7 @@ async def test_an_endpoint_that_never_has_an_answer_is_given_up(head: bytes, set
 async def test_an_endless_answer_is_left_at_its_limit(max_tokens: int, max_bytes: int) -> None:
     settings = {"max_answer_bytes": 300_000, "retries": {"max_attempts": 1}}
     async with bench(Script(faults=FaultPlan({Fault.ENDLESS: 1.0})), **settings) as at:
-        with pytest.raises(EndlessAnswerError, match=f"{max_bytes} bytes"):
+        with pytest.raises(errors.EndlessAnswerError, match=f"{max_bytes} bytes"):
             await at.model.complete(request(max_tokens=max_tokens))
         await at.scripted.log.until(lambda log: log.left == 1)
 
@@ -151,7 +142,7 @@ async def test_an_endless_answer_is_left_at_its_limit(max_tokens: int, max_bytes
 async def test_a_text_of_more_characters_than_its_tokens_can_have_is_a_bad_answer() -> None:
     script = Script(replies=(Reply("oil", "x" * 5_000),), max_tokens_kept=False)
     async with bench(script, retries={"max_attempts": 2}) as at:
-        with pytest.raises(EndlessAnswerError, match="5000 characters") as caught:
+        with pytest.raises(errors.EndlessAnswerError, match="5000 characters") as caught:
             await at.model.complete(request(max_tokens=100))
         assert caught.value.attempts == 2
 

@@ -41,35 +41,23 @@ def test_reservations_are_served_in_order_and_never_in_the_past(steps: Steps) ->
         before_s = ready_s if amount else before_s
 
 
-def test_a_request_larger_than_the_burst_goes_through_and_the_next_pays() -> None:
-    rate = Rate(PER_MINUTE)  # 10 a second, a burst of 100
-    assert rate.reserve(300, now_s=0) == 0
-    assert rate.reserve(100, now_s=0) == 30
+def test_a_request_larger_than_the_burst_goes_through_and_giving_back_never_fills_more_than_one() -> None:
+    rate, full = Rate(PER_MINUTE), Rate(PER_MINUTE)  # 10 a second, a burst of 100
+    assert [rate.reserve(amount, now_s=0) for amount in (300, 100)] == [0, 30]
+    full.give_back(10_000, now_s=0)
+    assert [full.reserve(amount, now_s=0) for amount in (100, 10)] == [0, 1]
 
 
-def test_giving_back_never_fills_more_than_a_burst() -> None:
-    rate = Rate(PER_MINUTE)
-    rate.give_back(10_000, now_s=0)
-    assert rate.reserve(100, now_s=0) == 0
-    assert rate.reserve(10, now_s=0) == 1
-
-
-def test_a_burst_of_refusals_halves_it_once() -> None:
-    concurrency = AdaptiveConcurrency(64)
-    sent_under = concurrency.generation
-    for _ in range(64):
-        concurrency.refused(sent_under)
-    assert concurrency.limit == 32
-
-
-def test_it_grows_by_one_for_a_round_of_good_answers() -> None:
+def test_a_burst_of_refusals_halves_it_once_and_a_round_of_good_answers_adds_one() -> None:
     concurrency = AdaptiveConcurrency(16)
-    concurrency.refused(concurrency.generation)
-    for _ in range(8):
+    sent_under = concurrency.generation
+    for _ in range(16):
+        concurrency.refused(sent_under)
+    limits = []
+    for _ in range(9):
+        limits.append(concurrency.limit)
         concurrency.succeeded()
-    assert concurrency.limit == 8
-    concurrency.succeeded()
-    assert concurrency.limit == 9
+    assert [*limits, concurrency.limit] == [8] * 9 + [9]
 
 
 @given(st.integers(1, 64), st.lists(st.booleans(), max_size=400))

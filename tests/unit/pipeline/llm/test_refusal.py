@@ -10,20 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from pipeline.llm.errors import (
-    AuthenticationFailedError,
-    ContextOverflowError,
-    EndpointBusyError,
-    EndpointFailedError,
-    LlmError,
-    QuotaExhaustedError,
-    RequestRefusedError,
-    UnknownModelError,
-)
+from pipeline.llm import errors
 from pipeline.llm.refusal import read_complaint, refusal, retry_after_s, safe_quote
 
 
-def refuse(status: int, body: object, headers: Mapping[str, str] | None = None) -> LlmError:
+def refuse(status: int, body: object, headers: Mapping[str, str] | None = None) -> errors.LlmError:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     complaint = read_complaint(raw)
     return refusal(status, headers or {}, complaint, complaint.message)
@@ -55,7 +46,7 @@ OVERFLOWS = {
 
 @pytest.mark.parametrize("server", OVERFLOWS)
 def test_every_server_s_words_for_too_long_are_understood(server: str) -> None:
-    assert isinstance(refuse(400, OVERFLOWS[server]), ContextOverflowError)
+    assert isinstance(refuse(400, OVERFLOWS[server]), errors.ContextOverflowError)
 
 
 @pytest.mark.parametrize("body", [b"[" * 100_000, b"9" * 5_000])
@@ -66,7 +57,7 @@ def test_a_body_that_python_cannot_read_is_plain_text(body: bytes) -> None:
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_refused_key_says_so_and_quotes_nothing(status: int) -> None:
     error = refuse(status, openai("Incorrect API key provided: sk-12345."))
-    assert isinstance(error, AuthenticationFailedError)
+    assert isinstance(error, errors.AuthenticationFailedError)
     assert "set the right one" in str(error)
     assert "sk-1" not in str(error)
 
@@ -74,29 +65,29 @@ def test_a_refused_key_says_so_and_quotes_nothing(status: int) -> None:
 @pytest.mark.parametrize(
     ("status", "body", "headers", "kind"),
     [
-        (413, b"<html>Request Entity Too Large</html>", {}, ContextOverflowError),
-        (404, openai("The model `gpt-9` does not exist.", "model_not_found"), {}, UnknownModelError),
+        (413, b"<html>Request Entity Too Large</html>", {}, errors.ContextOverflowError),
+        (404, openai("The model `gpt-9` does not exist.", "model_not_found"), {}, errors.UnknownModelError),
         (
             404,
             {"message": "The model `x` does not exist.", "type": "NotFoundError"},
             {},
-            UnknownModelError,
+            errors.UnknownModelError,
         ),
-        (404, {"error": 'model "x" not found, try pulling it first'}, {}, UnknownModelError),
-        (500, b"", {"retry-after": "7"}, EndpointBusyError),
-        (429, openai("pay", "insufficient_quota"), {}, QuotaExhaustedError),
-        (402, openai("pay"), {}, QuotaExhaustedError),
+        (404, {"error": 'model "x" not found, try pulling it first'}, {}, errors.UnknownModelError),
+        (500, b"", {"retry-after": "7"}, errors.EndpointBusyError),
+        (429, openai("pay", "insufficient_quota"), {}, errors.QuotaExhaustedError),
+        (402, openai("pay"), {}, errors.QuotaExhaustedError),
     ],
 )
 def test_what_is_said_tells_refusals_of_one_status_apart(
-    status: int, body: object, headers: dict[str, str], kind: type[LlmError]
+    status: int, body: object, headers: dict[str, str], kind: type[errors.LlmError]
 ) -> None:
     assert isinstance(refuse(status, body, headers), kind)
 
 
 def test_an_unknown_address_says_what_addresses_look_like() -> None:
     error = refuse(404, {"error": {"code": 404, "message": "File Not Found", "type": "not_found_error"}})
-    assert isinstance(error, RequestRefusedError)
+    assert isinstance(error, errors.RequestRefusedError)
     assert "/v1" in str(error)
 
 
@@ -107,7 +98,7 @@ def test_a_redirect_is_not_followed() -> None:
 @pytest.mark.parametrize("status", [429, 503, 529])
 def test_busy_endpoints_say_when_to_come_back(status: int) -> None:
     error = refuse(status, openai("slow down"), {"retry-after": "7"})
-    assert isinstance(error, EndpointBusyError)
+    assert isinstance(error, errors.EndpointBusyError)
     assert error.retry_after_s == 7
     assert "7 s" in str(error)
 
@@ -115,13 +106,13 @@ def test_busy_endpoints_say_when_to_come_back(status: int) -> None:
 @pytest.mark.parametrize("status", [408, 409, 500, 502, 504])
 def test_other_server_errors_keep_their_status(status: int) -> None:
     error = refuse(status, b"<html>Bad Gateway</html>")
-    assert isinstance(error, EndpointFailedError)
+    assert isinstance(error, errors.EndpointFailedError)
     assert error.status == status
 
 
 def test_other_refusals_quote_the_endpoint() -> None:
     error = refuse(400, openai("temperature must be at most 2"))
-    assert isinstance(error, RequestRefusedError)
+    assert isinstance(error, errors.RequestRefusedError)
     assert "temperature must be at most 2" in str(error)
     assert error.refused_fields == frozenset()
 
@@ -140,7 +131,7 @@ def test_other_refusals_quote_the_endpoint() -> None:
 )
 def test_fields_that_an_endpoint_does_not_take_are_named(body: object, fields: set[str]) -> None:
     error = refuse(400, body)
-    assert isinstance(error, RequestRefusedError)
+    assert isinstance(error, errors.RequestRefusedError)
     assert error.refused_fields == fields
 
 
@@ -148,11 +139,8 @@ KEY = SecretStr("sk-proj-0123456789abcdef")
 PROMPT = "The reactor of unit 7 leaks at valve V-113 since Monday."
 
 
-def test_plain_words_are_quoted_on_one_line() -> None:
+def test_plain_words_are_quoted_on_one_line_and_long_ones_cut() -> None:
     assert safe_quote("too\n many   tokens", key=KEY, private_texts=[PROMPT]) == "too many tokens"
-
-
-def test_long_words_are_cut() -> None:
     assert len(safe_quote("word " * 1000, key=None, private_texts=[])) <= 240
 
 

@@ -1,27 +1,13 @@
 import pytest
 
+from pipeline.llm import errors
 from pipeline.llm.config import RetryConfig
-from pipeline.llm.errors import (
-    AnswerTimeoutError,
-    AuthenticationFailedError,
-    BadAnswerError,
-    ConnectionFailedError,
-    ContextOverflowError,
-    EmptyAnswerError,
-    EndpointBusyError,
-    EndpointFailedError,
-    LlmError,
-    QuotaExhaustedError,
-    RequestRefusedError,
-    UnknownModelError,
-    UnreadableAnswerError,
-)
 from pipeline.llm.refusal import FIRST_CONTACT_ATTEMPTS, MAX_BAD_ANSWERS, Retries
 
 CONFIG = RetryConfig()
 
 
-def attempts(error: LlmError, *, was_ever_connected: bool = True) -> int:
+def attempts(error: errors.LlmError, *, was_ever_connected: bool = True) -> int:
     """Counts the attempts of a call that always fails like this."""
     retries = Retries(CONFIG, was_ever_connected=lambda: was_ever_connected)
     while retries.delay_after(error) is not None:
@@ -33,60 +19,62 @@ def attempts(error: LlmError, *, was_ever_connected: bool = True) -> int:
 @pytest.mark.parametrize(
     "error",
     [
-        EndpointBusyError("busy"),
-        EndpointBusyError("busy", retry_after_s=CONFIG.max_retry_after_s),
-        EndpointFailedError("failed", status=500),
-        ConnectionFailedError("reset"),
+        errors.EndpointBusyError("busy"),
+        errors.EndpointBusyError("busy", retry_after_s=CONFIG.max_retry_after_s),
+        errors.EndpointFailedError("failed", status=500),
+        errors.ConnectionFailedError("reset"),
     ],
 )
-def test_what_may_pass_is_tried_until_the_attempts_are_used_up(error: LlmError) -> None:
+def test_what_may_pass_is_tried_until_the_attempts_are_used_up(error: errors.LlmError) -> None:
     assert attempts(error) == CONFIG.max_attempts
     assert str(error).endswith(f"(gave up after {CONFIG.max_attempts} attempts)")
 
 
 @pytest.mark.parametrize("was_ever_connected", [False, True])
 def test_silence_is_waited_for_a_few_times_only(*, was_ever_connected: bool) -> None:
-    error = AnswerTimeoutError("silent")
+    error = errors.AnswerTimeoutError("silent")
     assert attempts(error, was_ever_connected=was_ever_connected) == CONFIG.max_timeouts
 
 
 def test_silence_counts_over_the_whole_call() -> None:
     retries = Retries(RetryConfig(max_timeouts=2), was_ever_connected=lambda: True)
-    assert retries.delay_after(AnswerTimeoutError("silent")) is not None
-    assert retries.delay_after(EndpointFailedError("failed", status=500)) is not None
-    assert retries.delay_after(AnswerTimeoutError("silent")) is None
+    assert retries.delay_after(errors.AnswerTimeoutError("silent")) is not None
+    assert retries.delay_after(errors.EndpointFailedError("failed", status=500)) is not None
+    assert retries.delay_after(errors.AnswerTimeoutError("silent")) is None
 
 
 @pytest.mark.parametrize(
     "error",
     [
-        AuthenticationFailedError("key"),
-        UnknownModelError("model"),
-        ContextOverflowError("long"),
-        RequestRefusedError("refused", status=400),
-        QuotaExhaustedError("no credit"),
-        EndpointBusyError("busy", retry_after_s=CONFIG.max_retry_after_s + 1),
-        EmptyAnswerError("thought too long", finish_reason="length"),
-        EmptyAnswerError("filtered", finish_reason="content_filter"),
+        errors.AuthenticationFailedError("key"),
+        errors.UnknownModelError("model"),
+        errors.ContextOverflowError("long"),
+        errors.RequestRefusedError("refused", status=400),
+        errors.QuotaExhaustedError("no credit"),
+        errors.EndpointBusyError("busy", retry_after_s=CONFIG.max_retry_after_s + 1),
+        errors.EmptyAnswerError("thought too long", finish_reason="length"),
+        errors.EmptyAnswerError("filtered", finish_reason="content_filter"),
     ],
 )
-def test_what_cannot_pass_is_tried_once(error: LlmError) -> None:
+def test_what_cannot_pass_is_tried_once(error: errors.LlmError) -> None:
     assert attempts(error) == 1
     assert "attempts" not in str(error)
 
 
-@pytest.mark.parametrize("error", [UnreadableAnswerError("html"), EmptyAnswerError("empty", finish_reason="stop")])
-def test_bad_answers_are_tried_a_few_times(error: BadAnswerError) -> None:
+@pytest.mark.parametrize(
+    "error", [errors.UnreadableAnswerError("html"), errors.EmptyAnswerError("empty", finish_reason="stop")]
+)
+def test_bad_answers_are_tried_a_few_times(error: errors.BadAnswerError) -> None:
     assert attempts(error) == MAX_BAD_ANSWERS
 
 
 def test_an_address_that_never_worked_is_given_up_early() -> None:
-    assert attempts(ConnectionFailedError("refused"), was_ever_connected=False) == FIRST_CONTACT_ATTEMPTS
+    assert attempts(errors.ConnectionFailedError("refused"), was_ever_connected=False) == FIRST_CONTACT_ATTEMPTS
 
 
 def test_bad_answers_count_however_many_other_failures_come_between() -> None:
     retries = Retries(CONFIG, was_ever_connected=lambda: True, max_bad_answers=4)
-    bad, busy = UnreadableAnswerError("html"), EndpointBusyError("busy")
+    bad, busy = errors.UnreadableAnswerError("html"), errors.EndpointBusyError("busy")
     outcomes = [retries.delay_after(error) for error in (bad, busy, bad, busy, bad, busy, bad)]
     assert [delay is None for delay in outcomes] == [False] * 6 + [True]
 
@@ -94,11 +82,13 @@ def test_bad_answers_count_however_many_other_failures_come_between() -> None:
 def test_waits_are_drawn_from_zero_to_a_bound_that_doubles() -> None:
     retries = Retries(RetryConfig(base_delay_s=4), was_ever_connected=lambda: True)
     for bound_s in (4, 8, 16, 30, 30):
-        delay_s = retries.delay_after(EndpointBusyError("busy"))
+        delay_s = retries.delay_after(errors.EndpointBusyError("busy"))
         assert delay_s is not None
         assert 0 <= delay_s <= bound_s
 
 
 def test_callers_that_fail_together_come_back_apart() -> None:
-    delays = {Retries(CONFIG, was_ever_connected=lambda: True).delay_after(EndpointBusyError("x")) for _ in range(20)}
+    delays = {
+        Retries(CONFIG, was_ever_connected=lambda: True).delay_after(errors.EndpointBusyError("x")) for _ in range(20)
+    }
     assert len(delays) == 20

@@ -26,11 +26,7 @@ def test_the_estimate_is_near(text: str) -> None:
 @given(st.text(), st.text())
 def test_parts_never_count_less_than_the_whole(first: str, second: str) -> None:
     assert estimate_tokens(first + second) <= estimate_tokens(first) + estimate_tokens(second)
-    assert estimate_tokens(first) <= estimate_tokens(first + second)
-
-
-def test_nothing_counts_nothing() -> None:
-    assert estimate_tokens("") == 0
+    assert estimate_tokens("") == 0 <= estimate_tokens(first) <= estimate_tokens(first + second)
 
 
 def test_a_tokenizer_file_counts_exactly(tmp_path: Path) -> None:

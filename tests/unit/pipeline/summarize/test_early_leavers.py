@@ -41,16 +41,6 @@ async def test_a_reader_who_leaves_at_the_first_event_frees_the_summary(tmp_path
     assert writer.asked == []
 
 
-async def test_the_one_who_left_at_the_first_event_may_come_back(tmp_path: Path) -> None:
-    async with summarizer_in(tmp_path, lease_ttl_s=60) as summarizer:
-        for _ in range(3):  # refused as running, if one of them left the lease behind
-            events = summarizer.stream(DOCUMENT, writer=ScriptedWriter(), idempotency_key="k")
-            assert isinstance(await anext(events), Accepted)
-            await events.aclose()
-        again = summarizer.stream(DOCUMENT, writer=ScriptedWriter(), idempotency_key="k")
-        assert result_of(await read_all(again)).status is SummaryStatus.DONE
-
-
 async def test_a_reader_who_leaves_while_the_lease_is_taken_frees_the_summary(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -88,19 +88,13 @@ def test_a_batch_takes_fewer_chunks_when_they_are_long() -> None:
     assert [len(batch.chunks) for batch in batches] == [2, 2, 2]
 
 
-def test_context_is_filled_from_the_newest_and_kept_in_order() -> None:
+def test_context_is_filled_from_the_newest_in_order_and_of_what_does_not_fit_the_end_is_kept() -> None:
     texts = ["oldest one.", "middle two.", "newest three."]
     assert fit_context(texts, 100, count) == tuple(texts)
     assert fit_context(texts, 6, count) == ("middle two.", "newest three.")
-
-
-def test_of_the_text_that_does_not_fit_the_end_is_kept() -> None:
-    texts = ["This is the first of all sentences here. Then comes a second.", "newest three."]
-    assert fit_context(texts, 10, count) == ("Then comes a second.", "newest three.")
-
-
-def test_no_room_for_context_gives_none() -> None:
-    assert fit_context(["something"], 0, count) == ()
+    longer = ["This is the first of all sentences here. Then comes a second.", "newest three."]
+    assert fit_context(longer, 10, count) == ("Then comes a second.", "newest three.")
+    assert fit_context(texts, 0, count) == ()
 
 
 @given(TEXTS, st.integers(0, 40))

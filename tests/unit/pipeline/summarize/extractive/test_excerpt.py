@@ -103,26 +103,14 @@ def test_sentences_of_one_paragraph_stay_in_one() -> None:
     assert rewrite(text, 0, 1, 3) == "The pump is red. The valve is blue.\n\nThe belt is black."
 
 
-def test_lists_stay_lists() -> None:
+def test_lists_steps_listings_and_labels_keep_their_form() -> None:
     assert rewrite("Parts of the pump:\n* seal\n* belt\n  * cover") == "Parts of the pump:\n\n- seal\n- belt\n  - cover"
-
-
-def test_steps_keep_their_numbers() -> None:
     assert rewrite("1. Open the valve.\n2) Close the valve.") == "1. Open the valve.\n2) Close the valve."
+    assert rewrite("~~~~\n```\ncode = 1\n```\n~~~~") == "````\n```\ncode = 1\n```\n````"
+    assert rewrite("# exportfs -ra\n\n# systemctl start nfs") == "```\n# exportfs -ra\n# systemctl start nfs\n```"
+    assert rewrite("CAUTION Hot parts\n\nThe housing is hot.") == "**CAUTION Hot parts**\n\nThe housing is hot."
 
 
 def test_missing_lines_of_a_listing_leave_a_mark() -> None:
     lines = "\n".join(f"key{number} = {number}" for number in range(24))
     assert rewrite(f"```ini\n{lines}\n```", 0, 2).splitlines()[8:11] == ["key7 = 7", "[…]", "key16 = 16"]
-
-
-def test_a_fence_is_longer_than_what_it_holds() -> None:
-    assert rewrite("~~~~\n```\ncode = 1\n```\n~~~~") == "````\n```\ncode = 1\n```\n````"
-
-
-def test_commands_between_blank_lines_share_a_fence() -> None:
-    assert rewrite("# exportfs -ra\n\n# systemctl start nfs") == "```\n# exportfs -ra\n# systemctl start nfs\n```"
-
-
-def test_a_label_is_bold() -> None:
-    assert rewrite("CAUTION Hot parts\n\nThe housing is hot.") == "**CAUTION Hot parts**\n\nThe housing is hot."

@@ -46,14 +46,13 @@ def goal_of(
     return set_goal(options, detail, 1_000, 800, most_tokens=most_tokens)
 
 
-def test_a_length_is_never_longer_than_the_document() -> None:
+def test_a_length_is_never_longer_than_the_document_and_without_one_the_schedule_decides_or_everything_stays() -> None:
     assert goal_of(SummarizeOptions(target_words=900)) == LengthGoal(800, LengthUnit.WORDS)
-
-
-def test_without_a_length_the_schedule_decides_or_everything_stays() -> None:
     assert goal_of(detail=SummaryDetail.SCHEDULE) == LengthGoal(300, LengthUnit.TOKENS)
     assert goal_of(detail=SummaryDetail.SCHEDULE, most_tokens=250) == LengthGoal(250, LengthUnit.TOKENS)
     assert goal_of() is None
+    for tokens in (1, 299, 300):  # no longer than the schedule's length
+        assert set_goal(ANY, SummaryDetail.SCHEDULE, tokens, tokens, most_tokens=12_000) is None
 
 
 def test_a_caller_who_asks_for_nothing_gets_the_schedule() -> None:
@@ -61,11 +60,6 @@ def test_a_caller_who_asks_for_nothing_gets_the_schedule() -> None:
     asked_nothing, asked_full = full_plan(document, extractive()), full_plan(document, extractive(), detail="full")
     assert asked_nothing.target_tokens == get_target_summary_length(asked_nothing.input_tokens)
     assert (asked_full.target_tokens, asked_full.calls()) == (0, asked_nothing.calls() - 1)
-
-
-@pytest.mark.parametrize("tokens", [1, 299, 300])
-def test_the_schedule_compresses_nothing_that_is_no_longer_than_its_length(tokens: int) -> None:
-    assert set_goal(ANY, SummaryDetail.SCHEDULE, tokens, tokens, most_tokens=12_000) is None
 
 
 async def test_a_document_that_is_no_longer_than_the_schedules_length_is_kept_without_a_call(tmp_path: Path) -> None:
