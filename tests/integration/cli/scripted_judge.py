@@ -93,18 +93,32 @@ async def refuse(
 
 
 @asynccontextmanager
-async def scripted_judge() -> AsyncIterator[ScriptedJudge]:
-    """Serves a scripted judge on a free port."""
-    servicer, server = ScriptedJudge(), grpc.aio.server()
-    handler = grpc.unary_unary_rpc_method_handler(
-        servicer.judge,
-        request_deserializer=pb.JudgeRequest.FromString,
-        response_serializer=pb.JudgeResponse.SerializeToString,
-    )
-    server.add_generic_rpc_handlers([grpc.method_handlers_generic_handler(SERVICE, {"Judge": handler})])
-    servicer.address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+async def served(service: str, **behaviours: tuple[Any, Any, Any]) -> AsyncIterator[str]:
+    """Serves RPCs on a free port and yields the address.
+
+    Args:
+        service: full name.
+        behaviours: of each RPC: its kind as gRPC names it, what it does, and the class of its requests.
+    """
+    handlers = {
+        name: getattr(grpc, f"{kind}_rpc_method_handler")(
+            behaviour, kind_of_request.FromString, lambda response: response.SerializeToString()
+        )
+        for name, (kind, behaviour, kind_of_request) in behaviours.items()
+    }
+    server = grpc.aio.server()
+    server.add_generic_rpc_handlers([grpc.method_handlers_generic_handler(service, handlers)])
+    port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     try:
-        yield servicer
+        yield f"127.0.0.1:{port}"
     finally:
         await server.stop(None)
+
+
+@asynccontextmanager
+async def scripted_judge() -> AsyncIterator[ScriptedJudge]:
+    """Serves a scripted judge."""
+    servicer = ScriptedJudge()
+    async with served(SERVICE, Judge=("unary_unary", servicer.judge, pb.JudgeRequest)) as servicer.address:
+        yield servicer

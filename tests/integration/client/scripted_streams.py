@@ -11,7 +11,7 @@ from google.rpc import code_pb2, error_details_pb2
 from precis.v1 import common_pb2, judge_pb2
 from precis.v1 import summarize_pb2 as pb
 
-from tests.integration.cli.scripted_judge import refuse
+from tests.integration.cli.scripted_judge import refuse, served
 from tests.judgements import judgement
 
 JUDGE = judge_pb2.DESCRIPTOR.services_by_name["JudgeService"].full_name
@@ -90,30 +90,6 @@ class ScriptedSummaries:
             await asyncio.Event().wait()
         finally:
             self.left.set()
-
-
-@asynccontextmanager
-async def served(service: str, **behaviours: tuple[Any, Any, Any]) -> AsyncIterator[str]:
-    """Serves RPCs on a free port and yields the address.
-
-    Args:
-        service: full name.
-        behaviours: of each RPC: its kind as gRPC names it, what it does, and the class of its requests.
-    """
-    handlers = {
-        name: getattr(grpc, f"{kind}_rpc_method_handler")(
-            behaviour, kind_of_request.FromString, lambda response: response.SerializeToString()
-        )
-        for name, (kind, behaviour, kind_of_request) in behaviours.items()
-    }
-    server = grpc.aio.server()
-    server.add_generic_rpc_handlers([grpc.method_handlers_generic_handler(service, handlers)])
-    port = server.add_insecure_port("127.0.0.1:0")
-    await server.start()
-    try:
-        yield f"127.0.0.1:{port}"
-    finally:
-        await server.stop(None)
 
 
 @asynccontextmanager

@@ -7,9 +7,9 @@ import pytest
 from precis import AsyncClient, errors
 from precis.v1 import common_pb2, judge_pb2
 
-from tests.integration.cli.scripted_judge import scripted_judge
+from tests.integration.cli.scripted_judge import scripted_judge, served
 from tests.integration.client.either_client import Connect
-from tests.integration.client.scripted_streams import JUDGE, scripted_batch, served
+from tests.integration.client.scripted_streams import JUDGE, scripted_batch
 
 
 async def test_results_come_in_the_servers_order_and_a_bad_item_is_one_error(connect: Connect) -> None:

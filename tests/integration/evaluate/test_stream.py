@@ -21,7 +21,7 @@ from tests.integration.evaluate.load import full_queue, no_pending_items, small_
 from tests.integration.support.gate import Gate
 from tests.integration.support.log_lines import log_lines
 from tests.integration.support.metrics_page import scrape
-from tests.integration.support.server_process import ServerProcess, server_process
+from tests.integration.support.server_process import ServerProcess, gated_server
 from tests.integration.support.untyped_stubs import health_stub
 
 Call = grpc.aio.StreamStreamCall[pb.EvaluateStreamRequest, pb.EvaluateStreamResponse]
@@ -37,13 +37,8 @@ def item(seed: int, item_id: str | None = None) -> pb.EvaluateStreamRequest:
     return pb.EvaluateStreamRequest(id=str(seed) if item_id is None else item_id, request=evaluate_request(seed))
 
 
-async def stream_of(items: list[pb.EvaluateStreamRequest]) -> AsyncIterator[pb.EvaluateStreamRequest]:
-    for one in items:
-        yield one
-
-
 async def test_every_item_is_answered_once_as_if_it_were_alone(stub: EvaluateServiceStub) -> None:
-    responses = [one async for one in stub.EvaluateStream(stream_of([item(seed) for seed in range(40)]))]
+    responses = [one async for one in stub.EvaluateStream(item(seed) for seed in range(40))]
     assert sorted(response.index for response in responses) == list(range(40))
     assert all(response.id == str(response.index) for response in responses)
     alone = await stub.Evaluate(evaluate_request(17))
@@ -54,7 +49,7 @@ async def test_every_item_is_answered_once_as_if_it_were_alone(stub: EvaluateSer
 async def test_a_bad_item_is_one_error_and_does_not_end_the_stream(stub: EvaluateServiceStub) -> None:
     items = [item(0), item(1), pb.EvaluateStreamRequest(id="empty"), item(3, "x" * 257), item(4)]
     items[1].request.datum.summary.key_facts.pop()
-    responses = {one.index: one async for one in stub.EvaluateStream(stream_of(items))}
+    responses = {one.index: one async for one in stub.EvaluateStream(iter(items))}
     assert [responses[index].WhichOneof("result") for index in range(5)] == [
         *("response", "error", "error", "error", "response"),
     ]
@@ -87,7 +82,7 @@ async def test_a_full_queue_is_waited_for(connected: Connect, gate: Gate) -> Non
     async with connected(inference=small_queue(100)) as (app, channel):
         gate.close()
         async with full_queue(app, channel, 100):
-            call = EvaluateServiceStub(channel).EvaluateStream(stream_of([item(seed) for seed in range(10)]))
+            call = EvaluateServiceStub(channel).EvaluateStream(item(seed) for seed in range(10))
             read = asyncio.ensure_future(results_of(call))
             while (await scrape(app))["precis_refused_calls_total,embedding"] == 0:
                 pass
@@ -99,7 +94,7 @@ async def test_a_queue_that_stays_full_is_an_error_of_the_item(connected: Connec
     async with connected(inference=small_queue(100), services={"max_queue_wait_s": 0}) as (app, channel):
         gate.close()
         async with full_queue(app, channel, 100):
-            call = EvaluateServiceStub(channel).EvaluateStream(stream_of([item(0)]))
+            call = EvaluateServiceStub(channel).EvaluateStream(iter([item(0)]))
             [response] = [one async for one in call]
             gate.open()
         assert response.error.code == code_pb2.RESOURCE_EXHAUSTED
@@ -112,7 +107,7 @@ async def results_of(call: Call) -> list[str | None]:
 
 async def test_a_client_that_leaves_takes_all_its_work_along(app: App, stub: EvaluateServiceStub, gate: Gate) -> None:
     gate.close()
-    call = stub.EvaluateStream(stream_of([item(seed) for seed in range(50)]))
+    call = stub.EvaluateStream(item(seed) for seed in range(50))
     await gate.visited()
     with log_lines() as lines:
         call.cancel()
@@ -153,10 +148,7 @@ async def answer_of(call: Call) -> pb.EvaluateStreamResponse:
 async def test_a_stopping_server_answers_what_it_has_read(
     tiny_models: Path, *, has_more: bool, code: StatusCode
 ) -> None:
-    settings = {"LISTEN__GRACE_S": "3600", "INFERENCE__RUNTIME__WARMUP_S": "0.05", "METRICS__ENABLED": "false"}
-    async with server_process(
-        "tests.integration.support.gated_server", MODELS_DIR=tiny_models, LISTEN__PORT="0", **settings
-    ) as server:
+    async with gated_server(tiny_models) as server:
         async with grpc.aio.insecure_channel(await server.line()) as channel:
             call = await accepted_items(server, EvaluateServiceStub(channel), has_more=has_more)
             await health_stub(channel).Check(HealthCheckRequest())  # read behind the end of the requests

@@ -3,7 +3,6 @@
 What holds for every stream of items is tested with evaluations (tests/integration/evaluate/test_stream.py).
 """
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import grpc
@@ -28,13 +27,8 @@ def item(seed: int, item_id: str | None = None, **fields: Any) -> pb.JudgeBatchR
     return pb.JudgeBatchRequest(id=str(seed) if item_id is None else item_id, request=request)
 
 
-async def stream_of(items: list[pb.JudgeBatchRequest]) -> AsyncIterator[pb.JudgeBatchRequest]:
-    for one in items:
-        yield one
-
-
 async def answers(stub: JudgeServiceStub, items: list[pb.JudgeBatchRequest]) -> dict[int, pb.JudgeBatchResponse]:
-    return {response.index: response async for response in stub.JudgeBatch(stream_of(items))}
+    return {response.index: response async for response in stub.JudgeBatch(iter(items))}
 
 
 async def test_an_item_has_the_view_that_it_asks_for(stub: JudgeServiceStub) -> None:
@@ -53,12 +47,8 @@ async def test_judgements_and_items_are_counted_and_logged(app: App, stub: Judge
         await answers(stub, [item(200), item(201), item(202, summary=" ")])
         line = await lines.wait_for("JudgeService/JudgeBatch", "code=OK")
         one = await stub.Judge(item(203).request)  # as large as each of the two
-        await lines.wait_for("JudgeService/Judge ", f"items={_items_of(line) // 2}")
+        await lines.wait_for("JudgeService/Judge ", f"items={int(line.partition('items=')[2].split()[0]) // 2}")
     assert one.result.frameworks
     after = await scrape(app)
     name = "precis_judgements_total,false"
     assert after[name] - before.get(name, 0) == 3
-
-
-def _items_of(line: str) -> int:
-    return int(line.partition("items=")[2].split()[0])

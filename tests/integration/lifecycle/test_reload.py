@@ -9,7 +9,7 @@ from grpc import StatusCode
 from precis.v1.inference_pb2 import ListModelsRequest
 from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
-from tests.integration.support.server_process import server_process
+from tests.integration.support.server_process import gated_server
 
 
 async def code_with(address: str, key: str) -> StatusCode:
@@ -24,14 +24,7 @@ async def code_with(address: str, key: str) -> StatusCode:
 async def test_a_hangup_takes_the_new_keys(tiny_models: Path, tmp_path: Path) -> None:
     keys = tmp_path / "keys"
     keys.write_text("old-key\n", encoding="utf-8")
-    async with server_process(
-        "tests.integration.support.gated_server",
-        MODELS_DIR=tiny_models,
-        AUTH__KEYS_FILE=keys,
-        LISTEN__PORT="0",
-        METRICS__ENABLED="false",
-        INFERENCE__RUNTIME__WARMUP_S="0.05",
-    ) as server:
+    async with gated_server(tiny_models, AUTH__KEYS_FILE=keys) as server:
         address = await server.line()
         assert await code_with(address, "old-key") is StatusCode.OK
         await asyncio.to_thread(keys.write_text, "new-key\n", encoding="utf-8")

@@ -12,22 +12,8 @@ from precis.v1.inference_pb2 import EmbedRequest, ListModelsRequest
 from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
 from tests.integration.conftest import Start
-from tests.integration.support.server_process import ServerProcess, server_process
+from tests.integration.support.server_process import ServerProcess, gated_server
 from tests.integration.support.untyped_stubs import health_stub
-
-GATED = "tests.integration.support.gated_server"
-
-
-@pytest.fixture
-def settings(tiny_models: Path) -> dict[str, str | Path]:
-    return {
-        "MODELS_DIR": tiny_models,
-        "LISTEN__PORT": "0",
-        "LISTEN__GRACE_S": "3600",
-        "METRICS__PORT": "0",
-        "INFERENCE__RUNTIME__WARMUP_S": "0.05",
-        "INFERENCE__RUNTIME__WORKERS": "1",
-    }
 
 
 async def blocked_call(server: ServerProcess, channel: grpc.aio.Channel) -> "asyncio.Future[StatusCode]":
@@ -39,10 +25,8 @@ async def blocked_call(server: ServerProcess, channel: grpc.aio.Channel) -> "asy
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
-async def test_a_signal_finishes_what_is_in_flight_and_refuses_the_rest(
-    settings: dict[str, str | Path], name: str
-) -> None:
-    async with server_process(GATED, **settings) as server:
+async def test_a_signal_finishes_what_is_in_flight_and_refuses_the_rest(tiny_models: Path, name: str) -> None:
+    async with gated_server(tiny_models) as server:
         address = await server.line()
         async with grpc.aio.insecure_channel(address) as channel, grpc.aio.insecure_channel(address) as newcomer:
             watch = aiter(health_stub(channel).Watch(HealthCheckRequest()))
@@ -62,9 +46,9 @@ async def test_a_signal_finishes_what_is_in_flight_and_refuses_the_rest(
 
 
 @pytest.mark.parametrize("is_impatient", [True, False], ids=["second signal", "end of the grace"])
-async def test_a_drain_is_cut_short(settings: dict[str, str | Path], *, is_impatient: bool) -> None:
+async def test_a_drain_is_cut_short(tiny_models: Path, *, is_impatient: bool) -> None:
     grace_s = "3600" if is_impatient else "0.05"
-    async with server_process(GATED, **{**settings, "LISTEN__GRACE_S": grace_s}) as server:
+    async with gated_server(tiny_models, LISTEN__GRACE_S=grace_s) as server:
         async with grpc.aio.insecure_channel(await server.line()) as channel:
             call = await blocked_call(server, channel)
             server.process.send_signal(signal.SIGTERM)
@@ -77,8 +61,8 @@ async def test_a_drain_is_cut_short(settings: dict[str, str | Path], *, is_impat
         assert await server.ended() == 0
 
 
-async def test_a_signal_while_the_models_load_ends_the_start(settings: dict[str, str | Path]) -> None:
-    async with server_process(GATED, "closed", **settings) as server:
+async def test_a_signal_while_the_models_load_ends_the_start(tiny_models: Path) -> None:
+    async with gated_server(tiny_models, "closed") as server:
         await server.command("visited")
         server.process.send_signal(signal.SIGTERM)
         await server.logged("effect=stop")

@@ -1,7 +1,6 @@
 """The Open Inference Protocol through a real stub: what Triton's client cannot send, and what it does not show."""
 
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import numpy as np
@@ -166,25 +165,17 @@ async def test_a_stream_answers_in_order_and_survives_what_fails(stub: GRPCInfer
     sent = [typed("embed", text=["w1 " * 50]), typed("nope"), typed("embed", text=[" "]), typed("embed", text=["w1"])]
     for index, request in enumerate(sent):
         request.id = str(index)
-
-    async def requests() -> AsyncIterator[pb.ModelInferRequest]:
-        for request in sent:
-            yield request
-
-    responses = [response async for response in stub.ModelStreamInfer(requests())]
+    responses = [response async for response in stub.ModelStreamInfer(iter(sent))]
     assert [response.infer_response.id for response in responses] == ["0", "1", "2", "3"]
     assert [bool(response.error_message) for response in responses] == [False, True, True, False]
     assert all(response.infer_response.parameters["triton_final_response"].bool_param for response in responses)
 
 
 async def test_all_rows_of_a_stream_are_counted(stub: GRPCInferenceServiceStub) -> None:
-    async def requests() -> AsyncIterator[pb.ModelInferRequest]:
-        for count in (20, 7, 1):
-            yield typed("embed", text=[f"w{row}" for row in range(count)])
-        yield typed("judge", source=["w1 w2."] * 2, summary=["w1.", "w3."])
-
+    requests = [typed("embed", text=[f"w{row}" for row in range(count)]) for count in (20, 7, 1)]
+    requests.append(typed("judge", source=["w1 w2."] * 2, summary=["w1.", "w3."]))
     with log_lines() as lines:
-        assert len([one async for one in stub.ModelStreamInfer(requests())]) == 4
+        assert len([one async for one in stub.ModelStreamInfer(iter(requests))]) == 4
         assert "items=30 " in await lines.wait_for("ModelStreamInfer")
 
 

@@ -13,7 +13,7 @@ from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 from tests.integration.conftest import Start
 from tests.integration.summarize.summaries import PASS, chunks, follow
 from tests.integration.support.rich_errors import error_of
-from tests.integration.support.server_process import server_process
+from tests.integration.support.server_process import gated_server
 from tests.integration.support.shared_server import QUICK
 from tests.integration.support.untyped_stubs import health_stub
 from tests.scripted_endpoint.author import write
@@ -28,19 +28,10 @@ HELD_CALL = 3  # in the middle of the map, whose calls follow each other: those 
 async def test_the_next_server_repeats_no_finished_call(
     start: Start, tiny_models: Path, tmp_path: Path, name: str
 ) -> None:
-    settings: dict[str, str | Path] = {
-        "MODELS_DIR": tiny_models,
-        "LISTEN__PORT": "0",
-        "METRICS__ENABLED": "false",
-        "INFERENCE__RUNTIME__WARMUP_S": "0.05",
-        "SUMMARY_STORAGE__DIRECTORY": tmp_path,
-        "LLM__MODEL": "scripted",
-    }
     async with ScriptedEndpoint(Script(replies=(PASS,), author=write)) as endpoint:
         endpoint.held_from = HELD_CALL
-        async with server_process(
-            "tests.integration.support.gated_server", **settings, LLM__BASE_URL=endpoint.base_url
-        ) as server:
+        storage: dict[str, str | Path] = {"SUMMARY_STORAGE__DIRECTORY": tmp_path, "LLM__MODEL": "scripted"}
+        async with gated_server(tiny_models, **storage, LLM__BASE_URL=endpoint.base_url) as server:
             async with grpc.aio.insecure_channel(await server.line()) as channel:
                 call = SummarizeServiceStub(channel).Summarize(DOCUMENT)
                 summary_id = (await anext(aiter(call))).event.accepted.summary_id

@@ -56,6 +56,16 @@ class ServerProcess:
 
 
 @asynccontextmanager
+async def gated_server(models: Path, *arguments: str, **settings: str | Path) -> AsyncIterator[ServerProcess]:
+    """Starts the server of `gated_server.py` on a free port; its grace is as long as a test may take."""
+    own = {"LISTEN__PORT": "0", "LISTEN__GRACE_S": "3600", "METRICS__ENABLED": "false"}
+    quick = {"INFERENCE__RUNTIME__WARMUP_S": "0.05", "INFERENCE__RUNTIME__WORKERS": "1"}
+    all_settings = {"MODELS_DIR": models, **own, **quick, **settings}
+    async with server_process("tests.integration.support.gated_server", *arguments, **all_settings) as server:
+        yield server
+
+
+@asynccontextmanager
 async def server_process(*arguments: str, **settings: str | Path) -> AsyncIterator[ServerProcess]:
     """Starts `python -m ARGUMENTS` with settings in the environment; kills it if the test leaves it running."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PRECIS_")}

@@ -21,12 +21,8 @@ SENTENCES = (
 DOCUMENT = " ".join(SENTENCES)
 
 
-def editor(seed: int = 0) -> Editor:
-    return Editor(DOCUMENT, SENTENCES, SENTENCES, random.Random(seed))
-
-
 def variants(seed: int) -> list[tuple[Edit, str]]:
-    made = editor(seed)
+    made = Editor(DOCUMENT, SENTENCES, SENTENCES, random.Random(seed))
     return [variant for sentence in SENTENCES for variant in made.variants(sentence)]
 
 
@@ -69,12 +65,9 @@ def test_two_true_statements_make_a_true_one_and_with_an_edit_a_false_one(seed: 
     assert true.spans == ()
 
 
-def test_without_an_edit_there_is_no_false_one_and_alone_a_statement_joins_nothing() -> None:
+def test_without_an_edit_or_what_one_of_two_needs_there_is_no_false_pair() -> None:
     assert [one.label for one in joined_pairs(TRUE, lambda claim: SHORT, random.Random(1))] == [ENTAILMENT]
     assert list(joined_pairs(TRUE[:1], lambda claim: SHORT, random.Random(1))) == []
-
-
-def test_a_pair_whose_premise_lacks_what_one_of_them_needs_is_left_out() -> None:
     half = SHORT.split(". ", maxsplit=1)[0]
     assert list(joined_pairs([*TRUE, FALSE], lambda claim: half, random.Random(1))) == []
 

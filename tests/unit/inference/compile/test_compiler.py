@@ -83,14 +83,13 @@ def test_a_deberta_classifier_keeps_its_own_head() -> None:
     assert GraphRunner(compiled.model).run(ITEMS).shape == (len(ITEMS), 3)
 
 
-def test_an_encoder_without_a_head_is_refused() -> None:
+def test_what_cannot_be_compiled_is_refused_by_name() -> None:
     with pytest.raises(WeightsError, match="give it a head"):
         write_graph(DEBERTA_CONFIG, deberta_weights(), None)
-
-
-def test_an_unknown_architecture_is_refused_by_name() -> None:
     with pytest.raises(UnsupportedModelError, match="unheard-of"):
         write_graph({"model_type": "unheard-of"}, bert_weights(), "mean")
+    with pytest.raises(UnsupportedModelError, match="no output 'logits', only last_hidden_state, pooler_output"):
+        clean_graph(exported_encoder(), None)
 
 
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
@@ -112,8 +111,3 @@ def test_what_an_exporter_has_pooled_is_kept_under_our_name() -> None:
     cleaned = clean_graph(exported, "mean").model
     np.testing.assert_allclose(GraphRunner(cleaned).run([ids[:1] for ids in ITEMS]), expected, atol=1e-6)
     assert [output.name for output in cleaned.graph.output] == ["embedding"]
-
-
-def test_an_exported_graph_without_logits_is_no_classifier() -> None:
-    with pytest.raises(UnsupportedModelError, match="no output 'logits', only last_hidden_state, pooler_output"):
-        clean_graph(exported_encoder(), None)

@@ -109,13 +109,10 @@ def test_a_text_over_the_limit_is_refused_by_its_index(path: Path) -> None:
     assert caught.value.index == 2
 
 
-def test_offsets_point_into_the_hypothesis(path: Path) -> None:
+def test_offsets_point_into_the_hypothesis_as_far_as_it_was_kept(path: Path) -> None:
     encoder, text = make_encoder(path, max_tokens=20), "w0  w12 w3"
     (row,) = encoder.encode_pairs([("w1 w2", text)])
     assert [text[start:end] for start, end in encoder.hypothesis_offsets(text, row)] == ["w0", "w12", "w3"]
-
-
-def test_what_was_cut_off_a_hypothesis_has_no_offsets(path: Path) -> None:
     encoder = make_encoder(path, max_tokens=11)
     (row,) = encoder.encode_pairs([(words(0, 9), words(20, 9))])
     assert ids_of(row)[row.first_length :] == [*range(WORD + 20, WORD + 24), SEP]

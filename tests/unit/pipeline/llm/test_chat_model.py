@@ -140,13 +140,10 @@ async def test_missing_counts_are_estimated() -> None:
     assert completion.completion_tokens == model.count_tokens(completion.text)
 
 
-async def test_a_crowd_of_calls_opens_one_connection_for_each_that_may_be_in_flight() -> None:
+async def test_a_connection_is_opened_for_each_call_in_flight_and_used_again() -> None:
     async with bench(Script(latency_s=0.001), rates={"max_concurrency": 8}) as at:
         await asyncio.gather(*(at.model.complete(request(f"{n}")) for n in range(100)))
         assert at.scripted.connection_count == 8
-
-
-async def test_calls_after_each_other_share_one_connection() -> None:
     async with bench() as at:
         for number in range(5):
             await at.model.complete(request(f"{number}"))

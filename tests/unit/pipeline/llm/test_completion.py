@@ -46,12 +46,9 @@ def test_a_completion_is_read_whole() -> None:
     )
 
 
-def test_what_is_missing_is_left_open() -> None:
+def test_what_is_missing_is_left_open_and_thoughts_before_the_answer_are_left_out() -> None:
     completion = parse({"choices": [{"message": {"content": "ok"}}]})
     assert (completion.finish_reason, completion.prompt_tokens, completion.model) == ("stop", 0, "")
-
-
-def test_thoughts_before_the_answer_are_left_out() -> None:
     assert parse(answer("<think>\nHm, pressure.\n</think>\n\nTwelve bar.")).text == "Twelve bar."
 
 

@@ -107,13 +107,10 @@ async def test_json_that_ran_out_of_tokens_is_not_repaired() -> None:
         assert at.scripted.log.requests.total() == 1
 
 
-async def test_settings_can_insist_on_enforcement() -> None:
+async def test_settings_can_insist_on_enforcement_or_do_without() -> None:
     async with bench(Script(supports_json_schema=False), structured_output="json_schema") as at:
         with pytest.raises(RequestRefusedError, match="response_format"):
             await at.model.complete(request(json_schema=SCHEMA))
-
-
-async def test_settings_can_do_without_enforcement() -> None:
     script = Script(keep_bodies=True, replies=(Reply("", TOPICS),))
     async with bench(script, structured_output="prompt") as at:
         await at.model.complete(request(json_schema=SCHEMA))

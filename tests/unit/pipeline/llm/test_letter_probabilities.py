@@ -28,18 +28,12 @@ def test_the_letter_is_found_however_the_json_is_cut(tokens: list[str]) -> None:
     assert found == pytest.approx({"A": 0.3, "B": 0.65})
 
 
-def test_the_last_answer_counts_when_a_model_thought_aloud() -> None:
+def test_the_last_answer_counts_or_without_a_key_the_first_token_that_is_a_letter() -> None:
     tokens = ['<think>{"final_answer": "', "A", '"}</think>{"final_answer": "', "C", '"}']
     found = letter_probabilities([place(token) for token in tokens], "ABCDE", key="final_answer")
     assert found == pytest.approx({"C": 0.9})
-
-
-def test_without_a_key_the_first_token_that_is_a_letter_counts() -> None:
     places = [place("\n"), TokenLogprobs(((" D", math.log(0.7)), ("A)", math.log(0.2)), ("The", math.log(0.1))), " D")]
     assert letter_probabilities(places, "ABCDE") == pytest.approx({"D": 0.7, "A": 0.2})
-
-
-def test_letters_that_are_no_choice_do_not_count() -> None:
     assert letter_probabilities([place("X")], "ABCDE") is None
     assert letter_probabilities([place("A", A=0.5, X=0.5)], "ABCDE") == pytest.approx({"A": 0.5})
 

@@ -85,13 +85,10 @@ def test_what_is_said_tells_refusals_of_one_status_apart(
     assert isinstance(refuse(status, body, headers), kind)
 
 
-def test_an_unknown_address_says_what_addresses_look_like() -> None:
+def test_an_unknown_address_says_what_addresses_look_like_and_a_redirect_is_not_followed() -> None:
     error = refuse(404, {"error": {"code": 404, "message": "File Not Found", "type": "not_found_error"}})
     assert isinstance(error, errors.RequestRefusedError)
     assert "/v1" in str(error)
-
-
-def test_a_redirect_is_not_followed() -> None:
     assert "redirects" in str(refuse(301, b"", {"location": "https://elsewhere/"}))
 
 

@@ -24,21 +24,15 @@ def told(*texts: str, limit_tokens: int = 100) -> list[str]:
     return [around.of(index, limit_tokens, words) for index in range(len(texts))]
 
 
-def test_a_batch_is_told_the_headings_above_it() -> None:
+def test_a_batch_is_told_the_headings_above_it_numbered_or_marked() -> None:
     assert told("# Pump\n\nText.\n\n## Oil\n\nOld.", "It holds 4 l.", "## Air\n\nNew.", "# Motor\n\nText.") == [
         "",
         "Headings above: Pump > Oil",
         "Headings above: Pump",
         "",
     ]
-
-
-def test_numbered_headings_that_stand_alone_count_and_steps_do_not() -> None:
     first = "3.1 Pumps\n\nText.\n\n3.2 Filters\n\nText.\n1 Open the valve\n2 Close the valve\nText."
     assert told(first, "More.")[1] == "Headings above: 3.2 Filters"
-
-
-def test_a_comment_in_code_is_no_heading() -> None:
     assert told("# Pump\n\n```\n# apt update\n```\n", "More.")[1] == "Headings above: Pump"
 
 

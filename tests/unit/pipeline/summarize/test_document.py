@@ -40,10 +40,11 @@ def test_a_long_name_and_fewer_pages_than_the_chunks_have_are_refused() -> None:
         document(SourceChunk(0, 9, "a"), total_pages=8)
 
 
-def test_chunks_are_sorted_and_empty_ones_left_out() -> None:
+def test_chunks_are_sorted_empty_ones_left_out_and_what_no_database_holds_replaced() -> None:
     made = document(SourceChunk(2, 2, "c"), SourceChunk(0, 1, "a"), SourceChunk(1, 1, ""))
     assert [chunk.text for chunk in made.chunks] == ["a", "c"]
     assert (made.total_pages, made.empty_chunk_count) == (2, 1)
+    assert document(SourceChunk(0, 1, "a\0b\ud800c")).chunks[0].text == "a\ufffdb?c"
 
 
 def test_equal_chunks_have_equal_hashes_and_moved_borders_do_not() -> None:
@@ -51,10 +52,6 @@ def test_equal_chunks_have_equal_hashes_and_moved_borders_do_not() -> None:
     same = document(SourceChunk(1, 1, "c"), SourceChunk(0, 1, "ab"), name="Other")
     moved = document(SourceChunk(0, 1, "a"), SourceChunk(1, 1, "bc"))
     assert one.sha256 == same.sha256 != moved.sha256
-
-
-def test_what_no_database_holds_is_replaced() -> None:
-    assert document(SourceChunk(0, 1, "a\0b\ud800c")).chunks[0].text == "a\ufffdb?c"
 
 
 def test_one_hundred_thousand_chunks_are_refused_and_fifty_thousand_planned() -> None:

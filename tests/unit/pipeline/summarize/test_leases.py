@@ -9,12 +9,14 @@ import pytest
 from pipeline.summarize.errors import LeaseLostError, StorageError, SummaryRunningError
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.storage.schema import Database, Statement
+from pipeline.summarize.storage.sqlite import SqliteDatabase
 from pipeline.summarize.storage.store import SummaryStore
-from tests.unit.pipeline.summarize.test_storage import create, opened, sqlite_connection
+from tests.unit.pipeline.summarize.conftest import OpenDatabase
+from tests.unit.pipeline.summarize.test_storage import create, sqlite_connection
 
 
-async def test_a_lease_has_one_holder(tmp_path: Path, postgres_url_or_none: str | None) -> None:
-    async with opened(tmp_path, postgres_url_or_none) as one, opened(tmp_path, postgres_url_or_none) as two:
+async def test_a_lease_has_one_holder(open_database: OpenDatabase) -> None:
+    async with open_database() as one, open_database() as two:
         mine, theirs = SummaryStore(one), SummaryStore(two)
         summary_id = (await create(mine)).summary_id
         lease = await mine.leases.acquire(summary_id, 60)
@@ -29,11 +31,9 @@ async def test_a_lease_has_one_holder(tmp_path: Path, postgres_url_or_none: str 
         assert not await mine.leases.renew(await theirs.leases.acquire(summary_id, 60), 60)
 
 
-async def test_the_lease_of_a_process_that_ended_is_free_at_once(
-    tmp_path: Path, postgres_url_or_none: str | None
-) -> None:
-    async with opened(tmp_path, postgres_url_or_none) as two:
-        async with opened(tmp_path, postgres_url_or_none) as one:
+async def test_the_lease_of_a_process_that_ended_is_free_at_once(open_database: OpenDatabase) -> None:
+    async with open_database() as two:
+        async with open_database() as one:
             summary_id = (await create(SummaryStore(one))).summary_id
             lease = await SummaryStore(one).leases.acquire(summary_id, 3_600)
             assert not await two.is_gone(one.owner)
@@ -46,7 +46,7 @@ async def test_the_lease_of_a_process_that_ended_is_free_at_once(
 
 
 async def test_a_lease_that_could_not_be_released_is_free_for_its_own_process(tmp_path: Path) -> None:
-    async with opened(tmp_path, None) as database:
+    async with SqliteDatabase(tmp_path / "summaries.sqlite") as database:
         store = SummaryStore(database)
         summary_id = (await create(store)).summary_id
         lease = await store.leases.acquire(summary_id, 3_600)
@@ -63,10 +63,8 @@ async def _expire(database: Database, at_s: float) -> None:
     await database.transact([Statement("UPDATE summaries SET lease_expires_at = ?", (at_s,))])
 
 
-async def test_a_clock_that_leaps_takes_no_lease_from_a_living_run(
-    tmp_path: Path, postgres_url_or_none: str | None
-) -> None:
-    async with opened(tmp_path, postgres_url_or_none) as one, opened(tmp_path, postgres_url_or_none) as two:
+async def test_a_clock_that_leaps_takes_no_lease_from_a_living_run(open_database: OpenDatabase) -> None:
+    async with open_database() as one, open_database() as two:
         mine, theirs = SummaryStore(one), SummaryStore(two)
         summary_id = (await create(mine)).summary_id
         lease = await mine.leases.acquire(summary_id, 60)
@@ -83,8 +81,8 @@ async def test_a_clock_that_leaps_takes_no_lease_from_a_living_run(
         assert not await mine.leases.renew(lease, 60)
 
 
-async def test_a_stuck_server_loses_its_summary(tmp_path: Path, postgres_url_or_none: str | None) -> None:
-    async with opened(tmp_path, postgres_url_or_none) as one, opened(tmp_path, postgres_url_or_none) as two:
+async def test_a_stuck_server_loses_its_summary(open_database: OpenDatabase) -> None:
+    async with open_database() as one, open_database() as two:
         summary_id = (await create(SummaryStore(one))).summary_id
         lease = await SummaryStore(one).leases.acquire(summary_id, 60)
         await _expire(one, 1.0)
@@ -93,13 +91,11 @@ async def test_a_stuck_server_loses_its_summary(tmp_path: Path, postgres_url_or_
             await SummaryStore(one).leases.renew(lease, 60)
 
 
-async def test_of_many_that_take_a_dead_ones_lease_one_gets_it(
-    tmp_path: Path, postgres_url_or_none: str | None
-) -> None:
-    async with opened(tmp_path, postgres_url_or_none) as one:
+async def test_of_many_that_take_a_dead_ones_lease_one_gets_it(open_database: OpenDatabase) -> None:
+    async with open_database() as one:
         summary_id = (await create(SummaryStore(one))).summary_id
         await SummaryStore(one).leases.acquire(summary_id, 3_600)
-    async with opened(tmp_path, postgres_url_or_none) as two, opened(tmp_path, postgres_url_or_none) as three:
+    async with open_database() as two, open_database() as three:
         attempts = [SummaryStore(database).leases.acquire(summary_id, 60) for database in (two, three) * 3]
         answers = await asyncio.gather(*attempts, return_exceptions=True)
     assert sum(not isinstance(answer, SummaryRunningError) for answer in answers) == 1

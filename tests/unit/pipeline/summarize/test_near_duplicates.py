@@ -30,24 +30,18 @@ async def find(
     return await find_entailed(made, chosen, entailment, max_pairs=MAX_PAIRS, keeps_needed=keeps_needed), entailment
 
 
-async def test_the_later_of_two_sentences_that_entail_each_other_is_dropped() -> None:
+async def test_the_later_of_two_sentences_that_entail_each_other_is_dropped_and_else_the_one_that_says_less() -> None:
     found, entailment = await find(FIRST, OTHER, SECOND, script={(FIRST, SECOND): 0.9, (SECOND, FIRST): 0.9})
     assert found == {2: 0}
     assert entailment.calls == [[(FIRST, SECOND), (SECOND, FIRST)]]
-
-
-async def test_a_sentence_that_says_less_than_another_is_dropped() -> None:
     assert (await find(FIRST, SECOND, script={(FIRST, SECOND): 0.9}))[0] == {1: 0}
     assert (await find(FIRST, SECOND, script={(SECOND, FIRST): 0.9}))[0] == {0: 1}
     assert (await find(FIRST, SECOND, script={(SECOND, FIRST): 0.5}))[0] == {}
 
 
-async def test_sentences_that_are_not_close_are_never_asked_about() -> None:
+async def test_sentences_that_are_not_close_or_not_chosen_are_never_asked_about() -> None:
     _, entailment = await find(FIRST, OTHER, default=1.0)
     assert entailment.calls == []
-
-
-async def test_only_chosen_sentences_are_asked_about() -> None:
     entailment = ScriptedEntailment(default=1.0)
     chosen = frozenset({0})
     made = await material(FIRST, SECOND)
@@ -93,16 +87,10 @@ def repeats(text: str) -> dict[int, int]:
     return find_repeats(read_excerpts([text], count_tokens))
 
 
-def test_a_sentence_is_a_repeat_wherever_it_stands_again() -> None:
+def test_a_sentence_is_a_repeat_wherever_it_stands_again_unless_a_letter_or_a_step_differs() -> None:
     text = "The pump moves cold water. A valve is open.\n\nHere is more.\n\nThe **pump** moves cold water."
     assert repeats(text) == {3: 0}
-
-
-def test_only_the_first_letter_is_folded() -> None:
     assert repeats("Power is about 5 MW. Power is about 5 mW. power is about 5 MW.") == {2: 0}
-
-
-def test_short_sentences_and_steps_and_listings_may_repeat() -> None:
     procedure = "1. Open the valve of the pump.\n2. See above.\n\n$ pumpctl start now please\n\n"
     assert repeats(f"{procedure}See below.\n\nThen again:\n\n{procedure}See below.") == {}
 

@@ -30,9 +30,12 @@ def test_parts_are_the_text_and_fit(text: str, max_tokens: int) -> None:
     assert all(count(part) <= max_tokens for part in parts)
 
 
-def test_a_text_is_cut_where_a_paragraph_or_sentence_ends() -> None:
+def test_a_text_is_cut_where_a_paragraph_or_sentence_ends_and_a_long_number_anywhere() -> None:
     text = "One two three.\n\nFour five six. Seven eight nine."
     assert split_by_tokens(text, 6, count) == ["One two three.\n\n", "Four five six. ", "Seven eight nine."]
+    parts = split_by_tokens("7" * 250, 100, len)
+    assert "".join(parts) == "7" * 250
+    assert len(parts) == 3
 
 
 def test_a_chinese_text_is_cut_where_a_sentence_ends_and_never_inside_a_number() -> None:
@@ -43,12 +46,6 @@ def test_a_chinese_text_is_cut_where_a_sentence_ends_and_never_inside_a_number()
         assert not any(before[-1] in "0.2" and after[0] in ".26" for before, after in pairwise(parts))
         assert all(re.findall(r"\d[\d.,]*\d", part) == [n for n in ("0.26", "12,500") if n in part] for part in parts)
     assert split_by_tokens(text, 23, len)[0] == "水泵的额定压力为0.26兆帕。请勿空转！"
-
-
-def test_a_number_that_is_longer_than_a_part_is_cut() -> None:
-    parts = split_by_tokens("7" * 250, 100, len)
-    assert "".join(parts) == "7" * 250
-    assert len(parts) == 3
 
 
 def test_a_chunk_of_two_million_characters_is_split_in_time_linear_in_its_length() -> None:

@@ -64,16 +64,13 @@ def clean(*texts: str) -> list[str]:
     return [filter_.clean(Extraction(text, (index, index), (0, 0))) for index, text in enumerate(texts)]
 
 
-def test_a_sentence_is_kept_where_it_first_stands() -> None:
+def test_a_sentence_is_kept_once_where_it_first_stands() -> None:
     first, second = clean(
         "The pump must be primed. It is blue and heavy too.",
         "Oil is changed yearly. The pump must be primed. Done here now.",
     )
     assert first == "The pump must be primed. It is blue and heavy too."
     assert second == "Oil is changed yearly. Done here now."
-
-
-def test_a_sentence_that_stands_twice_in_one_line_is_kept_once() -> None:
     sentence = "The pump must be primed."
     assert clean(f"{sentence} It is blue and heavy too. {sentence}") == [f"{sentence} It is blue and heavy too."]
 

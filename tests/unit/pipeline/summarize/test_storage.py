@@ -2,8 +2,6 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -13,7 +11,6 @@ from psycopg import AsyncConnection
 from pipeline.summarize.document import SourceChunk, SummarizeOptions
 from pipeline.summarize.errors import StorageError, StorageFullError
 from pipeline.summarize.events import Accepted, BatchDone
-from pipeline.summarize.storage.postgres import PostgresDatabase
 from pipeline.summarize.storage.records import (
     PlanRecord,
     Stage,
@@ -27,17 +24,11 @@ from pipeline.summarize.storage.schema import Database, Statement
 from pipeline.summarize.storage.sqlite import SqliteDatabase
 from pipeline.summarize.storage.store import SummaryStore
 from tests.fakes_summarize import ScriptedWriter
+from tests.unit.pipeline.summarize.conftest import OpenDatabase
 from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in
 
 REQUEST = SummaryRequest("id", "Name", 3, 0, SummarizeOptions(wave="all"), "writer")
 OUTPUT = StepOutput(0, "key", 7, (1, 2), (3, 4))
-
-
-@asynccontextmanager
-async def opened(folder: Path, postgres_url: str | None) -> AsyncIterator[Database]:
-    database = PostgresDatabase(postgres_url) if postgres_url else SqliteDatabase(folder / "summaries.sqlite")
-    async with database:
-        yield database
 
 
 async def create(store: SummaryStore, key: str | None = None, request_key: str = "") -> StoredSummary:
@@ -45,8 +36,8 @@ async def create(store: SummaryStore, key: str | None = None, request_key: str =
     return await store.create(REQUEST, request_key=request_key, document_sha256="doc", idempotency_key=key)
 
 
-async def test_a_summary_is_read_back_as_it_was_stored(tmp_path: Path, postgres_url_or_none: str | None) -> None:
-    async with opened(tmp_path, postgres_url_or_none) as database:
+async def test_a_summary_is_read_back_as_it_was_stored(open_database: OpenDatabase) -> None:
+    async with open_database() as database:
         store = SummaryStore(database)
         created = await create(store)
         await store.set_plan(created.summary_id, PlanRecord("plan", 270, 269, 1_000))
@@ -63,22 +54,18 @@ async def test_a_summary_is_read_back_as_it_was_stored(tmp_path: Path, postgres_
     assert found.plan.calls(2) == 539
 
 
-async def test_an_idempotency_key_is_given_once_however_many_ask(
-    tmp_path: Path, postgres_url_or_none: str | None
-) -> None:
+async def test_an_idempotency_key_is_given_once_however_many_ask(open_database: OpenDatabase) -> None:
     key = uuid4().hex
-    async with opened(tmp_path, postgres_url_or_none) as one, opened(tmp_path, postgres_url_or_none) as two:
+    async with open_database() as one, open_database() as two:
         stores = [SummaryStore(one), SummaryStore(two)]
         summaries = await asyncio.gather(*(create(store, key) for store in stores * 4))
     assert len({summary.summary_id for summary in summaries}) == 1
 
 
-async def test_documents_keep_their_chunks_and_texts_are_stored_once(
-    tmp_path: Path, postgres_url_or_none: str | None
-) -> None:
+async def test_documents_keep_their_chunks_and_texts_are_stored_once(open_database: OpenDatabase) -> None:
     name = uuid4().hex
     chunks = tuple(SourceChunk(index, index // 3, f"{name} {index % 50}") for index in range(450))
-    async with opened(tmp_path, postgres_url_or_none) as database:
+    async with open_database() as database:
         store = SummaryStore(database)
         await store.save_document(name, chunks)
         await store.save_document(name, chunks)
@@ -88,8 +75,8 @@ async def test_documents_keep_their_chunks_and_texts_are_stored_once(
     assert rows[0][0] == 50
 
 
-async def test_steps_are_counted_once_and_read_in_order(tmp_path: Path, postgres_url_or_none: str | None) -> None:
-    async with opened(tmp_path, postgres_url_or_none) as database:
+async def test_steps_are_counted_once_and_read_in_order(open_database: OpenDatabase) -> None:
+    async with open_database() as database:
         store = SummaryStore(database)
         summary_id = (await create(store)).summary_id
         key = uuid4().hex
@@ -112,36 +99,30 @@ async def test_steps_are_counted_once_and_read_in_order(tmp_path: Path, postgres
         assert (first.position, second.position) == (1, 2)
 
 
-async def test_several_statements_are_carried_out_together_or_not_at_all(
-    tmp_path: Path, postgres_url_or_none: str | None
-) -> None:
+async def test_several_statements_are_carried_out_together_or_not_at_all(open_database: OpenDatabase) -> None:
     key = uuid4().hex
     insert = Statement("INSERT INTO texts VALUES (?, ?)", (key, "body"))
-    async with opened(tmp_path, postgres_url_or_none) as database:
+    async with open_database() as database:
         with pytest.raises(StorageError):
             await database.transact([insert, insert])
         assert await database.fetch(Statement("SELECT * FROM texts WHERE sha256 = ?", (key,))) == []
 
 
-async def test_what_was_handed_over_is_stored_even_if_the_caller_is_cancelled(
-    tmp_path: Path, postgres_url_or_none: str | None
-) -> None:
+async def test_what_was_handed_over_is_stored_even_if_the_caller_is_cancelled(open_database: OpenDatabase) -> None:
     key = uuid4().hex
-    async with opened(tmp_path, postgres_url_or_none) as database:
+    async with open_database() as database:
         storing = asyncio.create_task(database.transact([Statement("INSERT INTO texts VALUES (?, ?)", (key, "body"))]))
         await asyncio.sleep(0)
         storing.cancel()
         with pytest.raises(asyncio.CancelledError):
             await storing
-    async with opened(tmp_path, postgres_url_or_none) as database:
+    async with open_database() as database:
         assert await database.fetch(Statement("SELECT body FROM texts WHERE sha256 = ?", (key,))) == [("body",)]
 
 
-async def test_old_summaries_are_deleted_with_all_that_only_they_need(
-    tmp_path: Path, postgres_url_or_none: str | None
-) -> None:
+async def test_old_summaries_are_deleted_with_all_that_only_they_need(open_database: OpenDatabase) -> None:
     old, young = uuid4().hex, uuid4().hex
-    async with opened(tmp_path, postgres_url_or_none) as database:
+    async with open_database() as database:
         store = SummaryStore(database)
         ids = {}
         for name in (old, young):
@@ -169,13 +150,10 @@ async def test_old_summaries_are_deleted_with_all_that_only_they_need(
         assert await store.chunks(young) == (SourceChunk(0, 0, young),)
 
 
-async def test_no_postgres_is_a_clear_error() -> None:
+async def test_a_database_that_cannot_be_opened_is_a_clear_error(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="Postgres"):
         async with summarizer_in("postgresql://precis@localhost:1/nowhere?connect_timeout=1"):
             pass
-
-
-async def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder", encoding="utf-8")
     with pytest.raises(StorageError, match="file"):
         async with summarizer_in(tmp_path / "file"):
@@ -200,8 +178,8 @@ async def test_a_full_disk_for_results_is_a_clear_error_and_nothing_is_lost(tmp_
     assert result.status is SummaryStatus.DONE
 
 
-async def test_a_check_passes_while_the_database_takes_writes(tmp_path: Path, postgres_url_or_none: str | None) -> None:
-    async with opened(tmp_path, postgres_url_or_none) as database:
+async def test_a_check_passes_while_the_database_takes_writes(open_database: OpenDatabase) -> None:
+    async with open_database() as database:
         await database.check()
 
 

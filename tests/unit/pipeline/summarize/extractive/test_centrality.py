@@ -26,16 +26,13 @@ def test_what_the_text_is_about_counts_more_than_what_it_is_not() -> None:
     values = scores(PUMPS)
     assert min(values, key=lambda text: values[text]).startswith("Yesterday")
     assert all(0 <= value <= 1 for value in values.values())
+    assert list(scores("The pump runs.").values()) == [1]
 
 
 def test_the_first_sentence_of_a_paragraph_counts_more_than_the_same_later() -> None:
     twice = "The cold water of the plant is moved by pumps that never stop."
     values = scores(f"{twice}\n\n{PUMPS} {twice[:-1]}!")
     assert values[twice] > values[twice[:-1] + "!"]
-
-
-def test_one_sentence_alone_has_a_score() -> None:
-    assert list(scores("The pump runs.").values()) == [1]
 
 
 def test_the_first_sentences_of_a_section_count_more_and_the_prior_fades() -> None:

@@ -27,11 +27,8 @@ def needed_by(excerpts: list[Excerpt], start: str) -> set[str]:
     return {excerpts[position].text for position in found} - {excerpts[find(excerpts, start)].text}
 
 
-def test_every_excerpt_is_verbatim() -> None:
+def test_every_excerpt_is_verbatim_in_the_characters_of_the_document() -> None:
     assert all(flat(excerpt.text) in flat(MANUAL) for excerpt in read(MANUAL))
-
-
-def test_characters_are_those_of_the_document_not_of_its_normal_form() -> None:
     excerpts = read("The area is 5 m² in all. The ﬁlter is clean.")
     assert [excerpt.text for excerpt in excerpts] == ["The area is 5 m² in all.", "The ﬁlter is clean."]
 
@@ -46,8 +43,13 @@ def test_reading_what_was_written_gives_the_same() -> None:
     assert write_markdown(again, range(len(again))) == written
 
 
-def test_a_sentence_needs_its_headings() -> None:
+def test_a_sentence_needs_its_headings_and_antecedent_a_command_its_words_and_a_row_its_head() -> None:
     assert {"3.1. Updates", "3. Software", "Pump station P-200"} <= needed_by(read(MANUAL), "The card must")
+    assert "The pump station P-200 moves cooling water between two basins." in needed_by(read(MANUAL), "It was built")
+    excerpts = read(MANUAL)
+    assert "Read the state with this command:" in needed_by(excerpts, "$ pumpctl")
+    assert "$ pumpctl status --verbose\nstate: running" in needed_by(excerpts, "Read the state")
+    assert "| Part | Number |\n|------|--------|" in needed_by(read(MANUAL), "| Belt")
 
 
 def test_a_procedure_is_whole_and_has_its_lead_in() -> None:
@@ -61,19 +63,11 @@ def test_a_procedure_is_whole_and_has_its_lead_in() -> None:
         assert steps - {step} <= needed_by(read(MANUAL), step)
 
 
-def test_a_command_needs_the_words_about_it_and_a_lead_in_what_it_announces() -> None:
-    excerpts = read(MANUAL)
-    assert "Read the state with this command:" in needed_by(excerpts, "$ pumpctl")
-    assert "$ pumpctl status --verbose\nstate: running" in needed_by(excerpts, "Read the state")
-
-
-def test_a_sentence_that_points_back_needs_the_one_before() -> None:
-    assert "The pump station P-200 moves cooling water between two basins." in needed_by(read(MANUAL), "It was built")
-
-
-def test_sentences_that_all_point_back_do_not_hang_together_as_one() -> None:
+def test_neither_references_nor_steps_without_end_hang_together_as_one() -> None:
     excerpts = read(" ".join(f"It has {number} parts that turn." for number in range(50)))
     assert max(len(needed_by(excerpts, f"It has {number} ")) for number in range(50)) <= 4
+    steps = "\n".join(f"{number}. Turn the screw with the number {number} by hand." for number in range(400))
+    assert len(needed_by(read("Do this:\n\n" + steps), "Turn the screw with the number 300 ")) < 5
 
 
 def test_a_label_stands_with_what_it_labels() -> None:
@@ -83,27 +77,12 @@ def test_a_label_stands_with_what_it_labels() -> None:
     assert "The bearing housing reaches 95 °C during operation." in needed_by(excerpts, "WARNING")
 
 
-def test_a_row_needs_the_head_of_its_table() -> None:
-    assert "| Part | Number |\n|------|--------|" in needed_by(read(MANUAL), "| Belt")
-
-
-def test_a_long_procedure_is_not_one_excerpt() -> None:
-    steps = "\n".join(f"{number}. Turn the screw with the number {number} by hand." for number in range(400))
-    assert len(needed_by(read("Do this:\n\n" + steps), "Turn the screw with the number 300 ")) < 5
-
-
-def test_a_sentence_may_go_on_in_the_next_chunk() -> None:
+def test_chunks_are_read_as_if_they_had_not_been_cut_and_an_excerpt_knows_its_own() -> None:
     excerpts = read("The pump runs at", "the pressure that was set.")
     assert [excerpt.text for excerpt in excerpts] == ["The pump runs at the pressure that was set."]
-
-
-def test_chunks_cut_out_of_one_text_are_read_as_if_they_had_not_been_cut() -> None:
     for cut in (MANUAL.index("The motor"), MANUAL.index("2. Set"), MANUAL.index("state: running")):
         whole = [(each.kind, each.text, each.needs) for each in read(MANUAL)]
         assert [(each.kind, each.text, each.needs) for each in read(MANUAL[:cut], MANUAL[cut:])] == whole
-
-
-def test_an_excerpt_knows_the_text_it_was_read_from() -> None:
     excerpts = read("The first pump is red.", "The second pump is blue.", "The third pump is green.")
     assert [excerpt.origin for excerpt in excerpts] == [0, 1, 2]
 
@@ -156,13 +135,10 @@ def test_all_that_is_said_of_an_entry_needs_its_name() -> None:
     assert needs == [(0, 1), (0, 1), (0, 1), (0, 1), (0, 6), (0, 6)]
 
 
-def test_a_sentence_whose_antecedent_is_too_far_away_dangles() -> None:
+def test_a_sentence_dangles_where_its_antecedent_is_too_far_away_or_stood_before_the_text() -> None:
     chain = " ".join(f"It moves water of kind number {number}." for number in range(6))
     excerpts = read_excerpts([f"The pump runs all day. {chain}"], count_tokens)
     assert [excerpt.dangles for excerpt in excerpts] == [False] * 5 + [True, True]
-
-
-def test_the_first_sentence_dangles_where_something_stood_before_it() -> None:
     text = "It is red and moves cold water."
     assert [each.dangles for each in read_excerpts([text], count_tokens, starts_document=False)] == [True]
     assert [each.dangles for each in read_excerpts([text], count_tokens)] == [False]

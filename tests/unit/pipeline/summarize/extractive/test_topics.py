@@ -37,23 +37,15 @@ def vectors(texts: list[str]) -> Float64:
     return np.stack([bag_of_words(text) for text in texts]).astype(np.float64)
 
 
-def test_headings_and_repeated_phrases_become_topics() -> None:
+def test_headings_and_repeated_phrases_become_topics_without_numbers_and_repeats() -> None:
     found = topics(TEXT)
     assert {"Cooling Water Supply", "Pressure Relief", "Centrifugal pump", "Relief valve", "Bearing grease"} <= set(
         found
     )
-
-
-def test_numbers_of_headings_and_names_of_chapters_that_say_nothing_are_left_out() -> None:
     assert not any("1" in topic or topic == "Introduction" for topic in topics(TEXT))
-
-
-def test_no_topic_says_what_another_says() -> None:
-    found = [set(topic.lower().rstrip("s").split()) for topic in topics(TEXT)]
-    assert all(not left <= right for left in found for right in found if left is not right)
-
-
-def test_at_most_as_many_as_asked_for() -> None:
+    assert "Safety rules" in topics("## 2 Safety rules\n\nThe pump runs at ten bar and the valve is shut by hand.")
+    words = [set(topic.lower().rstrip("s").split()) for topic in topics(TEXT)]
+    assert all(not left <= right for left in words for right in words if left is not right)
     assert len(topics(TEXT, most=3)) == 3
 
 
@@ -63,29 +55,19 @@ def test_common_words_are_topics_only_where_there_are_too_few_others() -> None:
     assert topics(text, fewest=1) == ("Relief valve",)
 
 
-def test_singular_and_plural_are_one_phrase() -> None:
+def test_a_phrase_counts_in_singular_and_plural_and_has_no_stop_word_at_its_ends() -> None:
     excerpts = read_excerpts([TEXT], count_tokens)
     assert [phrase.count for phrase in find_phrases(excerpts) if phrase.text == "centrifugal pump"] == [4]
-
-
-def test_a_phrase_never_begins_or_ends_with_a_stop_word() -> None:
     excerpts = read_excerpts(["The state of the art of the pump. The state of the art of the valve."], count_tokens)
     words = {word for phrase in find_phrases(excerpts) for word in (phrase.text.split()[0], phrase.text.split()[-1])}
     assert not words & {"the", "The", "of"}
 
 
-def test_a_text_without_words_has_no_topics() -> None:
+def test_a_text_without_words_has_no_topics_and_a_long_one_a_bounded_number_of_candidates() -> None:
     assert find_phrases(read_excerpts(["12 34 56."], count_tokens)) == []
     assert choose_topics([], vectors(["x"]), vectors(["x"]), fewest=5, most=10) == ()
-
-
-def test_candidates_are_bounded() -> None:
     text = " ".join(f"Word{chr(97 + a)}{chr(97 + b)} stands here." for a in range(26) for b in range(26))
     assert len(find_phrases(read_excerpts([text], count_tokens))) == 160
-
-
-def test_a_numbered_heading_is_a_topic_without_its_number() -> None:
-    assert "Safety rules" in topics("## 2 Safety rules\n\nThe pump runs at ten bar and the valve is shut by hand.")
 
 
 def test_a_file_of_several_is_no_topic_and_hides_no_heading() -> None:

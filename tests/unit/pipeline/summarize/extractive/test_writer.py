@@ -55,7 +55,7 @@ def test_it_is_a_writer() -> None:
     assert made.count_tokens("Two words.") == 3
 
 
-async def test_map_keeps_every_value_and_drops_chatter() -> None:
+async def test_map_keeps_every_value_drops_chatter_and_takes_what_is_central_where_there_is_room() -> None:
     written = await writer(min_map_tokens=0, map_share=0.2).extract(extract_task(MANUAL))
     kept = measure(find_terms(MANUAL), [Mentions.of(written.text)])
     missing = [(entry.kind.value, entry.missing) for entry in kept.kinds if entry.share < 1]
@@ -64,9 +64,6 @@ async def test_map_keeps_every_value_and_drops_chatter() -> None:
     assert count_tokens(written.text) < count_tokens(MANUAL)
     assert (written.finish_reason, written.usage.calls) == ("stop", 1)
     assert written.usage.completion_tokens == count_tokens(written.text)
-
-
-async def test_map_takes_what_is_central_beside_the_values() -> None:
     written = await writer(min_map_tokens=0, map_share=0.9).extract(extract_task(MANUAL))
     assert "The state can also be seen in the display." in written.text
 
@@ -138,9 +135,6 @@ async def test_a_heading_at_the_end_stays_open_until_the_document_ends() -> None
     assert (await writer().merge(merge_task(text))).text == "# A\n\nThe pump is red."
     assert (await writer().extract(extract_task(text, batches=2))).text.endswith("# B")
     assert (await writer().extract(extract_task(text))).text == "# A\n\nThe pump is red."
-
-
-async def test_a_heading_at_the_end_stays_open_in_a_shortened_text() -> None:
     task = merge_task(long_manual(20) + "\n# The end", target=300, stage=MergeStage.INTERMEDIATE, groups=2)
     assert (await writer().merge(task)).text.endswith("\n# The end")
     assert "# The end" not in (await writer().merge(replace(task, stage=MergeStage.FINAL, group_count=1))).text

@@ -129,14 +129,11 @@ def test_context_is_not_said_again() -> None:
     assert repair(found, source)[0] == "The pump runs at night."
 
 
-def test_the_caller_s_own_wishes_are_no_sentences_of_a_summary() -> None:
+def test_the_caller_s_own_wishes_are_no_sentences_of_a_summary_unless_the_document_says_them_too() -> None:
     source = SourceText([TEXT], orders="Write for apprentices.\nSay what the seal costs")
     found = inspect("Write for apprentices.\n\nThe seal lasts five years.\n\n- Say what the seal costs", source)
     assert list(found.faults.values()) == [FaultKind.ECHO, FaultKind.ECHO]
     assert repair(found, source)[0] == "The seal lasts five years."
-
-
-def test_what_the_document_says_too_is_no_echo_of_a_wish() -> None:
     source = SourceText([TEXT], orders="The seal lasts five years.")
     assert inspect("The seal lasts five years.", source).faults == {}
 

@@ -15,12 +15,9 @@ def tokenizer() -> Tokenizer:
     return tokenizer
 
 
-def lengths(texts: list[str]) -> list[int]:
-    return [len(text.split()) for text in texts]
-
-
 def test_lengths_follow_the_mix(tokenizer: Tokenizer) -> None:
-    percentiles = quantiles(lengths(Corpus(WORDS, tokenizer, seed=1).texts(1_000)), n=100)
+    lengths = [len(text.split()) for text in Corpus(WORDS, tokenizer, seed=1).texts(1_000)]
+    percentiles = quantiles(lengths, n=100)
     assert percentiles[9] == pytest.approx(14, abs=1)
     assert percentiles[49] == pytest.approx(32, abs=1)
     assert percentiles[98] == pytest.approx(161, rel=0.1)
