@@ -61,19 +61,13 @@ def test_a_metric_that_nobody_exports_is_found_in_an_expression() -> None:
     }
 
 
-def test_envoy_speaks_json_for_every_service_of_the_contract() -> None:
+def test_envoy_speaks_json_for_every_service_takes_what_the_servers_take_and_pings_as_they_allow() -> None:
     assert sorted(transcoder_of(read_config())["services"]) == sorted(SERVICES)
-
-
-def test_envoy_keeps_requests_as_large_as_the_servers_take() -> None:
     largest = Settings().listen.max_receive_mib * 1024 * 1024
     resources = read_config()["static_resources"]
     for place in (*resources["listeners"], *resources["clusters"]):
         assert place["per_connection_buffer_limit_bytes"] > largest
     assert transcoder_of(read_config())["max_request_body_size"] > largest
-
-
-def test_envoy_pings_no_more_often_than_the_servers_allow() -> None:
     [cluster] = read_config()["static_resources"]["clusters"]
     [options] = cluster["typed_extension_protocol_options"].values()
     interval = options["explicit_http_config"]["http2_protocol_options"]["connection_keepalive"]["interval"]

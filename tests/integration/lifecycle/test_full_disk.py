@@ -7,10 +7,11 @@ import pytest
 from grpc import StatusCode
 from grpc.aio import AioRpcError
 from precis.v1 import summarize_pb2 as pb
+from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
 from tests.integration.summarize.summaries import PASS, chunks, resume
 from tests.integration.support.server_process import ServerProcess
-from tests.integration.support.traced_server import precis_serve, summarize_stub
+from tests.integration.support.traced_server import precis_serve
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.script import Script
 
@@ -34,9 +35,9 @@ def largest_file(folder: Path) -> int:
 async def test_a_full_disk_ends_the_summary_and_not_the_server(tiny_models: Path, tmp_path: Path) -> None:
     async with (
         ScriptedEndpoint(Script(replies=(PASS,), answer_chars=2_000)) as endpoint,
-        precis_serve(tiny_models, endpoint, SUMMARY_STORAGE__DIRECTORY=tmp_path) as (server, address),
-        summarize_stub(address) as stub,
+        precis_serve(tiny_models, endpoint, SUMMARY_STORAGE__DIRECTORY=tmp_path) as (server, channel),
     ):
+        stub = SummarizeServiceStub(channel)
         events = aiter(stub.Summarize(REQUEST))
         summary_id = (await anext(events)).event.accepted.summary_id
         while not (await anext(events)).event.HasField("batch"):

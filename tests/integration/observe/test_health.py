@@ -125,24 +125,13 @@ async def test_a_start_that_is_given_up_leaves_the_port(tiny_settings: dict[str,
         await error_of(health_stub(channel).Check(HealthCheckRequest()))
 
 
-async def test_a_watcher_that_leaves_takes_no_other_with_it(connected: Connect) -> None:
-    async with connected() as (app, channel):
-        stub = health_stub(channel)
-        staying, leaving = stub.Watch(HealthCheckRequest()), stub.Watch(HealthCheckRequest())
-        answers = aiter(staying)
-        assert (await anext(answers)).status == SERVING
-        assert (await anext(aiter(leaving))).status == SERVING
-        leaving.cancel()
-        assert await leaving.code() is StatusCode.CANCELLED
-        rest = asyncio.ensure_future(statuses(answers))
-        await app.__aexit__(None, None, None)
-        assert await rest == [NOT_SERVING]
-
-
-async def test_a_stop_does_not_wait_for_watches(start: Start) -> None:
+async def test_a_watcher_that_leaves_takes_no_other_with_it_and_a_stop_waits_for_none(start: Start) -> None:
     async with start(listen={"grace_s": 3600}) as app:
         channel = grpc.aio.insecure_channel(app.address)
-        watches = [aiter(health_stub(channel).Watch(HealthCheckRequest())) for _ in range(3)]
-        assert [(await anext(watch)).status for watch in watches] == [SERVING] * 3
-    assert [await statuses(watch) for watch in watches] == [[NOT_SERVING]] * 3
+        leaving, *watches = (health_stub(channel).Watch(HealthCheckRequest()) for _ in range(4))
+        answers = [aiter(watch) for watch in watches]
+        assert [(await anext(one)).status for one in (aiter(leaving), *answers)] == [SERVING] * 4
+        leaving.cancel()
+        assert await leaving.code() is StatusCode.CANCELLED
+    assert [await statuses(one) for one in answers] == [[NOT_SERVING]] * 3
     await channel.close()

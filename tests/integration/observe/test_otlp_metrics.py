@@ -2,13 +2,11 @@
 
 from pathlib import Path
 
-import grpc
 from opentelemetry.proto.metrics.v1.metrics_pb2 import AggregationTemporality
 from precis.v1 import inference_pb2 as pb
 from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
 from tests.integration.observe.collector import attributes_of, collector
-from tests.integration.observe.test_tracing import stop
 from tests.integration.support.traced_server import precis_serve
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.script import Script
@@ -25,11 +23,9 @@ async def test_a_collector_gets_what_prometheus_reads_once_more_at_the_end(tiny_
             "METRICS__OTLP_EVERY_S": "3600",
             "METRICS__OTLP_HEADERS": '{"x-team": "docs"}',
         }
-        async with precis_serve(tiny_models, endpoint, **settings) as (server, address):
-            async with grpc.aio.insecure_channel(address) as channel:
-                for number in range(CALLS):
-                    await InferenceServiceStub(channel).Embed(pb.EmbedRequest(texts=[f"w{number}"]))
-            await stop(server)
+        async with precis_serve(tiny_models, endpoint, **settings) as (_, channel):
+            for number in range(CALLS):
+                await InferenceServiceStub(channel).Embed(pb.EmbedRequest(texts=[f"w{number}"]))
     assert taken.headers["x-team"] == "docs"
     assert {"service.name", "service.version", "service.instance.id"} <= set(taken.resource)
     counted = taken.metrics["precis_calls_total"].sum

@@ -1,19 +1,17 @@
 """Spans of a served process, as a collector gets them."""
 
-import signal
 from pathlib import Path
 
-import grpc
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from precis.v1 import summarize_pb2 as pb
 from precis.v1.judge_pb2_grpc import JudgeServiceStub
+from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
 from tests.integration.judge.judge_requests import judge_request
 from tests.integration.observe.collector import attributes_of, collector
 from tests.integration.summarize.summaries import PASS, chunks, follow, resume
 from tests.integration.support.programs import unused_port
-from tests.integration.support.server_process import ServerProcess
-from tests.integration.support.traced_server import precis_serve, summarize_stub
+from tests.integration.support.traced_server import precis_serve
 from tests.scripted_endpoint.author import write
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 from tests.scripted_endpoint.script import Script
@@ -21,12 +19,6 @@ from tests.scripted_endpoint.script import Script
 RPC = "precis.v1.SummarizeService/Summarize"
 ASKING = ("judge claim questions", "judge coverage questions", "judge grade")
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-
-
-async def stop(server: ServerProcess) -> None:
-    """Sends SIGTERM; what is left of the spans is sent before the process ends."""
-    server.process.send_signal(signal.SIGTERM)
-    assert await server.ended() == 0, server.errors
 
 
 def below(spans: list[Span], parent: Span) -> list[Span]:
@@ -38,11 +30,9 @@ async def test_a_judgement_is_one_trace_from_the_rpc_down_to_the_requests(tiny_m
     async with (
         ScriptedEndpoint(Script()) as endpoint,
         collector() as taken,
-        precis_serve(tiny_models, endpoint, TRACING__ENDPOINT=taken.endpoint) as (server, address),
+        precis_serve(tiny_models, endpoint, TRACING__ENDPOINT=taken.endpoint) as (_, channel),
     ):
-        async with grpc.aio.insecure_channel(address) as channel:
-            result = (await JudgeServiceStub(channel).Judge(judge_request())).result
-        await stop(server)
+        result = (await JudgeServiceStub(channel).Judge(judge_request())).result
     (rpc,), (run,) = taken.named("precis.v1.JudgeService/Judge"), taken.named("invoke_workflow judge")
     assert {span.trace_id for span in taken.spans} == {rpc.trace_id}
     assert below(taken.spans, rpc) == [run]
@@ -57,10 +47,9 @@ async def test_a_judgement_is_one_trace_from_the_rpc_down_to_the_requests(tiny_m
 async def test_a_summary_is_one_trace_from_the_rpc_down_to_the_requests(tiny_models: Path) -> None:
     async with ScriptedEndpoint(Script(replies=(PASS,), author=write)) as endpoint, collector() as taken:
         settings = {"TRACING__ENDPOINT": taken.endpoint, "TRACING__HEADERS": '{"x-team": "docs"}'}
-        async with precis_serve(tiny_models, endpoint, **settings) as (server, address):
-            async with summarize_stub(address) as stub:
-                followed = await follow(stub.Summarize(pb.SummarizeRequest(document=chunks(29))))
-            await stop(server)
+        async with precis_serve(tiny_models, endpoint, **settings) as (server, channel):
+            stub = SummarizeServiceStub(channel)
+            followed = await follow(stub.Summarize(pb.SummarizeRequest(document=chunks(29))))
     (rpc,), (run,) = taken.named(RPC), taken.named("invoke_workflow summarize")
     assert (taken.headers["x-team"], taken.resource["service.name"]) == ("docs", "precis")
     assert {span.trace_id for span in taken.spans} == {rpc.trace_id}
@@ -87,19 +76,18 @@ async def test_a_callers_trace_goes_on_and_the_resumed_summary_has_the_same_sess
     async with (
         ScriptedEndpoint(Script(replies=(PASS,), author=write)) as endpoint,
         collector() as taken,
-        precis_serve(tiny_models, endpoint, TRACING__ENDPOINT=taken.endpoint) as (server, address),
+        precis_serve(tiny_models, endpoint, TRACING__ENDPOINT=taken.endpoint) as (_, channel),
     ):
-        async with summarize_stub(address) as stub:
-            endpoint.gate.clear()
-            request = pb.SummarizeRequest(document=chunks(29))
-            call = stub.Summarize(request, metadata=(("traceparent", PARENT),))
-            summary_id = (await anext(aiter(call))).event.accepted.summary_id
-            await endpoint.log.until(lambda log: log.in_flight > 0)
-            call.cancel()
-            await endpoint.log.until(lambda log: log.in_flight == 0)
-            endpoint.gate.set()
-            await resume(stub, summary_id)
-        await stop(server)
+        stub = SummarizeServiceStub(channel)
+        endpoint.gate.clear()
+        request = pb.SummarizeRequest(document=chunks(29))
+        call = stub.Summarize(request, metadata=(("traceparent", PARENT),))
+        summary_id = (await anext(aiter(call))).event.accepted.summary_id
+        await endpoint.log.until(lambda log: log.in_flight > 0)
+        call.cancel()
+        await endpoint.log.until(lambda log: log.in_flight == 0)
+        endpoint.gate.set()
+        await resume(stub, summary_id)
     first, *_, second = taken.named("invoke_workflow summarize")
     (rpc,) = taken.named(RPC)
     assert (rpc.trace_id.hex(), rpc.parent_span_id.hex()) == (PARENT.split("-")[1], PARENT.split("-")[2])
@@ -113,10 +101,9 @@ async def test_a_callers_trace_goes_on_and_the_resumed_summary_has_the_same_sess
 async def test_no_call_is_traced_when_their_share_is_0(tiny_models: Path) -> None:
     async with ScriptedEndpoint() as endpoint, collector() as taken:
         settings = {"TRACING__ENDPOINT": taken.endpoint, "TRACING__SAMPLE_SHARE": "0"}
-        async with precis_serve(tiny_models, endpoint, **settings) as (server, address):
-            async with summarize_stub(address) as stub:
-                await stub.PlanSummary(pb.PlanSummaryRequest(document=chunks(8)))
-            await stop(server)
+        async with precis_serve(tiny_models, endpoint, **settings) as (_, channel):
+            stub = SummarizeServiceStub(channel)
+            await stub.PlanSummary(pb.PlanSummaryRequest(document=chunks(8)))
     assert taken.spans == []
 
 
@@ -129,9 +116,8 @@ async def test_a_collector_that_is_away_harms_no_call_and_does_not_keep_the_serv
             "METRICS__OTLP_ENDPOINT": f"{away}/v1/metrics",
             "METRICS__OTLP_EVERY_S": "0.05",
         }
-        async with precis_serve(tiny_models, endpoint, **settings) as (server, address):
-            async with summarize_stub(address) as stub:
-                followed = await follow(stub.Summarize(pb.SummarizeRequest(document=chunks(29))))
+        async with precis_serve(tiny_models, endpoint, **settings) as (server, channel):
+            stub = SummarizeServiceStub(channel)
+            followed = await follow(stub.Summarize(pb.SummarizeRequest(document=chunks(29))))
             assert followed.summary.status == pb.SUMMARY_STATUS_DONE
-            await stop(server)
     assert any("export" in line and "opentelemetry" in line for line in server.errors)

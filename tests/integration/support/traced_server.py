@@ -1,11 +1,11 @@
 """`precis serve` as an operator starts it, with tiny models and a scripted language model."""
 
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import grpc
-from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
 from tests.integration.support.server_process import ServerProcess, server_process
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
@@ -14,8 +14,8 @@ from tests.scripted_endpoint.endpoint import ScriptedEndpoint
 @asynccontextmanager
 async def precis_serve(
     models: Path, endpoint: ScriptedEndpoint, **settings: str | Path
-) -> AsyncIterator[tuple[ServerProcess, str]]:
-    """Starts the program and yields it with its address."""
+) -> AsyncIterator[tuple[ServerProcess, grpc.aio.Channel]]:
+    """Starts the program and yields it with a channel; stops it politely, so that it sends what is left of spans."""
     all_settings: dict[str, str | Path] = {
         "MODELS_DIR": models,
         "LISTEN__PORT": "0",
@@ -29,11 +29,8 @@ async def precis_serve(
     }
     async with server_process("precis", "serve", **all_settings) as server:
         line = await server.line()
-        yield server, line.removeprefix("Precis is serving on ").split(". ")[0]
-
-
-@asynccontextmanager
-async def summarize_stub(address: str) -> AsyncIterator[SummarizeServiceStub]:
-    """Connects to a server."""
-    async with grpc.aio.insecure_channel(address) as channel:
-        yield SummarizeServiceStub(channel)
+        address = line.removeprefix("Precis is serving on ").split(". ")[0]
+        async with grpc.aio.insecure_channel(address) as channel:
+            yield server, channel
+        server.process.send_signal(signal.SIGTERM)
+        assert await server.ended() == 0, server.errors

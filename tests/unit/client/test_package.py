@@ -50,16 +50,13 @@ def test_every_public_name_is_there() -> None:
         precis.Cliemt  # type: ignore[attr-defined] # noqa: B018 - the subject of this test
 
 
-def test_server_and_client_have_one_version() -> None:
+def test_server_and_client_have_one_version_and_the_client_needs_grpc_and_protobuf_alone() -> None:
     server, client = (
         tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         for folder in (".", "protos")
     )
     assert server["version"] == client["version"] == precis.__version__
     assert f"precis-client=={client['version']}" in server["dependencies"]
-
-
-def test_the_client_needs_grpc_and_protobuf_alone() -> None:
     project = tomllib.loads((ROOT / "protos" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert sorted(name.split(">=")[0] for name in project["dependencies"]) == ["grpcio", "protobuf"]
 
@@ -103,13 +100,10 @@ def foreign(folder: Path, name: str) -> Path:
     return folder
 
 
-def test_the_marks_of_our_packages_are_there() -> None:
+def test_the_marks_of_our_packages_are_there_and_the_server_is_found() -> None:
     for name, module in PACKAGES.items():
         assert (ROOT / name / module).is_file()
         assert (ROOT / name / "__init__.py").stat().st_size == 0
-
-
-def test_the_server_is_found_where_it_is() -> None:
     ended = run(ROOT, ROOT / "protos")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.startswith("precis ")

@@ -57,14 +57,18 @@ def test_the_summary_is_the_result_and_no_step_and_neither_is_an_event_of_a_newe
     assert reader.result().text == "short"
 
 
-def test_before_it_has_an_id_a_summary_is_begun_again_with_the_same_key() -> None:
+def test_a_summary_is_begun_again_with_its_key_until_it_has_an_id_which_is_enough_to_follow_it() -> None:
     reader = follower()
     reader.delay_s(broken())
     assert reader.next_call().path == "/precis.v1.SummarizeService/Summarize"
     assert reader.next_call().request is REQUEST
+    reader = SummaryFollower(pb.ResumeSummaryRequest(summary_id="s7"), RetryPolicy(), 5.0)
+    assert reader.summary_id == "s7"
+    assert reader.next_call().request == pb.ResumeSummaryRequest(summary_id="s7")
+    assert reader.remaining_s is not None
 
 
-def test_streams_that_bring_nothing_new_are_opened_a_bounded_number_of_times() -> None:
+def test_streams_that_bring_nothing_new_are_opened_a_bounded_number_of_times_and_others_without_bound() -> None:
     reader = follower()
     reader.take(ACCEPTED)
     reader.take(batch(3))
@@ -74,9 +78,6 @@ def test_streams_that_bring_nothing_new_are_opened_a_bounded_number_of_times() -
             reader.take(event)
     with pytest.raises(errors.Unavailable):
         reader.delay_s(broken())
-
-
-def test_a_stream_that_brings_something_new_may_break_again() -> None:
     reader = follower()
     for calls_done in range(1, 10):
         reader.take(batch(calls_done))
@@ -88,10 +89,3 @@ def test_a_failure_that_is_no_broken_stream_is_raised() -> None:
     reader.take(ACCEPTED)
     with pytest.raises(errors.NotFound):
         reader.delay_s(errors.to_error(failed(grpc.StatusCode.NOT_FOUND, "expired")))
-
-
-def test_a_summary_can_be_followed_by_its_id_alone() -> None:
-    reader = SummaryFollower(pb.ResumeSummaryRequest(summary_id="s7"), RetryPolicy(), 5.0)
-    assert reader.summary_id == "s7"
-    assert reader.next_call().request == pb.ResumeSummaryRequest(summary_id="s7")
-    assert reader.remaining_s is not None

@@ -9,7 +9,7 @@ from server.cli.evaluate.evaluations import read_candidates
 MANUAL = Path(__file__).resolve().parents[3] / "scripts" / "data" / "manual"
 
 
-def test_the_golden_reference_is_of_the_manual() -> None:
+def test_the_golden_reference_is_of_the_manual_and_precis_reads_it() -> None:
     text = (MANUAL / "pump-skid.md").read_text(encoding="utf-8")
     datum = json.loads((MANUAL / "gold.json").read_text(encoding="utf-8"))["datum"]
     assert datum["entry"]["text"] == text
@@ -19,8 +19,5 @@ def test_the_golden_reference_is_of_the_manual() -> None:
     assert all(entity in text for entity in datum["summary"]["entity_list"])
     known = set(find_terms(text))
     assert [fact for fact in facts if not set(find_terms(fact)) <= known] == []  # no value that the manual lacks
-
-
-def test_precis_reads_it() -> None:
     [candidate] = read_candidates(MANUAL / "gold.json", [MANUAL / "pump-skid.md"])
     assert candidate.request.options.pruned_top_k == 3

@@ -113,14 +113,11 @@ DOCUMENT = {
 }
 
 
-def test_padding_and_truncation_go_and_all_else_stays(tmp_path: Path) -> None:
+def test_padding_and_truncation_go_and_the_padding_token_has_the_id_that_the_file_gives(tmp_path: Path) -> None:
     (tmp_path / "fixed.json").write_text(json.dumps(DOCUMENT))
     write_free_tokenizer(tmp_path / "fixed.json", tmp_path / "free.json")
     freed = json.loads((tmp_path / "free.json").read_text(encoding="utf-8"))
     assert freed == {**DOCUMENT, "truncation": None, "padding": None}
-
-
-def test_the_padding_token_has_the_id_that_the_file_gives(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text(json.dumps(DOCUMENT))
     assert pad_token_id(tmp_path / "tokenizer.json", "[PAD]") == 7
     with pytest.raises(UnsupportedModelError, match="<pad>"):

@@ -39,15 +39,12 @@ class FakeDownload:
         (folder / WHEEL.file_name).write_bytes(self.content)
 
 
-def test_a_download_is_checked_kept_and_used_again(tmp_path: Path) -> None:
+def test_a_download_is_checked_kept_used_again_and_repeated_when_it_is_spoilt(tmp_path: Path) -> None:
     download = FakeDownload(CONTENT)
     paths = [fetch_wheel(WHEEL, cache_dir=tmp_path, download=download) for _ in range(2)]
     assert paths[0] == paths[1]
     assert paths[0].read_bytes() == CONTENT
     assert download.call_count == 1
-
-
-def test_a_spoilt_cache_file_is_downloaded_again(tmp_path: Path) -> None:
     (tmp_path / WHEEL.file_name).write_bytes(CONTENT[:-1])
     path = fetch_wheel(WHEEL, cache_dir=tmp_path, download=FakeDownload(CONTENT))
     assert path.read_bytes() == CONTENT

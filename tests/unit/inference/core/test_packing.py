@@ -23,16 +23,12 @@ def directory(tmp_path: Path) -> ModelDirectory:
     return write_directory(tmp_path / "nli", "classifier with marks")
 
 
-def test_a_packed_directory_keeps_its_graph_and_gains_another_identity(directory: ModelDirectory) -> None:
-    after = pack_directory(directory.path, library(), "rows15")
+def test_a_packed_directory_keeps_its_graph_and_gains_another_identity_step_by_step(directory: ModelDirectory) -> None:
+    events: list[ProgressEvent] = []
+    after = pack_directory(directory.path, library(), "rows15", progress=events.append)
     assert after.manifest.core == "core-2 rows15"
     assert after.model_sha256 == directory.model_sha256
     assert after.computed_from(CORE_FILE).model_sha256 == after.manifest.files[CORE_FILE]
-
-
-def test_packing_tells_of_each_step(directory: ModelDirectory) -> None:
-    events: list[ProgressEvent] = []
-    pack_directory(directory.path, library(), progress=events.append)
     assert [(event.step, event.done, event.total) for event in events] == [("pack", done, 3) for done in range(4)]
 
 

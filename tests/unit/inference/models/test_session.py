@@ -18,17 +18,14 @@ def backend(tmp_path: Path) -> OrtBackend:
     return OrtBackend(tmp_path / "m" / "model.onnx", "cpu")
 
 
-def test_an_interrupted_run_ends_with_an_error(backend: OrtBackend) -> None:
-    backend.interrupt()
-    with pytest.raises(Exception, match=r"[Tt]erminat"):
-        backend.run(INPUTS)
-
-
-def test_the_session_adds_no_threads_of_its_own(backend: OrtBackend) -> None:
+def test_a_session_adds_no_threads_of_its_own_and_an_interrupted_run_ends_with_an_error(backend: OrtBackend) -> None:
     tasks = Path("/proc/self/task")
     before = len(list(tasks.iterdir()))
     backend.run(INPUTS)
     assert len(list(tasks.iterdir())) == before
+    backend.interrupt()
+    with pytest.raises(Exception, match=r"[Tt]erminat"):
+        backend.run(INPUTS)
 
 
 def test_onnx_runtime_leaves_no_telemetry_behind(tmp_path: Path) -> None:

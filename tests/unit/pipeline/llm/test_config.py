@@ -25,13 +25,10 @@ def test_common_ways_to_write_an_address_mean_the_same(base_url: str) -> None:
     assert LlmConfig(base_url=base_url, model="m").base_url == URL
 
 
-def test_a_role_of_which_nothing_is_set_is_as_all() -> None:
+def test_a_role_is_as_all_or_has_its_own_model_and_temperature_at_the_same_endpoint() -> None:
     config = LlmConfig.model_validate({"base_url": URL, "model": "m", "temperature": 0.3, "api_key": "k"})
     assert all(config.of_role(role) == config for role in LlmRole)
     assert config.identity == f"m@{URL} at temperature 0.3"
-
-
-def test_a_role_may_have_its_own_model_and_temperature_at_the_same_endpoint() -> None:
     roles = {"planner": {"model": "small", "temperature": 0, "context_tokens": 4096}}
     fields = {"base_url": URL, "model": "m", "api_key": "k", "tokenizer_file": "t.json", "roles": roles}
     planner = LlmConfig.model_validate(fields).of_role(LlmRole.PLANNER)

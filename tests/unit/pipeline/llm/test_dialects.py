@@ -151,7 +151,7 @@ def looking(text: str = "What is wrong with this picture?") -> ChatRequest:
     return ChatRequest((ChatMessage("user", text, (PICTURE,)),), max_tokens=20, temperature=0.0)
 
 
-async def test_pictures_follow_the_text_as_data_urls() -> None:
+async def test_pictures_follow_the_text_as_data_urls_and_other_messages_stay_plain_strings() -> None:
     async with bench(Script(keep_bodies=True)) as at:
         await at.model.complete(looking())
         (body,) = at.scripted.log.bodies
@@ -160,9 +160,6 @@ async def test_pictures_follow_the_text_as_data_urls() -> None:
     url = image["image_url"]["url"]
     assert url.startswith("data:image/png;base64,")
     assert base64.b64decode(url.partition(",")[2]) == PICTURE.data
-
-
-async def test_messages_without_pictures_stay_plain_strings() -> None:
     async with bench(Script(keep_bodies=True)) as at:
         await at.model.complete(request())
         (body,) = at.scripted.log.bodies

@@ -115,10 +115,11 @@ def test_pieces_may_break_anywhere() -> None:
     assert parse_completion(whole + end, "text/event-stream").text == "Zwölf bar – \u2028jetzt."
 
 
-def test_thoughts_are_not_heard() -> None:
+def test_thoughts_are_not_heard_and_no_more_than_an_answer_may_have() -> None:
     parts = ("\n<th", "ink>So ", "far", "</think>\nTwelve", " bar.")
     assert drafts_of(*map(pieces, parts)) == ["Twelve", "Twelve bar."]
     assert drafts_of(pieces("<table>"))[-1] == "<table>"
+    assert drafts_of(pieces("a" * 6), pieces("a" * 6), pieces("a"), most_chars=10) == ["a" * 6]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +136,3 @@ def test_thoughts_are_not_heard() -> None:
 )
 def test_what_cannot_be_read_ends_the_draft(bad: bytes) -> None:
     assert drafts_of(pieces("Twelve"), bad, pieces(" bar.")) == ["Twelve"]
-
-
-def test_a_draft_is_no_longer_than_an_answer_may_be() -> None:
-    assert drafts_of(pieces("a" * 6), pieces("a" * 6), pieces("a"), most_chars=10) == ["a" * 6]

@@ -86,13 +86,15 @@ async def test_an_endpoint_that_repeats_the_request_is_not_quoted(log_text: io.S
     assert_clean(repr(caught.value), log_text.getvalue(), "".join(_shown(caught.value)))
 
 
-async def test_no_repr_holds_the_key(tmp_path: Path) -> None:
+async def test_neither_a_repr_nor_the_json_of_the_settings_holds_the_key(tmp_path: Path) -> None:
     file = tmp_path / "key"
     file.write_text(KEY, encoding="utf-8")
     async with bench(Script(api_key=KEY), api_key_file=file) as at:
         await at.model.complete(request())
         objects = (at.endpoint.config, at.endpoint, at.model, vars(at.endpoint), vars(at.model), Retries)
         assert_clean(*(repr(one) for one in objects))
+    config = LlmConfig.model_validate({"base_url": "http://h/v1", "model": "m", "api_key": KEY})
+    assert_clean(config.model_dump_json(), str(config.model_dump()))
 
 
 class HeaderKeeper(ScriptedEndpoint):
@@ -127,11 +129,6 @@ async def test_the_key_file_is_read_again_when_the_key_is_refused(tmp_path: Path
         file.write_text("todays-key", encoding="utf-8")
         assert (await at.model.complete(request())).text
         assert at.scripted.log.requests.total() == 2
-
-
-def test_a_key_in_the_settings_is_masked_in_their_json() -> None:
-    config = LlmConfig.model_validate({"base_url": "http://h/v1", "model": "m", "api_key": KEY})
-    assert_clean(config.model_dump_json(), str(config.model_dump()))
 
 
 def _shown(error: BaseException) -> list[str]:

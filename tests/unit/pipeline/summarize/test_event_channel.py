@@ -69,31 +69,25 @@ async def pieces_of(*drafts: Drafted, taken: int) -> list[Drafted]:
     return [piece for piece in [*pieces, *await take_all(channel)] if isinstance(piece, Drafted)]
 
 
-async def test_a_quick_reader_gets_what_follows_what_he_has() -> None:
+async def test_a_reader_gets_what_follows_what_he_has_and_a_slow_one_no_gap() -> None:
     drafts = [Drafted(1, text) for text in ("Oil", "Oil the", "Oil the pump.")]
     assert await pieces_of(*drafts, taken=3) == [
         Drafted(1, "Oil", begins_anew=True),
         Drafted(1, " the"),
         Drafted(1, " pump."),
     ]
-
-
-async def test_a_slow_reader_gets_pieces_joined_and_no_gap() -> None:
     drafts = [Drafted(1, "word " * count) for count in range(1, 1_000)]
     first, rest = await pieces_of(*drafts, taken=1)
     assert (first.text + rest.text, rest.begins_anew) == (drafts[-1].text, False)
 
 
-async def test_a_text_that_begins_anew_voids_what_was_read() -> None:
+async def test_a_text_that_begins_anew_or_is_checked_replaces_what_was_read() -> None:
     drafts = (Drafted(1, "Oil the"), Drafted(1, ""), Drafted(1, "Never"), Drafted(2, "Never oil"))
     assert [(one.iteration, one.text, one.begins_anew) for one in await pieces_of(*drafts, taken=4)] == [
         *((1, "Oil the", True), (1, "", True), (1, "Never", False), (2, "Never oil", True))
     ]
-
-
-async def test_the_checked_text_is_whole_and_replaces_a_draft_that_waits() -> None:
-    drafts = (Drafted(1, "Oil the"), Drafted(1, "Oil the pump"), Drafted(1, "Oil the pump.", is_checked=True))
-    assert await pieces_of(*drafts, taken=1) == [
+    checked = (Drafted(1, "Oil the"), Drafted(1, "Oil the pump"), Drafted(1, "Oil the pump.", is_checked=True))
+    assert await pieces_of(*checked, taken=1) == [
         Drafted(1, "Oil the", begins_anew=True),
         Drafted(1, "Oil the pump.", begins_anew=True, is_checked=True),
     ]

@@ -23,13 +23,10 @@ def test_latencies_are_kept_for_all_calls_and_p99_for_each_run() -> None:
     assert series.percentile_ms(50) == pytest.approx(200)
 
 
-def test_the_rate_leaves_out_filling_and_draining() -> None:
+def test_the_rate_leaves_out_filling_and_draining_of_a_run_long_enough_to_have_a_middle() -> None:
     filling, steady, draining = [9.0], [10.0, 11.0, 12.0, 13.0], [30.0]
     result = LoadResult(2, 30.0, 0.0, [], [*filling, *steady, *draining], [])
     assert result.calls_per_s == pytest.approx(1.0)
-
-
-def test_a_run_too_short_to_have_a_middle_has_its_mean_rate() -> None:
     assert LoadResult(64, 2.0, 0.0, [], [1.0, 2.0], []).calls_per_s == pytest.approx(1.0)
 
 

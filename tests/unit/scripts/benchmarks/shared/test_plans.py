@@ -16,9 +16,6 @@ def test_a_plan_runs_every_input_once_within_its_bounds(plan: Plan) -> None:
         assert len(batch) == 1 or plan.max_padded_tokens is None or padded <= plan.max_padded_tokens
 
 
-def test_sorting_puts_similar_lengths_together() -> None:
+def test_sorting_puts_similar_lengths_together_and_one_by_one_keeps_the_order_of_arrival() -> None:
     assert Plan("two", max_rows=2).cut(LENGTHS) == [[4, 1], [7, 5], [3, 2], [0, 6]]
-
-
-def test_one_by_one_keeps_the_order_of_arrival() -> None:
     assert ONE_BY_ONE.cut(LENGTHS) == [[index] for index in range(len(LENGTHS))]
