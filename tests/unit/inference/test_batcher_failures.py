@@ -8,7 +8,7 @@ import pytest
 
 from inference.errors import NoWorkerError, PoisonedItemError, RefusedError, WorkerDiedError
 from tests.fakes import FakeBackend
-from tests.unit.inference.serving import Serving, make_limits, serving, until
+from tests.unit.inference.serving import make_limits, serving, until
 
 TOGETHER = make_limits(fixed_s=100.0, token_s=0.001)
 BACKOFF = {"restart_backoff_s": 0.001, "max_restart_backoff_s": 0.001}
@@ -99,7 +99,10 @@ async def test_nobody_waits_for_workers_that_cannot_be_started() -> None:
         assert len(ticket.errors) == 2
         with pytest.raises(NoWorkerError):
             await s.submit(3)
-        await _repair(s)
+        wake = asyncio.Event()
+        s.pool.watch(lambda _: wake.set())
+        s.backend.reopen_helps = True
+        await until(lambda: s.pool.is_ready, wake)
         assert (await s.submit(4)).errors == {}
 
 
@@ -135,10 +138,3 @@ async def _leave_with_a_run_that_does_not_end(*, interrupt_helps: bool) -> FakeB
     with pytest.raises(RefusedError):
         await call
     return s.backend
-
-
-async def _repair(s: Serving) -> None:
-    wake = asyncio.Event()
-    s.pool.watch(lambda _: wake.set())
-    s.backend.reopen_helps = True
-    await until(lambda: s.pool.is_ready, wake)

@@ -82,6 +82,11 @@ class Users:
         number = self._limiter.take_number() if number is None else number
         self.tasks[name] = asyncio.create_task(self._use(name, number, tokens, used))
 
+    async def begin(self, *names: int) -> None:
+        for name in names:
+            self.start(name)
+        await settle()
+
     def inside(self) -> set[int]:
         return {name for name in self.order if not self.tasks[name].done()}
 
@@ -118,9 +123,7 @@ def clock() -> HandClock:
 
 async def test_never_more_than_the_limit_are_in_flight(clock: HandClock) -> None:
     async with users_of(clock, max_concurrency=3) as (limiter, users):
-        for name in range(10):
-            users.start(name)
-        await settle()
+        await users.begin(*range(10))
         assert users.inside() == {0, 1, 2}
         assert limiter.waiting == 7
         await users.end(1)
@@ -130,9 +133,7 @@ async def test_never_more_than_the_limit_are_in_flight(clock: HandClock) -> None
 async def test_a_retry_goes_before_calls_that_came_later(clock: HandClock) -> None:
     async with users_of(clock, max_concurrency=1) as (limiter, users):
         early = limiter.take_number()
-        for name in range(3):
-            users.start(name)
-        await settle()
+        await users.begin(*range(3))
         users.start(99, number=early)
         await settle()
         for name in (0, 99, 1):
@@ -142,9 +143,7 @@ async def test_a_retry_goes_before_calls_that_came_later(clock: HandClock) -> No
 
 async def test_a_refusal_halves_what_may_be_in_flight(clock: HandClock) -> None:
     async with users_of(clock, max_concurrency=4) as (limiter, users):
-        for name in range(8):
-            users.start(name)
-        await settle()
+        await users.begin(*range(8))
         await users.end(0, EndpointBusyError("busy"))
         assert limiter.concurrency_limit == 2
         assert users.inside() == {1, 2, 3}  # those on their way are not called back
@@ -156,16 +155,14 @@ async def test_a_refusal_halves_what_may_be_in_flight(clock: HandClock) -> None:
 
 async def test_other_failures_leave_the_limit_alone(clock: HandClock) -> None:
     async with users_of(clock, max_concurrency=4) as (limiter, users):
-        users.start(0)
-        await settle()
+        await users.begin(0)
         await users.end(0, EndpointFailedError("failed", status=500))
         assert limiter.concurrency_limit == 4
 
 
 async def test_retry_after_silences_everybody_until_then(clock: HandClock) -> None:
     async with users_of(clock, max_concurrency=4) as (_, users):
-        users.start(0)
-        await settle()
+        await users.begin(0)
         await users.end(0, EndpointBusyError("busy", retry_after_s=5))
         users.start(1)
         await clock.advance(4.9)
@@ -176,12 +173,9 @@ async def test_retry_after_silences_everybody_until_then(clock: HandClock) -> No
 
 async def test_a_pause_can_be_prolonged_while_others_wait_for_its_end(clock: HandClock) -> None:
     async with users_of(clock, max_concurrency=8) as (_, users):
-        users.start(0)
-        users.start(1)
-        await settle()
+        await users.begin(0, 1)
         await users.end(0, EndpointBusyError("busy", retry_after_s=5))
-        users.start(2)
-        await settle()
+        await users.begin(2)
         await users.end(1, EndpointBusyError("busy", retry_after_s=20))
         await clock.advance(6)
         assert users.inside() == set()
@@ -191,11 +185,9 @@ async def test_a_pause_can_be_prolonged_while_others_wait_for_its_end(clock: Han
 
 async def test_a_pause_longer_than_anybody_would_wait_stops_only_its_own_call(clock: HandClock) -> None:
     async with users_of(clock, max_concurrency=4) as (_, users):
-        users.start(0)
-        await settle()
+        await users.begin(0)
         await users.end(0, EndpointBusyError("busy", retry_after_s=3600))
-        users.start(1)
-        await settle()
+        await users.begin(1)
         assert users.inside() == {1}
 
 
@@ -215,9 +207,7 @@ async def test_the_token_rate_delays_and_is_corrected_by_what_was_used(clock: Ha
 
 async def test_the_request_rate_delays(clock: HandClock) -> None:
     async with users_of(clock, requests_per_minute=6) as (_, users):  # one in ten seconds
-        users.start(0)
-        users.start(1)
-        await settle()
+        await users.begin(0, 1)
         assert users.inside() == {0}
         await clock.advance(10)
         assert users.inside() == {0, 1}
@@ -237,9 +227,7 @@ async def test_who_leaves_while_waiting_for_the_rate_gives_it_back(clock: HandCl
 
 async def test_who_leaves_the_queue_takes_no_place(clock: HandClock) -> None:
     async with users_of(clock, max_concurrency=1) as (limiter, users):
-        for name in range(3):
-            users.start(name)
-        await settle()
+        await users.begin(*range(3))
         users.tasks[1].cancel()
         await settle()
         assert limiter.waiting == 1
@@ -249,9 +237,7 @@ async def test_who_leaves_the_queue_takes_no_place(clock: HandClock) -> None:
 
 async def test_who_leaves_in_the_moment_of_its_turn_hands_it_on(clock: HandClock) -> None:
     async with users_of(clock, max_concurrency=1) as (_, users):
-        for name in range(3):
-            users.start(name)
-        await settle()
+        await users.begin(*range(3))
         users._ends[0].set_result(None)  # noqa: SLF001 - the loop shall not run between these two
         await asyncio.sleep(0)
         users.tasks[1].cancel()

@@ -61,14 +61,16 @@ async def test_no_error_and_no_traceback_holds_them(fault: Fault, log_text: io.S
         with pytest.raises(LlmError) as caught:
             await at.model.complete(request(PROMPT))
     logging.getLogger("any").error("failed", exc_info=caught.value)
-    assert_clean(str(caught.value), repr(caught.value), log_text.getvalue(), "".join(_shown(caught.value)))
+    assert_clean(
+        str(caught.value), repr(caught.value), log_text.getvalue(), "".join(traceback.format_exception(caught.value))
+    )
 
 
 async def test_a_refused_key_is_not_repeated_though_the_endpoint_repeats_it(log_text: io.StringIO) -> None:
     async with bench(Script(api_key="another"), api_key=KEY) as at:
         with pytest.raises(AuthenticationFailedError) as caught:
             await at.model.complete(request(PROMPT))
-    assert_clean(repr(caught.value), log_text.getvalue(), "".join(_shown(caught.value)))
+    assert_clean(repr(caught.value), log_text.getvalue(), "".join(traceback.format_exception(caught.value)))
 
 
 class Parrot(ScriptedEndpoint):
@@ -83,7 +85,7 @@ async def test_an_endpoint_that_repeats_the_request_is_not_quoted(log_text: io.S
     async with Parrot() as parrot, bench(base_url=parrot.base_url, api_key=KEY) as at:
         with pytest.raises(LlmError, match="HTTP 400") as caught:
             await at.model.complete(request(PROMPT))
-    assert_clean(repr(caught.value), log_text.getvalue(), "".join(_shown(caught.value)))
+    assert_clean(repr(caught.value), log_text.getvalue(), "".join(traceback.format_exception(caught.value)))
 
 
 async def test_neither_a_repr_nor_the_json_of_the_settings_holds_the_key(tmp_path: Path) -> None:
@@ -129,7 +131,3 @@ async def test_the_key_file_is_read_again_when_the_key_is_refused(tmp_path: Path
         file.write_text("todays-key", encoding="utf-8")
         assert (await at.model.complete(request())).text
         assert at.scripted.log.requests.total() == 2
-
-
-def _shown(error: BaseException) -> list[str]:
-    return traceback.format_exception(error)
