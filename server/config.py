@@ -64,8 +64,7 @@ class ListenConfig(FrozenModel):
     max_connections: int = Field(
         default=4096,
         ge=1,
-        description="Connections of a listener, as far as descriptors last; more are closed at once. Idle ones make "
-        "room before, those of the host with most first.",
+        description="Connections of a listener; more are closed. Idle ones make room before.",
     )
     gzip_responses: bool = Field(
         default=False,
