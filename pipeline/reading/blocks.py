@@ -185,8 +185,8 @@ def _run_blocks(run: Sequence[_Line], *, is_first: bool, is_talk: bool) -> Itera
         yield from _table(run)
     elif is_talk and any(map(SPEAKER.match, texts)):
         yield from _prose_blocks(run, is_first=is_first, is_talk=True)
-    elif len(run) == 1 and _heading(run[0], is_first=is_first):
-        yield from _prose_blocks(run, is_first=is_first)
+    elif len(run) == 1 and (heading := _heading(run[0], is_first=is_first)):
+        yield heading
     elif not _is_marked(texts) and is_listing(texts):
         yield Block(run[0].start - run[0].indent, run[-1].end, BlockKind.LISTING, run[0].start - run[0].indent)
     elif len(run) == 1 and _is_label(texts[0]):
