@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 # A health check needs no key, so it has little of everything.
 _LARGEST_REQUEST = 4 << 10  # bytes; the name of a service
 _ARRIVAL_S = 5.0
-_MOST_ARRIVING = 8  # requests of one host: a check comes whole, with its headers
+_MOST_ARRIVING = 16  # requests of one host: a check comes whole, with its headers
 _MOST_WATCHES = 512  # each host may have as many as are free: alone half
 OVERALL = ""  # the name under which the protocol asks for the server as a whole
 REFLECTION_SERVICES = ("grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection")
