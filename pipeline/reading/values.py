@@ -638,8 +638,8 @@ def differs(text: str, stated: Sequence[str], everything: Values) -> bool:
 
 
 def is_certain(value: Value) -> bool:
-    """Tells whether a value cannot be of something else: a number without a unit may be."""
-    return isinstance(value, Date) or "" not in value.dimensions
+    """Tells whether a value cannot be of something else: a number without a unit, or "the third", may be."""
+    return isinstance(value, Date) or value.dimensions.isdisjoint(("", _ORDINAL.dimension))
 
 
 class TermKind(StrEnum):

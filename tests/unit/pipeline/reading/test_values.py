@@ -15,6 +15,7 @@ from pipeline.reading.values import (
     differs,
     find_terms,
     find_values,
+    is_certain,
     unit_of,
     written_as,
 )
@@ -143,6 +144,14 @@ def test_another_value_does_not_agree(claimed: str, stated: str) -> None:
 )
 def test_values_of_one_kind_compete(left: str, right: str, *, is_rival: bool) -> None:
     assert competes(find_values(left)[0], find_values(right)[0]) == is_rival
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("5 km", True), ("May 2017", True), ("twelve", False), ("by a third", False), ("the 2nd", False)],
+)
+def test_a_value_with_a_unit_can_only_be_of_its_kind(text: str, *, expected: bool) -> None:
+    assert is_certain(find_values(text)[0]) is expected
 
 
 @pytest.mark.parametrize(
