@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from server.cli.documents.pdf_lines import Cell, Line, read_lines
 from server.cli.errors import InputError
@@ -18,11 +18,10 @@ _BREAK_SCALE, _CODE_BREAK_SCALE = 1.25, 2.5  # of the usual distance of lines
 _SHORT_LINE = 0.6  # of the longest line; before a capital its end is meant
 _INDENT_SCALE = 0.8  # of a size, of the first line of a paragraph
 _LIST_MARK = re.compile(r"[-*•‣◦▪·\u2013]\s|\(?\d{1,3}[.)]\s|\(?[a-z]\)\s")
-_HYPHENATED = re.compile(r"(?<![^\W\d_])([^\W\d_]{2,100}+)[-\u00ad\u2010]$")
-_LONGEST_CUT = 102  # characters of such a word, its hyphen, and what stands before it
-_FIRST_WORD = re.compile(r"[^\W\d_]+")
+_LONGEST_WORD = 100
+_HYPHENS = ("-", "\u00ad", "\u2010")
 _CODE_WIDTH = 0.6  # of a size, of each character of a monospaced font
-_SENTENCE_END = re.compile(r"[.!?:;。\uff01\uff1f][\"'”\u2019)\]]*$")
+_SENTENCE_ENDS, _CLOSERS = tuple(".!?:;。\uff01\uff1f"), "\"'”\u2019)]"
 _COMMON_COMPOUND = frozenset({"and", "or", "und", "oder", "et", "ou", "to"})  # "two- and three-phase" keeps its hyphen
 _MOST_HEADINGS = 0.34  # of the lines of a document have a size of headings; more of them are its text
 _SIDES, _FEWEST_WOVEN, _FEWEST_CELL_CHARS = 2, 3, 20  # rows of two cells that are lines of two columns
@@ -99,8 +98,8 @@ class _Style:
         for text in texts[1:]:
             if _LIST_MARK.match(text):
                 joined += f"\n{text}"
-            elif (cut := _cut_word(joined)) and (word := _FIRST_WORD.match(text)) and _is_cut(cut[1], word[0]):
-                joined = self._join_word(joined, cut[1], text, word[0])
+            elif joined.endswith(_HYPHENS) and _is_cut(head := _last_word(joined[-_LONGEST_WORD:-1]), tail := _first_word(text)):
+                joined = self._join_word(joined, head, text, tail)
             else:
                 joined += f" {text}"
         return joined
@@ -123,7 +122,7 @@ class _Style:
 
     def _continues(self, group: Sequence[Line], line: Line) -> bool:
         last = group[-1]
-        goes_on = line.text[:1].islower() and not _SENTENCE_END.search(last.text)
+        goes_on = line.text[:1].islower() and not _ends_sentence(last.text)
         if len(last.cells) > 1 or len(line.cells) > 1 or last.is_code != line.is_code:
             return False
         if self._levels.get(last.size) != self._levels.get(line.size) or (last.is_bold != line.is_bold and not goes_on):
@@ -134,7 +133,7 @@ class _Style:
             return gap <= 0 and goes_on  # upwards: the next column
         if last.width < _SHORT_LINE * self._widths[round(last.x, -1)] and line.text[:1].isupper():
             return line.is_code
-        is_indented = line.x > last.x + _INDENT_SCALE * line.size and bool(_SENTENCE_END.search(last.text))
+        is_indented = line.x > last.x + _INDENT_SCALE * line.size and _ends_sentence(last.text)
         return line.is_code or not is_indented or len(group) == 1
 
     def _level(self, group: Sequence[Line]) -> int:
@@ -145,22 +144,29 @@ class _Style:
         if first.size in self._levels:
             return self._levels[first.size]
         is_title = len(first.cells) == 1 and all(line.is_bold for line in group) and text[0].isalnum()
-        return min(len(self._levels) + 1, _MOST_LEVEL) if is_title and not _SENTENCE_END.search(text) else 0
+        return min(len(self._levels) + 1, _MOST_LEVEL) if is_title and not _ends_sentence(text) else 0
 
 
-def _cut_word(before: str) -> re.Match[str] | None:
-    """Finds the word that the end of a line cuts."""
-    return _HYPHENATED.search(before, max(0, len(before) - _LONGEST_CUT))
+def _ends_sentence(text: str) -> bool:
+    return text.rstrip(_CLOSERS).endswith(_SENTENCE_ENDS)
+
+
+def _first_word(text: str) -> str:
+    return "".join(takewhile(str.isalpha, text))
+
+
+def _last_word(text: str) -> str:
+    return _first_word(text[::-1])[::-1]
 
 
 def _is_cut(head: str, tail: str) -> bool:
     """Tells whether a word may go on so: "informa-" with "tion", "LI-" with "BRARY", not "Mauro-" with "Clementi"."""
-    return tail[0].islower() or (head.isupper() and tail.isupper())
+    return len(head) > 1 and (tail[:1].islower() or (head.isupper() and tail.isupper()))
 
 
 def _close_sentence(before: list[str], after: list[str], style: _Style) -> None:
     """Moves the rest of a sentence to the page where the sentence begins."""
-    if not before or not after or before[-1].startswith(("#", "|", "```")) or _SENTENCE_END.search(before[-1]):
+    if not before or not after or before[-1].startswith(("#", "|", "```")) or _ends_sentence(before[-1]):
         return
     if not after[0][:1].islower() or _LIST_MARK.match(after[0]):
         return
