@@ -119,8 +119,8 @@ def _report(requirement: str, output: Iterable[str], progress: ProgressListener)
 
 def _explain(complaints: IO[str], code: int) -> str:
     complaints.seek(0)
-    errors = [line.strip() for line in complaints if line.lower().startswith("error")]
-    reason = re.sub("^error: ", "", errors[-1], flags=re.IGNORECASE) if errors else f"pip ended with code {code}"
+    errors = [line.strip() for line in complaints if line.lower().startswith("error: ")]
+    reason = errors[-1].partition(": ")[2] if errors else f"pip ended with code {code}"
     return (
         f"download failed: {reason}; check the network and pip's index, "
         "or give a folder that holds the wheel with --wheels-dir"
@@ -138,8 +138,8 @@ class Wheel:
     @property
     def file_name(self) -> str:
         """Name of the file, as pip writes it (PEP 427: runs of - _ . become one _)."""
-        name = re.sub(r"[-_.]+", "_", self.distribution)
-        return f"{name}-{self.version}-py3-none-any.whl"
+        words = self.distribution.replace("-", "_").replace(".", "_").split("_")
+        return f"{'_'.join(filter(None, words))}-{self.version}-py3-none-any.whl"
 
     @property
     def requirement(self) -> str:

@@ -17,7 +17,6 @@ _BREAKS = (
 _SEARCHED_SHARE = 0.4
 # What must not be torn where there is no break: "0.26" of a script without spaces.
 _NUMBER_END = re.compile(r"(?<![\d.,])\d[\d.,]*$")
-_NUMBER_REST = re.compile(r"[.,]?\d")
 _FIRST_GUESS_CHARS_PER_TOKEN = 8
 
 
@@ -79,7 +78,12 @@ def _best_break(text: str, start: int, end: int) -> int:
         if ends:
             return ends[-1]
     number = _NUMBER_END.search(text, max(start + 1, end - 32), end)
-    return number.start() if number and _NUMBER_REST.match(text, end) else end
+    return number.start() if number and _goes_on(text[end : end + 2]) else end
+
+
+def _goes_on(rest: str) -> bool:
+    """Tells whether a number goes on: "5" behind "12", ".5" behind "12"."""
+    return rest[:1].isdigit() or (rest[:1] in {".", ","} and rest[1:].isdigit())
 
 
 def fit_context(texts: Sequence[str], limit_tokens: int, count_tokens: Callable[[str], int]) -> tuple[str, ...]:

@@ -127,7 +127,7 @@ def _definitions(text: str) -> Iterator[tuple[str, str]]:
         letters = [fold_case(letter) for letter in short if letter.isalpha()]
         for count in range(len(letters), min(len(words), len(letters) + 2) + 1):
             long = words[-count:]
-            initials = [fold_case(part[0]) for word in long for part in re.split(r"[-/]", word) if part]
+            initials = [fold_case(part[0]) for word in long for part in word.replace("/", "-").split("-") if part]
             if initials[0] == letters[0] and _in_order(letters, initials):
                 yield short, " ".join(long)
                 break

@@ -98,7 +98,9 @@ class _Style:
         for text in texts[1:]:
             if _LIST_MARK.match(text):
                 joined += f"\n{text}"
-            elif joined.endswith(_HYPHENS) and _is_cut(head := _last_word(joined[-_LONGEST_WORD:-1]), tail := _first_word(text)):
+            elif joined.endswith(_HYPHENS) and _is_cut(
+                head := _last_word(joined[-_LONGEST_WORD:-1]), tail := _first_word(text)
+            ):
                 joined = self._join_word(joined, head, text, tail)
             else:
                 joined += f" {text}"
