@@ -39,6 +39,11 @@ from pipeline.reading.names import starts_sentence
 from pipeline.reading.word_lists import FUNCTION_WORDS, any_of, phrase_list, word_list
 from pipeline.reading.words import fold_case
 
+
+def _whole_words(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){any_of(name)}(?!\w)", re.IGNORECASE)
+
+
 _BEHIND = r"(?<=\byou\s)|(?<=\bnothing\ but\s)|(?<=\b(?:bunch|crowd)\ of\s)|(?<=\bgang\ of\s)|(?<=\bcouncil\ of\s)"
 _LOADED = re.compile(
     rf"""
@@ -51,7 +56,7 @@ _LOADED = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_HOSTILE_PATTERN = re.compile(rf"\b{any_of('hostile_phrases')}\b", re.IGNORECASE)
+_HOSTILE_PATTERN = _whole_words("hostile_phrases")
 _FIRST_PERSON = re.compile(any_of("first_person"), re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 _FEWEST_WORDS = 4
@@ -280,7 +285,7 @@ def _unit(vector: Float64) -> Float64:
 
 
 _PURPOSES = {
-    name.removeprefix("purpose_"): re.compile(rf"\b{any_of(name)}\b", re.IGNORECASE)
+    name.removeprefix("purpose_"): _whole_words(name)
     for name in ("purpose_report", "purpose_explain", "purpose_instruct", "purpose_persuade")
 }
 _NEUTRAL_BAND = 0.25
@@ -383,10 +388,6 @@ STRONG_PROFANITY = re.compile(rf"{_FUCK}|c[u*]nt|cocksucker", re.IGNORECASE)
 
 ALSO_NAMES = word_list("profanity_also_names")
 """Swearing only in lower case: Dick Cheney."""
-
-
-def _whole_words(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){any_of(name)}(?!\w)", re.IGNORECASE)
 
 
 MILD_PROFANITY = _whole_words("mild_profanity")
