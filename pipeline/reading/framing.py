@@ -25,15 +25,15 @@ _SUMMARY, _DOCUMENT, _OWN_DOCUMENT = map(any_phrase, ("meta_summaries", "meta_do
 _ADVERB, _VERB = f"(?: {any_phrase('meta_adverbs')})?", any_phrase("meta_verbs")
 _OPENINGS = (
     # This brief summary covers ...
-    rf"(?:this|the(?: (?:following|above|present|below))?) (?:[\w-]{{1,20}} ){{0,2}}?{_SUMMARY}{_ADVERB} {_VERB}\b",
+    rf"(?:this|the(?: {any_phrase('meta_places')})?) (?:[\w-]{{1,20}} ){{0,2}}?{_SUMMARY}{_ADVERB} {_VERB}\b",
     # The document states ...
     rf"(?:this|the|said) {_DOCUMENT}{_ADVERB} {_VERB}\b",
     rf"this {_OWN_DOCUMENT}{_ADVERB} {_VERB}\b",
     # In this article, ...
-    rf"(?:in|according to|as (?:discussed|mentioned|noted|stated) in) (?:this|the) (?:{_SUMMARY}|{_DOCUMENT})\s*,",
-    rf"the (?:aim|goal|purpose) of this (?:{_SUMMARY}|{_DOCUMENT}|{_OWN_DOCUMENT}) is\b",
+    rf"(?:in|according to|as {any_phrase('meta_references')} in) (?:this|the) (?:{_SUMMARY}|{_DOCUMENT})\s*,",
+    rf"the {any_phrase('meta_aims')} of this (?:{_SUMMARY}|{_DOCUMENT}|{_OWN_DOCUMENT}) is\b",
     # Here is a concise summary ...
-    rf"(?:here(?:['’]s| is| are)|(?:below|the following|what follows) is) (?:[\w-]{{1,20}} ){{0,4}}?{_SUMMARY}\b",
+    rf"(?:here(?:['’]s| is| are)|{any_phrase('meta_announcements')} is) (?:[\w-]{{1,20}} ){{0,4}}?{_SUMMARY}\b",
     r"(?:let me|i(?:['’](?:ll|ve)| have| will)?) summari[sz]ed?\b",
     r"as an? (?:ai|(?:large )?language model)\b",
 )

@@ -14,19 +14,19 @@ from rapidfuzz.fuzz import ratio
 from pipeline.off_loop import stoppable
 from pipeline.reading.document import ReadText
 from pipeline.reading.values import Values
-from pipeline.reading.word_lists import FUNCTION_WORDS, word_list
+from pipeline.reading.word_lists import FUNCTION_WORDS, any_of, phrase_list, word_list
 from pipeline.reading.word_table import WordTable, stem
 
 _NO_NAMES = FUNCTION_WORDS | word_list("no_names")
 _BARE_NOUNS = FUNCTION_WORDS | word_list("bare_nouns")
-_COMMON_ENDINGS = ("s", "ly", "ing", "tion", "ness", "ity", "men", "ism")
+_COMMON_ENDINGS = tuple(word_list("endings"))
 _AUXILIARIES = word_list("auxiliaries")
 _SHORTEST_BARE_NAME = 4
 _MOST_CAPITALS = 0.5  # a headline capitalises most of its words; its capitals say nothing
 _FEW_WORDS = 6
 _BEFORE_WORD = 6  # characters that show whether a sentence begins
 _SENTENCE_END = re.compile(r"""[.!?:;…。！？][\s"'”’)\]]*$|^\W*$|[\n•|“"]\s*$""")
-_GAP = re.compile(r"[\s'’&.-]{1,3}|\s(?:of|de|van|von|bin|al|the)\s", re.IGNORECASE)
+_GAP = re.compile(rf"[\s'’&.-]{{1,3}}|\s{any_of('name_particles')}\s", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ DIRECT_CUES = word_list("negations")
 """Cues that negate and mean nothing else."""
 CUES = DIRECT_CUES | word_list("weak_negations")
 
-_NO_CUES_AFTER = {"no": {"doubt", "matter", "brainer"}, "not": {"only", "just", "least"}, "nothing": {"but"}}
+_HARMLESS = frozenset(phrase_list("harmless"))
 
 
 def cues(table: WordTable, indices: range, vocabulary: frozenset[str] = CUES) -> list[int]:
@@ -126,7 +126,7 @@ def _is_harmless(table: WordTable, index: int) -> bool:
     if index + 1 >= len(table):
         return False
     word, following = table.words[index], table.words[index + 1]
-    return following in _NO_CUES_AFTER.get(word, frozenset()) or (word == "no" and following[0].isdigit())  # no 1
+    return f"{word} {following}" in _HARMLESS or (word == "no" and following[0].isdigit())  # no 1
 
 
 _MOST_UNMATCHED_NAME = 0.5

@@ -39,16 +39,14 @@ _BOUNDARY = re.compile(r"(?:[;,]\s+(?:and|but|while|whereas|although|though|yet|
 _RUN_ON_BOUNDARY = re.compile(rf"{_BOUNDARY.pattern}|,\s+(?=\w)", re.IGNORECASE)
 _RUN_ON_WORDS = 40  # of longer sentences any comma may end a statement
 _BREAK = re.compile(r'[,;:()"“”–—]')
-_PRONOUNS = frozenset(["he", "she", "it", "they", "we", "i", "you", "there"])
+_PRONOUNS = word_list("clause_pronouns")
 _DETERMINERS = word_list("determiners")
-_NO_SUBJECTS = _DETERMINERS | frozenset(["and", "or", "but", "nor"])
-_BEFORE_PARTICIPLES = frozenset(["be", "been", "being", "is", "are", "was", "were", "to", "not"])
+_NO_SUBJECTS = _DETERMINERS | word_list("coordinators")
+_BEFORE_PARTICIPLES = word_list("before_participles")
 _OBJECTS = _DETERMINERS | word_list("objects")
-_RELATIVES = frozenset(["who", "whom", "whose", "which", "that", "where", "when", "if", "because", "than", "as"])
+_RELATIVES = word_list("relatives")
 _SCOPES = word_list("scopes")  # what they govern may reach over the next conjunction
-_OPENERS = frozenset(
-    ["after", "before", "since", "as", "once", "while", "although", "though", "even", "neither", "either"]
-)
+_OPENERS = word_list("clause_openers")
 _VERB_WITHIN_WORDS = 8
 _FEWEST_WORDS = 4
 

@@ -471,7 +471,7 @@ _MONTH = (
 )
 _DATE = re.compile(
     rf"""
-    (?=\d|\b\w)(?:  # fails fast elsewhere
+    (?=\d|\b\w)(?:
     \b(?P<month1>{_MONTH})\s(?P<day1>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,?\s(?P<year1>[12]\d{{3}})\b)?
     |\b(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?(?P<month2>{_MONTH})\b(?:,?\s(?P<year2>[12]\d{{3}})\b)?
     |\b(?P<month3>{_MONTH}),?\s(?P<year3>[12]\d{{3}})\b

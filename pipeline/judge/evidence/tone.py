@@ -36,7 +36,7 @@ from pipeline.protocols import Tokenizer
 from pipeline.reading.document import ReadText, quotations, without_quotations
 from pipeline.reading.index import Float64
 from pipeline.reading.names import starts_sentence
-from pipeline.reading.word_lists import FUNCTION_WORDS, any_of, phrase_list, word_list
+from pipeline.reading.word_lists import FUNCTION_WORDS, any_of, any_phrase, phrase_list, word_list
 from pipeline.reading.words import fold_case
 
 
@@ -400,7 +400,7 @@ STEREOTYPE = re.compile(
     (?<!the\s)(?<!these\s)(?<!those\s)(?:(?:all|every|most|typical)\s)?{any_of("groups")}\s(?:are|is)\s+
         {any_of("words_of_generalisation")}*{any_of("traits")}
     |{any_of("groups")}\s+{any_of("said_of_groups")}
-    |(?:like\ a\ typical|as\ you\ would\ expect\ (?:of|from)(?:\ an?)?)\s+{any_of("groups")}
+    |{any_phrase("expected_of")}\s+{any_of("groups")}
     |{any_of("sexist_sayings")}
     )(?!\w)
     """,
