@@ -136,7 +136,7 @@ async def test_mlflow_shows_the_run_of_a_summary(tiny_models: Path, tmp_path: Pa
     assert run["attributes"]["precis.calls_done"] == summary.calls_done == 9
     assert run["attributes"]["precis.retained_share"] == summary.retention.share
     nodes = Counter(span["name"] for span in spans if span["parent"] == run["id"])
-    assert nodes == {"extract": 5, "reduce": 3, "merge": 2, "reflect": 1, "topics": 1}
+    assert nodes == {"plan": 1, "extract": 5, "reduce": 3, "merge": 2, "reflect": 1, "topics": 1}
     calls = named(spans, "chat scripted")
     assert len(calls) == usage.calls
     assert {call["type"] for call in calls} == {"CHAT_MODEL"}
