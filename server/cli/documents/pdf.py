@@ -15,7 +15,6 @@ from server.cli.errors import InputError
 _HEADING_SCALE = 1.1  # of the body's size
 _MOST_HEADING_CHARS, _MOST_LEVEL = 120, 6
 _BREAK_SCALE, _CODE_BREAK_SCALE = 1.25, 2.5  # of the usual distance of lines
-_SHORT_LINE = 0.6  # of the longest line; before a capital its end is meant
 _INDENT_SCALE = 0.8  # of a size, of the first line of a paragraph
 _LIST_MARK = re.compile(r"[-*•‣◦▪·\u2013]\s|\(?\d{1,3}[.)]\s|\(?[a-z]\)\s")
 _LONGEST_WORD = 100
@@ -24,7 +23,8 @@ _CODE_WIDTH = 0.6  # of a size, of each character of a monospaced font
 _SENTENCE_ENDS, _CLOSERS = tuple(".!?:;。\uff01\uff1f"), "\"'”\u2019)]"
 _COMMON_COMPOUND = frozenset({"and", "or", "und", "oder", "et", "ou", "to"})  # "two- and three-phase" keeps its hyphen
 _MOST_HEADINGS = 0.34  # of the lines of a document have a size of headings; more of them are its text
-_SIDES, _FEWEST_WOVEN, _FEWEST_CELL_CHARS = 2, 3, 20  # rows of two cells that are lines of two columns
+_SIDES, _FEWEST_WOVEN = 2, 4  # rows of two cells that are lines of two columns
+_FULL_LINE, _MOST_FULL = 0.75, 0.7  # of the longest line of both; of the lines of each
 _HEAD_GAP = 2.2  # of a size, at most, between two lines of a running head; the text is further away
 _FEWEST_PAGES, _LEAST_SHARE = 3, 0.4  # on which a running head stands, of those from its first to its last page
 _NUMBER = re.compile(r"\d+|\b[ivxlc]+\b")
@@ -61,11 +61,9 @@ class _Style:
         sizes: Counter[float] = Counter()
         gaps: Counter[float] = Counter()
         self._words: Counter[str] = Counter()
-        self._widths: dict[float, float] = {}  # of the longest line that begins there
         for page in pages:
             for line in page:
                 sizes[line.size] += len(line.text)
-                self._widths[round(line.x, -1)] = max(line.width, self._widths.get(round(line.x, -1), 0.0))
                 self._words.update(word.casefold() for word in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", line.text))
             gaps.update(
                 round(one.y - two.y, 1) for one, two in pairwise(page) if one.size == two.size and one.y > two.y
@@ -133,8 +131,6 @@ class _Style:
         scale = _CODE_BREAK_SCALE if line.is_code else _BREAK_SCALE
         if not 0 < gap <= max(self._gap, line.size) * scale:
             return gap <= 0 and goes_on  # upwards: the next column
-        if last.width < _SHORT_LINE * self._widths[round(last.x, -1)] and line.text[:1].isupper():
-            return line.is_code
         is_indented = line.x > last.x + _INDENT_SCALE * line.size and _ends_sentence(last.text)
         return line.is_code or not is_indented or len(group) == 1
 
@@ -222,12 +218,21 @@ def _unwoven(lines: Sequence[Line]) -> list[Line]:
 
 
 def _two_columns(rows: list[Line]) -> list[Line]:
-    cells = [cell for row in rows for cell in row.cells]
-    goes_on = sum(cell.text[0].islower() for cell in cells)
-    is_long = sum(len(cell.text) for cell in cells) >= _FEWEST_CELL_CHARS * len(cells)
-    if len(rows) < _FEWEST_WOVEN or not is_long or _SIDES * goes_on < len(cells):
+    """Returns rows as lines of two columns where both sides are wrapped prose of one width.
+
+    Cells of a table are of many lengths. "command > foo | redirect output to foo" stays a row.
+    """
+    sides = [[row.cells[side] for row in rows] for side in range(_SIDES)]
+    widest = max((cell.right - cell.left for side in sides for cell in side), default=0.0)
+    if len(rows) < _FEWEST_WOVEN or not all(_is_prose(side, widest) for side in sides):
         return rows
     return [replace(row, cells=(row.cells[side],)) for side in range(_SIDES) for row in rows]
+
+
+def _is_prose(cells: Sequence[Cell], widest: float) -> bool:
+    full = sum(cell.right - cell.left >= _FULL_LINE * widest for cell in cells)
+    goes_on = sum(cell.text[0].islower() for cell in cells)
+    return full >= _MOST_FULL * len(cells) and goes_on >= len(cells) / _SIDES
 
 
 def _code(group: Sequence[Line]) -> str:

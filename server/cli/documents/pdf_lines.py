@@ -63,11 +63,6 @@ class Line:
         return self.cells[0].left
 
     @property
-    def width(self) -> float:
-        """From its begin to its end."""
-        return self.cells[-1].right - self.x
-
-    @property
     def text(self) -> str:
         """Everything in it."""
         return " ".join(cell.text for cell in self.cells)
