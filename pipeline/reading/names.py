@@ -19,7 +19,7 @@ from pipeline.reading.word_table import WordTable, stem
 
 _NO_NAMES = FUNCTION_WORDS | word_list("no_names")
 _BARE_NOUNS = FUNCTION_WORDS | word_list("bare_nouns")
-_COMMON_ENDINGS = tuple(word_list("endings"))
+_COMMON_ENDINGS = tuple(word_list("word_endings"))
 _AUXILIARIES = word_list("auxiliaries")
 _SHORTEST_BARE_NAME = 4
 _MOST_CAPITALS = 0.5  # a headline capitalises most of its words; its capitals say nothing
@@ -114,7 +114,7 @@ DIRECT_CUES = word_list("negations")
 """Cues that negate and mean nothing else."""
 CUES = DIRECT_CUES | word_list("weak_negations")
 
-_HARMLESS = frozenset(phrase_list("harmless"))
+_NO_NEGATIONS = frozenset(phrase_list("no_negations"))
 
 
 def cues(table: WordTable, indices: range, vocabulary: frozenset[str] = CUES) -> list[int]:
@@ -126,7 +126,7 @@ def _is_harmless(table: WordTable, index: int) -> bool:
     if index + 1 >= len(table):
         return False
     word, following = table.words[index], table.words[index + 1]
-    return f"{word} {following}" in _HARMLESS or (word == "no" and following[0].isdigit())  # no 1
+    return f"{word} {following}" in _NO_NEGATIONS or (word == "no" and following[0].isdigit())  # no 1
 
 
 _MOST_UNMATCHED_NAME = 0.5

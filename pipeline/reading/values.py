@@ -279,14 +279,13 @@ _QUANTITY = re.compile(
 _WORD_BEHIND = r"[^\s\d,;:()\[\]{}|.!?\"“”–—-]{1,24}(?:[23](?!\w))?"
 _UNIT = re.compile(rf"(\s?-?)({_WORD_BEHIND})(?:\s({_WORD_BEHIND})(?:\s({_WORD_BEHIND}))?)?")
 _HEDGE = re.compile(rf"(?:(?P<least>{any_of('lower_bounds')})|{any_of('approximations')})\s+$", re.IGNORECASE)
-_MINUS, _BEFORE_MINUS, _MINUS_WORD = ("-", "−", "–"), "(=:~|", "minus"
+_MINUS, _BEFORE_MINUS = ("-", "−", "–"), "(=:~|"
 _LEAD_CHARS = 24
 _LONGEST_REMEMBERED = 1000  # characters: claims and sentences, not whole sources, for a cache counts no bytes
 _COUNTED_BY_HAND = 3
 _MOST_ZEROS, _GROUP = 300, 3  # digits
 _SHORTEST_LIST = 3
 _HALF_DAY, _HOUR = 720, 60  # minutes
-_PRONOUN = "one"
 
 
 def find_values(text: str) -> tuple[Value, ...]:
@@ -318,7 +317,7 @@ def _quantities(text: str, match: re.Match[str]) -> Iterator[Quantity]:
         yield _time_of_day(text, match)
     elif len(groups) < _SHORTEST_LIST or "." in digits or " " in digits or _is_grouped(groups):
         quantity = _quantity(text, match, digits, match.span())
-        if quantity and not (match.group().lower() == _PRONOUN and quantity.unit_end == match.end()):
+        if quantity and not (match.group().lower() == "one" and quantity.unit_end == match.end()):
             yield quantity
     else:
         for group in groups:
@@ -382,7 +381,7 @@ def _is_negative(text: str, start: int) -> bool:
     """Tells whether a sign stands before a number, and no dash between words."""
     before = text[max(0, start - 2) : start]
     is_sign = before.endswith(_MINUS) and (len(before) == 1 or before[0].isspace() or before[0] in _BEFORE_MINUS)
-    return is_sign or text[max(0, start - _LEAD_CHARS) : start].lower().split()[-1:] == [_MINUS_WORD]
+    return is_sign or text[max(0, start - _LEAD_CHARS) : start].lower().split()[-1:] == ["minus"]
 
 
 def _units_behind(text: str, end: int) -> tuple[tuple[Unit, ...], int]:
@@ -485,7 +484,6 @@ _DATE = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_KINDS = ("year", "month", "day", "weekday")
 _BETWEEN_PARTS, _NO_GAP = 6, frozenset(".;!?\n")  # "1st of May, 2024"
 _LAST_DAY, _LAST_MONTH = 31, 12
 
@@ -517,7 +515,7 @@ def _part(written: str) -> int:
 
 def _days(said: Mapping[str, int]) -> frozenset[Day]:
     """Returns the days that parts of a date may mean; day and month in digits may stand in either order."""
-    year, month, day, weekday = map(said.get, _KINDS)
+    year, month, day, weekday = map(said.get, ("year", "month", "day", "weekday"))
     days = [(year, month, day, weekday), *([(year, day, month, weekday)] if "either" in said else [])]
     return frozenset(one for one in days if any(one) and (one[1] or 1) <= _LAST_MONTH)
 

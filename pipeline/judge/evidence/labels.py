@@ -334,7 +334,7 @@ def find_repeats(draft: ReadTexts, claims: Sequence[Claim]) -> set[int]:
 
 def _known_words(draft: ReadTexts, span: ClaimSpan) -> frozenset[str]:
     """Returns the stems of a claim that the source has, and its numbers."""
-    stems, is_known = draft.summary.read.table.content_stems(span.words), draft.source.index.sentence_count
+    stems, is_known = draft.summary.read.content_stems(span.words), draft.source.index.sentence_count
     return frozenset(stem for stem in stems if is_known(stem) or not stem.isalpha())
 
 

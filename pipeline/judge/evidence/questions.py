@@ -292,7 +292,7 @@ class _Text:
     def find_told(self, question: MaskedStatement) -> AnswerSpan | None:
         """Returns the first place of the masked words, if the text tells other words of the question too."""
         read, asked = self.side.read, question.stems()
-        told = {stem for place in self.allowed for stem in read.table.content_stems(read.ranges[place])}
+        told = {stem for place in self.allowed for stem in read.content_stems(read.ranges[place])}
         if len(asked & told) < min(_SHARED_WORDS, len(asked)):
             return None
         return next((found for found, _ in self._places(question, self.allowed)), None)
