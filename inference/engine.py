@@ -61,9 +61,20 @@ class Engine:
         config = self._config
         # Where the core is asked for, it is the CPU's.
         device = "cpu" if config.backend == "core" else choose_device(config.runtime.execution_provider)
-        for role in config.roles:
-            load = partial(load_model, role, config, device, open_backend=self._open_backend, library=load_library())
-            self._models[role] = await run_on_thread(f"precis-load-{role}", load)
+        at_once = asyncio.Semaphore(1 if device == "cuda" else len(config.roles))  # a GPU's clock counts its neighbours
+
+        async def load(role: Role) -> LoadedModel:
+            read = partial(load_model, role, config, device, open_backend=self._open_backend, library=load_library())
+            async with at_once:
+                return await run_on_thread(f"precis-load-{role}", read)
+
+        loaded = await asyncio.gather(
+            *map(load, config.roles), return_exceptions=True
+        )  # so that all threads are joined
+        for role, model in zip(config.roles, loaded, strict=True):
+            if isinstance(model, BaseException):
+                raise model
+            self._models[role] = model
         self._pool = WorkerPool(config.runtime, _worker_count(config, device))
         thread = TokenizerThread(config.tokenization.max_pending_chars)
         for role, model in self._models.items():

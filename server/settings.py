@@ -4,6 +4,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Self
 
@@ -160,8 +161,17 @@ def _refuse_unknown_variables() -> None:
             raise SettingsError(f"wrong settings: {name} names no setting; after {PREFIX} comes one of {known}")
 
 
+def _meant(name: str) -> str:
+    """Asks whether the setting beside a misspelt name was meant; empty where none is like it."""
+    sections = Settings.model_json_schema()["$defs"].values()
+    near = get_close_matches(name, {field for section in sections for field in section.get("properties", ())}, n=1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
 def _describe(problem: Any) -> str:  # noqa: ANN401  pydantic's ErrorDetails
     path = [str(part) for part in problem["loc"]]
+    if problem["type"] == "extra_forbidden":
+        return f"{'.'.join(path)} ({PREFIX}{SEPARATOR.join(path).upper()}): there is no such setting{_meant(path[-1])}"
     message = str(problem["msg"]).removeprefix("Value error, ")
     if isinstance(problem["input"], dict):  # a rule between settings: the message has what was set, where it matters
         return f"{'.'.join(path)}: {message}" if path else message

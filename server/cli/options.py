@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, get_origin, get_type_hints
 
 from typer import Option
 
@@ -139,7 +139,7 @@ def command(*examples: str, exits: str = "") -> Callable[[Callable[..., object]]
         expanded = [option for parameter in parameters for option in _expand(parameter)]
         run.__signature__ = inspect.Signature(expanded)  # type: ignore[attr-defined] # typer reads it
         run.__annotations__ = {option.name: option.annotation for option in expanded}
-        paragraphs = [inspect.cleandoc(function.__doc__ or "")]
+        paragraphs = [_unwrapped(one) for one in inspect.cleandoc(function.__doc__ or "").split("\n\n")]
         paragraphs += ["[bold]Examples[/]", *(f"  {example}" for example in examples)] if examples else []
         run.__doc__ = "\n\n".join(paragraphs + ([f"[bold]Exit codes[/]  {exits}"] if exits else []))
         return run
@@ -147,13 +147,26 @@ def command(*examples: str, exits: str = "") -> Callable[[Callable[..., object]]
     return decorate
 
 
+def _unwrapped(paragraph: str) -> str:
+    """Takes the line breaks of a docstring out of a paragraph, so that it fills the terminal; indented lines stay."""
+    return paragraph if paragraph.startswith(" ") else paragraph.replace("\n", " ")
+
+
 def _expand(parameter: inspect.Parameter) -> Iterator[inspect.Parameter]:
     group = parameter.annotation
     if not is_dataclass(group):
+        _hide_type_of_flag(group)
         yield parameter
         return
     hints = get_type_hints(group, include_extras=True)
     for field in fields(group):
+        _hide_type_of_flag(hints[field.name])
         yield inspect.Parameter(
             field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
         )
+
+
+def _hide_type_of_flag(annotation: Any) -> None:  # noqa: ANN401 - Annotated[bool, Option(...)], or any other
+    """Leaves the place empty where help would say <bool> behind a flag."""
+    if get_origin(annotation) is Annotated and annotation.__origin__ is bool:
+        annotation.__metadata__[0].metavar = ""

@@ -67,7 +67,7 @@ def test_settings_of_the_packages_below_are_reached(monkeypatch: pytest.MonkeyPa
     ("name", "value", "told"),
     [
         ("PRECIS_LISTEN__PORT", "70000", "PRECIS_LISTEN__PORT"),
-        ("PRECIS_LISTEN__PROT", "50051", "listen.prot"),
+        ("PRECIS_LISTEN__PROT", "50051", "no such setting; did you mean port?"),
         ("PRECIS_JUDGE__ULTRA__SMOOTHING", "0.1", "judge.ultra.smoothing"),  # a constant, not a setting
         ("PRECIS_LLM__ROLES__JURY__MODEL", "small", "llm.roles.jury"),
         ("PRECIS_LISTN__PORT", "50051", "PRECIS_LISTN__PORT names no setting"),

@@ -55,6 +55,16 @@ def test_every_command_explains_itself_with_examples(command: str) -> None:
     assert "\\[" not in text
 
 
+def test_help_fills_its_lines_and_has_no_type_behind_a_flag() -> None:
+    text = help_of("judge")
+    lines = [line.strip() for line in text.splitlines()]
+    first = next(at for at, line in enumerate(lines) if line.startswith("FILE.jsonl holds"))
+    *filled, _ = lines[first : lines.index("", first)]
+    assert filled
+    assert min(map(len, filled)) > 80
+    assert "<bool>" not in next(line for line in text.splitlines() if "--no-llm" in line)
+
+
 def test_the_program_lists_all_commands_and_exit_codes() -> None:
     text = help_of("")
     assert all(command.split()[0] in text for command in COMMANDS)
