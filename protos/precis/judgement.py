@@ -194,6 +194,12 @@ class Judgement(_FiveScores):
         """Returns one metric with its status, confidence and reason. Raises NoScore when the server sent none."""
         return self.framework().metric(name)
 
+    def explain(self, name: MetricName) -> str:
+        """Returns the claims that the source does not support, then how the score came about. Raises NoScore."""
+        claims = "; ".join(claim.text for claim in self.unsupported)
+        reason = self.metric(name).reason
+        return f"Unsupported: {claims} {reason}" if claims else reason
+
 
 def to_judgement(response: judge_pb2.JudgeResponse) -> Judgement:
     """Wraps a response."""

@@ -28,8 +28,7 @@ class PrecisMetric(BaseMetric):  # type: ignore[misc]  # the package has no type
         source = "\n\n".join(test_case.retrieval_context or test_case.context or [test_case.input])
         judgement = self.client.judge(source, test_case.actual_output)
         self.score = judgement.score(self.name) / 10
-        claims = "; ".join(claim.text for claim in judgement.unsupported)
-        self.reason = judgement.metric(self.name).reason + (f" Unsupported: {claims}" if claims else "")
+        self.reason = judgement.explain(self.name)
         self.success = self.score >= self.threshold
         return self.score
 

@@ -16,7 +16,7 @@ def precis_faithfulness(address: str = DEFAULT_ADDRESS) -> Scorer:
         async with AsyncClient(address) as client:
             judgement = await client.judge(source, state.output.completion)
         claims = [claim.text for claim in judgement.unsupported]
-        explanation = judgement.metric("hallucination").reason
+        explanation = judgement.explain("hallucination")
         return Score(value=judgement.hallucination / 10, explanation=explanation, metadata={"unsupported": claims})
 
     return score

@@ -45,10 +45,9 @@ class PrecisEvaluator(BaseEvaluator):  # type: ignore[misc]  # the same
     ) -> EvaluationResult:
         """Judges one response."""
         judgement = await asyncio.to_thread(self._client.judge, "\n\n".join(contexts or ()), response or "")
-        score, claims = judgement.hallucination, "; ".join(claim.text for claim in judgement.unsupported)
-        passing, feedback = score >= self._minimum, f"Unsupported: {claims}" if claims else ""
-        found = {"query": query, "response": response, "contexts": contexts, "passing": passing}
-        return EvaluationResult(**found, score=score / 10, feedback=feedback)
+        score = judgement.hallucination
+        found = {"query": query, "response": response, "contexts": contexts, "passing": score >= self._minimum}
+        return EvaluationResult(**found, score=score / 10, feedback=judgement.explain("hallucination"))
 
     def _get_prompts(self) -> dict[str, object]:
         return {}

@@ -23,7 +23,7 @@ def precis_scorer(client: Client, name: MetricName = "hallucination", source_key
         judgement = client.judge(str(inputs[source_key]), str(outputs))
         return Feedback(
             value=judgement.score(name) / 10,
-            rationale=judgement.metric(name).reason,
+            rationale=judgement.explain(name),
             source=AssessmentSource(source_type="CODE", source_id="precis"),
             metadata={"unsupported": "\n".join(claim.text for claim in judgement.unsupported)},
         )

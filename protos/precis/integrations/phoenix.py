@@ -35,7 +35,7 @@ class PrecisEvaluator(Evaluator):  # type: ignore[misc]  # the package is not th
             Score(
                 name=self.name,
                 score=judgement.score(self._metric) / 10,
-                explanation=judgement.metric(self._metric).reason,
+                explanation=judgement.explain(self._metric),
                 metadata={"unsupported": [claim.text for claim in judgement.unsupported]},
                 kind="code",
             )

@@ -31,6 +31,4 @@ def get_assert(output: str, context: Mapping[str, Any]) -> dict[str, object]:
         return {"pass": False, "score": 0, "reason": f"expected the source in the variable {source_key!r}"}
     judgement = _client().judge(str(context["vars"][source_key]), output)
     score = judgement.score(name) / 10
-    claims = "; ".join(claim.text for claim in judgement.unsupported)
-    reason = judgement.metric(name).reason + (f" Unsupported: {claims}" if claims else "")
-    return {"pass": score >= config.get("threshold", 0.7), "score": score, "reason": reason}
+    return {"pass": score >= config.get("threshold", 0.7), "score": score, "reason": judgement.explain(name)}
