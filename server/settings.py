@@ -51,10 +51,12 @@ class Settings(BaseSettings):
     """Settings of `precis serve`.
 
     A nested setting is named by its path: `PRECIS_LISTEN__PORT=6000`, or in the TOML file that PRECIS_SETTINGS_FILE
-    names, `[listen]` and `port = 6000`. Unknown names are refused.
+    names, `[listen]` and `port = 6000`. Unknown names are refused. An empty variable sets nothing.
     """
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, env_nested_delimiter=SEPARATOR, extra="forbid", frozen=True)
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_nested_delimiter=SEPARATOR, env_ignore_empty=True, extra="forbid", frozen=True
+    )
 
     models_dir: Path = Field(
         default=Path("models"), description="Folder with the model directories `nli` and `embedding`."

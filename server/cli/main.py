@@ -131,6 +131,9 @@ def run(arguments: list[str]) -> int:
 def report(error: Exception) -> int:
     """Says in one line what nobody expected. Returns the exit code."""
     what = str(error)[:MAX_ERROR_CHARS]
+    if isinstance(error, ModuleNotFoundError):  # an image leaves out what compiles models
+        print_error(f"this command needs the Python package {error.name}, which is not installed here")
+        return CliError.exit_code
     if isinstance(error, OSError):  # for example a full disk below stdout
         discard_output()
         print_error(what)

@@ -19,7 +19,7 @@ from precis.words import MetricName
 def _client() -> Client:
     """Connects once for all tests of promptfoo's worker, which ends with its evaluation."""
     key = os.environ.get("PRECIS_API_KEY_FILE")
-    return Client(os.environ.get("PRECIS_ADDRESS", DEFAULT_ADDRESS), api_key=Path(key) if key else None)
+    return Client(os.environ.get("PRECIS_ADDRESS") or DEFAULT_ADDRESS, api_key=Path(key) if key else None)
 
 
 def get_assert(output: str, context: Mapping[str, Any]) -> dict[str, object]:

@@ -23,7 +23,7 @@ def precis_client() -> "Iterator[Client]":
     from precis.connection import DEFAULT_ADDRESS  # noqa: PLC0415
 
     key = os.environ.get("PRECIS_API_KEY_FILE")
-    address = os.environ.get("PRECIS_ADDRESS", DEFAULT_ADDRESS)
+    address = os.environ.get("PRECIS_ADDRESS") or DEFAULT_ADDRESS
     with Client(address, api_key=Path(key) if key else None) as client:
         yield client
 

@@ -98,6 +98,15 @@ def test_a_wrong_file_is_refused(tmp_path: Path, text: str, told: str) -> None:
         load_settings(file)
 
 
+def test_an_empty_variable_sets_nothing_whatever_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "settings.md").read_text(encoding="utf-8")
+    names = [word for word in page.split("`") if word.startswith("PRECIS_") and word.isupper()]
+    assert len(names) > 150
+    for name in names:
+        monkeypatch.setenv(name, "")
+    assert load_settings() == Settings()
+
+
 def test_variables_of_the_command_line_client_are_no_settings_and_no_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PRECIS_ADDRESS", "127.0.0.1:1")
     monkeypatch.setenv("PRECIS_TLS_CA", "ca.pem")

@@ -124,3 +124,8 @@ def test_a_disk_that_is_full_is_no_fault_of_ours(
     monkeypatch.setattr(main, "discard_output", lambda: None)
     assert main.report(OSError(28, "No space left on device")) == CliError.exit_code
     assert capsys.readouterr().err == "precis: [Errno 28] No space left on device\n"
+
+
+def test_a_package_that_an_image_leaves_out_is_no_fault_of_ours(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.report(ModuleNotFoundError("No module named 'onnx'", name="onnx")) == CliError.exit_code
+    assert "needs the Python package onnx" in capsys.readouterr().err
