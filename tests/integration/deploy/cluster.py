@@ -90,13 +90,13 @@ async def running_cluster(folder: Path, variables: Variables) -> AsyncIterator[C
 
 
 @asynccontextmanager
-async def running_envoy(folder: Path, ports: Sequence[int]) -> AsyncIterator[str]:
+async def running_envoy(folder: Path, ports: Sequence[int], http_ports: Sequence[int] = ()) -> AsyncIterator[str]:
     """Starts Envoy with the configuration of `deploy/`; yields its address once it has found the servers healthy."""
     contract = folder / "precis.pb"
     assert (await precis("contract", "-o", contract)).code == 0
     port = unused_port()
     file = folder / "envoy.yaml"
-    file.write_text(yaml.safe_dump(placed_here(read_config(), contract, port, ports)), encoding="utf-8")
+    file.write_text(yaml.safe_dump(placed_here(read_config(), contract, port, (ports, http_ports))), encoding="utf-8")
     log = (folder / "envoy.log").open("wb")
     arguments = ("-c", str(file), "--disable-hot-restart", "--concurrency", "1", "--log-level", "warning")
     process = await asyncio.create_subprocess_exec(envoy_binary(), *arguments, stdout=log, stderr=log)
@@ -124,22 +124,19 @@ def read_config() -> dict[str, Any]:
     return config
 
 
-def placed_here(config: dict[str, Any], contract: Path, port: int, ports: Sequence[int]) -> dict[str, Any]:
+def placed_here(
+    config: dict[str, Any], contract: Path, port: int, ports_of_clusters: Sequence[Sequence[int]]
+) -> dict[str, Any]:
     """Changes nothing but where things are: the contract, and ports of this machine."""
     resources = config["static_resources"]
     config["admin"]["address"]["socket_address"]["port_value"] = unused_port()
     [listener] = resources["listeners"]
     listener["address"]["socket_address"] = {"address": "127.0.0.1", "port_value": port}
     transcoder_of(config)["proto_descriptor"] = str(contract)
-    [cluster] = resources["clusters"]
-    cluster["load_assignment"]["endpoints"] = [
-        {
-            "lb_endpoints": [
-                {"endpoint": {"address": {"socket_address": {"address": "127.0.0.1", "port_value": one}}}}
-                for one in ports
-            ]
-        }
-    ]
+    for cluster, ports in zip(resources["clusters"], ports_of_clusters, strict=True):
+        addresses = [{"socket_address": {"address": "127.0.0.1", "port_value": one}} for one in ports]
+        endpoints = [{"endpoint": {"address": address}} for address in addresses]
+        cluster["load_assignment"]["endpoints"] = [{"lb_endpoints": endpoints}]
     return config
 
 

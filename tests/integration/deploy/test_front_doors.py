@@ -20,8 +20,8 @@ ORIGIN = {"origin": "https://elsewhere.example", "access-control-request-method"
 @pytest.fixture
 async def http(start: Start, tmp_path: Path) -> AsyncIterator[httpx2.AsyncClient]:
     async with (
-        start() as app,
-        running_envoy(tmp_path, [int(app.address.rsplit(":", 1)[1])]) as address,
+        start(http={"enabled": True, "port": 0}) as app,
+        running_envoy(tmp_path, [int(app.address.rsplit(":", 1)[1])], [app.http_port]) as address,
         httpx2.AsyncClient(base_url=f"http://{address}", trust_env=False) as client,
     ):
         yield client
@@ -36,6 +36,16 @@ async def test_json_calls_every_kind_of_rpc(http: httpx2.AsyncClient) -> None:
         events = [json.loads(line) async for line in stream.aiter_lines() if line]
     assert "accepted" in events[0]["event"]
     assert events[-1]["event"]["summary"]["status"] == "SUMMARY_STATUS_DONE"
+
+
+async def test_the_paths_of_openai_and_tei_reach_the_servers_own_http(http: httpx2.AsyncClient) -> None:
+    while (await http.get("/health")).status_code != 200:
+        pass  # until Envoy has asked the servers once
+    assert (await http.get("/v1/models")).json()["object"] == "list"
+    assert len((await http.post("/v1/embeddings", json={"input": ["w1", "w2"]})).json()["data"]) == 2
+    assert len((await http.post("/embed", json={"inputs": ["w1"]})).json()) == 1
+    assert len((await http.post("/rerank", json={"query": "w1", "texts": ["w2", "w1"]})).json()) == 2
+    assert (await http.post("/v1/judge", json={})).json()["title"] == "INVALID_ARGUMENT"
 
 
 async def test_an_error_is_json_with_its_field(http: httpx2.AsyncClient) -> None:

@@ -19,9 +19,9 @@ pytestmark = pytest.mark.deploy
 CHART = ROOT / "deploy" / "helm" / "precis"
 KUBERNETES = "1.31"
 OF_OPERATORS = {"ServiceMonitor", "PrometheusRule"}  # kinds that Kubernetes itself does not know
-NEEDED: Mapping[str, Any] = {"models": {"claim": "models"}, "postgres": {"secret": "database"}}
+NEEDED: Mapping[str, Any] = {"postgres": {"secret": "database"}}
 KINDS = {
-    *("ConfigMap", "Deployment", "HorizontalPodAutoscaler", "NetworkPolicy", "PodDisruptionBudget"),
+    *("ConfigMap", "Deployment", "HorizontalPodAutoscaler", "Ingress", "NetworkPolicy", "PodDisruptionBudget"),
     *("PrometheusRule", "Service", "ServiceAccount", "ServiceMonitor"),
 }
 
@@ -58,11 +58,17 @@ def test_helm_finds_no_fault_in_the_chart() -> None:
     [
         {},
         {"autoscaling": {"enabled": True}},
-        {"models": {"inside": True}},
+        {"models": {"inside": False, "claim": "models"}, "settings": {"http": {"enabled": False}}},
+        {"ingress": {"host": "precis.example", "className": "nginx", "annotations": {"a/b": "c"}, "tls": "own"}},
+        {
+            "extraEnv": [{"name": "PRECIS_METRICS__OTLP_HEADERS", "value": "{}"}],
+            "affinity": {"podAntiAffinity": {}},
+            "priorityClassName": "high",
+        },
         {"apiKeys": {"secret": "keys"}, "languageModelKey": {"secret": "llm"}, "tls": {"secret": "tls"}},
         {"networkPolicy": {"enabled": False}, "monitoring": {"serviceMonitor": True, "alerts": True}},
     ],
-    ids=["defaults", "autoscaling", "models inside", "secrets", "monitoring"],
+    ids=["defaults", "autoscaling", "models in a volume", "ingress", "of the pod", "secrets", "monitoring"],
 )
 def test_kubernetes_takes_what_the_chart_makes(values: dict[str, Any]) -> None:
     things = list(rendered(values))

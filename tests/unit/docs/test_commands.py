@@ -26,7 +26,6 @@ OTHERS = {
     "PRECIS_ADDRESS",
     "PRECIS_API_KEY_FILE",
     "PRECIS_SETTINGS_FILE",
-    "PRECIS_MODELS",
     "PRECIS_HTTP_URL",
     "PRECIS_",
     "PRECIS_LLM__ROLES__PLANNER__MODEL",  # a table by role
