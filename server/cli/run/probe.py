@@ -6,9 +6,9 @@ Writes the contract as a descriptor set.
 import sys
 from collections.abc import Sequence
 from functools import partial
+from operator import mul
 from pathlib import Path
 
-import numpy as np
 from google.protobuf import descriptor_pool
 from google.protobuf.descriptor import FileDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
@@ -67,12 +67,12 @@ def print_response(response: pb.EmbedResponse | pb.EntailResponse, table: Table 
 
 def similarity_table(texts: Sequence[str], response: pb.EmbedResponse) -> Table:
     """Builds the table of tokens, and of cosines between the texts when there are few."""
-    vectors = [np.asarray(result.embedding.values, dtype=np.float32) for result in response.results]
+    vectors = [result.embedding.values for result in response.results]
     others = vectors if len(vectors) <= MATRIX_LIMIT else []
     rows = []
     for position, (text, result) in enumerate(zip(texts, response.results, strict=True)):
         own = vectors[position]
-        cosines = (f"{np.dot(own, other):.3f}" if own.size and other.size else "-" for other in others)
+        cosines = (f"{sum(map(mul, own, other)):.3f}" if own and other else "-" for other in others)
         tokens = f"{result.embedding.token_count}{' (cut)' if result.embedding.truncated else ''}"
         rows.append((f"{position + 1} {text}", tokens, *cosines))
     headings = ("text", ">tokens", *(f">{column}" for column in range(1, len(others) + 1)))
