@@ -15,8 +15,8 @@ from pydantic import BaseModel, ValidationError
 
 
 def needs_extra(extra: str) -> str:
-    """Says what to do where an optional part of Precis is not installed. It is on no index by that name."""
-    return f"needs the extra {extra}: `scripts/setup {extra}` in a checkout of Precis, or install '.[{extra}]' there"
+    """Says what to do where an optional part of Precis is not installed."""
+    return f"needs the extra {extra}: `scripts/setup {extra}`, or `pip install '.[{extra}]' ./protos`, in a checkout"
 
 
 class PipelineError(Exception):

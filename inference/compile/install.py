@@ -246,7 +246,7 @@ def _measured_in_int8(task: Task, revision: str) -> dict[str, Any]:
 
 RECIPE = "recipe"  # key in the manifest's `producer`
 _CODE_DIR = Path(__file__).parent
-_PRODUCERS = ("precis", "onnx", "onnxruntime", "numpy")
+_PRODUCERS = ("precis-server", "onnx", "onnxruntime", "numpy")
 
 
 def recipe_of(model: PackagedModel, precision: Precision) -> str:

@@ -33,9 +33,9 @@ def find_problem() -> str:
     if not foreign:
         return ""
     try:
-        distribution("precis")
+        distribution("precis-server")
     except PackageNotFoundError:
-        return "the server and its commands are not installed: `pip install .` in a checkout of Precis"
+        return "the server and its commands are not installed: `pip install . ./protos` in a checkout of Precis"
     name, place = next(iter(foreign.items()))
     return (
         f"the package `{name}` of Precis is hidden by another one of this name in {place}: "

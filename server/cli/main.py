@@ -58,7 +58,7 @@ def print_version(is_asked: bool) -> None:  # noqa: FBT001 - typer passes the op
     if is_asked:
         onnxruntime = {name: version for name in RUNTIMES if (version := version_of(name))}
         runtimes = ", ".join(f"{name} {version}" for name, version in onnxruntime.items()) or "no onnxruntime"
-        print(f"precis {version_of('precis')}, Python {platform.python_version()}, {runtimes}")  # noqa: T201 - asked for
+        print(f"precis {version_of('precis-server')}, Python {platform.python_version()}, {runtimes}")  # noqa: T201 - asked for
         raise typer.Exit
 
 

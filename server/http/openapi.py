@@ -65,7 +65,7 @@ def to_openapi(operations: Iterable[Path]) -> Schema:
     security = {"bearer": {"type": "http", "scheme": "bearer"}}
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Precis", "version": version("precis")},
+        "info": {"title": "Precis", "version": version("precis-server")},
         "paths": paths,
         "security": [{}, {"bearer": []}],
         "components": {"schemas": schemas, "securitySchemes": security},

@@ -118,7 +118,7 @@ def new_registry() -> CollectorRegistry:
     registry = CollectorRegistry()  # not the global one: two servers in one process must not share counts
     ProcessCollector(registry=registry)
     Info("precis_build", "What runs.", registry=registry).info(
-        {"version": version("precis"), "python": platform.python_version()}
+        {"version": version("precis-server"), "python": platform.python_version()}
     )
     return registry
 

@@ -56,7 +56,7 @@ class Snapshots:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._resource = Resource.create({**process_attributes(), "service.instance.id": uuid4().hex})
-        self._scope = InstrumentationScope("precis", version("precis"))
+        self._scope = InstrumentationScope("precis", version("precis-server"))
         self._registry = registry
         self._began_ns = time.time_ns()
 

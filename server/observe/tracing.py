@@ -22,7 +22,7 @@ SERVICE_NAME_VARIABLE = "OTEL_SERVICE_NAME"
 def process_attributes() -> dict[str, str]:
     """Describes this process; its name is OpenTelemetry's own variable, where that is set."""
     name = {} if os.environ.get(SERVICE_NAME_VARIABLE) else {"service.name": "precis"}
-    return {"service.version": version("precis"), **name}
+    return {"service.version": version("precis-server"), **name}
 
 
 @contextmanager

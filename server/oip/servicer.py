@@ -86,7 +86,7 @@ class OpenInferenceServicer(GRPCInferenceServiceServicer):
 
     async def ServerMetadata(self, request: pb.ServerMetadataRequest, context: Context) -> pb.ServerMetadataResponse:
         """Names the server and its extensions."""
-        return pb.ServerMetadataResponse(name="precis", version=version("precis"), extensions=EXTENSIONS)
+        return pb.ServerMetadataResponse(name="precis", version=version("precis-server"), extensions=EXTENSIONS)
 
     async def ModelMetadata(self, request: pb.ModelMetadataRequest, context: Context) -> pb.ModelMetadataResponse:
         """Describes inputs and outputs of a model."""

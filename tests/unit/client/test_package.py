@@ -131,7 +131,7 @@ def test_without_the_server_the_client_says_how_to_install_it(tmp_path: Path, *,
         foreign(tmp_path, "server")
     ended = run(tmp_path, ROOT / "protos", isolated=True)
     assert ended.returncode == 4
-    problem = "the server and its commands are not installed: `pip install .` in a checkout of Precis"
+    problem = "the server and its commands are not installed: `pip install . ./protos` in a checkout of Precis"
     assert ended.stderr == f"precis: {problem}\n"
 
 

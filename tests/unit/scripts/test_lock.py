@@ -29,7 +29,7 @@ def declared() -> Iterator[Wanted]:
 
 def locked() -> Iterator[Wanted]:
     """Yields what uv.lock was made for."""
-    [project] = [package for package in read("uv.lock")["package"] if package["name"] == "precis"]
+    [project] = [package for package in read("uv.lock")["package"] if package["name"] == "precis-server"]
     for wanted in project["metadata"]["requires-dist"]:
         _, _, extra = wanted.get("marker", "").partition("extra == ")
         versions = "" if "directory" in wanted or "editable" in wanted else wanted.get("specifier", "")

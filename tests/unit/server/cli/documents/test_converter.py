@@ -113,7 +113,7 @@ def test_a_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_without_the_extra_its_name_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(InputError, match=r"DOCX needs the extra documents: `scripts/setup documents` in a checkout"):
+    with pytest.raises(InputError, match=r"DOCX needs the extra documents: `scripts/setup documents`"):
         read(tmp_path, "m.docx", make_docx(*STEPS))
 
 
