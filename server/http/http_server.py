@@ -226,6 +226,7 @@ def _bind(config: HttpConfig) -> socket.socket:
 PAGE_PATH = "/ui"
 _OWN, _REPORT = "server.http", "server.cli.page"
 _PAGE_FILES = {
+    "/": (_OWN, "page/index.html", "text/html"),
     PAGE_PATH: (_OWN, "page/index.html", "text/html"),
     f"{PAGE_PATH}/page.js": (_OWN, "page/page.js", "text/javascript"),
     f"{PAGE_PATH}/page.css": (_OWN, "page/page.css", "text/css"),
