@@ -1,6 +1,8 @@
 "use strict";
 // Reading needs none of this: everything is listed, and links lead from a sentence to what it was compared with.
 
+const PAGE = 50; // items shown whole at a time
+
 // The items of a bulk run: the table is filtered and sorted, and items that are filtered out are not shown below either.
 function setUpIndex(index) {
   const body = index.querySelector(".items tbody");
@@ -21,18 +23,29 @@ function setUpIndex(index) {
     heading.append(button);
     button.addEventListener("click", () => sortItems(body, rows, headings, column));
   });
-  index.addEventListener("input", () => filterItems(index, rows));
+  const more = document.createElement("button");
+  more.type = "button";
+  more.className = "more-items";
+  document.querySelector("main").append(more);
+  let limit = PAGE;
+  const show = () => filterItems(index, rows, limit, more);
+  more.addEventListener("click", () => {
+    limit += PAGE;
+    show();
+  });
+  index.addEventListener("input", show);
+  show();
 }
 
 function numberIn(cell) {
   return parseFloat(cell.textContent);
 }
 
-function filterItems(index, rows) {
+function filterItems(index, rows, limit, more) {
   const value = (name) => index.querySelector(`.tools .${name}`)?.value ?? "";
   const [words, status, most, least] = [value("find").trim().toLowerCase(), value("status"), value("at-most"), value("at-least")];
   const chosen = value("category");
-  let count = 0;
+  let [count, whole] = [0, 0];
   for (const { row, item, name, low, high, statuses, category } of rows) {
     const fits =
       name.includes(words) &&
@@ -41,10 +54,13 @@ function filterItems(index, rows) {
       (most === "" || low <= Number(most)) &&
       (least === "" || high >= Number(least));
     count += fits;
-    if (row.hidden !== fits) continue;
     row.hidden = !fits;
-    if (item) item.hidden = !fits;
+    if (!item) continue;
+    whole += fits;
+    item.hidden = !fits || whole > limit;
   }
+  more.hidden = whole <= limit;
+  more.textContent = `Show more: ${limit} of ${whole} items are shown whole`;
   index.querySelector(".shown").textContent = `${count} of ${rows.length} items`;
 }
 
@@ -65,6 +81,7 @@ function sortItems(body, rows, headings, column) {
 
 const index = document.getElementById("index");
 if (index) setUpIndex(index);
+reach(document.getElementById(location.hash.slice(1)));
 
 // What all pages with items do beside that: tools are shown where there is a script, and jumps end where they should.
 for (const tool of document.querySelectorAll("[data-tool]")) tool.hidden = false;
@@ -72,6 +89,12 @@ for (const tool of document.querySelectorAll("[data-tool]")) tool.hidden = false
 // What is laid out only when it comes into sight may be higher than was guessed, a few frames long: the target of a jump
 // is met again in each.
 const FRAMES = 8;
+
+// An item that is on no page yet is shown when a link leads to it.
+function reach(target) {
+  const item = target?.closest(".item");
+  if (item) item.hidden = false;
+}
 
 function meet(target, frames) {
   target.scrollIntoView();
@@ -81,5 +104,7 @@ function meet(target, frames) {
 document.addEventListener("click", (event) => {
   const hash = event.target.closest("a[href^='#']")?.hash;
   const target = hash && document.getElementById(hash.slice(1));
-  if (target?.matches(".item, .card") && !event.defaultPrevented) requestAnimationFrame(() => meet(target, FRAMES));
+  if (!target?.matches(".item, .card") || event.defaultPrevented) return;
+  reach(target);
+  requestAnimationFrame(() => meet(target, FRAMES));
 });

@@ -196,6 +196,17 @@ async def test_items_are_filtered_and_sorted(open_page: Open) -> None:
         assert await heading.get_attribute("aria-sort") == "descending"
 
 
+async def test_fifty_items_are_shown_whole_then_more_and_a_link_reaches_each(open_page: Open) -> None:
+    async with open_page(bulk(60)) as page:
+        items, more = page.locator(".item:visible"), page.locator(".more-items")
+        assert (await items.count(), await page.locator(".index tbody tr:visible").count()) == (50, 60)
+        assert await more.inner_text() == "Show more: 50 of 60 items are shown whole"
+        await page.locator(".index a[href='#item-55']").click()
+        assert await page.locator("#item-55").is_visible()
+        await more.click()
+        assert (await items.count(), await more.is_hidden()) == (60, True)
+
+
 async def test_without_its_script_everything_is_listed_and_the_links_do_it(open_page: Open) -> None:
     source, result = lengthened(MANY_WORDS)
     async with open_page(single(source=source, result=result), script=False) as page:

@@ -56,6 +56,15 @@ def test_a_sentence_leads_to_its_place_and_back() -> None:
     assert [link for link in links if link.removeprefix("#") not in anchors] == []
 
 
+def test_headings_and_bold_words_are_shown_without_their_marks_and_code_with_all() -> None:
+    text = "## 2 Safety\n\nIt **never** opens.\n\n# Code\n\n```\na ** b\n```\n"
+    page = read_page(render_summary(pb.Summary(text=text), pb.Document(text=SOURCE)))
+    safety, code = page.find("div", class_="titled")
+    assert safety.text == "2 Safety\n\nIt never opens.\n\n"
+    assert one(safety, "b").text == "never"
+    assert "a ** b" in code.text
+
+
 def test_a_written_sentence_tells_its_probability_and_all_its_pages() -> None:
     page = read_page(render_summary(summary(), pb.Document(text=SOURCE)))
     sentence = one(page, "a", id="m2")
@@ -68,7 +77,7 @@ def test_a_written_sentence_tells_its_probability_and_all_its_pages() -> None:
 def test_parts_have_the_colour_of_their_worst_sentence() -> None:
     page = read_page(render_summary(summary(), pb.Document(text=SOURCE)))
     classes = [part.attributes["class"] for part in page.find("div") if "part" in part.attributes["class"].split()]
-    assert classes == ["text part unsupported", "text part unread"]
+    assert classes == ["text part unsupported titled", "text part unread titled"]
 
 
 def test_the_page_says_what_was_left_out_and_escapes_everything() -> None:
