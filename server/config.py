@@ -170,7 +170,7 @@ class HttpConfig(FrozenModel):
     port: int = Field(default=8080, ge=0, le=65535, description="HTTP port; 0 lets the system choose one.")
     page: bool = Field(
         default=False,
-        description="Serve the page of `precis ui` at / and /ui. Requests must then name 127.0.0.1, localhost or `host`.",
+        description="Serve the page of `precis ui` at /. Requests must then name 127.0.0.1, localhost or `host`.",
     )
     max_timeout_s: float = Field(
         default=600,

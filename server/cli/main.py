@@ -130,16 +130,17 @@ def run(arguments: list[str]) -> int:
 
 def report(error: Exception) -> int:
     """Says in one line what nobody expected. Returns the exit code."""
-    what = str(error)[:MAX_ERROR_CHARS]
-    if isinstance(error, ModuleNotFoundError):  # an image leaves out what compiles models
-        print_error(f"this command needs the Python package {error.name}, which is not installed here")
-        return CliError.exit_code
-    if isinstance(error, OSError):  # for example a full disk below stdout
-        discard_output()
-        print_error(what)
-        return CliError.exit_code
-    print_error(f"{type(error).__name__}: {what}. A fault of Precis itself: with PYTHONDEVMODE=1 it says where")
-    return FAULT
+    what, code = str(error)[:MAX_ERROR_CHARS], CliError.exit_code
+    match error:
+        case ModuleNotFoundError():  # an image leaves out what compiles models
+            what = f"this command needs the Python package {error.name}, which is not installed here"
+        case OSError():  # for example a full disk below stdout
+            discard_output()
+        case _:
+            what = f"{type(error).__name__}: {what}. A fault of Precis itself: with PYTHONDEVMODE=1 it says where"
+            code = FAULT
+    print_error(what)
+    return code
 
 
 def discard_output() -> None:

@@ -168,10 +168,11 @@ def to_asgi(table: HandlerTable, config: HttpConfig, listen: ListenConfig, is_se
     routes = [Route(one.path, _endpoint(one, table, config, listen), methods=[one.method]) for one in PATHS]
     routes.append(Route("/health", partial(_health, is_serving), methods=["GET"]))
     routes.append(Route("/openapi.json", _document, methods=["GET"]))
-    guards = []
+    guards: list[Middleware] = []
     if config.page:
-        routes += page_routes()
-        guards = page_guards(config.host)
+        routes += [Route(path, _page_file, methods=["GET"]) for path in _PAGE_FILES]
+        names = ["127.0.0.1", "localhost", config.host]
+        guards.append(Middleware(TrustedHostMiddleware, allowed_hosts=names, www_redirect=False))
     return Starlette(routes=routes, middleware=guards, exception_handlers={HTTPException: _refused})
 
 
@@ -223,14 +224,14 @@ def _bind(config: HttpConfig) -> socket.socket:
     return found
 
 
-PAGE_PATH = "/ui"
+# None needs a key, and none says anything of the server.
 _OWN, _REPORT = "server.http", "server.cli.page"
 _PAGE_FILES = {
     "/": (_OWN, "page/index.html", "text/html"),
-    PAGE_PATH: (_OWN, "page/index.html", "text/html"),
-    f"{PAGE_PATH}/page.js": (_OWN, "page/page.js", "text/javascript"),
-    f"{PAGE_PATH}/page.css": (_OWN, "page/page.css", "text/css"),
-    f"{PAGE_PATH}/style.css": (_REPORT, "style.css", "text/css"),  # the same as that of the reports
+    "/ui": (_OWN, "page/index.html", "text/html"),
+    "/ui/page.js": (_OWN, "page/page.js", "text/javascript"),
+    "/ui/page.css": (_OWN, "page/page.css", "text/css"),
+    "/ui/style.css": (_REPORT, "style.css", "text/css"),  # the same as that of the reports
 }
 _PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; "
@@ -243,16 +244,6 @@ _PAGE_HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-cache",
 }
-
-
-def page_routes() -> list[Route]:
-    """Returns the paths of the page; they need no key, and say nothing of the server."""
-    return [Route(path, _page_file, methods=["GET"]) for path in _PAGE_FILES]
-
-
-def page_guards(host: str) -> list[Middleware]:
-    """Returns what refuses requests for other names than those of this machine and `host`."""
-    return [Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost", host], www_redirect=False)]
 
 
 async def _page_file(request: Request) -> Response:

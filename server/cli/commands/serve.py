@@ -103,10 +103,8 @@ def announce(settings: "Settings", app: "App") -> None:
     metrics = f", metrics on port {app.metrics_port}" if app.metrics_port else ""
     page = ""
     if settings.http.enabled and settings.http.page:
-        from server.http.http_server import PAGE_PATH
-
         scheme = "http" if settings.tls.certificate_file is None else "https"
-        page = f" Its page is {scheme}://127.0.0.1:{app.http_port}{PAGE_PATH}."
+        page = f" Its page is {scheme}://127.0.0.1:{app.http_port}/."
     sys.stdout.write(plain(f"Precis is serving on {app.address}{metrics}.{page} Ctrl+C stops it.") + "\n")
     sys.stdout.flush()
 

@@ -27,6 +27,7 @@ from server.cli.options import Connection
 
 LABEL_LIMIT = 60  # characters of a text that names a row
 MATRIX_LIMIT = 12  # texts whose similarities still fit a terminal
+SERVING = "SERVING"  # the one status that is good
 
 
 async def embed_texts(
@@ -70,11 +71,10 @@ def similarity_table(texts: Sequence[str], response: pb.EmbedResponse) -> Table:
     vectors = [result.embedding.values for result in response.results]
     others = vectors if len(vectors) <= MATRIX_LIMIT else []
     rows = []
-    for position, (text, result) in enumerate(zip(texts, response.results, strict=True)):
-        own = vectors[position]
+    for place, (text, result, own) in enumerate(zip(texts, response.results, vectors, strict=True), 1):
         cosines = (f"{sum(map(mul, own, other)):.3f}" if own and other else "-" for other in others)
         tokens = f"{result.embedding.token_count}{' (cut)' if result.embedding.truncated else ''}"
-        rows.append((f"{position + 1} {text}", tokens, *cosines))
+        rows.append((f"{place} {text}", tokens, *cosines))
     headings = ("text", ">tokens", *(f">{column}" for column in range(1, len(others) + 1)))
     return Grid(headings, rows, LABEL_LIMIT).to_table(title=f"{response.model.name}: cosine")
 
@@ -85,9 +85,6 @@ def entailment_table(hypotheses: Sequence[str], response: pb.EntailResponse) -> 
     numbers = ((one.entailment, one.neutral, one.contradiction) for one in scores)
     rows = [(text, *map(partial(number, digits=3), row)) for text, row in zip(hypotheses, numbers, strict=True)]
     return Grid(("hypothesis", ">entailment", ">neutral", ">contradiction"), rows, 2 * LABEL_LIMIT).to_table()
-
-
-SERVING = "SERVING"
 
 
 async def check_health(services: Sequence[str], connection: Connection, *, as_json: bool, timeout_s: float) -> None:
