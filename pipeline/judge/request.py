@@ -14,6 +14,7 @@ from pipeline.judge.result import Framework, MetricName
 from pipeline.protocols import ModelIdentities
 from pipeline.reading.characters import check_text
 from pipeline.reading.language import is_english
+from pipeline.rule_identity import rules_of
 
 DEFAULT_FRAMEWORKS = (Framework.ULTRA,)
 """It agrees best with people (docs/validation.md has the figures)."""
@@ -127,9 +128,7 @@ def _mapped(one: MetricToolScore) -> float:
 
 
 def hash_request(request: JudgeRequest, config: JudgeConfig, models: ModelIdentities, chat_model: str | None) -> str:
-    """Returns the SHA-256 of request, settings and models, as 64 hexadecimal digits.
-
-    Limits and the cache's size are left out: they change no answer.
+    """Returns the SHA-256 of request, rules and models, as 64 hexadecimal digits.
 
     Args:
         chat_model: identity of the model that takes part; None without one.
@@ -139,7 +138,7 @@ def hash_request(request: JudgeRequest, config: JudgeConfig, models: ModelIdenti
         "summary": request.summary,
         "frameworks": request.wanted,
         "tool_scores": [asdict(score) for score in request.tool_scores],
-        "config": config.model_dump(mode="json", exclude={"limits", "cache"}),
+        "rules": rules_of(config),
         "models": asdict(models),
         "chat_model": chat_model,
     }

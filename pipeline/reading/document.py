@@ -17,6 +17,7 @@ import numpy as np
 
 from pipeline.off_loop import stoppable
 from pipeline.reading.characters import NormalizedText, OffsetMap, nfkc, normalize_decoded
+from pipeline.reading.framing import is_citation
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.rules import Rule
 from pipeline.reading.sentences import Sentence, split_sentences, statements
@@ -146,6 +147,7 @@ _DISGUISED = re.compile(
 _EMOJI = r"[\U0001f000-\U0001f0ff\U0001f300-\U0001f51e\U0001f520-\U0001faff☀-☄☎-✄✆-✒✙-❋❍-❵➔-➿⬀-⭏⭑-⯿]"
 _TARGET = r"(?:https?://|www\.|mailto:|/|\#|\.)[^\s()<>]{1,500}(?:\([^\s()<>]{0,100}\)[^\s()<>]{0,100})?"
 _REFERENCES = r"(?:\[\d{1,3}(?:[,–-][ ]?\d{1,3}){0,9}\])++(?!\(|[ ]?[a-z])"  # "[42] people died" is none
+_LONGEST_NUMBERS = 12  # characters: "[1, 2, 3–5]"
 _DECORATION = re.compile(
     rf"""
     (?<=\S)[ \t]*{_EMOJI}(?:{_EMOJI}|[\ufe0f\u200d\u20e3])*+       # people 🏭.
@@ -153,6 +155,7 @@ _DECORATION = re.compile(
     |(?<=\w)\](?=\({_TARGET}\))
     |[ ]?[(<]https?://[^\s()<>]{{1,500}}[)>]                        # (https://x.org)
     |(?:(?<=[.!?])|(?<=[.!?][”"'’)]))[ ]?{_REFERENCES}                 # fell.” [1, 2]
+    |[ ]?(?P<open>[\[(【{{^]{{1,2}})(?P<cited>[^\[\]()【】{{}}<>^\n]{{1,60}})[\])】}}^]{{1,2}}  # fell (p. 2).
     """,
     re.VERBOSE,
 )
@@ -173,7 +176,7 @@ def read_shown(text_id: str, original: str) -> NormalizedText:
     if not SHOWN.is_on:
         return normalize_decoded(text_id, original, text, offsets)
     text, offsets = _without(text, offsets, _spans(_UNSEEN, text))
-    text, offsets = _without(text, offsets, _spans(_DECORATION, text))
+    text, offsets = _without(text, offsets, _decorations(text))
     if _MAY_BE_DISGUISED.search(text):
         text = _DISGUISED.sub(lambda word: word.group().translate(_LOOKALIKES), text)
     return normalize_decoded(text_id, original, text, offsets)
@@ -181,6 +184,22 @@ def read_shown(text_id: str, original: str) -> NormalizedText:
 
 def _spans(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
     return (match.span() for match in stoppable(pattern.finditer(text)))
+
+
+def _decorations(text: str) -> Iterator[tuple[int, int]]:
+    return (match.span() for match in stoppable(_DECORATION.finditer(text)) if match["cited"] is None or _cites(match))
+
+
+def _cites(mark: re.Match[str]) -> bool:
+    """Tells whether brackets hold a citation; of bare numbers, those that are counted from 1."""
+    text, opening, cited = mark.string, mark["open"], mark["cited"]
+    if not is_citation(cited):
+        return False
+    if any(map(str.isalpha, cited)) or "【" in opening or "{" in opening:
+        return True
+    is_behind = text[: mark.start()][-1:].isalnum() or not text[mark.end() :].lstrip(" ")[:1].islower()
+    is_counted = (opening == "(" and mark.group()[0] == " ") or "[" in opening
+    return is_counted and is_behind and f"{opening[-1]}1" in text and len(cited) <= _LONGEST_NUMBERS
 
 
 def _without(text: str, offsets: OffsetMap, spans: Iterable[tuple[int, int]]) -> tuple[str, OffsetMap]:

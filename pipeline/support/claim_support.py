@@ -35,8 +35,9 @@ from pipeline.reading.word_table import WordTable
 _CERTAINTY = 1e-3
 """Added to a probability and to its complement: the model is not to be believed beyond 0.999."""
 
-_DIFFERENT = 0.1
-"""Most probability of a claim with a date or quantity that is not the source's."""
+_REFUTED, _DIFFERENT = 0.93, 1 / 3
+"""Most probability, as a share of that of a partly supported claim, of one that a passage contradicts, and of one with
+a date or quantity that is not the source's."""
 
 _ENOUGH = 0.25
 """Share of a claim's words, by rarity, from which it may be about the source."""
@@ -52,7 +53,7 @@ class SupportConfig(FrozenModel):
 
     supported: Share = Field(default=0.5, description="Least probability of a supported claim.")
     partly_supported: Share = Field(default=0.3, description="Least probability of a partly supported claim.")
-    contradicted: Share = Field(default=0.7, description="Contradiction that refutes, when above the entailment.")
+    contradicted: Share = Field(default=0.7, description="Contradiction that refutes a less probable claim.")
 
     def support_settings(self) -> str:
         """Returns these settings as JSON, without those that a subclass adds."""
@@ -112,7 +113,7 @@ class Support:
         entailment: by that passage, in [0, 1].
         contradiction: the greatest of a passage, in [0, 1]; 0 for a statement that stands there word for word.
         probability: that the document supports it, in (0, 1), calibrated.
-        label: by the probability and the contradiction.
+        label: by the probability.
     """
 
     premise: int | None
@@ -143,9 +144,9 @@ class ClaimSupportWeights(FrozenModel):
     record: Mapping[str, str | int | float]
 
 
-def label_of(probability: float, config: SupportConfig, *, is_contradicted: bool) -> ClaimLabel:
+def label_of(probability: float, config: SupportConfig) -> ClaimLabel:
     """Returns the label of a claim; thresholds are inclusive."""
-    if probability < config.partly_supported or is_contradicted:
+    if probability < config.partly_supported:
         return ClaimLabel.UNSUPPORTED
     return ClaimLabel.SUPPORTED if probability >= config.supported else ClaimLabel.PARTIAL
 
@@ -158,13 +159,20 @@ def read_support(statement: Hypothesis, scores: PairScores, config: SupportConfi
         (scores.contradiction(*pair) for pair in statement.pairs if not statement.is_copied), default=0.0
     )
     probability = claim_support(signals(entailment, statement.known_share))
-    is_contradicted = contradiction >= config.contradicted and contradiction > entailment
+    if CONTRADICTED.is_on and contradiction > entailment and contradiction >= config.contradicted > probability:
+        probability = min(probability, config.partly_supported * _REFUTED)  # of such claims people support .28
     if statement.differs and QUANTITIES.is_on:
-        probability, is_contradicted = min(probability, _DIFFERENT), True
-    label = label_of(probability, config, is_contradicted=is_contradicted)
-    return Support(premise, entailment, contradiction, probability, label)
+        probability = min(probability, config.partly_supported * _DIFFERENT)
+    return Support(premise, entailment, contradiction, probability, label_of(probability, config))
 
 
+CONTRADICTED = Rule(
+    "contradicted",
+    "judge",
+    "A claim that one passage contradicts, and none supports for sure, is unsupported and improbable.",
+    "Source: He denied it. He was there. Claim: He admitted it.",
+    "unsupported",
+)
 QUANTITIES = Rule(
     "differing-quantities",
     "judge",

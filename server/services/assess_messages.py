@@ -22,6 +22,7 @@ from pipeline.assess.run import (
 )
 from pipeline.errors import InvalidInputError
 from pipeline.judge.fusion import Fusion, Level, LevelSource
+from pipeline.rule_identity import rules_of
 from server.rpc.fields import EnumCodec, parse_fusion, set_fields, to_usage, with_mappings
 from server.services.reply import Exceptions, reply
 
@@ -130,6 +131,11 @@ def fusion(synthesis: Synthesis) -> fusion_pb2.ScoreFusion | None:
     return message
 
 
+def rules(_: Synthesis) -> str:
+    """Gives the identity of the rules that the score comes from."""
+    return rules_of()
+
+
 def distortion_analysis(evidence: Evidence) -> tuple[pb.ScopeAnalysis, ...]:
     """Gives the findings by part of the scope."""
     return tuple(
@@ -148,6 +154,7 @@ def quality_scope(plan: AssessPlan) -> pb.QualityScope:
 _EXCEPTIONS: Exceptions = {
     "Synthesis.level": level,
     "Synthesis.fusion": fusion,
+    "Synthesis.rules": rules,
     "Synthesis.language_model": None,  # whose usage it is, the servicer knows
     "Assessment.language_model": None,
     "ScoreFusion.probability_source": None,  # of the synthesis

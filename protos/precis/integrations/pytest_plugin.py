@@ -30,20 +30,28 @@ def precis_client() -> "Iterator[Client]":
 
 @pytest.fixture
 def assert_faithful(precis_client: "Client") -> AssertFaithful:
-    """Judges `(source, summary, minimum=7)`; returns the judgement, or fails with the unsupported claims.
+    """Judges `(source, summary, minimum=7, worst_claim=3)`; returns the judgement, or fails with unsupported claims.
 
-    `minimum` is of the score for hallucination, from 0 to 10; 10 is none. What could not be scored raises NoScore.
+    `minimum` is of the score for hallucination, from 0 to 10; 10 is none. `worst_claim` is of the least supported
+    claim, and stops one invention among many. `max_unsupported` is a number of claims. None leaves a limit out. What
+    could not be scored raises NoScore.
     """
 
-    def check(source: str, summary: str, minimum: float = 7.0) -> "Judgement":
+    def check(
+        source: str,
+        summary: str,
+        minimum: float | None = 7.0,
+        *,
+        worst_claim: float | None = 3.0,
+        max_unsupported: int | None = None,
+    ) -> "Judgement":
         __tracebackhide__ = True
         judgement = precis_client.judge(source, summary)
-        if judgement.hallucination < minimum:
+        faults = judgement.faults(minimum, worst_claim=worst_claim, max_unsupported=max_unsupported)
+        if faults:
             claims = "".join(f"\n- {claim.text}" for claim in judgement.unsupported)
             shown = f"; the source does not support:{claims}" if claims else ""
-            pytest.fail(
-                f"faithfulness is {judgement.hallucination:.2f} of 10, expected {minimum:g}{shown}", pytrace=False
-            )
+            pytest.fail(f"{'; '.join(faults)}{shown}", pytrace=False)
         return judgement
 
     return check

@@ -1,11 +1,12 @@
 """`precis judge`: its options, which name scores and their floors, and its help. The work is in `server/cli/judge`."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import typer
 from typer import Argument, Option
@@ -14,8 +15,7 @@ from server.cli.errors import InputError
 from server.cli.options import Connection, NoLanguageModelOption, RunOptions, check_run, command, exit_codes
 
 BEST_SCORE = 10.0
-
-Choice = TypeVar("Choice", bound=StrEnum)
+WORST_CLAIM = "worst-claim"
 
 
 class FrameworkChoice(StrEnum):
@@ -65,27 +65,43 @@ class ScoreKind:
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """The least score of one metric.
+    """The least score of one metric, or of the worst claim.
 
     Attributes:
-        metric: which one.
+        metric: which one, or WORST_CLAIM.
         score: in [0, 10]; a score equal to it is not under it.
-        framework: None for every framework that judged.
+        framework: None for every framework that judged; always None of the worst claim, which has none.
     """
 
-    metric: MetricChoice
+    metric: str
     score: float
     framework: FrameworkChoice | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What a summary has to reach.
+
+    Attributes:
+        floors: least scores.
+        max_unsupported: claims that may be unsupported, those that were not checked among them; None: any number.
+    """
+
+    floors: tuple[Floor, ...] = ()
+    max_unsupported: int | None = None
+
+
+NO_GATE = Gate()
+
+
 def parse_floor(text: str) -> Floor:
-    """Reads METRIC=SCORE or FRAMEWORK:METRIC=SCORE. Raises InputError."""
+    """Reads METRIC=SCORE, FRAMEWORK:METRIC=SCORE or worst-claim=SCORE. Raises InputError."""
     name, equals, score = text.partition("=")
     if not equals:
         raise InputError(f"--fail-under: expected METRIC=SCORE or FRAMEWORK:METRIC=SCORE, got {text}")
     framework, colon, metric = name.rpartition(":")
-    which = chosen(FrameworkChoice, framework, "framework") if colon else None
-    what = chosen(MetricChoice, metric, "metric")
+    which = FrameworkChoice(chosen(FrameworkChoice, framework, "framework")) if colon else None
+    what = chosen(MetricChoice if colon else (*MetricChoice, WORST_CLAIM), metric, "metric")
     try:
         floor = Floor(what, float(score), which)
     except ValueError:
@@ -95,12 +111,12 @@ def parse_floor(text: str) -> Floor:
     return floor
 
 
-def chosen(choices: type[Choice], text: str, what: str) -> Choice:
-    """Finds a choice by name; upper case and underscores are as good. Raises InputError."""
+def chosen(choices: Iterable[str], text: str, what: str) -> str:
+    """Finds a name; upper case and underscores are as good. Raises InputError."""
     name = text.strip().lower().replace("_", "-")
     if name not in list(choices):
         raise InputError(f"--fail-under: no such {what}: {text or 'none'}; there are {', '.join(choices)}")
-    return choices(name)
+    return name
 
 
 @dataclass(frozen=True)
@@ -114,24 +130,27 @@ class JudgeOptions:
         list[str] | None,
         Option(metavar="[FRAMEWORK:]METRIC=SCORE", help="Exit with 1 when a score is under this. Repeatable."),
     ] = None
+    max_unsupported: Annotated[
+        int | None, Option(min=0, metavar="CLAIMS", help="Exit with 1 when more claims are not supported.")
+    ] = None
     calibration: Annotated[
         Path | None, Option(metavar="FILE.json", help="Add probability and verdict, as precis calibrate learned.")
     ] = None
     no_llm: NoLanguageModelOption = False
 
     @property
-    def floors(self) -> tuple[Floor, ...]:
-        """The least scores. Raises InputError for what is none, or of a framework that is not asked to judge."""
+    def gate(self) -> Gate:
+        """What has to be reached. Raises InputError for no score, or one of a framework that is not asked to judge."""
         floors = tuple(map(parse_floor, self.fail_under or ()))
         for floor in floors:
             if self.framework and floor.framework not in (None, *self.framework):
                 raise InputError(f"--fail-under names {floor.framework}, which --framework leaves out")
-        return floors
+        return Gate(floors, self.max_unsupported)
 
     @property
     def frameworks(self) -> tuple[FrameworkChoice, ...]:
         """Those that --framework names; without it Ultra, and those that --fail-under names."""
-        needed = {FrameworkChoice.ULTRA, *(floor.framework for floor in self.floors)}
+        needed = {FrameworkChoice.ULTRA, *(floor.framework for floor in self.gate.floors)}
         return tuple(dict.fromkeys(self.framework or [choice for choice in FrameworkChoice if choice in needed]))
 
     @property
@@ -152,10 +171,13 @@ def print_schema(is_asked: bool) -> None:  # noqa: FBT001 - typer passes the opt
     "precis judge --source article.txt --summary summary.txt --report out.html",
     "precis judge --source a.txt -s one.txt -s two.txt",
     "precis judge --source a.txt -s s.txt --json | jq '.results[0].result.frameworks'",
-    "precis judge nightly.jsonl --output results.jsonl --fail-under hallucination=7",
+    "precis judge --local --source a.txt -s s.txt --max-unsupported 0",
+    "precis judge nightly.jsonl --output results.jsonl --fail-under worst-claim=3",
     "precis judge items.jsonl -f ultra --fail-under ultra:coverage=5 --report r.html",
     exits=exit_codes(
-        "a score is under --fail-under, or there is none, or a summary does not pass --calibration", "items that failed"
+        "a score is under --fail-under, or there is none, or claims are not supported, or a summary does not pass "
+        "--calibration",
+        "items that failed",
     ),
 )
 async def judge(
@@ -180,7 +202,8 @@ async def judge(
     Scores go from 0 to 10; 10 is best. Every score names its reasons, the limits
     that held it down, and the passages that decided. All claims of a summary are
     checked, up to a limit of the server: scores from a part of them say [bold]partial[/]
-    and of how many.
+    and of how many. A mean hides one bad claim among many: in a gate use
+    [bold]--fail-under worst-claim=3[/] or [bold]--max-unsupported 0[/]. [bold]--local[/] needs no server.
 
     [bold]FILE.jsonl[/] holds {"id": ..., "source": ..., "summary": ...} a line; - reads
     such lines; FILE.parquet has them as columns. [bold]--engine ray[/] has the actors of a Ray
@@ -196,7 +219,7 @@ async def judge(
     [bold]--calibration[/] adds the probability that people call a summary good, and
     pass or fail, as [bold]precis calibrate[/] learned from your own labels.
     """
-    _ = options.floors  # what is wrong with them is said before anything is read
+    _ = options.gate  # what is wrong with it is said before anything is read
     inputs = [path for path in (items, source, options.calibration, *(summary or ())) if path]
     check_run(run, inputs, is_bulk=items is not None)
     if items is None and (source is None or not summary):

@@ -15,7 +15,7 @@ from precis.v1 import judge_pb2 as pb
 from rich.console import Console
 
 from server.cli.bulk import read_json_lines, run_few, run_many
-from server.cli.commands.judge import BEST_SCORE, Floor, FrameworkChoice, JudgeOptions
+from server.cli.commands.judge import BEST_SCORE, NO_GATE, FrameworkChoice, Gate, JudgeOptions
 from server.cli.connection import CommandClient
 from server.cli.console import page_number
 from server.cli.documents.read import document_name, read_document_text
@@ -85,7 +85,7 @@ def to_work(
 
     def more_fields(item: Item, result: pb.JudgeResult) -> dict[str, Any]:
         calibrated = {"calibrated": applied.verdict_of(result).to_fields()} if applied else {}
-        return category_field(item, result) | calibrated
+        return category_field(item, result) | {"scores": names.flat_scores(result)} | calibrated
 
     decisive = (*frameworks, str(options.use_language_model))
     return Work("judging", "result", pb.JudgeResult, send, decisive, more_fields)
@@ -129,7 +129,7 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
     """Collects what many judgements, or a few, amount to.
 
     Attributes:
-        floors: scores under these are faults.
+        gate: what it stops is a fault.
         applied: a calibration; what does not pass is a fault too.
         scores: those that count, by framework and metric.
         special: how often a metric has an unusual status, by framework, metric and status.
@@ -138,7 +138,7 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
         unsupported_count: of the checked ones.
         faulty_count: summaries with such a claim.
         verdicts: how many pass, fail, or have no verdict.
-        models: every set of models that judged.
+        judges: rules and models of every judgement.
         usage: of the language model in this run; of items kept from an earlier one, nothing.
     """
 
@@ -148,7 +148,7 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
     template = "judgements.html"
     script = "claims.js"
     limit_words = UNDER
-    floors: Sequence[Floor] = ()
+    gate: Gate = NO_GATE
     applied: Calibration | None = None
     scores: dict[MetricKey, list[float]] = field(default_factory=dict)
     special: Counter[tuple[MetricKey, str]] = field(default_factory=Counter)
@@ -157,16 +157,16 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
     unsupported_count: int = 0
     faulty_count: int = 0
     verdicts: Counter[str] = field(default_factory=Counter)
-    models: set[tuple[str, ...]] = field(default_factory=set)
+    judges: set[tuple[str, ...]] = field(default_factory=set)
     usage: common_pb2.LlmUsage = field(default_factory=common_pb2.LlmUsage)
 
     def take(self, item: Item, result: pb.JudgeResult, /, *, is_kept: bool) -> JudgeRow:
         """See Tally."""
         if not names.is_unread(result):
-            self.models.add(tuple(model.sha256 for model in result.models))
+            self.judges.add((result.rules, *(model.sha256 for model in result.models)))
         if not is_kept:
             names.add(self.usage, result.language_model_usage)
-        breaches = names.breaches_of(result, self.floors)
+        breaches = names.breaches_of(result, self.gate)
         row = row_of(item, result, is_breached=bool(breaches))
         if self.applied is not None:
             verdict = self.applied.verdict_of(result)
@@ -210,8 +210,8 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
             )
             calibration = self.applied
             lines.append(f"{calibration.kind} calibrated: {counts or 'no verdicts'}; {calibration.basis}")
-        if len(self.models) > 1:
-            lines.append("The results come from different models; without --resume all items are judged anew.")
+        if len(self.judges) > 1:
+            lines.append("The results come from different models or rules; without --resume all items are judged anew.")
         return list(filter(None, (*lines, names.in_words(self.usage))))
 
     def show(self, console: Console, results: Sequence[tuple[str, pb.JudgeResult]], *, is_brief: bool) -> None:
@@ -231,7 +231,7 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
         }
         worst = plain_histogram((row.verdict.worst_score for row in rows), BEST_SCORE)
         return {
-            "floors": self.floors,
+            "gate": self.gate,
             "frameworks": frameworks,  # an item may lack some: its cells stay below their headings
             "headings": (*means, "worst claim", "unsupported claims", "claims", "not checked", "status"),
             "charts": mean_results(self.scores, self.special) if rows else [],
@@ -276,11 +276,11 @@ async def judge_document(
     """Reads, judges, prints. Raises CliError."""
     items, applied = read_summaries(source, summaries), read_calibration(options.calibration)
     work = to_work(options, common_pb2.PRIORITY_INTERACTIVE, applied)
-    await run_few(work, items, connection, run, JudgeTally(options.floors, applied))
+    await run_few(work, items, connection, run, JudgeTally(options.gate, applied))
 
 
 async def judge_bulk(path: Path, connection: Connection, options: JudgeOptions, run: RunOptions) -> None:
     """Reads, judges, prints. Raises CliError; CliError itself when items failed."""
     applied = read_calibration(options.calibration)
     work = to_work(options, common_pb2.PRIORITY_BULK, applied)
-    await run_many(work, read_json_lines(path, to_item), connection, run, JudgeTally(options.floors, applied))
+    await run_many(work, read_json_lines(path, to_item), connection, run, JudgeTally(options.gate, applied))

@@ -1,11 +1,11 @@
-"""--fail-under: what is read, and what is under it."""
+"""--fail-under and --max-unsupported: what is read, and what they stop."""
 
 import pytest
 from precis.v1 import judge_pb2 as pb
 
-from server.cli.commands.judge import Floor, FrameworkChoice, JudgeOptions, MetricChoice, parse_floor
+from server.cli.commands.judge import WORST_CLAIM, Floor, FrameworkChoice, Gate, JudgeOptions, MetricChoice, parse_floor
 from server.cli.errors import InputError
-from server.cli.judge.names import breaches_of
+from server.cli.judge.names import breaches_of, flat_scores
 from tests.judgements import judgement
 
 
@@ -16,6 +16,7 @@ from tests.judgements import judgement
         ("coverage=0", Floor(MetricChoice.COVERAGE, 0.0)),
         ("bias_toxicity=9.5", Floor(MetricChoice.BIAS_TOXICITY, 9.5)),
         ("ultra:Bias-Toxicity=10", Floor(MetricChoice.BIAS_TOXICITY, 10.0, FrameworkChoice.ULTRA)),
+        ("worst_claim=3", Floor(WORST_CLAIM, 3.0)),
         ("TWIN_LOCK:relevance=4", Floor(MetricChoice.RELEVANCE, 4.0, FrameworkChoice.TWIN_LOCK)),
     ],
 )
@@ -31,6 +32,7 @@ def test_a_floor_is_read(text: str, floor: Floor) -> None:
         ("=7", "no such metric: none"),
         (":coverage=7", "no such framework: none"),
         ("mega:coverage=7", "no such framework: mega; there are twin-lock, judge-lock, ultra"),
+        ("ultra:worst-claim=3", "no such metric: worst-claim"),
         ("coverage=", "got nothing"),
         ("coverage=11", "from 0 to 10, got 11"),
         ("coverage=-1", "from 0 to 10"),
@@ -44,9 +46,9 @@ def test_what_is_no_floor_is_said(text: str, message: str) -> None:
 
 
 def test_a_framework_that_does_not_judge_has_no_floor() -> None:
-    assert len(JudgeOptions([FrameworkChoice.ULTRA], ["ultra:coverage=5"]).floors) == 1
+    assert len(JudgeOptions([FrameworkChoice.ULTRA], ["ultra:coverage=5"]).gate.floors) == 1
     with pytest.raises(InputError, match="names ultra"):
-        _ = JudgeOptions([FrameworkChoice.TWIN_LOCK], ["ultra:coverage=5"]).floors
+        _ = JudgeOptions([FrameworkChoice.TWIN_LOCK], ["ultra:coverage=5"]).gate
 
 
 def test_ultra_judges_unless_others_are_named_and_those_that_a_floor_names() -> None:
@@ -58,7 +60,7 @@ def test_ultra_judges_unless_others_are_named_and_those_that_a_floor_names() -> 
 
 
 def said(text: str, result: pb.JudgeResult) -> list[str]:
-    return breaches_of(result, [parse_floor(text)])
+    return breaches_of(result, Gate((parse_floor(text),)))
 
 
 def test_a_floor_without_a_framework_is_for_all() -> None:
@@ -76,3 +78,28 @@ def test_a_summary_without_claims_hallucinates_nothing() -> None:
     metric = result.frameworks[0].metrics[2]
     metric.status, metric.score = pb.JUDGE_METRIC_STATUS_NO_CLAIMS, 10.0
     assert said("twin-lock:hallucination=10", result) == []
+
+
+def test_the_worst_claim_has_a_floor_of_its_own() -> None:
+    assert said("worst-claim=0.2", judgement()) == []
+    assert said("worst-claim=3", judgement()) == ["worst claim 0.20 < 3"]
+
+
+def test_claims_that_are_not_supported_or_not_checked_are_counted() -> None:
+    result = judgement()
+    assert breaches_of(result, Gate((), result.unsupported_claim_count)) == []
+    assert breaches_of(result, Gate((), 0)) == ["1 claims not supported or not checked > 0"]
+    result.claim_count += 4
+    assert breaches_of(result, Gate((), 1)) == ["5 claims not supported or not checked > 1"]
+
+
+def test_where_no_claim_was_checked_no_gate_is_passed() -> None:
+    assert said("worst-claim=0", pb.JudgeResult()) == ["worst claim 0.00 < 0"]
+    assert breaches_of(pb.JudgeResult(), Gate((), 0)) == ["no claim was checked"]
+
+
+def test_each_score_has_one_flat_name() -> None:
+    scores = flat_scores(judgement())
+    assert (scores["worst_claim"], scores["unsupported_claims"]) == (0.2, 1)
+    assert (scores["twin_lock_hallucination"], scores["ultra_alignment"]) == (3.0, None)
+    assert not any(isinstance(score, dict) for score in scores.values())
