@@ -100,7 +100,7 @@ LABELS = Rule(
 )
 
 
-_NOTHING = "the summary has no statement: it declines, greets, or only names things"
+_NOTHING = "the summary declines, greets, or only names things"
 
 
 class NoStatementError(PipelineError):

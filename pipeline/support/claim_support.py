@@ -30,14 +30,19 @@ from pipeline.reading.index import WordIndex
 from pipeline.reading.passages import Passage, PassageFinder, claim_weights
 from pipeline.reading.rules import Rule
 from pipeline.reading.values import Values, differs, written_as
+from pipeline.reading.word_lists import word_list
 from pipeline.reading.word_table import WordTable
+from pipeline.reading.words import fold_case
 
 _CERTAINTY = 1e-3
 """Added to a probability and to its complement: the model is not to be believed beyond 0.999."""
 
-_REFUTED, _DIFFERENT = 0.93, 1 / 3
-"""Most probability, as a share of that of a partly supported claim, of one that a passage contradicts, and of one with
-a date or quantity that is not the source's."""
+_DIFFERENT = 0.1
+"""Most probability of a claim with a date or quantity that is not the source's."""
+
+_REFUTED = 0.93
+"""Of the least probability of a partly supported claim: most of one that a passage contradicts, of which people support
+.28."""
 
 _ENOUGH = 0.25
 """Share of a claim's words, by rarity, from which it may be about the source."""
@@ -159,17 +164,24 @@ def read_support(statement: Hypothesis, scores: PairScores, config: SupportConfi
         (scores.contradiction(*pair) for pair in statement.pairs if not statement.is_copied), default=0.0
     )
     probability = claim_support(signals(entailment, statement.known_share))
-    if CONTRADICTED.is_on and contradiction > entailment and contradiction >= config.contradicted > probability:
-        probability = min(probability, config.partly_supported * _REFUTED)  # of such claims people support .28
+    is_open = config.contradicted > probability or _negates_otherwise(statement)
+    if CONTRADICTED.is_on and contradiction > entailment and contradiction >= config.contradicted and is_open:
+        probability = min(probability, config.partly_supported * _REFUTED)
     if statement.differs and QUANTITIES.is_on:
-        probability = min(probability, config.partly_supported * _DIFFERENT)
+        probability = min(probability, config.partly_supported * _REFUTED, _DIFFERENT)
     return Support(premise, entailment, contradiction, probability, label_of(probability, config))
+
+
+def _negates_otherwise(statement: Hypothesis) -> bool:
+    """Tells whether only one of a statement and the shortest passage that speaks of it has a negation."""
+    texts = (statement.text, *statement.premises[-1:])
+    return len({word_list("negations").isdisjoint(fold_case(text).split()) for text in texts}) > 1
 
 
 CONTRADICTED = Rule(
     "contradicted",
     "judge",
-    "A claim that one passage contradicts, and none supports for sure, is unsupported and improbable.",
+    "A claim that a passage contradicts is improbable, unless another supports it for sure.",
     "Source: He denied it. He was there. Claim: He admitted it.",
     "unsupported",
 )

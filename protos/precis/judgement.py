@@ -209,7 +209,7 @@ class Judgement(_FiveScores):
         if worst_claim is not None and self.message.worst_claim_score < worst_claim:
             faults.append(f"the worst claim has {self.message.worst_claim_score:.2f} of 10, expected {worst_claim:g}")
         if max_unsupported is not None and doubted > max_unsupported:
-            faults.append(f"{doubted} claims are not supported or not checked, expected {max_unsupported} at most")
+            faults.append(f"claims not supported or not checked: {doubted}, expected at most {max_unsupported}")
         return tuple(faults)
 
     @property

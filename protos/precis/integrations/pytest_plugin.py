@@ -30,11 +30,11 @@ def precis_client() -> "Iterator[Client]":
 
 @pytest.fixture
 def assert_faithful(precis_client: "Client") -> AssertFaithful:
-    """Judges `(source, summary, minimum=7, worst_claim=3)`; returns the judgement, or fails with unsupported claims.
+    """Judges `(source, summary, minimum=7)`; returns the judgement, or fails with the unsupported claims.
 
-    `minimum` is of the score for hallucination, from 0 to 10; 10 is none. `worst_claim` is of the least supported
-    claim, and stops one invention among many. `max_unsupported` is a number of claims. None leaves a limit out. What
-    could not be scored raises NoScore.
+    `minimum` is of the score for hallucination, from 0 to 10; 10 is none, and no summary with an unsupported claim has
+    7. `worst_claim` is of the least supported claim, `max_unsupported` a number of claims. None leaves a limit out.
+    What could not be scored raises NoScore.
     """
 
     def check(
@@ -42,7 +42,7 @@ def assert_faithful(precis_client: "Client") -> AssertFaithful:
         summary: str,
         minimum: float | None = 7.0,
         *,
-        worst_claim: float | None = 3.0,
+        worst_claim: float | None = None,
         max_unsupported: int | None = None,
     ) -> "Judgement":
         __tracebackhide__ = True

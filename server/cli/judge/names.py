@@ -123,7 +123,7 @@ def breaches_of(result: pb.JudgeResult, gate: Gate) -> list[str]:
     breaches = []
     doubted = result.unsupported_claim_count + result.claim_count - result.checked_claim_count
     if gate.max_unsupported is not None and doubted > gate.max_unsupported:
-        breaches.append(f"{doubted} claims not supported or not checked > {gate.max_unsupported}")
+        breaches.append(f"claims not supported or not checked: {doubted} > {gate.max_unsupported}")
     if gate.max_unsupported is not None and not result.claim_count:
         breaches.append("no claim was checked")
     for floor in gate.floors:

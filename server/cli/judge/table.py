@@ -173,5 +173,5 @@ def footer(result: pb.JudgeResult, usage: common_pb2.LlmUsage) -> Text:
     notes = "".join(f"; {note}" for note in result.notes)
     pairs = result.evidence.scored_pair_count
     cost = f"; {said}" if (said := in_words(usage)) else ""
-    models = models_said(result.models, result.language_model or "no language model")
+    models = models_said(result.models, result.language_model or "no language model", f"rules {result.rules[:8]}")
     return shown(f"{pairs} NLI pairs, {total_s:.2f} s{cached}; {models}{cost}{degraded}{notes}", style="dim")

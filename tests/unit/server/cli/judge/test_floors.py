@@ -88,9 +88,9 @@ def test_the_worst_claim_has_a_floor_of_its_own() -> None:
 def test_claims_that_are_not_supported_or_not_checked_are_counted() -> None:
     result = judgement()
     assert breaches_of(result, Gate((), result.unsupported_claim_count)) == []
-    assert breaches_of(result, Gate((), 0)) == ["1 claims not supported or not checked > 0"]
+    assert breaches_of(result, Gate((), 0)) == ["claims not supported or not checked: 1 > 0"]
     result.claim_count += 4
-    assert breaches_of(result, Gate((), 1)) == ["5 claims not supported or not checked > 1"]
+    assert breaches_of(result, Gate((), 1)) == ["claims not supported or not checked: 5 > 1"]
 
 
 def test_where_no_claim_was_checked_no_gate_is_passed() -> None:
