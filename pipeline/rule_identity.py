@@ -15,6 +15,15 @@ _READERS = ("nupunkt", "snowballstemmer", "vaderSentiment", "glin-profanity", "p
 _NO_RULES = {"limits", "cache"}  # sections of settings that change no score
 
 
+class ScoringSettings(FrozenModel):
+    """Settings of which scores come."""
+
+    @property
+    def rules(self) -> str:
+        """The identity of the rules, as applied with these settings."""
+        return rules_of(self)
+
+
 def rules_of(settings: FrozenModel | None = None) -> str:
     """Returns the SHA-256 of code and settings, 64 lower-case hexadecimal digits; equal ones score alike.
 

@@ -9,7 +9,6 @@ from pipeline.judge.config import JudgeConfig
 from pipeline.judge.evidence.table import Claim, EvidenceTable
 from pipeline.judge.result import Framework, FrameworkResult, MetricResult, SupportVerdict
 from pipeline.llm.chat_model import LlmUsage
-from pipeline.rule_identity import rules_of
 from pipeline.support.claim_support import ClaimLabel
 
 
@@ -83,11 +82,6 @@ class Judgement:
         are_supported = all(claim.label is ClaimLabel.SUPPORTED for claim in self._claims)
         is_decided = are_supported and 0 < self.claim_count == self.checked_claim_count
         return SupportVerdict.SUPPORTED if is_decided else SupportVerdict.ABSTAINED
-
-    @property
-    def rules(self) -> str:
-        """The identity of the rules that the scores come from, settings and options among them."""
-        return rules_of(self.config)
 
     @property
     def table(self) -> EvidenceTable:

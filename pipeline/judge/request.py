@@ -14,7 +14,6 @@ from pipeline.judge.result import Framework, MetricName
 from pipeline.protocols import ModelIdentities
 from pipeline.reading.characters import check_text
 from pipeline.reading.language import is_english
-from pipeline.rule_identity import rules_of
 
 DEFAULT_FRAMEWORKS = (Framework.ULTRA,)
 """It agrees best with people (docs/validation.md has the figures)."""
@@ -138,7 +137,7 @@ def hash_request(request: JudgeRequest, config: JudgeConfig, models: ModelIdenti
         "summary": request.summary,
         "frameworks": request.wanted,
         "tool_scores": [asdict(score) for score in request.tool_scores],
-        "rules": rules_of(config),
+        "rules": config.rules,
         "models": asdict(models),
         "chat_model": chat_model,
     }

@@ -149,7 +149,6 @@ _EMOJI = r"[\U0001f000-\U0001f0ff\U0001f300-\U0001f51e\U0001f520-\U0001faff☀-�
 _TARGET = r"(?:https?://|www\.|mailto:|/|\#|\.)[^\s()<>]{1,500}(?:\([^\s()<>]{0,100}\)[^\s()<>]{0,100})?"
 _REFERENCES = r"(?:\[\d{1,3}(?:[,–-][ ]?\d{1,3}){0,9}\])++(?!\(|[ ]?[a-z])"  # "[42] people died" is none
 _RAISED, _ENDS, _NOTED_LETTERS = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹"), ".!?,;:)”", 4
-_LONGEST_NUMBERS = 12  # characters: "[1, 2, 3–5]"
 _DECORATION = re.compile(
     rf"""
     (?<=\S)[ \t]*{_EMOJI}(?:{_EMOJI}|[\ufe0f\u200d\u20e3])*+       # people 🏭.
@@ -157,7 +156,7 @@ _DECORATION = re.compile(
     |(?<=\w)\](?=\({_TARGET}\))
     |[ ]?[(<]https?://[^\s()<>]{{1,500}}[)>]                        # (https://x.org)
     |(?:(?<=[.!?])|(?<=[.!?][”"'’)]))[ ]?{_REFERENCES}                 # fell.” [1, 2]
-    |[ ]?(?P<open>[\[(【{{^]{{1,2}})(?P<cited>[^\[\]()【】{{}}<>^\n]{{1,60}})[\])】}}^]{{1,2}}  # fell (p. 2).
+    |[ ]?([\[(【{{^]{{1,2}})([^\[\]()【】{{}}<>^\n]{{1,60}})[\])】}}^]{{1,2}}  # (p. 2)
     """,
     re.VERBOSE,
 )
@@ -191,19 +190,19 @@ def _spans(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
 
 
 def _decorations(text: str) -> Iterator[tuple[int, int]]:
-    return (match.span() for match in stoppable(_DECORATION.finditer(text)) if match["cited"] is None or _cites(match))
+    return (match.span() for match in stoppable(_DECORATION.finditer(text)) if match[2] is None or _cites(match))
 
 
 def _cites(mark: re.Match[str]) -> bool:
     """Tells whether brackets hold a citation; of bare numbers, those that are counted from 1."""
-    text, opening, cited = mark.string, mark["open"], mark["cited"]
+    text, opening, cited = mark.string, mark[1], mark[2]
     if not is_citation(cited):
         return False
     if any(map(str.isalpha, cited)) or not {"¶", "†", "#"}.isdisjoint(cited) or "【" in opening or "{" in opening:
         return True
     is_behind = text[: mark.start()][-1:].isalnum() or not text[mark.end() :].lstrip(" ")[:1].islower()
     is_counted = (opening == "(" and mark.group()[0] == " ") or "[" in opening
-    return is_counted and is_behind and f"{opening[-1]}1" in text and len(cited) <= _LONGEST_NUMBERS
+    return is_counted and is_behind and f"{opening[-1]}1" in text
 
 
 def _note_marks(text: str, shown: NormalizedText) -> Iterator[tuple[int, int]]:

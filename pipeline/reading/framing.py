@@ -68,7 +68,6 @@ _LONGEST = 240  # characters
 _FEWEST_LETTERS_LEFT = 8
 _PIECE_END = re.compile(r"[,:!.][*_]*\s+")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-_COUNTS = word_list("number_words")  # "three things"
 _SIZE = re.compile(r"\d{1,5}(?=[- ](?:word|sentence|point|paragraph)s?\b)|(?<=count: )\d{1,5}")
 
 
@@ -111,7 +110,7 @@ def is_citation(inside: str) -> bool:
     words = "".join(one if one.isalnum() or one == "&" else " " for one in inside).split()
     named = [word.strip(digits) for word in words]
     has_authors = not {"et", "p", "pp", "&"}.isdisjoint(named)
-    is_told = any(map(str.isdigit, inside)) or "citation needed" in inside.casefold()
+    is_told = any(map(str.isdigit, inside)) or "citation needed" in fold_case(inside)
     return is_told and all(
         fold_case(word) in word_list("citation_words") or word in ("", "&") or (has_authors and word.istitle())
         for word in named
@@ -129,8 +128,8 @@ def _frames(piece: str, is_known: Callable[[str], bool]) -> bool:
     words = [word.removesuffix("'s") for word in _WORD.findall(_SIZE.sub("", text))]
     if not words or (text.rstrip("*_").endswith(",") and words[0] not in word_list("framing_before_comma")):
         return False
-    announced = word_list("framing_announced")
-    said = [word for word, noun in pairwise([*words, ""]) if noun not in announced or word not in _COUNTS]
+    announced, counts = word_list("framing_announced"), word_list("number_words")  # "three things"
+    said = [word for word, noun in pairwise([*words, ""]) if noun not in announced or word not in counts]
     others = [word for word in said if word not in word_list("framing")]
     is_title = text.rstrip("*_ .").endswith(":") and not any(map(is_verb, others))
     return not others or (

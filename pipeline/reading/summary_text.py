@@ -100,9 +100,6 @@ LABELS = Rule(
 )
 
 
-_NOTHING = "the summary declines, greets, or only names things"
-
-
 class NoStatementError(PipelineError):
     """A summary states nothing that could be judged."""
 
@@ -125,7 +122,7 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: K
     parts = list(_apart(table, whole, source)) if FOREIGN.is_on else whole
     stated = [rest for sentence in parts if (rest := _without_framing(text.text, sentence, source))]
     if all(_only_names(text.text, sentence) for sentence in stated):
-        raise NoStatementError(_NOTHING)
+        raise NoStatementError("the summary declines, greets, or only names things")
     read = ReadText.split(text, _with_labels(text.text, stated, max_sentence_chars), table)
     return replace(
         read,

@@ -37,12 +37,9 @@ from pipeline.reading.words import fold_case
 _CERTAINTY = 1e-3
 """Added to a probability and to its complement: the model is not to be believed beyond 0.999."""
 
-_DIFFERENT = 0.1
-"""Most probability of a claim with a date or quantity that is not the source's."""
-
-_REFUTED = 0.93
-"""Of the least probability of a partly supported claim: most of one that a passage contradicts, of which people support
-.28."""
+_DIFFERENT, _REFUTED = 0.1, 0.93
+"""Most probability of a claim with a date or quantity that is not the source's; of one that a passage contradicts, as a
+share of the least probability of a partly supported claim: people support .28 of such."""
 
 _ENOUGH = 0.25
 """Share of a claim's words, by rarity, from which it may be about the source."""

@@ -131,11 +131,6 @@ def fusion(synthesis: Synthesis) -> fusion_pb2.ScoreFusion | None:
     return message
 
 
-def rules(_: Synthesis) -> str:
-    """Gives the identity of the rules that the score comes from."""
-    return rules_of()
-
-
 def distortion_analysis(evidence: Evidence) -> tuple[pb.ScopeAnalysis, ...]:
     """Gives the findings by part of the scope."""
     return tuple(
@@ -154,7 +149,7 @@ def quality_scope(plan: AssessPlan) -> pb.QualityScope:
 _EXCEPTIONS: Exceptions = {
     "Synthesis.level": level,
     "Synthesis.fusion": fusion,
-    "Synthesis.rules": rules,
+    "Synthesis.rules": None,  # not of the answer
     "Synthesis.language_model": None,  # whose usage it is, the servicer knows
     "Assessment.language_model": None,
     "ScoreFusion.probability_source": None,  # of the synthesis
@@ -210,5 +205,7 @@ def to_assess_event(event: AssessEvent, *, all_roles: str = "", synthesizer: str
 
 
 def _add_usage(message: pb.Synthesis | pb.Assessment, answered: Synthesis | Assessment, identity: str) -> None:
+    if isinstance(message, pb.Synthesis):
+        message.rules = rules_of()
     if usage := to_usage(answered.usage, identity):
         message.language_model.CopyFrom(usage)

@@ -31,7 +31,6 @@ from pipeline.evaluate.result import (
     SemanticResult,
 )
 from pipeline.protocols import ModelIdentity
-from pipeline.rule_identity import rules_of
 from server.observe.service_metrics import EvaluateMetrics
 from server.rpc.admission import Context
 from server.rpc.fields import EnumCodec, ResultView, parse_view, set_fields
@@ -163,11 +162,6 @@ def nli(evaluation: Evaluation) -> pb.NliUsage:
     return pb.NliUsage(scored_pair_count=evaluation.pair_count)
 
 
-def rules(evaluation: Evaluation) -> str:
-    """Gives the identity of the rules that the scores come from."""
-    return rules_of(evaluation.config)
-
-
 def missed_facts(facts: FactsResult) -> tuple[EntailmentEvidence, ...]:
     """Lists the facts that the summary does not support."""
     return tuple(fact for fact in facts.facts if not fact.hit)
@@ -199,7 +193,7 @@ _FULL: Exceptions = {
     "EvaluateResponse.models": models,
     "EvaluateResponse.nli": nli,
     "EvaluateResponse.applied_options": "config",
-    "EvaluateResponse.rules": rules,
+    "EvaluateResponse.rules": "config.rules",
     **{f"EvaluateResponse.{name}": None for name in _COMPONENTS},  # with their scores, in _view
     **{f"{message.DESCRIPTOR.name}.score": None for _, message in _COMPONENTS.values()},
 }

@@ -15,7 +15,8 @@ from server.cli.errors import InputError
 from server.cli.options import Connection, NoLanguageModelOption, RunOptions, check_run, command, exit_codes
 
 BEST_SCORE = 10.0
-WORST_CLAIM = "worst-claim"
+LIMITS = {"worst-claim": "worst_claim", "unsupported": "max_unsupported"}
+"""Limits of all claims of a summary, and what they are called by `Judgement.faults`, which decides."""
 
 
 class FrameworkChoice(StrEnum):
@@ -65,33 +66,17 @@ class ScoreKind:
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """The least score of one metric, or of the worst claim.
+    """The least score of one metric, or a limit of all claims.
 
     Attributes:
-        metric: which one, or WORST_CLAIM.
-        score: in [0, 10]; a score equal to it is not under it.
-        framework: None for every framework that judged; always None of the worst claim, which has none.
+        metric: which one, or one of LIMITS.
+        score: in [0, 10]; a score equal to it is not under it. Of "unsupported" the most claims.
+        framework: None for every framework that judged, and of a limit.
     """
 
     metric: str
     score: float
     framework: FrameworkChoice | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """What a summary has to reach.
-
-    Attributes:
-        floors: least scores.
-        max_unsupported: claims that may be unsupported, those that were not checked among them; None: any number.
-    """
-
-    floors: tuple[Floor, ...] = ()
-    max_unsupported: int | None = None
-
-
-NO_GATE = Gate()
 
 
 def parse_floor(text: str) -> Floor:
@@ -101,7 +86,7 @@ def parse_floor(text: str) -> Floor:
         raise InputError(f"--fail-under: expected METRIC=SCORE or FRAMEWORK:METRIC=SCORE, got {text}")
     framework, colon, metric = name.rpartition(":")
     which = FrameworkChoice(chosen(FrameworkChoice, framework, "framework")) if colon else None
-    what = chosen(MetricChoice if colon else (*MetricChoice, WORST_CLAIM), metric, "metric")
+    what = chosen(MetricChoice if colon else (*MetricChoice, "worst-claim"), metric, "metric")
     try:
         floor = Floor(what, float(score), which)
     except ValueError:
@@ -139,18 +124,18 @@ class JudgeOptions:
     no_llm: NoLanguageModelOption = False
 
     @property
-    def gate(self) -> Gate:
-        """What has to be reached. Raises InputError for no score, or one of a framework that is not asked to judge."""
+    def floors(self) -> tuple[Floor, ...]:
+        """All limits. Raises InputError for what is none, or of a framework that is not asked to judge."""
         floors = tuple(map(parse_floor, self.fail_under or ()))
         for floor in floors:
             if self.framework and floor.framework not in (None, *self.framework):
                 raise InputError(f"--fail-under names {floor.framework}, which --framework leaves out")
-        return Gate(floors, self.max_unsupported)
+        return floors if self.max_unsupported is None else (*floors, Floor("unsupported", self.max_unsupported))
 
     @property
     def frameworks(self) -> tuple[FrameworkChoice, ...]:
         """Those that --framework names; without it Ultra, and those that --fail-under names."""
-        needed = {FrameworkChoice.ULTRA, *(floor.framework for floor in self.gate.floors)}
+        needed = {FrameworkChoice.ULTRA, *(floor.framework for floor in self.floors)}
         return tuple(dict.fromkeys(self.framework or [choice for choice in FrameworkChoice if choice in needed]))
 
     @property
@@ -219,7 +204,7 @@ async def judge(
     [bold]--calibration[/] adds the probability that people call a summary good, and
     pass or fail, as [bold]precis calibrate[/] learned from your own labels.
     """
-    _ = options.gate  # what is wrong with it is said before anything is read
+    _ = options.floors  # what is wrong with them is said before anything is read
     inputs = [path for path in (items, source, options.calibration, *(summary or ())) if path]
     check_run(run, inputs, is_bulk=items is not None)
     if items is None and (source is None or not summary):

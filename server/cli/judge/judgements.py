@@ -15,7 +15,7 @@ from precis.v1 import judge_pb2 as pb
 from rich.console import Console
 
 from server.cli.bulk import read_json_lines, run_few, run_many
-from server.cli.commands.judge import BEST_SCORE, NO_GATE, FrameworkChoice, Gate, JudgeOptions
+from server.cli.commands.judge import BEST_SCORE, Floor, FrameworkChoice, JudgeOptions
 from server.cli.connection import CommandClient
 from server.cli.console import page_number
 from server.cli.documents.read import document_name, read_document_text
@@ -129,7 +129,7 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
     """Collects what many judgements, or a few, amount to.
 
     Attributes:
-        gate: what it stops is a fault.
+        floors: scores under these are faults.
         applied: a calibration; what does not pass is a fault too.
         scores: those that count, by framework and metric.
         special: how often a metric has an unusual status, by framework, metric and status.
@@ -148,7 +148,7 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
     template = "judgements.html"
     script = "claims.js"
     limit_words = UNDER
-    gate: Gate = NO_GATE
+    floors: Sequence[Floor] = ()
     applied: Calibration | None = None
     scores: dict[MetricKey, list[float]] = field(default_factory=dict)
     special: Counter[tuple[MetricKey, str]] = field(default_factory=Counter)
@@ -166,7 +166,7 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
             self.judges.add((result.rules, *(model.sha256 for model in result.models)))
         if not is_kept:
             names.add(self.usage, result.language_model_usage)
-        breaches = names.breaches_of(result, self.gate)
+        breaches = names.breaches_of(result, self.floors)
         row = row_of(item, result, is_breached=bool(breaches))
         if self.applied is not None:
             verdict = self.applied.verdict_of(result)
@@ -231,7 +231,7 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
         }
         worst = plain_histogram((row.verdict.worst_score for row in rows), BEST_SCORE)
         return {
-            "gate": self.gate,
+            "floors": self.floors,
             "frameworks": frameworks,  # an item may lack some: its cells stay below their headings
             "headings": (*means, "worst claim", "unsupported claims", "claims", "not checked", "status"),
             "charts": mean_results(self.scores, self.special) if rows else [],
@@ -276,11 +276,11 @@ async def judge_document(
     """Reads, judges, prints. Raises CliError."""
     items, applied = read_summaries(source, summaries), read_calibration(options.calibration)
     work = to_work(options, common_pb2.PRIORITY_INTERACTIVE, applied)
-    await run_few(work, items, connection, run, JudgeTally(options.gate, applied))
+    await run_few(work, items, connection, run, JudgeTally(options.floors, applied))
 
 
 async def judge_bulk(path: Path, connection: Connection, options: JudgeOptions, run: RunOptions) -> None:
     """Reads, judges, prints. Raises CliError; CliError itself when items failed."""
     applied = read_calibration(options.calibration)
     work = to_work(options, common_pb2.PRIORITY_BULK, applied)
-    await run_many(work, read_json_lines(path, to_item), connection, run, JudgeTally(options.gate, applied))
+    await run_many(work, read_json_lines(path, to_item), connection, run, JudgeTally(options.floors, applied))

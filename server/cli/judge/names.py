@@ -1,16 +1,18 @@
 """Words for what a judgement says, the same in tables, pages and messages: of scores, of claims, and of them all."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from precis.errors import NoScore
+from precis.judgement import Judgement
 from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
 from precis.words import word_of
 
-from server.cli.commands.judge import BEST_SCORE, WORST_CLAIM, Gate
+from server.cli.commands.judge import BEST_SCORE, LIMITS, Floor
 
 framework_word = partial(word_of, pb.JudgeFramework)
 metric_word = partial(word_of, pb.JudgeMetricName)
@@ -118,18 +120,15 @@ def in_words(usage: common_pb2.LlmUsage) -> str:
     return f"{calls} of the language model, {tokens}{retries}"
 
 
-def breaches_of(result: pb.JudgeResult, gate: Gate) -> list[str]:
-    """Lists what a gate stops, for example "ultra hallucination 3.00 < 7"; a score that does not count is stopped."""
-    breaches = []
-    doubted = result.unsupported_claim_count + result.claim_count - result.checked_claim_count
-    if gate.max_unsupported is not None and doubted > gate.max_unsupported:
-        breaches.append(f"claims not supported or not checked: {doubted} > {gate.max_unsupported}")
-    if gate.max_unsupported is not None and not result.claim_count:
-        breaches.append("no claim was checked")
-    for floor in gate.floors:
-        has_one = result.HasField("worst_claim_score")
-        if floor.metric == WORST_CLAIM and not (has_one and result.worst_claim_score >= floor.score):
-            breaches.append(f"worst claim {result.worst_claim_score:.2f} < {floor.score:g}")
+def breaches_of(result: pb.JudgeResult, floors: Sequence[Floor]) -> list[str]:
+    """Lists what breaks a limit, for example "ultra hallucination 3.00 < 7"; a score that does not count does."""
+    breaches: list[str] = []
+    for floor in floors:
+        if limit := LIMITS.get(floor.metric):
+            try:
+                breaches += Judgement(result).faults(**{limit: floor.score})
+            except NoScore as error:
+                breaches.append(str(error))
         for (framework, name), metric in metrics_of(result):
             word, score = framework_word(framework), counting_score(metric)
             if floor.framework not in (None, word) or metric_word(name) != floor.metric:

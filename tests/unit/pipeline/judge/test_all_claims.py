@@ -57,7 +57,7 @@ async def test_a_verdict_abstains_where_the_worst_claim_is_unsure_or_unchecked()
 
 async def test_equal_rules_have_one_identity_and_others_another() -> None:
     judges = (Judge(), Judge(), bounded(7), Judge(JudgeConfig().with_overrides({"ultra": {"eta": 2.0}})))
-    first, again, *others = [(await Fakes().judge(REQUEST, judge)).rules for judge in judges]
+    first, again, *others = [(await Fakes().judge(REQUEST, judge)).config.rules for judge in judges]
     assert first == again
     assert len({first, *others}) == 3
 

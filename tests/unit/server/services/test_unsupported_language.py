@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry
 from pipeline.judge.judge import Judge
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import MetricName
-from server.cli.commands.judge import Gate, parse_floor
+from server.cli.commands.judge import parse_floor
 from server.cli.judge.names import breaches_of, remarks_of
 from server.observe.service_metrics import JudgeMetrics
 from server.rpc.fields import ResultView
@@ -41,5 +41,5 @@ async def test_callers_see_the_status_and_no_number() -> None:
     assert (found.metric("coverage").status, found.metric("coverage").score) == ("unsupported-language", None)
     assert found.mean_score is None
     assert remarks_of(result.frameworks[0].metrics[0]) == ["unsupported language"]
-    [breach] = breaches_of(result, Gate((parse_floor("coverage=0"),)))
+    [breach] = breaches_of(result, [parse_floor("coverage=0")])
     assert breach == "ultra coverage has no score that counts (unsupported language)"

@@ -3,7 +3,7 @@
 import pytest
 from precis.v1 import judge_pb2 as pb
 
-from server.cli.commands.judge import WORST_CLAIM, Floor, FrameworkChoice, Gate, JudgeOptions, MetricChoice, parse_floor
+from server.cli.commands.judge import Floor, FrameworkChoice, JudgeOptions, MetricChoice, parse_floor
 from server.cli.errors import InputError
 from server.cli.judge.names import breaches_of, flat_scores
 from tests.judgements import judgement
@@ -16,7 +16,7 @@ from tests.judgements import judgement
         ("coverage=0", Floor(MetricChoice.COVERAGE, 0.0)),
         ("bias_toxicity=9.5", Floor(MetricChoice.BIAS_TOXICITY, 9.5)),
         ("ultra:Bias-Toxicity=10", Floor(MetricChoice.BIAS_TOXICITY, 10.0, FrameworkChoice.ULTRA)),
-        ("worst_claim=3", Floor(WORST_CLAIM, 3.0)),
+        ("worst_claim=3", Floor("worst-claim", 3.0)),
         ("TWIN_LOCK:relevance=4", Floor(MetricChoice.RELEVANCE, 4.0, FrameworkChoice.TWIN_LOCK)),
     ],
 )
@@ -46,9 +46,9 @@ def test_what_is_no_floor_is_said(text: str, message: str) -> None:
 
 
 def test_a_framework_that_does_not_judge_has_no_floor() -> None:
-    assert len(JudgeOptions([FrameworkChoice.ULTRA], ["ultra:coverage=5"]).gate.floors) == 1
+    assert len(JudgeOptions([FrameworkChoice.ULTRA], ["ultra:coverage=5"]).floors) == 1
     with pytest.raises(InputError, match="names ultra"):
-        _ = JudgeOptions([FrameworkChoice.TWIN_LOCK], ["ultra:coverage=5"]).gate
+        _ = JudgeOptions([FrameworkChoice.TWIN_LOCK], ["ultra:coverage=5"]).floors
 
 
 def test_ultra_judges_unless_others_are_named_and_those_that_a_floor_names() -> None:
@@ -60,7 +60,7 @@ def test_ultra_judges_unless_others_are_named_and_those_that_a_floor_names() -> 
 
 
 def said(text: str, result: pb.JudgeResult) -> list[str]:
-    return breaches_of(result, Gate((parse_floor(text),)))
+    return breaches_of(result, [parse_floor(text)])
 
 
 def test_a_floor_without_a_framework_is_for_all() -> None:
@@ -80,22 +80,27 @@ def test_a_summary_without_claims_hallucinates_nothing() -> None:
     assert said("twin-lock:hallucination=10", result) == []
 
 
+def unsupported(most: int, result: pb.JudgeResult) -> list[str]:
+    return breaches_of(result, JudgeOptions(max_unsupported=most).floors)
+
+
 def test_the_worst_claim_has_a_floor_of_its_own() -> None:
     assert said("worst-claim=0.2", judgement()) == []
-    assert said("worst-claim=3", judgement()) == ["worst claim 0.20 < 3"]
+    assert said("worst-claim=3", judgement()) == ["the worst claim has 0.20 of 10, expected 3"]
 
 
 def test_claims_that_are_not_supported_or_not_checked_are_counted() -> None:
     result = judgement()
-    assert breaches_of(result, Gate((), result.unsupported_claim_count)) == []
-    assert breaches_of(result, Gate((), 0)) == ["claims not supported or not checked: 1 > 0"]
+    assert unsupported(1, result) == []
+    assert unsupported(0, result) == ["claims not supported or not checked: 1, expected at most 0"]
     result.claim_count += 4
-    assert breaches_of(result, Gate((), 1)) == ["claims not supported or not checked: 5 > 1"]
+    assert unsupported(1, result) == ["claims not supported or not checked: 5, expected at most 1"]
 
 
-def test_where_no_claim_was_checked_no_gate_is_passed() -> None:
-    assert said("worst-claim=0", pb.JudgeResult()) == ["worst claim 0.00 < 0"]
-    assert breaches_of(pb.JudgeResult(), Gate((), 0)) == ["no claim was checked"]
+def test_where_no_claim_was_checked_no_limit_is_kept() -> None:
+    for breaches in (said("worst-claim=0", pb.JudgeResult()), unsupported(0, pb.JudgeResult())):
+        assert len(breaches) == 1
+        assert "no claim was checked" in breaches[0]
 
 
 def test_each_score_has_one_flat_name() -> None:

@@ -7,7 +7,7 @@ from precis.v1 import evidence_pb2
 from precis.v1 import judge_pb2 as pb
 from rich.console import Console
 
-from server.cli.commands.judge import Gate, parse_floor
+from server.cli.commands.judge import parse_floor
 from server.cli.judge.judgements import Item, JudgeAnswer, JudgeTally
 from server.cli.judge.names import verdict_of
 from server.cli.judge.table import print_judgements
@@ -135,7 +135,7 @@ def test_texts_cannot_drive_the_terminal() -> None:
 
 
 def tallied(*results: pb.JudgeResult, floor: str = "hallucination=3") -> JudgeTally:
-    tally = JudgeTally(Gate((parse_floor(floor),)))
+    tally = JudgeTally([parse_floor(floor)])
     for number, result in enumerate(results):
         item = Item(f"item-{number}", "Source.", "Summary.")
         tally.add(JudgeAnswer(item.id, item, result, None, ""))

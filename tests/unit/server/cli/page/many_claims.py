@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from precis.v1 import evidence_pb2
 from precis.v1 import judge_pb2 as pb
 
-from server.cli.commands.judge import Floor, Gate
+from server.cli.commands.judge import Floor
 from server.cli.judge.judgements import Item, JudgeAnswer, JudgeTally
 from tests.judgements import PARTIAL, SOURCE, SUPPORTED, UNSUPPORTED, framework, in_source, in_summary
 
@@ -30,7 +30,7 @@ def long_judgement(count: int, *, omitted: int = 0, name: str = "long.txt") -> t
 
 def page_of_one(item: Item, result: pb.JudgeResult, floors: Sequence[Floor] = ()) -> str:
     """The page of a single judgement."""
-    tally = JudgeTally(Gate(tuple(floors)), keeps_page=True)
+    tally = JudgeTally(floors, keeps_page=True)
     tally.add(JudgeAnswer(item.id, item, result, None, ""))
     return tally.render(has_index=False)
 

@@ -3,7 +3,7 @@
 from google.rpc import code_pb2
 from precis.v1 import common_pb2
 
-from server.cli.commands.judge import Gate, parse_floor
+from server.cli.commands.judge import parse_floor
 from server.cli.judge.judgements import Item, JudgeAnswer, JudgeTally
 from server.cli.tally import WHOLE_ITEMS
 from tests.judgements import SOURCE, SUMMARY, judgement
@@ -14,8 +14,8 @@ MESSAGE = "</script><b>bad</b> {{ 7*7 }}"
 
 
 def bulk_page(count: int, *, whole: int = WHOLE_ITEMS, coverage: int = 2) -> Element:
-    gate = Gate((parse_floor(f"twin-lock:coverage={coverage}"),))
-    tally = JudgeTally(gate, keeps_page=True, whole_limit=whole)
+    floors = [parse_floor(f"twin-lock:coverage={coverage}")]
+    tally = JudgeTally(floors, keeps_page=True, whole_limit=whole)
     error = common_pb2.ItemError(code=code_pb2.INVALID_ARGUMENT, message=MESSAGE)
     for number in range(count):
         result = judgement()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from precis.v1 import judge_pb2 as pb
 
-from server.cli.commands.judge import Gate, parse_floor
+from server.cli.commands.judge import parse_floor
 from server.cli.evaluate.evaluations import EvaluateTally
 from server.cli.judge.judgements import Item, JudgeAnswer, JudgeTally
 from tests.judgements import SOURCE, SUMMARY, judgement
@@ -39,8 +39,8 @@ def single(*, source: str = SOURCE, result: pb.JudgeResult | None = None) -> str
 
 
 def bulk(count: int = 30) -> str:
-    gate = Gate((parse_floor("twin-lock:coverage=9"),))
-    tally = JudgeTally(gate, keeps_page=True)
+    floors = [parse_floor("twin-lock:coverage=9")]
+    tally = JudgeTally(floors, keeps_page=True)
     for number in range(count):
         name = f"article-{number}-{LONG_WORD if number == 0 else ''}"
         item, result = (
