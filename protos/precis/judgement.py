@@ -174,7 +174,8 @@ class Judgement(_FiveScores):
     @property
     def verdict(self) -> SupportVerdict:
         """Whether the source supports the summary, read from its worst claim; "abstained": people should look."""
-        return word_of(judge_pb2.SupportVerdict, self.message.verdict)
+        verdict: SupportVerdict = word_of(judge_pb2.SupportVerdict, self.message.verdict)
+        return verdict
 
     @property
     def rules(self) -> str:

@@ -126,7 +126,8 @@ def breaches_of(result: pb.JudgeResult, floors: Sequence[Floor]) -> list[str]:
     for floor in floors:
         if limit := LIMITS.get(floor.metric):
             try:
-                breaches += Judgement(result).faults(**{limit: floor.score})
+                limits: Any = {limit: floor.score}
+                breaches += Judgement(result).faults(**limits)
             except NoScore as error:
                 breaches.append(str(error))
         for (framework, name), metric in metrics_of(result):
