@@ -97,11 +97,13 @@ def refuses(sentence: str, source: KnownWords) -> bool:
     What begins so and is about the source is a statement: of a diary, of somebody who apologises.
     """
     text = fold_case(sentence).replace("’", "'")
-    words = [word for word in _WORD.findall(text) if word not in word_list("framing")]
-    if word_list("refusal_words").issuperset(words) and not word_list("refusal_denials").isdisjoint(words):
+    said = _WORD.findall(text)
+    words = [word for word in said if word not in word_list("framing")]
+    if word_list("refusal_denials").isdisjoint(said):
+        return False
+    if word_list("refusal_words").issuperset(words):
         return True
-    said = f"{' '.join(_WORD.findall(text))} "
-    begins = said.startswith(tuple(f"{phrase} " for phrase in phrase_list("refusals")))
+    begins = f"{' '.join(said)} ".startswith(tuple(f"{phrase} " for phrase in phrase_list("refusals")))
     return begins and not any(source.sentence_count(stem(word)) for word in words if word not in FUNCTION_WORDS)
 
 

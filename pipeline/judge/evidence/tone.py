@@ -149,7 +149,13 @@ def without_heat(text: str, source: KnownWords) -> str:
         is_heat = kind in (LexiconKind.PROFANITY, LexiconKind.LOADED) and start >= position and word.isalpha()
         if not (is_heat and HEAT.is_on and coloured and text[end] == " ") or source.sentence_count(stem(word)):
             continue
-        if coloured[0] not in FUNCTION_WORDS and (word.endswith("ly") or not is_verb(coloured[0])):
+        is_joined = not word_list("coordinators").isdisjoint(text[:start].split()[-1:])  # "shameful and cruel acts"
+        if (
+            not is_joined
+            and coloured[0].isalpha()
+            and coloured[0] not in FUNCTION_WORDS
+            and (word.endswith("ly") or not is_verb(coloured[0]))
+        ):
             kept.append(text[position:start])
             position = end + 1
     return "".join((*kept, text[position:]))

@@ -138,6 +138,7 @@ def test_a_quotation_of_the_source_is_reported_as_such() -> None:
         ("The stupid mayor resigned.", "The mayor resigned."),
         ("A council of idiots resigned.", "A council of idiots resigned."),  # whom it speaks of
         ("The idiots resigned.", "The idiots resigned."),
+        ("The shameful and cruel plan failed.", "The shameful and cruel plan failed."),
         ("The plan is disgraceful.", "The plan is disgraceful."),  # what it says
         ("The brilliant bridge closed.", "The brilliant bridge closed."),  # the source says so
     ],
