@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from pipeline.errors import parse
 from pipeline.frozen import FrozenModel
+from pipeline.rule_identity import ScoringSettings
 
 WEIGHT_SUM_TOLERANCE = 1e-6
 
@@ -50,7 +51,7 @@ class EvaluateLimits(FrozenModel):
     max_embedding_texts: int = Field(default=5_000, ge=1, description="Texts to embed of one request.")
 
 
-class EvaluateConfig(FrozenModel):
+class EvaluateConfig(ScoringSettings):
     """The settings of the loss."""
 
     weights: EvaluateWeights = EvaluateWeights()

@@ -11,6 +11,7 @@ from pipeline.frozen import FrozenModel
 from pipeline.judge.fusion import FusionForm
 from pipeline.judge.locks.caps import JUDGE_LOCK, TWIN_LOCK, LockRules, RelevanceMode
 from pipeline.judge.result import Framework
+from pipeline.rule_identity import ScoringSettings
 from pipeline.support.claim_support import SupportConfig
 
 
@@ -121,7 +122,7 @@ class JudgementCacheConfig(FrozenModel):
     )
 
 
-class JudgeConfig(FrozenModel):
+class JudgeConfig(ScoringSettings):
     """The settings of a judgement."""
 
     evidence: EvidenceConfig = EvidenceConfig()

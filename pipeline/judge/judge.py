@@ -37,6 +37,7 @@ from pipeline.llm.metering import MeteredChatModel
 from pipeline.off_loop import OffLoop, Stopwatch
 from pipeline.protocols import Models
 from pipeline.reading.passage import TextSpan
+from pipeline.reading.summary_text import NoStatementError
 from pipeline.tracing import note, open_judge_span
 
 logger = logging.getLogger(__name__)
@@ -262,10 +263,15 @@ class Judge:
         meter = MeteredChatModel(models.chat) if models.chat else None
         models, stopwatch = replace(models, chat=meter), Stopwatch()
         foreign = await self._off_loop(lambda: request.foreign_text_ids)
-        table = None if foreign else await self._gather(request, models)
+        status, reason = MetricStatus.UNSUPPORTED_LANGUAGE, f"{' and '.join(foreign)} not English"
+        table = None
+        try:
+            table = None if foreign else await self._gather(request, models)
+        except NoStatementError as error:
+            status, reason = MetricStatus.NO_STATEMENT, str(error)
         stopwatch.lap("evidence_ms")
         if table is None:
-            frameworks = [FrameworkResult.of_foreign(framework, foreign) for framework in request.wanted]
+            frameworks = [FrameworkResult.unread(framework, status, reason) for framework in request.wanted]
             for result in frameworks:
                 _emit_metrics(result, emit)
         else:

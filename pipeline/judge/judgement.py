@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.evidence.table import Claim, EvidenceTable
-from pipeline.judge.result import Framework, FrameworkResult, MetricResult
+from pipeline.judge.result import Framework, FrameworkResult, MetricResult, SupportVerdict
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.support.claim_support import ClaimLabel
 
@@ -73,6 +73,15 @@ class Judgement:
         """10 x the probability of the least supported claim, which a mean can hide; None without claims."""
         probabilities = [claim.probability for claim in self._claims]
         return round(10 * min(probabilities), 2) if probabilities else None
+
+    @property
+    def verdict(self) -> SupportVerdict:
+        """Whether the source supports the summary, read from its worst claim: of people's verdicts it meets more."""
+        if self.unsupported_claim_count:
+            return SupportVerdict.HAS_UNSUPPORTED
+        are_supported = all(claim.label is ClaimLabel.SUPPORTED for claim in self._claims)
+        is_decided = are_supported and 0 < self.claim_count == self.checked_claim_count
+        return SupportVerdict.SUPPORTED if is_decided else SupportVerdict.ABSTAINED
 
     @property
     def table(self) -> EvidenceTable:

@@ -127,9 +127,7 @@ def _mapped(one: MetricToolScore) -> float:
 
 
 def hash_request(request: JudgeRequest, config: JudgeConfig, models: ModelIdentities, chat_model: str | None) -> str:
-    """Returns the SHA-256 of request, settings and models, as 64 hexadecimal digits.
-
-    Limits and the cache's size are left out: they change no answer.
+    """Returns the SHA-256 of request, rules and models, as 64 hexadecimal digits.
 
     Args:
         chat_model: identity of the model that takes part; None without one.
@@ -139,7 +137,7 @@ def hash_request(request: JudgeRequest, config: JudgeConfig, models: ModelIdenti
         "summary": request.summary,
         "frameworks": request.wanted,
         "tool_scores": [asdict(score) for score in request.tool_scores],
-        "config": config.model_dump(mode="json", exclude={"limits", "cache"}),
+        "rules": config.rules,
         "models": asdict(models),
         "chat_model": chat_model,
     }

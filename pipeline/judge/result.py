@@ -37,6 +37,7 @@ class MetricStatus(StrEnum):
     ABSTAINED: Ultra is not sure; the score is kept for the curious and left out of every mean.
     PARTIAL: it does, for those claims that were checked; a bound left others unchecked.
     UNSUPPORTED_LANGUAGE: there is no score, because source or summary is not English.
+    NO_STATEMENT: there is no score, because the summary is a refusal, a greeting, headings or a word.
     ERROR: there is no score.
     """
 
@@ -45,7 +46,19 @@ class MetricStatus(StrEnum):
     ABSTAINED = "abstained"
     PARTIAL = "partial"
     UNSUPPORTED_LANGUAGE = "unsupported_language"
+    NO_STATEMENT = "no_statement"
     ERROR = "error"
+
+
+class SupportVerdict(StrEnum):
+    """Whether the source supports all of a summary.
+
+    ABSTAINED: not decided, because the worst claim is supported in part, some were not checked, or there is none.
+    """
+
+    SUPPORTED = "supported"
+    HAS_UNSUPPORTED = "has_unsupported"
+    ABSTAINED = "abstained"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +91,7 @@ class MetricResult:
         evidence: places of source and summary that decided, most important first.
         inputs: every count and number of the formula, by name, so that the score can be recomputed by hand.
         caps: the limits whose conditions hold, in the order in which they were applied.
-        error: why there is no score, snake_case word first; None unless status is ERROR or UNSUPPORTED_LANGUAGE.
+        error: why there is no score, snake_case word first; None unless there is no score.
     """
 
     name: MetricName
@@ -167,11 +180,9 @@ class FrameworkResult:
         return cls(framework, metrics, objects, degraded=bool(notes), notes=tuple(notes))
 
     @classmethod
-    def of_foreign(cls, framework: Framework, text_ids: Sequence[str]) -> Self:
-        """Makes a verdict without any score, because some texts are not English."""
-        status = MetricStatus.UNSUPPORTED_LANGUAGE
-        error = f"{status}: {' and '.join(text_ids)} not English"
-        metrics = [MetricResult.failed(name, error, status) for name in MetricName]
+    def unread(cls, framework: Framework, status: MetricStatus, reason: str) -> Self:
+        """Makes a result without any score, because there is nothing that could be judged."""
+        metrics = [MetricResult.failed(name, f"{status}: {reason}", status) for name in MetricName]
         return cls.of(framework, [(metric, to_object(metric, {})) for metric in metrics])
 
     def from_some_claims(self) -> Self:

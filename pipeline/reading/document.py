@@ -11,12 +11,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from string import digits
 from typing import Self
 
 import numpy as np
 
 from pipeline.off_loop import stoppable
 from pipeline.reading.characters import NormalizedText, OffsetMap, nfkc, normalize_decoded
+from pipeline.reading.framing import is_citation
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.rules import Rule
 from pipeline.reading.sentences import Sentence, split_sentences, statements
@@ -146,6 +148,7 @@ _DISGUISED = re.compile(
 _EMOJI = r"[\U0001f000-\U0001f0ff\U0001f300-\U0001f51e\U0001f520-\U0001faff☀-☄☎-✄✆-✒✙-❋❍-❵➔-➿⬀-⭏⭑-⯿]"
 _TARGET = r"(?:https?://|www\.|mailto:|/|\#|\.)[^\s()<>]{1,500}(?:\([^\s()<>]{0,100}\)[^\s()<>]{0,100})?"
 _REFERENCES = r"(?:\[\d{1,3}(?:[,–-][ ]?\d{1,3}){0,9}\])++(?!\(|[ ]?[a-z])"  # "[42] people died" is none
+_RAISED, _ENDS, _NOTED_LETTERS = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹"), ".!?,;:)”", 4
 _DECORATION = re.compile(
     rf"""
     (?<=\S)[ \t]*{_EMOJI}(?:{_EMOJI}|[\ufe0f\u200d\u20e3])*+       # people 🏭.
@@ -153,6 +156,7 @@ _DECORATION = re.compile(
     |(?<=\w)\](?=\({_TARGET}\))
     |[ ]?[(<]https?://[^\s()<>]{{1,500}}[)>]                        # (https://x.org)
     |(?:(?<=[.!?])|(?<=[.!?][”"'’)]))[ ]?{_REFERENCES}                 # fell.” [1, 2]
+    |[ ]?([\[(【{{^]{{1,2}})([^\[\]()【】{{}}<>^\n]{{1,60}})[\])】}}^]{{1,2}}  # (p. 2)
     """,
     re.VERBOSE,
 )
@@ -172,8 +176,10 @@ def read_shown(text_id: str, original: str) -> NormalizedText:
     text, offsets = nfkc(original)
     if not SHOWN.is_on:
         return normalize_decoded(text_id, original, text, offsets)
+    if not _RAISED.isdisjoint(original):
+        text, offsets = _without(text, offsets, _note_marks(text, normalize_decoded(text_id, original, text, offsets)))
     text, offsets = _without(text, offsets, _spans(_UNSEEN, text))
-    text, offsets = _without(text, offsets, _spans(_DECORATION, text))
+    text, offsets = _without(text, offsets, _decorations(text))
     if _MAY_BE_DISGUISED.search(text):
         text = _DISGUISED.sub(lambda word: word.group().translate(_LOOKALIKES), text)
     return normalize_decoded(text_id, original, text, offsets)
@@ -181,6 +187,31 @@ def read_shown(text_id: str, original: str) -> NormalizedText:
 
 def _spans(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
     return (match.span() for match in stoppable(pattern.finditer(text)))
+
+
+def _decorations(text: str) -> Iterator[tuple[int, int]]:
+    return (match.span() for match in stoppable(_DECORATION.finditer(text)) if match[2] is None or _cites(match))
+
+
+def _cites(mark: re.Match[str]) -> bool:
+    """Tells whether brackets hold a citation; of bare numbers, those that are counted from 1."""
+    text, opening, cited = mark.string, mark[1], mark[2]
+    if not is_citation(cited):
+        return False
+    if any(map(str.isalpha, cited)) or not {"¶", "†", "#"}.isdisjoint(cited) or "【" in opening or "{" in opening:
+        return True
+    is_behind = text[: mark.start()][-1:].isalnum() or not text[mark.end() :].lstrip(" ")[:1].islower()
+    is_counted = (opening == "(" and mark.group()[0] == " ") or "[" in opening
+    return is_counted and is_behind and f"{opening[-1]}1" in text
+
+
+def _note_marks(text: str, shown: NormalizedText) -> Iterator[tuple[int, int]]:
+    """Yields raised digits behind a word of four letters or a full stop: "closed.¹", and neither "m²" nor "10⁶"."""
+    for at, one in enumerate(text):
+        if one.isdigit() and shown.passage(at, at + 1).quote in _RAISED:
+            word = text[:at].rstrip(digits)[-_NOTED_LETTERS:]
+            if word[-1:] in tuple(_ENDS) or (len(word) == _NOTED_LETTERS and word.isalpha()):
+                yield at, at + 1
 
 
 def _without(text: str, offsets: OffsetMap, spans: Iterable[tuple[int, int]]) -> tuple[str, OffsetMap]:

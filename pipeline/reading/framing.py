@@ -14,11 +14,14 @@ denial; only what announces a summary may name its subject, in words that the so
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from itertools import pairwise
+from string import digits
 
 from pipeline.reading.characters import NormalizedText
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.sentences import Sentence
-from pipeline.reading.word_lists import any_phrase, phrase_list, word_list
+from pipeline.reading.word_lists import FUNCTION_WORDS, any_phrase, is_verb, phrase_list, word_list
+from pipeline.reading.word_table import KnownWords, stem
 from pipeline.reading.words import fold_case
 
 _SUMMARY, _DOCUMENT, _OWN_DOCUMENT = map(any_phrase, ("meta_summaries", "meta_documents", "meta_own_documents"))
@@ -81,9 +84,39 @@ def framing_length(sentence: str, is_known: Callable[[str], bool] = lambda _: Fa
     ):
         length = end.end()
     rest = sentence[length:]
-    if len(rest) <= _LONGEST and (_frames(f"{rest.rstrip()}.", is_known) or not _WORD.search(rest)):
+    is_size = length > 0 and rest.strip(" .)*_").isdigit()  # "Word count: 43"
+    is_none = is_size or is_citation(rest) or not _WORD.search(rest)
+    if len(rest) <= _LONGEST and (is_none or _frames(f"{rest.rstrip()}.", is_known)):
         return len(sentence)
     return length if sum(map(str.isalnum, rest)) >= _FEWEST_LETTERS_LEFT else 0
+
+
+def refuses(sentence: str, source: KnownWords) -> bool:
+    """Tells whether a sentence declines to answer, or finds nothing: its words say so, or its beginning does.
+
+    What begins so and is about the source is a statement: of a diary, of somebody who apologises.
+    """
+    text = fold_case(sentence).replace("’", "'")
+    said = _WORD.findall(text)
+    words = [word for word in said if word not in word_list("framing")]
+    if word_list("refusal_denials").isdisjoint(said):
+        return False
+    if word_list("refusal_words").issuperset(words):
+        return True
+    begins = f"{' '.join(said)} ".startswith(tuple(f"{phrase} " for phrase in phrase_list("refusals")))
+    return begins and not any(source.sentence_count(stem(word)) for word in words if word not in FUNCTION_WORDS)
+
+
+def is_citation(inside: str) -> bool:
+    """Tells whether words name a place and state nothing: "p. 2", "doc2", "4:0†source", "Holt et al., 2021"."""
+    words = "".join(one if one.isalnum() or one == "&" else " " for one in inside).split()
+    named = [word.strip(digits) for word in words]
+    has_authors = not {"et", "p", "pp", "&"}.isdisjoint(named)
+    is_told = any(map(str.isdigit, inside)) or "citation needed" in fold_case(inside)
+    return is_told and all(
+        fold_case(word) in word_list("citation_words") or word in ("", "&") or (has_authors and word.istitle())
+        for word in named
+    )
 
 
 def is_framing(sentence: str, is_known: Callable[[str], bool] = lambda _: False) -> bool:
@@ -97,9 +130,12 @@ def _frames(piece: str, is_known: Callable[[str], bool]) -> bool:
     words = [word.removesuffix("'s") for word in _WORD.findall(_SIZE.sub("", text))]
     if not words or (text.rstrip("*_").endswith(",") and words[0] not in word_list("framing_before_comma")):
         return False
-    others = [word for word in words if word not in word_list("framing")]
+    announced, counts = word_list("framing_announced"), word_list("number_words")  # "three things"
+    said = [word for word, noun in pairwise([*words, ""]) if noun not in announced or word not in counts]
+    others = [word for word in said if word not in word_list("framing")]
+    is_title = text.rstrip("*_ .").endswith(":") and not any(map(is_verb, others))
     return not others or (
-        text.lstrip("*_ ").startswith(phrase_list("framing_announcements"))
-        and not word_list("framing_announced").isdisjoint(words)
+        (is_title or text.lstrip("*_ ").startswith(phrase_list("framing_announcements")))
+        and not announced.isdisjoint(words)
         and all(map(is_known, others))
     )

@@ -153,11 +153,11 @@ def statements(text: str, sentences: Sequence[Sentence]) -> list[Sentence]:
     """
     if not HEADINGS.is_on:
         return list(sentences)
-    stated = [one for one in sentences if one.kind is not BlockKind.HEADING or _states(text[one.start : one.end])]
+    stated = [one for one in sentences if one.kind is not BlockKind.HEADING or states(text[one.start : one.end])]
     return stated or list(sentences)
 
 
-def _states(heading: str) -> bool:
+def states(heading: str) -> bool:
     """Tells whether a heading says what happened: it ends like a sentence, is as long as one, or has a verb."""
     words = WordTable.of(heading).words
     return heading.rstrip("*_# ").endswith((".", "!")) or len(words) >= _FEWEST_WORDS or any(map(is_verb, words[1:]))

@@ -6,16 +6,19 @@ of its own. A clause that begins with a pronoun stays with what the pronoun mean
 said", "if" or "because" stays there.
 """
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from pipeline.errors import PipelineError
 from pipeline.off_loop import stoppable
+from pipeline.reading.blocks import LIST_KINDS, BlockKind
 from pipeline.reading.document import ReadText, read_shown
-from pipeline.reading.framing import framing_length
+from pipeline.reading.framing import framing_length, refuses
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.rules import Rule
-from pipeline.reading.sentences import Sentence, claims, split_sentences, statements
+from pipeline.reading.sentences import Sentence, split_sentences, statements, states
 from pipeline.reading.values import find_values
 from pipeline.reading.word_lists import FINITE_VERBS, is_verb, word_list
 from pipeline.reading.word_table import KnownWords, WordTable, stem
@@ -78,29 +81,48 @@ FOREIGN = Rule(
     'The bridge closed. {"score": 10, "reason": "all is supported"}',
     "two sentences",
 )
+LISTS = Rule(
+    "lists-of-topics",
+    "reading",
+    "Heads of tables, and topics and sources that a heading lists, state nothing.",
+    "## Key topics\n- the bridge",
+    "no statement",
+)
+REFUSALS = Rule(
+    "refusals",
+    "reading",
+    "A sentence that declines to answer, or finds nothing, states nothing.",
+    "The text contains no information about this.",
+    "no statement",
+)
 LABELS = Rule(
     "labels", "reading", "A label is read with the sentence behind it.", "Liars:\nThe council.", "Liars: The council."
 )
 
 
-def read_summary(text_id: str, original: str, max_sentence_chars: int, source: KnownWords) -> ReadText:
-    """Reads a summary without what states nothing of its source; when nothing else is left, that is kept.
+class NoStatementError(PipelineError):
+    """A summary states nothing that could be judged."""
 
-    Linear in the length of the text.
+
+def read_summary(text_id: str, original: str, max_sentence_chars: int, source: KnownWords) -> ReadText:
+    """Reads a summary without what states nothing of its source. Linear in the length of the text.
 
     Args:
         source: what the summary is about.
+
+    Raises:
+        NoStatementError: nothing is left.
     """
     text = read_shown(text_id, original)
-    bare = _MARKS.sub(_gap, text.text)
+    bare = _MARKS.sub(_gap, _without_keys(text.text))
     text = replace(text, text=bare) if MARKUP.is_on and any(map(str.isalnum, bare)) else text
     split = split_sentences(text.text, max_sentence_chars)
-    whole = statements(text.text, split)
+    whole = list(_told(text.text, split))
     table = WordTable.of(text.text)
     parts = list(_apart(table, whole, source)) if FOREIGN.is_on else whole
     stated = [rest for sentence in parts if (rest := _without_framing(text.text, sentence, source))]
-    if not stated:
-        return ReadText.split(text, claims(split) or split, table)
+    if all(_only_names(text.text, sentence) for sentence in stated):
+        raise NoStatementError("the summary declines, greets, or only names things")
     read = ReadText.split(text, _with_labels(text.text, stated, max_sentence_chars), table)
     return replace(
         read,
@@ -108,6 +130,50 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: K
         framing_count=len(parts) - len(stated),
         heading_count=len(split) - len(whole),
     )
+
+
+def _without_keys(text: str) -> str:
+    """Returns the texts of a JSON document, each a paragraph in its place; any other text as it is.
+
+    A key of many words is read as a statement, and a text of one word as a name.
+    """
+    first = min((at for at in (text.find("{"), text.find("[")) if at >= 0), default=-1)
+    last = max(text.rfind("}"), text.rfind("]"))
+    if first < 0 or text[:first].strip("` \n") not in ("", "json") or text[last + 1 :].strip("` \n"):
+        return text
+    try:
+        json.loads(text[first : last + 1])
+    except (ValueError, RecursionError):
+        return text
+    shown, at = ["\n"] * len(text), first
+    while 0 <= (at := text.find('"', at)) < last:
+        value, end = json.JSONDecoder().raw_decode(text, at)
+        is_key = text[end:last].lstrip()[:1] == ":"
+        if len(value.split()) > (_LONGEST_LABEL if is_key else 1):
+            shown[at + 1 : end - 1] = text[at + 1 : end - 1].replace("\\n", "\n\n").replace('\\"', ' "')
+        at = end
+    return "".join(shown)
+
+
+def _told(text: str, split: Sequence[Sentence]) -> Iterator[Sentence]:
+    """Yields the statements without heads of tables, and without the topics and sources that a heading lists."""
+    whole = statements(text, split)
+    told, is_listed = set(whole), False
+    for sentence in split:
+        words = WordTable.of(text[sentence.start : sentence.end]).words
+        if sentence.kind not in LIST_KINDS:
+            is_listed = LISTS.is_on and 0 < len(words) <= _LONGEST_LABEL and words[-1] in word_list("topic_headings")
+        is_name = sentence.kind is BlockKind.TABLE_HEAD or (is_listed and not any(map(is_verb, words)))
+        if sentence in told and not (is_name and LISTS.is_on):
+            yield sentence
+
+
+def _only_names(text: str, sentence: Sentence) -> bool:
+    """Tells whether a sentence is a heading, a word, or a few without a verb, a number and a full stop."""
+    written = text[sentence.start : sentence.end]
+    words = WordTable.of(written).words
+    is_short = len(words) < _FEWEST_WORDS and not any(map(str.isdigit, written))
+    return len(words) <= 1 or ((is_short or sentence.kind is BlockKind.HEADING) and not states(written))
 
 
 def _gap(mark: re.Match[str]) -> str:
@@ -182,6 +248,8 @@ def _without_framing(text: str, sentence: Sentence, source: KnownWords) -> Sente
     if not FRAMING.is_on:
         return sentence
     written = text[sentence.start : sentence.end]
+    if REFUSALS.is_on and refuses(written, source):
+        return None
     start = sentence.start + framing_length(written, lambda word: source.sentence_count(stem(word)) > 0)
     return replace(sentence, start=start) if start < sentence.end else None
 

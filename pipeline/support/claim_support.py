@@ -30,13 +30,16 @@ from pipeline.reading.index import WordIndex
 from pipeline.reading.passages import Passage, PassageFinder, claim_weights
 from pipeline.reading.rules import Rule
 from pipeline.reading.values import Values, differs, written_as
+from pipeline.reading.word_lists import word_list
 from pipeline.reading.word_table import WordTable
+from pipeline.reading.words import fold_case
 
 _CERTAINTY = 1e-3
 """Added to a probability and to its complement: the model is not to be believed beyond 0.999."""
 
-_DIFFERENT = 0.1
-"""Most probability of a claim with a date or quantity that is not the source's."""
+_DIFFERENT, _REFUTED = 0.1, 0.93
+"""Most probability of a claim with a date or quantity that is not the source's; of one that a passage contradicts, as a
+share of the least probability of a partly supported claim: people support .28 of such."""
 
 _ENOUGH = 0.25
 """Share of a claim's words, by rarity, from which it may be about the source."""
@@ -52,7 +55,7 @@ class SupportConfig(FrozenModel):
 
     supported: Share = Field(default=0.5, description="Least probability of a supported claim.")
     partly_supported: Share = Field(default=0.3, description="Least probability of a partly supported claim.")
-    contradicted: Share = Field(default=0.7, description="Contradiction that refutes, when above the entailment.")
+    contradicted: Share = Field(default=0.7, description="Contradiction that refutes a less probable claim.")
 
     def support_settings(self) -> str:
         """Returns these settings as JSON, without those that a subclass adds."""
@@ -112,7 +115,7 @@ class Support:
         entailment: by that passage, in [0, 1].
         contradiction: the greatest of a passage, in [0, 1]; 0 for a statement that stands there word for word.
         probability: that the document supports it, in (0, 1), calibrated.
-        label: by the probability and the contradiction.
+        label: by the probability.
     """
 
     premise: int | None
@@ -143,9 +146,9 @@ class ClaimSupportWeights(FrozenModel):
     record: Mapping[str, str | int | float]
 
 
-def label_of(probability: float, config: SupportConfig, *, is_contradicted: bool) -> ClaimLabel:
+def label_of(probability: float, config: SupportConfig) -> ClaimLabel:
     """Returns the label of a claim; thresholds are inclusive."""
-    if probability < config.partly_supported or is_contradicted:
+    if probability < config.partly_supported:
         return ClaimLabel.UNSUPPORTED
     return ClaimLabel.SUPPORTED if probability >= config.supported else ClaimLabel.PARTIAL
 
@@ -158,13 +161,27 @@ def read_support(statement: Hypothesis, scores: PairScores, config: SupportConfi
         (scores.contradiction(*pair) for pair in statement.pairs if not statement.is_copied), default=0.0
     )
     probability = claim_support(signals(entailment, statement.known_share))
-    is_contradicted = contradiction >= config.contradicted and contradiction > entailment
+    is_open = config.contradicted > probability or _negates_otherwise(statement)
+    if CONTRADICTED.is_on and contradiction > entailment and contradiction >= config.contradicted and is_open:
+        probability = min(probability, config.partly_supported * _REFUTED)
     if statement.differs and QUANTITIES.is_on:
-        probability, is_contradicted = min(probability, _DIFFERENT), True
-    label = label_of(probability, config, is_contradicted=is_contradicted)
-    return Support(premise, entailment, contradiction, probability, label)
+        probability = min(probability, config.partly_supported * _REFUTED, _DIFFERENT)
+    return Support(premise, entailment, contradiction, probability, label_of(probability, config))
 
 
+def _negates_otherwise(statement: Hypothesis) -> bool:
+    """Tells whether only one of a statement and the shortest passage that speaks of it has a negation."""
+    texts = (statement.text, *statement.premises[-1:])
+    return len({word_list("negations").isdisjoint(fold_case(text).split()) for text in texts}) > 1
+
+
+CONTRADICTED = Rule(
+    "contradicted",
+    "judge",
+    "A claim that a passage contradicts is improbable, unless another supports it for sure.",
+    "Source: He denied it. He was there. Claim: He admitted it.",
+    "unsupported",
+)
 QUANTITIES = Rule(
     "differing-quantities",
     "judge",

@@ -6,7 +6,7 @@ from typing import Literal
 
 from precis.errors import NoScore
 from precis.v1 import evidence_pb2, judge_pb2
-from precis.words import ClaimLabel, Framework, MetricName, MetricStatus, MismatchKind, word_of
+from precis.words import ClaimLabel, Framework, MetricName, MetricStatus, MismatchKind, SupportVerdict, word_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +170,48 @@ class Judgement(_FiveScores):
     def worst_claim_score(self) -> float | None:
         """10 x the probability that the source supports the least supported claim; None without claims."""
         return self.message.worst_claim_score if self.message.HasField("worst_claim_score") else None
+
+    @property
+    def verdict(self) -> SupportVerdict:
+        """Whether the source supports the summary, read from its worst claim; "abstained": people should look."""
+        verdict: SupportVerdict = word_of(judge_pb2.SupportVerdict, self.message.verdict)
+        return verdict
+
+    @property
+    def rules(self) -> str:
+        """Identity of the rules that the scores come from; scores of other rules do not compare."""
+        return self.message.rules
+
+    def faults(
+        self,
+        minimum: float | None = None,
+        *,
+        name: MetricName = "hallucination",
+        worst_claim: float | None = None,
+        max_unsupported: int | None = None,
+    ) -> tuple[str, ...]:
+        """Says what keeps the summary from passing; nothing when it passes. What asks for nothing lets all pass.
+
+        Args:
+            minimum: least score of a metric, in [0, 10].
+            name: of which metric.
+            worst_claim: least score of the worst claim, in [0, 10]: one invention among many does not pass.
+            max_unsupported: claims that may be unsupported, those that were not checked among them.
+
+        Raises:
+            NoScore: `minimum` is of a metric that could not be scored, or no claim was checked.
+        """
+        if not self.message.checked_claim_count and (worst_claim, max_unsupported) != (None, None):
+            raise NoScore("worst-claim", "no claim was checked")
+        faults, doubted = [], self.message.unsupported_claim_count + self.omitted_claim_count
+        if minimum is not None and (score := self.score(name)) < minimum:
+            word = "faithfulness" if name == "hallucination" else name
+            faults.append(f"{word} is {score:.2f} of 10, expected {minimum:g}")
+        if worst_claim is not None and self.message.worst_claim_score < worst_claim:
+            faults.append(f"the worst claim has {self.message.worst_claim_score:.2f} of 10, expected {worst_claim:g}")
+        if max_unsupported is not None and doubted > max_unsupported:
+            faults.append(f"claims not supported or not checked: {doubted}, expected at most {max_unsupported}")
+        return tuple(faults)
 
     @property
     def mean_score(self) -> float | None:

@@ -4,7 +4,10 @@ from typing import Any, Literal, Protocol
 
 Framework = Literal["twin-lock", "judge-lock", "ultra"]
 MetricName = Literal["coverage", "alignment", "hallucination", "relevance", "bias-toxicity"]
-MetricStatus = Literal["scored", "abstained", "error", "no-claims", "partial", "unsupported-language", "unknown"]
+MetricStatus = Literal[
+    "scored", "abstained", "error", "no-claims", "partial", "unsupported-language", "no-statement", "unknown"
+]
+SupportVerdict = Literal["supported", "has-unsupported", "abstained", "unknown"]
 ClaimLabel = Literal["supported", "partial", "unsupported", "unknown"]
 MismatchKind = Literal["number", "date", "name", "negation", "unknown"]
 View = Literal["scores", "claims", "full"]

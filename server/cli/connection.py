@@ -8,6 +8,7 @@ import grpc
 from grpc import aio
 from precis import AsyncClient, RetryPolicy, Tls, errors
 from precis.calls import Call
+from precis.local import AsyncClient as LocalClient
 from precis.retry import DEFAULT_RETRY
 
 from server.cli.errors import CliError, InputError, TryLaterError
@@ -58,9 +59,13 @@ class CommandClient(AsyncClient):
             responses.cancel()
 
 
+class LocalCommandClient(CommandClient, LocalClient):
+    """Calls a server of its own, in this process: no port, no keys, summaries in a folder that goes with it."""
+
+
 @asynccontextmanager
 async def open_client(
-    connection: Connection, timeout_s: float, retry: RetryPolicy = DEFAULT_RETRY
+    connection: Connection, timeout_s: float, retry: RetryPolicy = DEFAULT_RETRY, *, is_local: bool = False
 ) -> AsyncIterator[CommandClient]:
     """Opens a client for one command; errors of calls inside the block become CliErrors.
 
@@ -68,10 +73,12 @@ async def open_client(
         connection: which server.
         timeout_s: longest wait for one unary call.
         retry: how often failed calls are made again.
+        is_local: whether a server in this process is called instead.
     """
-    async with new_client(connection, timeout_s, retry) as client:
-        client.flags = "" if connection.address == DEFAULT_ADDRESS else f" --address {connection.address}"
-        with server_errors(connection):
+    with server_errors(connection):
+        made = LocalCommandClient(timeout_s=timeout_s, retry=retry) if is_local else None
+        async with made or new_client(connection, timeout_s, retry) as client:
+            client.flags = "" if connection.address == DEFAULT_ADDRESS else f" --address {connection.address}"
             yield client
 
 

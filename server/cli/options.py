@@ -64,6 +64,7 @@ class RunOptions:
     )
     concurrency: ConcurrencyOption = 8
     timeout_s: ItemTimeoutOption = 300.0
+    is_local: Annotated[bool, Option("--local", help="Ask no server: load the models into this process.")] = False
     engine: Annotated[
         Literal["server", "ray"],
         Option("--engine", help="Who works: a server, or actors on a Ray cluster (extra ray)."),
@@ -80,6 +81,8 @@ def check_run(options: RunOptions, inputs: Sequence[Path], *outputs: Path | None
         raise InputError("--resume is for many items, in JSON Lines or a directory")
     if options.engine == "ray" and not is_bulk:
         raise InputError("--engine ray is for many items, in JSON Lines, Parquet or a directory")
+    if options.engine == "ray" and options.is_local:
+        raise InputError("--local works in this process, and --engine ray on a cluster: leave one of them out")
     if options.output is not None and options.output.suffix == PARQUET and not is_bulk:
         raise InputError("results are Parquet for many items only: name FILE.json")
     if options.resume and options.output is None:

@@ -16,11 +16,10 @@ import grpc
 from google.protobuf.message import Message
 from precis.calls import Call
 from precis.errors import Internal, PrecisError
-from precis.local import AsyncClient as LocalClient
 from precis.rich_status import RichStatus
 
 from pipeline.errors import needs_extra
-from server.cli.connection import CommandClient
+from server.cli.connection import CommandClient, LocalCommandClient
 from server.cli.console import print_note
 from server.cli.errors import CliError, InputError
 from server.cli.options import RunOptions
@@ -28,10 +27,6 @@ from server.cli.options import RunOptions
 T = TypeVar("T")
 
 _MAX_RETRIES = 2  # of a call whose actor died under it
-
-
-class ActorClient(CommandClient, LocalClient):
-    """Calls a server of its own, in this process: no port, no keys, summaries in a folder that goes with it."""
 
 
 class ServerActor:
@@ -43,8 +38,8 @@ class ServerActor:
     """
 
     def __init__(self, cores: int, timeout_s: float) -> None:
-        self._client = ActorClient({"inference": {"runtime": {"workers": cores}}}, timeout_s=timeout_s)
-        self._starting: asyncio.Task[ActorClient] | None = None
+        self._client = LocalCommandClient({"inference": {"runtime": {"workers": cores}}}, timeout_s=timeout_s)
+        self._starting: asyncio.Task[LocalCommandClient] | None = None
 
     async def call(self, path: str, request: Message) -> bytes | PrecisError:
         """Returns the response as bytes, or why there is none. The first call waits for the models."""

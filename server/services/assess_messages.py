@@ -22,6 +22,7 @@ from pipeline.assess.run import (
 )
 from pipeline.errors import InvalidInputError
 from pipeline.judge.fusion import Fusion, Level, LevelSource
+from pipeline.rule_identity import rules_of
 from server.rpc.fields import EnumCodec, parse_fusion, set_fields, to_usage, with_mappings
 from server.services.reply import Exceptions, reply
 
@@ -148,6 +149,7 @@ def quality_scope(plan: AssessPlan) -> pb.QualityScope:
 _EXCEPTIONS: Exceptions = {
     "Synthesis.level": level,
     "Synthesis.fusion": fusion,
+    "Synthesis.rules": None,  # not of the answer
     "Synthesis.language_model": None,  # whose usage it is, the servicer knows
     "Assessment.language_model": None,
     "ScoreFusion.probability_source": None,  # of the synthesis
@@ -203,5 +205,7 @@ def to_assess_event(event: AssessEvent, *, all_roles: str = "", synthesizer: str
 
 
 def _add_usage(message: pb.Synthesis | pb.Assessment, answered: Synthesis | Assessment, identity: str) -> None:
+    if isinstance(message, pb.Synthesis):
+        message.rules = rules_of()
     if usage := to_usage(answered.usage, identity):
         message.language_model.CopyFrom(usage)

@@ -193,6 +193,7 @@ _FULL: Exceptions = {
     "EvaluateResponse.models": models,
     "EvaluateResponse.nli": nli,
     "EvaluateResponse.applied_options": "config",
+    "EvaluateResponse.rules": "config.rules",
     **{f"EvaluateResponse.{name}": None for name in _COMPONENTS},  # with their scores, in _view
     **{f"{message.DESCRIPTOR.name}.score": None for _, message in _COMPONENTS.values()},
 }

@@ -286,6 +286,7 @@ _INPUT_KINDS = {bool: "flag", int: "count", float: "number", str: "text"}
 _FULL: Exceptions = {
     "JudgeResult.models": models_of,
     "JudgeResult.applied_options": "config",
+    "JudgeResult.rules": "config.rules",
     "JudgeResult.language_model_usage": usage_of,
     "JudgeResult.truncated_pair_count": None,  # of the call
     "JudgeOptions.use_language_model": None,  # of the call

@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from pipeline.rule_identity import rules_of
 from tests.golden.case import Case
 
 FILE = Path(__file__).parent / "answers.jsonl.gz"
@@ -52,16 +53,16 @@ def arithmetic() -> dict[str, Any]:
 
 
 def write_answers(recorded: Sequence[Recorded]) -> None:
-    """Writes the file, the same for the same answers."""
-    lines = [{"arithmetic": arithmetic()}, *(_to_line(one) for one in recorded)]
+    """Writes the file, the same for the same answers and rules."""
+    lines = [{"arithmetic": arithmetic(), "rules": rules_of()}, *(_to_line(one) for one in recorded)]
     data = "".join(json.dumps(line) + "\n" for line in lines).encode()
     FILE.write_bytes(gzip.compress(data, 9, mtime=0))
 
 
 def read_answers() -> tuple[Mapping[str, Any], tuple[Recorded, ...]]:
-    """Returns on what the answers were recorded, and the answers."""
+    """Returns on what and by which rules the answers were recorded, and the answers."""
     header, *lines = [json.loads(line) for line in gzip.decompress(FILE.read_bytes()).splitlines()]
-    return header["arithmetic"], tuple(_from_line(line) for line in lines)
+    return header, tuple(_from_line(line) for line in lines)
 
 
 def _to_line(recorded: Recorded) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from pipeline.rule_identity import rules_of
 from tests.golden.answer import arithmetic, read_answers
 from tests.golden.difference import difference
 from tests.golden.runner import Runner
@@ -24,7 +25,7 @@ async def compare(seed: str | None = None) -> int:
     order = list(recorded)
     if seed is not None:
         random.Random(seed).shuffle(order)
-    is_exact = recorded_on == arithmetic()
+    is_exact = recorded_on["arithmetic"] == arithmetic()
     count = 0
     with tempfile.TemporaryDirectory() as directory:
         async with golden_servers(Path(directory)) as servers:
@@ -37,6 +38,8 @@ async def compare(seed: str | None = None) -> int:
                     sys.stdout.write(f"== {one.case.name}\n{found}\n")
     how = "to the last bit" if is_exact else "but for the last bits of floats: recorded on another kind of machine"
     took_s = time.monotonic() - started_s
+    if (rules := recorded_on.get("rules", "unknown")) != rules_of():
+        how += f"; recorded by rules {rules[:8]}, these are {rules_of()[:8]}"
     sys.stdout.write(f"{count} of {len(order)} answers differ, compared {how}, {took_s:.1f} s\n")
     return count
 

@@ -8,6 +8,9 @@ from google.protobuf.message import Message
 
 VOLATILE: Mapping[tuple[str, int], str] = {
     ("precis.v1.EvaluateResponse", 9): "timings",
+    ("precis.v1.EvaluateResponse", 12): "rules",  # any edit changes them; the file says of which rules its answers are
+    ("precis.v1.JudgeResult", 18): "rules",
+    ("precis.v1.Synthesis", 17): "rules",
     ("precis.v1.EvidenceTable", 20): "timings",
     ("precis.v1.JudgeResult", 5): "timings",
     ("precis.v1.JudgeResult", 7): "request_hash",  # of the settings too, with names that change and the endpoint's port

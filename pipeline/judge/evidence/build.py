@@ -38,6 +38,7 @@ from pipeline.judge.evidence.tone import (
     find_lexicon_hits,
     read_drift,
     score_tone,
+    without_heat,
 )
 from pipeline.model_answers import CheckedScores, Embeddings, Pair, PairScores
 from pipeline.off_loop import OffLoop, Stopwatch
@@ -75,12 +76,13 @@ async def build_evidence(
     stopwatch.lap("reading_ms")
     embeddings = await Embeddings.ask(models.embedder, draft.texts)
     stopwatch.lap("embedding_ms")
-    plan = await off_loop(partial(make_plan, draft, embeddings, config))
+    make = partial(make_plan, draft, embeddings, config, calm=without_heat)
+    plan = await off_loop(make)
     proposed = None
     if propose is not None:
         proposed = await propose(make_task(plan))
         if preferred := preferred_facts(plan, proposed):
-            plan = await off_loop(partial(make_plan, draft, embeddings, config, preferred))
+            plan = await off_loop(partial(make, preferred))
     stopwatch.lap("proposals_ms")
     said = await CheckedScores.ask(models.entailment, plan.pairs, fold_case=draft.folds_case)
     checked = await off_loop(partial(CheckedClaims.of, plan, said, models.tokenizer))

@@ -5,7 +5,7 @@ else stands in a passage leads the model astray. A fact of the source is compare
 is made of raising sentences alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -260,7 +260,12 @@ def key_point_counts(source: ReadText) -> tuple[int, int]:
 
 
 def make_plan(
-    draft: ReadTexts, embeddings: Embeddings, config: EvidenceConfig, preferred: Sequence[int] = ()
+    draft: ReadTexts,
+    embeddings: Embeddings,
+    config: EvidenceConfig,
+    preferred: Sequence[int] = (),
+    *,
+    calm: Callable[[str, WordIndex], str],
 ) -> EvidencePlan:
     """Chooses passages and facts.
 
@@ -269,10 +274,11 @@ def make_plan(
         embeddings: of `draft.texts`.
         config: of the request.
         preferred: sentences of the source that shall be Judge-Lock's key points, the most important first.
+        calm: takes out of a claim, beside its source, the words that are judged elsewhere.
     """
     closeness = _closeness(draft.source, draft.embedded, embeddings)
     centrality = rank_centrality(draft.source.read, draft.source.index, closeness)
-    claims = tuple(_plan_claim(draft, claim) for claim in draft.claims)
+    claims = tuple(_plan_claim(draft, claim, calm) for claim in draft.claims)
     ranked = _facts(draft, centrality, closeness, config, ())
     for_judge = _facts(draft, centrality, closeness, config, preferred) if preferred else ranked
     pairs = [pair for plan in claims for pair in plan.hypothesis.pairs]
@@ -294,7 +300,7 @@ def _closeness(side: PremiseFinder, embedded: Sequence[int], embeddings: Embeddi
     return Closeness(vectors, embedded, len(side.read.sentences))
 
 
-def _plan_claim(draft: ReadTexts, claim: ClaimSpan) -> ClaimPlan:
+def _plan_claim(draft: ReadTexts, claim: ClaimSpan, calm: Callable[[str, WordIndex], str]) -> ClaimPlan:
     stop_if_nobody_waits()
     told, at = draft.summary.read, claim.sentence_index
     earlier = next((index for index in range(at - 1, -1, -1) if index in draft.worded), None)  # no filler between
@@ -303,7 +309,8 @@ def _plan_claim(draft: ReadTexts, claim: ClaimSpan) -> ClaimPlan:
     passages = draft.source.passages.for_claim(weights, SHORT_PASSAGE_CHARS)
     known_share, is_copied = draft.source.index.known_share(weights), draft.values.has_words(told.table, claim.words)
     values = draft.values.values
-    hypothesis = Hypothesis.of(claim.passage.text, passages, known_share, values, is_copied=is_copied)
+    said = calm(claim.passage.text, draft.source.index)
+    hypothesis = Hypothesis.of(said, passages, known_share, values, is_copied=is_copied)
     return ClaimPlan(claim, passages, next(iter(passages), None), hypothesis)
 
 

@@ -36,7 +36,9 @@ from pipeline.protocols import Tokenizer
 from pipeline.reading.document import ReadText, quotations, without_quotations
 from pipeline.reading.index import Float64
 from pipeline.reading.names import starts_sentence
-from pipeline.reading.word_lists import FUNCTION_WORDS, any_of, any_phrase, phrase_list, word_list
+from pipeline.reading.rules import Rule
+from pipeline.reading.word_lists import FUNCTION_WORDS, any_of, any_phrase, is_verb, phrase_list, word_list
+from pipeline.reading.word_table import KnownWords, stem
 from pipeline.reading.words import fold_case
 
 
@@ -128,6 +130,35 @@ def _is_heated(sentence: str) -> bool:
 def loaded_words(text: str) -> Iterator[re.Match[str]]:
     """Yields the words of opinion and of contempt (group "contempt"), by position. Linear in the length of the text."""
     return (match for match in _LOADED.finditer(text) if not is_name(match))
+
+
+HEAT = Rule(
+    "heated-words",
+    "judge",
+    "Profanity and words of opinion before what they colour are judged as such, and not as a part of the claim.",
+    "The damned council shamefully voted for the plan.",
+    "The council voted for the plan.",
+)
+
+
+def without_heat(text: str, source: KnownWords) -> str:
+    """Returns a statement without profanity and words of opinion that colour the next word; the source has none."""
+    kept, position = list[str](), 0
+    for (start, end), kind, _ in sorted(_find(text), key=lambda found: found[0]):
+        word, coloured = fold_case(text[start:end]), [one.rstrip(".,;:!?") for one in text[end:].split(None, 1)[:1]]
+        is_heat = kind in (LexiconKind.PROFANITY, LexiconKind.LOADED) and start >= position and word.isalpha()
+        if not (is_heat and HEAT.is_on and coloured and text[end] == " ") or source.sentence_count(stem(word)):
+            continue
+        is_joined = not word_list("coordinators").isdisjoint(text[:start].split()[-1:])  # "shameful and cruel acts"
+        if (
+            not is_joined
+            and coloured[0].isalpha()
+            and coloured[0] not in FUNCTION_WORDS
+            and (word.endswith("ly") or not is_verb(coloured[0]))
+        ):
+            kept.append(text[position:start])
+            position = end + 1
+    return "".join((*kept, text[position:]))
 
 
 def is_name(match: re.Match[str]) -> bool:

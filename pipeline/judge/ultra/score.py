@@ -40,6 +40,7 @@ from pipeline.judge.result import (
 from pipeline.judge.ultra.tools import certainty, contradicted, measure, unsupported_share
 from pipeline.llm.ask import UnusableAnswerError
 from pipeline.reading.passage import TextSpan
+from pipeline.support.claim_support import ClaimLabel
 
 logger = logging.getLogger(__name__)
 
@@ -212,6 +213,7 @@ def _reason(opinion: Opinion, caps: tuple[Cap, ...], doubt: str) -> str:
     )
 
 
+_BELOW_GATE, _EVEN = 6.9, 5.0  # of a summary with an unsupported claim: at most, and when half of it is unsupported
 _DEPTH = 7.0
 _CAPPED = (MetricName.COVERAGE, MetricName.RELEVANCE)
 _NOTICEABLE = 0.005  # of the score: less is lost in rounding
@@ -230,6 +232,10 @@ def caps_of(metric: MetricName, claims: Sequence[Claim], contradiction_limit: fl
         if (limit := support_limit(share)) < MAX_SCORE - _NOTICEABLE:
             reason = f"An expected {share:.0%} of the summary is unsupported."
             caps.append(Cap("unsupported_share", limit, reason))
+    worst = min(claims, key=lambda claim: claim.probability, default=None)
+    if metric is MetricName.HALLUCINATION and worst and worst.label is ClaimLabel.UNSUPPORTED:
+        limit = _BELOW_GATE - 2 * (_BELOW_GATE - _EVEN) * unsupported_share(claims)
+        caps.append(Cap("unsupported_claim", limit, f"The source does not support {cite(worst.passage)}."))
     refuted = contradicted(claims) if metric in (*_CAPPED, MetricName.HALLUCINATION) else ()
     if refuted:
         against = f", against {cite(refuted[0].support)}" if refuted[0].support is not None else ""

@@ -1,5 +1,7 @@
 """A DeepEval metric that asks a Precis server instead of a language model: the same case gets the same score."""
 
+from typing import Any
+
 from deepeval.metrics import BaseMetric
 from deepeval.test_case import LLMTestCase
 
@@ -14,9 +16,20 @@ class PrecisMetric(BaseMetric):  # type: ignore[misc]  # the package has no type
         client: of the server.
         threshold: least score that passes; 0.7 is 7 of 10.
         name: which of the five scores.
+        worst_claim: least score of the worst claim, in [0, 10]; None: any.
+        max_unsupported: claims that may be unsupported; None: any number.
     """
 
-    def __init__(self, client: Client, threshold: float = 0.7, name: MetricName = "hallucination") -> None:
+    def __init__(
+        self,
+        client: Client,
+        threshold: float = 0.7,
+        name: MetricName = "hallucination",
+        *,
+        worst_claim: float | None = None,
+        max_unsupported: int | None = None,
+    ) -> None:
+        self._limits: Any = {"worst_claim": worst_claim, "max_unsupported": max_unsupported}
         self.client = client
         self.threshold = threshold
         self.name = name
@@ -29,7 +42,7 @@ class PrecisMetric(BaseMetric):  # type: ignore[misc]  # the package has no type
         judgement = self.client.judge(source, test_case.actual_output)
         self.score = judgement.score(self.name) / 10
         self.reason = judgement.explain(self.name)
-        self.success = self.score >= self.threshold
+        self.success = self.score >= self.threshold and not judgement.faults(**self._limits)
         return self.score
 
     async def a_measure(self, test_case: LLMTestCase, *args: object, **options: object) -> float:

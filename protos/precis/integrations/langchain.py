@@ -12,8 +12,8 @@ from precis.client import Client
 class UnfaithfulError(ValueError):
     """A summary says what its source does not; `claims` has what."""
 
-    def __init__(self, score: float, minimum: float, claims: tuple[str, ...]) -> None:
-        super().__init__(f"faithfulness is {score:.2f} of 10, expected {minimum:g}; unsupported: {'; '.join(claims)}")
+    def __init__(self, score: float, faults: tuple[str, ...], claims: tuple[str, ...]) -> None:
+        super().__init__(f"{'; '.join(faults)}; unsupported: {'; '.join(claims)}")
         self.score = score
         self.claims = claims
 
@@ -33,17 +33,25 @@ class PrecisEmbeddings(Embeddings):
         return self.embed_documents([text])[0]
 
 
-def faithfulness_check(client: Client, minimum: float = 7.0) -> Runnable[Mapping[str, Any], dict[str, Any]]:
+def faithfulness_check(
+    client: Client,
+    minimum: float | None = 7.0,
+    *,
+    worst_claim: float | None = None,
+    max_unsupported: int | None = None,
+) -> Runnable[Mapping[str, Any], dict[str, Any]]:
     """Makes a step that takes `source` and `summary`, and adds `judgement` to them.
 
-    It raises UnfaithfulError below `minimum` of 10, so that `with_retry` or `with_fallbacks` can act on it.
+    It raises UnfaithfulError for what `Judgement.faults` finds by these limits, so that `with_retry` or
+    `with_fallbacks` can act on it.
     """
 
     def check(values: Mapping[str, Any]) -> dict[str, Any]:
         judgement = client.judge(values["source"], values["summary"])
-        if judgement.hallucination < minimum:
+        faults = judgement.faults(minimum, worst_claim=worst_claim, max_unsupported=max_unsupported)
+        if faults:
             claims = tuple(claim.text for claim in judgement.unsupported)
-            raise UnfaithfulError(judgement.hallucination, minimum, claims)
+            raise UnfaithfulError(judgement.hallucination, faults, claims)
         return {**values, "judgement": judgement}
 
     return RunnableLambda(check)

@@ -34,11 +34,22 @@ class PrecisEmbedding(BaseEmbedding):  # type: ignore[misc]  # the package is no
 
 
 class PrecisEvaluator(BaseEvaluator):  # type: ignore[misc]  # the same
-    """Judges a response against its contexts; the score is from 0 to 1, and passes from `minimum` of 10 on."""
+    """Judges a response against its contexts; the score is from 0 to 1.
 
-    def __init__(self, client: Client, minimum: float = 7.0) -> None:
+    It passes when `Judgement.faults` finds nothing by `minimum`, `worst_claim` and `max_unsupported`.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        minimum: float | None = 7.0,
+        *,
+        worst_claim: float | None = None,
+        max_unsupported: int | None = None,
+    ) -> None:
         self._client = client
         self._minimum = minimum
+        self._limits: Any = {"worst_claim": worst_claim, "max_unsupported": max_unsupported}
 
     async def aevaluate(
         self, query: str | None = None, response: str | None = None, contexts: Sequence[str] | None = None, **_: object
@@ -46,7 +57,8 @@ class PrecisEvaluator(BaseEvaluator):  # type: ignore[misc]  # the same
         """Judges one response."""
         judgement = await asyncio.to_thread(self._client.judge, "\n\n".join(contexts or ()), response or "")
         score = judgement.hallucination
-        found = {"query": query, "response": response, "contexts": contexts, "passing": score >= self._minimum}
+        passing = not judgement.faults(self._minimum, **self._limits)
+        found = {"query": query, "response": response, "contexts": contexts, "passing": passing}
         return EvaluationResult(**found, score=score / 10, feedback=judgement.explain("hallucination"))
 
     def _get_prompts(self) -> dict[str, object]:

@@ -1,7 +1,8 @@
 """promptfoo: a Python assertion that judges an output against its source, without a language model.
 
 The server is that of PRECIS_ADDRESS, its key in PRECIS_API_KEY_FILE. What an assertion may say under `config`:
-`threshold` (0.7), `metric` ("hallucination"), and `source_key`, the variable that holds the source ("source").
+`threshold` (0.7), `metric` ("hallucination"), `source_key`, the variable that holds the source ("source"), and the
+limits `worst_claim` (of 10) and `max_unsupported` (claims).
 """
 
 import os
@@ -31,4 +32,6 @@ def get_assert(output: str, context: Mapping[str, Any]) -> dict[str, object]:
         return {"pass": False, "score": 0, "reason": f"expected the source in the variable {source_key!r}"}
     judgement = _client().judge(str(context["vars"][source_key]), output)
     score = judgement.score(name) / 10
-    return {"pass": score >= config.get("threshold", 0.7), "score": score, "reason": judgement.explain(name)}
+    limits = {limit: config[limit] for limit in ("worst_claim", "max_unsupported") if limit in config}
+    passes = score >= config.get("threshold", 0.7) and not judgement.faults(**limits)
+    return {"pass": passes, "score": score, "reason": judgement.explain(name)}

@@ -32,18 +32,26 @@ def precis_client() -> "Iterator[Client]":
 def assert_faithful(precis_client: "Client") -> AssertFaithful:
     """Judges `(source, summary, minimum=7)`; returns the judgement, or fails with the unsupported claims.
 
-    `minimum` is of the score for hallucination, from 0 to 10; 10 is none. What could not be scored raises NoScore.
+    `minimum` is of the score for hallucination, from 0 to 10; 10 is none, and no summary with an unsupported claim has
+    7. `worst_claim` is of the least supported claim, `max_unsupported` a number of claims. None leaves a limit out.
+    What could not be scored raises NoScore.
     """
 
-    def check(source: str, summary: str, minimum: float = 7.0) -> "Judgement":
+    def check(
+        source: str,
+        summary: str,
+        minimum: float | None = 7.0,
+        *,
+        worst_claim: float | None = None,
+        max_unsupported: int | None = None,
+    ) -> "Judgement":
         __tracebackhide__ = True
         judgement = precis_client.judge(source, summary)
-        if judgement.hallucination < minimum:
+        faults = judgement.faults(minimum, worst_claim=worst_claim, max_unsupported=max_unsupported)
+        if faults:
             claims = "".join(f"\n- {claim.text}" for claim in judgement.unsupported)
             shown = f"; the source does not support:{claims}" if claims else ""
-            pytest.fail(
-                f"faithfulness is {judgement.hallucination:.2f} of 10, expected {minimum:g}{shown}", pytrace=False
-            )
+            pytest.fail(f"{'; '.join(faults)}{shown}", pytrace=False)
         return judgement
 
     return check

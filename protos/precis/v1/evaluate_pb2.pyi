@@ -170,8 +170,11 @@ class EvaluateResponse(_message.Message):
     TIMINGS_FIELD_NUMBER: _builtins.int
     APPLIED_OPTIONS_FIELD_NUMBER: _builtins.int
     NLI_FIELD_NUMBER: _builtins.int
+    RULES_FIELD_NUMBER: _builtins.int
     loss: _builtins.float
     """Weighted sum of 1 - score, in [0, 1]; 0 is perfect, 1 the worst, and exactly 1 after a hard fail."""
+    rules: _builtins.str
+    """Identity of the rules that the scores come from, as in JudgeResult."""
     @_builtins.property
     def hard_fail(self) -> Global___HardFail:
         """Set when a hard-fail rule fired; the components are then not computed."""
@@ -226,10 +229,11 @@ class EvaluateResponse(_message.Message):
         timings: Global___EvaluateTimings | None = ...,
         applied_options: Global___EvaluateOptions | None = ...,
         nli: Global___NliUsage | None = ...,
+        rules: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_hard_fail", b"_hard_fail", "applied_options", b"applied_options", "entities", b"entities", "facts", b"facts", "flow", b"flow", "hard_fail", b"hard_fail", "length", b"length", "nli", b"nli", "semantic", b"semantic", "timings", b"timings"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_hard_fail", b"_hard_fail", "applied_options", b"applied_options", "entities", b"entities", "facts", b"facts", "flow", b"flow", "hard_fail", b"hard_fail", "length", b"length", "loss", b"loss", "models", b"models", "nli", b"nli", "semantic", b"semantic", "timings", b"timings"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_hard_fail", b"_hard_fail", "applied_options", b"applied_options", "entities", b"entities", "facts", b"facts", "flow", b"flow", "hard_fail", b"hard_fail", "length", b"length", "loss", b"loss", "models", b"models", "nli", b"nli", "rules", b"rules", "semantic", b"semantic", "timings", b"timings"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__hard_fail: _TypeAlias = _typing.Literal["hard_fail"]  # noqa: Y015
     _WhichOneofArgType__hard_fail: _TypeAlias = _typing.Literal["_hard_fail", b"_hard_fail"]  # noqa: Y015

@@ -87,6 +87,34 @@ JUDGE_METRIC_NAME_BIAS_TOXICITY: JudgeMetricName.ValueType  # 5
 """Whether the summary is fair, neutral and civil; 10 is."""
 Global___JudgeMetricName: _TypeAlias = JudgeMetricName  # noqa: Y015
 
+class _SupportVerdict:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _SupportVerdictEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SupportVerdict.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    SUPPORT_VERDICT_UNSPECIFIED: _SupportVerdict.ValueType  # 0
+    """Never sent."""
+    SUPPORT_VERDICT_SUPPORTED: _SupportVerdict.ValueType  # 1
+    """Every claim was checked and is supported."""
+    SUPPORT_VERDICT_HAS_UNSUPPORTED: _SupportVerdict.ValueType  # 2
+    """At least one claim is not supported."""
+    SUPPORT_VERDICT_ABSTAINED: _SupportVerdict.ValueType  # 3
+    """Not decided: the worst claim is supported in part, some were not checked, or there is none."""
+
+class SupportVerdict(_SupportVerdict, metaclass=_SupportVerdictEnumTypeWrapper):
+    """Whether the source supports all of a summary."""
+
+SUPPORT_VERDICT_UNSPECIFIED: SupportVerdict.ValueType  # 0
+"""Never sent."""
+SUPPORT_VERDICT_SUPPORTED: SupportVerdict.ValueType  # 1
+"""Every claim was checked and is supported."""
+SUPPORT_VERDICT_HAS_UNSUPPORTED: SupportVerdict.ValueType  # 2
+"""At least one claim is not supported."""
+SUPPORT_VERDICT_ABSTAINED: SupportVerdict.ValueType  # 3
+"""Not decided: the worst claim is supported in part, some were not checked, or there is none."""
+Global___SupportVerdict: _TypeAlias = SupportVerdict  # noqa: Y015
+
 class _JudgeMetricStatus:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -107,6 +135,8 @@ class _JudgeMetricStatusEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Jud
     """It has, from a part of the claims: `max_claims` left the others unchecked."""
     JUDGE_METRIC_STATUS_UNSUPPORTED_LANGUAGE: _JudgeMetricStatus.ValueType  # 6
     """It has none, nor has any other metric: `source` or `summary` is not English. No model has read them."""
+    JUDGE_METRIC_STATUS_NO_STATEMENT: _JudgeMetricStatus.ValueType  # 7
+    """It has none, nor has any other metric: the summary is a refusal, a greeting, headings, a word. No model has read it."""
 
 class JudgeMetricStatus(_JudgeMetricStatus, metaclass=_JudgeMetricStatusEnumTypeWrapper):
     """Whether a metric has a score that counts."""
@@ -125,6 +155,8 @@ JUDGE_METRIC_STATUS_PARTIAL: JudgeMetricStatus.ValueType  # 5
 """It has, from a part of the claims: `max_claims` left the others unchecked."""
 JUDGE_METRIC_STATUS_UNSUPPORTED_LANGUAGE: JudgeMetricStatus.ValueType  # 6
 """It has none, nor has any other metric: `source` or `summary` is not English. No model has read them."""
+JUDGE_METRIC_STATUS_NO_STATEMENT: JudgeMetricStatus.ValueType  # 7
+"""It has none, nor has any other metric: the summary is a refusal, a greeting, headings, a word. No model has read it."""
 Global___JudgeMetricStatus: _TypeAlias = JudgeMetricStatus  # noqa: Y015
 
 class _RelevanceMode:
@@ -296,7 +328,7 @@ class JudgeStreamResponse(_message.Message):
     RESULT_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def evidence(self) -> _evidence_pb2.EvidenceTable:
-        """First: the evidence table is complete. As much of it as the view holds. Not sent when a text is not English."""
+        """First: the evidence table is complete. As much of it as the view holds. Not sent when there is none."""
 
     @_builtins.property
     def metric(self) -> Global___MetricDone:
@@ -540,6 +572,8 @@ class JudgeResult(_message.Message):
     CHECKED_CLAIM_COUNT_FIELD_NUMBER: _builtins.int
     UNSUPPORTED_CLAIM_COUNT_FIELD_NUMBER: _builtins.int
     WORST_CLAIM_SCORE_FIELD_NUMBER: _builtins.int
+    VERDICT_FIELD_NUMBER: _builtins.int
+    RULES_FIELD_NUMBER: _builtins.int
     language_model: _builtins.str
     """Language model that helped, model and endpoint; empty when none was asked."""
     request_hash: _builtins.str
@@ -562,10 +596,16 @@ class JudgeResult(_message.Message):
     """10 x the probability that the source supports the least supported claim, in [0, 10]; a mean can hide it. Not set
     without claims.
     """
+    verdict: Global___SupportVerdict.ValueType
+    """Whether the source supports the summary, read from its worst claim. A gate for those who need one answer."""
+    rules: _builtins.str
+    """Identity of the rules that the scores come from: SHA-256 of the code, word lists, weights, settings and options that
+    decide them, 64 lower-case hexadecimal digits. Scores compare where `rules` and `models` are equal.
+    """
     @_builtins.property
     def evidence(self) -> _evidence_pb2.EvidenceTable:
         """What the scores were computed from, built once for all frameworks. Not in the view SCORES, nor with status
-        UNSUPPORTED_LANGUAGE.
+        UNSUPPORTED_LANGUAGE or NO_STATEMENT.
         """
 
     @_builtins.property
@@ -574,7 +614,7 @@ class JudgeResult(_message.Message):
 
     @_builtins.property
     def models(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.ModelIdentity]:
-        """Models that the numbers come from: NLI, then embedder; none with status UNSUPPORTED_LANGUAGE."""
+        """Models that the numbers come from: NLI, then embedder; none with status UNSUPPORTED_LANGUAGE or NO_STATEMENT."""
 
     @_builtins.property
     def timings(self) -> Global___JudgeTimings:
@@ -613,10 +653,12 @@ class JudgeResult(_message.Message):
         checked_claim_count: _builtins.int = ...,
         unsupported_claim_count: _builtins.int = ...,
         worst_claim_score: _builtins.float | None = ...,
+        verdict: Global___SupportVerdict.ValueType = ...,
+        rules: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_worst_claim_score", b"_worst_claim_score", "applied_options", b"applied_options", "evidence", b"evidence", "language_model_usage", b"language_model_usage", "timings", b"timings", "worst_claim_score", b"worst_claim_score"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_worst_claim_score", b"_worst_claim_score", "applied_options", b"applied_options", "checked_claim_count", b"checked_claim_count", "claim_count", b"claim_count", "degraded", b"degraded", "evidence", b"evidence", "frameworks", b"frameworks", "is_cached", b"is_cached", "language_model", b"language_model", "language_model_usage", b"language_model_usage", "models", b"models", "notes", b"notes", "request_hash", b"request_hash", "timings", b"timings", "truncated_pair_count", b"truncated_pair_count", "unsupported_claim_count", b"unsupported_claim_count", "worst_claim_score", b"worst_claim_score"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_worst_claim_score", b"_worst_claim_score", "applied_options", b"applied_options", "checked_claim_count", b"checked_claim_count", "claim_count", b"claim_count", "degraded", b"degraded", "evidence", b"evidence", "frameworks", b"frameworks", "is_cached", b"is_cached", "language_model", b"language_model", "language_model_usage", b"language_model_usage", "models", b"models", "notes", b"notes", "request_hash", b"request_hash", "rules", b"rules", "timings", b"timings", "truncated_pair_count", b"truncated_pair_count", "unsupported_claim_count", b"unsupported_claim_count", "verdict", b"verdict", "worst_claim_score", b"worst_claim_score"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__worst_claim_score: _TypeAlias = _typing.Literal["worst_claim_score"]  # noqa: Y015
     _WhichOneofArgType__worst_claim_score: _TypeAlias = _typing.Literal["_worst_claim_score", b"_worst_claim_score"]  # noqa: Y015
@@ -695,7 +737,7 @@ class JudgeMetric(_message.Message):
     """One or two sentences on how the score came about."""
     error: _builtins.str
     """Why there is no score: a snake_case word, and what it means where that is not all; no text of the caller. Set with
-    status ERROR and UNSUPPORTED_LANGUAGE.
+    status ERROR, UNSUPPORTED_LANGUAGE and NO_STATEMENT.
     """
     @_builtins.property
     def evidence(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.TextSpan]:

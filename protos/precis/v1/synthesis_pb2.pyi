@@ -718,6 +718,7 @@ class Synthesis(_message.Message):
     REPLAN_NEEDS_FIELD_NUMBER: _builtins.int
     ATTEMPT_COUNT_FIELD_NUMBER: _builtins.int
     WORST_DISTORTION_FIELD_NUMBER: _builtins.int
+    RULES_FIELD_NUMBER: _builtins.int
     final_answer: _builtins.str
     """Scoring mode: the letter of the level, "A" to "E". Explanation mode: the letter of a choice, or the open answer. Never
     empty: where nobody can answer it says so in a sentence, and `error` says why.
@@ -742,6 +743,8 @@ class Synthesis(_message.Message):
     """Answers that the language model was asked for until one was usable, 0 to 3 (a setting). Each is one request at the
     endpoint; requests that brought no answer, for the endpoint was busy, are the retries of `language_model`.
     """
+    rules: _builtins.str
+    """Identity of the rules that the score comes from, as in JudgeResult, without the options."""
     @_builtins.property
     def used_evidence(self) -> Global___QualityEvidence:
         """Evidence that the answer rests on."""
@@ -787,10 +790,11 @@ class Synthesis(_message.Message):
         replan_needs: _abc.Iterable[Global___ReplanNeed] | None = ...,
         attempt_count: _builtins.int = ...,
         worst_distortion: Global___WorstDistortion | None = ...,
+        rules: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_fusion", b"_fusion", "_worst_distortion", b"_worst_distortion", "fusion", b"fusion", "language_model", b"language_model", "used_evidence", b"used_evidence", "worst_distortion", b"worst_distortion"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_fusion", b"_fusion", "_worst_distortion", b"_worst_distortion", "attempt_count", b"attempt_count", "author", b"author", "degraded", b"degraded", "error", b"error", "final_answer", b"final_answer", "fusion", b"fusion", "language_model", b"language_model", "level", b"level", "mode", b"mode", "need_replan", b"need_replan", "notes", b"notes", "quality_reasoning", b"quality_reasoning", "replan_needs", b"replan_needs", "replan_reason", b"replan_reason", "used_evidence", b"used_evidence", "worst_distortion", b"worst_distortion"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_fusion", b"_fusion", "_worst_distortion", b"_worst_distortion", "attempt_count", b"attempt_count", "author", b"author", "degraded", b"degraded", "error", b"error", "final_answer", b"final_answer", "fusion", b"fusion", "language_model", b"language_model", "level", b"level", "mode", b"mode", "need_replan", b"need_replan", "notes", b"notes", "quality_reasoning", b"quality_reasoning", "replan_needs", b"replan_needs", "replan_reason", b"replan_reason", "rules", b"rules", "used_evidence", b"used_evidence", "worst_distortion", b"worst_distortion"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__fusion: _TypeAlias = _typing.Literal["fusion"]  # noqa: Y015
     _WhichOneofArgType__fusion: _TypeAlias = _typing.Literal["_fusion", b"_fusion"]  # noqa: Y015

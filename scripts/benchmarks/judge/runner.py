@@ -25,6 +25,7 @@ from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import Framework, FrameworkResult
 from pipeline.off_loop import OffLoop
 from pipeline.protocols import Models
+from pipeline.reading.summary_text import NoStatementError
 from server.cli.console import error_console
 from server.rpc.models import CallScope, EngineModels
 
@@ -88,13 +89,15 @@ class JudgeRunner:
         return await _in_flight([partial(self.judge, item) for item in items], name, in_flight, order)
 
     async def check_claims(self, items: Sequence[Item], name: str) -> list[tuple[Claim, ...]]:
-        """Returns the checked claims of many summaries, and computes nothing else."""
+        """Returns the checked claims of many summaries, none of one that states nothing, and computes nothing else."""
         return await _in_flight([partial(self._check, item) for item in items], name, IN_FLIGHT, None)
 
     async def _check(self, item: Item) -> tuple[Claim, ...]:
         request, off_loop = EvidenceRequest(*item, parts=frozenset()), OffLoop(self._executor)
-        table = await build_evidence(request, self.models, off_loop=off_loop)
-        return table.claims
+        try:
+            return (await build_evidence(request, self.models, off_loop=off_loop)).claims
+        except NoStatementError:
+            return ()
 
 
 async def _in_flight(

@@ -223,7 +223,9 @@ class JudgedRows:
         """Measures and fits. Raises CliError when rows failed, or nothing can be learned from them."""
         self.failed.check(len(self.rows))
         if len(self.identities) > 1:
-            raise InputError("the results come from different models; without --resume all rows are judged anew")
+            raise InputError(
+                "the results come from different models or rules; without --resume all rows are judged anew"
+            )
         identity = next(iter(self.identities), NO_MODELS)
         return report_of([self.judged[row_id] for row_id in self.rows], identity, self.options)
 
@@ -330,7 +332,7 @@ def report_of(judged: Sequence[JudgedRow], identity: Identity, options: Calibrat
         found = study(labelled, options.precision)
     except InvalidInputError as error:
         raise InputError("; ".join([str(error), *left_out])) from error
-    models, language_model = identity
+    models, language_model, rules = identity
     calibration = Calibration(
         framework=options.framework,
         metric=options.metric,
@@ -340,6 +342,7 @@ def report_of(judged: Sequence[JudgedRow], identity: Identity, options: Calibrat
         mapping=found.mapping,
         models=models,
         language_model=language_model,
+        rules=rules,
         row_count=len(scored),
         good_count=int(labelled.good.sum()),
         data_sha256=digest_of([one.row for one in judged], scale),

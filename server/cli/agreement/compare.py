@@ -19,7 +19,7 @@ from server.cli.judge.calibration import Identity, find_metric, identity_of, rea
 from server.cli.judge.names import status_name
 from server.cli.page.render import render_page
 
-RESULT_FIELDS = ("frameworks", "models", "language_model", "evidence")
+RESULT_FIELDS = ("frameworks", "models", "language_model", "rules", "evidence")
 ABSTAINED = "abstained"  # a status, in words
 PAGE_ITEMS = 1_000
 
@@ -214,7 +214,7 @@ class ComparisonReport:
         """What a reader should know."""
         remarks = []
         if not self.is_one_judge:
-            remarks.append("Different models judged: the difference is of judges as well as of summaries.")
+            remarks.append("Different models or rules judged: the difference is of judges as well as of summaries.")
         if self.unscored:
             why = ", ".join(sorted({status for status in self.unscored.values() if status}))
             said = f"{len(self.unscored)} items have no score that counts on one side, and are left out of the means"

@@ -1,11 +1,12 @@
 """`precis judge`: its options, which name scores and their floors, and its help. The work is in `server/cli/judge`."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import typer
 from typer import Argument, Option
@@ -14,8 +15,8 @@ from server.cli.errors import InputError
 from server.cli.options import Connection, NoLanguageModelOption, RunOptions, check_run, command, exit_codes
 
 BEST_SCORE = 10.0
-
-Choice = TypeVar("Choice", bound=StrEnum)
+LIMITS = {"worst-claim": "worst_claim", "unsupported": "max_unsupported"}
+"""Limits of all claims of a summary, and what they are called by `Judgement.faults`, which decides."""
 
 
 class FrameworkChoice(StrEnum):
@@ -65,27 +66,27 @@ class ScoreKind:
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """The least score of one metric.
+    """The least score of one metric, or a limit of all claims.
 
     Attributes:
-        metric: which one.
-        score: in [0, 10]; a score equal to it is not under it.
-        framework: None for every framework that judged.
+        metric: which one, or one of LIMITS.
+        score: in [0, 10]; a score equal to it is not under it. Of "unsupported" the most claims.
+        framework: None for every framework that judged, and of a limit.
     """
 
-    metric: MetricChoice
+    metric: str
     score: float
     framework: FrameworkChoice | None = None
 
 
 def parse_floor(text: str) -> Floor:
-    """Reads METRIC=SCORE or FRAMEWORK:METRIC=SCORE. Raises InputError."""
+    """Reads METRIC=SCORE, FRAMEWORK:METRIC=SCORE or worst-claim=SCORE. Raises InputError."""
     name, equals, score = text.partition("=")
     if not equals:
         raise InputError(f"--fail-under: expected METRIC=SCORE or FRAMEWORK:METRIC=SCORE, got {text}")
     framework, colon, metric = name.rpartition(":")
-    which = chosen(FrameworkChoice, framework, "framework") if colon else None
-    what = chosen(MetricChoice, metric, "metric")
+    which = FrameworkChoice(chosen(FrameworkChoice, framework, "framework")) if colon else None
+    what = chosen(MetricChoice if colon else (*MetricChoice, "worst-claim"), metric, "metric")
     try:
         floor = Floor(what, float(score), which)
     except ValueError:
@@ -95,12 +96,12 @@ def parse_floor(text: str) -> Floor:
     return floor
 
 
-def chosen(choices: type[Choice], text: str, what: str) -> Choice:
-    """Finds a choice by name; upper case and underscores are as good. Raises InputError."""
+def chosen(choices: Iterable[str], text: str, what: str) -> str:
+    """Finds a name; upper case and underscores are as good. Raises InputError."""
     name = text.strip().lower().replace("_", "-")
     if name not in list(choices):
         raise InputError(f"--fail-under: no such {what}: {text or 'none'}; there are {', '.join(choices)}")
-    return choices(name)
+    return name
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,9 @@ class JudgeOptions:
         list[str] | None,
         Option(metavar="[FRAMEWORK:]METRIC=SCORE", help="Exit with 1 when a score is under this. Repeatable."),
     ] = None
+    max_unsupported: Annotated[
+        int | None, Option(min=0, metavar="CLAIMS", help="Exit with 1 when more claims are not supported.")
+    ] = None
     calibration: Annotated[
         Path | None, Option(metavar="FILE.json", help="Add probability and verdict, as precis calibrate learned.")
     ] = None
@@ -121,12 +125,12 @@ class JudgeOptions:
 
     @property
     def floors(self) -> tuple[Floor, ...]:
-        """The least scores. Raises InputError for what is none, or of a framework that is not asked to judge."""
+        """All limits. Raises InputError for what is none, or of a framework that is not asked to judge."""
         floors = tuple(map(parse_floor, self.fail_under or ()))
         for floor in floors:
             if self.framework and floor.framework not in (None, *self.framework):
                 raise InputError(f"--fail-under names {floor.framework}, which --framework leaves out")
-        return floors
+        return floors if self.max_unsupported is None else (*floors, Floor("unsupported", self.max_unsupported))
 
     @property
     def frameworks(self) -> tuple[FrameworkChoice, ...]:
@@ -152,10 +156,13 @@ def print_schema(is_asked: bool) -> None:  # noqa: FBT001 - typer passes the opt
     "precis judge --source article.txt --summary summary.txt --report out.html",
     "precis judge --source a.txt -s one.txt -s two.txt",
     "precis judge --source a.txt -s s.txt --json | jq '.results[0].result.frameworks'",
-    "precis judge nightly.jsonl --output results.jsonl --fail-under hallucination=7",
+    "precis judge --local --source a.txt -s s.txt --max-unsupported 0",
+    "precis judge nightly.jsonl --output results.jsonl --fail-under worst-claim=3",
     "precis judge items.jsonl -f ultra --fail-under ultra:coverage=5 --report r.html",
     exits=exit_codes(
-        "a score is under --fail-under, or there is none, or a summary does not pass --calibration", "items that failed"
+        "a score is under --fail-under, or there is none, or claims are not supported, or a summary does not pass "
+        "--calibration",
+        "items that failed",
     ),
 )
 async def judge(
@@ -180,7 +187,8 @@ async def judge(
     Scores go from 0 to 10; 10 is best. Every score names its reasons, the limits
     that held it down, and the passages that decided. All claims of a summary are
     checked, up to a limit of the server: scores from a part of them say [bold]partial[/]
-    and of how many.
+    and of how many. A mean hides one bad claim among many: in a gate use
+    [bold]--fail-under worst-claim=3[/] or [bold]--max-unsupported 0[/]. [bold]--local[/] needs no server.
 
     [bold]FILE.jsonl[/] holds {"id": ..., "source": ..., "summary": ...} a line; - reads
     such lines; FILE.parquet has them as columns. [bold]--engine ray[/] has the actors of a Ray

@@ -42,10 +42,10 @@ class JudgeModel(FrozenModel):
     sha256: Sha256
 
 
-Identity = tuple[tuple[JudgeModel, ...], str]
-"""The models behind a judgement, and the language model."""
+Identity = tuple[tuple[JudgeModel, ...], str, str]
+"""The models behind a judgement, the language model, and the rules."""
 
-NO_MODELS: Identity = ((), "")
+NO_MODELS: Identity = ((), "", "")
 
 
 class Measured(FrozenModel):
@@ -93,6 +93,7 @@ class Calibration(FrozenModel):
         mapping: from score to the probability that people call a summary good.
         models: that judged the labelled summaries.
         language_model: that helped; empty for none.
+        rules: by which they judged; empty in files of before there was an identity of rules.
         row_count: labelled summaries with a score.
         good_count: of those, the good ones.
         data_sha256: of ids, texts and labels.
@@ -108,6 +109,7 @@ class Calibration(FrozenModel):
     mapping: PlattMapping
     models: tuple[JudgeModel, ...] = Field(max_length=10)
     language_model: Name
+    rules: Name = ""
     row_count: int = Field(ge=0)
     good_count: int = Field(ge=0)
     data_sha256: Sha256
@@ -128,7 +130,7 @@ class Calibration(FrozenModel):
         return float(self.mapping.probabilities(np.array([score]))[0])
 
     def verdict_of(self, result: pb.JudgeResult) -> Verdict:
-        """Applies the calibration. Raises InputError for a judgement by other models."""
+        """Applies the calibration. Raises InputError for a judgement by others."""
         self.check(identity_of(result))
         score = score_of(result, self.kind)
         if score is None:
@@ -136,10 +138,13 @@ class Calibration(FrozenModel):
         return Verdict(score, self.probability(score), score >= self.threshold)
 
     def check(self, identity: Identity | None) -> None:
-        """Refuses the models of a judgement, if they are not those of the calibration. Raises InputError."""
-        fitted: Identity = (self.models, self.language_model)
+        """Refuses models and rules of a judgement that are not those of the calibration. Raises InputError."""
+        fitted: Identity = (self.models, self.language_model, self.rules)
         if identity is not None and identity != fitted:
-            made, found = (models_said(models, writer or "no language model") for models, writer in (fitted, identity))
+            made, found = (
+                models_said(models, writer or "no language model", f"rules {rules[:8] or 'unknown'}")
+                for models, writer, rules in (fitted, identity)
+            )
             raise InputError(f"--calibration was made with {made}, and this judgement with {found}: calibrate again")
 
 
@@ -156,11 +161,11 @@ def read_calibration(path: Path | None) -> Calibration | None:
 
 
 def identity_of(result: pb.JudgeResult) -> Identity | None:
-    """Names the models behind a judgement, and the language model; None when no model read the texts."""
+    """Names the models behind a judgement, and the rules; None when no model read the texts."""
     if is_unread(result):
         return None
     models = (JudgeModel(name=one.name, revision=one.revision, sha256=one.sha256) for one in result.models)
-    return tuple(models), result.language_model
+    return tuple(models), result.language_model, result.rules
 
 
 def find_metric(result: pb.JudgeResult, kind: ScoreKind) -> pb.JudgeMetric | None:

@@ -85,7 +85,7 @@ def to_work(
 
     def more_fields(item: Item, result: pb.JudgeResult) -> dict[str, Any]:
         calibrated = {"calibrated": applied.verdict_of(result).to_fields()} if applied else {}
-        return category_field(item, result) | calibrated
+        return category_field(item, result) | {"scores": names.flat_scores(result)} | calibrated
 
     decisive = (*frameworks, str(options.use_language_model))
     return Work("judging", "result", pb.JudgeResult, send, decisive, more_fields)
@@ -138,7 +138,7 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
         unsupported_count: of the checked ones.
         faulty_count: summaries with such a claim.
         verdicts: how many pass, fail, or have no verdict.
-        models: every set of models that judged.
+        judges: rules and models of every judgement.
         usage: of the language model in this run; of items kept from an earlier one, nothing.
     """
 
@@ -157,13 +157,13 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
     unsupported_count: int = 0
     faulty_count: int = 0
     verdicts: Counter[str] = field(default_factory=Counter)
-    models: set[tuple[str, ...]] = field(default_factory=set)
+    judges: set[tuple[str, ...]] = field(default_factory=set)
     usage: common_pb2.LlmUsage = field(default_factory=common_pb2.LlmUsage)
 
     def take(self, item: Item, result: pb.JudgeResult, /, *, is_kept: bool) -> JudgeRow:
         """See Tally."""
         if not names.is_unread(result):
-            self.models.add(tuple(model.sha256 for model in result.models))
+            self.judges.add((result.rules, *(model.sha256 for model in result.models)))
         if not is_kept:
             names.add(self.usage, result.language_model_usage)
         breaches = names.breaches_of(result, self.floors)
@@ -210,8 +210,8 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
             )
             calibration = self.applied
             lines.append(f"{calibration.kind} calibrated: {counts or 'no verdicts'}; {calibration.basis}")
-        if len(self.models) > 1:
-            lines.append("The results come from different models; without --resume all items are judged anew.")
+        if len(self.judges) > 1:
+            lines.append("The results come from different models or rules; without --resume all items are judged anew.")
         return list(filter(None, (*lines, names.in_words(self.usage))))
 
     def show(self, console: Console, results: Sequence[tuple[str, pb.JudgeResult]], *, is_brief: bool) -> None:

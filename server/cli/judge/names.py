@@ -6,15 +6,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from precis.errors import NoScore
+from precis.judgement import Judgement
 from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
 from precis.words import word_of
 
-from server.cli.commands.judge import BEST_SCORE, Floor
+from server.cli.commands.judge import BEST_SCORE, LIMITS, Floor
 
 framework_word = partial(word_of, pb.JudgeFramework)
 metric_word = partial(word_of, pb.JudgeMetricName)
 label_word = partial(word_of, evidence_pb2.ClaimLabel)
+verdict_word = partial(word_of, pb.SupportVerdict)
 mismatch_word = partial(word_of, evidence_pb2.MismatchKind)
 
 COUNTING = {pb.JUDGE_METRIC_STATUS_SCORED, pb.JUDGE_METRIC_STATUS_PARTIAL, pb.JUDGE_METRIC_STATUS_NO_CLAIMS}
@@ -40,14 +43,26 @@ def status_name(metric: pb.JudgeMetric) -> str:
 
 
 def is_unread(result: pb.JudgeResult) -> bool:
-    """Tells whether no model read the texts, because they are not English; no metric has a score then."""
-    return any(one.status == pb.JUDGE_METRIC_STATUS_UNSUPPORTED_LANGUAGE for _, one in metrics_of(result))
+    """Tells whether no model read the texts, because they could not be judged; no metric has a score then."""
+    unread = (pb.JUDGE_METRIC_STATUS_UNSUPPORTED_LANGUAGE, pb.JUDGE_METRIC_STATUS_NO_STATEMENT)
+    return any(one.status in unread for _, one in metrics_of(result))
 
 
 def metrics_of(result: pb.JudgeResult) -> Iterator[tuple[MetricKey, pb.JudgeMetric]]:
     """Yields all metrics of all frameworks."""
     for framework in result.frameworks:
         yield from (((framework.framework, metric.name), metric) for metric in framework.metrics)
+
+
+def flat_scores(result: pb.JudgeResult) -> dict[str, float | int | str | None]:
+    """Gives verdict, worst claim and scores by one name each; None for a score that does not count."""
+    scores = {
+        f"{framework_word(key[0])}_{metric_word(key[1])}".replace("-", "_"): counting_score(metric)
+        for key, metric in metrics_of(result)
+    }
+    worst = result.worst_claim_score if result.HasField("worst_claim_score") else None
+    said = {"verdict": verdict_word(result.verdict), "worst_claim": worst}
+    return {**said, "unsupported_claims": result.unsupported_claim_count, "claims": result.claim_count, **scores}
 
 
 def is_partial(framework: pb.FrameworkResult) -> bool:
@@ -106,9 +121,15 @@ def in_words(usage: common_pb2.LlmUsage) -> str:
 
 
 def breaches_of(result: pb.JudgeResult, floors: Sequence[Floor]) -> list[str]:
-    """Lists what is under a floor, for example "ultra hallucination 3.00 < 7"; a score that does not count is."""
-    breaches = []
+    """Lists what breaks a limit, for example "ultra hallucination 3.00 < 7"; a score that does not count does."""
+    breaches: list[str] = []
     for floor in floors:
+        if limit := LIMITS.get(floor.metric):
+            try:
+                limits: Any = {limit: floor.score}
+                breaches += Judgement(result).faults(**limits)
+            except NoScore as error:
+                breaches.append(str(error))
         for (framework, name), metric in metrics_of(result):
             word, score = framework_word(framework), counting_score(metric)
             if floor.framework not in (None, word) or metric_word(name) != floor.metric:

@@ -173,5 +173,6 @@ def footer(result: pb.JudgeResult, usage: common_pb2.LlmUsage) -> Text:
     notes = "".join(f"; {note}" for note in result.notes)
     pairs = result.evidence.scored_pair_count
     cost = f"; {said}" if (said := in_words(usage)) else ""
-    models = models_said(result.models, result.language_model or "no language model")
+    rules = [f"rules {result.rules[:8]}"] if result.rules else []
+    models = models_said(result.models, *rules, result.language_model or "no language model")
     return shown(f"{pairs} NLI pairs, {total_s:.2f} s{cached}; {models}{cost}{degraded}{notes}", style="dim")

@@ -69,3 +69,17 @@ def test_a_claim_shows_itself_in_one_line() -> None:
     shown = repr(Judgement(judgement()).unsupported[0])
     assert "label='unsupported'" in shown
     assert "message" not in shown
+
+
+def test_one_bad_claim_is_a_fault_whatever_the_mean_says() -> None:
+    found = Judgement(judgement())
+    assert found.faults() == found.faults(3, worst_claim=0.2, max_unsupported=1) == ()
+    assert found.faults(7) == ("faithfulness is 3.18 of 10, expected 7",)
+    assert found.faults(worst_claim=3) == ("the worst claim has 0.20 of 10, expected 3",)
+    [fault] = found.faults(max_unsupported=0)
+    assert fault == "claims not supported or not checked: 1, expected at most 0"
+
+
+def test_a_limit_of_claims_is_not_kept_where_none_was_checked() -> None:
+    with pytest.raises(errors.NoScore, match="no claim was checked"):
+        Judgement(pb.JudgeResult()).faults(max_unsupported=0)

@@ -6,7 +6,7 @@ from pipeline.judge.config import JudgeConfig
 from pipeline.judge.judge import Judge
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.request import JudgeRequest
-from pipeline.judge.result import Framework, MetricName, MetricStatus
+from pipeline.judge.result import Framework, MetricName, MetricStatus, SupportVerdict
 from pipeline.support.claim_support import ClaimLabel
 from tests.unit.pipeline.judge.judging import REQUEST, ULTRA, Fakes
 from tests.unit.pipeline.judge.long_summaries import INVENTED, SENTENCES, SOURCE, SUMMARY
@@ -35,13 +35,31 @@ async def test_every_claim_of_241_sentences_is_checked_and_the_invented_ones_are
         assert MetricStatus.PARTIAL not in statuses(judgement, name)
 
 
-async def test_invented_sentences_lower_the_score_by_their_share() -> None:
-    faithful = JudgeRequest(SOURCE, " ".join(one for one in SENTENCES if one not in INVENTED), (ULTRA,))
-    good, bad = await Fakes().judge(faithful), await Fakes().judge(LONG)
-    before, after = good[ULTRA][MetricName.HALLUCINATION].score, bad[ULTRA][MetricName.HALLUCINATION].score
-    assert before is not None
-    assert after is not None
-    assert 10 * 3 / 241 < before - after < 10 * 10 / 241
+async def test_one_invented_sentence_of_many_passes_no_gate_and_more_lower_the_score() -> None:
+    told = [one for one in SENTENCES if one not in INVENTED]
+    summaries = [" ".join([*told, *INVENTED[:count]]) for count in range(len(INVENTED) + 1)]
+    judged = [await Fakes().judge(JudgeRequest(SOURCE, summary, (ULTRA,))) for summary in summaries]
+    scores = [judgement[ULTRA][MetricName.HALLUCINATION].score or 0.0 for judgement in judged]
+    assert scores[0] >= 7 > scores[1]
+    assert scores == sorted(set(scores), reverse=True)
+    verdicts = [judgement.verdict for judgement in judged]
+    assert verdicts == [SupportVerdict.SUPPORTED, *[SupportVerdict.HAS_UNSUPPORTED] * len(INVENTED)]
+
+
+async def test_a_verdict_abstains_where_the_worst_claim_is_unsure_or_unchecked() -> None:
+    for judgement in (
+        await Fakes().judge(LONG, Judge(JudgeConfig().with_overrides({"evidence": {"partly_supported": 0.0}}))),
+        await Fakes().judge(JudgeRequest(SOURCE, SENTENCES[0] + " " + SENTENCES[1]), bounded(1)),
+        await Fakes().judge(JudgeRequest(SOURCE, "I'm sorry, but I can't help with that.")),
+    ):
+        assert judgement.verdict is SupportVerdict.ABSTAINED
+
+
+async def test_equal_rules_have_one_identity_and_others_another() -> None:
+    judges = (Judge(), Judge(), bounded(7), Judge(JudgeConfig().with_overrides({"ultra": {"eta": 2.0}})))
+    first, again, *others = [(await Fakes().judge(REQUEST, judge)).config.rules for judge in judges]
+    assert first == again
+    assert len({first, *others}) == 3
 
 
 async def test_what_a_bound_leaves_unchecked_is_a_number_and_a_status() -> None:

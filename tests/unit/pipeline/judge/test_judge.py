@@ -175,7 +175,11 @@ async def test_odd_texts_have_a_status_for_every_metric(source: str, summary: st
     judgement = await Fakes().judge(JudgeRequest(source, summary, tuple(Framework)))
     for result in judgement.frameworks:
         for metric in result.metrics:
-            is_missing = metric.status in (MetricStatus.ERROR, MetricStatus.UNSUPPORTED_LANGUAGE)
+            is_missing = metric.status in (
+                MetricStatus.ERROR,
+                MetricStatus.UNSUPPORTED_LANGUAGE,
+                MetricStatus.NO_STATEMENT,
+            )
             assert (metric.score is None) == is_missing == (metric.error is not None)
             assert metric.error is None or not metric.error.startswith("malformed_metric")
             assert metric.score is None or 0 <= metric.score <= 10

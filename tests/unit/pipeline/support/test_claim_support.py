@@ -68,11 +68,8 @@ def test_a_certain_model_is_believed_but_not_entirely() -> None:
         (0.29, ClaimLabel.UNSUPPORTED),
     ],
 )
-def test_labels_are_bands_of_the_probability_unless_the_source_contradicts(
-    probability: float, label: ClaimLabel
-) -> None:
-    assert label_of(probability, SupportConfig(), is_contradicted=False) is label
-    assert label_of(probability, SupportConfig(), is_contradicted=True) is ClaimLabel.UNSUPPORTED
+def test_labels_are_bands_of_the_probability(probability: float, label: ClaimLabel) -> None:
+    assert label_of(probability, SupportConfig()) is label
 
 
 @pytest.mark.parametrize(
@@ -80,7 +77,8 @@ def test_labels_are_bands_of_the_probability_unless_the_source_contradicts(
     [
         ([(0.1, 0.2), (0.95, 0.1)], False, ClaimLabel.SUPPORTED),  # the passage that entails more counts
         ([(0.05, 0.9), (0.1, 0.1)], False, ClaimLabel.UNSUPPORTED),
-        ([(0.9, 0.95)], False, ClaimLabel.UNSUPPORTED),  # contradicted, and more than entailed
+        ([(0.5, 0.1), (0.1, 0.9)], False, ClaimLabel.UNSUPPORTED),  # contradicted, and more than entailed
+        ([(0.9, 0.1), (0.1, 0.95)], False, ClaimLabel.SUPPORTED),  # one passage supports it for sure
         ([(0.9, 0.95)], True, ClaimLabel.SUPPORTED),  # what stands there word for word contradicts nothing
         ([], False, ClaimLabel.UNSUPPORTED),
     ],
@@ -91,4 +89,6 @@ def test_a_statement_is_labelled_by_the_answers_about_its_premises(
     premises = tuple(f"passage {number}" for number in range(len(answers)))
     statement = Hypothesis("statement", premises, 1.0, is_copied=is_copied)
     rows = np.array([[entails, 0.0, contradicts] for entails, contradicts in answers], dtype=np.float32).reshape(-1, 3)
-    assert read_support(statement, PairScores(statement.pairs, rows), SupportConfig()).label is label
+    support = read_support(statement, PairScores(statement.pairs, rows), SupportConfig())
+    assert support.label is label
+    assert label_of(support.probability, SupportConfig()) is label  # one story

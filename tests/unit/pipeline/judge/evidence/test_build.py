@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from pipeline.judge.evidence.table import EvidenceTable, KeyPointCoverage, MismatchKind
 from pipeline.reading.passage import TextSpan
+from pipeline.reading.summary_text import NoStatementError
 from pipeline.support.claim_support import ClaimLabel
 from tests.fakes_pipeline import (
     BagOfWordsEmbedder,
@@ -96,8 +97,9 @@ def test_a_source_without_capitals_is_compared_in_small_letters() -> None:
 
 def test_a_text_without_words_asks_no_model() -> None:
     entailment, embedder = OverlapEntailment(), BagOfWordsEmbedder()
-    table = asyncio.run(build_async("...", "!!!", entailment=entailment, embedder=embedder))
-    assert (entailment.calls, embedder.calls, table.claims, table.pair_count) == ([], [], (), 0)
+    with pytest.raises(NoStatementError):
+        asyncio.run(build_async("...", "!!!", entailment=entailment, embedder=embedder))
+    assert (entailment.calls, embedder.calls) == ([], [])
 
 
 def test_claims_are_labelled_by_their_evidence() -> None:
@@ -214,11 +216,15 @@ WORDS = st.sampled_from(
 
 
 @settings(max_examples=40)
-@example(["..."], ["!!!"])
 @example(["Fees rose."], ["Fees rose."] * 40)
 @example(["費用が上がりました。公聴会が開かれます。"], ["費用が上がりました。"])
 @example([ARTICLE], ["# Bridge\n\n- closed; for; two years\n- 🙂"])
 @example([ARTICLE], ["x" * 3_000])
 @given(st.lists(WORDS, min_size=1, max_size=40), st.lists(WORDS, min_size=1, max_size=40))
 def test_any_texts_give_places_that_can_be_quoted(source: list[str], summary: list[str]) -> None:
-    check_places_and_bounds(build(" ".join(source), " ".join(summary)))
+    try:
+        table = build(" ".join(source), " ".join(summary))
+    except NoStatementError:
+        assert "rose" not in summary[1:]
+        return
+    check_places_and_bounds(table)

@@ -3,8 +3,9 @@
 import pytest
 
 from pipeline.judge.evidence.table import LexiconHit, LexiconKind, LexiconSeverity
-from pipeline.judge.evidence.tone import find_lexicon_hits
+from pipeline.judge.evidence.tone import find_lexicon_hits, without_heat
 from pipeline.reading.document import ReadText
+from pipeline.reading.index import WordIndex
 
 
 def hits(summary: str, source: str = "Fees rose.") -> tuple[LexiconHit, ...]:
@@ -128,3 +129,19 @@ def test_a_quotation_of_the_source_is_reported_as_such() -> None:
     (own,) = hits("It was bullshit.", source)
     (invented,) = hits('The coach said "this is bullshit".')
     assert [quoted.is_quoted, own.is_quoted, invented.is_quoted] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("heated", "said"),
+    [
+        ("The damned council shamefully voted for it.", "The council voted for it."),
+        ("The stupid mayor resigned.", "The mayor resigned."),
+        ("A council of idiots resigned.", "A council of idiots resigned."),  # whom it speaks of
+        ("The idiots resigned.", "The idiots resigned."),
+        ("The shameful and cruel plan failed.", "The shameful and cruel plan failed."),
+        ("The plan is disgraceful.", "The plan is disgraceful."),  # what it says
+        ("The brilliant bridge closed.", "The brilliant bridge closed."),  # the source says so
+    ],
+)
+def test_heat_is_taken_out_of_a_statement_where_it_colours_a_word(heated: str, said: str) -> None:
+    assert without_heat(heated, WordIndex(ReadText.of("source", "The brilliant bridge closed.", 700))) == said

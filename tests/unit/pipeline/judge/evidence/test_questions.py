@@ -57,7 +57,9 @@ def test_facts_are_asked_for_what_the_source_comes_back_to_and_not_for_its_subje
     by_fact = [question.answer for question in sorted(asked[:4], key=lambda question: question.fact.start)]
     assert "shore" not in by_fact  # in 3 of 4 sentences
     assert "acme" not in by_fact
-    rare = build(source.replace("The shore of the lake", "The barrels of the lake"), "Barrels.").coverage_questions
+    rare = build(
+        source.replace("The shore of the lake", "The barrels of the lake"), "Barrels floated."
+    ).coverage_questions
     assert rare[0].answer == "barrels"
 
 

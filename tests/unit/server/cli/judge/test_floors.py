@@ -1,11 +1,11 @@
-"""--fail-under: what is read, and what is under it."""
+"""--fail-under and --max-unsupported: what is read, and what they stop."""
 
 import pytest
 from precis.v1 import judge_pb2 as pb
 
 from server.cli.commands.judge import Floor, FrameworkChoice, JudgeOptions, MetricChoice, parse_floor
 from server.cli.errors import InputError
-from server.cli.judge.names import breaches_of
+from server.cli.judge.names import breaches_of, flat_scores
 from tests.judgements import judgement
 
 
@@ -16,6 +16,7 @@ from tests.judgements import judgement
         ("coverage=0", Floor(MetricChoice.COVERAGE, 0.0)),
         ("bias_toxicity=9.5", Floor(MetricChoice.BIAS_TOXICITY, 9.5)),
         ("ultra:Bias-Toxicity=10", Floor(MetricChoice.BIAS_TOXICITY, 10.0, FrameworkChoice.ULTRA)),
+        ("worst_claim=3", Floor("worst-claim", 3.0)),
         ("TWIN_LOCK:relevance=4", Floor(MetricChoice.RELEVANCE, 4.0, FrameworkChoice.TWIN_LOCK)),
     ],
 )
@@ -31,6 +32,7 @@ def test_a_floor_is_read(text: str, floor: Floor) -> None:
         ("=7", "no such metric: none"),
         (":coverage=7", "no such framework: none"),
         ("mega:coverage=7", "no such framework: mega; there are twin-lock, judge-lock, ultra"),
+        ("ultra:worst-claim=3", "no such metric: worst-claim"),
         ("coverage=", "got nothing"),
         ("coverage=11", "from 0 to 10, got 11"),
         ("coverage=-1", "from 0 to 10"),
@@ -76,3 +78,33 @@ def test_a_summary_without_claims_hallucinates_nothing() -> None:
     metric = result.frameworks[0].metrics[2]
     metric.status, metric.score = pb.JUDGE_METRIC_STATUS_NO_CLAIMS, 10.0
     assert said("twin-lock:hallucination=10", result) == []
+
+
+def unsupported(most: int, result: pb.JudgeResult) -> list[str]:
+    return breaches_of(result, JudgeOptions(max_unsupported=most).floors)
+
+
+def test_the_worst_claim_has_a_floor_of_its_own() -> None:
+    assert said("worst-claim=0.2", judgement()) == []
+    assert said("worst-claim=3", judgement()) == ["the worst claim has 0.20 of 10, expected 3"]
+
+
+def test_claims_that_are_not_supported_or_not_checked_are_counted() -> None:
+    result = judgement()
+    assert unsupported(1, result) == []
+    assert unsupported(0, result) == ["claims not supported or not checked: 1, expected at most 0"]
+    result.claim_count += 4
+    assert unsupported(1, result) == ["claims not supported or not checked: 5, expected at most 1"]
+
+
+def test_where_no_claim_was_checked_no_limit_is_kept() -> None:
+    for breaches in (said("worst-claim=0", pb.JudgeResult()), unsupported(0, pb.JudgeResult())):
+        assert len(breaches) == 1
+        assert "no claim was checked" in breaches[0]
+
+
+def test_each_score_has_one_flat_name() -> None:
+    scores = flat_scores(judgement())
+    assert (scores["worst_claim"], scores["unsupported_claims"]) == (0.2, 1)
+    assert (scores["twin_lock_hallucination"], scores["ultra_alignment"]) == (3.0, None)
+    assert not any(isinstance(score, dict) for score in scores.values())
