@@ -13,7 +13,9 @@ import numpy.typing as npt
 
 from pipeline.reading.blocks import STRUCTURE, BlockKind
 from pipeline.reading.rules import Rule
+from pipeline.reading.word_lists import phrase_list, word_list
 from pipeline.reading.word_table import WordTable
+from pipeline.reading.words import fold_case
 from pipeline.summarize.extractive.excerpt import Excerpt
 
 Float64 = npt.NDArray[np.float64]
@@ -21,6 +23,8 @@ Float64 = npt.NDArray[np.float64]
 # Chosen by ROUGE on every other one of 160 articles (REALSumm, Newsroom).
 _POSITION_WEIGHT = 2 / 3  # the rest goes to closeness
 _FADING_SENTENCES = 8.0
+_FIRST_UNSPACED = "\u3040"  # Japanese and Chinese begin here
+_EDGES = ".,;:!?()\"'“”’*_"
 
 POSITION = Rule(
     "position",
@@ -28,6 +32,15 @@ POSITION = Rule(
     "A sentence is worth more the earlier it stands in its section.",
     "# Pumps\n\nPumps move water. Some of them are blue.",
     "Pumps move water.",
+)
+
+
+DECISIONS = Rule(
+    "decisions",
+    "extractive",
+    "In a talk a sentence is worth more that decides something, or says who does what by when.",
+    "Ann: Did you see the game? Bob: We agreed to ship it on Friday. Ann: It was long.",
+    "Bob: We agreed to ship it on Friday.",
 )
 
 
@@ -47,7 +60,24 @@ def score_sentences(
     early = _earliness(excerpts, positions, starts_document=starts_document)
     closeness = _scaled(vectors @ vectors.mean(axis=0))
     is_placed = POSITION.is_on and bool(early.any())
-    return _POSITION_WEIGHT * early + (1 - _POSITION_WEIGHT) * closeness if is_placed else closeness
+    score = _POSITION_WEIGHT * early + (1 - _POSITION_WEIGHT) * closeness if is_placed else closeness
+    said = (excerpts[position] for position in positions)
+    settled = [_settles(one.text) if one.kind is BlockKind.TURN and DECISIONS.is_on else 0.0 for one in said]
+    return np.asarray((score + settled) / (1 + max(settled)))
+
+
+def _settles(said: str) -> float:
+    """Returns how much of a decision somebody says, from 0 to 1: no question is one."""
+    words = [word.strip(_EDGES) for word in fold_case(said).split()]
+    is_dated = any(word[:1].isdigit() or word in word_list("weekdays") or word in word_list("months") for word in words)
+    if said.rstrip(_EDGES.replace("?", "")).endswith("?"):
+        return 0.0
+    line = f" {' '.join(words)} "
+    if any(
+        f" {phrase} " in line or (not phrase.isascii() and phrase in line) for phrase in phrase_list("decision_phrases")
+    ):
+        return 1.0
+    return is_dated * (0.75 if not word_list("promise_words").isdisjoint(words) else 0.25)
 
 
 # Chosen on half of 80 parameters of a manual ("What is the default of work_mem?") and of 60 headings of two manuals.

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from server.cli.documents.converter import convert, convertible_suffix, without_images
 from server.cli.documents.pdf import read_pages
+from server.cli.documents.subtitles import is_subtitles, read_subtitles
 from server.cli.errors import InputError
 from server.cli.files import STDIN, decode, naming, read_bytes, to_id
 
@@ -47,6 +48,8 @@ def read_document_pages(path: Path) -> str | list[str]:
                 raise InputError(message)
         try:
             text = _decode_text(data)
+            if is_subtitles(text):
+                return read_subtitles(text)
             return without_images(text) if path.suffix.lower() in _MARKDOWN else text
         except InputError as error:
             raise InputError(f"{error.message}: only {FORMATS}; save it as one of them") from error

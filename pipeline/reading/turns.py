@@ -1,0 +1,262 @@
+"""Reads turns of speech, whatever program wrote them down: who speaks, when, and where what is said begins.
+
+Chats, minutes, interviews and threads of mail write who speaks in front of what is said or on a line above it, often
+with the time. One form holds for a whole text, and people answer each other: "Note:" stands in any text.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+from pipeline.off_loop import stoppable
+from pipeline.reading.word_lists import PROSE_WORDS, word_list
+
+PROSE_SHARE = 0.18  # of function words
+_FEWEST = 3  # turns: in other texts lines may begin so by chance
+_LEAST_SHARE, _LEAST_TIMED_SHARE = 0.5, 0.1  # of the lines; with a time they are rarely something else
+_LONGEST_NAME, _MOST_NAME_WORDS, _LONGEST_STAMP = 40, 6, 100
+_LONGEST_UNSTOPPED, _LONGEST_SPOKEN, _SHORTEST_SPOKEN = 60, 24, 8  # words
+_SPEAKER = re.compile(
+    r"""<([@+~&%]?\w[^<>]{1,40})>(?=\s)
+    |\*\*([^*:]{1,40}?)\s?(?::\*\*|\*\*:)(?=\s|$)
+    |\[([^\W\d_][^\[\]]{1,40})\](?::|(?=\s))
+    |(\#?(?![a-z\d_])\w[\w.'’#-]*(?:\ [\w.'’#-]+){0,3})\s?:(?=\s|[^\x00-\x7f])""",
+    re.VERBOSE,
+)
+_AROUND_TIMES = "[](),;|*-–—·• \u200e"
+_CLOCK = frozenset("t0123456789z:.,-/+")
+_EDGES = ".,;:!?()\"'“”’*_"
+
+
+class Turn(NamedTuple):
+    """Where somebody begins to speak.
+
+    Attributes:
+        mark: when and who, with a colon; the time alone where nobody is named.
+        start: of what is said, in its line.
+        head: the line where it is said who speaks: the same, or one above.
+    """
+
+    mark: str
+    start: int
+    head: int
+
+
+class Talk(NamedTuple):
+    """The turns of a text.
+
+    Attributes:
+        turns: by the line in which what is said begins.
+        silent: lines that only say who speaks, and when.
+    """
+
+    turns: dict[int, Turn]
+    silent: frozenset[int]
+
+
+class _Opening(NamedTuple):
+    """How a turn may begin.
+
+    Attributes:
+        form: in which it is written.
+        first: the line where that begins.
+        end: where what is said begins; the line after it begins with that if it is -1.
+    """
+
+    form: str
+    who: str
+    when: str
+    first: int
+    end: int
+
+
+def read_talk(lines: Sequence[str]) -> Talk:
+    """Reads the turns of a text, none if it is no talk. Linear in its length.
+
+    Args:
+        lines: without white space around them.
+    """
+    forms: defaultdict[str, dict[int, _Opening]] = defaultdict(dict)
+    for number in stoppable(range(len(lines))):
+        for opening in _openings(lines, number) if lines[number] else ():
+            forms[opening.form][number] = opening
+    count = sum(map(bool, lines))
+    for found in sorted(forms.values(), key=_priority):
+        starts = {_said_at(lines, number, opening): opening for number, opening in found.items()}
+        said = {at: one for at, one in starts.items() if at < len(lines) and (one.end >= 0 or at not in found)}
+        if 2 * len(said) >= len(found) and _is_talk(said, lines, count):  # heads of nothing are a list
+            silent = (range(one.first, at) for at, one in said.items())
+            turns = {at: Turn(_mark(one), max(0, one.end), one.first) for at, one in said.items()}
+            return Talk(turns, frozenset(chain.from_iterable(silent)))
+    return Talk({}, frozenset())
+
+
+def _any(found: Mapping[int, _Opening]) -> _Opening:
+    return next(iter(found.values()))
+
+
+def _priority(found: Mapping[int, _Opening]) -> tuple[bool, int, bool]:
+    """Orders forms: a mail's head has many lines that look like turns, and a name says more than a time."""
+    return _any(found).form != "mail", -len(found), not _any(found).who
+
+
+def _mark(one: _Opening) -> str:
+    return f"{one.when} {one.who}:".strip() if one.who else one.when
+
+
+def _is_talk(said: Mapping[int, _Opening], lines: Sequence[str], count: int) -> bool:
+    """Tells whether openings of one form are turns of people who answer each other."""
+    one, turns = _any(said), len(said)
+    if turns < _FEWEST or one.form == "mail":
+        return turns > 1 and one.form == "mail"
+    if not one.who:  # speech, or a log
+        share = function_share(" ".join(lines[at][max(0, one.end) :] for at in said))
+        return share >= PROSE_SHARE and 2 * turns >= _LEAST_SHARE * count
+    names = len({each.who for each in said.values()})
+    if turns < (_LEAST_TIMED_SHARE if one.when else _LEAST_SHARE) * count:
+        return False
+    return (names > 1 or bool(one.when)) and names <= max(2, turns / 2)  # people answer each other
+
+
+def _openings(lines: Sequence[str], number: int) -> Iterator[_Opening]:
+    """Yields the ways in which a line may begin a turn."""
+    line = lines[number]
+    bare = line.lstrip("> \u200e")
+    if who := _mail_sender(lines, number, bare):
+        yield _Opening("mail", who, "", number, -1)
+    time_end = stamp_end(bare)
+    when, rest = bare[:time_end].strip("-–—| "), bare[time_end:].lstrip()
+    start = len(line) - len(rest)
+    if named := _named(rest, is_timed=bool(when)):
+        form, who, end = named
+        yield _Opening(f"{form} {bool(when)}", who, when, number, start + end)
+    elif when and not rest:
+        above = lines[number - 1] if number else ""
+        if _is_name(above):
+            yield _Opening("above", above, when, number - 1, -1)
+        yield _Opening("time", "", when, number, -1)
+    elif when:
+        if _is_name(rest):
+            yield _Opening("head", rest, when, number, -1)
+        yield _Opening("timed", "", when, number, start)
+    else:
+        head, colon, _ = bare.partition(": ")
+        time_start = _stamp_start(head)
+        name, end = head[:time_start].strip(_AROUND_TIMES), len(line) - len(bare) + len(head) + 2 if colon else -1
+        if time_start and _is_name(name):
+            yield _Opening(f"name first {bool(colon)}", name, head[time_start:].strip(_AROUND_TIMES + ":"), number, end)
+
+
+def _named(text: str, *, is_timed: bool) -> tuple[int, str, int] | None:
+    """Returns how a text names who says it, the name, and where that ends; None if it does not."""
+    if (match := _SPEAKER.match(text)) and match.lastindex:
+        form, who, end = match.lastindex, match[match.lastindex], match.end()
+    elif is_timed and ": " in text[: _LONGEST_NAME + 2]:
+        form, who, end = 0, text.split(":", 1)[0].strip(), text.index(": ") + 1
+    else:
+        return None
+    if len(who.split()) > _MOST_NAME_WORDS or who.lower() in word_list("log_levels"):
+        return None
+    return form, who, end + len(text[end:]) - len(text[end:].lstrip())
+
+
+def _is_name(text: str) -> bool:
+    """Tells whether all of a line may be a name."""
+    is_short = 1 < len(text) <= _LONGEST_NAME and len(text.split()) < _MOST_NAME_WORDS
+    return is_short and (text[0].isupper() or not text[0].isascii()) and text[-1] not in ".,;:!?"
+
+
+def _mail_sender(lines: Sequence[str], number: int, line: str) -> str:
+    """Returns who writes the mail that begins in a line: "From: Ann <a@b.org>" above "Sent: ...", "... wrote:"."""
+    head, _, value = line.partition(":")
+    if head.strip("*").lower() in word_list("mail_senders") and value.strip("* "):
+        following = next((each for each in lines[number + 1 : number + 3] if each), "")
+        return value.split("<")[0].strip('*" ') if _is_mail_head(following) else ""
+    words = line.lower().rstrip(":").split()
+    if line.endswith(":") and not word_list("mail_verbs").isdisjoint(words) and any(map(str.isdigit, line)):
+        parts = line[stamp_end(line, needs_clock=False) :].split("<", maxsplit=1)[0].split()
+        return " ".join(part for part in parts if part.lower().strip(":") not in word_list("mail_verbs")).strip(", ")
+    return ""
+
+
+def _is_mail_head(line: str) -> bool:
+    head = line.lstrip("> ").partition(":")[0].strip("*").lower()
+    return head in word_list("mail_heads") or head in word_list("mail_senders")
+
+
+def _said_at(lines: Sequence[str], number: int, opening: _Opening) -> int:
+    """Returns the line where speech begins: that of an opening, or one below it."""
+    if opening.end >= 0:
+        return number
+    at, is_mail = number + 1, opening.form == "mail"
+    while at < len(lines) and (not lines[at].strip("> ") or (is_mail and _is_mail_head(lines[at]))):
+        at += 1
+    return at
+
+
+def stamp_end(text: str, *, needs_clock: bool = True) -> int:
+    """Returns where a date and time end that stand in front of a text: "[2025-03-01 10:14] "; 0 without one."""
+    position, has_clock = 0, False
+    for word in text[:_LONGEST_STAMP].replace("\t", " ").split(" "):
+        if not _is_of_time(word, may_be_number=not has_clock):
+            break
+        has_clock |= _is_clock(word)
+        position += len(word) + 1
+    return min(len(text), position) if has_clock or not needs_clock else 0
+
+
+def _stamp_start(text: str) -> int:
+    """Returns where a date and time begin that end a text; 0 without one, or a longer text."""
+    if len(text) > 2 * _LONGEST_NAME:
+        return 0
+    position, is_found = len(text), False
+    for word in reversed(text.split(" ")):
+        if not _is_of_time(word.rstrip(":"), may_be_number=True):
+            break
+        is_found = is_found or _is_clock(word)
+        position -= len(word) + 1
+    return max(0, position) if is_found else 0
+
+
+def _is_clock(word: str) -> bool:
+    """Tells whether a word is a time of day, or holds one: "10:14", "2025-03-01T10:14:00Z"."""
+    bare = word.strip(_AROUND_TIMES).lower().removesuffix("am").removesuffix("pm")
+    hours, colon, rest = bare.partition(":")
+    return bool(colon) and hours[-1:].isdigit() and rest[:2].isdigit() and len(rest) > 1 and _CLOCK.issuperset(bare)
+
+
+def _is_of_time(word: str, *, may_be_number: bool) -> bool:
+    bare = word.strip(_AROUND_TIMES).lower()
+    if not bare or _is_clock(word):
+        return True
+    if bare[0].isdigit() and _CLOCK.issuperset(bare):
+        return may_be_number or not bare.isdigit()
+    return bare.strip(".") in word_list("time_words") or bare in word_list("months") or bare in word_list("weekdays")
+
+
+def speech_cuts(said: str) -> list[int]:
+    """Returns where long speech without stops is cut: at line ends, before capitals and conjunctions, or at a bound.
+
+    None of what has stops, and of less than 60 words.
+    """
+    words = said.split()
+    stops = sum(not word[-1].isalnum() for word in words)
+    if len(words) < _LONGEST_UNSTOPPED or stops * _LONGEST_UNSTOPPED > len(words):
+        return []
+    cuts, position, count = list[int](), 0, 0
+    for word in stoppable(words):
+        start = said.index(word, position)
+        is_break = "\n" in said[position:start] or word[0].isupper() or word in word_list("connectives")
+        if count >= _LONGEST_SPOKEN or (is_break and count >= _SHORTEST_SPOKEN):
+            cuts.append(start)
+            count = 0
+        position, count = start + len(word), count + 1
+    return cuts
+
+
+def function_share(text: str) -> float:
+    """Returns the share of words without which there is no prose; 0 of an empty text."""
+    words = text.split()
+    return sum(word.strip(_EDGES).lower() in PROSE_WORDS for word in words) / max(1, len(words))
