@@ -6,7 +6,7 @@ with the time. One form holds for a whole text, and people answer each other: "N
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -198,26 +198,26 @@ def _said_at(lines: Sequence[str], number: int, opening: _Opening) -> int:
 
 def stamp_end(text: str, *, needs_clock: bool = True) -> int:
     """Returns where a date and time end that stand in front of a text: "[2025-03-01 10:14] "; 0 without one."""
-    position, has_clock = 0, False
-    for word in text[:_LONGEST_STAMP].replace("\t", " ").split(" "):
-        if not _is_of_time(word, may_be_number=not has_clock):
-            break
-        has_clock |= _is_clock(word)
-        position += len(word) + 1
-    return min(len(text), position) if has_clock or not needs_clock else 0
+    words = text[:_LONGEST_STAMP].replace("\t", " ").split(" ")
+    return min(len(text), _stamp_chars(words, needs_clock=needs_clock, is_behind=False))
 
 
 def _stamp_start(text: str) -> int:
-    """Returns where a date and time begin that end a text; 0 without one, or a longer text."""
-    if len(text) > 2 * _LONGEST_NAME:
-        return 0
-    position, is_found = len(text), False
-    for word in reversed(text.split(" ")):
-        if not _is_of_time(word.rstrip(":"), may_be_number=True):
+    """Returns where a date and time begin that end a short text; 0 without one."""
+    words = reversed(text[: 2 * _LONGEST_NAME].rstrip(":").split(" "))
+    length = _stamp_chars(words, needs_clock=True, is_behind=True)
+    return max(0, len(text) - length) if length and len(text) <= 2 * _LONGEST_NAME else 0
+
+
+def _stamp_chars(words: Iterable[str], *, needs_clock: bool, is_behind: bool) -> int:
+    """Returns how much of a text is a date and time, read word by word; a number follows a clock only from behind."""
+    length, has_clock = 0, False
+    for word in words:
+        if not _is_of_time(word, may_be_number=is_behind or not has_clock):
             break
-        is_found = is_found or _is_clock(word)
-        position -= len(word) + 1
-    return max(0, position) if is_found else 0
+        has_clock |= _is_clock(word)
+        length += len(word) + 1
+    return length if has_clock or not needs_clock else 0
 
 
 def _is_clock(word: str) -> bool:
