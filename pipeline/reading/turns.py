@@ -34,14 +34,27 @@ class Turn(NamedTuple):
     """Where somebody begins to speak.
 
     Attributes:
-        mark: when and who, with a colon; the time alone where nobody is named.
-        start: of what is said, in its line.
-        head: the line where it is said who speaks: the same, or one above.
+        form: in which it is written.
+        who: speaks; empty where nobody is named.
+        head: the line where that is said.
+        end: of that, where what is said begins; that begins in a line below if it is -1.
     """
 
-    mark: str
-    start: int
+    form: str
+    who: str
+    when: str
     head: int
+    end: int
+
+    @property
+    def mark(self) -> str:
+        """When and who, with a colon; the time alone where nobody is named."""
+        return f"{self.when} {self.who}:".strip() if self.who else self.when
+
+    @property
+    def start(self) -> int:
+        """Of what is said, in its line."""
+        return max(0, self.end)
 
 
 class Talk(NamedTuple):
@@ -56,97 +69,66 @@ class Talk(NamedTuple):
     silent: frozenset[int]
 
 
-class _Opening(NamedTuple):
-    """How a turn may begin.
-
-    Attributes:
-        form: in which it is written.
-        first: the line where that begins.
-        end: where what is said begins; the line after it begins with that if it is -1.
-    """
-
-    form: str
-    who: str
-    when: str
-    first: int
-    end: int
-
-
 def read_talk(lines: Sequence[str]) -> Talk:
     """Reads the turns of a text, none if it is no talk. Linear in its length.
 
     Args:
         lines: without white space around them.
     """
-    forms: defaultdict[str, dict[int, _Opening]] = defaultdict(dict)
+    forms: defaultdict[str, dict[int, Turn]] = defaultdict(dict)
     for number in stoppable(range(len(lines))):
-        for opening in _openings(lines, number) if lines[number] else ():
-            forms[opening.form][number] = opening
-    count = sum(map(bool, lines))
-    for found in sorted(forms.values(), key=_priority):
-        starts = {_said_at(lines, number, opening): opening for number, opening in found.items()}
-        said = {at: one for at, one in starts.items() if at < len(lines) and (one.end >= 0 or at not in found)}
-        if 2 * len(said) >= len(found) and _is_talk(said, lines, count):  # heads of nothing are a list
-            silent = (range(one.first, at) for at, one in said.items())
-            turns = {at: Turn(_mark(one), max(0, one.end), one.first) for at, one in said.items()}
-            return Talk(turns, frozenset(chain.from_iterable(silent)))
+        for turn in _openings(lines, number) if lines[number] else ():
+            forms[turn.form][number] = turn
+    # A mail's head has many lines that look like turns, and a name says more than a time.
+    for form, found in sorted(forms.items(), key=lambda one: (one[0] != "mail", -len(one[1]), one[0] == "time")):
+        starts = {_said_at(lines, number, turn): turn for number, turn in found.items()}
+        said = {at: turn for at, turn in starts.items() if at < len(lines) and (turn.end >= 0 or at not in found)}
+        if 2 * len(said) >= len(found) and _is_talk(form, said, lines):  # heads of nothing are a list
+            return Talk(said, frozenset(chain.from_iterable(range(turn.head, at) for at, turn in said.items())))
     return Talk({}, frozenset())
 
 
-def _any(found: Mapping[int, _Opening]) -> _Opening:
-    return next(iter(found.values()))
-
-
-def _priority(found: Mapping[int, _Opening]) -> tuple[bool, int, bool]:
-    """Orders forms: a mail's head has many lines that look like turns, and a name says more than a time."""
-    return _any(found).form != "mail", -len(found), not _any(found).who
-
-
-def _mark(one: _Opening) -> str:
-    return f"{one.when} {one.who}:".strip() if one.who else one.when
-
-
-def _is_talk(said: Mapping[int, _Opening], lines: Sequence[str], count: int) -> bool:
+def _is_talk(form: str, said: Mapping[int, Turn], lines: Sequence[str]) -> bool:
     """Tells whether openings of one form are turns of people who answer each other."""
-    one, turns = _any(said), len(said)
-    if turns < _FEWEST or one.form == "mail":
-        return turns > 1 and one.form == "mail"
-    if not one.who:  # speech, or a log
-        share = function_share(" ".join(lines[at][max(0, one.end) :] for at in said))
+    turns, count = len(said), sum(map(bool, lines))
+    if turns < _FEWEST or form == "mail":
+        return turns > 1 and form == "mail"
+    names = {turn.who for turn in said.values()}
+    is_timed = any(turn.when for turn in said.values())
+    if names == {""}:  # speech, or a log
+        share = function_share(" ".join(lines[at][turn.start :] for at, turn in said.items()))
         return share >= PROSE_SHARE and 2 * turns >= _LEAST_SHARE * count
-    names = len({each.who for each in said.values()})
-    if turns < (_LEAST_TIMED_SHARE if one.when else _LEAST_SHARE) * count:
-        return False
-    return (names > 1 or bool(one.when)) and names <= max(2, turns / 2)  # people answer each other
+    is_enough = turns >= (_LEAST_TIMED_SHARE if is_timed else _LEAST_SHARE) * count
+    return is_enough and (len(names) > 1 or is_timed) and len(names) <= max(2, turns / 2)  # people answer each other
 
 
-def _openings(lines: Sequence[str], number: int) -> Iterator[_Opening]:
+def _openings(lines: Sequence[str], number: int) -> Iterator[Turn]:
     """Yields the ways in which a line may begin a turn."""
     line = lines[number]
     bare = line.lstrip("> \u200e")
     if who := _mail_sender(lines, number, bare):
-        yield _Opening("mail", who, "", number, -1)
+        yield Turn("mail", who, "", number, -1)
     time_end = stamp_end(bare)
     when, rest = bare[:time_end].strip("-–—| "), bare[time_end:].lstrip()
     start = len(line) - len(rest)
     if named := _named(rest, is_timed=bool(when)):
         form, who, end = named
-        yield _Opening(f"{form} {bool(when)}", who, when, number, start + end)
+        yield Turn(f"{form} {bool(when)}", who, when, number, start + end)
     elif when and not rest:
         above = lines[number - 1] if number else ""
         if _is_name(above):
-            yield _Opening("above", above, when, number - 1, -1)
-        yield _Opening("time", "", when, number, -1)
+            yield Turn("above", above, when, number - 1, -1)
+        yield Turn("time", "", when, number, -1)
     elif when:
         if _is_name(rest):
-            yield _Opening("head", rest, when, number, -1)
-        yield _Opening("timed", "", when, number, start)
+            yield Turn("head", rest, when, number, -1)
+        yield Turn("timed", "", when, number, start)
     else:
         head, colon, _ = bare.partition(": ")
         time_start = _stamp_start(head)
         name, end = head[:time_start].strip(_AROUND_TIMES), len(line) - len(bare) + len(head) + 2 if colon else -1
         if time_start and _is_name(name):
-            yield _Opening(f"name first {bool(colon)}", name, head[time_start:].strip(_AROUND_TIMES + ":"), number, end)
+            yield Turn(f"name first {bool(colon)}", name, head[time_start:].strip(_AROUND_TIMES + ":"), number, end)
 
 
 def _named(text: str, *, is_timed: bool) -> tuple[int, str, int] | None:
@@ -186,11 +168,11 @@ def _is_mail_head(line: str) -> bool:
     return head in word_list("mail_heads") or head in word_list("mail_senders")
 
 
-def _said_at(lines: Sequence[str], number: int, opening: _Opening) -> int:
+def _said_at(lines: Sequence[str], number: int, turn: Turn) -> int:
     """Returns the line where speech begins: that of an opening, or one below it."""
-    if opening.end >= 0:
+    if turn.end >= 0:
         return number
-    at, is_mail = number + 1, opening.form == "mail"
+    at, is_mail = number + 1, turn.form == "mail"
     while at < len(lines) and (not lines[at].strip("> ") or (is_mail and _is_mail_head(lines[at]))):
         at += 1
     return at
