@@ -27,7 +27,7 @@ _SPEAKER = re.compile(
 )
 _AROUND_TIMES = "[](),;|*-–—·• \u200e"
 _CLOCK = frozenset("t0123456789z:.,-/+")
-_EDGES = ".,;:!?()\"'“”’*_"
+EDGES = ".,;:!?()\"'“”’*_"
 
 
 class Turn(NamedTuple):
@@ -241,4 +241,4 @@ def speech_cuts(said: str) -> list[int]:
 def function_share(text: str) -> float:
     """Returns the share of words without which there is no prose; 0 of an empty text."""
     words = text.split()
-    return sum(word.strip(_EDGES).lower() in PROSE_WORDS for word in words) / max(1, len(words))
+    return sum(word.strip(EDGES).lower() in PROSE_WORDS for word in words) / max(1, len(words))

@@ -7,13 +7,14 @@ sentences.
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from pipeline.reading.blocks import STRUCTURE, BlockKind
 from pipeline.reading.rules import Rule
+from pipeline.reading.turns import EDGES
 from pipeline.reading.word_lists import phrase_list, word_list
 from pipeline.reading.word_table import WordTable
 from pipeline.reading.words import fold_case
@@ -24,8 +25,7 @@ Float64 = npt.NDArray[np.float64]
 # Chosen by ROUGE on every other one of 160 articles (REALSumm, Newsroom).
 _POSITION_WEIGHT = 2 / 3  # the rest goes to closeness
 _FADING_SENTENCES = 8.0
-_FIRST_UNSPACED = "\u3040"  # Japanese and Chinese begin here
-_EDGES = ".,;:!?()\"'“”’*_"
+_DECISION_WEIGHT = 2.5  # more than all that closeness may add
 
 POSITION = Rule(
     "position",
@@ -64,21 +64,27 @@ def score_sentences(
     score = _POSITION_WEIGHT * early + (1 - _POSITION_WEIGHT) * closeness if is_placed else closeness
     said = (excerpts[position] for position in positions)
     settled = [_settles(one.text) if one.kind is BlockKind.TURN and DECISIONS.is_on else 0.0 for one in said]
-    return np.asarray((score + settled) / (1 + max(settled)))
+    return np.asarray((score + _DECISION_WEIGHT * np.array(settled)) / (1 + _DECISION_WEIGHT * max(settled)))
 
 
 def _settles(said: str) -> float:
     """Returns how much of a decision somebody says, from 0 to 1: no question is one."""
-    words = [word.strip(_EDGES) for word in fold_case(said).split()]
-    is_dated = any(word[:1].isdigit() or word in word_list("weekdays") or word in word_list("months") for word in words)
-    if said.rstrip(_EDGES.replace("?", "")).endswith("?"):
+    words = [word.strip(EDGES) for word in fold_case(said).split()]
+    days = word_list("weekdays") | word_list("months")
+    # "5" and "may" alone are no date: "5 May", "14" and "June" are.
+    is_dated = any(
+        (word in days and (word not in word_list("months_that_are_words") or before[:1].isdigit()))
+        or (word[:1].isdigit() and len(word) > 1)
+        for before, word in pairwise(["", *words])
+    )
+    if said.rstrip(EDGES.replace("?", "")).endswith("?"):
         return 0.0
     line = f" {' '.join(words)} "
     if any(
         f" {phrase} " in line or (not phrase.isascii() and phrase in line) for phrase in phrase_list("decision_phrases")
     ):
         return 1.0
-    return is_dated * (0.75 if not word_list("promise_words").isdisjoint(words) else 0.25)
+    return is_dated * (0.4 if not word_list("promise_words").isdisjoint(words) else 0.1)
 
 
 # Chosen on half of 80 questions to two manuals and six other documents (scripts/bench documents).
