@@ -119,7 +119,7 @@ def _openings(lines: Sequence[str], number: int) -> Iterator[Turn]:
         if _is_name(above):
             yield Turn("above", above, when, number - 1, -1)
         yield Turn("time", "", when, number, -1)
-    elif when:
+    elif when and ": " not in rest[:_LONGEST_NAME]:
         if _is_name(rest):
             yield Turn("head", rest, when, number, -1)
         yield Turn("timed", "", when, number, start)
@@ -134,12 +134,13 @@ def _openings(lines: Sequence[str], number: int) -> Iterator[Turn]:
 def _named(text: str, *, is_timed: bool) -> tuple[int, str, int] | None:
     """Returns how a text names who says it, the name, and where that ends; None if it does not."""
     if (match := _SPEAKER.match(text)) and match.lastindex:
-        form, who, end = match.lastindex, match[match.lastindex], match.end()
+        form, who, end = match.lastindex % 4, match[match.lastindex], match.end()  # 0: "Ann:", of whatever letters
     elif is_timed and ": " in text[: _LONGEST_NAME + 2]:
         form, who, end = 0, text.split(":", 1)[0].strip(), text.index(": ") + 1
     else:
         return None
-    if len(who.split()) > _MOST_NAME_WORDS or who.lower() in word_list("log_levels"):
+    is_program = who[:1].islower() and not form and not who.isalpha()  # "web1 sshd[811]"
+    if len(who.split()) > _MOST_NAME_WORDS or is_program or who.lower() in word_list("log_levels"):
         return None
     return form, who, end + len(text[end:]) - len(text[end:].lstrip())
 

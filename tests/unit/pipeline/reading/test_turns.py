@@ -78,6 +78,11 @@ def test_times_without_names_are_turns_of_speech() -> None:
         "Note: see below.\nTip: use a cloth.\nWarning: never open it.\nHint: wait.",
         "2025-03-01 10:14:02 INFO: started\n2025-03-01 10:14:03 ERROR: failed\n2025-03-01 10:14:04 INFO: stopped",
         "10:14:02 Server started\n10:14:03 Connection open\n10:14:05 Server stopped\n10:14:09 Server started",
+        (
+            "Mar  1 10:14:02 web1 sshd[811]: Accepted key for root from 10.0.0.7\n"
+            "Mar  1 10:14:03 web1 kernel: eth0 is up\nMar  1 10:15:02 web1 sshd[811]: Closed by the user\n"
+            "Mar  1 10:15:07 web1 kernel: eth0 is down"
+        ),
         "[INFO] started\n[WARN] disk nearly full\n[INFO] stopped\n[WARN] disk full",
         "Opening 10:00\nBreak 11:00\nMinutes of the last meeting 11:30\nLunch 12:00",
         "- [x] Wash it\n- [ ] Dry it\n- [x] Pack it\n- [ ] Send it",
@@ -89,6 +94,12 @@ def test_times_without_names_are_turns_of_speech() -> None:
 )
 def test_what_only_looks_like_speech_is_none(text: str) -> None:
     assert not read_talk(text.split("\n")).turns
+
+
+def test_names_and_numbers_speak_in_one_talk() -> None:
+    names = ["Ann", "+49 151 23 45", "ann", "Ann", "+49 151 23 45", "ann"]
+    lines = [f"01/03/2025, 10:14 - {name}: we ship" for name in names]
+    assert [turn.who for turn in read_talk(lines).turns.values()] == names
 
 
 def test_a_message_of_several_lines_stays_with_its_speaker() -> None:
