@@ -11,6 +11,7 @@ from math import fsum, log1p
 
 import numpy as np
 
+from pipeline.compression import get_target_summary_length
 from pipeline.errors import InvalidInputError
 from pipeline.evaluate.comparison import EntailmentEvidence
 from pipeline.evaluate.config import EvaluateWeights
@@ -29,7 +30,6 @@ from pipeline.evaluate.result import (
     SemanticResult,
 )
 from pipeline.model_answers import Embeddings, Float64
-from pipeline.reading.compression import get_target_summary_length
 
 
 def score_facts(facts: Sequence[EntailmentEvidence], claims: Sequence[EntailmentEvidence]) -> FactsResult:

@@ -6,14 +6,14 @@ signs of a listing are the prompt, symbols and columns; function words speak for
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import NamedTuple
 
 from pipeline.off_loop import stop_if_nobody_waits, stoppable
 from pipeline.reading.passage import Span
-from pipeline.reading.word_lists import PROSE_WORDS
+from pipeline.reading.turns import PROSE_SHARE, function_share, read_talk, speech_cuts
 
 BULLET_MARK = r"[-*+•‣◦▪·–—●○◆◇■□▶►★☆⭐✓✔✗✘✅❌☑→➔➢➤\U0001f000-\U0001faff]\ufe0f?"
 STEP_MARK = r"(?:\d\ufe0f?\u20e3|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|[a-z]\.)"  # "A. Smith" is a name
@@ -24,13 +24,6 @@ _HEADING = re.compile(r"(?:[-*]\s+){0,4}(#{1,6})\s+")
 _NUMBERED_HEADING = re.compile(r"(\d{1,3}(?:\.\d{1,3}){1,5})\.?\s+[^\W\d_a-z].*$")
 _BOLD_LINE = re.compile(r"(\*\*|__)(?=\S)((?:(?!\1).){1,200})\1:?$")
 _QUOTE_MARK = re.compile(r"(?:>\s?)*")
-TIME_STAMP = r"(?:[\[(]?\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,3})?)?[\])]?\s+(?:-\s+)?)?"
-SPEAKER = re.compile(rf"{TIME_STAMP}#?[A-Z][\w.'’#-]*(?: [\w.'’#-]+){{0,3}}\s?:(?=\s)")
-"""Who speaks, in front of a turn of a dialogue: "Ann: ", "#Person1#: " or "[00:04:10] Ann: "."""
-FEWEST_TURNS = 3
-"""Of a dialogue: in other texts a line may begin with such words by chance."""
-_LEAST_TURN_SHARE = 0.5  # of the lines; "Note: ..." and "Example: ..." stand in any text
-_MOST_SPEAKER_SHARE = 0.5  # of the turns: people answer each other
 _PROMPT = re.compile(r"(?:[$%]|>>>|[\w.-]{1,64}@[\w.-]{1,64}[:~/\w.-]{0,99}[#$%]|[A-Z]:\\[^\s>]*>)\s*\S|#\s+[a-z./]\S*")
 _CODE = re.compile(r"[|=<>&]|\s--?[a-z]|[^\s.!?:](?: {2,}|\t+)\S|^[\w./-]+:\s+\S+(?:\s\S+){0,3}$|^\[[^\]]{1,40}\]$")
 # What an entry of a reference is about: "shared_buffers (integer)", "-D directory", "log_destination".
@@ -39,8 +32,7 @@ _ENTRY = re.compile(
 )
 _MOST_HEADING_INDENT = 1  # "  # comment" stands in a script
 _MOST_HEADING_WORDS, _MOST_LABEL_WORDS = 14, 12
-_PROSE_SHARE, _WHOLE_PROSE_SHARE = 0.18, 0.1  # of function words; lines that end as a sentence are more often prose
-_EDGES = ".,;:!?()\"'“”’*_"
+_WHOLE_PROSE_SHARE = 0.1  # of function words: lines that end as a sentence are more often prose
 _SENTENCE_ENDS, _CLOSING, _CLOSING_CHARS = tuple(".!?…。！？"), ")[\"'”’]*", 16
 
 
@@ -109,7 +101,14 @@ def read_blocks(text: str) -> list[Block]:
     """Returns the blocks of a text in order; rules and blank lines are left out. Linear in its length."""
     blocks: list[Block] = []
     lines = list(_lines(text))
-    is_talk = _is_dialogue([line.text for line in lines if line.text])
+    talk = read_talk([line.text for line in lines])
+    turns = {
+        lines[number].start: Block(
+            lines[number].start + turn.start, lines[number].end, BlockKind.TURN, lines[turn.head].start, 0, turn.mark
+        )
+        for number, turn in talk.turns.items()
+    }
+    lines = [line._replace(text="") if number in talk.silent else line for number, line in enumerate(lines)]
     position = 0
     while position < len(lines):
         stop_if_nobody_waits()
@@ -124,9 +123,14 @@ def read_blocks(text: str) -> list[Block]:
             end = position + 1
         else:
             end = _run_end(lines, position)
-            blocks.extend(_run_blocks(lines[position:end], is_first=not blocks, is_talk=is_talk))
+            blocks.extend(_run_blocks(lines[position:end], turns, is_first=not blocks))
         position = end
-    return blocks
+    return [
+        replace(block, kind=BlockKind.TURN)  # speech without stops
+        if block.kind is BlockKind.PROSE and speech_cuts(text[block.start : block.end])
+        else block
+        for block in blocks
+    ]
 
 
 def _lines(text: str) -> Iterator[_Line]:
@@ -136,18 +140,6 @@ def _lines(text: str) -> Iterator[_Line]:
         indent = raw.index(stripped[0]) if stripped else 0
         yield _Line(position + indent, stripped, indent)
         position += len(raw)
-
-
-def _is_dialogue(lines: Sequence[str]) -> bool:
-    """Tells whether lines are turns of people who answer each other, at least three."""
-    speakers = [_speaker(turn.group()).lstrip("[(0123456789:.,)] -") for turn in map(SPEAKER.match, lines) if turn]
-    is_talk = len(speakers) >= max(FEWEST_TURNS, _LEAST_TURN_SHARE * len(lines))
-    return is_talk and len(set(speakers)) <= max(2, _MOST_SPEAKER_SHARE * len(speakers))
-
-
-def _speaker(opening: str) -> str:
-    """Returns when and who begins to speak, with a colon."""
-    return f"{opening.rstrip(' :')}:"
 
 
 def _fence(text: str) -> str:
@@ -178,13 +170,13 @@ def _is_row(text: str) -> bool:
     return text[0] == text[-1] == "|" and len(text) > 1
 
 
-def _run_blocks(run: Sequence[_Line], *, is_first: bool, is_talk: bool) -> Iterator[Block]:
+def _run_blocks(run: Sequence[_Line], turns: Mapping[int, Block], *, is_first: bool) -> Iterator[Block]:
     """Yields the blocks of lines without a blank line between them."""
     texts = [line.text for line in run]
     if _is_row(texts[0]):
         yield from _table(run)
-    elif is_talk and any(map(SPEAKER.match, texts)):
-        yield from _prose_blocks(run, is_first=is_first, is_talk=True)
+    elif any(line.start in turns for line in run):
+        yield from _prose_blocks(run, turns, is_first=is_first)
     elif len(run) == 1 and (heading := _heading(run[0], is_first=is_first)):
         yield heading
     elif not _is_marked(texts) and is_listing(texts):
@@ -192,7 +184,7 @@ def _run_blocks(run: Sequence[_Line], *, is_first: bool, is_talk: bool) -> Itera
     elif len(run) == 1 and _is_label(texts[0]):
         yield Block(run[0].start, run[0].end, BlockKind.LABEL, run[0].start)
     else:
-        yield from _prose_blocks(run, is_first=is_first)
+        yield from _prose_blocks(run, {}, is_first=is_first)
 
 
 def _table(rows: Sequence[_Line]) -> Iterator[Block]:
@@ -218,13 +210,12 @@ def _is_marked(texts: Sequence[str]) -> bool:
     return not is_listing(texts[1:]) and (second[0].isupper() or is_sentence_end(texts[-1]))
 
 
-def _prose_blocks(run: Sequence[_Line], *, is_first: bool, is_talk: bool = False) -> Iterator[Block]:
+def _prose_blocks(run: Sequence[_Line], turns: Mapping[int, Block], *, is_first: bool) -> Iterator[Block]:
     """Cuts at headings, list marks and speakers; other lines go on with the block before them."""
     open_block: Block | None = None
     before, end = "", 0
     for number, line in stoppable(enumerate(run)):
-        block = _heading(line, is_first=is_first and number == 0)
-        block = block or (_turn(line) if is_talk else None) or _list_item(line)
+        block = turns.get(line.start) or _heading(line, is_first=is_first and number == 0) or _list_item(line)
         is_aside = line.text[0] in _ASIDES and open_block is not None and open_block.kind is BlockKind.PROSE
         if is_aside and not before.endswith((*_SENTENCE_ENDS, ":")):
             block = None
@@ -291,13 +282,6 @@ def is_entry(text: str) -> bool:
     return bool(_ENTRY.fullmatch(text))
 
 
-def _turn(line: _Line) -> Block | None:
-    turn = SPEAKER.match(line.text)
-    if turn is None:
-        return None
-    return Block(line.start + turn.end(), line.end, BlockKind.TURN, line.start, 0, _speaker(turn.group()))
-
-
 def _list_item(line: _Line) -> Block | None:
     match = _ITEM.match(line.text)
     if not match or not (match["step"] or any(map(str.isalnum, line.text[match.end() :]))):
@@ -316,8 +300,8 @@ def is_listing(lines: Sequence[str]) -> bool:
         return _is_code(lines[0])
     if 2 * sum(_is_code(line) or line.startswith("#") for line in lines) >= len(lines):
         return True
-    least_share = _WHOLE_PROSE_SHARE if is_sentence_end(lines[-1]) else _PROSE_SHARE
-    return _function_share(" ".join(lines)) < least_share
+    least_share = _WHOLE_PROSE_SHARE if is_sentence_end(lines[-1]) else PROSE_SHARE
+    return function_share(" ".join(lines)) < least_share
 
 
 def is_prompt(line: str) -> bool:
@@ -328,13 +312,8 @@ def is_prompt(line: str) -> bool:
 def _is_code(line: str) -> bool:
     if is_prompt(line) or line[-1] in "{}\\;" or "];" in line:
         return True
-    is_prose = is_sentence_end(line) or _function_share(line) >= _PROSE_SHARE
+    is_prose = is_sentence_end(line) or function_share(line) >= PROSE_SHARE
     return not is_prose and bool(_CODE.search(line))
-
-
-def _function_share(text: str) -> float:
-    words = text.split()
-    return sum(word.strip(_EDGES).lower() in PROSE_WORDS for word in words) / len(words)
 
 
 def is_sentence_end(text: str) -> bool:

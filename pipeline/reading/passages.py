@@ -12,7 +12,6 @@ from itertools import islice, pairwise
 import numpy as np
 
 from pipeline.off_loop import stoppable
-from pipeline.reading.blocks import FEWEST_TURNS, SPEAKER
 from pipeline.reading.document import ReadText
 from pipeline.reading.index import Float64, WordIndex
 from pipeline.reading.passage import LEFT_OUT, TextSpan
@@ -80,7 +79,7 @@ class PassageFinder:
             has_turns: whether the text may be a dialogue, whose sentences are read with their speaker in front.
         """
         self._source, self._index, self._most = source, index, most_chars
-        self._speakers = _speakers(source) if has_turns else {}
+        self._has_turns = has_turns
         self._lengths = [len(self._text(at)) for at in stoppable(range(len(source.sentences)))]
         self._whole_chars = self._chars(range(len(self._lengths)))
 
@@ -167,25 +166,6 @@ class PassageFinder:
         return first in POINTING_WORDS or (first == "the" and not any(table.raw(at)[0].isupper() for at in words[1:]))
 
     def _text(self, sentence: int) -> str:
-        speaker = self._speakers.get(sentence)
+        speaker = self._source.sentences[sentence].speaker if self._has_turns else ""
         text = self._source.passages[sentence].text
         return f"{speaker} {text}" if speaker else text
-
-
-def _speakers(source: ReadText) -> dict[int, str]:
-    """Returns who says a sentence that is not the first of its turn; empty for a text that is no dialogue."""
-    text, sentences = source.text.text, source.sentences
-    marks = [SPEAKER.match(text, sentence.start, sentence.end) for sentence in stoppable(sentences)]
-    if sum(mark is not None for mark in marks) < FEWEST_TURNS:
-        return {}
-    speakers: dict[int, str] = {}
-    speaker = ""
-    for at, mark in enumerate(marks):
-        is_same_line = at > 0 and "\n" not in text[sentences[at - 1].end : sentences[at].start]
-        if mark:
-            speaker = mark.group()
-        elif not is_same_line:
-            speaker = ""
-        elif speaker:
-            speakers[at] = speaker
-    return speakers

@@ -15,17 +15,10 @@ from itertools import pairwise
 from nupunkt import sent_spans
 
 from pipeline.off_loop import stop_if_nobody_waits, stoppable
-from pipeline.reading.blocks import (
-    FEWEST_TURNS,
-    LIST_KINDS,
-    SPEAKER,
-    TABLE_KINDS,
-    Block,
-    BlockKind,
-    read_blocks,
-)
+from pipeline.reading.blocks import LIST_KINDS, TABLE_KINDS, Block, BlockKind, read_blocks
 from pipeline.reading.passage import Span
 from pipeline.reading.rules import Rule
+from pipeline.reading.turns import speech_cuts
 from pipeline.reading.word_lists import FUNCTION_WORDS, any_of, is_verb, word_list
 from pipeline.reading.word_table import WordTable
 from pipeline.reading.words import fold_case
@@ -57,9 +50,13 @@ class Sentence(Span):
 
     Attributes:
         kind: of the block it stands in; that of prose for a turn, a listing without a fence and a line alone.
+        speaker: who says it, with a colon, unless it begins with that; empty for what is no speech.
+        said: where it goes on behind who speaks, and when; its start if it does not begin with that.
     """
 
     kind: BlockKind
+    speaker: str = ""
+    said: int = 0
 
     @property
     def is_prose(self) -> bool:
@@ -76,11 +73,15 @@ def split_sentences(text: str, max_chars: int = MAX_SENTENCE_CHARS) -> list[Sent
         max_chars: a longer sentence is cut at white space, or in the middle of a word if there is none.
     """
     ends = sorted(_prose_ends(text) | {match.end() for match in _CJK_END.finditer(text)})
-    has_turns = sum(SPEAKER.match(text, *line) is not None for line in stoppable(split_lines(text))) >= FEWEST_TURNS
     sentences = (
-        Sentence(start, end, block.sentence_kind)
+        Sentence(
+            *(start, end, block.sentence_kind),
+            speaker=block.mark if is_said and start >= block.start else "",
+            said=max(start, min(block.start, end)),
+        )
         for block in read_blocks(text)
-        for stretch in _stretches(text, block, has_turns=has_turns)
+        for is_said in [block.kind is BlockKind.TURN]
+        for stretch in _stretches(text, block, block.first if is_said else block.start)
         for piece in (_cut_at(stretch, ends) if block.kind is not BlockKind.CODE else [stretch])
         for start, end in _cut_overlong(text, *piece, max_chars)
         if any(map(str.isalnum, text[start:end]))
@@ -88,14 +89,13 @@ def split_sentences(text: str, max_chars: int = MAX_SENTENCE_CHARS) -> list[Sent
     return list(stoppable(sentences))
 
 
-def _stretches(text: str, block: Block, *, has_turns: bool) -> Sequence[tuple[int, int]]:
-    """Returns what no sentence of a block crosses: all of it, its lines, or what each of its speakers says."""
-    start = block.first if block.kind is BlockKind.TURN else block.start
+def _stretches(text: str, block: Block, start: int) -> Sequence[tuple[int, int]]:
+    """Returns what no sentence of a block crosses: all of it, or its lines."""
     lines = [(start + first, start + last) for first, last in split_lines(text[start : block.end])]
     if block.kind in (BlockKind.CODE, *TABLE_KINDS) or _are_items(text, lines):
         return lines
-    turns = [first for first, last in lines[1:] if has_turns and SPEAKER.match(text, first, last)]
-    return list(pairwise([start, *turns, block.end]))
+    cuts = speech_cuts(text[block.start : block.end]) if block.kind is BlockKind.TURN else []
+    return list(pairwise([start, *(block.start + cut for cut in cuts), block.end]))
 
 
 def _are_items(text: str, lines: Sequence[tuple[int, int]]) -> bool:

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil
 
+from pipeline.compression import get_target_summary_length
 from pipeline.errors import InvalidInputError
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.off_loop import OffLoop
-from pipeline.reading.compression import get_target_summary_length
 from pipeline.reading.words import count_words
 from pipeline.summarize.config import ALL, SummarizeConfig, Wave
 from pipeline.summarize.document import Document, SourceChunk, SummarizeOptions

@@ -167,7 +167,7 @@ def _stated(text: str) -> Iterator[Stated]:
     before: dict[str, str] = {}  # of the part or heading before that names something
     for part in split_sentences(text):
         read = _remembered_part if part.end - part.start <= _LONGEST_REMEMBERED else _read_part
-        values, own = read(text[part.start : part.end])
+        values, own = read(text[part.said : part.end])  # when somebody speaks is no value of what is said
         is_named = len(own) >= _ENOUGH
         subject = own if is_named else {**own, **before}
         for value in values:
@@ -176,16 +176,11 @@ def _stated(text: str) -> Iterator[Stated]:
         before = own if is_named or part.kind is BlockKind.HEADING else before
 
 
-# When somebody speaks is no value of what is said: it goes with a turn that says nothing.
-_TIME_STAMP = re.compile(r"^[\[(]\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,3})?)?[\])]\s+(?=\S)")
-
-
 def _read_part(words: str) -> tuple[list[Term], dict[str, str]]:
     """Returns the values of a part, a number with its unit as one, and words that it is about by their stems.
 
     Most parts of an output were read in its input.
     """
-    words = _TIME_STAMP.sub("", words)
     terms = [term for term in find_terms(words) if term.kind in _KINDS] if any(map(str.isdigit, words)) else []
     measured = {term.text.split(" ")[0] for term in terms if term.kind is TermKind.UNIT}
     subject: dict[str, str] = {}

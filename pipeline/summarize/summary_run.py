@@ -6,7 +6,7 @@ ids, names of ours, counts and shares: never a text, a name or a topic.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from pipeline.llm.errors import EndpointUnavailableError
 from pipeline.summarize.citations.cite import CitationBounds, Citing, cite
 from pipeline.summarize.citations.places import NOT_CITED, Citations
 from pipeline.summarize.config import SummarizeConfig
+from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.errors import LeaseLostError, StorageError, SummaryAsideError
 from pipeline.summarize.events import Finished, Planned
 from pipeline.summarize.gate.findings import Trust
@@ -303,7 +304,7 @@ class _Measured:
     trusts: list[Trust] = field(default_factory=list)
     warnings: list[SummaryWarning] = field(default_factory=list)
 
-    def add(self, step: StepId, outcomes: list[tuple[StepOutput, TextOutcome]]) -> None:
+    def add(self, step: StepId, outcomes: list[tuple[StepOutput, TextOutcome]], chunks: Sequence[SourceChunk]) -> None:
         """Adds the texts of a stage."""
         if step.stage is not Stage.COMPRESS:
             retention = add_up(outcome.retention for _, outcome in outcomes)
@@ -313,9 +314,7 @@ class _Measured:
                 self.duplicates += outcome.duplicates_from(output.chunk_indexes[0])
             if outcome.trust:
                 self.trusts.append(outcome.trust)
-                self.warnings += trust_warnings(
-                    outcome.trust, place_of(step._replace(position=output.position), output)
-                )
+                self.warnings += trust_warnings(outcome.trust, place_of(output, chunks))
 
 
 class Assembler:
@@ -449,7 +448,10 @@ class Assembler:
                 outcomes = [
                     (output, TEXT.validate_json(body)) async for output, body in self._bodies(step, calls_only=True)
                 ]
-                measured.add(step, outcomes)
+                is_found = any(outcome.trust and outcome.trust.findings for _, outcome in outcomes)
+                measured.add(
+                    step, outcomes, await self._store.chunks(self._summary.document_sha256) if is_found else ()
+                )
             elif stage is Stage.UNIQUE:
                 unique: list[UniqueText] = [UNIQUE.validate_json(body) async for _, body in self._bodies(step)]
                 measured.duplicates += [each for text in unique for each in text.removed]

@@ -1,13 +1,15 @@
 """Tells people what the gate found: warnings with their places, counts, and the note behind a text."""
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from pipeline.reading.blocks import BlockKind, read_blocks
+from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.gate.findings import FaultKind, Remedy, Trust
 from pipeline.summarize.result import SummaryWarning, TrustReport
-from pipeline.summarize.storage.records import Stage, StepId, StepOutput
+from pipeline.summarize.storage.records import StepOutput
 
-_STEPS = {Stage.MAP: "batch", Stage.REDUCE: "merge", Stage.COMPRESS: "shortened text"}
 _TOLD = {
     Remedy.DROPPED: "was left out",
     Remedy.CORRECTED: "was replaced by the document's own sentence",
@@ -26,15 +28,25 @@ _WHOLE = {
 _MUCH = "an answer of which much is not in the document"
 _MOST_WARNINGS = 100
 _MOST_NOTES = 10
+_MOST_CHUNKS_ABOVE, _MOST_WORDS, _MOST_CHARS = 100, 12, 120
 
 
-def place_of(step: StepId, output: StepOutput) -> str:
-    """Returns where a text stands: its step, and the pages or chunks of the document behind it."""
+def place_of(output: StepOutput, chunks: Sequence[SourceChunk]) -> str:
+    """Returns where a person finds what a text is of: pages, the heading above it, or else its first words."""
     first, last = output.pages
-    stretch = f"pages {first}-{last}" if last else f"chunks {output.chunk_indexes[0]}-{output.chunk_indexes[1]}"
-    number = "" if step.stage is Stage.COMPRESS else f" {step.position + 1}"
-    level = f" of level {step.level}" if step.level else ""
-    return f"{_STEPS[step.stage]}{number}{level}, {stretch}"
+    if last:
+        return f"page {first}" if first == last else f"pages {first} to {last}"
+    begin = bisect_left(chunks, output.chunk_indexes[0], key=lambda chunk: chunk.chunk_index)
+    for chunk in reversed(chunks[max(0, begin - _MOST_CHUNKS_ABOVE) : begin + 1]):
+        titles = [block for block in read_blocks(chunk.text) if block.kind is BlockKind.HEADING]
+        if titles:
+            title = titles[0 if chunk is chunks[begin] else -1]
+            return f"under \u201c{_short(chunk.text[title.start : title.end])}\u201d"
+    return f"from \u201c{_short(chunks[begin].text)} \u2026\u201d on" if begin < len(chunks) else ""
+
+
+def _short(text: str) -> str:
+    return " ".join(text[:_MOST_CHARS].split()[:_MOST_WORDS])
 
 
 def trust_warnings(trust: Trust | None, place: str) -> Iterator[SummaryWarning]:

@@ -23,6 +23,7 @@ class Benchmark(StrEnum):
     EVALUATE = "evaluate"
     SUMMARIZE = "summarize"
     HANDBOOK = "handbook"
+    DOCUMENTS = "documents"
     JUDGE = "judge"
     SOAK = "soak"
     CHAOS = "chaos"
@@ -38,6 +39,7 @@ FOLDERS = {
     Benchmark.EVALUATE: "evaluate",
     Benchmark.SUMMARIZE: "summaries",
     Benchmark.HANDBOOK: "summaries",
+    Benchmark.DOCUMENTS: "documents",
     Benchmark.JUDGE: "judge",
     Benchmark.CHAOS: "chaos",
 }
@@ -72,6 +74,8 @@ def main(
     summarize Calls, wall time, CPU and memory of summaries, against a scripted language model.
 
     handbook  A manual of 350 pages (of --data) by the extractive writer: minutes, compression, terms that are kept.
+
+    documents Pages of a PDF, chats and subtitles, formats that are refused, and questions about documents.
 
     judge     Agreement with people, claims of documents that no training saw, attacks, invented sentences, repetition,
               cost through gRPC.

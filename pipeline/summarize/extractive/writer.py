@@ -12,10 +12,11 @@ from pipeline.llm.chat_model import LlmUsage
 from pipeline.model_answers import checked_vectors
 from pipeline.off_loop import OffLoop
 from pipeline.protocols import Models
+from pipeline.reading.blocks import BlockKind
 from pipeline.reading.chunks import token_offsets
 from pipeline.summarize.document import SummaryType
 from pipeline.summarize.duplicates import find_entailed, find_repeats
-from pipeline.summarize.extractive.centrality import Float64, blend_focus, score_focus, score_sentences
+from pipeline.summarize.extractive.centrality import Float64, score_focus, score_sentences
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.excerpt import TEXT_KINDS, Excerpt, resized, writable, write_form
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
@@ -37,7 +38,7 @@ from pipeline.summarize.writer import (
     Written,
 )
 
-_VERSION = "extractive-15"
+_VERSION = "extractive-16"
 """Changes whenever the same input may give another text, so that no cache answers with the old one."""
 
 _CONTEXT_TOKENS = 2_048  # the graph cuts a critique to a part of the context's limit
@@ -152,6 +153,8 @@ class ExtractiveWriter:
         """
         form = stretch.shape.form
         excerpts, tokens = await self._read(stretch.texts, stretch.shape, starts_document=stretch.starts_document)
+        if task.wishes.focus:  # an answer needs the heading above it, and not those above that
+            excerpts = [replace(each, needs=()) if each.kind is BlockKind.HEADING else each for each in excerpts]
         material, duplicates = await self._without_repeats(excerpts, stretch.chunks)
         unfit = set(range(len(excerpts))) - writable(excerpts, form)
         if len(material.dropped | unfit) < len(excerpts):  # else nothing of it can be written in this form
@@ -192,10 +195,9 @@ class ExtractiveWriter:
         excerpts, sentences, vectors = material.excerpts, material.sentences, material.vectors
         if budget is None or not excerpts:
             return keep_all(material, ends_document=stretch.ends_document)
-        centrality = np.zeros(0)
-        if sentences:
+        centrality = np.zeros(0) if focus is None else focus
+        if sentences and focus is None:
             centrality = score_sentences(excerpts, sentences, vectors, starts_document=stretch.starts_document)
-            centrality = centrality if focus is None else blend_focus(centrality, focus)
         shape = stretch.shape
         count = counter(shape, self.count_tokens)
         return shorten(

@@ -154,7 +154,7 @@ async def warn_of_text(run: Run, outcome: TextOutcome, call: TextCall) -> None:
 
     What the gate found is stored with the answer, and so not once more.
     """
-    where = place_of(call.step, call.output)
+    where = place_of(call.output, run.job.document.chunks)
     if outcome.written.finish_reason == "length":
         message = f"the answer for {where} was cut: more output_tokens would help"
         await run.job.warn(WarningCode.ANSWER_CUT, message)

@@ -1748,7 +1748,7 @@ class SummaryWarning(_message.Message):
     message: _builtins.str
     """One sentence."""
     place: _builtins.str
-    """Where it is: a batch or merge with its pages or chunks; empty if it is about the whole summary."""
+    """Where to look in the document: its pages, a heading, or first words; empty if it is about the whole summary."""
     text: _builtins.str
     """The words at fault, or what is missing; empty if it is about a whole answer."""
     def __init__(

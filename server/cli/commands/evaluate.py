@@ -80,7 +80,7 @@ async def evaluate(
 
 @command("precis gold report.pdf -o gold.json", "precis evaluate gold.json -s summary.txt", exits=exit_codes())
 async def gold(
-    file: Annotated[Path, Argument(metavar="FILE", help="The document: PDF, HTML, DOCX, EPUB, PPTX or text.")],
+    file: Annotated[Path, Argument(metavar="FILE", help="The document: PDF, HTML, DOCX, EPUB, PPTX, CSV or text.")],
     *,
     output: Annotated[
         Path | None, Option("--output", "-o", metavar="FILE.json", help="Write here, and list it on stdout.")

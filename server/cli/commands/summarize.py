@@ -124,7 +124,8 @@ async def summarize(
     files: Annotated[
         list[Path] | None,
         Argument(
-            metavar="FILE|DIR...", help="PDF, HTML, DOCX, EPUB, PPTX or text; several are one document; - reads text."
+            metavar="FILE|DIR...",
+            help="PDF, HTML, DOCX, EPUB, PPTX, CSV, text; several are one document; - reads text.",
         ),
     ] = None,
     *,

@@ -21,6 +21,12 @@ from server.cli.errors import InputError
 ZIP_START = b"PK\x03\x04"
 _MOST_UNPACKED_BYTES = 512 * 2**20
 _PARTS = {"word/document.xml": ".docx", "ppt/presentation.xml": ".pptx", "META-INF/container.xml": ".epub"}
+_REFUSED = {
+    "xl/workbook.xml": "a spreadsheet: save each sheet as CSV",
+    "xl/workbook.bin": "a spreadsheet: save each sheet as CSV",
+    "content.xml": "an OpenDocument file: save it as DOCX, PPTX, CSV or PDF",
+    "Index/Document.iwa": "a file of Pages, Numbers or Keynote: export it as DOCX, CSV, PPTX or PDF",
+}
 _HTML_START = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*+(?:<\?xml[^>]*>\s*+|(?><!--.*?-->)\s*+)*+<(?:!doctype\s+html|html)\b",
     re.IGNORECASE | re.DOTALL,
@@ -60,7 +66,7 @@ def convert(data: bytes, suffix: str) -> str | list[str]:
     return _clean(markdown)
 
 
-def _zip_suffix(data: bytes) -> str | None:
+def _zip_suffix(data: bytes) -> str:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()
@@ -69,7 +75,9 @@ def _zip_suffix(data: bytes) -> str | None:
     if sum(entry.file_size for entry in entries) > _MOST_UNPACKED_BYTES:
         raise InputError(f"unpacked it is larger than {_MOST_UNPACKED_BYTES // 2**20} MiB")
     names = {entry.filename for entry in entries}
-    return next((suffix for part, suffix in _PARTS.items() if part in names), None)
+    if suffix := next((suffix for part, suffix in _PARTS.items() if part in names), None):
+        return suffix
+    raise InputError(next((why for part, why in _REFUSED.items() if part in names), "an archive: unpack it"))
 
 
 def _check_extra(suffix: str) -> None:

@@ -1,10 +1,13 @@
-"""The documents that commands read: PDF, HTML, DOCX, EPUB, PPTX and UTF-8 texts."""
+"""The documents that commands read: PDF, HTML, DOCX, EPUB, PPTX, CSV, subtitles and UTF-8 texts."""
 
+import csv
 from codecs import BOM_UTF8
+from itertools import zip_longest
 from pathlib import Path
 
 from server.cli.documents.converter import convert, convertible_suffix, without_images
 from server.cli.documents.pdf import read_pages
+from server.cli.documents.subtitles import is_subtitles, read_subtitles
 from server.cli.errors import InputError
 from server.cli.files import STDIN, decode, naming, read_bytes, to_id
 
@@ -15,9 +18,13 @@ _REFUSED = {
     b'{"cells"': "a notebook: export it as HTML or Markdown",
     b"<?xml": "XML: save what it says as HTML or text",
     b"<rss": "a feed: save the pages that it names as HTML",
+    **dict.fromkeys((b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*"), "an image: run OCR over it first"),
+    **dict.fromkeys((b"\x1f\x8b", b"7z\xbc\xaf", b"Rar!", b"BZh"), "an archive: unpack it"),
 }
 _MARKDOWN = frozenset({".md", ".markdown"})
-FORMATS = "PDF, HTML, DOCX, EPUB, PPTX and UTF-8 text are read"
+_DELIMITED = frozenset({".csv", ".tsv"})
+_MOST_ROWS = 5_000
+FORMATS = "PDF, HTML, DOCX, EPUB, PPTX, CSV and UTF-8 text are read"
 
 
 def document_name(path: Path) -> str:
@@ -47,9 +54,31 @@ def read_document_pages(path: Path) -> str | list[str]:
                 raise InputError(message)
         try:
             text = _decode_text(data)
+            if is_subtitles(text):
+                return read_subtitles(text)
+            if path.suffix.lower() in _DELIMITED:
+                return _read_table(text)
             return without_images(text) if path.suffix.lower() in _MARKDOWN else text
         except InputError as error:
             raise InputError(f"{error.message}: only {FORMATS}; save it as one of them") from error
+
+
+def _read_table(text: str) -> str:
+    """Returns a Markdown table, in which a sentence names each cell by its head. Raises InputError."""
+    first = text.split("\n", 1)[0]
+    delimiter = max(",;\t", key=first.count)
+    try:
+        rows = [
+            row for row in csv.reader(text.splitlines(keepends=True), delimiter=delimiter) if any(map(str.strip, row))
+        ]
+    except csv.Error as error:
+        raise InputError(f"a damaged table: {error}") from error
+    if len(rows) > _MOST_ROWS:
+        raise InputError(f"a table of {len(rows):,} rows: at most {_MOST_ROWS:,} are read; choose those that matter")
+    columns = list(zip_longest(*rows, fillvalue=""))
+    rows = [[" ".join(cell.replace("|", "¦").split()) for cell in row] for row in zip(*columns, strict=True)]
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([*lines[:1], "|" + " --- |" * len(columns), *lines[1:]])
 
 
 def _decode_text(data: bytes) -> str:

@@ -12,9 +12,9 @@ from precis.v1 import evaluate_pb2 as pb
 from precis.v1 import evidence_pb2, judge_pb2
 from precis.v1 import summarize_pb2 as summaries
 
+from pipeline.compression import get_target_summary_length
 from pipeline.evaluate.datum import MAX_KEY_FACTS, MIN_KEY_FACTS
 from pipeline.evaluate.proposal import CheckedClaim, WrittenText, fact_candidates, propose_reference
-from pipeline.reading.compression import get_target_summary_length
 from server.cli.connection import CommandClient, open_client
 from server.cli.console import output_console, print_note, shown, to_json_document, to_list
 from server.cli.documents.read import document_name, read_document_text

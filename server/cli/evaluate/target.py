@@ -3,7 +3,7 @@
 import math
 from pathlib import Path
 
-from pipeline.reading.compression import get_target_summary_length
+from pipeline.compression import get_target_summary_length
 from server.cli.console import Grid, output_console
 from server.cli.documents.read import read_document_text
 from server.cli.errors import InputError

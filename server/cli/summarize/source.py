@@ -17,6 +17,7 @@ CHUNK_CHARS = 1_000  # about 250 tokens
 MOST_FILES, MOST_BYTES = 1_000, 512 * 2**20
 SUFFIXES = frozenset(
     {".pdf", ".html", ".htm", ".xhtml", ".docx", ".epub", ".pptx", ".md", ".markdown", ".txt", ".text", ".rst", ".adoc"}
+    | {".csv", ".tsv", ".srt", ".vtt"}
 )
 """Of the files that are read in a folder; a file that is named is read whatever its name."""
 _PAGE_BREAK = "\f"  # where a server begins a page

@@ -7,7 +7,7 @@ import pytest
 from precis.v1 import summarize_pb2 as pb
 from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
-from pipeline.reading.compression import get_target_summary_length
+from pipeline.compression import get_target_summary_length
 from tests.integration.conftest import Start
 from tests.integration.summarize.summaries import Bench, bench, chunks, follow
 from tests.scripted_endpoint.faults import Fault, FaultPlan

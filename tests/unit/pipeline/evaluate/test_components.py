@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.compression import get_target_summary_length
 from pipeline.errors import ModelOutputError
 from pipeline.evaluate.comparison import EntailmentEvidence
 from pipeline.evaluate.components import (
@@ -31,7 +32,6 @@ from pipeline.evaluate.result import (
 )
 from pipeline.model_answers import Embeddings
 from pipeline.reading.characters import normalize
-from pipeline.reading.compression import get_target_summary_length
 from pipeline.reading.passage import TextSpan
 from tests.fakes_pipeline import WordTokenizer
 

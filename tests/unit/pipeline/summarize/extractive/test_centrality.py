@@ -1,6 +1,7 @@
 import numpy as np
 
-from pipeline.summarize.extractive.centrality import score_sentences
+from pipeline.reading.rules import without
+from pipeline.summarize.extractive.centrality import score_focus, score_sentences
 from pipeline.summarize.extractive.read_excerpts import read_excerpts
 from tests.fakes_pipeline import bag_of_words
 from tests.unit.pipeline.summarize.extractive.manual import count_tokens
@@ -48,3 +49,48 @@ def test_a_text_that_begins_in_the_middle_has_no_first_sentence() -> None:
     headed = list(scores(f"# Pumps\n\n{text}", starts_document=False).values())[1:]
     assert headed == sorted(headed, reverse=True)
     assert headed[0] > headed[2]
+
+
+CHAT = """\
+Ann: Did you see the long game last night, it was great?
+Bob: We agreed to send the offer on Friday.
+Ann: Will we have to send it by Monday?
+Bob: I will call the harbour master by 14 May.
+Ann: The game was long and the beer was warm.
+Bob: I may have five or 5 more of them.
+"""
+
+
+def test_in_a_talk_what_is_decided_and_promised_counts_most_and_questions_do_not() -> None:
+    values = scores(CHAT)
+    ranked = sorted(values, key=lambda text: -values[text])
+    assert [text.split()[1] for text in ranked[:2]] == ["agreed", "will"]
+    assert all(0 <= value <= 1 for value in values.values())
+    with without(["decisions"]):
+        plain = scores(CHAT)
+    asked = next(text for text in plain if text.endswith("Monday?"))
+    assert values[ranked[1]] - values[asked] > plain[ranked[1]] - plain[asked]
+
+
+def test_no_decision_is_looked_for_where_nobody_speaks() -> None:
+    text = "The board agreed to it on Friday. Pumps move the water. Pumps move the water again."
+    with without(["decisions"]):
+        plain = scores(text)
+    assert scores(text) == plain
+
+
+def focused(text: str, focus: str) -> list[str]:
+    excerpts = read_excerpts([text], count_tokens)
+    positions = [at for at, excerpt in enumerate(excerpts) if excerpt.kind.name != "HEADING"]
+    values = score_focus(excerpts, positions, np.ones(len(positions)), focus)
+    return [excerpts[positions[row]].text for row in np.argsort(-values, kind="stable")]
+
+
+def test_rare_words_of_a_focus_count_more_than_those_of_every_sentence() -> None:
+    text = "The pump is red. The pump is loud. The pump has a seal. The pump is old. The pump is new."
+    assert focused(text, "the seal of the pump")[0] == "The pump has a seal."
+
+
+def test_a_procedure_below_a_heading_with_the_words_of_a_focus_comes_first_and_whole() -> None:
+    text = "Pumps are old.\n\n## First start\n\n1. Open V1.\n2. Press the key.\n3. Wait.\n\n## End\n\nPumps rest."
+    assert focused(text, "starting the pump")[:3] == ["Open V1.", "Press the key.", "Wait."]

@@ -201,7 +201,7 @@ def test_a_turn_may_begin_with_its_time() -> None:
         (BlockKind.TURN, "[09:02] Mara:"),
         (BlockKind.TURN, "[09:03] Jonas:"),
         (BlockKind.TURN, "[09:05] Mara:"),
-        (BlockKind.TURN, "09:06:10 - Jonas:"),
+        (BlockKind.TURN, "09:06:10 Jonas:"),
     ]
     assert excerpts[0].text == "um, the checkout errors are back"
     written = write_markdown(excerpts, range(4))

@@ -86,7 +86,7 @@ async def test_what_stays_unusable_is_chosen_from_the_batch_and_says_so(tmp_path
     result = await summarize(tmp_path, writer)
     assert result.trust is not None
     assert result.trust.rewritten_count == 1
-    assert [warning.place for warning in result.warnings] == ["batch 2, pages 4-6"]
+    assert [warning.place for warning in result.warnings] == ["pages 4 to 6"]
     plan_calls = 5 + 2 + 1 + 1  # batches, merges, critic, topics
     assert len(chat.requests) == result.calls_done == plan_calls + 1  # asked once more, and counted
 
@@ -98,7 +98,7 @@ async def test_values_that_stay_lost_are_told_in_the_text(tmp_path: Path) -> Non
     assert len(lost) == 1
     assert lost[0].text
     assert "This summary is flawed" in result.text
-    assert "batch 2, pages 4-6" in result.text
+    assert "pages 4 to 6" in result.text
 
 
 async def test_the_list_has_the_flaws_of_a_summary_and_of_an_equal_one(tmp_path: Path) -> None:

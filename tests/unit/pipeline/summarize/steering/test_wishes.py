@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from pipeline.compression import get_target_summary_length
 from pipeline.errors import InvalidInputError
 from pipeline.llm.chat_model import ChatRequest
-from pipeline.reading.compression import get_target_summary_length
 from pipeline.summarize.document import SummarizeOptions
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.writer import ExtractiveWriter

@@ -91,7 +91,9 @@ def test_comments_before_a_text_are_passed_over_at_once(rest: bytes, suffix: str
     [
         ("m.docx", b"PK\x03\x04broken", "m.docx: a damaged ZIP file"),
         ("m.docx", zipped({"word/document.xml": "no xml"}), "m.docx: cannot read this DOCX"),
-        ("m.zip", zipped({"a.txt": "text"}), "m.zip: not UTF-8|only PDF, HTML, DOCX"),
+        ("m.zip", zipped({"a.txt": "text"}), "m.zip: an archive: unpack it"),
+        ("m.xlsx", zipped({"xl/workbook.xml": "<x/>"}), "m.xlsx: a spreadsheet: save each sheet as CSV"),
+        ("m.odt", zipped({"content.xml": "<x/>"}), "m.odt: an OpenDocument file: save it as DOCX"),
         ("m.doc", b"\xd0\xcf\x11\xe0\xa1\xb1", "m.doc: a format of before 2007"),
         ("m.pptx", zipped({"ppt/presentation.xml": "<x/>"}), "m.pptx: cannot read this PPTX"),
     ],

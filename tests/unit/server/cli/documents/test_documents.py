@@ -50,12 +50,32 @@ def test_a_text_is_left_to_the_server(tmp_path: Path) -> None:
         ("text.pdf", b"no PDF at all", "is no PDF"),
         ("blank.txt", b" \n", "holds no text"),
         ("data.bin", b"ab\x00\x01", "data.bin: no text: a zero byte at 2: only PDF"),
-        ("m.bin", b"PK\x05\xff", "m.bin: not UTF-8 at byte 3: only PDF, HTML, DOCX, EPUB, PPTX and UTF-8 text"),
+        ("a.png", b"\x89PNG\r\n\x1a\n\0", "an image: run OCR"),
+        ("a.tgz", b"\x1f\x8b\x08\0", "an archive: unpack it"),
+        ("a.csv", b"a,b\n" + b"1,2\n" * 6_000, "a table of 6,001 rows: at most 5,000"),
+        ("m.bin", b"PK\x05\xff", "m.bin: not UTF-8 at byte 3: only PDF, HTML, DOCX, EPUB, PPTX, CSV and UTF-8 text"),
     ],
 )
 def test_what_cannot_be_summarized_is_named(tmp_path: Path, name: str, data: bytes, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_document([write(tmp_path / name, data)])
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.csv", 'Part,"Torque, Nm",Note\nM8,25,\n"M|10",50,"dry,\nclean"\n,,\n'),
+        ("a.csv", "Part;Torque, Nm;Note\nM8;25\nM|10;50;dry, clean\n"),
+        ("a.tsv", "Part\tTorque, Nm\tNote\r\nM8\t25\t\r\nM|10\t50\tdry, clean\r\n"),
+    ],
+)
+def test_a_table_of_values_is_read_as_a_table_with_its_empty_cells(tmp_path: Path, name: str, data: str) -> None:
+    assert read_document_text(write(tmp_path / name, data.encode())).split("\n") == [
+        "| Part | Torque, Nm | Note |",
+        "| --- | --- | --- |",
+        "| M8 | 25 |  |",
+        "| M¦10 | 50 | dry, clean |",
+    ]
 
 
 def test_the_text_of_a_pdf_is_that_of_its_pages(tmp_path: Path) -> None:

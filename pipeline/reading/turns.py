@@ -1,0 +1,245 @@
+"""Reads turns of speech, whatever program wrote them down: who speaks, when, and where what is said begins.
+
+Chats, minutes, interviews and threads of mail write who speaks in front of what is said or on a line above it, often
+with the time. One form holds for a whole text, and people answer each other: "Note:" stands in any text.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+from pipeline.off_loop import stoppable
+from pipeline.reading.word_lists import PROSE_WORDS, word_list
+
+PROSE_SHARE = 0.18  # of function words
+_FEWEST = 3  # turns: in other texts lines may begin so by chance
+_LEAST_SHARE, _LEAST_TIMED_SHARE = 0.5, 0.1  # of the lines; with a time they are rarely something else
+_LONGEST_NAME, _MOST_NAME_WORDS, _LONGEST_STAMP = 40, 6, 100
+_LONGEST_UNSTOPPED, _LONGEST_SPOKEN, _SHORTEST_SPOKEN = 60, 24, 8  # words
+_SPEAKER = re.compile(
+    r"""<([@+~&%]?\w[^<>]{1,40})>(?=\s)
+    |\*\*([^*:]{1,40}?)\s?(?::\*\*|\*\*:)(?=\s|$)
+    |\[([^\W\d_][^\[\]]{1,40})\](?::|(?=\s))
+    |(\#?(?![a-z\d_])\w[\w.'’#-]*(?:\ [\w.'’#-]+){0,3})\s?:(?=\s|[^\x00-\x7f])""",
+    re.VERBOSE,
+)
+_AROUND_TIMES = "[](),;|*-–—·• \u200e"
+_CLOCK = frozenset("t0123456789z:.,-/+")
+EDGES = ".,;:!?()\"'“”’*_"
+
+
+class Turn(NamedTuple):
+    """Where somebody begins to speak.
+
+    Attributes:
+        form: in which it is written.
+        who: speaks; empty where nobody is named.
+        head: the line where that is said.
+        end: of that, where what is said begins; that begins in a line below if it is -1.
+    """
+
+    form: str
+    who: str
+    when: str
+    head: int
+    end: int
+
+    @property
+    def mark(self) -> str:
+        """When and who, with a colon; the time alone where nobody is named."""
+        return f"{self.when} {self.who}:".strip() if self.who else self.when
+
+    @property
+    def start(self) -> int:
+        """Of what is said, in its line."""
+        return max(0, self.end)
+
+
+class Talk(NamedTuple):
+    """The turns of a text.
+
+    Attributes:
+        turns: by the line in which what is said begins.
+        silent: lines that only say who speaks, and when.
+    """
+
+    turns: dict[int, Turn]
+    silent: frozenset[int]
+
+
+def read_talk(lines: Sequence[str]) -> Talk:
+    """Reads the turns of a text, none if it is no talk. Linear in its length.
+
+    Args:
+        lines: without white space around them.
+    """
+    forms: defaultdict[str, dict[int, Turn]] = defaultdict(dict)
+    for number in stoppable(range(len(lines))):
+        for turn in _openings(lines, number) if lines[number] else ():
+            forms[turn.form][number] = turn
+    # A mail's head has many lines that look like turns, and a name says more than a time.
+    for form, found in sorted(forms.items(), key=lambda one: (one[0] != "mail", -len(one[1]), one[0] == "time")):
+        starts = {_said_at(lines, number, turn): turn for number, turn in found.items()}
+        said = {at: turn for at, turn in starts.items() if at < len(lines) and (turn.end >= 0 or at not in found)}
+        if 2 * len(said) >= len(found) and _is_talk(form, said, lines):  # heads of nothing are a list
+            return Talk(said, frozenset(chain.from_iterable(range(turn.head, at) for at, turn in said.items())))
+    return Talk({}, frozenset())
+
+
+def _is_talk(form: str, said: Mapping[int, Turn], lines: Sequence[str]) -> bool:
+    """Tells whether openings of one form are turns of people who answer each other."""
+    turns, count = len(said), sum(map(bool, lines))
+    if turns < _FEWEST or form == "mail":
+        return turns > 1 and form == "mail"
+    names = {turn.who for turn in said.values()}
+    is_timed = any(turn.when for turn in said.values())
+    if names == {""}:  # speech, or a log
+        share = function_share(" ".join(lines[at][turn.start :] for at, turn in said.items()))
+        return share >= PROSE_SHARE and 2 * turns >= _LEAST_SHARE * count
+    is_enough = turns >= (_LEAST_TIMED_SHARE if is_timed else _LEAST_SHARE) * count
+    return is_enough and (len(names) > 1 or is_timed) and len(names) <= max(2, turns / 2)  # people answer each other
+
+
+def _openings(lines: Sequence[str], number: int) -> Iterator[Turn]:
+    """Yields the ways in which a line may begin a turn."""
+    line = lines[number]
+    bare = line.lstrip("> \u200e")
+    if who := _mail_sender(lines, number, bare):
+        yield Turn("mail", who, "", number, -1)
+    time_end = stamp_end(bare)
+    when, rest = bare[:time_end].strip("-–—| "), bare[time_end:].lstrip()
+    start = len(line) - len(rest)
+    if named := _named(rest, is_timed=bool(when)):
+        form, who, end = named
+        yield Turn(f"{form} {bool(when)}", who, when, number, start + end)
+    elif when and not rest:
+        above = lines[number - 1] if number else ""
+        if _is_name(above):
+            yield Turn("above", above, when, number - 1, -1)
+        yield Turn("time", "", when, number, -1)
+    elif when and ": " not in rest[:_LONGEST_NAME]:
+        if _is_name(rest):
+            yield Turn("head", rest, when, number, -1)
+        yield Turn("timed", "", when, number, start)
+    else:
+        head, colon, _ = bare.partition(": ")
+        time_start = _stamp_start(head)
+        name, end = head[:time_start].strip(_AROUND_TIMES), len(line) - len(bare) + len(head) + 2 if colon else -1
+        if time_start and _is_name(name):
+            yield Turn(f"name first {bool(colon)}", name, head[time_start:].strip(_AROUND_TIMES + ":"), number, end)
+
+
+def _named(text: str, *, is_timed: bool) -> tuple[int, str, int] | None:
+    """Returns how a text names who says it, the name, and where that ends; None if it does not."""
+    if (match := _SPEAKER.match(text)) and match.lastindex:
+        form, who, end = match.lastindex % 4, match[match.lastindex], match.end()  # 0: "Ann:", of whatever letters
+    elif is_timed and ": " in text[: _LONGEST_NAME + 2]:
+        form, who, end = 0, text.split(":", 1)[0].strip(), text.index(": ") + 1
+    else:
+        return None
+    is_program = who[:1].islower() and not form and not who.isalpha()  # "web1 sshd[811]"
+    if len(who.split()) > _MOST_NAME_WORDS or is_program or who.lower() in word_list("log_levels"):
+        return None
+    return form, who, end + len(text[end:]) - len(text[end:].lstrip())
+
+
+def _is_name(text: str) -> bool:
+    """Tells whether all of a line may be a name."""
+    is_short = 1 < len(text) <= _LONGEST_NAME and len(text.split()) < _MOST_NAME_WORDS
+    return is_short and (text[0].isupper() or not text[0].isascii()) and text[-1] not in ".,;:!?"
+
+
+def _mail_sender(lines: Sequence[str], number: int, line: str) -> str:
+    """Returns who writes the mail that begins in a line: "From: Ann <a@b.org>" above "Sent: ...", "... wrote:"."""
+    head, _, value = line.partition(":")
+    if head.strip("*").lower() in word_list("mail_senders") and value.strip("* "):
+        following = next((each for each in lines[number + 1 : number + 3] if each), "")
+        return value.split("<")[0].strip('*" ') if _is_mail_head(following) else ""
+    words = line.lower().rstrip(":").split()
+    if line.endswith(":") and not word_list("mail_verbs").isdisjoint(words) and any(map(str.isdigit, line)):
+        parts = line[stamp_end(line, needs_clock=False) :].split("<", maxsplit=1)[0].split()
+        return " ".join(part for part in parts if part.lower().strip(":") not in word_list("mail_verbs")).strip(", ")
+    return ""
+
+
+def _is_mail_head(line: str) -> bool:
+    head = line.lstrip("> ").partition(":")[0].strip("*").lower()
+    return head in word_list("mail_heads") or head in word_list("mail_senders")
+
+
+def _said_at(lines: Sequence[str], number: int, turn: Turn) -> int:
+    """Returns the line where speech begins: that of an opening, or one below it."""
+    if turn.end >= 0:
+        return number
+    at, is_mail = number + 1, turn.form == "mail"
+    while at < len(lines) and (not lines[at].strip("> ") or (is_mail and _is_mail_head(lines[at]))):
+        at += 1
+    return at
+
+
+def stamp_end(text: str, *, needs_clock: bool = True) -> int:
+    """Returns where a date and time end that stand in front of a text: "[2025-03-01 10:14] "; 0 without one."""
+    words = text[:_LONGEST_STAMP].replace("\t", " ").split(" ")
+    return min(len(text), _stamp_chars(words, needs_clock=needs_clock, is_behind=False))
+
+
+def _stamp_start(text: str) -> int:
+    """Returns where a date and time begin that end a short text; 0 without one."""
+    words = reversed(text[: 2 * _LONGEST_NAME].rstrip(":").split(" "))
+    length = _stamp_chars(words, needs_clock=True, is_behind=True)
+    return max(0, len(text) - length) if length and len(text) <= 2 * _LONGEST_NAME else 0
+
+
+def _stamp_chars(words: Iterable[str], *, needs_clock: bool, is_behind: bool) -> int:
+    """Returns how much of a text is a date and time, read word by word; a number follows a clock only from behind."""
+    length, has_clock = 0, False
+    for word in words:
+        if not _is_of_time(word, may_be_number=is_behind or not has_clock):
+            break
+        has_clock |= _is_clock(word)
+        length += len(word) + 1
+    return length if has_clock or not needs_clock else 0
+
+
+def _is_clock(word: str) -> bool:
+    """Tells whether a word is a time of day, or holds one: "10:14", "2025-03-01T10:14:00Z"."""
+    bare = word.strip(_AROUND_TIMES).lower().removesuffix("am").removesuffix("pm")
+    hours, colon, rest = bare.partition(":")
+    return bool(colon) and hours[-1:].isdigit() and rest[:2].isdigit() and len(rest) > 1 and _CLOCK.issuperset(bare)
+
+
+def _is_of_time(word: str, *, may_be_number: bool) -> bool:
+    bare = word.strip(_AROUND_TIMES).lower()
+    if not bare or _is_clock(word):
+        return True
+    if bare[0].isdigit() and _CLOCK.issuperset(bare):
+        return may_be_number or not bare.isdigit()
+    return bare.strip(".") in word_list("time_words") or bare in word_list("months") or bare in word_list("weekdays")
+
+
+def speech_cuts(said: str) -> list[int]:
+    """Returns where long speech without stops is cut: at line ends, before capitals and conjunctions, or at a bound.
+
+    None of what has stops, and of less than 60 words.
+    """
+    words = said.split()
+    stops = sum(not word[-1].isalnum() for word in words)
+    if len(words) < _LONGEST_UNSTOPPED or stops * _LONGEST_UNSTOPPED > len(words):
+        return []
+    cuts, position, count = list[int](), 0, 0
+    for word in stoppable(words):
+        start = said.index(word, position)
+        is_break = "\n" in said[position:start] or word[0].isupper() or word in word_list("connectives")
+        if count >= _LONGEST_SPOKEN or (is_break and count >= _SHORTEST_SPOKEN):
+            cuts.append(start)
+            count = 0
+        position, count = start + len(word), count + 1
+    return cuts
+
+
+def function_share(text: str) -> float:
+    """Returns the share of words without which there is no prose; 0 of an empty text."""
+    words = text.split()
+    return sum(word.strip(EDGES).lower() in PROSE_WORDS for word in words) / max(1, len(words))

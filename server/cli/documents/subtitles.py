@@ -1,0 +1,95 @@
+"""Subtitles, SRT and WebVTT, as lines of speech: "[00:01:31] Maria: We ship on Friday." Numbers, marks and sounds go.
+
+A line is a sentence. Speech without full stops is cut where somebody pauses, else at a bound.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from html import unescape
+
+from pipeline.reading.blocks import is_sentence_end
+from pipeline.reading.turns import read_talk, stamp_end
+
+_ARROW, _VOICE = "-->", "<v"
+_TAG = re.compile(r"<[^<>]*>|\{\\[^{}]*\}")
+_NO_CUES = ("WEBVTT", "NOTE", "STYLE", "REGION", "X-TIMESTAMP")
+_PAUSE_S, _MOST_WORDS, _HEAD_LINES = 1.5, 25, 3
+
+
+@dataclass(slots=True)
+class _Cue:
+    """What is shown at once, and when, in seconds; `start` as it is written."""
+
+    start: str
+    start_s: float
+    end_s: float
+    speaker: str = ""
+    text: str = ""
+
+
+def is_subtitles(text: str) -> bool:
+    """Tells subtitles by their first lines."""
+    lines = [line for line in text[:2_000].splitlines() if line.strip()][:_HEAD_LINES]
+    return any(map(_is_time, lines)) or (bool(lines) and lines[0].split()[0] == _NO_CUES[0])
+
+
+def read_subtitles(text: str) -> str:
+    """Returns what is said, a line for each sentence, with its time and speaker."""
+    cues = [cue for cue in _cues(text) if any(map(str.isalnum, cue.text))]
+    talk = read_talk([cue.text for cue in cues])
+    for number, turn in talk.turns.items():
+        cues[number].speaker, cues[number].text = turn.mark, cues[number].text[turn.start :]
+    has_stops = sum(is_sentence_end(cue.text) for cue in cues) * _MOST_WORDS > len(cues)
+    lines: list[str] = []
+    before = _Cue("", 0.0, 0.0)
+    for cue in cues:
+        is_paused = cue.start_s - before.end_s >= _PAUSE_S and not has_stops
+        is_full = len(lines[-1].split()) > (1 + has_stops) * _MOST_WORDS if lines else True
+        if is_full or is_paused or cue.speaker not in ("", before.speaker) or is_sentence_end(before.text):
+            cue.speaker = cue.speaker or before.speaker
+            lines.append(f"[{cue.start}] {cue.speaker}".rstrip())
+        cue.speaker = cue.speaker or before.speaker
+        lines[-1] += f" {cue.text}"
+        before = cue
+    return "\n".join(lines)
+
+
+def _is_time(line: str) -> bool:
+    start, arrow, end = line.partition(_ARROW)
+    return bool(arrow) and line[:1].isdigit() and stamp_end(start.strip()) > 0 and stamp_end(end.strip()) > 0
+
+
+def _cues(text: str) -> Iterator[_Cue]:
+    """Yields cues, without their numbers, and without lines that the one before showed already."""
+    cue, shown, is_note = _Cue("", 0.0, 0.0), "", True
+    lines = text.splitlines()
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        if _is_time(line):
+            yield cue
+            start, end = (part.split()[0].replace(",", ".") for part in line.split(_ARROW))
+            cue, is_note = _Cue(start.split(".")[0], _seconds(start), _seconds(end)), False
+        elif line.startswith(_NO_CUES) and not cue.text:
+            is_note = True
+        elif not (is_note or _is_time(following)) and (words := _words(line)) and words != shown:
+            if line.startswith("-") and cue.text:  # another one answers at the same time
+                yield cue
+                cue = replace(cue, speaker="", text="")
+            if line.startswith(_VOICE):
+                cue.speaker = f"{line.partition('>')[0].partition(' ')[2]}:"
+            cue.text, shown = f"{cue.text} {words}".strip(), words
+    yield cue
+
+
+def _words(line: str) -> str:
+    """Returns the words of a line; none of a sound: "[Music]", "(laughs)", "♪ ... ♪"."""
+    words = unescape(_TAG.sub("", line)).strip().lstrip("->♪ ")
+    is_sound = words[:1] + words[-1:] in ("[]", "()") or words.endswith("♪")
+    return "" if is_sound else " ".join(words.split())
+
+
+def _seconds(time: str) -> float:
+    seconds = 0.0
+    for part in time.split(":"):
+        seconds = 60 * seconds + float(part)
+    return seconds

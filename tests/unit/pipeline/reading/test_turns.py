@@ -1,0 +1,117 @@
+"""Turns of speech in the forms that programs write, and texts that only look like speech."""
+
+from unicodedata import normalize
+
+import pytest
+
+from pipeline.reading.turns import read_talk, speech_cuts
+
+SAID = ("are we ready", "We ship on Friday.", "lol", "who tells them", "I do")
+NAMES = ("Ann", "Bob", "Ann", "Bob", "Ann")
+
+FORMS = [
+    "{name}: {text}",
+    "{name} : {text}",
+    "> {name}: {text}",
+    "#{name}#: {text}",
+    "**{name}:** {text}",
+    "**{name}**: {text}",
+    "**{name}** (10:14): {text}",
+    "[{name}] {text}",
+    "[{name}]: {text}",
+    "<{name}> {text}",
+    "[10:14] <{name}> {text}",
+    "10:14 <@{name}> {text}",
+    "(10:14) {name}: {text}",
+    "{name} (10:14): {text}",
+    "[00:00:14] {name}: {text}",
+    "00:00:14 - {name}: {text}",
+    "3/1/25, 10:14 AM - {name}: {text}",
+    "\u200e[3/1/25, 10:14:02\u202fAM] {name}: {text}",
+    "2025-03-01T10:14:02Z {name}: {text}",
+    "01.03.2025, 10:14 - +49 151 {name}: {text}",
+    "01.03.2025 um 10:14 Uhr - {name}: {text}",
+    "10:14:02\t{name} Lee\t: {text}",
+    "10:14:02 From {name} Lee to Everyone: {text}",
+    "{name}  10:14 AM\n{text}",
+    "{name} Lee\n  10:14 AM\n{text}\n",
+    "{name} [10:14]\n{text}",
+    "{name} Lee 3/1/2025 10:14 AM\n{text}\n",
+    "{name} — Today at 10:14 AM\n{text}\n",
+    "{name}, [01.03.2025 10:14]\n{text}\n",
+    "{name} 00:14\n{text}\n",
+    "Saturday, March 1, 2025 10:14 AM {name} Lee\n{text}",
+    "On Sat, Mar 1, 2025 at 10:14 AM {name} Lee <{name}@example.org> wrote:\n> {text}\n",
+    "Am Sa., 1. März 2025 um 10:14 Uhr schrieb {name} Lee <{name}@example.org>:\n> {text}\n",
+    "From: {name} Lee <{name}@example.org>\nDate: Sat, 1 Mar 2025\nSubject: Re: ramp\n\n{text}\n",
+    "*Von:* {name} Lee\n*Gesendet:* 1. März 2025\n*An:* alle\n\n{text}\n",
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_speakers_and_what_they_say_are_found_in_every_form(form: str) -> None:
+    lines = [
+        line.strip()
+        for name, text in zip(NAMES, SAID, strict=True)
+        for line in normalize("NFKC", form.format(name=name, text=text)).splitlines()
+    ]
+    talk = read_talk(lines)
+    assert tuple(lines[at][turn.start :].lstrip("> ") for at, turn in talk.turns.items()) == SAID
+    assert [name in turn.mark for name, turn in zip(NAMES, talk.turns.values(), strict=True)] == [True] * len(NAMES)
+    rest = [
+        line for number, line in enumerate(lines) if line and number not in talk.silent and number not in talk.turns
+    ]
+    assert rest == []
+
+
+def test_times_without_names_are_turns_of_speech() -> None:
+    for form in ("[00:00:{at}] {text}", "0:{at}\n{text}"):
+        said = ["so we talk about the ramp", "and it is closed in the autumn", "that is what the board decided"]
+        lines = "\n".join(form.format(at=10 + at, text=text) for at, text in enumerate(said)).split("\n")
+        talk = read_talk(lines)
+        assert [lines[at][turn.start :] for at, turn in talk.turns.items()] == said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Note: see below.\nTip: use a cloth.\nWarning: never open it.\nHint: wait.",
+        "2025-03-01 10:14:02 INFO: started\n2025-03-01 10:14:03 ERROR: failed\n2025-03-01 10:14:04 INFO: stopped",
+        "10:14:02 Server started\n10:14:03 Connection open\n10:14:05 Server stopped\n10:14:09 Server started",
+        (
+            "Mar  1 10:14:02 web1 sshd[811]: Accepted key for root from 10.0.0.7\n"
+            "Mar  1 10:14:03 web1 kernel: eth0 is up\nMar  1 10:15:02 web1 sshd[811]: Closed by the user\n"
+            "Mar  1 10:15:07 web1 kernel: eth0 is down"
+        ),
+        "[INFO] started\n[WARN] disk nearly full\n[INFO] stopped\n[WARN] disk full",
+        "Opening 10:00\nBreak 11:00\nMinutes of the last meeting 11:30\nLunch 12:00",
+        "- [x] Wash it\n- [ ] Dry it\n- [x] Pack it\n- [ ] Send it",
+        "[Home](a.html) is here.\n[Help](b.html) is there.\n[Home](a.html) again.",
+        "<li> apples\n<li> pears\n<li> plums",
+        "Price: 4 euros\nWeight: 2 kg\nColour: red\nSize: 12 cm",
+        "We meet at 10:14.\nThen we eat.\nAt 12:30 we go home.",
+    ],
+)
+def test_what_only_looks_like_speech_is_none(text: str) -> None:
+    assert not read_talk(text.split("\n")).turns
+
+
+def test_names_and_numbers_speak_in_one_talk() -> None:
+    names = ["Ann", "+49 151 23 45", "ann", "Ann", "+49 151 23 45", "ann"]
+    lines = [f"01/03/2025, 10:14 - {name}: we ship" for name in names]
+    assert [turn.who for turn in read_talk(lines).turns.values()] == names
+
+
+def test_a_message_of_several_lines_stays_with_its_speaker() -> None:
+    lines = ["[10:14] Ann: one", "Decision: we ship", "[10:15] Bob: two", "[10:16] Ann: three", "more"]
+    assert list(read_talk(lines).turns) == [0, 2, 3]
+
+
+def test_speech_without_stops_is_cut_and_prose_is_not() -> None:
+    speech = "the board met and it agreed to close the ramp so we asked for an offer " * 10
+    cuts = speech_cuts(speech)
+    lengths = [len(speech[start:end].split()) for start, end in zip([0, *cuts], [*cuts, len(speech)], strict=True)]
+    assert max(lengths) <= 24
+    assert sum(lengths) == len(speech.split())
+    assert speech_cuts(speech.replace("offer", "offer.")) == []
+    assert speech_cuts("the board met " * 15) == []
