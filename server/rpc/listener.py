@@ -183,7 +183,7 @@ def options(config: ListenConfig) -> list[tuple[str, int]]:
         ("grpc.max_connection_idle_ms", _IDLE_S * 1_000),
         ("grpc.max_connection_age_ms", _AGE_S * 1_000),
         ("grpc.server_handshake_timeout_ms", _HANDSHAKE_S * 1_000),
-        ("grpc.max_concurrent_streams", 1_000),  # of one connection; its client holds back what is more
+        ("grpc.max_concurrent_streams", 100),  # of one connection, as Envoy advises; its client holds back what is more
         ("grpc.max_receive_message_length", config.max_receive_mib * MIB),
         ("grpc.max_send_message_length", config.max_send_mib * MIB),
         ("grpc.keepalive_time_ms", round(config.keepalive_time_s * 1e3)),

@@ -75,9 +75,11 @@ async def test_idle_calls_are_refused_beyond_the_limit_and_health_checks_are_not
 
 
 async def test_health_watches_are_bounded_and_checks_are_not(connected: Connect) -> None:
-    async with connected() as (_, channel):
+    alone = [("grpc.use_local_subchannel_pool", 1)]
+    async with connected() as (app, channel), AsyncExitStack() as stack:
         stub = health_stub(channel)
-        watches = [stub.Watch(HealthCheckRequest()) for _ in range(256)]
+        others = [await stack.enter_async_context(grpc.aio.insecure_channel(app.address, alone)) for _ in range(4)]
+        watches = [health_stub(others[i % 4]).Watch(HealthCheckRequest()) for i in range(256)]
         for watch in watches:
             await watch.read()
         refused = stub.Watch(HealthCheckRequest())
