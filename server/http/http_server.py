@@ -3,36 +3,40 @@
 A listener of its own beside gRPC's, off by default. It starts after the servicers and ends before them.
 
 The page of `precis ui` is static files: nothing is loaded from elsewhere, and no markup that got into the page could
-run. Only names of this machine are answered, for a web site may point a name of its own to it and would then read the
-answers.
+run.
 """
 
 import asyncio
 import contextlib
+import ipaddress
 import logging
 import socket
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache, partial
 from importlib.resources import files
 from typing import Any
+from urllib.parse import urlsplit
 
+import h11
 import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from server.config import HttpConfig, ListenConfig, TlsConfig
-from server.errors import NotOfferedError, StartupError
-from server.http.endpoint import CallEndpoint, problem_response
+from server.errors import NotOfferedError, StartupError, refusal
+from server.http.endpoint import TIMEOUT_HEADER, CallEndpoint
 from server.http.openapi import to_openapi
 from server.http.paths import PATHS, Path
-from server.http.problem import Problem, to_problem
+from server.http.problem import MEDIA_TYPE, Problem, to_problem
 from server.rpc.admission import MIB
 from server.rpc.handlers import HandlerTable
 from server.rpc.record import new_call_id
@@ -57,13 +61,16 @@ class HttpServer:
         self._server: _Server | None = None
         self._serving: asyncio.Task[None] | None = None
 
-    async def start(self, table: HandlerTable, config: HttpConfig, is_serving: Callable[[], bool]) -> None:
+    async def start(
+        self, table: HandlerTable, config: HttpConfig, is_serving: Callable[[], bool], *, has_keys: bool
+    ) -> None:
         """Begins to accept requests, which become calls of the table's methods."""
         tls = self._tls
         options = uvicorn.Config(
-            to_asgi(table, config, self._listen, is_serving),
+            to_asgi(table, config, self._listen, is_serving, has_keys=has_keys),
             log_config=None,
             access_log=False,
+            proxy_headers=False,  # a peer is who it is, not who it says
             lifespan="off",
             ws="none",
             http=partial(_Connection, self._listen, {}),  # type: ignore[arg-type]  # it is called, and nothing else
@@ -115,9 +122,10 @@ class _Server(uvicorn.Server):
 
 
 class _Connection(H11Protocol):
-    """Closes itself when it waits too long for the headers of a request, or longest while there are too many.
+    """Closes itself when its client is too slow, or waits longest for a request while there are too many.
 
-    Uvicorn's own limit refuses everybody while it is reached, and its only timer begins behind an answer.
+    Uvicorn's own limit refuses everybody while it is reached, and its only timer begins behind an answer and lets an
+    answer wait for ever.
     """
 
     def __init__(
@@ -129,6 +137,7 @@ class _Connection(H11Protocol):
         super().__init__(**parts)
         self._listen = listen
         self._waiting = waiting  # for headers, of all connections; the one that waits longest first
+        self._unread: asyncio.TimerHandle | None = None  # while the client takes nothing of an answer
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
@@ -139,10 +148,30 @@ class _Connection(H11Protocol):
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         self._watch()
+        if self.conn.their_state is h11.DONE and not self.transport.is_closing():
+            if len(self.conn.trailing_data[0]) > HIGH_WATER_LIMIT:  # of requests behind the one that is answered
+                self.end()
+            else:
+                self.flow.resume_reading()  # uvicorn pauses it, and would not hear that the client leaves
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self._unwatch()
+        if self._unread is not None:
+            self._unread.cancel()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._watch()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._unread = self.loop.call_later(self._listen.body_timeout_s, self.end)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._unread is not None:
+            self._unread.cancel()
 
     def end(self) -> None:
         """Closes it without an answer."""
@@ -163,16 +192,56 @@ class _Connection(H11Protocol):
             timer.cancel()
 
 
-def to_asgi(table: HandlerTable, config: HttpConfig, listen: ListenConfig, is_serving: Callable[[], bool]) -> Starlette:
+def to_asgi(
+    table: HandlerTable, config: HttpConfig, listen: ListenConfig, is_serving: Callable[[], bool], *, has_keys: bool
+) -> Starlette:
     """Builds the application: the paths, `/health` and `/openapi.json`."""
     routes = [Route(one.path, _endpoint(one, table, config, listen), methods=[one.method]) for one in PATHS]
     routes.append(Route("/health", partial(_health, is_serving), methods=["GET"]))
     routes.append(Route("/openapi.json", _document, methods=["GET"]))
-    guards = []
+    guards: list[Middleware] = []
+    if config.origins:
+        headers, methods = ["authorization", "content-type", TIMEOUT_HEADER], ["GET", "POST"]
+        guards.append(
+            Middleware(CORSMiddleware, allow_origins=config.origins, allow_headers=headers, allow_methods=methods)
+        )
+    if config.page or not has_keys:
+        guards.append(Middleware(_OwnHosts, {"localhost", config.host.strip("[]"), *config.hosts}))
     if config.page:
         routes += page_routes()
-        guards = page_guards(config.host)
-    return Starlette(routes=routes, middleware=guards, exception_handlers={HTTPException: _refused})
+    app = Starlette(routes=routes, middleware=guards, exception_handlers={HTTPException: _refused})
+    app.state.config = config
+    return app
+
+
+class _OwnHosts:
+    """Refuses requests by a name that could be a web site's (DNS rebinding); an address could not."""
+
+    def __init__(self, app: ASGIApp, names: Collection[str]) -> None:
+        self._app = app
+        self._names = names
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
+        is_heard = scope["path"] == "/health" or self._is_own(host)  # a probe calls the server as it likes
+        answer = self._app if is_heard else problem_response(_foreign_host())
+        await answer(scope, receive, send)
+
+    def _is_own(self, host: str) -> bool:
+        with contextlib.suppress(ValueError):
+            name = urlsplit(f"//{host}").hostname or ""
+            return name in self._names or bool(ipaddress.ip_address(name))
+        return False
+
+
+def _foreign_host() -> Problem:
+    said = "expected an address, localhost, or a name of the setting http.hosts"
+    return to_problem(to_status(refusal("host", said), new_call_id()), str)
+
+
+def problem_response(problem: Problem) -> Response:
+    """Returns a problem as a whole response."""
+    return Response(problem.to_json(), problem.http_code, problem.headers, MEDIA_TYPE)
 
 
 def _endpoint(path: Path, table: HandlerTable, config: HttpConfig, listen: ListenConfig) -> CallEndpoint:
@@ -247,11 +316,6 @@ _PAGE_HEADERS = {
 def page_routes() -> list[Route]:
     """Returns the paths of the page; they need no key, and say nothing of the server."""
     return [Route(path, _page_file, methods=["GET"]) for path in _PAGE_FILES]
-
-
-def page_guards(host: str) -> list[Middleware]:
-    """Returns what refuses requests for other names than those of this machine and `host`."""
-    return [Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost", host], www_redirect=False)]
 
 
 async def _page_file(request: Request) -> Response:

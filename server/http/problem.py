@@ -1,11 +1,11 @@
 """Statuses of calls as problem details for HTTP (RFC 9457), with the field names of the contract."""
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import grpc
+import orjson
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.rpc import error_details_pb2, status_pb2
 
@@ -38,7 +38,7 @@ class Problem:
 
     def to_json(self) -> bytes:
         """Returns the body."""
-        return json.dumps(self.body, ensure_ascii=False).encode()
+        return orjson.dumps(self.body)
 
 
 def plain_problem(code: grpc.StatusCode, detail: str) -> Problem:
