@@ -32,6 +32,7 @@ from server.http.json_messages import (
 )
 from server.http.problem import Problem, ProblemError, plain_problem
 
+
 class Exchange:
     """One request and its answer.
 
