@@ -10,10 +10,11 @@ import grpc
 from grpc.aio import EOF
 from starlette.types import Receive, Scope, Send
 
+from inference.errors import PoisonedItemError
 from server.errors import ServerError, refusal
 from server.http.json_messages import dumps
 from server.http.paths import Exchange, Path
-from server.http.problem import MEDIA_TYPE, Problem, ProblemError, plain_problem, to_problem
+from server.http.problem import MEDIA_TYPE, Problem, plain_problem, to_problem
 from server.rpc.calls import RawHandler
 from server.rpc.record import current_call
 from server.rpc.relayed import AbortedError, RelayedContext
@@ -73,13 +74,13 @@ class CallEndpoint:
             async with asyncio.timeout(context.time_remaining()):
                 data = await self._behavior(None, context)  # type: ignore[arg-type]  # as much of it as is used
             call_id = current_call().call_id
-            await (answer.end() if data is None else answer.body(data))
+            sending = answer.end() if data is None else answer.body(data)
+            del data  # what is made of it is held while the caller reads, and counts as much
+            await sending
             return
         except AbortedError as error:
             problem = to_problem(error.status, exchange.rename)
-        except ProblemError as error:
-            problem = error.problem
-        except ServerError as error:  # of a header, or of what the answer says
+        except (ServerError, PoisonedItemError) as error:  # of a header, or of what the answer says
             problem = to_problem(to_status(error, call_id), exchange.rename)
         except TimeoutError:
             problem = plain_problem(grpc.StatusCode.DEADLINE_EXCEEDED, "the time for this request is over")
@@ -187,9 +188,12 @@ class Answer:
         self._media_type = ""  # once it has begun
 
     async def body(self, data: bytes) -> None:
-        """Sends the one message of a call. Raises ServerError or ProblemError before anything is sent."""
-        parts = self._exchange.response(data)
-        if len(data) <= SMALL_BYTES:
+        """Sends the one message of a call. Raises ServerError or PoisonedItemError before anything is sent."""
+        size, make = len(data), partial(self._exchange.response, data)
+        del data
+        parts = await _off_loop(size, make)
+        del make
+        if size <= SMALL_BYTES:
             whole = b"".join(parts)
             await self._begin("application/json", len(whole))
             await self._part(whole)

@@ -10,7 +10,6 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any
 
-import grpc
 import numpy as np
 from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.message import Message
@@ -18,6 +17,7 @@ from google.protobuf.message_factory import GetMessageClass
 from precis.v1 import evaluate_pb2, inference_pb2, judge_pb2, summarize_pb2
 from starlette.types import Scope
 
+from inference.errors import PoisonedItemError
 from pipeline.protocols import Float32
 from server.config import HttpConfig
 from server.errors import ModelNotLoadedError, UnservedModelError, refusal
@@ -30,7 +30,7 @@ from server.http.json_messages import (
     to_json,
     to_message,
 )
-from server.http.problem import Problem, ProblemError, plain_problem
+from server.http.problem import Problem
 
 
 class Exchange:
@@ -50,7 +50,10 @@ class Exchange:
         return b""
 
     def response(self, data: bytes) -> Iterator[bytes]:
-        """Yields the body of the answer, or of one event, in parts; before the first may raise what ends the call."""
+        """Returns the body of the answer, or of one event, in parts, each made when it is asked for.
+
+        Raises ServerError, or PoisonedItemError.
+        """
         raise NotImplementedError
 
     def event_name(self, data: bytes) -> str:
@@ -80,7 +83,7 @@ class ContractExchange(Exchange):
 
     def response(self, data: bytes) -> Iterator[bytes]:
         """Writes the message."""
-        yield to_json(self._response_type.FromString(data))
+        return iter([to_json(self._response_type.FromString(data))])
 
     def event_name(self, data: bytes) -> str:
         """Returns the field of the oneof that is set."""
@@ -105,10 +108,10 @@ class VectorExchange(Exchange):
         self._may_cut = choice(body, "truncate", (True, False))
 
     def vectors(self, answer: inference_pb2.EmbedResponse) -> Iterator[Float32]:
-        """Returns the vectors, each made when it is asked for. Raises ProblemError for a text that has none."""
+        """Returns the vectors, each made when it is asked for. Raises PoisonedItemError: an error has no place."""
         for result in answer.results:
-            if result.HasField("error"):  # the answer has no place for it
-                raise ProblemError(plain_problem(grpc.StatusCode.INTERNAL, result.error.message))
+            if result.HasField("error"):
+                raise PoisonedItemError
         cut = [index for index, result in enumerate(answer.results) if result.embedding.truncated]
         size = len(answer.results[0].embedding.values)
         if cut and not self._may_cut:
@@ -172,7 +175,7 @@ class OpenAiEmbeddings(OpenAiExchange):
             for index, vector in enumerate(vectors)
         )
         rest = {"model": answer.model.name, "usage": {"prompt_tokens": tokens, "total_tokens": tokens}}
-        yield from listed(b'{"object":"list","data":[', entries, b"]," + dumps(rest)[1:])
+        return listed(b'{"object":"list","data":[', entries, b"]," + dumps(rest)[1:])
 
     def rename(self, field: str) -> str:
         """Names `input`."""
@@ -191,10 +194,9 @@ class OpenAiModels(OpenAiExchange):
         }
         asked = self.scope["path_params"].get("model")
         if asked is None:
-            yield dumps({"object": "list", "data": list(entries.values())})
-        else:
-            self._check_model(asked, entries)
-            yield dumps(entries.get(asked, {**next(iter(entries.values())), "id": asked}))
+            return iter([dumps({"object": "list", "data": list(entries.values())})])
+        self._check_model(asked, entries)
+        return iter([dumps(entries.get(asked, {**next(iter(entries.values())), "id": asked}))])
 
 
 class TeiExchange(VectorExchange):
@@ -211,22 +213,21 @@ class TeiInfo(TeiExchange):
 
     def response(self, data: bytes) -> Iterator[bytes]:
         """Describes the embedder."""
-        for one in inference_pb2.ListModelsResponse.FromString(data).models:
-            if one.task == inference_pb2.MODEL_TASK_EMBEDDING:
-                yield dumps(
-                    {
-                        "model_id": one.identity.name,
-                        "model_sha": one.identity.revision,
-                        "model_dtype": one.precision,
-                        "model_type": {"embedding": {"pooling": "mean"}},
-                        "max_input_length": one.max_tokens,
-                        "max_client_batch_size": self.config.max_texts,
-                        "auto_truncate": True,
-                        "version": version("precis"),
-                    }
-                )
-                return
-        raise ModelNotLoadedError("embedding")
+        models = inference_pb2.ListModelsResponse.FromString(data).models
+        one = next((model for model in models if model.task == inference_pb2.MODEL_TASK_EMBEDDING), None)
+        if one is None:
+            raise ModelNotLoadedError("embedding")
+        info = {
+            "model_id": one.identity.name,
+            "model_sha": one.identity.revision,
+            "model_dtype": one.precision,
+            "model_type": {"embedding": {"pooling": "mean"}},
+            "max_input_length": one.max_tokens,
+            "max_client_batch_size": self.config.max_texts,
+            "auto_truncate": True,
+            "version": version("precis"),
+        }
+        return iter([dumps(info)])
 
 
 class TeiEmbed(TeiExchange):
@@ -243,7 +244,7 @@ class TeiEmbed(TeiExchange):
 
     def response(self, data: bytes) -> Iterator[bytes]:
         """Lists the vectors."""
-        yield from listed(b"[", self.vectors(inference_pb2.EmbedResponse.FromString(data)), b"]")
+        return listed(b"[", self.vectors(inference_pb2.EmbedResponse.FromString(data)), b"]")
 
     def rename(self, field: str) -> str:
         """Names `inputs`."""
@@ -277,7 +278,7 @@ class TeiRerank(TeiExchange):
         cosines = vectors[1:] @ vectors[0]
         scores = cosines if self._is_raw else np.clip((1 + cosines) / 2, 0, 1)
         order = np.argsort(-scores, kind="stable")
-        yield from listed(b"[", (self._entry(int(index), float(scores[index])) for index in order), b"]")
+        return listed(b"[", (self._entry(int(index), float(scores[index])) for index in order), b"]")
 
     def rename(self, field: str) -> str:
         """Names `query` or the text: the query is the first that is embedded."""

@@ -82,11 +82,3 @@ def _add(problem: Problem, packed: AnyMessage, rename: Rename) -> None:
         seconds = retry.retry_delay.seconds + retry.retry_delay.nanos / 1e9
         problem.body["retry_after_s"] = seconds
         problem.headers["Retry-After"] = str(max(1, -int(-seconds // 1)))
-
-
-class ProblemError(Exception):
-    """The request ends with a problem."""
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem.body["detail"])
-        self.problem = problem
