@@ -185,7 +185,7 @@ class App:
         if settings.http.enabled:
             self._http = self._bind_http(stack)
             has_keys = self._keys is not None or settings.tls.client_ca_file is not None
-            await self._http.start(self.tables[-1], settings.http, lambda: health.is_serving, has_keys=has_keys)
+            await self._http.start(self.tables[-1], lambda: health.is_serving, has_keys=has_keys)
         return listener
 
     async def _open_engine(self, stack: AsyncExitStack, health: HealthServicer, registry: CollectorRegistry) -> Engine:

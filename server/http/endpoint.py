@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, TypeVar
 
@@ -193,14 +193,9 @@ class Answer:
         del data
         parts = await _off_loop(size, make)
         del make
-        if size <= SMALL_BYTES:
-            whole = b"".join(parts)
-            await self._begin("application/json", len(whole))
-            await self._part(whole)
-        else:
-            while (part := await asyncio.to_thread(next, parts, None)) is not None:
-                await self._begin("application/json")
-                await self._part(part)
+        while (part := await _off_loop(size, partial(next, parts, None))) is not None:
+            await self._begin("application/json")
+            await self._part(part)
         await self.end()
 
     async def event(self, data: bytes) -> None:
@@ -223,7 +218,7 @@ class Answer:
         elif self._media_type:
             return  # in the middle of a body: the connection is closed, and the client knows that a part is missing
         else:
-            await self._begin(MEDIA_TYPE, len(whole), problem.http_code, problem.headers)
+            await self._begin(MEDIA_TYPE, problem.http_code, problem.headers)
             await self._part(whole)
         await self.end()
 
@@ -234,19 +229,10 @@ class Answer:
     async def _part(self, body: bytes) -> None:
         await self._send({"type": "http.response.body", "body": body, "more_body": True})
 
-    async def _begin(
-        self, media_type: str, size: int | None = None, code: int = 200, headers: Mapping[str, str] | None = None
-    ) -> None:
+    async def _begin(self, media_type: str, code: int = 200, headers: dict[str, str] | None = None) -> None:
         if not self._media_type:
             self._media_type = media_type
-            said = {
-                "content-type": media_type,
-                "cache-control": "no-store",
-                **self._exchange.headers,
-                **(headers or {}),
-            }
-            if size is not None:
-                said["content-length"] = str(size)
+            said = {"content-type": media_type, "cache-control": "no-store"} | self._exchange.headers | (headers or {})
             pairs = [(name.lower().encode(), value.encode()) for name, value in said.items()]
             await self._send({"type": "http.response.start", "status": code, "headers": pairs})
 

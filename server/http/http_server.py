@@ -34,6 +34,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from server.config import HttpConfig, ListenConfig, TlsConfig
 from server.errors import NotOfferedError, StartupError, refusal
 from server.http.endpoint import TIMEOUT_HEADER, CallEndpoint
+from server.http.json_messages import dumps
 from server.http.openapi import to_openapi
 from server.http.paths import PATHS, Path
 from server.http.problem import MEDIA_TYPE, Problem, to_problem
@@ -54,6 +55,7 @@ class HttpServer:
 
     def __init__(self, config: HttpConfig, listen: ListenConfig, tls: TlsConfig) -> None:
         """Binds the port. Raises StartupError when that cannot be done."""
+        self._config = config
         self._socket = _bind(config)
         self.port: int = self._socket.getsockname()[1]
         self._listen = listen
@@ -61,13 +63,11 @@ class HttpServer:
         self._server: _Server | None = None
         self._serving: asyncio.Task[None] | None = None
 
-    async def start(
-        self, table: HandlerTable, config: HttpConfig, is_serving: Callable[[], bool], *, has_keys: bool
-    ) -> None:
+    async def start(self, table: HandlerTable, is_serving: Callable[[], bool], *, has_keys: bool) -> None:
         """Begins to accept requests, which become calls of the table's methods."""
         tls = self._tls
         options = uvicorn.Config(
-            to_asgi(table, config, self._listen, is_serving, has_keys=has_keys),
+            to_asgi(table, self._config, self._listen, is_serving, has_keys=has_keys),
             log_config=None,
             access_log=False,
             proxy_headers=False,  # a peer is who it is, not who it says
@@ -224,7 +224,8 @@ class _OwnHosts:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
         is_heard = scope["path"] == "/health" or self._is_own(host)  # a probe calls the server as it likes
-        answer = self._app if is_heard else problem_response(_foreign_host())
+        wrong = refusal("host", "expected an address, localhost, or a name of the setting http.hosts")
+        answer = self._app if is_heard else _response(to_problem(to_status(wrong, new_call_id()), str))
         await answer(scope, receive, send)
 
     def _is_own(self, host: str) -> bool:
@@ -232,16 +233,6 @@ class _OwnHosts:
             name = urlsplit(f"//{host}").hostname or ""
             return name in self._names or bool(ipaddress.ip_address(name))
         return False
-
-
-def _foreign_host() -> Problem:
-    said = "expected an address, localhost, or a name of the setting http.hosts"
-    return to_problem(to_status(refusal("host", said), new_call_id()), str)
-
-
-def problem_response(problem: Problem) -> Response:
-    """Returns a problem as a whole response."""
-    return Response(problem.to_json(), problem.http_code, problem.headers, MEDIA_TYPE)
 
 
 def _endpoint(path: Path, table: HandlerTable, config: HttpConfig, listen: ListenConfig) -> CallEndpoint:
@@ -258,24 +249,28 @@ async def _health(is_serving: Callable[[], bool], _request: Request) -> Response
 
 async def _document(_request: Request) -> Response:
     """Describes the paths."""
-    return JSONResponse(_openapi())
+    return Response(_openapi(), media_type="application/json")
 
 
 @cache
-def _openapi() -> dict[str, Any]:
-    return to_openapi(PATHS)
+def _openapi() -> bytes:
+    return dumps(to_openapi(PATHS))
 
 
 async def _refused(request: Request, error: Exception) -> Response:
     """Tells a path or method that is not there. What was asked for is a stranger's text: the log leaves it out."""
     code = error.status_code if isinstance(error, HTTPException) else 500
-    names = ", ".join(f"{path.method} {path.path}" for path in PATHS)
+    names = ", ".join(f"{path.method} {path.path.replace(':path', '')}" for path in PATHS)
     call_id = new_call_id()
     problem = to_problem(to_status(NotOfferedError(f"expected one of {names}, GET /health"), call_id), str)
     problem.body["status"] = code
     headers = getattr(error, "headers", None) or {}  # Allow
     logger.info("event=no_such_path id=%s status=%d peer=%s", call_id, code, request.client and request.client.host)
-    return problem_response(Problem(code, problem.body, {**problem.headers, **headers}))
+    return _response(Problem(code, problem.body, {**problem.headers, **headers}))
+
+
+def _response(problem: Problem) -> Response:
+    return Response(dumps(problem.body), problem.http_code, problem.headers, MEDIA_TYPE)
 
 
 def _bind(config: HttpConfig) -> socket.socket:

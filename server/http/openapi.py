@@ -61,7 +61,11 @@ def to_openapi(operations: Iterable[Path]) -> Schema:
             answer["content"] = {media: {"schema": _reference(one.rpc.output_type, schemas)}}
             schema = _reference(one.rpc.input_type, schemas)
             operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
-        paths[one.path] = {one.method.lower(): operation}
+        path, _, name = one.path.replace(":path}", "").partition("{")
+        if name:
+            said = {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+            operation["parameters"] = [said]
+        paths[f"{path}{{{name}}}" if name else path] = {one.method.lower(): operation}
     security = {"bearer": {"type": "http", "scheme": "bearer"}}
     return {
         "openapi": "3.1.0",

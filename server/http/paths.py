@@ -96,16 +96,18 @@ class ContractExchange(Exchange):
 class VectorExchange(Exchange):
     """Texts in, vectors out, with what OpenAI and Text Embeddings Inference let a caller say of them."""
 
+    field = "texts"
     _dimensions: int | None = None
     _may_cut = True
 
-    def options(self, body: Mapping[str, Any]) -> None:
-        """Reads `dimensions`: the first of each vector that are wanted; and `truncate`. Raises InvalidRequestError."""
+    def texts(self, body: Mapping[str, Any], most: int) -> list[str]:
+        """Returns the texts, and keeps how their vectors are wanted. Raises InvalidRequestError."""
         self._dimensions = body.get("dimensions")
         if self._dimensions is not None and (type(self._dimensions) is not int or self._dimensions < 1):
             raise refusal("dimensions", "expected a whole number of at least 1")
         choice(body, "truncation_direction", ("Right", "right"))
         self._may_cut = choice(body, "truncate", (True, False))
+        return text_list(body, self.field, most=most)
 
     def vectors(self, answer: inference_pb2.EmbedResponse) -> Iterator[Float32]:
         """Returns the vectors, each made when it is asked for. Raises PoisonedItemError: an error has no place."""
@@ -122,6 +124,10 @@ class VectorExchange(Exchange):
             raise refusal("dimensions", f"expected at most {size}, the size of the model")
         self.headers["x-truncated-texts"] = str(len(cut))
         return (self._shortened(result.embedding.values) for result in answer.results)
+
+    def rename(self, field: str) -> str:
+        """Names the field of the texts."""
+        return field.replace("texts", self.field, 1)
 
     def _shortened(self, values: Sequence[float]) -> Float32:
         vector = np.asarray(values, np.float32)[: self._dimensions]
@@ -148,10 +154,9 @@ class OpenAiExchange(VectorExchange):
 class OpenAiEmbeddings(OpenAiExchange):
     """OpenAI's embeddings."""
 
-    def __init__(self, scope: Scope) -> None:
-        super().__init__(scope)
-        self._is_base64 = False
-        self._model: str | None = None
+    field = "input"
+    _is_base64 = False
+    _model: str | None = None
 
     def request(self, body: bytes) -> bytes:
         """Takes a text or texts in `input`."""
@@ -160,8 +165,7 @@ class OpenAiEmbeddings(OpenAiExchange):
         self._model = found.get("model")
         if not isinstance(self._model, str | None):
             raise refusal("model", "expected a text")
-        self.options(found)
-        return inference_pb2.EmbedRequest(texts=text_list(found, "input", most=2_048)).SerializeToString()
+        return inference_pb2.EmbedRequest(texts=self.texts(found, 2_048)).SerializeToString()
 
     def response(self, data: bytes) -> Iterator[bytes]:
         """Lists the vectors and counts tokens."""
@@ -176,10 +180,6 @@ class OpenAiEmbeddings(OpenAiExchange):
         )
         rest = {"model": answer.model.name, "usage": {"prompt_tokens": tokens, "total_tokens": tokens}}
         return listed(b'{"object":"list","data":[', entries, b"]," + dumps(rest)[1:])
-
-    def rename(self, field: str) -> str:
-        """Names `input`."""
-        return field.replace("texts", "input", 1)
 
 
 class OpenAiModels(OpenAiExchange):
@@ -233,32 +233,26 @@ class TeiInfo(TeiExchange):
 class TeiEmbed(TeiExchange):
     """The embeddings of Text Embeddings Inference: a list of vectors of length 1. Long texts are cut if they may be."""
 
+    field = "inputs"
+
     def request(self, body: bytes) -> bytes:
         """Takes a text or texts in `inputs`."""
         found = parse_object(body)
         if found.get("normalize") is False:
             raise refusal("normalize", "expected true: the vectors have length 1")
-        self.options(found)
-        texts = text_list(found, "inputs", most=self.config.max_texts)
-        return inference_pb2.EmbedRequest(texts=texts).SerializeToString()
+        return inference_pb2.EmbedRequest(texts=self.texts(found, self.config.max_texts)).SerializeToString()
 
     def response(self, data: bytes) -> Iterator[bytes]:
         """Lists the vectors."""
         return listed(b"[", self.vectors(inference_pb2.EmbedResponse.FromString(data)), b"]")
 
-    def rename(self, field: str) -> str:
-        """Names `inputs`."""
-        return field.replace("texts", "inputs", 1)
-
 
 class TeiRerank(TeiExchange):
     """The ranks of Text Embeddings Inference, from the cosine of the embeddings of query and texts."""
 
-    def __init__(self, scope: Scope) -> None:
-        super().__init__(scope)
-        self._texts: list[str] = []
-        self._is_raw = False
-        self._has_text = False
+    _texts: Sequence[str] = ()
+    _is_raw = False
+    _has_text = False
 
     def request(self, body: bytes) -> bytes:
         """Takes a query and texts."""
@@ -266,8 +260,7 @@ class TeiRerank(TeiExchange):
         query = found.get("query")
         if not isinstance(query, str):
             raise refusal("query", "expected a text")
-        self.options(found)
-        self._texts = text_list(found, "texts", most=self.config.max_texts)
+        self._texts = self.texts(found, self.config.max_texts)
         self._is_raw = choice(found, "raw_scores", (False, True))
         self._has_text = choice(found, "return_text", (False, True))
         return inference_pb2.EmbedRequest(texts=[query, *self._texts]).SerializeToString()

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import grpc
-import orjson
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.rpc import error_details_pb2, status_pb2
 
@@ -35,10 +34,6 @@ class Problem:
     http_code: int
     body: dict[str, Any]
     headers: dict[str, str]
-
-    def to_json(self) -> bytes:
-        """Returns the body."""
-        return orjson.dumps(self.body)
 
 
 def plain_problem(code: grpc.StatusCode, detail: str) -> Problem:
