@@ -182,6 +182,8 @@ class Answer:
     JSON is made a part at a time, when the caller has taken the one before: it is four times as long as the message.
     """
 
+    _events = "text/event-stream; charset=utf-8"
+
     def __init__(self, send: Send, exchange: Exchange) -> None:
         self._send = send
         self._exchange = exchange
@@ -200,20 +202,18 @@ class Answer:
 
     async def event(self, data: bytes) -> None:
         """Sends one message of a stream, as fast as the client takes it."""
-        name, parts = await _off_loop(
-            len(data), lambda: (self._exchange.event_name(data), list(self._exchange.response(data)))
-        )
-        await self._event(name, b"".join(parts))
+        parts = await _off_loop(len(data), partial(self._exchange.response, data))
+        await self._event(self._exchange.event_name(data), b"".join(parts))
 
     async def end(self) -> None:
         """Ends the answer once it was taken, but for what the socket holds."""
-        await self._begin(_EVENTS)
+        await self._begin(self._events)
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def fail(self, problem: Problem) -> None:
         """Tells a problem: by a last event if there were others, else by a response with its own code."""
         whole = dumps({**problem.body, **self._exchange.explained(problem)})
-        if self._media_type == _EVENTS:
+        if self._media_type == self._events:
             await self._event("error", whole)
         elif self._media_type:
             return  # in the middle of a body: the connection is closed, and the client knows that a part is missing
@@ -223,7 +223,7 @@ class Answer:
         await self.end()
 
     async def _event(self, name: str, data: bytes) -> None:
-        await self._begin(_EVENTS)
+        await self._begin(self._events)
         await self._part(b"event: " + name.encode() + b"\ndata: " + data + b"\n\n")  # JSON has no line break of its own
 
     async def _part(self, body: bytes) -> None:
@@ -235,9 +235,6 @@ class Answer:
             said = {"content-type": media_type, "cache-control": "no-store"} | self._exchange.headers | (headers or {})
             pairs = [(name.lower().encode(), value.encode()) for name, value in said.items()]
             await self._send({"type": "http.response.start", "status": code, "headers": pairs})
-
-
-_EVENTS = "text/event-stream; charset=utf-8"
 
 
 async def _off_loop(size: int, work: Callable[[], T]) -> T:

@@ -88,9 +88,9 @@ class HttpServer:
 
     async def close(self) -> None:
         """Gives the port back; ends what `drain` did not: a start that failed."""
-        if self._server is not None and self._serving is not None:
-            self._server.should_exit = self._server.force_exit = True
-            await self._serving
+        at_once = asyncio.Event()
+        at_once.set()
+        await self.drain(at_once)
         self._socket.close()
 
     def reload(self) -> None:
@@ -208,7 +208,7 @@ def to_asgi(
     if config.page or not has_keys:
         guards.append(Middleware(_OwnHosts, {"localhost", config.host.strip("[]"), *config.hosts}))
     if config.page:
-        routes += page_routes()
+        routes += [Route(path, _page_file, methods=["GET"]) for path in _PAGE_FILES]  # no key, nothing of the server
     app = Starlette(routes=routes, middleware=guards, exception_handlers={HTTPException: _refused})
     app.state.config = config
     return app
@@ -223,10 +223,11 @@ class _OwnHosts:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
-        is_heard = scope["path"] == "/health" or self._is_own(host)  # a probe calls the server as it likes
+        if scope["path"] == "/health" or self._is_own(host):  # a probe calls the server as it likes
+            await self._app(scope, receive, send)
+            return
         wrong = refusal("host", "expected an address, localhost, or a name of the setting http.hosts")
-        answer = self._app if is_heard else _response(to_problem(to_status(wrong, new_call_id()), str))
-        await answer(scope, receive, send)
+        await _response(to_problem(to_status(wrong, new_call_id()), str))(scope, receive, send)
 
     def _is_own(self, host: str) -> bool:
         with contextlib.suppress(ValueError):
@@ -306,11 +307,6 @@ _PAGE_HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-cache",
 }
-
-
-def page_routes() -> list[Route]:
-    """Returns the paths of the page; they need no key, and say nothing of the server."""
-    return [Route(path, _page_file, methods=["GET"]) for path in _PAGE_FILES]
 
 
 async def _page_file(request: Request) -> Response:

@@ -1,12 +1,9 @@
 """JSON bodies as messages of the contract, and messages as JSON, with the field names of the .proto files."""
 
-import base64
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import orjson
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
@@ -169,8 +166,3 @@ def choice(body: Mapping[str, Any], name: str, words: Sequence[Any]) -> Any:  # 
     if value not in words or type(value) is not type(words[0]):
         raise refusal(name, f"expected one of {', '.join(dumps(word).decode() for word in words)}")
     return value
-
-
-def base64_floats(values: npt.ArrayLike) -> str:
-    """Returns numbers as OpenAI's clients ask for them: little-endian float32 in base64."""
-    return base64.b64encode(np.asarray(values, "<f4").tobytes()).decode()

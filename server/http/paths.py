@@ -4,6 +4,7 @@ The paths of Precis have the messages of the contract as JSON. `/v1/embeddings` 
 and `/rerank` those of Text Embeddings Inference.
 """
 
+import base64
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -22,7 +23,6 @@ from pipeline.protocols import Float32
 from server.config import HttpConfig
 from server.errors import ModelNotLoadedError, UnservedModelError, refusal
 from server.http.json_messages import (
-    base64_floats,
     choice,
     dumps,
     parse_object,
@@ -173,9 +173,8 @@ class OpenAiEmbeddings(OpenAiExchange):
         self._check_model(self._model, [answer.model.name])
         vectors = self.vectors(answer)
         tokens = sum(result.embedding.token_count for result in answer.results)
-        written = base64_floats if self._is_base64 else np.asarray
         entries = (
-            {"object": "embedding", "index": index, "embedding": written(vector)}
+            {"object": "embedding", "index": index, "embedding": _packed(vector) if self._is_base64 else vector}
             for index, vector in enumerate(vectors)
         )
         rest = {"model": answer.model.name, "usage": {"prompt_tokens": tokens, "total_tokens": tokens}}
@@ -221,7 +220,6 @@ class TeiInfo(TeiExchange):
             "model_id": one.identity.name,
             "model_sha": one.identity.revision,
             "model_dtype": one.precision,
-            "model_type": {"embedding": {"pooling": "mean"}},
             "max_input_length": one.max_tokens,
             "max_client_batch_size": self.config.max_texts,
             "auto_truncate": True,
@@ -285,6 +283,10 @@ class TeiRerank(TeiExchange):
         return {**entry, "text": self._texts[index]} if self._has_text else entry
 
 
+def _packed(vector: Float32) -> str:
+    return base64.b64encode(vector.astype("<f4").tobytes()).decode()
+
+
 def listed(opening: bytes, entries: Iterable[Any], closing: bytes) -> Iterator[bytes]:
     """Yields a JSON list in parts, between what stands before and behind it."""
     part, comma = bytearray(opening), b""
@@ -337,7 +339,6 @@ _INFERENCE = inference_pb2.DESCRIPTOR.services_by_name["InferenceService"].metho
 _JUDGE = judge_pb2.DESCRIPTOR.services_by_name["JudgeService"].methods_by_name
 _SUMMARIZE = summarize_pb2.DESCRIPTOR.services_by_name["SummarizeService"].methods_by_name
 _EMBED = partial(Path, rpc=_INFERENCE["Embed"])
-_GET = partial(Path, rpc=_INFERENCE["ListModels"], method="GET")
 
 PATHS = (
     Path("/v1/judge", _JUDGE["Judge"]),
@@ -347,9 +348,9 @@ PATHS = (
     Path("/v1/summarize/resume", _SUMMARIZE["ResumeSummary"]),
     Path("/v1/entail", _INFERENCE["Entail"]),
     _EMBED("/v1/embeddings", make=OpenAiEmbeddings, said="Embeddings as OpenAI defines them."),
-    _GET("/v1/models", make=OpenAiModels, said="Models, as OpenAI lists them."),
-    _GET("/v1/models/{model:path}", make=OpenAiModels, said="A model, as OpenAI describes it."),
-    _GET("/info", make=TeiInfo, said="The embedding model, as Text Embeddings Inference describes it."),
+    Path("/v1/models", _INFERENCE["ListModels"], OpenAiModels, "GET", "Models, as OpenAI lists them."),
+    Path("/v1/models/{model:path}", _INFERENCE["ListModels"], OpenAiModels, "GET", "A model, as OpenAI describes it."),
+    Path("/info", _INFERENCE["ListModels"], TeiInfo, "GET", "The embedding model, as TEI describes it."),
     _EMBED("/embed", make=TeiEmbed, said="Embeddings as Text Embeddings Inference defines them."),
     _EMBED("/rerank", make=TeiRerank, said="Ranks as Text Embeddings Inference defines them."),
 )

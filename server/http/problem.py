@@ -24,8 +24,6 @@ HTTP_CODES: Mapping[grpc.StatusCode, int] = {
     grpc.StatusCode.DEADLINE_EXCEEDED: 504,
 }
 
-Rename = Callable[[str], str]
-
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -43,7 +41,7 @@ def plain_problem(code: grpc.StatusCode, detail: str) -> Problem:
     return Problem(number, body, {})
 
 
-def to_problem(status: grpc.Status, rename: Rename) -> Problem:
+def to_problem(status: grpc.Status, rename: Callable[[str], str]) -> Problem:
     """Converts the status of a call; `rename` turns fields of the RPC into those of the HTTP request."""
     problem = plain_problem(status.code, str(status.details))
     for packed in _details(status):
@@ -63,7 +61,7 @@ def _details(status: grpc.Status) -> list[AnyMessage]:
     return []
 
 
-def _add(problem: Problem, packed: AnyMessage, rename: Rename) -> None:
+def _add(problem: Problem, packed: AnyMessage, rename: Callable[[str], str]) -> None:
     """Adds what one detail of the rich status says."""
     info, fields, retry = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest(), error_details_pb2.RetryInfo()
     if packed.Unpack(info):

@@ -17,7 +17,6 @@ from inference.call import Call, Priority
 from inference.engine import Engine
 from inference.errors import InputTooLongError, ListTooLongError
 from inference.front_doors import ItemBatch
-from inference.models.model import LoadedModel
 from pipeline.errors import InvalidInputError
 from server.config import LimitsConfig
 from server.errors import refusal
@@ -134,22 +133,17 @@ def open_inferences(engine: Engine, limits: LimitsConfig, judge: JudgeServiceSer
     inferences: list[Inference] = []
     if "nli" in engine.models:
         pair, scores = ("premise", "hypothesis"), _numbers("probabilities", 3)  # entailment, neutral, contradiction
-        config = model_config(
-            "nli", pair, [scores], max_rows=limits.max_items, provider=_provider(engine.models["nli"])
-        )
+        provider = engine.models["nli"].compute.backends[0].execution_provider
+        config = model_config("nli", pair, [scores], max_rows=limits.max_items, provider=provider)
         inferences.append(EngineInference(config, engine.nli.entail, limits))
     if "embedding" in engine.models:
         vector = _numbers("embedding", engine.embedder.model.manifest.dimension or 0)
-        provider = _provider(engine.models["embedding"])
+        provider = engine.models["embedding"].compute.backends[0].execution_provider
         config = model_config("embed", ["text"], [vector], max_rows=limits.max_items, provider=provider)
         inferences.append(EngineInference(config, engine.embedder.embed, limits))
     if len(inferences) == len(ROLES):
         inferences.append(JudgeInference(judge))
     return {inference.config.name: inference for inference in inferences}
-
-
-def _provider(model: LoadedModel) -> str:
-    return model.compute.backends[0].execution_provider
 
 
 def _numbers(name: str, columns: int) -> open_inference_pb2.ModelOutput:
