@@ -24,7 +24,6 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 TIMEOUT_HEADER = "x-request-timeout"
-SMALL_BYTES = 1 << 16  # up to here a message is turned into JSON, or back, on the event loop: about a millisecond
 
 
 class CallEndpoint:
@@ -182,6 +181,7 @@ class Answer:
     JSON is made a part at a time, when the caller has taken the one before: it is four times as long as the message.
     """
 
+    inline_bytes = 1 << 16  # of a message that is turned into JSON, or back, on the event loop: about a millisecond
     _events = "text/event-stream; charset=utf-8"
 
     def __init__(self, send: Send, exchange: Exchange) -> None:
@@ -239,4 +239,4 @@ class Answer:
 
 async def _off_loop(size: int, work: Callable[[], T]) -> T:
     """Does a small piece of work here, a large one in a thread: no other call waits for it."""
-    return work() if size <= SMALL_BYTES else await asyncio.to_thread(work)
+    return work() if size <= Answer.inline_bytes else await asyncio.to_thread(work)

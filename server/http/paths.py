@@ -173,10 +173,8 @@ class OpenAiEmbeddings(OpenAiExchange):
         self._check_model(self._model, [answer.model.name])
         vectors = self.vectors(answer)
         tokens = sum(result.embedding.token_count for result in answer.results)
-        entries = (
-            {"object": "embedding", "index": index, "embedding": _packed(vector) if self._is_base64 else vector}
-            for index, vector in enumerate(vectors)
-        )
+        written = (base64.b64encode(one.astype("<f4")).decode() for one in vectors) if self._is_base64 else vectors
+        entries = ({"object": "embedding", "index": at, "embedding": vector} for at, vector in enumerate(written))
         rest = {"model": answer.model.name, "usage": {"prompt_tokens": tokens, "total_tokens": tokens}}
         return listed(b'{"object":"list","data":[', entries, b"]," + dumps(rest)[1:])
 
@@ -281,10 +279,6 @@ class TeiRerank(TeiExchange):
     def _entry(self, index: int, score: float) -> dict[str, Any]:
         entry: dict[str, Any] = {"index": index, "score": score}
         return {**entry, "text": self._texts[index]} if self._has_text else entry
-
-
-def _packed(vector: Float32) -> str:
-    return base64.b64encode(vector.astype("<f4").tobytes()).decode()
 
 
 def listed(opening: bytes, entries: Iterable[Any], closing: bytes) -> Iterator[bytes]:
