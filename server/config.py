@@ -168,15 +168,9 @@ class HttpConfig(FrozenModel):
         description="Names of this server. Without keys, or with the page, requests must name one of them, an "
         "address, localhost or `host`.",
     )
-    origins: tuple[str, ...] = Field(
-        default=(), description='Web sites whose pages may call, such as https://app.example; "*" is all.'
-    )
-    max_texts: int = Field(
-        default=32, ge=1, description="Texts of a request to /embed or /rerank; TEI calls it max_client_batch_size."
-    )
-    model_aliases: tuple[str, ...] = Field(
-        default=(), description='Other names of the embedding model at /v1/embeddings; "*" is any.'
-    )
+    origins: tuple[str, ...] = Field(default=(), description="Sites whose pages may call, such as https://app.example.")
+    max_texts: int = Field(default=32, ge=1, description="Texts of a request to /embed or /rerank, as with TEI.")
+    model_aliases: tuple[str, ...] = Field(default=(), description='More names of the embedding model; "*" is any.')
     max_timeout_s: float = Field(
         default=600,
         gt=0,

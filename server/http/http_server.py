@@ -157,8 +157,7 @@ class _Connection(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self._unwatch()
-        if self._unread is not None:
-            self._unread.cancel()
+        self.resume_writing()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
@@ -206,7 +205,7 @@ def to_asgi(
             Middleware(CORSMiddleware, allow_origins=config.origins, allow_headers=headers, allow_methods=methods)
         )
     if config.page or not has_keys:
-        guards.append(Middleware(_OwnHosts, {"localhost", config.host.strip("[]"), *config.hosts}))
+        guards.append(Middleware(_OwnHosts, ("localhost", config.host.strip("[]"), *config.hosts)))
     if config.page:
         routes += [Route(path, _page_file, methods=["GET"]) for path in _PAGE_FILES]  # no key, nothing of the server
     app = Starlette(routes=routes, middleware=guards, exception_handlers={HTTPException: _refused})
@@ -219,7 +218,7 @@ class _OwnHosts:
 
     def __init__(self, app: ASGIApp, names: Collection[str]) -> None:
         self._app = app
-        self._names = names
+        self._names = {name.lower() for name in names}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")

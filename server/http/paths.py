@@ -111,9 +111,8 @@ class VectorExchange(Exchange):
 
     def vectors(self, answer: inference_pb2.EmbedResponse) -> Iterator[Float32]:
         """Returns the vectors, each made when it is asked for. Raises PoisonedItemError: an error has no place."""
-        for result in answer.results:
-            if result.HasField("error"):
-                raise PoisonedItemError
+        if any(result.HasField("error") for result in answer.results):
+            raise PoisonedItemError
         cut = [index for index, result in enumerate(answer.results) if result.embedding.truncated]
         size = len(answer.results[0].embedding.values)
         if cut and not self._may_cut:
@@ -173,7 +172,7 @@ class OpenAiEmbeddings(OpenAiExchange):
         self._check_model(self._model, [answer.model.name])
         vectors = self.vectors(answer)
         tokens = sum(result.embedding.token_count for result in answer.results)
-        written = (base64.b64encode(one.astype("<f4")).decode() for one in vectors) if self._is_base64 else vectors
+        written = map(_packed, vectors) if self._is_base64 else vectors
         entries = ({"object": "embedding", "index": at, "embedding": vector} for at, vector in enumerate(written))
         rest = {"model": answer.model.name, "usage": {"prompt_tokens": tokens, "total_tokens": tokens}}
         return listed(b'{"object":"list","data":[', entries, b"]," + dumps(rest)[1:])
@@ -267,7 +266,9 @@ class TeiRerank(TeiExchange):
         cosines = vectors[1:] @ vectors[0]
         scores = cosines if self._is_raw else np.clip((1 + cosines) / 2, 0, 1)
         order = np.argsort(-scores, kind="stable")
-        return listed(b"[", (self._entry(int(index), float(scores[index])) for index in order), b"]")
+        texts = ({"text": self._texts[at]} if self._has_text else {} for at in order)
+        entries = ({"index": at, "score": scores[at]} | text for at, text in zip(order, texts, strict=True))
+        return listed(b"[", entries, b"]")
 
     def rename(self, field: str) -> str:
         """Names `query` or the text: the query is the first that is embedded."""
@@ -276,9 +277,9 @@ class TeiRerank(TeiExchange):
             return field
         return f"texts[{int(index) - 1}]" if int(index) else "query"
 
-    def _entry(self, index: int, score: float) -> dict[str, Any]:
-        entry: dict[str, Any] = {"index": index, "score": score}
-        return {**entry, "text": self._texts[index]} if self._has_text else entry
+
+def _packed(vector: Float32) -> str:
+    return base64.b64encode(vector.astype("<f4").tobytes()).decode()
 
 
 def listed(opening: bytes, entries: Iterable[Any], closing: bytes) -> Iterator[bytes]:

@@ -136,11 +136,7 @@ class HealthServicer:
             take(self._watches_of, host, 1)
 
     async def _requested(self, context: Context) -> str:
-        """Returns the service that a call names.
-
-        Of messages that come late one alone is waited for, the last: gRPC has one size for all methods, so that each
-        may be as large as a document.
-        """
+        """Returns the service that a call names. Of late messages, which may be large, one is waited for: the last."""
         message = asyncio.ensure_future(context.read())
         try:
             await asyncio.wait({message}, timeout=_WITH_HEADERS_S)  # looks once more at its end: the loop may be late
