@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from server.config import ListenConfig
-from server.http.endpoint import Answer
+from server.http.endpoint import HttpAnswer
 from server.observe import health, metrics_server
 from server.rpc import listener
 
@@ -33,7 +33,7 @@ _WATCHES = f"{health._MOST_WATCHES} watches, a host as many as are free"  # noqa
 _LATE = f"one message that lags behind its headers, {health._LATE_S:g} s"  # noqa: SLF001
 _READ = f"{health._LARGEST_REQUEST >> 10} KiB are read"  # noqa: SLF001
 _METRICS = f"{metrics_server.MOST_CONNECTIONS}, {metrics_server.LONGEST_S:g} s each; the oldest gives way"
-_PARTS = f"from {Answer.inline_bytes >> 10} KiB on in a thread, an answer in parts"
+_PARTS = f"from {HttpAnswer.inline_bytes >> 10} KiB on in a thread, an answer in parts"
 
 
 @dataclass(frozen=True)

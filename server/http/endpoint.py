@@ -45,7 +45,7 @@ class CallEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one request; ends it as soon as its caller has left."""
         exchange = self._path.exchange(scope)
-        answer = Answer(send, exchange)
+        answer = HttpAnswer(send, exchange)
         context = HttpContext(
             scope,
             receive,
@@ -65,7 +65,7 @@ class CallEndpoint:
             await asyncio.gather(work, left, return_exceptions=True)
             context.done()
 
-    async def _work(self, context: "HttpContext", answer: "Answer", exchange: Exchange) -> None:
+    async def _work(self, context: "HttpContext", answer: "HttpAnswer", exchange: Exchange) -> None:
         """Runs the call and sends what comes of it."""
         call_id = ""
         try:
@@ -175,7 +175,7 @@ class HttpContext(RelayedContext):
         return b"".join(parts)
 
 
-class Answer:
+class HttpAnswer:
     """What one caller gets: a body in parts, or server-sent events begun with the first.
 
     JSON is made a part at a time, when the caller has taken the one before: it is four times as long as the message.
@@ -239,4 +239,4 @@ class Answer:
 
 async def _off_loop(size: int, work: Callable[[], T]) -> T:
     """Does a small piece of work here, a large one in a thread: no other call waits for it."""
-    return work() if size <= Answer.inline_bytes else await asyncio.to_thread(work)
+    return work() if size <= HttpAnswer.inline_bytes else await asyncio.to_thread(work)
