@@ -184,7 +184,8 @@ class App:
             self.address = address_of(settings.listen.host, listener.port)
         if settings.http.enabled:
             self._http = self._bind_http(stack)
-            await self._http.start(self.tables[-1], settings.http, lambda: health.is_serving)
+            has_keys = self._keys is not None or settings.tls.client_ca_file is not None
+            await self._http.start(self.tables[-1], lambda: health.is_serving, has_keys=has_keys)
         return listener
 
     async def _open_engine(self, stack: AsyncExitStack, health: HealthServicer, registry: CollectorRegistry) -> Engine:

@@ -66,15 +66,6 @@ class ListenConfig(FrozenModel):
         ge=1,
         description="Connections of a listener; more are closed. Idle ones make room before.",
     )
-    gzip_responses: bool = Field(
-        default=False,
-        description="Compress responses. Off by default: it costs CPU that the models need. Compressed requests are "
-        "always accepted.",
-    )
-    keepalive_time_s: float = Field(default=60, gt=0, description="Silence after which a client is pinged.")
-    min_client_ping_s: float = Field(
-        default=10, ge=0, description="Least time between a client's pings; one that pings more often is disconnected."
-    )
     grace_s: float = Field(
         default=30, ge=0, description="How long calls in flight may take to finish after SIGTERM; then they are cut."
     )
@@ -170,8 +161,16 @@ class HttpConfig(FrozenModel):
     port: int = Field(default=8080, ge=0, le=65535, description="HTTP port; 0 lets the system choose one.")
     page: bool = Field(
         default=False,
-        description="Serve the page of `precis ui` at /. Requests must then name 127.0.0.1, localhost or `host`.",
+        description="Serve the page of `precis ui` at /.",
     )
+    hosts: tuple[str, ...] = Field(
+        default=(),
+        description="Names of this server. Without keys, or with the page, requests must name one of them, an "
+        "address, localhost or `host`.",
+    )
+    origins: tuple[str, ...] = Field(default=(), description="Sites whose pages may call, such as https://app.example.")
+    max_texts: int = Field(default=32, ge=1, description="Texts of a request to /embed or /rerank, as with TEI.")
+    model_aliases: tuple[str, ...] = Field(default=(), description='More names of the embedding model; "*" is any.')
     max_timeout_s: float = Field(
         default=600,
         gt=0,
@@ -223,9 +222,6 @@ class LogConfig(FrozenModel):
     )
     level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="Least severity that is written."
-    )
-    delay_s: float = Field(
-        default=0.05, ge=0, le=10, description="How long a line may wait, to be written together with others."
     )
     ok_call_sample: int = Field(
         default=1,

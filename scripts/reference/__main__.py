@@ -1,4 +1,4 @@
-"""Writes docs/reference and docs/rules from what they describe: the contract, the metrics, the rules about text.
+"""Writes docs/reference and docs/rules from what they describe: contract, metrics, resources, rules about text.
 
 Run: python -m scripts.reference
 """
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from scripts.reference.contract import contract_pages
 from scripts.reference.metrics import metrics_page
+from scripts.reference.resources import resources_page
 from scripts.reference.rules import rule_pages
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs"
@@ -15,7 +16,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "docs"
 
 def generated_pages() -> Mapping[str, str]:
     """Returns the text of each generated page by its name below docs."""
-    reference = {**contract_pages(), "metrics.md": metrics_page()}
+    reference = {**contract_pages(), "metrics.md": metrics_page(), "resources.md": resources_page()}
     return {**{f"reference/{name}": text for name, text in reference.items()}, **rule_pages()}
 
 

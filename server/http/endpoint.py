@@ -3,25 +3,27 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import grpc
 from grpc.aio import EOF
-from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from server.errors import InvalidRequestError, refusal
+from inference.errors import PoisonedItemError
+from server.errors import ServerError, refusal
+from server.http.json_messages import dumps
 from server.http.paths import Exchange, Path
-from server.http.problem import MEDIA_TYPE, Problem, ProblemError, plain_problem, to_problem
+from server.http.problem import MEDIA_TYPE, Problem, plain_problem, to_problem
 from server.rpc.calls import RawHandler
 from server.rpc.record import current_call
 from server.rpc.relayed import AbortedError, RelayedContext
 from server.rpc.status import to_status
 
 logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 TIMEOUT_HEADER = "x-request-timeout"
-CANCELLED = plain_problem(grpc.StatusCode.CANCELLED, "the caller has left")
 
 
 class CallEndpoint:
@@ -41,58 +43,50 @@ class CallEndpoint:
         self._max_timeout_s = None if path.rpc.server_streaming else max_timeout_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers one request."""
-        exchange = self._path.exchange()
-        events = EventStream(send, exchange)
+        """Answers one request; ends it as soon as its caller has left."""
+        exchange = self._path.exchange(scope)
+        answer = HttpAnswer(send, exchange)
         context = HttpContext(
             scope,
             receive,
             to_request=exchange.request,
-            write=events.write,
+            write=answer.event,
             max_body_bytes=self._max_body_bytes,
         )
-        try:
-            answer = await self._answer(context, exchange, events)
-            await answer(scope, receive, send)
-        finally:
-            context.done()
-
-    async def _answer(
-        self, context: "HttpContext", exchange: Exchange, events: "EventStream"
-    ) -> Callable[[Scope, Receive, Send], Awaitable[None]]:
-        """Runs the call and returns what is still to be sent."""
-        try:
-            context.set_timeout(self._max_timeout_s)
-            data = await self._run(context)
-            if data is None:
-                return events.end
-            return Response(exchange.response(data), media_type="application/json")
-        except AbortedError as error:
-            problem = to_problem(error.status, exchange.rename)
-        except ProblemError as error:
-            problem = error.problem
-        except InvalidRequestError as error:  # of a header
-            problem = to_problem(to_status(error, ""), exchange.rename)
-        except Exception:
-            logger.exception("event=unknown_error protocol=http")
-            problem = plain_problem(grpc.StatusCode.INTERNAL, "internal error; the server's log has the cause")
-        return events.fail(problem)
-
-    async def _run(self, context: "HttpContext") -> bytes | None:
-        """Runs the call until it ends, its time is over, or the caller has left. Raises ProblemError."""
-        work = asyncio.ensure_future(self._behavior(None, context))  # type: ignore[arg-type]  # as much of it as is used
+        work = asyncio.ensure_future(self._work(context, answer, exchange))
         left = asyncio.ensure_future(context.left())
         try:
-            await asyncio.wait({work, left}, timeout=context.time_remaining(), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({work, left}, return_when=asyncio.FIRST_COMPLETED)
             if work.done():
-                return work.result()
-            if left.done():
-                raise ProblemError(CANCELLED)
-            raise ProblemError(plain_problem(grpc.StatusCode.DEADLINE_EXCEEDED, "the time for this request is over"))
+                work.result()
         finally:
             for task in (work, left):
                 task.cancel()
             await asyncio.gather(work, left, return_exceptions=True)
+            context.done()
+
+    async def _work(self, context: "HttpContext", answer: "HttpAnswer", exchange: Exchange) -> None:
+        """Runs the call and sends what comes of it."""
+        call_id = ""
+        try:
+            context.set_timeout(self._max_timeout_s)
+            async with asyncio.timeout(context.time_remaining()):
+                data = await self._behavior(None, context)  # type: ignore[arg-type]  # as much of it as is used
+            call_id = current_call().call_id
+            sending = answer.end() if data is None else answer.body(data)
+            del data  # what is made of it is held while the caller reads, and counts as much
+            await sending
+            return
+        except AbortedError as error:
+            problem = to_problem(error.status, exchange.rename)
+        except (ServerError, PoisonedItemError) as error:  # of a header, or of what the answer says
+            problem = to_problem(to_status(error, call_id), exchange.rename)
+        except TimeoutError:
+            problem = plain_problem(grpc.StatusCode.DEADLINE_EXCEEDED, "the time for this request is over")
+        except Exception:
+            logger.exception("event=unknown_error protocol=http")
+            problem = plain_problem(grpc.StatusCode.INTERNAL, "internal error; the server's log has the cause")
+        await answer.fail(problem)
 
 
 class HttpContext(RelayedContext):
@@ -147,9 +141,7 @@ class HttpContext(RelayedContext):
         self._is_read = True
         self._check_media_type()
         body = await self._body()
-        if len(body) <= 1 << 16:
-            return self._to_request(body)
-        return await asyncio.to_thread(self._to_request, body)  # no other call waits for it
+        return await _off_loop(len(body), partial(self._to_request, body))
 
     async def left(self) -> None:
         """Waits until the caller has gone."""
@@ -183,46 +175,68 @@ class HttpContext(RelayedContext):
         return b"".join(parts)
 
 
-class EventStream:
-    """Server-sent events of one request, begun with the first."""
+class HttpAnswer:
+    """What one caller gets: a body in parts, or server-sent events begun with the first.
+
+    JSON is made a part at a time, when the caller has taken the one before: it is four times as long as the message.
+    """
+
+    inline_bytes = 1 << 16  # of a message that is turned into JSON, or back, on the event loop: about a millisecond
+    _events = "text/event-stream; charset=utf-8"
 
     def __init__(self, send: Send, exchange: Exchange) -> None:
         self._send = send
         self._exchange = exchange
-        self._has_begun = False
+        self._media_type = ""  # once it has begun
 
-    async def write(self, data: bytes) -> None:
-        """Sends one message, as fast as the client takes it."""
-        await self._event(self._exchange.event_name(data), self._exchange.response(data))
+    async def body(self, data: bytes) -> None:
+        """Sends the one message of a call. Raises ServerError or PoisonedItemError before anything is sent."""
+        size, make = len(data), partial(self._exchange.response, data)
+        del data
+        parts = await _off_loop(size, make)
+        del make
+        while (part := await _off_loop(size, partial(next, parts, None))) is not None:
+            await self._begin("application/json")
+            await self._part(part)
+        await self.end()
 
-    async def end(self, _scope: Scope, _receive: Receive, _send: Send) -> None:
-        """Ends the stream."""
-        await self._begin()
+    async def event(self, data: bytes) -> None:
+        """Sends one message of a stream, as fast as the client takes it."""
+        parts = await _off_loop(len(data), partial(self._exchange.response, data))
+        await self._event(self._exchange.event_name(data), b"".join(parts))
+
+    async def end(self) -> None:
+        """Ends the answer once it was taken, but for what the socket holds."""
+        await self._begin(self._events)
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    def fail(self, problem: Problem) -> Callable[[Scope, Receive, Send], Awaitable[None]]:
-        """Returns what tells a problem: a last event if there were others, else a response with its own code."""
-        if not self._has_begun:
-            return problem_response(problem)
-
-        async def tell(scope: Scope, receive: Receive, send: Send) -> None:
-            await self._event("error", problem.to_json())
-            await self.end(scope, receive, send)
-
-        return tell
+    async def fail(self, problem: Problem) -> None:
+        """Tells a problem: by a last event if there were others, else by a response with its own code."""
+        whole = dumps({**problem.body, **self._exchange.explained(problem)})
+        if self._media_type == self._events:
+            await self._event("error", whole)
+        elif self._media_type:
+            return  # in the middle of a body: the connection is closed, and the client knows that a part is missing
+        else:
+            await self._begin(MEDIA_TYPE, problem.http_code, problem.headers)
+            await self._part(whole)
+        await self.end()
 
     async def _event(self, name: str, data: bytes) -> None:
-        await self._begin()
-        body = b"event: " + name.encode() + b"\ndata: " + data + b"\n\n"  # JSON has no line break of its own
+        await self._begin(self._events)
+        await self._part(b"event: " + name.encode() + b"\ndata: " + data + b"\n\n")  # JSON has no line break of its own
+
+    async def _part(self, body: bytes) -> None:
         await self._send({"type": "http.response.body", "body": body, "more_body": True})
 
-    async def _begin(self) -> None:
-        if not self._has_begun:
-            self._has_begun = True
-            headers = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-store")]
-            await self._send({"type": "http.response.start", "status": 200, "headers": headers})
+    async def _begin(self, media_type: str, code: int = 200, headers: dict[str, str] | None = None) -> None:
+        if not self._media_type:
+            self._media_type = media_type
+            said = {"content-type": media_type, "cache-control": "no-store"} | self._exchange.headers | (headers or {})
+            pairs = [(name.lower().encode(), value.encode()) for name, value in said.items()]
+            await self._send({"type": "http.response.start", "status": code, "headers": pairs})
 
 
-def problem_response(problem: Problem) -> Response:
-    """Returns a problem as a whole response."""
-    return Response(problem.to_json(), problem.http_code, problem.headers, MEDIA_TYPE)
+async def _off_loop(size: int, work: Callable[[], T]) -> T:
+    """Does a small piece of work here, a large one in a thread: no other call waits for it."""
+    return work() if size <= HttpAnswer.inline_bytes else await asyncio.to_thread(work)

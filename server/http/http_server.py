@@ -3,36 +3,41 @@
 A listener of its own beside gRPC's, off by default. It starts after the servicers and ends before them.
 
 The page of `precis ui` is static files: nothing is loaded from elsewhere, and no markup that got into the page could
-run. Only names of this machine are answered, for a web site may point a name of its own to it and would then read the
-answers.
+run.
 """
 
 import asyncio
 import contextlib
+import ipaddress
 import logging
 import socket
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache, partial
 from importlib.resources import files
 from typing import Any
+from urllib.parse import urlsplit
 
+import h11
 import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from server.config import HttpConfig, ListenConfig, TlsConfig
-from server.errors import NotOfferedError, StartupError
-from server.http.endpoint import CallEndpoint, problem_response
+from server.errors import NotOfferedError, StartupError, refusal
+from server.http.endpoint import TIMEOUT_HEADER, CallEndpoint
+from server.http.json_messages import dumps
 from server.http.openapi import to_openapi
 from server.http.paths import PATHS, Path
-from server.http.problem import Problem, to_problem
+from server.http.problem import MEDIA_TYPE, Problem, to_problem
 from server.rpc.admission import MIB
 from server.rpc.handlers import HandlerTable
 from server.rpc.record import new_call_id
@@ -50,6 +55,7 @@ class HttpServer:
 
     def __init__(self, config: HttpConfig, listen: ListenConfig, tls: TlsConfig) -> None:
         """Binds the port. Raises StartupError when that cannot be done."""
+        self._config = config
         self._socket = _bind(config)
         self.port: int = self._socket.getsockname()[1]
         self._listen = listen
@@ -57,13 +63,14 @@ class HttpServer:
         self._server: _Server | None = None
         self._serving: asyncio.Task[None] | None = None
 
-    async def start(self, table: HandlerTable, config: HttpConfig, is_serving: Callable[[], bool]) -> None:
+    async def start(self, table: HandlerTable, is_serving: Callable[[], bool], *, has_keys: bool) -> None:
         """Begins to accept requests, which become calls of the table's methods."""
         tls = self._tls
         options = uvicorn.Config(
-            to_asgi(table, config, self._listen, is_serving),
+            to_asgi(table, self._config, self._listen, is_serving, has_keys=has_keys),
             log_config=None,
             access_log=False,
+            proxy_headers=False,  # a peer is who it is, not who it says
             lifespan="off",
             ws="none",
             http=partial(_Connection, self._listen, {}),  # type: ignore[arg-type]  # it is called, and nothing else
@@ -81,9 +88,9 @@ class HttpServer:
 
     async def close(self) -> None:
         """Gives the port back; ends what `drain` did not: a start that failed."""
-        if self._server is not None and self._serving is not None:
-            self._server.should_exit = self._server.force_exit = True
-            await self._serving
+        at_once = asyncio.Event()
+        at_once.set()
+        await self.drain(at_once)
         self._socket.close()
 
     def reload(self) -> None:
@@ -115,9 +122,10 @@ class _Server(uvicorn.Server):
 
 
 class _Connection(H11Protocol):
-    """Closes itself when it waits too long for the headers of a request, or longest while there are too many.
+    """Closes itself when its client is too slow, or waits longest for a request while there are too many.
 
-    Uvicorn's own limit refuses everybody while it is reached, and its only timer begins behind an answer.
+    Uvicorn's own limit refuses everybody while it is reached, and its only timer begins behind an answer and lets an
+    answer wait for ever.
     """
 
     def __init__(
@@ -129,6 +137,7 @@ class _Connection(H11Protocol):
         super().__init__(**parts)
         self._listen = listen
         self._waiting = waiting  # for headers, of all connections; the one that waits longest first
+        self._unread: asyncio.TimerHandle | None = None  # while the client takes nothing of an answer
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
@@ -139,10 +148,29 @@ class _Connection(H11Protocol):
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         self._watch()
+        if self.conn.their_state is h11.DONE and not self.transport.is_closing():
+            if len(self.conn.trailing_data[0]) > HIGH_WATER_LIMIT:  # of requests behind the one that is answered
+                self.end()
+            else:
+                self.flow.resume_reading()  # uvicorn pauses it, and would not hear that the client leaves
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self._unwatch()
+        self.resume_writing()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._watch()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._unread = self.loop.call_later(self._listen.body_timeout_s, self.end)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._unread is not None:
+            self._unread.cancel()
 
     def end(self) -> None:
         """Closes it without an answer."""
@@ -163,17 +191,48 @@ class _Connection(H11Protocol):
             timer.cancel()
 
 
-def to_asgi(table: HandlerTable, config: HttpConfig, listen: ListenConfig, is_serving: Callable[[], bool]) -> Starlette:
+def to_asgi(
+    table: HandlerTable, config: HttpConfig, listen: ListenConfig, is_serving: Callable[[], bool], *, has_keys: bool
+) -> Starlette:
     """Builds the application: the paths, `/health` and `/openapi.json`."""
     routes = [Route(one.path, _endpoint(one, table, config, listen), methods=[one.method]) for one in PATHS]
     routes.append(Route("/health", partial(_health, is_serving), methods=["GET"]))
     routes.append(Route("/openapi.json", _document, methods=["GET"]))
     guards: list[Middleware] = []
+    if config.origins:
+        headers, methods = ["authorization", "content-type", TIMEOUT_HEADER], ["GET", "POST"]
+        guards.append(
+            Middleware(CORSMiddleware, allow_origins=config.origins, allow_headers=headers, allow_methods=methods)
+        )
+    if config.page or not has_keys:
+        guards.append(Middleware(_OwnHosts, ("localhost", config.host.strip("[]"), *config.hosts)))
     if config.page:
-        routes += [Route(path, _page_file, methods=["GET"]) for path in _PAGE_FILES]
-        names = ["127.0.0.1", "localhost", config.host]
-        guards.append(Middleware(TrustedHostMiddleware, allowed_hosts=names, www_redirect=False))
-    return Starlette(routes=routes, middleware=guards, exception_handlers={HTTPException: _refused})
+        routes += [Route(path, _page_file, methods=["GET"]) for path in _PAGE_FILES]  # no key, nothing of the server
+    app = Starlette(routes=routes, middleware=guards, exception_handlers={HTTPException: _refused})
+    app.state.config = config
+    return app
+
+
+class _OwnHosts:
+    """Refuses requests by a name that could be a web site's (DNS rebinding); an address could not."""
+
+    def __init__(self, app: ASGIApp, names: Collection[str]) -> None:
+        self._app = app
+        self._names = {name.lower() for name in names}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
+        if scope["path"] == "/health" or self._is_own(host):  # a probe calls the server as it likes
+            await self._app(scope, receive, send)
+            return
+        wrong = refusal("host", "expected an address, localhost, or a name of the setting http.hosts")
+        await _response(to_problem(to_status(wrong, new_call_id()), str))(scope, receive, send)
+
+    def _is_own(self, host: str) -> bool:
+        with contextlib.suppress(ValueError):
+            name = urlsplit(f"//{host}").hostname or ""
+            return name in self._names or bool(ipaddress.ip_address(name))
+        return False
 
 
 def _endpoint(path: Path, table: HandlerTable, config: HttpConfig, listen: ListenConfig) -> CallEndpoint:
@@ -190,24 +249,28 @@ async def _health(is_serving: Callable[[], bool], _request: Request) -> Response
 
 async def _document(_request: Request) -> Response:
     """Describes the paths."""
-    return JSONResponse(_openapi())
+    return Response(_openapi(), media_type="application/json")
 
 
 @cache
-def _openapi() -> dict[str, Any]:
-    return to_openapi(PATHS)
+def _openapi() -> bytes:
+    return dumps(to_openapi(PATHS))
 
 
 async def _refused(request: Request, error: Exception) -> Response:
     """Tells a path or method that is not there. What was asked for is a stranger's text: the log leaves it out."""
     code = error.status_code if isinstance(error, HTTPException) else 500
-    names = ", ".join(f"{path.method} {path.path}" for path in PATHS)
+    names = ", ".join(f"{path.method} {path.path.replace(':path', '')}" for path in PATHS)
     call_id = new_call_id()
     problem = to_problem(to_status(NotOfferedError(f"expected one of {names}, GET /health"), call_id), str)
     problem.body["status"] = code
     headers = getattr(error, "headers", None) or {}  # Allow
     logger.info("event=no_such_path id=%s status=%d peer=%s", call_id, code, request.client and request.client.host)
-    return problem_response(Problem(code, problem.body, {**problem.headers, **headers}))
+    return _response(Problem(code, problem.body, {**problem.headers, **headers}))
+
+
+def _response(problem: Problem) -> Response:
+    return Response(dumps(problem.body), problem.http_code, problem.headers, MEDIA_TYPE)
 
 
 def _bind(config: HttpConfig) -> socket.socket:

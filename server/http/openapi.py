@@ -1,5 +1,6 @@
 """The OpenAPI 3.1 document, from the descriptors of the contract and the comments of its .proto files."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -25,33 +26,13 @@ _TYPES: dict[int, Schema] = {
     FieldDescriptor.CPPTYPE_BOOL: {"type": "boolean"},
     FieldDescriptor.CPPTYPE_STRING: {"type": "string"},
 }
-_PROBLEM: Schema = {
-    "type": "object",
-    "required": ["type", "title", "status", "detail"],
-    "properties": {
-        "type": {"type": "string"},
-        "title": {"type": "string", "description": "Status code of gRPC."},
-        "status": {"type": "integer"},
-        "detail": {"type": "string"},
-        "reason": {"type": "string", "description": "Stable, for programs."},
-        "request_id": {"type": "string", "description": "By which the server's log has the call."},
-        "retry_after_s": {"type": "number"},
-        "violations": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"field": {"type": "string"}, "description": {"type": "string"}},
-            },
-        },
-    },
-}
 _OPENING = re.compile(r"(?:message|oneof|enum|service) (\w+) \{$")
 _FIELD = re.compile(r"(?:optional |repeated )?[\w.<>, ]+ (\w+) = \d+;")
 
 
 def to_openapi(operations: Iterable[Path]) -> Schema:
     """Builds the document."""
-    schemas: Schema = {"Problem": _PROBLEM}
+    schemas: Schema = {"Problem": json.loads(files("server.http").joinpath("problem.json").read_bytes())}
     paths: Schema = {}
     for one in operations:
         answer: Schema = {"description": "The answer."}
@@ -61,7 +42,11 @@ def to_openapi(operations: Iterable[Path]) -> Schema:
             answer["content"] = {media: {"schema": _reference(one.rpc.output_type, schemas)}}
             schema = _reference(one.rpc.input_type, schemas)
             operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
-        paths[one.path] = {one.method.lower(): operation}
+        path, _, name = one.path.replace(":path}", "").partition("{")
+        if name:
+            said = {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+            operation["parameters"] = [said]
+        paths[f"{path}{{{name}}}" if name else path] = {one.method.lower(): operation}
     security = {"bearer": {"type": "http", "scheme": "bearer"}}
     return {
         "openapi": "3.1.0",

@@ -1,6 +1,5 @@
 """Statuses of calls as problem details for HTTP (RFC 9457), with the field names of the contract."""
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,8 +24,6 @@ HTTP_CODES: Mapping[grpc.StatusCode, int] = {
     grpc.StatusCode.DEADLINE_EXCEEDED: 504,
 }
 
-Rename = Callable[[str], str]
-
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -36,10 +33,6 @@ class Problem:
     body: dict[str, Any]
     headers: dict[str, str]
 
-    def to_json(self) -> bytes:
-        """Returns the body."""
-        return json.dumps(self.body, ensure_ascii=False).encode()
-
 
 def plain_problem(code: grpc.StatusCode, detail: str) -> Problem:
     """Makes a problem that has no more than a sentence."""
@@ -48,7 +41,7 @@ def plain_problem(code: grpc.StatusCode, detail: str) -> Problem:
     return Problem(number, body, {})
 
 
-def to_problem(status: grpc.Status, rename: Rename) -> Problem:
+def to_problem(status: grpc.Status, rename: Callable[[str], str]) -> Problem:
     """Converts the status of a call; `rename` turns fields of the RPC into those of the HTTP request."""
     problem = plain_problem(status.code, str(status.details))
     for packed in _details(status):
@@ -68,7 +61,7 @@ def _details(status: grpc.Status) -> list[AnyMessage]:
     return []
 
 
-def _add(problem: Problem, packed: AnyMessage, rename: Rename) -> None:
+def _add(problem: Problem, packed: AnyMessage, rename: Callable[[str], str]) -> None:
     """Adds what one detail of the rich status says."""
     info, fields, retry = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest(), error_details_pb2.RetryInfo()
     if packed.Unpack(info):
@@ -82,11 +75,3 @@ def _add(problem: Problem, packed: AnyMessage, rename: Rename) -> None:
         seconds = retry.retry_delay.seconds + retry.retry_delay.nanos / 1e9
         problem.body["retry_after_s"] = seconds
         problem.headers["Retry-After"] = str(max(1, -int(-seconds // 1)))
-
-
-class ProblemError(Exception):
-    """The request ends with a problem."""
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem.body["detail"])
-        self.problem = problem

@@ -36,8 +36,8 @@ logger = logging.getLogger(__name__)
 
 # A health check needs no key, so it has little of everything.
 _LARGEST_REQUEST = 4 << 10  # bytes; the name of a service
-_ARRIVAL_S = 5.0
-_MOST_ARRIVING = 16  # requests of one host: a check comes whole, with its headers
+_WITH_HEADERS_S = 0.03  # that a message may lag behind its headers: a client sends both at once
+_LATE_S = 5.0
 _MOST_WATCHES = 512  # each host may have as many as are free: alone half
 OVERALL = ""  # the name under which the protocol asks for the server as a whole
 REFLECTION_SERVICES = ("grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection")
@@ -54,7 +54,7 @@ class HealthServicer:
         self._is_stopping = False
         self._changed = asyncio.Event()
         self._watches_of = Counter[str]()
-        self._arriving: dict[str, list[asyncio.Timeout]] = {}  # of each host, the oldest first
+        self._late: asyncio.Future[Any] | None = None  # the one message that is waited for longer
 
     @property
     def is_serving(self) -> bool:
@@ -136,22 +136,22 @@ class HealthServicer:
             take(self._watches_of, host, 1)
 
     async def _requested(self, context: Context) -> str:
-        """Returns the service that a call names. Whose request has waited longest gives way to who comes."""
-        host = host_of(context.peer())
-        arriving, wait = self._arriving.setdefault(host, []), asyncio.timeout(_ARRIVAL_S)
-        arriving.append(wait)
+        """Returns the service that a call names. Of late messages, which may be large, one is waited for: the last."""
+        message = asyncio.ensure_future(context.read())
         try:
-            async with wait:
-                if len(arriving) > _MOST_ARRIVING and not arriving[0].expired():
-                    arriving.pop(0).reschedule(0.0)
-                data: Any = await context.read()
-        except TimeoutError:
-            await context.abort(StatusCode.DEADLINE_EXCEEDED, "the request of this health check has not arrived")
+            await asyncio.wait({message}, timeout=_WITH_HEADERS_S)  # looks once more at its end: the loop may be late
+            if not message.done():
+                if self._late is not None:
+                    self._late.cancel()
+                self._late = message
+                await asyncio.wait({message}, timeout=_LATE_S)
         finally:
-            if wait in arriving:
-                arriving.remove(wait)
-            if not arriving:
-                self._arriving.pop(host, None)
+            is_here = not message.cancel() and not message.cancelled()
+            if self._late is message:
+                self._late = None
+        if not is_here:
+            await context.abort(StatusCode.DEADLINE_EXCEEDED, "the request of this health check has not arrived")
+        data = message.result()
         try:
             return str(HealthCheckRequest.FromString(data[:_LARGEST_REQUEST]).service)
         except (DecodeError, TypeError):  # cut off, malformed, or the end in place of a message

@@ -32,7 +32,7 @@ def configured(config: LogConfig) -> Iterator[None]:
     logging._srcfile = None  # noqa: SLF001  (documented: no search for the calling line)
     logging.getLogger("httpx2").setLevel(logging.WARNING)  # its line for each request is the span's business
     root = logging.getLogger()
-    with LogWriter(sys.stderr, delay_s=config.delay_s) as writer:
+    with LogWriter(sys.stderr) as writer:
         writer.setFormatter(JsonLineFormatter() if config.format == "json" else KeyValueFormatter())
         root.setLevel(config.level.upper())
         root.addHandler(writer)
@@ -118,7 +118,7 @@ class LogWriter(logging.Handler):
     the lines of that time.
     """
 
-    def __init__(self, stream: TextIO, *, delay_s: float) -> None:
+    def __init__(self, stream: TextIO, *, delay_s: float = 0.05) -> None:
         super().__init__()
         self._stream = stream
         self._delay_s = delay_s

@@ -5,6 +5,7 @@ Of the engine: one histogram entry for each forward pass, counters read when scr
 
 import platform
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
 from importlib.metadata import version
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, ProcessCollector
@@ -127,14 +128,7 @@ def show_models(registry: CollectorRegistry, models: Mapping[str, ModelIdentity]
     """Notes which models compute, by role, once, when the server starts."""
     info = Info("precis_model", "Models that compute.", ["role"], registry=registry)
     for role, model in models.items():
-        info.labels(role).info(
-            {
-                "name": model.name,
-                "revision": model.revision,
-                "sha256": model.sha256,
-                "precision": model.precision,
-            }
-        )
+        info.labels(role).info(asdict(model))
 
 
 GAUGES = {

@@ -90,7 +90,7 @@ class JudgeInference:
         self._servicer = servicer
         evidence = open_inference_pb2.ModelOutput(name="evidence", data_type=open_inference_pb2.TYPE_STRING, dims=[1])
         outputs = (_numbers("scores", len(_METRICS)), evidence)
-        self.config = model_config("judge", ("source", "summary"), outputs, max_rows=32, is_batched=False)
+        self.config = model_config("judge", ("source", "summary"), outputs, max_rows=32)
 
     async def infer(self, request: InferenceRequest) -> Outcome:
         """Judges all rows, a few at once. Raises InvalidInputError and what Judge raises."""
@@ -133,11 +133,13 @@ def open_inferences(engine: Engine, limits: LimitsConfig, judge: JudgeServiceSer
     inferences: list[Inference] = []
     if "nli" in engine.models:
         pair, scores = ("premise", "hypothesis"), _numbers("probabilities", 3)  # entailment, neutral, contradiction
-        config = model_config("nli", pair, [scores], max_rows=limits.max_items)
+        provider = engine.models["nli"].compute.backends[0].execution_provider
+        config = model_config("nli", pair, [scores], max_rows=limits.max_items, provider=provider)
         inferences.append(EngineInference(config, engine.nli.entail, limits))
     if "embedding" in engine.models:
         vector = _numbers("embedding", engine.embedder.model.manifest.dimension or 0)
-        config = model_config("embed", ["text"], [vector], max_rows=limits.max_items)
+        provider = engine.models["embedding"].compute.backends[0].execution_provider
+        config = model_config("embed", ["text"], [vector], max_rows=limits.max_items, provider=provider)
         inferences.append(EngineInference(config, engine.embedder.embed, limits))
     if len(inferences) == len(ROLES):
         inferences.append(JudgeInference(judge))

@@ -80,9 +80,9 @@ class OpenInferenceServicer(GRPCInferenceServiceServicer):
         return pb.ServerReadyResponse(ready=self._engine.is_ready)
 
     async def ModelReady(self, request: pb.ModelReadyRequest, context: Context) -> pb.ModelReadyResponse:
-        """Says whether one model can compute."""
-        _check_name(request.name, request.version)
-        return pb.ModelReadyResponse(ready=request.name in self._inferences and self._engine.is_ready)
+        """Says whether one model can compute; one that is not there cannot, as with Triton."""
+        is_there = request.name in self._inferences and request.version in {"", VERSION}
+        return pb.ModelReadyResponse(ready=is_there and self._engine.is_ready)
 
     async def ServerMetadata(self, request: pb.ServerMetadataRequest, context: Context) -> pb.ServerMetadataResponse:
         """Names the server and its extensions."""

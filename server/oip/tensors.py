@@ -30,10 +30,10 @@ def model_config(
     outputs: Sequence[pb.ModelOutput],
     *,
     max_rows: int,
-    is_batched: bool = True,
+    provider: str = "",
 ) -> pb.ModelConfig:
-    """Describes a model of texts. The engine's are batched: rows of several requests meet in one batch."""
-    platform = "onnxruntime_onnx" if is_batched else "precis"
+    """Describes a model of texts. With a provider it is the engine's, whose batches have rows of several requests."""
+    platform = "onnxruntime_onnx" if provider.endswith("ExecutionProvider") else "precis_core" if provider else "precis"
     config = pb.ModelConfig(
         name=name,
         platform=platform,
@@ -43,7 +43,7 @@ def model_config(
         backend=platform,
         model_transaction_policy=pb.ModelTransactionPolicy(decoupled=False),
     )
-    if is_batched:
+    if provider:
         config.dynamic_batching.CopyFrom(pb.ModelDynamicBatching(priority_levels=2, default_priority_level=1))
     return config
 

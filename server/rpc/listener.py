@@ -83,10 +83,7 @@ class Listener:
     ) -> None:
         """Binds the port. Raises StartupError when that cannot be done."""
         self._config = config
-        self._server = grpc.aio.server(
-            options=options(config),
-            compression=grpc.Compression.Gzip if config.gzip_responses else None,
-        )
+        self._server = grpc.aio.server(options=options(config))
         self._server.add_generic_rpc_handlers(tables)
         self.port = self._bind(certificates)
         self._connections = Connections(self.port, config.max_connections, is_busy)
@@ -183,11 +180,11 @@ def options(config: ListenConfig) -> list[tuple[str, int]]:
         ("grpc.max_connection_idle_ms", _IDLE_S * 1_000),
         ("grpc.max_connection_age_ms", _AGE_S * 1_000),
         ("grpc.server_handshake_timeout_ms", _HANDSHAKE_S * 1_000),
-        ("grpc.max_concurrent_streams", 1_000),  # of one connection; its client holds back what is more
+        ("grpc.max_concurrent_streams", 100),  # of one connection, as Envoy advises; its client holds back what is more
         ("grpc.max_receive_message_length", config.max_receive_mib * MIB),
         ("grpc.max_send_message_length", config.max_send_mib * MIB),
-        ("grpc.keepalive_time_ms", round(config.keepalive_time_s * 1e3)),
+        ("grpc.keepalive_time_ms", 60_000),  # of silence; then a client is pinged
         ("grpc.keepalive_timeout_ms", 20_000),
         ("grpc.keepalive_permit_without_calls", 1),
-        ("grpc.http2.min_recv_ping_interval_without_data_ms", round(config.min_client_ping_s * 1e3)),
+        ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
     ]

@@ -166,7 +166,7 @@ class ModelReadyResponse(_message.Message):
 
     READY_FIELD_NUMBER: _builtins.int
     ready: _builtins.bool
-    """True if it is loaded and can compute."""
+    """True if it is loaded and can compute; false for a name or version that is not there."""
     def __init__(
         self,
         *,
@@ -299,7 +299,7 @@ class ModelMetadataResponse(_message.Message):
     name: _builtins.str
     """As asked for."""
     platform: _builtins.str
-    """"onnxruntime_onnx", or "precis" for the judge."""
+    """What computes: "onnxruntime_onnx", or "precis_core" for the compiled core; "precis" for the judge."""
     @_builtins.property
     def versions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """"1"."""

@@ -14,6 +14,7 @@ from scripts.benchmarks.chaos.fuzz import fuzz
 from scripts.benchmarks.chaos.hostile import idle_streams, unauthenticated, unread
 from scripts.benchmarks.chaos.leftovers import cancelled_work, tenants
 from scripts.benchmarks.chaos.load import burst, fairness, overload
+from scripts.benchmarks.chaos.over_http import SETTINGS, bodiless_checks, large_bodies, unread_bodies
 from scripts.benchmarks.chaos.victim import victim
 from scripts.benchmarks.shared.precis_server import PrecisServer
 from scripts.benchmarks.shared.report import Figure, Report, Target
@@ -28,6 +29,10 @@ TARGETS = (
     Target("idle_streams_served", 1),
     Target("unauth_peak_mb", 1_000, at_least=False),
     Target("unread_peak_mb", 1_000, at_least=False),
+    Target("health_mb", 60, at_least=False),
+    Target("http_stall_s", 0.25, at_least=False),
+    Target("http_unread_mb", 300, at_least=False),
+    Target("utf16_stall_s", 0.25, at_least=False),
     Target("cancel_left_s", 0, at_least=False),
     Target("tenant_leaks", 0, at_least=False),
     Target("clock_failed", 0, at_least=False),
@@ -52,7 +57,7 @@ def run(models: Path, _data: Path, *, quick: bool) -> Report:
         rows.append((name, f"{time.monotonic() - started_s:.1f}", _shown(found)))
         figures.update(found)
 
-    with victim(models) as server, Progress(console=error_console(), transient=True) as bar:
+    with victim(models, SETTINGS) as server, Progress(console=error_console(), transient=True) as bar:
         for name, part in bar.track(_parts(server, quick=quick).items(), description="attacks"):
             attack(name, part)
     attack("clock jumps", lambda: clock_jumps(models, quick=quick))
@@ -80,6 +85,9 @@ def _parts(server: PrecisServer, *, quick: bool) -> dict[str, Part]:
         "burst": lambda: burst(server, 2_000 if quick else 8_000),
         "idle streams": lambda: idle_streams(server, 1_200),
         "bodies without a key": lambda: unauthenticated(server, 6 if quick else 24),
+        "checks without a body": lambda: bodiless_checks(server, 20 if quick else 120),
+        "large bodies over HTTP": lambda: large_bodies(server),
+        "unread answers over HTTP": lambda: unread_bodies(server, 40 if quick else 120),
         "unread answers": lambda: unread(server, 60 if quick else 250),
         "overload": lambda: overload(server, *((6, 5) if quick else (60, 30))),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations  # grpc's classes take type arguments in stubs only
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +26,7 @@ _OWN_CONNECTION = [
 
 
 @contextmanager
-def victim(models: Path) -> Iterator[PrecisServer]:
+def victim(models: Path, more: Mapping[str, str]) -> Iterator[PrecisServer]:
     """Starts a server that knows the keys of this module and keeps its summaries in a folder that goes."""
     with TemporaryDirectory() as name:
         keys = Path(name) / "keys"
@@ -38,6 +38,7 @@ def victim(models: Path) -> Iterator[PrecisServer]:
             "PRECIS_INFERENCE__RUNTIME__WARMUP_S": "1",
             "PRECIS_LOG__LEVEL": "info",
             "PRECIS_LOG__OK_CALL_SAMPLE": "0",
+            **more,
         }
         with PrecisServer(models, settings) as server:
             yield server

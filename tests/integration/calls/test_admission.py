@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import struct
 import weakref
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -75,9 +76,11 @@ async def test_idle_calls_are_refused_beyond_the_limit_and_health_checks_are_not
 
 
 async def test_health_watches_are_bounded_and_checks_are_not(connected: Connect) -> None:
-    async with connected() as (_, channel):
+    alone = [("grpc.use_local_subchannel_pool", 1)]
+    async with connected() as (app, channel), AsyncExitStack() as stack:
         stub = health_stub(channel)
-        watches = [stub.Watch(HealthCheckRequest()) for _ in range(256)]
+        others = [await stack.enter_async_context(grpc.aio.insecure_channel(app.address, alone)) for _ in range(4)]
+        watches = [health_stub(others[i % 4]).Watch(HealthCheckRequest()) for i in range(256)]
         for watch in watches:
             await watch.read()
         refused = stub.Watch(HealthCheckRequest())
@@ -98,12 +101,26 @@ async def _is_refused(watch: Any) -> bool:  # noqa: ANN401 - a call
 
 
 async def test_checks_without_a_message_end_and_give_way_to_a_new_one(connected: Connect) -> None:
-    async with connected() as (_, channel):
-        checks = [asyncio.ensure_future(bodiless(channel, method=CHECK)) for _ in range(64)]
-        async with asyncio.timeout(60):
-            assert await health_stub(channel).Check(HealthCheckRequest())
-            for check in checks:
-                assert (await error_of(check)).code() is StatusCode.DEADLINE_EXCEEDED
+    async with connected() as (_, channel), asyncio.timeout(60):
+        waiting = {asyncio.ensure_future(error_of(bodiless(channel, method=CHECK))) for _ in range(64)}
+        while len(waiting) > 1:  # the last alone is waited for longer
+            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            assert {check.result().code() for check in done} == {StatusCode.DEADLINE_EXCEEDED}
+        assert await health_stub(channel).Check(HealthCheckRequest())
+        assert len(waiting) == 1
+        assert (await waiting.pop()).code() is StatusCode.DEADLINE_EXCEEDED
+
+
+async def test_a_connection_has_a_hundred_streams(connected: Connect) -> None:
+    async with connected() as (app, _), asyncio.timeout(60):
+        host, _, port = app.address.rpartition(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(http2.PREFACE + http2.frame(http2.SETTINGS, 0, 0, b""))
+        size = int.from_bytes((await reader.readexactly(9))[:3], "big")
+        settings = await reader.readexactly(size)
+        told = dict(struct.unpack_from(">HI", settings, at) for at in range(0, size, 6))
+        assert told[3] == 100  # SETTINGS_MAX_CONCURRENT_STREAMS
+        writer.close()
 
 
 @pytest.mark.parametrize("message", [b"\x0a\xff", b"\x0a\x80\x80\x08" + b"a" * (1 << 17)])

@@ -11,6 +11,7 @@ from precis.calls import SERVICES
 from prometheus_client.parser import text_string_to_metric_families
 
 from server.app import App
+from server.rpc.listener import options
 from server.settings import Settings
 from tests.integration.deploy.cluster import CONFIG, read_config, transcoder_of
 from tests.integration.support.metrics_page import read_page
@@ -69,9 +70,10 @@ def test_envoy_speaks_json_for_every_service_takes_what_the_servers_take_and_pin
         assert place["per_connection_buffer_limit_bytes"] > largest
     assert transcoder_of(read_config())["max_request_body_size"] > largest
     cluster, _ = read_config()["static_resources"]["clusters"]
-    [options] = cluster["typed_extension_protocol_options"].values()
-    interval = options["explicit_http_config"]["http2_protocol_options"]["connection_keepalive"]["interval"]
-    assert float(interval.removesuffix("s")) > Settings().listen.min_client_ping_s
+    [spoken] = cluster["typed_extension_protocol_options"].values()
+    allowed_ms = dict(options(Settings().listen))["grpc.http2.min_recv_ping_interval_without_data_ms"]
+    interval = spoken["explicit_http_config"]["http2_protocol_options"]["connection_keepalive"]["interval"]
+    assert float(interval.removesuffix("s")) * 1e3 > allowed_ms
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import asyncio
 import base64
 import json
 import math
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -20,12 +21,16 @@ from precis.v1.inference_pb2_grpc import InferenceServiceStub
 from precis.v1.judge_pb2_grpc import JudgeServiceStub
 
 from server.app import App
+from server.http import paths
+from server.http.json_messages import dumps
 from tests.integration.conftest import Start
 from tests.integration.support.gate import Gate
+from tests.integration.support.metrics_page import scrape
 
 SOURCE = "The bridge will close for nine months. Repairs cost 4.2 million dollars."
 SUMMARY = "The bridge will close for nine months. Repairs cost 42 million dollars."
 JSON = {"content-type": "application/json"}
+JSON_HEADER = "content-type: application/json"
 ON = {"enabled": True, "port": 0}
 
 
@@ -93,14 +98,19 @@ async def test_evaluate_answers_a_loss(client: httpx.AsyncClient) -> None:
 
 async def test_the_client_of_openai_gets_embeddings(app: App) -> None:
     async with openai.AsyncOpenAI(api_key="none", base_url=f"http://127.0.0.1:{app.http_port}/v1") as client:
-        packed = await client.embeddings.create(input=["w1 w2", "w3"], model="any")
-        plain = await client.embeddings.create(input="w1 w2", model="any", encoding_format="float")
         models = [model.id async for model in client.models.list()]
+        assert [(await client.models.retrieve(model)).id for model in models] == models
+        model = models[0]
+        packed = await client.embeddings.create(input=["w1 w2", "w3"], model=model)
+        plain = await client.embeddings.create(input="w1 w2", model=model, encoding_format="float")
+        short = await client.embeddings.create(input="w1 w2", model=model, dimensions=3)
     async with grpc.aio.insecure_channel(app.address) as channel:
         native = await InferenceServiceStub(channel).Embed(inference_pb2.EmbedRequest(texts=["w1 w2", "w3"]))
     wanted = [list(result.embedding.values) for result in native.results]
     assert [one.embedding for one in packed.data] == wanted
-    assert plain.data[0].embedding == wanted[0]
+    assert np.asarray(plain.data[0].embedding, np.float32).tolist() == wanted[0]
+    first = np.asarray(wanted[0][:3])
+    assert short.data[0].embedding == pytest.approx(first / np.linalg.norm(first), abs=1e-6)
     assert packed.usage.prompt_tokens == sum(result.embedding.token_count for result in native.results)
     assert packed.model == native.model.name
     async with client_of(app) as http:
@@ -108,8 +118,53 @@ async def test_the_client_of_openai_gets_embeddings(app: App) -> None:
             "data"
         ]
         assert np.frombuffer(base64.b64decode(entry["embedding"]), "<f4").tolist() == wanted[0]
-        assert (await http.post("/embed", json={"inputs": ["w1 w2", "w3"]})).json() == wanted
+        found = (await http.post("/embed", json={"inputs": ["w1 w2", "w3"]})).json()
+        assert np.asarray(found, np.float32).tolist() == wanted
+        info = (await http.get("/info")).json()
+    assert (info["model_id"], info["max_client_batch_size"]) == (native.model.name, 32)
     assert native.model.name in models
+
+
+async def test_the_client_of_openai_hears_why_it_is_refused_and_of_other_names(start: Start) -> None:
+    async with (
+        start(http={**ON, "model_aliases": ["text-embedding-3-small"]}) as app,
+        openai.AsyncOpenAI(api_key="none", base_url=f"http://127.0.0.1:{app.http_port}/v1") as client,
+    ):
+        assert (await client.embeddings.create(input="w1", model="text-embedding-3-small")).data
+        assert (await client.models.retrieve("text-embedding-3-small")).id == "text-embedding-3-small"
+        for refused in (client.embeddings.create(input="w1", model="nope"), client.models.retrieve("nope")):
+            with pytest.raises(openai.NotFoundError, match=r"no such model: expected .*text-embedding-3-small"):
+                await refused
+        with pytest.raises(openai.BadRequestError, match="check_embedding_ctx_length") as caught:
+            await client.embeddings.create(input=[[1, 2]], model="text-embedding-3-small")
+        assert (caught.value.param, caught.value.type) == ("input[0]", "invalid_request_error")
+
+
+async def test_a_text_that_is_cut_is_told_or_refused(client: httpx.AsyncClient) -> None:
+    body = {"inputs": ["w1", "w1 " * 600]}
+    assert (await client.post("/embed", json=body)).headers["x-truncated-texts"] == "1"
+    refused = await client.post("/embed", json={**body, "truncate": False})
+    assert (refused.status_code, refused.json()["error_type"]) == (400, "Validation")
+    assert "inputs[1]" in refused.json()["error"]
+
+
+async def test_pages_of_named_sites_may_call(start: Start) -> None:
+    asks = {"origin": "https://app.example", "access-control-request-method": "POST"}
+    async with start(http={**ON, "origins": ["https://app.example"]}) as app, client_of(app) as client:
+        assert (await client.options("/embed", headers=asks)).headers["access-control-allow-origin"] == asks["origin"]
+        assert (await client.options("/embed", headers={**asks, "origin": "https://evil.example"})).status_code == 400
+
+
+@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "127.1", "localhost:80@evil.example", ""])
+async def test_without_keys_no_foreign_name_is_answered(start: Start, keys_file: Path, host: str) -> None:
+    """A web site may point a name of its own to this machine, and would read the answers."""
+    async with start(http={**ON, "hosts": ["precis.internal"]}) as app, client_of(app) as client:
+        refused = await client.get("/v1/models", headers={"host": host})
+        assert (refused.status_code, refused.json()["violations"][0]["field"]) == (400, "host")
+        for own in ("localhost:80", "[::1]:80", "10.0.0.7", "precis.internal"):
+            assert (await client.get("/v1/models", headers={"host": own})).status_code == 200
+    async with start(http=ON, auth={"keys_file": keys_file}) as app, client_of(app) as client:
+        assert (await client.get("/health", headers={"host": "evil.example"})).status_code == 200
 
 
 async def test_rerank_puts_the_most_similar_text_first(client: httpx.AsyncClient) -> None:
@@ -126,13 +181,16 @@ async def test_rerank_puts_the_most_similar_text_first(client: httpx.AsyncClient
     [
         ("/v1/judge", {"source": SOURCE, "summary": " "}, "summary"),
         ("/v1/judge", {"sumary": SUMMARY}, "sumary"),
-        ("/v1/judge", {"options": {"eta": math.nan}}, "options.eta"),
+        ("/v1/judge", {"options": {"eta": math.nan}}, "body"),
         ("/v1/judge", [], "body"),
         ("/v1/embeddings", {"input": ["w1", " "]}, "input[1]"),
         ("/v1/embeddings", {"input": [1, 2]}, "input[0]"),
-        ("/v1/embeddings", {"input": "w1", "dimensions": 3}, "dimensions"),
+        ("/v1/embeddings", {"input": "w1", "dimensions": 10_000}, "dimensions"),
+        ("/v1/embeddings", {"input": "w1", "dimensions": 0}, "dimensions"),
+        ("/v1/embeddings", {"input": "w1", "model": []}, "model"),
         ("/v1/embeddings", {"input": "w1", "encoding_format": "hex"}, "encoding_format"),
         ("/embed", {"inputs": ""}, "inputs[0]"),
+        ("/embed", {"inputs": ["w1"] * 33}, "inputs"),
         ("/rerank", {"query": "", "texts": ["w1"]}, "query"),
         ("/rerank", {"query": "w1", "texts": ["w1", ""]}, "texts[1]"),
         ("/rerank", {"query": "w1"}, "texts"),
@@ -208,6 +266,56 @@ async def test_a_caller_that_leaves_gives_its_place_back(start: Start, gate: Gat
         gate.open()
         while (await client.post("/embed", json={"inputs": "w2"})).status_code == 429:
             pass
+
+
+@pytest.mark.parametrize("behind", [b"", b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n", b"G" * (1 << 17)])
+async def test_a_caller_that_leaves_is_heard_whatever_is_in_the_pipe(start: Start, gate: Gate, behind: bytes) -> None:
+    async with start(http=ON, listen={"max_concurrent_calls": 1}) as app, client_of(app) as client:
+        gate.close()
+        _, writer = await asyncio.open_connection("127.0.0.1", app.http_port)
+        head = (
+            b"POST /embed HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 15\r\n\r\n"
+        )
+        writer.write(head + b'{"inputs":"w1"}')
+        await gate.visited()
+        writer.write(behind)
+        await writer.drain()
+        writer.close()
+        async with asyncio.timeout(30):
+            while (await client.get("/v1/models")).status_code == 429:  # the models are held: its place alone is free
+                pass
+        gate.open()
+
+
+async def test_an_answer_that_nobody_reads_ends_and_is_not_made_meanwhile(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[object] = []
+
+    def counted(value: object) -> bytes:
+        made.append(value)
+        return dumps(value)
+
+    monkeypatch.setattr(paths, "dumps", counted)
+    body = json.dumps({"query": "w1", "texts": ["x" * 360] * 9_000, "return_text": True}).encode()
+    async with start(http={**ON, "max_texts": 10_000}, listen={"body_timeout_s": 1}) as app:
+        with socket.socket() as deaf:
+            deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            deaf.connect(("127.0.0.1", app.http_port))
+            head = f"POST /rerank HTTP/1.1\r\nhost: 127.0.0.1\r\n{JSON_HEADER}\r\ncontent-length: {len(body)}\r\n\r\n"
+            await asyncio.to_thread(deaf.sendall, head.encode() + body)
+            async with asyncio.timeout(60):
+                while not made or (await scrape(app))["precis_unsent_bytes"] > 0:
+                    await asyncio.to_thread(lambda: None)
+    assert 0 < len(made) < 9_000
+
+
+async def test_a_peer_is_who_it_is(start: Start, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    async with start(http=ON) as app, client_of(app, **{"x-forwarded-for": "6.6.6.6"}) as client:
+        assert (await client.post("/embed", json={"inputs": "w1"})).status_code == 200
+    assert "peer=ipv4:127.0.0.1" in caplog.text
+    assert "6.6.6.6" not in caplog.text
 
 
 async def test_a_path_that_is_not_there_is_a_problem(client: httpx.AsyncClient) -> None:

@@ -179,6 +179,17 @@ async def test_all_rows_of_a_stream_are_counted(stub: GRPCInferenceServiceStub) 
         assert "items=30 " in await lines.wait_for("ModelStreamInfer")
 
 
+async def test_the_platform_is_what_computes_and_an_unknown_model_is_not_ready(channel: Channel) -> None:
+    stub = GRPCInferenceServiceStub(channel)
+    listed = await InferenceServiceStub(channel).ListModels(inference_pb2.ListModelsRequest())
+    for model in listed.models:
+        name = "nli" if model.task == inference_pb2.MODEL_TASK_NLI else "embed"
+        platform = "precis_core" if model.execution_provider.startswith("PrecisCore") else "onnxruntime_onnx"
+        assert (await stub.ModelConfig(pb.ModelConfigRequest(name=name))).config.platform == platform
+    for unknown in (pb.ModelReadyRequest(name="nope"), pb.ModelReadyRequest(name="embed", version="2")):
+        assert not (await stub.ModelReady(unknown)).ready
+
+
 async def test_a_model_that_the_settings_leave_out_is_known_and_not_ready(connected: Connect) -> None:
     async with connected(inference={"roles": ("nli",)}) as (_, channel):
         stub = GRPCInferenceServiceStub(channel)

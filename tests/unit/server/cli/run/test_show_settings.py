@@ -35,7 +35,7 @@ def test_every_setting_has_a_description_and_a_range_in_words() -> None:
     ("name", "values", "default"),
     [
         ("listen.port", "integer, 0 to 65535", "50051"),
-        ("listen.keepalive_time_s", "number, more than 0, in seconds", "60.0"),
+        ("listen.body_timeout_s", "number, more than 0, in seconds", "30.0"),
         ("log.level", "debug, info, warning, error", "info"),
         ("tls.key_file", "path, or none", "-"),
         ("auth.quotas", "table", "-"),
