@@ -110,10 +110,10 @@ class QuotaExceededError(TooManyCallsError):
 
 
 class RequestTimeoutError(ServerError):
-    """A client began a call, and its message did not come."""
+    """A client began a call, and sent nothing more, or took nothing."""
 
     def __init__(self, seconds: float) -> None:
-        super().__init__(f"no message came for {seconds:g} s")
+        super().__init__(f"the client sent or took nothing for {seconds:.3g} s")
 
 
 class ResponseTooLargeError(ServerError):
