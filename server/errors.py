@@ -39,6 +39,7 @@ from inference.errors import (
 )
 from pipeline.errors import InvalidInputError
 from pipeline.summarize.errors import (
+    DamagedSummaryError,
     IdempotencyConflictError,
     JobQueueFullError,
     LeaseLostError,
@@ -209,6 +210,7 @@ STATUS_RULES: Mapping[type[Exception], StatusRule] = {
     SummaryRunningError: StatusRule(StatusCode.ABORTED, "SUMMARY_RUNNING"),
     LeaseLostError: StatusRule(StatusCode.ABORTED, "LEASE_LOST"),
     StorageFullError: StatusRule(StatusCode.RESOURCE_EXHAUSTED, "STORAGE_FULL"),
+    DamagedSummaryError: StatusRule(StatusCode.DATA_LOSS, "SUMMARY_DAMAGED"),
     StorageError: StatusRule(StatusCode.UNAVAILABLE, "STORAGE_UNAVAILABLE"),
 }
 
