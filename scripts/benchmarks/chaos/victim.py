@@ -3,11 +3,12 @@
 from __future__ import annotations  # grpc's classes take type arguments in stubs only
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import grpc
@@ -26,8 +27,12 @@ _OWN_CONNECTION = [
 
 
 @contextmanager
-def victim(models: Path) -> Iterator[PrecisServer]:
-    """Starts a server that knows the keys of this module and keeps its summaries in a folder that goes."""
+def victim(models: Path, more: Mapping[str, str] = MappingProxyType({})) -> Iterator[PrecisServer]:
+    """Starts a server that knows the keys of this module and keeps its summaries in a folder that goes.
+
+    Args:
+        more: settings, by their variables.
+    """
     with TemporaryDirectory() as name:
         keys = Path(name) / "keys"
         keys.write_text("heavy-key\nlight-key\nstranger-key\n", encoding="utf-8")
@@ -38,6 +43,7 @@ def victim(models: Path) -> Iterator[PrecisServer]:
             "PRECIS_INFERENCE__RUNTIME__WARMUP_S": "1",
             "PRECIS_LOG__LEVEL": "info",
             "PRECIS_LOG__OK_CALL_SAMPLE": "0",
+            **more,
         }
         with PrecisServer(models, settings) as server:
             yield server
