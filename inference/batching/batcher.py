@@ -40,7 +40,7 @@ class DynamicBatcher:
         self._pool = pool
         self._observer = observer
         self._source = Source(model, self._deliver, interactive_weight=config.batch.interactive_weight)
-        self._admission = Admission(config.queue)
+        self._admission = Admission(config.queue, self._turn_s)
         self._cache = ResultCache(config.cache.max_bytes)
         self._in_flight: dict[bytes, Entry] = {}
         self._counters = Counters()
@@ -64,8 +64,7 @@ class DynamicBatcher:
             raise NoWorkerError
         self._admission.check(item_count, item_count, call)  # no item has less than one token
         if item_count and self._counters.rows:
-            usual_s = self._model.limits.worths[self._counters.tokens // self._counters.rows]
-            self._check_deadline(item_count * usual_s, usual_s, call)
+            self._check_deadline(item_count * self._usual_s, self._usual_s, call)
 
     def hold(self, item_count: int, call: Call) -> None:
         """Admits items that are still to be tokenized elsewhere. `release` before they are submitted."""
@@ -114,6 +113,15 @@ class DynamicBatcher:
             raise
         return ticket
 
+    @property
+    def _usual_s(self) -> float:
+        """Compute time of an item, as those before it were."""
+        return self._model.limits.worths[max(1, self._counters.tokens // max(1, self._counters.rows))]
+
+    def _turn_s(self, items: int, call: Call) -> float:
+        """How long it would take until so many more items of a call are done."""
+        return self._pool.predict_turn(self._source, call, items * self._usual_s) * self._slowdown
+
     def _check_deadline(self, seconds: float, longest_s: float, call: Call) -> None:
         """Refuses work that could be done in time, were it not for what waits before it. Raises QueueFullError.
 
@@ -127,7 +135,7 @@ class DynamicBatcher:
         alone_s = max(seconds / self._pool.worker_count, longest_s) * self._slowdown
         turn_s = self._pool.predict_turn(self._source, call, seconds) * self._slowdown
         if alone_s <= left_s < turn_s * 2:  # predictions err, late work is lost, and a longer queue serves nobody
-            raise self._admission.refusal(turn_s)  # sooner others would have taken the room
+            raise self._admission.refusal(turn_s)
 
     def close(self) -> None:
         """Admits nothing more."""
@@ -217,16 +225,14 @@ class DynamicBatcher:
         """Hands a batch's results to everyone who waits for them. Called on the event loop by the pool."""
         if batch.is_void:
             return
-        waiter_count = 0
         self._lag_s += 0.1 * (self._pool.clock() - batch.finished_s - self._lag_s)
         for index, entry in enumerate(batch.entries):
             self._forget(entry)
-            waiter_count += len(entry.waiters)
             for ticket, _ in entry.waiters:
                 self._admission.remove(ticket.call.caller, 1)
             self._answer_waiters(entry, batch, index)
         if batch.values:
-            self._note(batch, waiter_count)
+            self._note(batch)
         for entry, drop in batch.dropped:
             self._drop(entry, drop, batch.started_s)
         self._check_drained()
@@ -268,7 +274,7 @@ class DynamicBatcher:
             ticket.fail(DeadlineExpiredError())
             self._leave(ticket)
 
-    def _note(self, batch: Batch, waiter_count: int) -> None:
+    def _note(self, batch: Batch) -> None:
         tokens = sum(entry.length for entry in batch.entries)
         rows = len(batch.entries)
         record = BatchRecord(
@@ -286,7 +292,6 @@ class DynamicBatcher:
         measured = min((record.compute_s + pause_s) / max(predicted_s, 1e-9), 10.0)
         weight = 0.3 if measured > self._slowdown else 0.05  # what is promised in a quiet moment is late in the next
         self._slowdown += weight * (measured - self._slowdown)
-        self._admission.note_drained(batch.finished_s, waiter_count, tokens)
         self._counters.add_batch(record)
         if self._observer is not None:
             self._observer.batch_finished(record)

@@ -204,7 +204,7 @@ async def test_time_between_batches_counts_as_theirs(pause_s: float, *, is_refus
             entry = Entry(make_item(1), ANY, now_s=clock_s - pause_s)
             batch = Batch([entry], [], now_s=clock_s)
             batch.free_s, batch.finished_s, batch.values = clock_s - pause_s, clock_s + 0.4, [done.values[0]]
-            s.batcher._note(batch, 1)  # noqa: SLF001 - as of a worker that was kept from its next batch
+            s.batcher._note(batch)  # noqa: SLF001 - as of a worker that was kept from its next batch
         s.backend.close_gate()
         calls = [s.start(number) for number in range(2, 12)]
         await s.backend.wait_entered()
