@@ -110,8 +110,12 @@ class CallRunner:
         Writing them here, and not through grpc.aio's own loop over the generator, means that a client that leaves
         closes the generator at once instead of when it is garbage collected.
         """
+        has_begun = False
         async with aclosing(responses):
             async for response in responses:
+                if not has_begun:  # as part of a message that waits, the headers would leave no way to end it
+                    await context.send_initial_metadata(())
+                    has_begun = True
                 await place.write(context, self._bytes_of(response), self._policy.idle_timeout_s)
                 current_call().item_count += 1
 
