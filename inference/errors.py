@@ -170,7 +170,7 @@ class CoreUnavailableError(ModelDirectoryError):
 
 
 class CorruptModelError(ModelDirectoryError):
-    """The graph's bytes are as the manifest says, but ONNX Runtime cannot load them."""
+    """A model's bytes are as the manifest says, and cannot be loaded, or compute nothing."""
 
     def __init__(self, path: Path, problem: str) -> None:
         super().__init__(path, f"corrupt model {path}: {problem}; {_REINSTALL}")

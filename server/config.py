@@ -42,13 +42,13 @@ class ListenConfig(FrozenModel):
     max_concurrent_calls: int = Field(
         default=1024,
         ge=1,
-        description="Calls in flight; more are refused with RESOURCE_EXHAUSTED. Each tenant gets at most as "
-        "many as are free.",
+        description="Calls in flight; more are refused with RESOURCE_EXHAUSTED. A tenant, or without keys a host, "
+        "gets no more than are free.",
     )
     max_request_mib: int = Field(
         default=512,
         ge=1,
-        description="All requests that are worked on, in MiB; more are refused before they are parsed.",
+        description="All requests that are worked on, in MiB; more are refused before parsing. Shared likewise.",
     )
     max_unsent_mib: int = Field(
         default=256,
@@ -59,7 +59,9 @@ class ListenConfig(FrozenModel):
         default=30, gt=0, description="How long the message of a call may take to arrive; then the call is ended."
     )
     idle_timeout_s: float = Field(
-        default=600, gt=0, description="How long a client may send nothing into a stream; then the stream is ended."
+        default=600,
+        gt=0,
+        description="How long a client may send nothing into a stream, or take nothing from it; then it is ended.",
     )
     max_connections: int = Field(
         default=4096,

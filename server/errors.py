@@ -39,6 +39,7 @@ from inference.errors import (
 )
 from pipeline.errors import InvalidInputError
 from pipeline.summarize.errors import (
+    DamagedSummaryError,
     IdempotencyConflictError,
     JobQueueFullError,
     LeaseLostError,
@@ -110,10 +111,10 @@ class QuotaExceededError(TooManyCallsError):
 
 
 class RequestTimeoutError(ServerError):
-    """A client began a call, and its message did not come."""
+    """A client began a call, and sent nothing more, or took nothing."""
 
     def __init__(self, seconds: float) -> None:
-        super().__init__(f"no message came for {seconds:g} s")
+        super().__init__(f"the client sent or took nothing for {seconds:.3g} s")
 
 
 class ResponseTooLargeError(ServerError):
@@ -209,6 +210,7 @@ STATUS_RULES: Mapping[type[Exception], StatusRule] = {
     SummaryRunningError: StatusRule(StatusCode.ABORTED, "SUMMARY_RUNNING"),
     LeaseLostError: StatusRule(StatusCode.ABORTED, "LEASE_LOST"),
     StorageFullError: StatusRule(StatusCode.RESOURCE_EXHAUSTED, "STORAGE_FULL"),
+    DamagedSummaryError: StatusRule(StatusCode.DATA_LOSS, "SUMMARY_DAMAGED"),
     StorageError: StatusRule(StatusCode.UNAVAILABLE, "STORAGE_UNAVAILABLE"),
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
 
 from inference.call import Call, Priority
@@ -24,11 +24,16 @@ class Admission:
     finds room up to three quarters, other work up to seven eighths, and a caller with few items up to the end.
     """
 
-    def __init__(self, config: QueueConfig, jitter: Callable[[], float] = random.random) -> None:
-        """Takes the bounds, and what spreads retry times: numbers in [0, 1)."""
+    def __init__(
+        self,
+        config: QueueConfig,
+        turn_s: Callable[[int, Call], float],
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        """Takes the bounds, when so many items of a call would be done, and what spreads retry times: in [0, 1)."""
         self._config = config
+        self._turn_s = turn_s
         self._jitter = jitter
-        self._drained: deque[tuple[float, int, int]] = deque(maxlen=64)  # batches over which the drain rate is measured
         self._items_of = Counter[str]()
         self.items = 0
         self.tokens = 0
@@ -59,10 +64,8 @@ class Admission:
                 self.refused_count += 1
                 raise ListTooLongError(size, limit=limit, unit=unit)
         share = self._share(items, call)
-        excess_items = self.items + items - int(share * limits[0])
-        excess_tokens = self.tokens + tokens - int(share * limits[1])
-        if excess_items > 0 or excess_tokens > 0:
-            raise self.refusal(self._seconds_to_drain(excess_items, excess_tokens))
+        if self.items + items > int(share * limits[0]) or self.tokens + tokens > int(share * limits[1]):
+            raise self.refusal(self._turn_s(items, call))  # sooner others would have taken the room
 
     def refusal(self, retry_after_s: float) -> QueueFullError:
         """Counts a refusal, and returns it with a retry time that is spread."""
@@ -73,24 +76,3 @@ class Admission:
     def _share(self, items: int, call: Call) -> float:
         has_little = call.priority is Priority.INTERACTIVE and self._items_of[call.caller] + items <= _LITTLE
         return 1.0 if has_little or self.items == 0 else _SHARES[call.priority]
-
-    def note_drained(self, now_s: float, items: int, tokens: int) -> None:
-        """Takes the end of a batch into the drain rate."""
-        if self.items <= items:
-            self._drained.clear()  # the queue ran empty: what follows may be an idle time, which is no rate
-        else:
-            self._drained.append((now_s, items, tokens))
-
-    def _seconds_to_drain(self, items: int, tokens: int) -> float:
-        """When that much will be gone, and half of the rest with it, at the rate of the last batches.
-
-        Sooner there would be room, and others would have taken it.
-        """
-        done = list(self._drained)[1:]
-        if not done:
-            return 1.0  # no two batches have ended since the queue was empty
-        span_s = max(self._drained[-1][0] - self._drained[0][0], 1e-6)
-        item_rate = sum(batch[1] for batch in done) / span_s
-        token_rate = sum(batch[2] for batch in done) / span_s
-        items, tokens = max(items, self.items // 2), max(tokens, self.tokens // 2)
-        return max(items / max(item_rate, 1e-9), tokens / max(token_rate, 1e-9))

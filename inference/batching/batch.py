@@ -92,11 +92,12 @@ class Batch:
     Written by the worker until it is reported; from then on read by the event loop.
     """
 
-    __slots__ = ("dropped", "entries", "failures", "finished_s", "is_void", "started_s", "values")
+    __slots__ = ("dropped", "entries", "failures", "finished_s", "free_s", "is_void", "started_s", "values")
 
     def __init__(self, entries: list[Entry], dropped: list[tuple[Entry, Drop]], *, now_s: float) -> None:
         self.entries = entries
         self.dropped = dropped
+        self.free_s = now_s  # since when its worker could have begun it
         self.started_s = now_s
         self.finished_s = now_s
         self.values: list[Float32] = []  # by index of the entry, once computed; see `worker.compute`

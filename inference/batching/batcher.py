@@ -40,11 +40,12 @@ class DynamicBatcher:
         self._pool = pool
         self._observer = observer
         self._source = Source(model, self._deliver, interactive_weight=config.batch.interactive_weight)
-        self._admission = Admission(config.queue)
+        self._admission = Admission(config.queue, self._turn_s)
         self._cache = ResultCache(config.cache.max_bytes)
         self._in_flight: dict[bytes, Entry] = {}
         self._counters = Counters()
-        self._slowdown = 1.0  # what batches cost by what the cost table says
+        self._slowdown = 1.0  # what batches take, with the pauses between them, by what the cost table says
+        self._lag_s = 0.0  # from the end of a batch until the event loop hears of it
         self._is_closing = False
         self._drained: asyncio.Event | None = None
         pool.add_source(self._source)
@@ -55,13 +56,15 @@ class DynamicBatcher:
         Raises:
             ShuttingDownError: the batcher is closing.
             NoWorkerError: nobody would compute it.
-            QueueFullError, ListTooLongError: see `Admission.check`.
+            QueueFullError, ListTooLongError: see `Admission.check`; or it would not be done in time.
         """
         if self._is_closing:
             raise ShuttingDownError
         if not self._pool.is_alive:
             raise NoWorkerError
         self._admission.check(item_count, item_count, call)  # no item has less than one token
+        if item_count and self._counters.rows:
+            self._check_deadline(item_count * self._usual_s, self._usual_s, call)
 
     def hold(self, item_count: int, call: Call) -> None:
         """Admits items that are still to be tokenized elsewhere. `release` before they are submitted."""
@@ -91,7 +94,9 @@ class DynamicBatcher:
             raise DeadlineExpiredError
         lengths = [items[index].length for index in misses if items[index].key not in self._in_flight]
         self._admission.check(len(misses), sum(lengths), call)
-        self._check_deadline(lengths, call, now_s)
+        if lengths:
+            worths = self._model.limits.worths
+            self._check_deadline(sum(worths[length] for length in lengths), worths[max(lengths)], call)
         self._admission.add(call.caller, len(misses))
         queued = 0
         try:
@@ -108,16 +113,29 @@ class DynamicBatcher:
             raise
         return ticket
 
-    def _check_deadline(self, lengths: Sequence[int], call: Call, now_s: float) -> None:
-        """Refuses work that could be done in time, were it not for what waits before it. Raises QueueFullError."""
-        if call.deadline_s is None or not lengths:
+    @property
+    def _usual_s(self) -> float:
+        """Compute time of an item, as those before it were."""
+        return self._model.limits.worths[max(1, self._counters.tokens // max(1, self._counters.rows))]
+
+    def _turn_s(self, items: int, call: Call) -> float:
+        """How long it would take until so many more items of a call are done."""
+        return self._pool.predict_turn(self._source, call, items * self._usual_s) * self._slowdown
+
+    def _check_deadline(self, seconds: float, longest_s: float, call: Call) -> None:
+        """Refuses work that could be done in time, were it not for what waits before it. Raises QueueFullError.
+
+        Args:
+            seconds: compute time of the work.
+            longest_s: of its largest item.
+        """
+        if call.deadline_s is None:
             return
-        worths, left_s = self._model.limits.worths, call.deadline_s - now_s
-        seconds = sum(worths[length] for length in lengths)
-        alone_s = max(seconds / self._pool.worker_count, worths[max(lengths)]) * self._slowdown
+        left_s = call.deadline_s - self._pool.clock() - self._lag_s
+        alone_s = max(seconds / self._pool.worker_count, longest_s) * self._slowdown
         turn_s = self._pool.predict_turn(self._source, call, seconds) * self._slowdown
-        if alone_s <= left_s < turn_s:
-            raise self._admission.refusal(turn_s - left_s)
+        if alone_s <= left_s < turn_s * 2:  # predictions err, late work is lost, and a longer queue serves nobody
+            raise self._admission.refusal(turn_s)
 
     def close(self) -> None:
         """Admits nothing more."""
@@ -207,15 +225,14 @@ class DynamicBatcher:
         """Hands a batch's results to everyone who waits for them. Called on the event loop by the pool."""
         if batch.is_void:
             return
-        waiter_count = 0
+        self._lag_s += 0.1 * (self._pool.clock() - batch.finished_s - self._lag_s)
         for index, entry in enumerate(batch.entries):
             self._forget(entry)
-            waiter_count += len(entry.waiters)
             for ticket, _ in entry.waiters:
                 self._admission.remove(ticket.call.caller, 1)
             self._answer_waiters(entry, batch, index)
         if batch.values:
-            self._note(batch, waiter_count)
+            self._note(batch)
         for entry, drop in batch.dropped:
             self._drop(entry, drop, batch.started_s)
         self._check_drained()
@@ -257,7 +274,7 @@ class DynamicBatcher:
             ticket.fail(DeadlineExpiredError())
             self._leave(ticket)
 
-    def _note(self, batch: Batch, waiter_count: int) -> None:
+    def _note(self, batch: Batch) -> None:
         tokens = sum(entry.length for entry in batch.entries)
         rows = len(batch.entries)
         record = BatchRecord(
@@ -270,10 +287,11 @@ class DynamicBatcher:
         )
         costs = self._model.limits.costs
         predicted_s = costs.seconds(rows, tokens, max(entry.length for entry in batch.entries))
+        pause_s = max(0.0, min(record.queue_s, batch.started_s - batch.free_s))
         # A batch that hangs once says little of the next.
-        measured = min(record.compute_s / max(predicted_s, 1e-9), 10.0)
-        self._slowdown += 0.1 * (measured - self._slowdown)  # weight of the last batch in the mean
-        self._admission.note_drained(batch.finished_s, waiter_count, tokens)
+        measured = min((record.compute_s + pause_s) / max(predicted_s, 1e-9), 10.0)
+        weight = 0.3 if measured > self._slowdown else 0.05  # what is promised in a quiet moment is late in the next
+        self._slowdown += weight * (measured - self._slowdown)
         self._counters.add_batch(record)
         if self._observer is not None:
             self._observer.batch_finished(record)

@@ -96,13 +96,15 @@ class Worker:
             probe(source.model, backend)
 
     def _serve(self) -> None:
+        free_s = self._owner.clock()
         while not self.is_given_up and (work := self._owner.take()) is not None:
             source, batch = work
             self.in_hand = work
+            batch.free_s = free_s
             if batch.entries:
                 model = source.model
                 execute(batch, model, model.backends[self.index % len(model.backends)])
-                batch.finished_s = self._owner.clock()
+                batch.finished_s = free_s = self._owner.clock()
             self.in_hand = None
             self.batch_count += 1
             self._post(source.deliver, batch)

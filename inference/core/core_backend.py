@@ -6,6 +6,7 @@ is dropped before the run: tokens are what a batch costs.
 
 from __future__ import annotations
 
+import hashlib
 from collections import deque
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from inference.backend import Float32, Int64
-from inference.core.library import Bytes, CoreBatch, CoreLibrary, InstructionSet, Int32, Status
-from inference.core.packed_file import CORE_FILE, FILE_VERSION, ROWS, file_version, map_file, read_header
-from inference.errors import CorruptModelError
+from inference.core.library import Bytes, CoreBatch, CoreLibrary, InstructionSet, Int32, Status, aligned_bytes
+from inference.core.packed_file import CORE_FILE, FILE_VERSION, ROWS, file_version, read_header
+from inference.errors import CorruptModelError, HashMismatchError
 from inference.models.directory import ModelDirectory
 from inference.models.manifest import MODEL_FILE
 
@@ -26,15 +27,27 @@ _MAX_RUN_TOKENS = 512  # the longest row; more together would be no faster
 class CoreBackend:
     """A packed file, shared by all threads that run it. Each run takes a workspace and puts it back."""
 
-    def __init__(self, path: Path, library: CoreLibrary, instruction_set: InstructionSet | None = None) -> None:
-        """Maps the file into memory.
+    def __init__(
+        self,
+        path: Path,
+        library: CoreLibrary,
+        instruction_set: InstructionSet | None = None,
+        *,
+        sha256: str | None = None,
+    ) -> None:
+        """Takes a copy of the file, which nobody can change or cut short under a server.
 
         Raises:
+            HashMismatchError: the copy has another hash.
             CorruptModelError: it is not a packed file of this version, or not whole.
         """
         self._library = library
         self._instruction_set = library.level if instruction_set is None else instruction_set
-        self._file = map_file(path)
+        self._file = aligned_bytes(path.stat().st_size)
+        with path.open("rb") as file:
+            file.readinto(self._file.data)
+        if sha256 is not None and (actual := hashlib.sha256(self._file.data).hexdigest()) != sha256:
+            raise HashMismatchError(path, expected=sha256, actual=actual)
         if library.check(self._file) != Status.OK:
             raise CorruptModelError(path, f"it is not a whole packed file of version {FILE_VERSION}")
         self._has_marks = bool(read_header(self._file)["has_marks"])

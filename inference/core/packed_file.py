@@ -1,4 +1,4 @@
-"""Describes the packed weights of the compiled core: one file, read where it lies by `csrc/model.c`.
+"""Describes the packed weights of the compiled core: one file, that `csrc/model.c` reads as it is.
 
 A header of 128 bytes, then sections that each begin at a multiple of 64 bytes, in the order of `core_map` there.
 """
@@ -57,14 +57,9 @@ def score_limit(head_size: int) -> int:
     return isqrt((2**31 - 1) // head_size)
 
 
-def map_file(path: Path) -> npt.NDArray[np.uint8]:
-    """Maps a packed file into memory, read only: processes share its pages, and those never read are never loaded."""
-    return np.memmap(path, np.uint8, mode="r") if path.stat().st_size else np.zeros(0, np.uint8)
-
-
 def file_version(path: Path) -> int:
     """Returns the version of a packed file; 0 if it is none."""
-    data = map_file(path)
+    data = np.fromfile(path, np.uint8, HEADER.itemsize)
     return int(read_header(data)["version"]) if data.size >= HEADER.itemsize else 0
 
 

@@ -65,9 +65,7 @@ def load_model_directory(path: Path) -> ModelDirectory:
         file = path / name
         if not file.is_file():
             raise MissingModelError(file)
-        actual = sha256_of(file)
-        if actual != expected:
-            raise HashMismatchError(file, expected=expected, actual=actual)
+        check_sha256(file, expected)
     return directory
 
 
@@ -91,6 +89,12 @@ def read_model_directory(path: Path) -> ModelDirectory:
         return ModelDirectory(path, Manifest.model_validate_json(text))
     except ValidationError as error:
         raise ManifestError(file, _first_problem(error)) from error
+
+
+def check_sha256(file: Path, expected: str) -> None:
+    """Raises HashMismatchError where a file's bytes are others."""
+    if (actual := sha256_of(file)) != expected:
+        raise HashMismatchError(file, expected=expected, actual=actual)
 
 
 def sha256_of(file: Path) -> str:

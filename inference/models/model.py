@@ -15,10 +15,10 @@ from inference.config import InferenceConfig, Role
 from inference.core.core_backend import CoreBackend, core_problem
 from inference.core.library import CoreLibrary
 from inference.core.packed_file import CORE_FILE
-from inference.errors import CoreUnavailableError, ManifestError
-from inference.models.directory import ModelDirectory, load_model_directory
+from inference.errors import CoreUnavailableError, CorruptModelError, ManifestError
+from inference.models.directory import ModelDirectory, check_sha256, load_model_directory
 from inference.models.int8 import check_arithmetic
-from inference.models.manifest import MANIFEST_FILE, NLI_LABELS, Manifest
+from inference.models.manifest import MANIFEST_FILE, MODEL_FILE, NLI_LABELS, Manifest
 from inference.models.session import Device, OrtBackend
 from inference.models.warmup import WarmupPlan, clock_for, measure_costs
 from inference.tokens.tokenization import TextEncoder
@@ -61,7 +61,8 @@ def load_model(
 
     Raises:
         CoreUnavailableError: the settings ask for the core, and it cannot run this model here.
-        ModelDirectoryError: the directory is missing, changed, or holds a model of another task or for another CPU.
+        ModelDirectoryError: the directory is missing, changed, or holds a model of another task, for another CPU, or
+            one that does not compute.
         ExecutionProviderError: the device does not come up.
     """
     directory = load_model_directory(config.models_dir / role)
@@ -85,7 +86,11 @@ def load_model(
         max_batch_tokens=config.batch.max_batch_tokens or {"cpu": 512, "cuda": 32_768}[device],
         budget_s=config.runtime.warmup_s,
     )
-    costs = measure_costs(backends[0], plan, clock_for(device))
+    try:
+        costs = measure_costs(backends[0], plan, clock_for(device))
+    except Exception as error:  # whatever a backend raises where its weights or its manifest are wrong
+        problem = f"it fails on rows of 1 to {plan.max_tokens} tokens: {error}"
+        raise CorruptModelError(directory.path / directory.weights_file, problem) from error
     dimension, finish = output_of(manifest)
     compute = ComputeModel(
         name=role,
@@ -120,7 +125,7 @@ def _open_core(
         return None
     line = 'event=model_backend role=%s backend=core precision="%s" instruction_set=%s'
     logger.info(line, manifest.task, manifest.core_precision, library.level.name)
-    return CoreBackend(directory.path / CORE_FILE, library)
+    return CoreBackend(directory.path / CORE_FILE, library, sha256=manifest.files[CORE_FILE])
 
 
 def _open_sessions(
@@ -128,7 +133,9 @@ def _open_sessions(
 ) -> tuple[Backend, ...]:
     check_arithmetic(directory)
     device_ids = config.runtime.device_ids if device == "cuda" else (0,)
-    return tuple(open_backend(directory.model_path, device, device_id) for device_id in device_ids)
+    opened = tuple(open_backend(directory.model_path, device, device_id) for device_id in device_ids)
+    check_sha256(directory.model_path, directory.manifest.files[MODEL_FILE])  # it was not changed meanwhile
+    return opened
 
 
 def output_of(manifest: Manifest) -> tuple[int, Callable[[Float32], Float32]]:

@@ -115,7 +115,11 @@ class _Timer:
         return self._clock() < self._end_s
 
     def seconds(self, lengths: list[int]) -> float:
-        """Runs rows of these lengths. The quickest run counts; noise only ever adds, and to short ones most."""
+        """Runs rows of these lengths. The quickest run counts; noise only ever adds, and to short ones most.
+
+        Raises:
+            ValueError: what comes out are no numbers.
+        """
         arrays: dict[str, Int64] = {name: np.zeros((len(lengths), max(lengths)), np.int64) for name in self._inputs}
         arrays["attention_mask"] = (np.arange(max(lengths)) < np.array(lengths)[:, np.newaxis]).astype(np.int64)
         arrays["input_ids"] = arrays["attention_mask"]  # any id will do: the first beside the padding's
@@ -123,8 +127,10 @@ class _Timer:
         best_s = float("inf")
         for _ in range(3 if self.has_time else 1):
             start_s = self._clock()
-            self._backend.run(arrays)
+            output = self._backend.run(arrays)
             end_s = self._clock()
+            if not np.isfinite(output).all():
+                raise ValueError("its numbers are not finite")
             best_s = min(best_s, end_s - start_s)
             if end_s - first_s > _LONG_ENOUGH_S:
                 break

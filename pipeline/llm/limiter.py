@@ -1,8 +1,8 @@
 """Rate limit and adaptive concurrency: how many requests may an endpoint have at once, and how many in a minute?
 
 Tokens and requests per minute may not exceed a rate. How many requests an endpoint bears at once is found out by asking
-(additive increase, multiplicative decrease). While it asks for quiet, none is let through. Time is passed in, so that
-tests can choose it.
+(additive increase, multiplicative decrease). While it asks for quiet, none is let through. Whose request is next is
+decided by tokens. Time is passed in, so that tests can choose it.
 """
 
 import asyncio
@@ -11,7 +11,9 @@ import itertools
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pipeline.llm.config import RateConfig
 from pipeline.llm.errors import EndpointBusyError
@@ -98,6 +100,68 @@ class Permit:
     used_tokens: int | None = None
 
 
+class Asker(NamedTuple):
+    """Whose requests wait together: a caller's that somebody waits for, or its work in the background."""
+
+    name: str = ""
+    is_background: bool = False
+
+
+asking: ContextVar[Asker] = ContextVar("asking")  # for whom the running task asks an endpoint
+
+
+class Turns:
+    """Virtual token counter (Sheng et al. 2024): the next request is that of the asker who was given fewest tokens.
+
+    While two wait, neither is given more than the other by twice what is in flight. Whoever comes back has saved
+    nothing up. Work in the background counts eightfold: it gives way, and goes on. One asker's requests go in the
+    order of their numbers.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: dict[Asker, list[tuple[int, int, asyncio.Future[float]]]] = {}
+        self._given: dict[Asker, float] = {}  # of those who wait, or were given more than the present
+        self._present = 0.0  # what the one whose turn it was last had been given
+        self._usual_tokens = 1_000.0  # what a request costs, as far as is known before it is answered
+        self._arrivals = itertools.count()
+
+    def __len__(self) -> int:
+        return sum(not turn.done() for waiting in self._waiting.values() for _, _, turn in waiting)
+
+    def push(self, asker: Asker, number: int) -> asyncio.Future[float]:
+        """Returns what tells, when the turn has come, for how much; whoever leaves before cancels it."""
+        turn = asyncio.get_running_loop().create_future()
+        if asker not in self._waiting:
+            self._given[asker] = max(self._given.get(asker, 0.0), self._present)
+        heapq.heappush(self._waiting.setdefault(asker, []), (number, next(self._arrivals), turn))
+        return turn
+
+    def pop(self) -> bool:
+        """Lets the request go whose turn it is, and charges what is usual. Returns False when none waits."""
+        while self._waiting:
+            asker = min(self._waiting, key=self._given.__getitem__)
+            _, _, turn = heapq.heappop(self._waiting[asker])
+            if not self._waiting[asker]:
+                del self._waiting[asker]
+            if not turn.done():
+                self._present = max(self._present, self._given[asker])
+                self._charge(asker, self._usual_tokens)
+                turn.set_result(self._usual_tokens)
+                return True
+        return False
+
+    def settle(self, asker: Asker, charged: float, used: int) -> None:
+        """Corrects what was charged by what was used; 0: it was not sent."""
+        self._charge(asker, used - charged)
+        if used:
+            self._usual_tokens += 0.1 * (used - self._usual_tokens)
+
+    def _charge(self, asker: Asker, tokens: float) -> None:
+        self._given[asker] = self._given.get(asker, self._present) + tokens * (8 if asker.is_background else 1)
+        kept = self._waiting.keys() | {one for one, given in self._given.items() if given > self._present}
+        self._given = {one: self._given[one] for one in kept}
+
+
 class EndpointLimiter:
     """Shared by everybody who calls one endpoint. Belongs to one event loop and owns no task."""
 
@@ -109,7 +173,7 @@ class EndpointLimiter:
         self._tokens = Rate(config.tokens_per_minute) if config.tokens_per_minute else None
         self._quiet_until_s = 0.0
         self._held = 0
-        self._queue: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._turns = Turns()
         self._numbers = itertools.count()
 
     @property
@@ -125,7 +189,7 @@ class EndpointLimiter:
     @property
     def waiting(self) -> int:
         """Requests that wait for a permit."""
-        return sum(not turn.done() for _, _, turn in self._queue)
+        return len(self._turns)
 
     def take_number(self) -> int:
         """Numbers a call. All its attempts keep the number, so that a retry goes before calls that came later."""
@@ -142,7 +206,8 @@ class EndpointLimiter:
             number: from `take_number`.
             tokens: the most the request may cost.
         """
-        await self._take_slot(number)
+        asker = asking.get(Asker())
+        charged = await self._take_slot(asker, number)
         permit, generation = Permit(), None
         try:
             await self._wait_for_rate(tokens)
@@ -156,29 +221,29 @@ class EndpointLimiter:
         finally:
             if generation is None:  # it was never sent
                 self._give_back(1, tokens)
+                self._turns.settle(asker, charged, 0)
             elif permit.used_tokens is not None:
                 self._give_back(0, tokens - permit.used_tokens)
+                self._turns.settle(asker, charged, permit.used_tokens)
             self._held -= 1
             self._admit()
 
-    async def _take_slot(self, number: int) -> None:
-        turn = asyncio.get_running_loop().create_future()
-        heapq.heappush(self._queue, (number, next(self._numbers), turn))
+    async def _take_slot(self, asker: Asker, number: int) -> float:
+        """Waits for a turn. Returns the tokens that it was charged for."""
+        turn = self._turns.push(asker, number)
         self._admit()
         try:
-            await turn
+            return await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():  # admitted and cancelled in the same step of the loop
+                self._turns.settle(asker, turn.result(), 0)
                 self._held -= 1
                 self._admit()
             raise
 
     def _admit(self) -> None:
-        while self._queue and self._held < self._concurrency.limit:
-            _, _, turn = heapq.heappop(self._queue)
-            if not turn.done():
-                self._held += 1
-                turn.set_result(None)
+        while self._held < self._concurrency.limit and self._turns.pop():
+            self._held += 1
 
     async def _wait_for_rate(self, tokens: int) -> None:
         now_s = self._clock.now_s()

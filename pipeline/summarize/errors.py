@@ -10,6 +10,7 @@
         ├── StalledReductionError      a writer's answer made no progress where it had to
         ├── SummaryAsideError          the server stops; what was done is kept
         ├── LeaseLostError             another server took the summary over while this one was stuck
+        ├── DamagedSummaryError        what is stored of this one cannot be read
         └── StorageError               results cannot be read or written
             └── StorageFullError       no space left; nothing that was written is lost
 
@@ -98,6 +99,14 @@ class LeaseLostError(SummarizeError):
 
 class StorageError(SummarizeError):
     """The database of summaries cannot be used. What it holds already is kept."""
+
+
+class DamagedSummaryError(SummarizeError):
+    """What is stored of a summary cannot be read. It hurts no other, and goes when it expires."""
+
+    def __init__(self, summary_id: str) -> None:
+        super().__init__(f"summary {summary_id} is damaged in the database: summarize the document again")
+        self.summary_id = summary_id
 
 
 class StorageFullError(StorageError):

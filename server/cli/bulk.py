@@ -1,7 +1,6 @@
 """The items of `precis evaluate` and `precis judge`: a few at once, or many, whose results are written as they come."""
 
 import asyncio
-import sys
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from precis import errors
 from precis.v1 import common_pb2
 
 from server.cli.connection import CommandClient, open_client, server_errors, to_cli_error
-from server.cli.console import note_files, output_console, print_json, print_note, to_json_document
+from server.cli.console import note_files, output_console, print_json, print_note, to_json_document, write
 from server.cli.errors import CliError, InputError
 from server.cli.files import STDIN, decode, feed, parse_object, read_lines, result_file
 from server.cli.options import Connection, RunOptions
@@ -128,10 +127,10 @@ async def run_bulk(
             async with aclosing(answers(work, items, connection, options, earlier)) as found:
                 async for answer in found:
                     take(answer)
-                    for file in (output, sys.stdout if options.as_json else None):
-                        if file is not None:
-                            file.write(answer.line)
-                            file.flush()  # another program may be following it
+                    if output is not None:
+                        write(answer.line, output)
+                    if options.as_json:
+                        write(answer.line)
                     done += 1
                     failed += answer.error is not None
                     progress.update(State(work.verb, done, items[1]))

@@ -127,9 +127,16 @@ def to_json_document(fields: Any) -> str:  # noqa: ANN401 - plain data
     return json.dumps(fields, ensure_ascii=False, indent=2) + "\n"
 
 
+def write(text: str, file: TextIO | None = None) -> None:
+    """Writes a result into a file, else on stdout; a terminal gets no control characters, for foreign ones drive it."""
+    if file is None and sys.stdout.isatty():
+        text = "".join(char if char.isprintable() or char in "\n\t" else "�" for char in text)
+    print(text, end="", file=file or sys.stdout, flush=True)  # another program may be following it
+
+
 def print_json(fields: Any) -> None:  # noqa: ANN401 - plain data
     """Writes plain data on stdout."""
-    sys.stdout.write(to_json_document(fields))
+    write(to_json_document(fields))
 
 
 def print_result(

@@ -11,7 +11,6 @@ import asyncio
 import itertools
 import math
 import random
-import sys
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -30,7 +29,7 @@ from precis.v1 import inference_pb2, judge_pb2
 
 from server.cli.commands.probe import LoadOptions
 from server.cli.connection import ONCE, CommandClient, open_client
-from server.cli.console import Grid, number, output_console, print_note
+from server.cli.console import Grid, number, output_console, print_note, write
 from server.cli.errors import CliError, InputError
 from server.cli.files import parse_message, read_rows, to_json_line, write_result
 from server.cli.options import Connection
@@ -334,7 +333,7 @@ async def run_load(name: str, options: LoadOptions, connection: Connection) -> N
     notes = notes_of(target, rows)
     write_result(options.report, lambda: render_load(target, rows, notes))
     if options.as_json:
-        sys.stdout.writelines(to_json_line(to_fields(row)) for row in rows)
+        write("".join(to_json_line(to_fields(row)) for row in rows))
     else:
         output_console().print(to_grid(rows).to_table(title=target.name))
     for note in notes:

@@ -1,26 +1,27 @@
 """Who may come in: keys, calls in flight and each caller's share of them, bytes that wait in either direction.
 
-A caller is a tenant, or without keys the host at the other end. It may have as much as nobody uses (Choudhury and Hahne
-1998, dynamic thresholds): alone up to half of what there is, beside another a third, so that there is always room for
-one who comes. Calls are shared between tenants alone, since without keys all callers may be one proxy.
+A caller is a tenant, or without keys the host at the other end. Places, bytes of requests and bytes of answers are
+shared in one way. A call that waits for its client loses its place when others want it.
 """
 
+import asyncio
 import random
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from grpc.aio import ServicerContext
 
 from server.config import ListenConfig, QuotaConfig
-from server.errors import TooManyCallsError
+from server.errors import RequestTimeoutError, TooManyCallsError
 from server.rpc.auth import Caller, KeyRing
 from server.rpc.quota import Quotas, TenantQuota
 
 Context = ServicerContext[Any, Any]
+T = TypeVar("T")
 
 RETRY_AFTER_S = 1.0  # calls take tens of milliseconds: by then the crowd has gone
 MIB = 1 << 20
@@ -96,6 +97,38 @@ class DrainRate:
         return min(max(half_s, RETRY_AFTER_S), _LONGEST_RETRY_S) * (1 + _LONGEST_JITTER * self._jitter())
 
 
+class Shared:
+    """Dynamic thresholds (Choudhury and Hahne 1998): an owner may have as much as nobody uses.
+
+    Alone that is half of what there is, beside another a third, so there is always room for one who comes. What is
+    alone is let in whatever its size.
+    """
+
+    def __init__(self, limit: int, words: str, unit: int = 1) -> None:
+        """Takes the bound, and the words of a refusal around an amount in units."""
+        self._limit, self._words, self._unit = limit, words, unit
+        self.used = 0
+        self.of = Counter[str]()
+
+    def refusal(self, owner: str, size: int, *, growing: int = 0) -> str | None:
+        """Says why an owner cannot have so much more now; None: it can. Nobody, "", shares with nobody.
+
+        Args:
+            growing: how much the owner has already of what this is a part of.
+        """
+        own = self.of[owner]
+        if self.used > growing and self.used + size > self._limit:
+            return f"{self._words.format(self.used // self._unit)}, the most this server accepts"
+        if owner and own > growing and own + size > self._limit - self.used:
+            return f"{self._words.format(own // self._unit)} for this caller, all but the share of others"
+        return None
+
+    def add(self, owner: str, size: int) -> None:
+        """Counts in, or with a negative size out."""
+        self.used += size
+        take(self.of, owner, -size)
+
+
 class CallAdmission:
     """Counts what is in flight, and refuses what would be too much."""
 
@@ -106,13 +139,13 @@ class CallAdmission:
         jitter: Callable[[], float] = random.random,
     ) -> None:
         """Takes what `DrainRate` needs."""
+        self.clock = clock
         self._rate = DrainRate(clock, jitter)
-        self.in_flight = 0
-        self.unsent_bytes = 0
         self._policy = policy
-        self._calls_of = Counter[str]()
-        self._request_bytes = 0
-        self._unsent_bytes_of = Counter[str]()
+        self.calls = Shared(policy.max_concurrent_calls, "{} calls are in flight")
+        self.received = Shared(policy.max_request_bytes, "requests of {} MiB are being worked on", MIB)
+        self.unsent = Shared(policy.max_unsent_bytes, "answers of {} MiB wait to be read", MIB)
+        self._waits: dict[asyncio.Timeout, tuple[Place, float, bool]] = {}  # for clients, the longest first
         self._calls_at = Counter[str]()
 
     def caller_of(self, context: Context) -> Caller:
@@ -131,82 +164,83 @@ class CallAdmission:
 
     def enter(self, caller: Caller, quota: TenantQuota | None = None, peer: str = "") -> "Place":
         """Gives a call its place, before anything of its request is read. Raises TooManyCallsError."""
-        policy = self._policy
-        owner = caller.tenant or host_of(caller.share)
+        keys = self._policy.keys
+        owner = "" if keys is not None and keys.tenant_count == 1 else owner_of(caller)
         if quota is not None:
-            quota.check(self._calls_of[owner])
-        free = policy.max_concurrent_calls - self.in_flight
-        if free <= 0:
-            limit = policy.max_concurrent_calls
-            raise self._refusal(f"{limit} calls are in flight, the most this server accepts")
-        is_shared = policy.keys is not None and policy.keys.tenant_count > 1
-        if is_shared and self._calls_of[owner] >= free:
-            raise self._refusal(
-                f"{self._calls_of[owner]} calls of this key's owner are in flight, all but the share of others"
-            )
-        self._check_unsent(owner, 1)
-        self.in_flight += 1
-        self._calls_of[owner] += 1
+            quota.check(self.calls.of[owner])
+        if self.calls.refusal(owner, 1) and not self._end_longest_wait(owner):
+            self.check(self.calls, owner, 1)
+        self.check(self.unsent, owner, 1)
+        self.calls.add(owner, 1)
         self._calls_at[peer] += 1
         return Place(self, owner, peer)
 
-    def receive(self, own: int, size: int) -> None:
-        """Counts more of a request that has some. Raises TooManyCallsError; an only one is let in whatever its size."""
-        if self._request_bytes > own and self._request_bytes + size > self._policy.max_request_bytes:
-            raise self._refusal(f"requests of {self._request_bytes // MIB} MiB are being worked on")
-        self._request_bytes += size
-
-    def finish(self, size: int) -> None:
-        """Counts out what was received."""
-        self._request_bytes -= size
+    def check(self, shared: Shared, owner: str, size: int, *, growing: int = 0) -> None:
+        """Raises TooManyCallsError where an owner cannot have so much more."""
+        if reason := shared.refusal(owner, size, growing=growing):
+            retry_after_s = self._rate.retry_after_s(self.calls.used)
+            raise TooManyCallsError(f"{reason}; try again later", retry_after_s=retry_after_s)
 
     def leave(self, owner: str, peer: str, request_bytes: int) -> None:
         """Takes back a place."""
-        self.in_flight -= 1
-        self._rate.note_end(self.in_flight)
-        self.finish(request_bytes)
-        take(self._calls_of, owner, 1)
+        self.calls.add(owner, -1)
+        self._rate.note_end(self.calls.used)
+        self.received.add(owner, -request_bytes)
         take(self._calls_at, peer, 1)
 
     def hold(self, context: Context, owner: str, size: int) -> None:
-        """Counts an answer until the client has taken it, or has gone. Raises TooManyCallsError: it is not sent.
-
-        Many calls may have come in before the first of their answers was there. An only answer is sent whatever its
-        size.
-        """
-        self._check_unsent(owner, size)
-        self.unsent_bytes += size
-        self._unsent_bytes_of[owner] += size
+        """Counts an answer until the client has taken it, or has gone."""
+        self.unsent.add(owner, size)
         peer = context.peer()
         self._calls_at[peer] += 1
 
         def release(_: Any) -> None:  # noqa: ANN401 - the context
-            self.unsent_bytes -= size
-            take(self._unsent_bytes_of, owner, size)
+            self.unsent.add(owner, -size)
             take(self._calls_at, peer, 1)
 
         context.add_done_callback(release)  # type: ignore[arg-type]  # the stubs ask for a class of their own
 
-    def _check_unsent(self, owner: str, size: int) -> None:
-        own = self._unsent_bytes_of[owner]
-        if own and own + size > self._policy.max_unsent_bytes - self.unsent_bytes:
-            raise self._refusal("answers wait to be read by this client; read them first")
+    async def wait(self, place: "Place", client: Awaitable[T], limit_s: float, *, is_read: bool) -> T:
+        """Waits for a client: at most so long, and a few seconds when a call of its owner wants the place.
 
-    def _refusal(self, reason: str) -> TooManyCallsError:
-        return TooManyCallsError(f"{reason}; try again later", retry_after_s=self._rate.retry_after_s(self.in_flight))
+        Raises:
+            RequestTimeoutError: it did nothing.
+        """
+        timeout, since_s = asyncio.timeout(limit_s), self.clock()
+        self._waits[timeout] = place, since_s, is_read
+        try:
+            async with timeout:
+                return await client
+        except TimeoutError:
+            raise RequestTimeoutError(self.clock() - since_s) from None
+        finally:
+            del self._waits[timeout]
+
+    def _end_longest_wait(self, owner: str) -> bool:
+        """Ends one of an owner's waits. Returns False when there is none that is long."""
+        most_s = self.clock() - 5.0  # few pauses of a slow network are so long
+        for timeout, (place, since_s, is_read) in self._waits.items():
+            if since_s > most_s:
+                break
+            is_ending = timeout.expired() or timeout.when() == 0
+            if place.owner == owner and not is_ending and (place.is_idle_since(most_s) or not is_read):
+                timeout.reschedule(0)
+                return True
+        return False
 
 
 class Place:
     """A call's place among those in flight: a context manager that gives it back."""
 
-    __slots__ = ("_admission", "_last_bytes", "_owner", "_peer", "_request_bytes")
+    __slots__ = ("_admission", "_finished_s", "_last_bytes", "_peer", "_request_bytes", "owner")
 
     def __init__(self, admission: CallAdmission, owner: str, peer: str) -> None:
+        self.owner = owner
         self._admission = admission
-        self._owner = owner
         self._peer = peer
         self._request_bytes = 0
         self._last_bytes = 0
+        self._finished_s = 0.0
 
     def __enter__(self) -> Self:
         return self
@@ -214,22 +248,41 @@ class Place:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._admission.leave(self._owner, self._peer, self._request_bytes)
+        self._admission.leave(self.owner, self._peer, self._request_bytes)
+
+    async def read(self, context: Context, limit_s: float) -> Any:  # noqa: ANN401 - bytes, or gRPC's mark of the end
+        """Returns what the client sends next. Raises RequestTimeoutError."""
+        return await self._admission.wait(self, context.read(), limit_s, is_read=True)
+
+    async def write(self, context: Context, raw: bytes, limit_s: float) -> None:
+        """Waits until the client takes a part of the answer. Raises RequestTimeoutError."""
+        try:
+            await self._admission.wait(self, context.write(raw), limit_s, is_read=False)
+        except RequestTimeoutError:
+            self._admission.hold(context, self.owner, len(raw) + (16 << 10))  # gRPC keeps it, and its stream
+            raise
+
+    def is_idle_since(self, since_s: float) -> bool:
+        """Tells whether nothing that the client sent has been worked on since then."""
+        return not self._request_bytes and self._finished_s <= since_s
 
     def receive(self, size: int) -> None:
         """Counts a message of the call before it is parsed. Raises TooManyCallsError."""
-        self._admission.receive(0, size)
-        self._request_bytes += size
+        self._receive(size, 0)
         self._last_bytes = size
 
     def receive_part(self, size: int) -> None:
         """Counts a part of the call's only message. Raises TooManyCallsError."""
-        self._admission.receive(self._request_bytes, size)
-        self._request_bytes += size
+        self._receive(size, self._request_bytes)
 
     def receive_whole(self, size: int) -> None:
         """Counts the call's only message, of which parts may have come in another form. Raises TooManyCallsError."""
         self.receive_part(max(0, size - self._request_bytes))
+
+    def _receive(self, size: int, growing: int) -> None:
+        self._admission.check(self._admission.received, self.owner, size, growing=growing)
+        self._admission.received.add(self.owner, size)
+        self._request_bytes += size
 
     def take(self) -> int:
         """Returns the size of the message that was received last, once: whoever takes it says when it is finished."""
@@ -238,12 +291,22 @@ class Place:
 
     def finish(self, size: int) -> None:
         """Counts out a message of a stream that has been answered."""
-        self._admission.finish(size)
+        self._admission.received.add(self.owner, -size)
         self._request_bytes -= size
+        self._finished_s = self._admission.clock()
 
     def hold(self, context: Context, size: int) -> None:
-        """Counts the call's answer beyond its end, until it is sent. Raises TooManyCallsError."""
-        self._admission.hold(context, self._owner, size)
+        """Counts the call's answer beyond its end, until it is sent. Raises TooManyCallsError: it is not sent.
+
+        Many calls may have come in before the first of their answers was there.
+        """
+        self._admission.check(self._admission.unsent, self.owner, size)
+        self._admission.hold(context, self.owner, size)
+
+
+def owner_of(caller: Caller) -> str:
+    """Returns with whom a caller shares: its tenant, or without keys the host at the other end."""
+    return caller.tenant or host_of(caller.share)
 
 
 def host_of(peer: str) -> str:

@@ -19,7 +19,6 @@ from precis.v1.common_pb2 import ItemError
 
 from server.errors import (
     InvalidRequestError,
-    RequestTimeoutError,
     ResponseTooLargeError,
     UnauthenticatedError,
     refusal,
@@ -57,22 +56,22 @@ class CallRunner:
         self._admission = CallAdmission(policy)
         self.is_busy = self._admission.is_busy
         self._ok_count = 0
-        metrics.watch(lambda: self._admission.in_flight, lambda: self._admission.unsent_bytes)
+        metrics.watch(lambda: self._admission.calls.used, lambda: self._admission.unsent.used)
 
     @contextmanager
     def on_behalf(self, tenant: str) -> Iterator[None]:
         """Runs what an earlier call submitted: at its tenant's cost, and never refused, for that call was let in."""
         caller = Caller(tenant=tenant, share=tenant)
         quota = self._admission.quota_of(caller)
-        with serving(CallRecord(new_call_id(), time.monotonic(), caller, quota, asks_model=True)):
+        record = CallRecord(new_call_id(), time.monotonic(), caller, quota, asks_model=True, is_background=True)
+        with serving(record):
             yield
 
     def unary(self, rpc: str, handler: UnaryHandler, parse: Parse) -> RawHandler:
         """Wraps a handler that takes one message and returns one."""
 
         async def answer(place: Place, context: Context) -> bytes:
-            data = await _first(context, self._policy.body_timeout_s)
-            place.receive_whole(len(data))
+            data = await _first(place, context, self._policy.body_timeout_s)
             raw = self._bytes_of(await handler(_checked(parse(data)), context))
             place.hold(context, len(raw))
             return raw
@@ -83,9 +82,8 @@ class CallRunner:
         """Wraps a handler that takes one message and yields responses."""
 
         async def answer(place: Place, context: Context) -> None:
-            data = await _first(context, self._policy.body_timeout_s)
-            place.receive_whole(len(data))
-            await self._write_all(handler(_checked(parse(data)), context), context)
+            data = await _first(place, context, self._policy.body_timeout_s)
+            await self._write_all(place, handler(_checked(parse(data)), context), context)
 
         return self._framed(rpc, answer)
 
@@ -94,7 +92,7 @@ class CallRunner:
 
         async def answer(place: Place, context: Context) -> None:
             async with aclosing(_messages(place, context, parse, self._policy.idle_timeout_s)) as messages:
-                await self._write_all(handler(messages, context), context)
+                await self._write_all(place, handler(messages, context), context)
 
         return self._framed(rpc, answer)
 
@@ -106,15 +104,19 @@ class CallRunner:
 
         return self._framed(rpc, answer)
 
-    async def _write_all(self, responses: AsyncGenerator[Any, None], context: Context) -> None:
-        """Writes responses as fast as the client takes them.
+    async def _write_all(self, place: Place, responses: AsyncGenerator[Any, None], context: Context) -> None:
+        """Writes responses as fast as the client takes them. Raises RequestTimeoutError.
 
         Writing them here, and not through grpc.aio's own loop over the generator, means that a client that leaves
         closes the generator at once instead of when it is garbage collected.
         """
+        has_begun = False
         async with aclosing(responses):
             async for response in responses:
-                await context.write(self._bytes_of(response))
+                if not has_begun:  # as part of a message that waits, the headers would leave no way to end it
+                    await context.send_initial_metadata(())
+                    has_begun = True
+                await place.write(context, self._bytes_of(response), self._policy.idle_timeout_s)
                 current_call().item_count += 1
 
     def _bytes_of(self, response: Any) -> bytes:  # noqa: ANN401 - a message of any type
@@ -216,11 +218,12 @@ def _checked(request: object) -> object:
     return request
 
 
-async def _first(context: Context, timeout_s: float) -> bytes:
-    """Returns the one message of a call. Raises RequestTimeoutError."""
-    data = await _next(context, timeout_s)
-    if data is None:
+async def _first(place: Place, context: Context, timeout_s: float) -> bytes:
+    """Returns the one message of a call. Raises RequestTimeoutError or TooManyCallsError."""
+    data = await place.read(context, timeout_s)
+    if data is EOF:
         raise refusal("", "expected a message, got none")
+    place.receive_whole(len(data))
     return bytes(data)
 
 
@@ -229,18 +232,9 @@ async def _messages(place: Place, context: Context, parse: Parse, timeout_s: flo
 
     A message counts until it is finished by whoever took it, else until the next is asked for.
     """
-    while (data := await _next(context, timeout_s)) is not None:
+    while (data := await place.read(context, timeout_s)) is not EOF:
         place.receive(len(data))
         yield parse(data)
         place.finish(place.take())
         if (owed_s := current_call().charge()) > 0:
             await asyncio.sleep(owed_s)
-
-
-async def _next(context: Context, timeout_s: float) -> Any | None:  # noqa: ANN401 - bytes, which the stubs do not know
-    try:
-        async with asyncio.timeout(timeout_s):
-            data: Any = await context.read()
-    except TimeoutError:
-        raise RequestTimeoutError(timeout_s) from None
-    return None if data is EOF else data

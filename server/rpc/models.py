@@ -26,7 +26,7 @@ from pipeline.protocols import CheckedPairs, Float32, ModelIdentities, ModelIden
 from pipeline.tracing import open_span, prefixed
 from server.errors import FieldViolation, InvalidRequestError, ModelNotLoadedError
 from server.rpc.admission import Context
-from server.rpc.record import current_call, current_caller
+from server.rpc.record import current_call
 
 Batch = TypeVar("Batch", bound=ItemBatch)
 PairBatch = TypeVar("PairBatch", bound=EntailmentBatch)
@@ -209,8 +209,9 @@ def to_call(context: Context, priority: int, *, default: Priority = Priority.INT
     Raises:
         DeadlineExpiredError: there is no time left, so nothing is computed.
     """
-    caller = current_caller()
-    return Call(deadline_s_of(context), PRIORITIES.get(priority, default), caller.share, caller.tenant)
+    record, chosen = current_call(), PRIORITIES.get(priority, default)
+    record.is_background = chosen is Priority.BULK
+    return Call(deadline_s_of(context), chosen, record.caller.share, record.caller.tenant)
 
 
 @contextmanager

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
-from server.rpc.admission import Place
+from pipeline.llm.limiter import Asker, asking
+from server.rpc.admission import Place, owner_of
 from server.rpc.auth import NOBODY, Caller
 from server.rpc.quota import Allowance, TenantQuota
 
@@ -24,6 +25,7 @@ class CallRecord:
         charged_items: part of `item_count` that the quota knows of.
         place: among the calls in flight; None before it has one.
         asks_model: has asked the language model, and may ask again.
+        is_background: nobody waits for its answers.
         queue_ms: how long the call's items waited for a worker.
         item_count: texts or pairs of the request, or responses of a stream.
     """
@@ -35,6 +37,7 @@ class CallRecord:
     charged_items: int = 0
     place: Place | None = None
     asks_model: bool = False
+    is_background: bool = False
     queue_ms: float = 0.0
     item_count: int = 0
     code: str = "OK"
@@ -107,13 +110,16 @@ def current_caller() -> Caller:
 
 
 def token_allowance() -> Allowance | None:
-    """Returns at whose cost the running task asks a language model; None for nobody's.
+    """Returns at whose cost the running task asks a language model, in whose turn it does; None for nobody's.
 
     Raises:
         QuotaExceededError: it is the call's first question, and its caller owes tokens.
     """
     record = _current.get(None)
-    if record is None or record.quota is None:
+    if record is None:
+        return None
+    asking.set(Asker(owner_of(record.caller), record.is_background))
+    if record.quota is None:
         return None
     if not record.asks_model:
         record.quota.tokens.check()

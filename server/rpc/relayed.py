@@ -57,6 +57,9 @@ class RelayedContext:
         """Returns the seconds until the call ends; None: it has no end."""
         return None if self._deadline_s is None else self._deadline_s - time.monotonic()
 
+    async def send_initial_metadata(self, metadata: Iterable[tuple[str, str]]) -> None:
+        """Does nothing: an answer has its headers when it begins."""
+
     def code(self) -> grpc.StatusCode:
         """Returns the status so far."""
         return grpc.StatusCode.CANCELLED if self._has_left else grpc.StatusCode.OK

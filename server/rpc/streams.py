@@ -1,7 +1,7 @@
 """Streams: items worked on concurrently, never more than a fixed number, and open streams when the server stops."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -9,7 +9,7 @@ R = TypeVar("R")
 
 
 async def map_concurrently(
-    items: AsyncIterator[T], work: Callable[[T], Awaitable[R]], *, limit: int
+    items: AsyncIterator[T], work: Callable[[T], Coroutine[Any, Any, R]], *, limit: int
 ) -> AsyncGenerator[R, None]:
     """Yields `work(item)` for every item, in the order of completion.
 
@@ -35,7 +35,7 @@ async def map_concurrently(
                 if isinstance(item, _End):
                     ended = True
                 else:
-                    running.add(asyncio.create_task(_run(work, item)))
+                    running.add(asyncio.create_task(work(item)))
             for task in [task for task in running if task.done()]:
                 running.discard(task)
                 yield task.result()
@@ -49,10 +49,6 @@ class _End:
 
 async def _next(items: AsyncIterator[T]) -> T | _End:
     return await anext(items, _End())
-
-
-async def _run(work: Callable[[T], Awaitable[R]], item: T) -> R:
-    return await work(item)
 
 
 async def _stop(tasks: Sequence[asyncio.Future[Any]]) -> None:

@@ -278,6 +278,8 @@ def parse_summary_id(summary_id: str) -> str:
         raise InvalidInputError("summary_id", "the id of an `accepted` event", "nothing")
     if len(summary_id) > MAX_ID_CHARS:
         raise InvalidInputError("summary_id", f"at most {MAX_ID_CHARS} characters", str(len(summary_id)))
+    if "\0" in summary_id:  # Postgres cannot look for it
+        raise InvalidInputError("summary_id", "the id of an `accepted` event", "a zero byte")
     return summary_id
 
 

@@ -6,9 +6,8 @@ One thread owns the connection, and is visited as rarely as possible.
 import asyncio
 import fcntl
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Self, TypeVar
 from uuid import uuid4
@@ -18,7 +17,7 @@ from pipeline.summarize.storage.schema import ADDED_COLUMNS, SCHEMA, WRITES_NOTH
 
 Result = TypeVar("Result")
 
-_NOW_S = "((julianday('now') - 2440587.5) * 86400.0)"
+NOW_S = "((julianday('now') - 2440587.5) * 86400.0)"
 NO_SPACE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
 """What SQLite says of a full disk, and of a quota or a limit of the process that is used up."""
 
@@ -39,11 +38,13 @@ class SqliteDatabase:
         self._connection: sqlite3.Connection | None = None
         self._owner_file: IO[bytes] | None = None
         self._file_number = 0
+        self._is_damaged = False
 
     async def __aenter__(self) -> Self:
         try:
             await self._run(self._open)
         except BaseException:
+            await self._run(self._close)
             await self._thread.close()
             raise
         return self
@@ -69,8 +70,18 @@ class SqliteDatabase:
         return await self._run(lambda: self._is_unlocked(owner))
 
     async def _run(self, work: Callable[[], Result]) -> Result:
-        with _storage_errors(self._path):
+        try:
             return await self._thread.run(work)
+        except sqlite3.Error as error:
+            if error.sqlite_errorcode in NO_SPACE:
+                problem = f"no space left for {self._path}: free some, then resume the summary"
+                raise StorageFullError(problem) from error
+            # As far as it is known: of a page that is in memory nobody sees that it is damaged on the disk.
+            self._is_damaged |= error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+            advice = "; `precis summaries check` says what to do" if self._is_damaged else ""
+            raise StorageError(f"cannot use {self._path}: {error}{advice}") from error
+        except OSError as error:
+            raise StorageError(f"cannot use {self._path}: {error}") from error
 
     @property
     def _connected(self) -> sqlite3.Connection:
@@ -84,6 +95,8 @@ class SqliteDatabase:
         self._connection = sqlite3.connect(
             self._path, timeout=10.0, isolation_level=None, cached_statements=64, check_same_thread=False
         )
+        if found := damage(self._connection):
+            raise StorageError(f"{self._path} is damaged: {found[0]}; `precis summaries check` says what to do")
         # A killed process loses nothing in WAL mode; only a power failure may take back the last moments.
         self._connection.execute("PRAGMA journal_mode=WAL")
         self._connection.execute("PRAGMA synchronous=NORMAL")
@@ -105,7 +118,7 @@ class SqliteDatabase:
             (self._owners / self.owner).unlink(missing_ok=True)
 
     def _execute(self, statement: Statement) -> sqlite3.Cursor:
-        sql = statement.sql.replace("NOW_S", _NOW_S).replace("LOCK_SHARED", "1").replace("LOCK_ALONE", "1")
+        sql = statement.sql.replace("NOW_S", NOW_S).replace("LOCK_SHARED", "1").replace("LOCK_ALONE", "1")
         return self._connected.execute(sql, statement.values)
 
     def _transact(self, statements: Sequence[Statement]) -> list[int]:
@@ -126,6 +139,13 @@ class SqliteDatabase:
     def _check(self) -> None:
         if self._path.stat().st_ino != self._file_number:
             raise FileNotFoundError("the file was replaced while the server ran: restart it")
+        if self._is_damaged:
+            raise StorageError(f"{self._path} is damaged: `precis summaries check` says what to do")
+        room = self._owners / f"{self.owner}.room"  # a statement that changes nothing would find it on a full disk
+        try:
+            room.write_bytes(bytes(1 << 16))
+        finally:
+            room.unlink(missing_ok=True)
         self._transact([Statement(WRITES_NOTHING)])
 
     def _commit(self) -> None:
@@ -153,16 +173,10 @@ class SqliteDatabase:
         return True
 
 
-@contextmanager
-def _storage_errors(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        if error.sqlite_errorcode in NO_SPACE:
-            raise StorageFullError(f"no space left for {path}: free some, then resume the summary") from error
-        raise StorageError(f"cannot use {path}: {error}") from error
-    except OSError as error:
-        raise StorageError(f"cannot use {path}: {error}") from error
+def damage(connection: sqlite3.Connection) -> list[str]:
+    """Says what is damaged in a database file, in SQLite's words; nothing if it is whole."""
+    found = [str(row[0]) for row in connection.execute("PRAGMA quick_check(10)")]
+    return [] if found == ["ok"] else found
 
 
 _Work = tuple[Callable[[], Any], "asyncio.Future[Any]"]

@@ -1,9 +1,11 @@
 """Stores everything about summaries that must outlive a process."""
 
 import hashlib
+import logging
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from uuid import uuid4
 
@@ -12,6 +14,7 @@ from pydantic import TypeAdapter
 from pipeline.errors import InvalidInputError
 from pipeline.llm.chat_model import NO_USAGE, LlmUsage
 from pipeline.summarize.document import Document, SourceChunk
+from pipeline.summarize.errors import DamagedSummaryError
 from pipeline.summarize.known_calls import CallTexts, KnownCalls, TextRow
 from pipeline.summarize.steering.budget import SummaryBudget
 from pipeline.summarize.storage.leases import JobTable, LeaseTable
@@ -29,6 +32,8 @@ from pipeline.summarize.storage.records import (
 )
 from pipeline.summarize.storage.schema import DROPS_TEXTS, KEEPS_TEXTS, Database, Row, Statement, Value
 
+_log = logging.getLogger(__name__)
+
 _Steps = Sequence[tuple[StepId, StepOutput, str | None]]
 _OWNED = "owned:"  # begins the idempotency keys of owners: each has names of its own
 _PLAN = TypeAdapter(PlanRecord)
@@ -40,6 +45,7 @@ _CREATE = """
 _SELECT = """
     SELECT summary_id, request, request_key, document_sha256, status, plan, lease_expires_at > NOW_S, result
     FROM summaries WHERE """
+ALL_SUMMARIES = _SELECT + "1 = 1"
 _BY_ID = _SELECT + "summary_id = ?"
 _BY_IDEMPOTENCY_KEY = _SELECT + "idempotency_key = ?"
 _DONE_BY_REQUEST = _SELECT + "request_key = ? AND status = 'done' ORDER BY updated_at DESC LIMIT 1"
@@ -123,20 +129,27 @@ class SummaryStore:
         return stored
 
     async def find(self, summary_id: str) -> StoredSummary | None:
-        """Returns a summary; None if there is none."""
+        """Returns a summary; None if there is none. Raises DamagedSummaryError."""
         return await self._find(Statement(_BY_ID, (summary_id,)))
 
     async def find_done(self, request_key: str) -> StoredSummary | None:
-        """Returns a finished summary of an equal request; None if there is none."""
-        return await self._find(Statement(_DONE_BY_REQUEST, (request_key,)))
+        """Returns a finished summary of an equal request; None if there is none, or it is damaged."""
+        with suppress(DamagedSummaryError):
+            return await self._find(Statement(_DONE_BY_REQUEST, (request_key,)))
+        return None
 
     async def page(self, owner: str, page_size: int, page_token: str) -> SummaryPage:
-        """Returns an owner's summaries, the newest first. Raises InvalidInputError for a token that no page gave."""
+        """Returns an owner's summaries, the newest first, without those that are damaged.
+
+        Raises:
+            InvalidInputError: no page gave this token.
+        """
         created_at, summary_id = _parse_token(page_token)
         values = (owner, created_at, created_at, summary_id, page_size + 1)
-        entries = [_to_entry(row) for row in await self._database.fetch(Statement(_PAGE, values))]
-        last = entries[page_size - 1] if len(entries) > page_size else None
-        return SummaryPage(tuple(entries[:page_size]), f"{last.created_at!r}:{last.summary_id}" if last else "")
+        rows = await self._database.fetch(Statement(_PAGE, values))
+        last = rows[page_size - 1] if len(rows) > page_size else None
+        entries = tuple(entry for row in rows[:page_size] if (entry := _to_entry(row)) is not None)
+        return SummaryPage(entries, f"{last[5]!r}:{last[0]}" if last else "")
 
     async def delete(self, summary_id: str) -> None:
         """Deletes a summary, and what only it needed."""
@@ -349,7 +362,13 @@ def _insert(table: str, rows: Sequence[tuple[Value, ...]]) -> Statement:
 
 
 def _scoped(idempotency_key: str, owner: str) -> str:
-    """Returns the name of a key among those of all owners: its own without an owner, else one that nobody can send."""
+    """Returns the name of a key among those of all owners: its own without an owner, else one that nobody can send.
+
+    Raises:
+        InvalidInputError: Postgres cannot store it.
+    """
+    if "\0" in idempotency_key:
+        raise InvalidInputError("idempotency_key", "a text without a zero byte", "one")
     if not owner and not idempotency_key.startswith(_OWNED):
         return idempotency_key
     return _OWNED + hashlib.sha256(f"{owner}\n{idempotency_key}".encode()).hexdigest()
@@ -360,19 +379,37 @@ def _parse_token(page_token: str) -> tuple[float, str]:
         return math.inf, ""
     created_at, _, summary_id = page_token.partition(":")
     try:
-        return float(created_at), summary_id
+        if "\0" not in summary_id:
+            return float(created_at), summary_id
     except ValueError:
-        raise InvalidInputError("page_token", "a token of an earlier page", "another text") from None
+        pass
+    raise InvalidInputError("page_token", "a token of an earlier page", "another text")
 
 
-def _to_entry(row: Row) -> SummaryEntry:
+def damaged_summaries(rows: Iterable[Row]) -> list[str]:
+    """Returns the ids of those among all summaries, by `ALL_SUMMARIES`, that cannot be read."""
+    found = []
+    for row in rows:
+        try:
+            _to_summary(row)
+        except DamagedSummaryError as error:
+            found.append(error.summary_id)
+    return found
+
+
+def _to_entry(row: Row) -> SummaryEntry | None:
+    """Returns an entry of a list; None where its row is damaged, for the others are not."""
     summary_id, request, status, flaw_count, is_leased, created_at, updated_at = row
-    asked = REQUEST.validate_json(request)
+    try:
+        asked, status = REQUEST.validate_json(request), SummaryStatus(status)
+    except ValueError:
+        _log.error("event=summary_damaged summary_id=%s", summary_id)
+        return None
     return SummaryEntry(
         summary_id=summary_id,
         document_id=asked.document_id,
         document_name=asked.document_name,
-        status=SummaryStatus(status),
+        status=status,
         flaw_count=flaw_count,
         is_running=bool(is_leased),
         created_at=created_at,
@@ -387,13 +424,16 @@ def _to_output(row: Row) -> StepOutput:
 
 def _to_summary(row: Row) -> StoredSummary:
     summary_id, request, request_key, document_sha256, status, plan, is_leased, result = row
-    return StoredSummary(
-        summary_id=summary_id,
-        request=REQUEST.validate_json(request),
-        request_key=request_key,
-        document_sha256=document_sha256,
-        status=SummaryStatus(status),
-        plan=None if plan is None else _PLAN.validate_json(plan),
-        is_leased=bool(is_leased),
-        result=result,
-    )
+    try:
+        return StoredSummary(
+            summary_id=summary_id,
+            request=REQUEST.validate_json(request),
+            request_key=request_key,
+            document_sha256=document_sha256,
+            status=SummaryStatus(status),
+            plan=None if plan is None else _PLAN.validate_json(plan),
+            is_leased=bool(is_leased),
+            result=result,
+        )
+    except ValueError:
+        raise DamagedSummaryError(summary_id) from None  # its error would hold the text

@@ -15,6 +15,7 @@ from scripts.benchmarks.chaos.hostile import idle_streams, unauthenticated, unre
 from scripts.benchmarks.chaos.leftovers import cancelled_work, tenants
 from scripts.benchmarks.chaos.load import burst, fairness, overload
 from scripts.benchmarks.chaos.over_http import SETTINGS, bodiless_checks, large_bodies, unread_bodies
+from scripts.benchmarks.chaos.shares import document_bomb, shares
 from scripts.benchmarks.chaos.victim import victim
 from scripts.benchmarks.shared.precis_server import PrecisServer
 from scripts.benchmarks.shared.report import Figure, Report, Target
@@ -24,7 +25,13 @@ Part = Callable[[], Coroutine[Any, Any, Mapping[str, Figure]]]
 SEED = 20
 TARGETS = (
     Target("burst_cancelled", 0, at_least=False),
-    Target("overload_expired", 0, at_least=False),
+    Target("overload_expired_share", 0.01, at_least=False),
+    Target("overload_health_p99_s", 0.25, at_least=False),
+    Target("retry_ratio", 2, at_least=False),
+    Target("request_bytes_served", 1),
+    Target("unread_places_served", 1),
+    Target("llm_fair_ratio", 3, at_least=False),
+    Target("document_bomb_s", 30, at_least=False),
     Target("fair_p99_ratio", 3, at_least=False),
     Target("idle_streams_served", 1),
     Target("unauth_peak_mb", 1_000, at_least=False),
@@ -60,6 +67,8 @@ def run(models: Path, _data: Path, *, quick: bool) -> Report:
     with victim(models, SETTINGS) as server, Progress(console=error_console(), transient=True) as bar:
         for name, part in bar.track(_parts(server, quick=quick).items(), description="attacks"):
             attack(name, part)
+    attack("shares", lambda: shares(models))
+    attack("documents", lambda: asyncio.to_thread(document_bomb, quick=quick))
     attack("clock jumps", lambda: clock_jumps(models, quick=quick))
     if not quick:
         attack("failover", lambda: failover(models.resolve()))

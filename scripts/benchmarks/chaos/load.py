@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import grpc
 from precis.v1 import inference_pb2 as pb
@@ -93,22 +94,46 @@ async def burst(server: PrecisServer, calls: int) -> dict[str, float | dict[str,
 
 
 async def overload(server: PrecisServer, seconds: float, deadline_s: float) -> dict[str, float]:
-    """Sends ten times what the server can do. Counts calls that were let in and then ran out of time."""
+    """Sends ten times what the server can do. Counts calls that were let in and then ran out of time.
+
+    `retry_ratio`: in the later half, what the refused are told over what the answered waited, by their medians.
+    """
     channels = [connection(server) for _ in range(_CONNECTIONS)]
     crowd = Crowd(channels, ENTAIL, lambda: pairs(4), timeout_s=deadline_s)
     alone_s = max(2.0, seconds / 10)
     capacity = sum(one.is_answered for one in await crowd.closed(64, alone_s)) / alone_s
+    checks = asyncio.create_task(asyncio.to_thread(_health_s, server, seconds))
     outcomes = await crowd.open_loop(10 * capacity, seconds)
+    health_s = await checks
     await _close(channels)
     answered_s = [one.seconds for one in outcomes if one.is_answered]
     refused = [one for one in outcomes if one.retry_delay_s is not None]
+    expired = sum(one.code == "DEADLINE_EXCEEDED" for one in outcomes)
+    later = outcomes[len(outcomes) // 2 :]  # the queue is as long as it gets
+    waited_s = [one.seconds for one in later if one.is_answered]
+    told_s = [one.retry_delay_s for one in later if one.retry_delay_s is not None]
     return {
         "overload_sent": len(outcomes),
         "overload_answered": len(answered_s),
         "overload_refused": len(refused),
-        "overload_expired": sum(one.code == "DEADLINE_EXCEEDED" for one in outcomes),
+        "overload_expired_share": expired / max(1, expired + len(answered_s)),
+        "overload_health_p99_s": percentile(health_s, 0.99),
+        "retry_ratio": percentile(told_s, 0.5) / percentile(waited_s, 0.5) if told_s and waited_s else 0.0,
         "overload_p99_share": percentile(answered_s, 0.99) / deadline_s if answered_s else 0.0,
     }
+
+
+def _health_s(server: PrecisServer, seconds: float) -> list[float]:
+    """Returns how long health checks take for a while, from a connection of their own."""
+    taken_s: list[float] = []
+    end_s = time.monotonic() + seconds
+    with grpc.insecure_channel(server.address) as channel:
+        check: Any = channel.unary_unary("/grpc.health.v1.Health/Check")
+        while (began_s := time.monotonic()) < end_s:
+            check(b"", timeout=60)
+            taken_s.append(time.monotonic() - began_s)
+            time.sleep(0.05)
+    return taken_s
 
 
 async def fairness(server: PrecisServer, seconds: float) -> dict[str, float]:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import grpc
@@ -26,8 +27,12 @@ _OWN_CONNECTION = [
 
 
 @contextmanager
-def victim(models: Path, more: Mapping[str, str]) -> Iterator[PrecisServer]:
-    """Starts a server that knows the keys of this module and keeps its summaries in a folder that goes."""
+def victim(models: Path, more: Mapping[str, str] = MappingProxyType({})) -> Iterator[PrecisServer]:
+    """Starts a server that knows the keys of this module and keeps its summaries in a folder that goes.
+
+    Args:
+        more: settings, by their variables.
+    """
     with TemporaryDirectory() as name:
         keys = Path(name) / "keys"
         keys.write_text("heavy-key\nlight-key\nstranger-key\n", encoding="utf-8")

@@ -3,7 +3,6 @@
 `precis ui`: a server for this machine alone, with a page.
 """
 
-import sys
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from server.cli.console import plain
+from server.cli.console import plain, write
 from server.cli.errors import InputError
 from server.cli.options import JsonOption, command
 
@@ -105,8 +104,7 @@ def announce(settings: "Settings", app: "App") -> None:
     if settings.http.enabled and settings.http.page:
         scheme = "http" if settings.tls.certificate_file is None else "https"
         page = f" Its page is {scheme}://127.0.0.1:{app.http_port}/."
-    sys.stdout.write(plain(f"Precis is serving on {app.address}{metrics}.{page} Ctrl+C stops it.") + "\n")
-    sys.stdout.flush()
+    write(plain(f"Precis is serving on {app.address}{metrics}.{page} Ctrl+C stops it.") + "\n")
 
 
 @command(

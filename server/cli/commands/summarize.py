@@ -259,6 +259,15 @@ async def list_(
 
 
 @app.command()
+@command(exits="0 nothing is damaged; 1 something is.")
+async def check() -> None:
+    """Look for damage in this machine's SQLite file of summaries, and say how to save what can be read."""
+    from server.cli.summarize.stored import check_stored
+
+    check_stored()
+
+
+@app.command()
 @command(exits=SHOWN)
 async def show(summary_id: IdArgument, *, target: TargetOptions, connection: Connection) -> None:
     """Write a summary, as far as it is."""

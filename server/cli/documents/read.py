@@ -5,8 +5,8 @@ from codecs import BOM_UTF8
 from itertools import zip_longest
 from pathlib import Path
 
-from server.cli.documents.converter import convert, convertible_suffix, without_images
-from server.cli.documents.pdf import read_pages
+from server.cli.documents.confined import read_confined
+from server.cli.documents.converter import convertible_suffix, without_images
 from server.cli.documents.subtitles import is_subtitles, read_subtitles
 from server.cli.errors import InputError
 from server.cli.files import STDIN, decode, naming, read_bytes, to_id
@@ -43,11 +43,11 @@ def read_document_pages(path: Path) -> str | list[str]:
     data = read_bytes(path)
     with naming(path):
         if data[:1024].lstrip().startswith(PDF_START):
-            return read_pages(data)
+            return read_confined(data, ".pdf")
         if path.suffix.lower() == ".pdf":
             raise InputError("this is no PDF")
         if suffix := convertible_suffix(data, path):
-            return convert(data, suffix)
+            return read_confined(data, suffix)
         start = b"".join(data[:256].removeprefix(BOM_UTF8).split())
         for mark, message in _REFUSED.items():
             if start.startswith(mark):

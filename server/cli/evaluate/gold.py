@@ -3,7 +3,6 @@
 Composed of the server's calls: a summary, a judgement of it against the document, and embeddings of its claims.
 """
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from pipeline.compression import get_target_summary_length
 from pipeline.evaluate.datum import MAX_KEY_FACTS, MIN_KEY_FACTS
 from pipeline.evaluate.proposal import CheckedClaim, WrittenText, fact_candidates, propose_reference
 from server.cli.connection import CommandClient, open_client
-from server.cli.console import output_console, print_note, shown, to_json_document, to_list
+from server.cli.console import output_console, print_note, shown, to_json_document, to_list, write
 from server.cli.documents.read import document_name, read_document_text
 from server.cli.errors import CliError, InputError
 from server.cli.evaluate.table import QUOTE_LIMIT
@@ -40,7 +39,7 @@ async def propose_gold(path: Path, output: Path | None, connection: Connection, 
             summary = await write_source(entry, client)
         reference, refused = await check(entry, summary, connection, timeout_s)
         datum = pb.GoldStandardDatum(entry=entry, summary=reference)
-        (file or sys.stdout).write(to_json_document({"datum": to_json_fields(datum)}))
+        write(to_json_document({"datum": to_json_fields(datum)}), file)
     print_proposal(reference, refused, output)
 
 

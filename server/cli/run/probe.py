@@ -3,7 +3,6 @@
 Writes the contract as a descriptor set.
 """
 
-import sys
 from collections.abc import Sequence
 from functools import partial
 from operator import mul
@@ -20,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from server.cli.connection import ONCE, CommandClient, open_client
-from server.cli.console import Grid, number, output_console, print_json
+from server.cli.console import Grid, number, output_console, print_json, write
 from server.cli.errors import CliError, InputError, NegativeAnswer
 from server.cli.files import read_text, to_json_fields, to_json_line
 from server.cli.options import Connection
@@ -58,7 +57,7 @@ async def entail_pairs(
 def print_response(response: pb.EmbedResponse | pb.EntailResponse, table: Table | None) -> None:
     """Prints a table, or the response as JSON. Raises CliError when items failed."""
     if table is None:
-        sys.stdout.write(to_json_line(to_json_fields(response)))
+        write(to_json_line(to_json_fields(response)))
     else:
         output_console().print(table)
     errors = [result.error.message for result in response.results if result.HasField("error")]

@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
@@ -12,7 +11,7 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from server.cli.console import Grid, output_console, print_json, shown
+from server.cli.console import Grid, output_console, print_json, shown, write
 from server.cli.errors import InputError
 from server.errors import SettingsError
 from server.settings import FILE_VARIABLE, NOT_SETTABLE, PREFIX, SEPARATOR, Settings, load_settings, read_sources
@@ -69,7 +68,7 @@ def print_settings(word: str, *, as_json: bool, as_markdown: bool) -> None:
     if as_json:
         print_json([dataclasses.asdict(setting) for setting in listed])
     elif as_markdown:
-        sys.stdout.write(to_markdown(listed))
+        write(to_markdown(listed))
     else:
         output_console().print(to_grid(listed).to_table())
 

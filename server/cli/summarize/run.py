@@ -1,7 +1,6 @@
 """Summarizes documents: sends them, follows the events, writes, lists and shows the results."""
 
 import asyncio
-import sys
 from collections.abc import Awaitable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict
@@ -17,7 +16,7 @@ from rich.console import Console
 
 from server.cli.commands.summarize import BudgetOptions, SummaryOptions, TargetOptions
 from server.cli.connection import CommandClient, open_client
-from server.cli.console import Grid, output_console, print_note, print_result, shown, to_json_document
+from server.cli.console import Grid, output_console, print_note, print_result, shown, to_json_document, write
 from server.cli.errors import CliError, InputError, NegativeAnswer
 from server.cli.files import read_text, result_file, to_json_fields
 from server.cli.options import Connection
@@ -74,7 +73,7 @@ async def plan_document(
     plan = await client.plan_summary(document, options=options)
     with result_file(target.output) as file:
         if target.is_json:
-            (file or sys.stdout).write(to_json_document(to_json_fields(plan)))
+            write(to_json_document(to_json_fields(plan)), file)
         else:
             print_plan(output_console(file), plan)
 
@@ -92,7 +91,7 @@ async def write_summary(
     # Opened first: hours of work must not end at a folder that is not there.
     with result_file(target.output) as file, result_file(target.report) as page:
         summary = await coming
-        (file or sys.stdout).write(written(summary, target))
+        write(written(summary, target), file)
         if page is not None or target.layers is not None:
             found = await client.send(get_summary(summary.summary_id, include_document=document is None))
             if target.layers is not None:
@@ -197,7 +196,7 @@ async def submit_each(
     async with open_summaries(connection) as client:
         for document in documents:
             queued = await client.submit_summary(document, options=asked, budget=bounds)
-            sys.stdout.write(f"{queued.summary_id}  {shown(document.name, limit=_NAME_CHARS)}\n")
+            write(f"{queued.summary_id}  {shown(document.name, limit=_NAME_CHARS)}\n")
 
 
 async def list_summaries(most: int, connection: Connection, *, as_json: bool) -> None:

@@ -14,6 +14,7 @@ import pytest
 from grpc import StatusCode
 from grpc.aio import AioRpcError, Channel
 from grpc_health.v1.health_pb2 import HealthCheckRequest
+from precis.v1.evaluate_pb2 import EvaluateStreamRequest
 from precis.v1.inference_pb2 import EmbedRequest
 from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
@@ -31,6 +32,7 @@ from tests.integration.support.rich_errors import bearer, error_of, reason_of, r
 from tests.integration.support.untyped_stubs import health_stub
 
 EMBED = "/precis.v1.InferenceService/Embed"
+EVALUATE_STREAM = "/precis.v1.EvaluateService/EvaluateStream"
 CHECK = "/grpc.health.v1.Health/Check"
 ONE = EmbedRequest(texts=["w1 w2"])
 
@@ -204,6 +206,18 @@ async def _is_full(stub: InferenceServiceStub, key: str) -> bool:
         assert retry_delay_s(error) > 0  # noqa: PT017
         return True
     return False
+
+
+async def test_a_stream_that_nobody_reads_ends_while_its_client_stays(connected: Connect) -> None:
+    item = EvaluateStreamRequest(id="1").SerializeToString()
+    async with connected(listen={"idle_timeout_s": 1}) as (app, _), deaf_client(app.address) as deaf:
+        await deaf.call(EVALUATE_STREAM, item)
+        ended = f"precis_calls_total,DEADLINE_EXCEEDED,{EVALUATE_STREAM[1:]}"
+        async with asyncio.timeout(60):
+            while not (page := await scrape(app)).get(ended):
+                pass
+        assert page["precis_calls_in_flight"] == 0
+        assert page["precis_unsent_bytes"] > 0  # gRPC keeps it until the client reads or goes
 
 
 class Parsed:

@@ -11,7 +11,8 @@ import pytest
 from tokenizers import Tokenizer
 
 from inference.call import Call
-from inference.engine import usable_cpu_count
+from inference.config import InferenceConfig
+from inference.engine import Engine, usable_cpu_count
 from inference.errors import (
     CorruptModelError,
     ExecutionProviderError,
@@ -21,6 +22,7 @@ from inference.errors import (
     MissingModelError,
     ShuttingDownError,
 )
+from tests.fakes import FakeBackend
 from tests.unit.inference.tiny_models import (
     EMBEDDING_FIELDS,
     make_engine,
@@ -173,3 +175,12 @@ def test_a_quota_counts_when_it_is_smaller_than_the_affinity(tmp_path: Path, quo
     if quota is not None:
         (tmp_path / "cpu.max").write_text(quota)
     assert usable_cpu_count(tmp_path / "cpu.max") == expected
+
+
+async def test_weights_that_give_no_numbers_are_refused_at_the_start(models_dir: Path) -> None:
+    backend = FakeBackend()
+    backend.nan = {1}
+    config = InferenceConfig.model_validate({"models_dir": models_dir, "roles": ["embedding"]})
+    with pytest.raises(CorruptModelError, match="its numbers are not finite"):
+        async with Engine(config, open_backend=lambda *_: backend):
+            pass

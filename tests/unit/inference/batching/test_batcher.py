@@ -1,8 +1,11 @@
 import asyncio
 import random
+from contextlib import nullcontext
 
 import pytest
 
+from inference.batching.batch import Batch
+from inference.batching.in_flight import Entry
 from inference.call import Call, Priority
 from inference.errors import ListTooLongError, QueueFullError, ShuttingDownError
 from inference.statistics import BatchRecord
@@ -174,3 +177,38 @@ async def test_what_cannot_meet_its_deadline_behind_the_queue_is_refused_on_arri
         numbers = [number for batch in s.backend.batches for number in batch]
         assert numbers.index(91) < 5  # one caller's turn, however many items another has
         assert numbers[-1] == 92
+
+
+async def test_what_cannot_be_in_time_is_refused_before_it_is_tokenized_and_told_when_the_queue_is_done() -> None:
+    clock_s = 100.0
+    async with serving(limits=make_limits(fixed_s=0.0, token_s=0.1, max_rows=1), clock=lambda: clock_s) as s:
+        await s.submit(1)  # how long items are is known now: 0.4 s
+        s.backend.close_gate()
+        calls = [s.start(number, call=Call(caller="heavy")) for number in range(2, 52)]
+        await s.backend.wait_entered()
+        for left_s, caller in ((60.0, "heavy"), (2.0, "light"), (None, "heavy")):
+            s.batcher.check_room(1, Call(None if left_s is None else clock_s + left_s, caller=caller))
+        with pytest.raises(QueueFullError) as caught:
+            s.batcher.check_room(1, Call(clock_s + 20.0, caller="heavy"))
+        assert 15 < caught.value.retry_after_s < 30  # 49 items wait
+        s.backend.open_gate()
+        await asyncio.gather(*calls)
+
+
+@pytest.mark.parametrize(("pause_s", "is_refused"), [(0.0, False), (4.0, True)])
+async def test_time_between_batches_counts_as_theirs(pause_s: float, *, is_refused: bool) -> None:
+    clock_s = 100.0
+    async with serving(limits=make_limits(fixed_s=0.0, token_s=0.1, max_rows=1), clock=lambda: clock_s) as s:
+        done = await s.submit(1)
+        for _ in range(20):
+            entry = Entry(make_item(1), ANY, now_s=clock_s - pause_s)
+            batch = Batch([entry], [], now_s=clock_s)
+            batch.free_s, batch.finished_s, batch.values = clock_s - pause_s, clock_s + 0.4, [done.values[0]]
+            s.batcher._note(batch)  # noqa: SLF001 - as of a worker that was kept from its next batch
+        s.backend.close_gate()
+        calls = [s.start(number) for number in range(2, 12)]
+        await s.backend.wait_entered()
+        with pytest.raises(QueueFullError) if is_refused else nullcontext():
+            s.batcher.check_room(1, Call(clock_s + 12.0))
+        s.backend.open_gate()
+        await asyncio.gather(*calls)

@@ -1,5 +1,7 @@
 """Every instruction set gives the bits of the specification, alone, in any company, and behind the backend seam."""
 
+import hashlib
+import os
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,7 @@ from inference.batching.worker import pad_rows
 from inference.core.core_backend import CoreBackend
 from inference.core.library import CoreRunError, InstructionSet, Status
 from inference.core.packed_file import CORE_FILE, HEADER, ROW_BITS, Rows
-from inference.errors import CorruptModelError
+from inference.errors import CorruptModelError, HashMismatchError
 from tests.unit.inference.core.building import library
 from tests.unit.inference.core.models import GRAPHS, Item, items, packed, run
 from tests.unit.inference.core.reference import Reference
@@ -107,3 +109,20 @@ def test_a_packed_file_of_another_length_is_refused(tmp_path: Path, size: int) -
     path.write_bytes(packed("embedder by mean", "rows8").tobytes()[:size])
     with pytest.raises(CorruptModelError, match="packed file"):
         CoreBackend(path, library())
+
+
+def test_a_file_that_changes_or_is_cut_under_a_server_changes_nothing(tmp_path: Path) -> None:
+    path = write_core(tmp_path / CORE_FILE, "embedder by mean")
+    whole, inputs = path.read_bytes(), to_inputs(items(3))
+    backend = CoreBackend(path, library(), sha256=hashlib.sha256(whole).hexdigest())
+    before = backend.run(inputs)
+    path.write_bytes(whole[: HEADER.itemsize] + bytes(len(whole) - HEADER.itemsize))
+    assert backend.run(inputs).tobytes() == before.tobytes()
+    os.truncate(path, 64)
+    assert backend.run(inputs).tobytes() == before.tobytes()
+
+
+def test_the_copy_that_is_computed_with_is_the_one_that_is_hashed(tmp_path: Path) -> None:
+    path = write_core(tmp_path / CORE_FILE, "embedder by mean")
+    with pytest.raises(HashMismatchError):
+        CoreBackend(path, library(), sha256="0" * 64)

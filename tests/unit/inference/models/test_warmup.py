@@ -96,3 +96,10 @@ def test_time_that_other_processes_take_is_not_counted_on_a_cpu() -> None:
     before_s = clock()
     threading.Event().wait(0.01)  # off the CPU, as when another process has it
     assert clock() - before_s < 0.01
+
+
+def test_weights_that_give_no_numbers_are_found_before_anybody_is_served() -> None:
+    backend = FakeBackend()
+    backend.nan = {1}
+    with pytest.raises(ValueError, match="not finite"):
+        measure_costs(backend, make_plan(), clock_for("cpu"))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pipeline.llm.config import RateConfig
 from pipeline.llm.errors import EndpointBusyError, EndpointFailedError
-from pipeline.llm.limiter import AdaptiveConcurrency, EndpointLimiter, Rate
+from pipeline.llm.limiter import AdaptiveConcurrency, Asker, EndpointLimiter, Rate, Turns, asking
 from tests.unit.pipeline.llm.clocks import HandClock, settle
 
 PER_MINUTE = 600.0
@@ -243,3 +243,79 @@ async def test_who_leaves_in_the_moment_of_its_turn_hands_it_on(clock: HandClock
         users.tasks[1].cancel()
         await settle()
         assert users.inside() == {2}
+
+
+BUSY, LIGHT = Asker("busy"), Asker("light")
+JOB = Asker("light", is_background=True)
+
+
+class Served:
+    """Turns of one endpoint, with requests that cost what they are said to."""
+
+    def __init__(self) -> None:
+        self.turns = Turns()
+        self.tokens = dict.fromkeys((BUSY, LIGHT, JOB), 0)
+        self._waiting: list[tuple[Asker, int, asyncio.Future[float]]] = []
+
+    def ask(self, asker: Asker, *costs: int) -> None:
+        for cost in costs:
+            self._waiting.append((asker, cost, self.turns.push(asker, 0)))
+
+    def serve(self, count: int) -> None:
+        for _ in range(count):
+            assert self.turns.pop()
+            [served] = [one for one in self._waiting if one[2].done()]
+            self._waiting.remove(served)
+            asker, cost, turn = served
+            self.turns.settle(asker, turn.result(), cost)
+            self.tokens[asker] += cost
+
+
+@given(st.lists(st.integers(1, 20_000), min_size=30, max_size=60), st.integers(0, 20))
+async def test_of_two_that_wait_none_gets_more_than_twice_the_largest_request(
+    costs: list[int], head_start: int
+) -> None:
+    served = Served()
+    served.ask(BUSY, *costs)
+    served.serve(head_start)
+    served.tokens[BUSY] = 0
+    served.ask(LIGHT, *reversed(costs))
+    for _ in range(len(costs) - head_start):
+        served.serve(1)
+        assert abs(served.tokens[BUSY] - served.tokens[LIGHT]) <= 2 * max(costs)
+
+
+async def test_who_was_away_has_saved_nothing_up_and_who_leaves_for_a_moment_owes_what_it_was_given() -> None:
+    served = Served()
+    served.ask(LIGHT, 50_000)
+    served.ask(BUSY, *[1_000] * 200)
+    served.serve(101)
+    served.ask(LIGHT, *[1_000] * 100)
+    served.serve(60)
+    assert served.tokens == {BUSY: 130_000, LIGHT: 80_000, JOB: 0}
+
+
+async def test_work_in_the_background_gives_way_and_goes_on() -> None:
+    served = Served()
+    served.ask(JOB, *[1_000] * 20)
+    served.ask(LIGHT, *[1_000] * 90)
+    served.serve(90)
+    assert served.tokens[JOB] == pytest.approx(10_000, abs=1_000)
+
+
+async def test_a_crowd_of_one_caller_does_not_hold_up_another(clock: HandClock) -> None:
+    async with users_of(clock, max_concurrency=4) as (_, users):
+        await users.begin(*range(40))
+        asking.set(LIGHT)
+        await users.begin(99)
+        await users.end(0)
+        assert users.inside() == {1, 2, 3, 99}
+
+
+async def test_a_request_that_was_never_sent_is_charged_to_nobody() -> None:
+    served = Served()
+    served.ask(BUSY, 1)
+    [(_, _, turn)] = served._waiting  # noqa: SLF001 - a request that goes astray
+    assert served.turns.pop()
+    served.turns.settle(BUSY, turn.result(), 0)
+    assert not served.turns._given  # noqa: SLF001

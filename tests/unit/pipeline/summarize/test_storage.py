@@ -2,14 +2,16 @@
 
 import asyncio
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 from psycopg import AsyncConnection
 
+from pipeline.errors import InvalidInputError
 from pipeline.summarize.document import SourceChunk, SummarizeOptions
-from pipeline.summarize.errors import StorageError, StorageFullError
+from pipeline.summarize.errors import DamagedSummaryError, StorageError, StorageFullError
 from pipeline.summarize.events import Accepted, BatchDone
 from pipeline.summarize.storage.records import (
     PlanRecord,
@@ -192,6 +194,79 @@ async def test_a_check_finds_a_file_that_was_deleted_or_replaced(tmp_path: Path)
         async with SqliteDatabase(path):
             with pytest.raises(StorageError, match="replaced"):
                 await database.check()
+
+
+DAMAGES = ("request = 'garbage'", "request = '{}'", "status = 'weird'", "plan = 'x'")
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+async def test_a_damaged_row_hurts_itself_alone(open_database: OpenDatabase, damage: str) -> None:
+    request = replace(REQUEST, owner=uuid4().hex)
+    async with open_database() as database:
+        store, ids = SummaryStore(database), list[str]()
+        for number in range(4):
+            made = await store.create(
+                request, request_key=f"{request.owner} {number}", document_sha256="doc", idempotency_key=None
+            )
+            ids.append(made.summary_id)
+        sql = f"UPDATE summaries SET {damage} WHERE summary_id = ?"  # noqa: S608 - of this file
+        await database.transact([Statement(sql, (ids[1],))])
+        listed, token = list[str](), ""
+        for _ in range(4):
+            page = await store.page(request.owner, 1, token)
+            listed += [entry.summary_id for entry in page.summaries]
+            token = page.next_page_token
+        assert set(ids) - set(listed) <= {ids[1]}
+        with pytest.raises(DamagedSummaryError, match=ids[1]):
+            await store.find(ids[1])
+        assert await store.find(ids[2]) is not None
+        await database.transact([Statement("UPDATE summaries SET status = 'done' WHERE status <> 'weird'")])
+        found = await store.find_done(f"{request.owner} 1")
+        assert found is None
+
+
+@pytest.mark.parametrize("text", ["a\0b", "\0"])
+async def test_a_zero_byte_is_refused_by_its_field(open_database: OpenDatabase, text: str) -> None:
+    async with open_database() as database:
+        store = SummaryStore(database)
+        with pytest.raises(InvalidInputError, match="idempotency_key"):
+            await create(store, text)
+        with pytest.raises(InvalidInputError, match="page_token"):
+            await store.page("", 10, f"1.0:{text}")
+
+
+def overwrite(path: Path) -> None:
+    """Damages all pages but the first."""
+    with path.open("r+b") as file:
+        file.seek(4_096)
+        file.write(b"\xa5" * (path.stat().st_size - 4_096))
+
+
+async def test_a_damaged_file_does_not_serve_and_does_not_start(tmp_path: Path) -> None:
+    path = tmp_path / "summaries.sqlite"
+    async with SqliteDatabase(path) as database:
+        await create(SummaryStore(database))
+    async with SqliteDatabase(path) as database:
+        overwrite(path)
+        sqlite_connection(database).execute("PRAGMA shrink_memory")
+        with pytest.raises(StorageError, match="summaries check"):
+            await SummaryStore(database).page("", 10, "")
+        with pytest.raises(StorageError, match="damaged"):
+            await database.check()
+    with pytest.raises(StorageError, match="`precis summaries check` says what to do"):
+        async with SqliteDatabase(path):
+            pass
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a full device")
+async def test_a_check_finds_a_disk_without_space(tmp_path: Path) -> None:
+    path = tmp_path / "summaries.sqlite"
+    async with SqliteDatabase(path) as database:
+        await database.check()
+        path.with_name(f"{path.name}.owners").joinpath(f"{database.owner}.room").symlink_to("/dev/full")
+        with pytest.raises(StorageError, match="No space left"):
+            await database.check()
+        await database.check()  # there is some again
 
 
 async def test_servers_that_start_together_on_an_empty_postgres_all_start(postgres_url: str) -> None:

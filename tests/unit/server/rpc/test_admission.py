@@ -1,12 +1,13 @@
-"""When a refused call is told to come back, and what gRPC is told of sizes and calls that wait."""
+"""Shares, places of those who do nothing, when a refused call is told to come back, and what gRPC is told."""
 
+import asyncio
 from itertools import count
 
 import pytest
 
 from server.config import ListenConfig
-from server.errors import TooManyCallsError
-from server.rpc.admission import CallAdmission, CallPolicy, DrainRate
+from server.errors import RequestTimeoutError, TooManyCallsError
+from server.rpc.admission import CallAdmission, CallPolicy, DrainRate, Place
 from server.rpc.auth import Caller
 from server.rpc.listener import exposure, options
 from tests.fakes import Clock
@@ -25,11 +26,11 @@ def refusals(admission: CallAdmission, times: int) -> list[float]:
 def test_a_refused_call_comes_back_when_half_of_those_in_flight_have_ended() -> None:
     clock = Clock()
     admission = CallAdmission(CallPolicy(max_concurrent_calls=20), clock, lambda: 0.0)
-    places = [admission.enter(Caller(share="127.0.0.1:1")) for _ in range(20)]
-    for place in places[:10]:
+    places = [admission.enter(Caller(share=f"192.0.2.{host}:1")) for host in range(20)]
+    for host, place in enumerate(places[:10]):
         clock.now_s += 2.0
         place.__exit__(None, None, None)
-        admission.enter(Caller(share="127.0.0.1:2"))
+        admission.enter(Caller(share=f"198.51.100.{host}:1"))
     [told] = refusals(admission, 1)
     assert told == pytest.approx(10 * 18 / 10)  # ten ended in the 18 s since the first of them
 
@@ -39,6 +40,79 @@ def test_those_who_are_refused_together_come_back_one_after_the_other() -> None:
     admission = CallAdmission(CallPolicy(max_concurrent_calls=1), Clock(), lambda: next(numbers) / 10)
     admission.enter(Caller(share="127.0.0.1:1"))
     assert refusals(admission, 3) == pytest.approx([1.0, 1.05, 1.1])
+
+
+HEAVY, LIGHT = (Caller(share=f"ipv4:192.0.2.{host}:1") for host in (1, 2))
+
+
+@pytest.mark.parametrize("resource", ["calls", "received", "unsent"])
+def test_one_caller_leaves_room_for_another_of_whatever_is_shared(resource: str) -> None:
+    limit = 64
+    admission = CallAdmission(CallPolicy(limit, max_request_bytes=limit, max_unsent_bytes=limit))
+    shared = getattr(admission, resource)
+    for owner, most in (("heavy", limit // 2), ("second", limit // 4), ("third", limit // 8)):
+        while shared.refusal(owner, 1) is None:
+            shared.add(owner, 1)
+        assert shared.of[owner] == most
+    with pytest.raises(TooManyCallsError, match="for this caller, all but the share of others"):
+        admission.check(shared, "heavy", 1)
+    with pytest.raises(TooManyCallsError, match="the most this server accepts"):
+        admission.check(shared, "heavy", limit)
+
+
+def test_what_is_alone_is_let_in_whatever_its_size_and_with_one_key_nobody_shares() -> None:
+    received = CallAdmission(CallPolicy(8, max_request_bytes=100)).received
+    assert received.refusal("heavy", 1_000) is None
+    received.add("heavy", 1_000)
+    assert received.refusal("heavy", 1_000, growing=1_000) is None
+    assert received.refusal("light", 1) is not None
+    received.add("heavy", -1_000)
+    received.add("", 99)
+    assert (received.refusal("", 1), received.used) == (None, 99)
+    assert received.of == {"": 99}
+
+
+def _waits(admission: CallAdmission, place: Place, *, is_read: bool = False) -> "asyncio.Task[None]":
+    nothing = asyncio.get_running_loop().create_future()
+    return asyncio.create_task(admission.wait(place, nothing, 1_000, is_read=is_read))
+
+
+@pytest.mark.parametrize("is_read", [False, True])
+async def test_who_does_nothing_loses_its_place_to_a_call_of_the_same_caller(*, is_read: bool) -> None:
+    clock = Clock()
+    admission = CallAdmission(CallPolicy(4), clock)
+    places = [admission.enter(HEAVY) for _ in range(2)]
+    waits = [_waits(admission, place, is_read=is_read) for place in places]
+    await asyncio.sleep(0)
+    clock.now_s += 4
+    with pytest.raises(TooManyCallsError):
+        admission.enter(HEAVY)  # a pause of a slow network
+    clock.now_s += 2
+    admission.enter(HEAVY)
+    with pytest.raises(RequestTimeoutError, match="for 6 s"):
+        await waits[0]
+    assert not waits[1].done()
+    waits[1].cancel()
+
+
+async def test_nobody_ends_the_calls_of_others_nor_those_that_are_worked_on() -> None:
+    clock = Clock()
+    admission = CallAdmission(CallPolicy(4), clock)
+    other = admission.enter(LIGHT)
+    busy = admission.enter(HEAVY)
+    busy.receive(1)
+    waits = [_waits(admission, other), _waits(admission, busy, is_read=True)]
+    await asyncio.sleep(0)
+    clock.now_s += 600
+    for _ in range(2):
+        with pytest.raises(TooManyCallsError):
+            admission.enter(HEAVY), admission.enter(HEAVY)
+    busy.finish(1)  # it has been answered, and the client may think about it for a while
+    with pytest.raises(TooManyCallsError):
+        admission.enter(HEAVY)
+    assert not any(wait.done() for wait in waits)
+    for wait in waits:
+        wait.cancel()
 
 
 def test_an_idle_hour_says_nothing_of_the_rate() -> None:

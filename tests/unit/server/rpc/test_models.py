@@ -1,7 +1,7 @@
 """Deadline and priority of an RPC become those of its items, of which few at a time are in the queue."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -22,10 +22,17 @@ from server.rpc.models import (
     priority_violations,
     to_call,
 )
+from server.rpc.record import CallRecord, serving
 from tests.exported_spans import exported_spans
 
 PAIRS = [(f"premise {number}", f"hypothesis {number}") for number in range(3 * SHARE + 1)]
 IDENTITY = ModelIdentity("nli", "1", "0" * 64)
+
+
+@pytest.fixture(autouse=True)
+def _call() -> Iterator[None]:
+    with serving(CallRecord("call", 0.0)):
+        yield
 
 
 def context(remaining_s: float | None) -> Any:  # noqa: ANN401

@@ -2,12 +2,13 @@
 
 import importlib.util
 import io
+import resource
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from server.cli.documents import converter
+from server.cli.documents import confined, converter
 from server.cli.documents.read import read_document_pages, read_document_text
 from server.cli.errors import InputError
 from tests.office import make_docx, make_epub, zipped
@@ -116,7 +117,26 @@ def test_a_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_without_the_extra_its_name_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"DOCX needs the extra documents: `scripts/setup documents`"):
-        read(tmp_path, "m.docx", make_docx(*STEPS))
+        converter.convert(make_docx(*STEPS), ".docx")
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "raw"),
+    [
+        ("_LIMIT_S", 4, "<w:tbl><w:tr><w:tc>" * 10_000 + "<w:p/>" + "</w:tc></w:tr></w:tbl>" * 10_000),
+        ("_MEMORY_MIB", 300, "<w:p/>" * 2_000_000),
+    ],
+)
+def test_a_file_that_needs_too_much_ends_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, most: int, raw: str
+) -> None:
+    monkeypatch.setattr(confined, limit, most)
+    data = make_docx(raw=raw)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with pytest.raises(InputError, match=r"m\.docx: (reading it takes more than|cannot read)"):
+        read(tmp_path, "m.docx", data)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime - before.ru_utime < confined._LIMIT_S + 1  # noqa: SLF001
 
 
 @pytest.mark.parametrize("part", ["![", "![x](", "![x](a ", '![x](a "', "![x](a("])
