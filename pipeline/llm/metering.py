@@ -5,7 +5,13 @@ from dataclasses import dataclass, field
 
 from pipeline.llm.chat_model import ChatModel, ChatRequest, Completion, LlmUsage
 from pipeline.llm.config import PriceConfig
-from pipeline.llm.errors import BudgetExceededError, LlmError
+from pipeline.llm.errors import (
+    BadAnswerError,
+    BudgetExceededError,
+    EndpointBusyError,
+    EndpointUnavailableError,
+    LlmError,
+)
 
 
 @dataclass
@@ -14,6 +20,7 @@ class UsageTotals:
 
     Attributes:
         attempts: requests that were sent.
+        cost: what the answers cost so far, at the prices of the settings, in their currency.
         retries: those of them that were made again after a failure.
         answers: those that brought a completion.
         failures: the others, by error class; a cancelled request is in neither.
@@ -26,11 +33,22 @@ class UsageTotals:
     failures: Counter[str] = field(default_factory=Counter)
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cost: float = 0.0
+    _fault_share: float = 0.0
 
     @property
-    def cost(self) -> float:
-        """What the answers cost so far, at the prices of the settings, in their currency."""
-        return self.prices.cost(LlmUsage(self.answers, self.prompt_tokens, self.completion_tokens))
+    def fault_rate(self) -> float | None:
+        """Share of the last fifty attempts or so that failed without a reason; None before twenty of them."""
+        return self._fault_share if self.attempts >= 20 else None  # noqa: PLR2004 - see above
+
+    def count_outcome(self, error: LlmError | None) -> None:
+        """Counts how an attempt ended; a busy endpoint and a refused request are no faults of the endpoint."""
+        is_fault = isinstance(error, EndpointUnavailableError | BadAnswerError) and not isinstance(
+            error, EndpointBusyError
+        )
+        self._fault_share += (is_fault - self._fault_share) / min(50, self.attempts)
+        if error is not None:
+            self.failures[type(error).__name__] += 1
 
     def count_attempt(self) -> None:
         """Counts a request that is about to be sent. Raises BudgetExceededError when the money is spent."""
@@ -39,9 +57,10 @@ class UsageTotals:
             raise BudgetExceededError(f"the answers have cost {self.cost:.2f}, the limit is prices.max_cost {limit:g}")
         self.attempts += 1
 
-    def count_answer(self, completion: Completion) -> None:
-        """Counts a completion."""
+    def count_answer(self, completion: Completion, prices: PriceConfig) -> None:
+        """Counts a completion at the prices of its model."""
         self.answers += 1
+        self.cost += prices.cost(completion.usage)
         self.prompt_tokens += completion.prompt_tokens
         self.completion_tokens += completion.completion_tokens
 

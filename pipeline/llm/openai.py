@@ -14,14 +14,17 @@ from opentelemetry import trace
 from opentelemetry.trace import SpanKind
 
 from pipeline.llm.chat_model import ChatMessage, ChatRequest, Completion, LlmUsage
-from pipeline.llm.completion import DraftReader, JsonProblemError, extract_json, parse_completion, repair_messages
-from pipeline.llm.config import LlmConfig
+from pipeline.llm.completion import DraftReader, JsonProblemError, extract_json, repair_messages
+from pipeline.llm.config import LlmConfig, LlmRole
 from pipeline.llm.dialect import OPTIONAL_FIELDS, request_body, takes_schemas, with_schema_prompt
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.errors import (
     AuthenticationFailedError,
+    ContextOverflowError,
+    EmptyAnswerError,
     EndlessAnswerError,
     LlmError,
+    LlmSettingsError,
     RequestRefusedError,
     SchemaMismatchError,
     UnknownModelError,
@@ -32,6 +35,10 @@ from pipeline.llm.token_count import TokenCount, estimate_tokens, load_token_cou
 from pipeline.tracing import open_span
 
 _log = logging.getLogger(__name__)
+_MOST_THINKING = 1 << 15  # tokens
+_LEAST_THOUGHTS = 64  # tokens: fewer may be the tags of a chat template
+_LEAST_ANSWER = 16  # tokens: a smaller number in a complaint is no limit
+_LEAST_COUNTED = 256  # tokens: an endpoint that counts fewer leaves out what it has in its cache
 _tracer = trace.get_tracer("precis.llm")
 
 
@@ -44,7 +51,9 @@ class OpenAiChatModel:
     def __init__(self, endpoint: Endpoint, config: LlmConfig | None = None) -> None:
         """Takes the endpoint's own settings by default. Raises LlmSettingsError for an unreadable tokenizer_file."""
         self._endpoint = endpoint
-        self._config = config or endpoint.config
+        self._config = (config or endpoint.config).of_role(LlmRole.WRITER)  # of one role already, or of all
+        self._thinking_tokens = self._config.thinking_tokens
+        self._most_answer_tokens = self._config.max_tokens or 1 << 30
         self._refused = frozenset({"json_schema"} if self._config.structured_output == "prompt" else ())
         self._settled: set[str] = set()
         self._settling = asyncio.Lock()
@@ -83,7 +92,7 @@ class OpenAiChatModel:
                 raise
             spent += completion.usage
             try:
-                text = extract_json(completion.text, request.json_schema or {})
+                text = await asyncio.to_thread(extract_json, completion.text, request.json_schema or {})
                 return replace(completion, text=text, **asdict(spent))
             except JsonProblemError as error:
                 problem = str(error)
@@ -96,18 +105,35 @@ class OpenAiChatModel:
             asked = replace(request, messages=repair_messages(request.messages, completion.text, problem))
 
     async def _ask(self, request: ChatRequest) -> Completion:
-        """Calls, and calls again without a field that the endpoint turns out not to take."""
+        """Calls, and calls again as the endpoint turns out to want it: without a field, with more room for thoughts."""
         wanted = {name for name in ("json_schema", "top_logprobs") if getattr(request, name)}
+        most_thinking = _MOST_THINKING
         async with self._first_of_its_kind(wanted):
             while True:
-                refused = self._refused
+                refused, limit = self._refused, self._most_answer_tokens
+                thinking = min(self._thinking_tokens, most_thinking)
+                most = min(request.max_tokens, limit) + thinking
                 try:
-                    completion = await self._call(request, refused)
+                    completion = await self._call(replace(request, max_tokens=most), refused)
                 except RequestRefusedError as error:
-                    self._learn(refused, error)
+                    self._learn(refused, most, error)
+                except EmptyAnswerError as error:
+                    if error.finish_reason != "length" or not self._allow_more(thinking):
+                        raise
+                except ContextOverflowError:
+                    prompt = sum(_tokens(message, self.count_tokens) for message in request.messages)
+                    most_thinking = max(0, self.context_tokens - prompt - request.max_tokens)
+                    if thinking <= most_thinking:
+                        raise
                 else:
                     self._settled |= wanted
                     return completion
+
+    def _allow_more(self, thinking: int) -> bool:
+        """Gives thoughts more room, unless another call has done so meanwhile; False where there is no more."""
+        if self._thinking_tokens == thinking:
+            self._thinking_tokens = min(_MOST_THINKING, max(1_024, 2 * thinking))
+        return self._thinking_tokens > thinking
 
     @asynccontextmanager
     async def _first_of_its_kind(self, wanted: set[str]) -> AsyncIterator[None]:
@@ -119,9 +145,15 @@ class OpenAiChatModel:
                     return
         yield
 
-    def _learn(self, left_out: frozenset[str], error: RequestRefusedError) -> None:
+    def _learn(self, left_out: frozenset[str], max_tokens: int, error: RequestRefusedError) -> None:
         """Drops what was refused; raises the error if that is nothing, or a schema that the settings insist on."""
         learned = error.refused_fields & OPTIONAL_FIELDS
+        smaller = [number for number in error.numbers if _LEAST_ANSWER <= number < max_tokens]
+        if smaller and learned & {"max_tokens", "max_completion_tokens"}:
+            self._most_answer_tokens = max(smaller) - min(self._thinking_tokens, max(smaller) // 2)
+            self._thinking_tokens = min(self._thinking_tokens, max(smaller) // 2)
+            _log.warning("endpoint_refuses model=%s max_tokens=%d", self._config.model, max_tokens)
+            return
         insists = self._config.structured_output == "json_schema" and not takes_schemas(left_out | learned)
         if learned <= left_out or insists:
             raise error
@@ -141,11 +173,15 @@ class OpenAiChatModel:
         endpoint = self._endpoint
         if request.json_schema is not None and not takes_schemas(refused):
             request = replace(request, messages=with_schema_prompt(request.messages, request.json_schema))
-        body = request_body(request, refused, model=self._config.model, stream=self._config.stream)
+        config = self._config
+        effort = {"reasoning_effort": config.reasoning_effort} if config.reasoning_effort else {}
+        body = request_body(request, refused, model=config.model, stream=config.stream)
+        body |= {name: value for name, value in (effort | dict(config.extra_body)).items() if name not in refused}
         retries = Retries(
             self._config.retries,
             was_ever_connected=lambda: endpoint.was_ever_connected,
             max_bad_answers=1 if request.asks_once else MAX_BAD_ANSWERS,
+            fault_rate=lambda: endpoint.usage.fault_rate,
         )
         number = endpoint.limiter.take_number()
         most_tokens = self._most_tokens(request)
@@ -159,6 +195,8 @@ class OpenAiChatModel:
                     continue  # the key was changed under us, as it should be now and then
                 delay_s = retries.delay_after(error)
                 if delay_s is None:
+                    # What is refused where others are answered is refused for what it says.
+                    error.is_of_call |= isinstance(error, RequestRefusedError) and endpoint.usage.answers > 0
                     raise
                 if request.on_draft is not None:
                     request.on_draft("")
@@ -182,34 +220,61 @@ class OpenAiChatModel:
     async def _attempt(self, request: ChatRequest, body: dict[str, object], permit: Permit) -> Completion:
         usage = self._endpoint.usage
         usage.count_attempt()
+        error: LlmError | None = None
         try:
-            answer, content_type = await self._endpoint.post(
+            completion = await self._endpoint.post(
                 body,
                 private_texts=[one.content for one in request.messages],
                 most_bytes=_most_bytes(request),
+                headers={name: value.get_secret_value() for name, value in self._config.extra_headers.items()},
                 on_part=DraftReader(request.on_draft, _most_chars(request)).feed if request.on_draft else None,
             )
-            completion = parse_completion(answer, content_type)
             if (length := len(completion.text)) > _most_chars(request):  # no text of so few tokens
                 raise EndlessAnswerError(f"an answer of {length} characters ignores max_tokens, {request.max_tokens}")
-        except LlmError as error:
-            usage.failures[type(error).__name__] += 1
+        except LlmError as failure:
+            error = failure
             raise
+        finally:
+            usage.count_outcome(error)
+        _expect_whole(request, completion)
         completion = self._with_counts(completion, request)
-        usage.count_answer(completion)
+        usage.count_answer(completion, self._config.prices)
         permit.used_tokens = completion.prompt_tokens + completion.completion_tokens
         return completion
 
     def _with_counts(self, completion: Completion, request: ChatRequest) -> Completion:
-        """Fills in what the endpoint left out."""
-        if completion.prompt_tokens and completion.model:
-            return completion
-        prompt = sum(_tokens(message, self.count_tokens) for message in request.messages)
+        """Fills in what the endpoint left out, and learns what the model takes for thoughts that nobody sees."""
+        written = self.count_tokens(completion.text)
+        thoughts = completion.completion_tokens - round(1.2 * written)  # an estimate may be a fifth too low
+        if thoughts > _LEAST_THOUGHTS:
+            self._thinking_tokens = min(_MOST_THINKING, max(self._thinking_tokens, round(1.5 * thoughts)))
+        prompt = completion.prompt_tokens or sum(_tokens(message, self.count_tokens) for message in request.messages)
         return replace(
             completion,
-            prompt_tokens=completion.prompt_tokens or prompt,
-            completion_tokens=completion.completion_tokens or self.count_tokens(completion.text),
+            prompt_tokens=prompt,
+            completion_tokens=completion.completion_tokens or written,
             model=completion.model or self._config.model,
+        )
+
+
+def _expect_whole(request: ChatRequest, completion: Completion) -> None:
+    """Raises LlmSettingsError where an endpoint has read less than it was sent, by its own count.
+
+    A word is at least a token, and so are eight bytes in scripts that write none. An endpoint may leave what it has in
+    its cache out of its count: a conversation that goes on says nothing.
+    """
+    contents = [message.content for message in request.messages]
+    if completion.prompt_tokens < _LEAST_COUNTED or any(one.role == "assistant" for one in request.messages):
+        return
+    sent = max(
+        sum(len(content.split()) for content in contents),
+        sum(len(content.encode()) - len(content) for content in contents) // 8,
+    )
+    if completion.prompt_tokens < sent:
+        raise LlmSettingsError(
+            f"the endpoint has read {completion.prompt_tokens} of more than {sent} tokens that were sent, and left the "
+            f"others out: set llm.context_tokens to {completion.prompt_tokens}, or have the endpoint hold more "
+            "(Ollama: num_ctx)"
         )
 
 
