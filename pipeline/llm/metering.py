@@ -1,7 +1,8 @@
 """Meters usage: what the calls of an endpoint cost in all, and what one request asked of a model that many share."""
 
+import logging
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from pipeline.llm.chat_model import ChatModel, ChatRequest, Completion, LlmUsage
 from pipeline.llm.config import PriceConfig
@@ -12,6 +13,8 @@ from pipeline.llm.errors import (
     EndpointUnavailableError,
     LlmError,
 )
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -93,3 +96,28 @@ class MeteredChatModel:
             raise
         self.usage += completion.usage
         return completion
+
+
+class FallbackChatModel:
+    """A `ChatModel` in front of another, which is asked where the first one fails. A prompt must fit into both."""
+
+    def __init__(self, first: ChatModel, second: ChatModel) -> None:
+        self._first, self._second = first, second
+        self.identity = f"{first.identity}, else {second.identity}"
+        self.context_tokens = min(first.context_tokens, second.context_tokens)
+        self.count_tokens = first.count_tokens
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        """See ChatModel. Raises LlmError of the second."""
+        try:
+            return await self._first.complete(request)
+        except LlmError as error:
+            _log.warning("asks_fallback error=%s", type(error).__name__)
+            spent = error.usage
+        try:
+            completion = await self._second.complete(request)
+        except LlmError as error:
+            error.usage += spent
+            raise
+        whole = completion.usage + spent
+        return replace(completion, **asdict(whole))

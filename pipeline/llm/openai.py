@@ -5,8 +5,10 @@ Each attempt goes through the limiter; failures are retried.
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from dataclasses import asdict, replace
 from urllib.parse import urlsplit
 
@@ -19,6 +21,7 @@ from pipeline.llm.config import LlmConfig, LlmRole
 from pipeline.llm.dialect import OPTIONAL_FIELDS, request_body, takes_schemas, with_schema_prompt
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.errors import (
+    AnswerTimeoutError,
     AuthenticationFailedError,
     ContextOverflowError,
     EmptyAnswerError,
@@ -38,8 +41,29 @@ _log = logging.getLogger(__name__)
 _MOST_THINKING = 1 << 15  # tokens
 _LEAST_THOUGHTS = 64  # tokens: fewer may be the tags of a chat template
 _LEAST_ANSWER = 16  # tokens: a smaller number in a complaint is no limit
+_ONCE_S = 8.0  # for the attempts of a call whose caller can do without
 _LEAST_COUNTED = 256  # tokens: an endpoint that counts fewer leaves out what it has in its cache
 _tracer = trace.get_tracer("precis.llm")
+
+
+_ends_s: ContextVar[float | None] = ContextVar("answers_end", default=None)
+
+
+def leave_time_before(deadline_s: float | None) -> None:
+    """Has each call of this task, from now on, take at most half of what is left of three quarters of its time.
+
+    What does without an answer then still answers in time.
+
+    Args:
+        deadline_s: on the clock of `time.monotonic`; None for as long as the settings allow.
+    """
+    now_s = time.monotonic()
+    _ends_s.set(None if deadline_s is None else now_s + 3 / 4 * (deadline_s - now_s))
+
+
+def _patience_s() -> float | None:
+    ends_s = _ends_s.get()
+    return None if ends_s is None else max(0.0, (ends_s - time.monotonic()) / 2)
 
 
 class OpenAiChatModel:
@@ -68,9 +92,12 @@ class OpenAiChatModel:
         attributes = _span_attributes(self._config, request)
         with open_span(_tracer, f"chat {self._config.model}", attributes, kind=SpanKind.CLIENT) as span:
             try:
-                completion = await self._structured(request) if request.json_schema else await self._ask(request)
+                async with asyncio.timeout(_patience_s()):
+                    completion = await self._structured(request) if request.json_schema else await self._ask(request)
             except UnknownModelError:
                 raise await self._unknown_model() from None
+            except TimeoutError:
+                raise AnswerTimeoutError("no answer while the caller has time for other ways to one") from None
             span.set_attributes(
                 {
                     "gen_ai.response.model": completion.model,
@@ -183,7 +210,7 @@ class OpenAiChatModel:
             max_bad_answers=1 if request.asks_once else MAX_BAD_ANSWERS,
             fault_rate=lambda: endpoint.usage.fault_rate,
         )
-        number = endpoint.limiter.take_number()
+        number, began_s = endpoint.limiter.take_number(), endpoint.clock.now_s()
         most_tokens = self._most_tokens(request)
         while True:
             try:
@@ -194,7 +221,9 @@ class OpenAiChatModel:
                 if isinstance(error, AuthenticationFailedError) and endpoint.reload_key():
                     continue  # the key was changed under us, as it should be now and then
                 delay_s = retries.delay_after(error)
-                if delay_s is None:
+                is_late = request.asks_once and endpoint.clock.now_s() + (delay_s or 0.0) > began_s + _ONCE_S
+                if delay_s is None or is_late:
+                    error.attempts = retries.failed_attempts
                     # What is refused where others are answered is refused for what it says.
                     error.is_of_call |= isinstance(error, RequestRefusedError) and endpoint.usage.answers > 0
                     raise

@@ -11,6 +11,7 @@ for other calls while models read.
 
 import asyncio
 import hashlib
+import logging
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
@@ -40,10 +41,21 @@ from pipeline.summarize.retention import Retention, measure
 from pipeline.summarize.steering.wishes import PLAIN
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
 from pipeline.summarize.trust_report import place_of, trust_warnings
-from pipeline.summarize.writer import Extraction, ExtractTask, MergeStage, MergeTask, TopicList, Written, heard_by
+from pipeline.summarize.writer import (
+    Critique,
+    Extraction,
+    ExtractTask,
+    MergeStage,
+    MergeTask,
+    TopicList,
+    Written,
+    heard_by,
+)
 
 Outcome = TypeVar("Outcome", bound=TextOutcome | VerdictOutcome | TopicList | Written)
+Paid = TypeVar("Paid", Critique, TopicList, Written)
 TextTask = ExtractTask | MergeTask
+_log = logging.getLogger(__name__)
 _NO_OUTPUT = StepOutput(0, "")
 _COMPLAINT_TOKENS = 400
 _LEAST_TOKENS = 16  # of a text that is still worth cutting
@@ -75,6 +87,21 @@ class StepAnswer(Generic[Outcome]):
     outcome: Outcome
     result_key: str
     is_reused: bool
+
+
+async def or_instead(answering: Awaitable[Paid], instead: Paid) -> Paid:
+    """Returns an answer, or something in its place if the model fails: what the summary can do without.
+
+    Raises:
+        BudgetExceededError: nothing more may be asked for.
+    """
+    try:
+        return await answering
+    except BudgetExceededError:
+        raise
+    except LlmError as error:
+        _log.warning("answer_missing error=%s", type(error).__name__)
+        return replace(instead, usage=error.usage)
 
 
 async def answer(run: Run, call: PlannedCall[Outcome]) -> StepAnswer[Outcome]:

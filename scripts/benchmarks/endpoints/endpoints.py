@@ -1,0 +1,1 @@
+"""What endpoints really send, played against summaries: how many oddities end, pollute or halve one?"""
