@@ -24,6 +24,10 @@ class Sent:
     content_type: str = "application/json"
 
 
+SILENCE = Sent(b"", 0)
+"""No answer at all."""
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """One request.
@@ -165,7 +169,22 @@ CHANNELS = "<|channel|>analysis<|message|>Hm, pumps.<|end|><|start|>assistant<|c
 _NO_DELTA = 'data: {"choices": [{"index": 0, "finish_reason": null, "content_filter_offsets": {}}]}'
 _NULL_DELTA = 'data: {"choices": [{"index": 0, "delta": null, "finish_reason": null}]}'
 _FILTERED = refused("The response was filtered by the content management policy", code="content_filter")
+_UPSTREAM = refused("Provider returned error", 200, code=GATEWAY)
 _LIMIT = "max_tokens is too large: 2730. This model supports at most 1024 completion tokens"
+
+
+def _limited(asked: Asked) -> Sent:
+    made = answer({**asked.body, "max_tokens": 300}, (), 2_000, write) if asked.batch else asked.good
+    return sent(made.text or "and so on.", made, finish="stop" if made.finish_reason == "stop" else "MAX_TOKENS")
+
+
+def _filtered(asked: Asked) -> Sent:
+    return sent("", asked.good, finish="content_filter") if asked.batch == 1 else _dressed(str)(asked)
+
+
+def _refusing(asked: Asked) -> Sent:
+    return sent(None, asked.good, refusal="I cannot help with that.") if asked.batch == 1 else _dressed(str)(asked)
+
 
 ODDITIES = (
     Oddity("A", "text parts", _dressed(_parts)),
@@ -180,7 +199,7 @@ ODDITIES = (
     Oddity("A", "usage behind the end", _stream(after=("data: [DONE]", 'data: {"choices": [], "usage": {}}'))),
     Oddity("A", "no mark of the end", _stream(after=())),
     Oddity("A", "no finish reason", _unfinished),
-    Oddity("A", "limit in other words", lambda asked: _limited(asked), warns=True),
+    Oddity("A", "limit in other words", _limited, warns=True),
     Oddity("A", "text in reasoning", lambda asked: sent(None, asked.good, reasoning_content="T"), "reasoning_content"),
     Oddity("A", "tool call", lambda asked: sent(None, asked.good, tool_calls=[{"id": "1"}]), "calls a tool"),
     Oddity("B", "end of thoughts alone", _dressed("Okay, let me look.\n</think>\n\n{}".format)),
@@ -220,38 +239,19 @@ ODDITIES = (
     ),
     Oddity("C", "region", lambda _: refused("Country, region, or territory not supported", 403), "territory"),
     Oddity("C", "wrong key, 400", lambda _: refused("API key not valid. Pass a valid API key."), "refuses the API key"),
-    Oddity("D", "filter", lambda asked: _filtered(asked), warns=True),
+    Oddity("D", "filter", _filtered, warns=True),
     Oddity("D", "filter, 400", _unless(lambda asked: asked.batch == 1, _FILTERED), warns=True),
-    Oddity("D", "model refuses", lambda asked: _refusing(asked), warns=True),
+    Oddity("D", "model refuses", _refusing, warns=True),
     Oddity(
         "D",
         "real context",
         _overflows("Prompt contains {tokens} tokens, too large for model with {most} maximum context length"),
     ),
     Oddity("E", "reads the end alone", _cuts_prompt, "llm.context_tokens"),
-    Oddity(
-        "F", "error with 200 once", lambda asked: _once(asked, refused("Provider returned error", 200, code=GATEWAY))
-    ),
+    Oddity("F", "error with 200 once", _unless(lambda asked: asked.number == 1, _UPSTREAM)),
     Oddity("F", "error with 200", lambda _: refused("the model is overloaded", 200, code=GATEWAY), "overloaded"),
     Oddity("F", "wrong key with 200", lambda _: refused("Invalid API key", 200, code=401), "refuses the API key"),
     Oddity("F", "no choices", lambda _: Sent(b'{"choices": []}'), "no choices"),
     Oddity("F", "null choices", lambda _: Sent(b'{"choices": null}'), "no choices"),
     *(Oddity("thinking", f"thinks {tokens} tokens", _thinks(tokens)) for tokens in (800, 1_500, 2_500)),
 )
-
-
-def _limited(asked: Asked) -> Sent:
-    made = answer({**asked.body, "max_tokens": 300}, (), 2_000, write) if asked.batch else asked.good
-    return sent(made.text or "and so on.", made, finish="stop" if made.finish_reason == "stop" else "MAX_TOKENS")
-
-
-def _filtered(asked: Asked) -> Sent:
-    return sent("", asked.good, finish="content_filter") if asked.batch == 1 else _dressed(str)(asked)
-
-
-def _refusing(asked: Asked) -> Sent:
-    return sent(None, asked.good, refusal="I cannot help with that.") if asked.batch == 1 else _dressed(str)(asked)
-
-
-def _once(asked: Asked, first: Sent) -> Sent:
-    return first if asked.number == 1 else _dressed(str)(asked)

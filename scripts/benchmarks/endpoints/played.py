@@ -23,7 +23,7 @@ from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.result import SummaryResult
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.summarizer import open_summarizer
-from scripts.benchmarks.endpoints.oddities import Asked, Oddity, Play
+from scripts.benchmarks.endpoints.oddities import SILENCE, Asked, Oddity, Play
 from tests.scripted_endpoint.http import Exchange, HttpConnection
 
 BATCHES, CHUNKS = 3, 15
@@ -66,6 +66,8 @@ async def played(play: Play, first_texts: tuple[str, ...] = ()) -> AsyncIterator
         is_map = "FINAL" not in prompt and sum(text in prompt for text in first_texts) == 1
         batch = next((number for number, text in enumerate(first_texts, 1) if is_map and text in prompt), 0)
         sent = play(Asked(body, len(requests), batch))
+        if sent is SILENCE:
+            await asyncio.Event().wait()  # until the client leaves
         await exchange.send(sent.status, sent.body, content_type=sent.content_type)
 
     connections: set[HttpConnection] = set()
@@ -81,12 +83,14 @@ async def played(play: Play, first_texts: tuple[str, ...] = ()) -> AsyncIterator
 
 
 def document() -> Document:
-    """Three batches of five chunks, each 50 plain sentences that are all different, in paragraphs of five."""
+    """Three batches of five chunks, each 25 plain sentences that are all different, in paragraphs of five."""
+
+    def sentence(chunk: int, number: int) -> str:
+        place = f"Pump P-{chunk * 30 + number} stands in the hall of line {number}"
+        return f"{place} and is driven by a motor that lets it run at {chunk + number} bar all day."
+
     texts = [
-        "\n\n".join(
-            " ".join(f"Pump P-{chunk * 60 + number} of hall {number} runs at {chunk + number} bar." for number in five)
-            for five in (range(first, first + 5) for first in range(0, 50, 5))
-        )
+        "\n\n".join(" ".join(sentence(chunk, first + at) for at in range(5)) for first in range(0, 25, 5))
         for chunk in range(CHUNKS)
     ]
     chunks = [SourceChunk(number, number + 1, text) for number, text in enumerate(texts)]
