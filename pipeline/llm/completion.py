@@ -22,15 +22,7 @@ Json = Mapping[str, Any]
 
 
 class ErrorObjectError(Exception):
-    """The answer is an error, although its status says success.
-
-    Attributes:
-        value: the answer, or the event of a stream, that holds it.
-    """
-
-    def __init__(self, value: object) -> None:
-        super().__init__()
-        self.value = value
+    """The answer is an error, although its status says success; the argument is what holds it."""
 
 
 def parse_completion(body: bytes, content_type: str) -> Completion:
@@ -64,8 +56,7 @@ def _to_completion(answer: Json) -> Completion:
     finish_reason = _finish_reason(_whole(choice.get("finish_reason") or "stop"))
     text = spoken(_whole(_text(message.get("content"))))
     if not text.strip():
-        reason, advice = _explain_empty(finish_reason, message)
-        raise EmptyAnswerError(f"the model's answer is empty ({advice})", finish_reason=reason)
+        raise _explain_empty(finish_reason, message)
     usage = answer.get("usage") or {}
     return Completion(
         text=text,
@@ -229,20 +220,22 @@ def _describe(body: bytes, content_type: str, reason: str) -> str:
     return f"the endpoint's answer ({len(body)} bytes, {kind}) is no whole completion{why}"
 
 
-def _explain_empty(finish_reason: str, message: Json) -> tuple[str, str]:
-    """Returns why an answer without text ended, and what people may do."""
-    if message.get("refusal"):
-        return "content_filter", "the model refuses to answer"
-    if message.get("tool_calls") or message.get("function_call"):
-        return "tool_calls", "the model calls a tool, and none was offered: turn tools off at the endpoint"
-    if finish_reason == "length":
-        return finish_reason, "finish_reason length: it used up max_tokens before the first word: allow more"
-    if finish_reason == "content_filter":
-        return finish_reason, "finish_reason content_filter: the endpoint's content filter stopped it"
-    name = next((name for name in ("reasoning_content", "reasoning", "thinking") if message.get(name)), "")
-    if name:
-        return name, f"the answer stands in {name}: turn the endpoint's reasoning parser off, or its thinking"
-    return finish_reason, f"finish_reason {finish_reason}"
+_WHY_EMPTY = {
+    "length": "finish_reason length: it used up max_tokens before the first word: allow more",
+    "content_filter": "finish_reason content_filter: the endpoint's content filter stopped it",
+    "refusal": "the model refuses to answer",
+    "tool_calls": "the model calls a tool, and none was offered: turn tools off at the endpoint",
+    "reasoning_content": "the answer stands in reasoning_content: turn the endpoint's reasoning parser off",
+    "reasoning": "the answer stands in reasoning: turn the endpoint's reasoning parser off",
+}
+
+
+def _explain_empty(finish_reason: str, message: Json) -> EmptyAnswerError:
+    """Says why an answer has no text, and what people may do."""
+    said = [name for name in _WHY_EMPTY if message.get(name)]
+    reason = finish_reason if finish_reason in _WHY_EMPTY or not said else said[0]
+    advice = _WHY_EMPTY.get(reason, f"finish_reason {reason}")
+    return EmptyAnswerError(f"the model's answer is empty ({advice})", finish_reason=reason)
 
 
 class JsonProblemError(Exception):
@@ -275,7 +268,7 @@ def extract_json(text: str, schema: Json) -> str:
         raise JsonProblemError("no JSON: it is nested too deeply") from None
     except ValueError:
         raise JsonProblemError("no JSON: a number of thousands of digits") from None
-    if _choice_count(schema) * _value_count(value) > _MOST_COMPARISONS:
+    if _size(schema) * _size(value) > _MOST_COMPARISONS:
         raise JsonProblemError("it has too many values for a schema of so many choices")
     _check(value, schema)
     written = json.dumps(value, ensure_ascii=False)
@@ -293,20 +286,12 @@ def _decode(body: str, start: int) -> tuple[object, int]:
     return json.JSONDecoder().raw_decode(body, start)
 
 
-_MOST_COMPARISONS = 100_000  # of a value with a choice of the schema: 2 seconds
+_MOST_COMPARISONS = 1 << 19  # of parts of a value with parts of a schema: 4 seconds at worst
 
 
-def _choice_count(schema: object) -> int:
-    """Returns how many schemas a schema lists to choose from, in all; at least 1."""
-    if isinstance(schema, list):
-        return sum(map(_choice_count, schema))
-    parts = schema.values() if isinstance(schema, Mapping) else ()
-    return max(1, sum(_choice_count(part) for part in parts if isinstance(part, Mapping | list)))
-
-
-def _value_count(value: object) -> int:
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return 1 + sum(map(_value_count, parts))
+def _size(value: object) -> int:
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return 1 + sum(map(_size, parts))
 
 
 def _check(value: object, schema: Json) -> None:

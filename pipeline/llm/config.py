@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, JsonValue, SecretStr, field_validator, model_validator
+from pydantic import AfterValidator, Field, JsonValue, SecretStr, ValidationInfo, field_validator, model_validator
 
 from pipeline.frozen import FrozenModel
 from pipeline.llm.chat_model import LlmUsage
@@ -138,7 +138,7 @@ class AskConfig(FrozenModel):
 
 
 class RoleConfig(AskConfig):
-    """Another endpoint, another model, or another way to ask for one role; what is not set is as for all."""
+    """Another endpoint, model or way to ask for one role; what is not set is as for all."""
 
     base_url: Annotated[str | None, BaseUrl] = Field(
         default=None, description="Address of another endpoint. The key of `llm` is not sent there."
@@ -151,10 +151,19 @@ class RoleConfig(AskConfig):
         default=None, description="That model's tokenizer.json. Default: with another model an estimate."
     )
     temperature: float | None = Field(default=None, ge=0, le=2, description="Of all answers in this role.")
-    prices: PriceConfig | None = Field(default=None, description="Of that model.")
-    fallback: "RoleConfig | None" = Field(
-        default=None, description="Asked where this one fails: over it what a role may set counts as well."
+    prices: Mapping[str, float] | None = Field(
+        default=None, description="Of that model: prompt_per_million, completion_per_million."
     )
+    fallback: Mapping[str, JsonValue] | None = Field(
+        default=None, description="Asked where this one fails: a table with what may stand here."
+    )
+
+    @field_validator("prices", "fallback")
+    @classmethod
+    def _check_table(cls, table: Mapping[str, object] | None, info: ValidationInfo) -> Mapping[str, object] | None:
+        kind = PriceConfig if info.field_name == "prices" else cls
+        kind.model_validate(table or {})
+        return table
 
 
 ALIKE = RoleConfig()
@@ -256,4 +265,8 @@ def _over(config: LlmConfig, role: RoleConfig) -> ModelConfig:
         shared["tokenizer_file"] = None
     fallback = given.pop("fallback", None)
     merged = ModelConfig.model_validate(shared | given)
-    return merged if fallback is None else merged.model_copy(update={"fallback": _over(merged, fallback)})
+    return (
+        merged
+        if fallback is None
+        else merged.model_copy(update={"fallback": _over(merged, RoleConfig.model_validate(fallback))})
+    )

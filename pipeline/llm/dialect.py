@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from pipeline.llm.chat_model import ChatMessage, ChatRequest, ImagePart
+from pipeline.llm.config import ModelConfig
 
 NAMED_FIELDS = frozenset(
     {"response_format", "json_schema", "logprobs", "max_tokens", "max_completion_tokens", "temperature", "seed"}
@@ -28,11 +29,11 @@ def takes_schemas(refused: frozenset[str]) -> bool:
     return not refused & {"response_format", "json_schema"}
 
 
-def request_body(request: ChatRequest, refused: frozenset[str], *, model: str, stream: bool) -> dict[str, Any]:
+def request_body(request: ChatRequest, refused: frozenset[str], config: ModelConfig) -> dict[str, Any]:
     """Returns the body of POST /chat/completions, without the fields that the endpoint has refused."""
     messages = _without_system(request.messages) if "system" in refused else request.messages
     body: dict[str, Any] = {
-        "model": model,
+        "model": config.model,
         "messages": [{"role": message.role, "content": _content(message)} for message in messages],
         "max_completion_tokens" if "max_tokens" in refused else "max_tokens": request.max_tokens,
         "temperature": request.temperature,
@@ -43,8 +44,11 @@ def request_body(request: ChatRequest, refused: frozenset[str], *, model: str, s
         body["response_format"] = response_format(request.json_schema)
     if request.top_logprobs and "logprobs" not in refused:
         body |= {"logprobs": True, "top_logprobs": request.top_logprobs}
-    if (stream or request.on_draft is not None) and "stream" not in refused:
+    if config.reasoning_effort:
+        body["reasoning_effort"] = config.reasoning_effort
+    if (config.stream or request.on_draft is not None) and "stream" not in refused:
         body |= {"stream": True, "stream_options": {"include_usage": True}}
+    body |= config.extra_body
     return {name: value for name, value in body.items() if name not in refused}
 
 

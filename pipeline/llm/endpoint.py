@@ -94,7 +94,7 @@ class Endpoint:
             try:
                 return parse_completion(answer, response.headers.get("content-type", ""))
             except ErrorObjectError as error:
-                status, words = status_of(error.value), to_complaint(error.value)
+                status, words = status_of(*error.args), to_complaint(*error.args)
         words = words or read_complaint(answer)
         quote = safe_quote(words.message, key=self._key, private_texts=private_texts)
         raise refusal(status, response.headers, words, quote)

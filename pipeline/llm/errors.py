@@ -130,7 +130,7 @@ class EmptyAnswerError(BadAnswerError):
     def __init__(self, message: str, *, finish_reason: str) -> None:
         super().__init__(message)
         self.finish_reason = finish_reason
-        self.is_of_call = finish_reason == "content_filter"
+        self.is_of_call = finish_reason in {"content_filter", "refusal"}
 
 
 class EndlessAnswerError(BadAnswerError):

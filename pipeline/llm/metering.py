@@ -60,10 +60,10 @@ class UsageTotals:
             raise BudgetExceededError(f"the answers have cost {self.cost:.2f}, the limit is prices.max_cost {limit:g}")
         self.attempts += 1
 
-    def count_answer(self, completion: Completion, prices: PriceConfig) -> None:
-        """Counts a completion at the prices of its model."""
+    def count_answer(self, completion: Completion, prices: PriceConfig | None = None) -> None:
+        """Counts a completion, at the prices of its model."""
         self.answers += 1
-        self.cost += prices.cost(completion.usage)
+        self.cost += (prices or self.prices).cost(completion.usage)
         self.prompt_tokens += completion.prompt_tokens
         self.completion_tokens += completion.completion_tokens
 

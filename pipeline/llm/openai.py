@@ -200,10 +200,7 @@ class OpenAiChatModel:
         endpoint = self._endpoint
         if request.json_schema is not None and not takes_schemas(refused):
             request = replace(request, messages=with_schema_prompt(request.messages, request.json_schema))
-        config = self._config
-        effort = {"reasoning_effort": config.reasoning_effort} if config.reasoning_effort else {}
-        body = request_body(request, refused, model=config.model, stream=config.stream)
-        body |= {name: value for name, value in (effort | dict(config.extra_body)).items() if name not in refused}
+        body = request_body(request, refused, self._config)
         retries = Retries(
             self._config.retries,
             was_ever_connected=lambda: endpoint.was_ever_connected,

@@ -9,10 +9,11 @@ import math
 import random
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
+from importlib.resources import files
 
 from pydantic import SecretStr
 
@@ -44,15 +45,7 @@ _OVERFLOW_WORDS = re.compile(
     r"exceeds (the )?(maximum|available) (input|prompt|context)|too many (input )?tokens|reduce the (length|prompt)",
     re.IGNORECASE,
 )
-_UNSUPPORTED_WORDS = (
-    *("unsupported", "not support", "does not accept", "unrecognized", "unknown parameter", "unknown field"),
-)
-_RULE_WORDS = ("not allowed", "not permitted", "only ", "invalid", "must ", "unexpected")
-_FILTER_WORDS = (
-    *("content_filter", "content filter", "content_policy", "content policy", "content management policy"),
-    *("moderation", "data_inspection", "inappropriate", "prohibited", "safety"),
-)
-_LIMIT_WORDS = ("max_output_tokens", "maxoutputtokens", "max_new_tokens", "completion tokens", "output tokens")
+_WORDS: Mapping[str, Sequence[str]] = json.loads(files("pipeline.llm").joinpath("complaints.json").read_text("utf-8"))
 _IMAGE_WORDS = re.compile(r"\b(image_url|image input|images?|multimodal|vision)\b", re.IGNORECASE)
 _STREAM_WORDS = re.compile(r"\bstream(ing)?\b", re.IGNORECASE)
 
@@ -71,41 +64,27 @@ class Complaint:
     param: str
     message: str
 
+    def says(self, kind: str) -> bool:
+        """Whether it has the words of a kind of complaint."""
+        text = f"{self.code} {self.param} {self.message}".lower()
+        return any(words in text for words in _WORDS[kind])
+
     @property
     def is_overflow(self) -> bool:
         """Whether the request is too long for the model, and no shorter answer would mend that."""
-        is_prompt = any(word in self.message.lower() for word in ("context", "input", "prompt"))
-        is_limit = "max_tokens" in self.refused_fields() and not is_prompt
+        is_limit = "max_tokens" in self.refused_fields() and not self.says("prompt")
         return self.code in _OVERFLOW_CODES or (bool(_OVERFLOW_WORDS.search(self.message)) and not is_limit)
-
-    @property
-    def is_about_model(self) -> bool:
-        """Whether the model is named as the thing that is not there."""
-        return "model" in self._words
 
     @property
     def is_about_images(self) -> bool:
         """Whether pictures are refused as such. llama.cpp says so with status 500."""
-        return self._says_unsupported and bool(_IMAGE_WORDS.search(self.message))
+        return self.says("unsupported") and bool(_IMAGE_WORDS.search(self.message))
 
     @property
     def is_about_system(self) -> bool:
         """Whether a message of the role "system" is refused. Chat templates that know none say so with status 500."""
-        words = self._words
-        is_named = "system" in words and any(word in words for word in ("role", "system message", "system prompt"))
-        is_refused = is_named and (self._says_unsupported or any(word in words for word in _RULE_WORDS))
-        is_place = self.param.startswith(("messages[0].role", "messages.0.role"))
-        return is_refused or is_place or ("alternate" in words and "role" in words)
-
-    @property
-    def is_about_key(self) -> bool:
-        """Whether the key is refused. Gemini says so with status 400."""
-        return any(words in self._words for words in ("api key", "api_key", "apikey", "credential"))
-
-    @property
-    def is_filter(self) -> bool:
-        """Whether a filter refuses what the texts say."""
-        return any(words in self._words for words in _FILTER_WORDS)
+        is_refused = self.says("system") and (self.says("unsupported") or self.says("rule"))
+        return is_refused or self.param.startswith(("messages[0].role", "messages.0.role")) or self.says("turns")
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -113,26 +92,17 @@ class Complaint:
         digits = "".join(letter if "0" <= letter <= "9" else " " for letter in self.message.replace(",", ""))
         return tuple(int(number) for number in digits.split() if len(number) < len("1000000000"))
 
-    @property
-    def _words(self) -> str:
-        return f"{self.code} {self.param} {self.message}".lower()
-
-    @property
-    def _says_unsupported(self) -> bool:
-        return any(words in self.message.lower() for words in _UNSUPPORTED_WORDS)
-
     def refused_fields(self) -> frozenset[str]:
         """Names the optional fields of our request that the endpoint does not take, or not with such a value.
 
         What is said of a field matters little: asked without it, the endpoint may answer.
         """
         named = {field for field in NAMED_FIELDS if self.param.startswith(field) or field in self.message}
-        if not named and any(words in self._words for words in _LIMIT_WORDS):
+        if not named and self.says("limit"):
             named = {"max_tokens"}
         if "max_tokens" in named:  # the other is then the one to use instead
             named.discard("max_completion_tokens")
-        is_unsupported = "unsupported" in self.code or self._says_unsupported
-        if self.param == "stream" or (not named and is_unsupported and _STREAM_WORDS.search(self.message)):
+        if self.param == "stream" or (not named and self.says("unsupported") and _STREAM_WORDS.search(self.message)):
             named.add("stream")
         return frozenset(named or ({"system"} if self.is_about_system else ()))
 
@@ -159,16 +129,13 @@ def to_complaint(value: object) -> Complaint:
 
 def status_of(value: object) -> int:
     """Returns the HTTP status that an error object should have had; 502 if it does not say."""
-    inner = value[0] if isinstance(value, list) and value else value
-    inner = inner.get("error", inner) if isinstance(inner, dict) else inner
-    said = [inner.get(name) for name in ("code", "status", "status_code")] if isinstance(inner, dict) else []
-    codes = [int(str(one)) for one in said if str(one).isdecimal() and len(str(one)) == len("502")]
-    complaint = to_complaint(value)
-    if not codes and complaint.is_about_key:
+    complaint, inner = to_complaint(value), value.get("error") if isinstance(value, dict) else None
+    code = str(inner.get("code")) if isinstance(inner, dict) else ""
+    if code.isdecimal() and HTTPStatus.BAD_REQUEST <= int(code[:4]) < 600:  # noqa: PLR2004 - of HTTP
+        return int(code)
+    if complaint.says("key"):
         return HTTPStatus.UNAUTHORIZED
-    is_busy = any(word in complaint.code for word in ("rate_limit", "overloaded", "resource_exhausted"))
-    default = HTTPStatus.TOO_MANY_REQUESTS if is_busy else HTTPStatus.BAD_GATEWAY
-    return next((code for code in codes if code >= HTTPStatus.BAD_REQUEST), default)
+    return HTTPStatus.TOO_MANY_REQUESTS if complaint.says("busy") else HTTPStatus.BAD_GATEWAY
 
 
 IMAGES = "images"
@@ -212,14 +179,14 @@ def _refused(status: int, complaint: Complaint, said: str) -> LlmError:
     elif status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE or complaint.is_overflow:
         hint = "set context_tokens to what the model holds"
         error = ContextOverflowError(f"prompt and answer do not fit into the model's context {at}{said}; {hint}")
-    elif complaint.is_filter:
+    elif complaint.says("filter"):
         error = FilteredError(f"the endpoint's content filter refuses the text {at}{said}", status=status)
-    elif status == HTTPStatus.UNAUTHORIZED or complaint.is_about_key:
+    elif status == HTTPStatus.UNAUTHORIZED or complaint.says("key"):
         hint = "set the right one, with access to the model"
         error = AuthenticationFailedError(f"the endpoint refuses the API key {at}; {hint}")
     elif status == HTTPStatus.FORBIDDEN:
         error = AuthenticationFailedError(f"the endpoint forbids it {at}{said}; may the key use the model?")
-    elif complaint.code == "model_not_found" or (status == HTTPStatus.NOT_FOUND and complaint.is_about_model):
+    elif complaint.code == "model_not_found" or (status == HTTPStatus.NOT_FOUND and complaint.says("model")):
         error = UnknownModelError("the endpoint does not serve this model")
     elif status == HTTPStatus.NOT_FOUND:
         advice = f"there is no chat endpoint at this address {at}; base_url usually ends in /v1"
@@ -288,7 +255,7 @@ MAX_BAD_ANSWERS = 6
 270 calls in a hundred has a call with four of them."""
 
 # Another try would end the same way.
-_FINAL_REASONS = {"content_filter", "length", "tool_calls", "reasoning_content", "reasoning", "thinking"}
+_FINAL_REASONS = {"content_filter", "refusal", "length", "tool_calls", "reasoning_content", "reasoning"}
 
 _DRAW = random.Random()  # noqa: S311 - no secret
 

@@ -5,9 +5,9 @@ the middle of a line, stay.
 """
 
 import json
-from pathlib import Path
+from importlib.resources import files
 
-_MARKS = json.loads(Path(__file__).with_name("marks.json").read_text("utf-8"))
+_MARKS = json.loads(files("pipeline.llm").joinpath("marks.json").read_text("utf-8"))
 _THOUGHTS: list[tuple[str, str]] = [(begin, end) for begin, end in _MARKS["thoughts"]]
 _BEGINS, _STOPS, _TURNS = (tuple(_MARKS[name]) for name in ("begins", "stops", "turns"))
 _CONTROLS = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160)))

@@ -65,7 +65,12 @@ async def _degrades(models: Path) -> float:
     for dead in (_fails, _is_silent):
         async with played(dead) as (base_url, _):
             env = {"PRECIS_LLM__BASE_URL": base_url, "PRECIS_LLM__MODEL": "dead"}
-            shares.append(await asyncio.to_thread(_judged_in_time, models, env))
+            server = PrecisServer(models, env)
+            await asyncio.to_thread(server.__enter__)
+            try:
+                shares.append(await _judged_in_time(server.address))
+            finally:
+                await asyncio.to_thread(server.__exit__, None, None, None)
     return sum(shares) / len(shares)
 
 
@@ -77,12 +82,12 @@ def _is_silent(_: Asked) -> Sent:
     return SILENCE
 
 
-def _judged_in_time(models: Path, env: dict[str, str]) -> float:
+async def _judged_in_time(address: str) -> float:
     """Judges with a deadline. Returns 1.0 for an answer in time that says `degraded`, else 0.0."""
     request = judge_pb2.JudgeRequest(source=_SOURCE, summary=_SUMMARY)
-    with PrecisServer(models, env) as server, grpc.insecure_channel(server.address) as channel:
+    async with grpc.aio.insecure_channel(address) as channel:
         try:
-            answer = judge_pb2_grpc.JudgeServiceStub(channel).Judge(request, timeout=DEADLINE_S)
+            answer = await judge_pb2_grpc.JudgeServiceStub(channel).Judge(request, timeout=DEADLINE_S)
         except grpc.RpcError:
             return 0.0
     return float(answer.result.degraded)
