@@ -268,7 +268,8 @@ def extract_json(text: str, schema: Json) -> str:
         raise JsonProblemError("no JSON: it is nested too deeply") from None
     except ValueError:
         raise JsonProblemError("no JSON: a number of thousands of digits") from None
-    if _size(schema) * _size(value) > _MOST_COMPARISONS:
+    most_comparisons = 1 << 19  # of parts of a value with parts of a schema: 4 seconds at worst
+    if _size(schema) * _size(value) > most_comparisons:
         raise JsonProblemError("it has too many values for a schema of so many choices")
     _check(value, schema)
     written = json.dumps(value, ensure_ascii=False)
@@ -284,9 +285,6 @@ def _decode(body: str, start: int) -> tuple[object, int]:
     with suppress(ValueError):
         return json.JSONDecoder().raw_decode(body)
     return json.JSONDecoder().raw_decode(body, start)
-
-
-_MOST_COMPARISONS = 1 << 19  # of parts of a value with parts of a schema: 4 seconds at worst
 
 
 def _size(value: object) -> int:

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, replace
+from typing import ClassVar
 from urllib.parse import urlsplit
 
 from opentelemetry import trace
@@ -38,11 +39,6 @@ from pipeline.llm.token_count import TokenCount, estimate_tokens, load_token_cou
 from pipeline.tracing import open_span
 
 _log = logging.getLogger(__name__)
-_MOST_THINKING = 1 << 15  # tokens
-_LEAST_THOUGHTS = 64  # tokens: fewer may be the tags of a chat template
-_LEAST_ANSWER = 16  # tokens: a smaller number in a complaint is no limit
-_ONCE_S = 8.0  # for the attempts of a call whose caller can do without
-_LEAST_COUNTED = 256  # tokens: an endpoint that counts fewer leaves out what it has in its cache
 _tracer = trace.get_tracer("precis.llm")
 
 
@@ -71,6 +67,9 @@ class OpenAiChatModel:
 
     What the endpoint refuses of the optional fields is found out by the first call that needs it and remembered.
     """
+
+    most_thinking: ClassVar[int] = 1 << 15  # tokens
+    once_s: ClassVar[float] = 8.0  # for the attempts of a call whose caller can do without
 
     def __init__(self, endpoint: Endpoint, config: LlmConfig | None = None) -> None:
         """Takes the endpoint's own settings by default. Raises LlmSettingsError for an unreadable tokenizer_file."""
@@ -134,7 +133,7 @@ class OpenAiChatModel:
     async def _ask(self, request: ChatRequest) -> Completion:
         """Calls, and calls again as the endpoint turns out to want it: without a field, with more room for thoughts."""
         wanted = {name for name in ("json_schema", "top_logprobs") if getattr(request, name)}
-        most_thinking = _MOST_THINKING
+        most_thinking = self.most_thinking
         async with self._first_of_its_kind(wanted):
             while True:
                 refused, limit = self._refused, self._most_answer_tokens
@@ -159,7 +158,7 @@ class OpenAiChatModel:
     def _allow_more(self, thinking: int) -> bool:
         """Gives thoughts more room, unless another call has done so meanwhile; False where there is no more."""
         if self._thinking_tokens == thinking:
-            self._thinking_tokens = min(_MOST_THINKING, max(1_024, 2 * thinking))
+            self._thinking_tokens = min(self.most_thinking, max(1_024, 2 * thinking))
         return self._thinking_tokens > thinking
 
     @asynccontextmanager
@@ -175,7 +174,7 @@ class OpenAiChatModel:
     def _learn(self, left_out: frozenset[str], max_tokens: int, error: RequestRefusedError) -> None:
         """Drops what was refused; raises the error if that is nothing, or a schema that the settings insist on."""
         learned = error.refused_fields & OPTIONAL_FIELDS
-        smaller = [number for number in error.numbers if _LEAST_ANSWER <= number < max_tokens]
+        smaller = [number for number in error.numbers if 16 <= number < max_tokens]  # noqa: PLR2004 - no limit is less
         if smaller and learned & {"max_tokens", "max_completion_tokens"}:
             self._most_answer_tokens = max(smaller) - min(self._thinking_tokens, max(smaller) // 2)
             self._thinking_tokens = min(self._thinking_tokens, max(smaller) // 2)
@@ -218,7 +217,7 @@ class OpenAiChatModel:
                 if isinstance(error, AuthenticationFailedError) and endpoint.reload_key():
                     continue  # the key was changed under us, as it should be now and then
                 delay_s = retries.delay_after(error)
-                is_late = request.asks_once and endpoint.clock.now_s() + (delay_s or 0.0) > began_s + _ONCE_S
+                is_late = request.asks_once and endpoint.clock.now_s() + (delay_s or 0.0) > began_s + self.once_s
                 if delay_s is None or is_late:
                     error.attempts = retries.failed_attempts
                     # What is refused where others are answered is refused for what it says.
@@ -272,8 +271,8 @@ class OpenAiChatModel:
         """Fills in what the endpoint left out, and learns what the model takes for thoughts that nobody sees."""
         written = self.count_tokens(completion.text)
         thoughts = completion.completion_tokens - round(1.2 * written)  # an estimate may be a fifth too low
-        if thoughts > _LEAST_THOUGHTS:
-            self._thinking_tokens = min(_MOST_THINKING, max(self._thinking_tokens, round(1.5 * thoughts)))
+        if thoughts > 64:  # noqa: PLR2004 - fewer may be the tags of a chat template
+            self._thinking_tokens = min(self.most_thinking, max(self._thinking_tokens, round(1.5 * thoughts)))
         prompt = completion.prompt_tokens or sum(_tokens(message, self.count_tokens) for message in request.messages)
         return replace(
             completion,
@@ -290,7 +289,8 @@ def _expect_whole(request: ChatRequest, completion: Completion) -> None:
     its cache out of its count: a conversation that goes on says nothing.
     """
     contents = [message.content for message in request.messages]
-    if completion.prompt_tokens < _LEAST_COUNTED or any(one.role == "assistant" for one in request.messages):
+    least_counted = 256  # fewer: what is in its cache is left out
+    if completion.prompt_tokens < least_counted or any(one.role == "assistant" for one in request.messages):
         return
     sent = max(
         sum(len(content.split()) for content in contents),

@@ -10,7 +10,7 @@ from importlib.resources import files
 _MARKS = json.loads(files("pipeline.llm").joinpath("marks.json").read_text("utf-8"))
 _THOUGHTS: list[tuple[str, str]] = [(begin, end) for begin, end in _MARKS["thoughts"]]
 _BEGINS, _STOPS, _TURNS = (tuple(_MARKS[name]) for name in ("begins", "stops", "turns"))
-_CONTROLS = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160)))
+_CONTROLS = dict.fromkeys(code for first, last in _MARKS["controls"] for code in (*range(first, last), last))
 _QUOTES = "`'\"“”"
 
 

@@ -2,6 +2,7 @@
 
 import json
 import random
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -9,12 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.completion import JsonProblemError, extract_json, parse_completion
 from pipeline.llm.config import LlmConfig, LlmRole
+from pipeline.llm.errors import AnswerTimeoutError, EmptyAnswerError
+from pipeline.llm.metering import FallbackChatModel
+from pipeline.llm.openai import leave_time_before
 from pipeline.llm.spoken import spoken
 from scripts.benchmarks.endpoints.oddities import ODDITIES, Oddity
 from scripts.benchmarks.endpoints.played import play
 from tests.growth import grows_like_square
+from tests.scripted_endpoint.faults import Fault, FaultPlan
+from tests.scripted_endpoint.script import Script
+from tests.unit.pipeline.llm.models import bench, request
+from tests.unit.pipeline.summarize.fake_chat import FakeChat
 
 ANSWER = "Pump P-3 runs at 12 bar.\n\n- Oil it <daily>.\n- Read `<think>` in the manual."
 THOUGHTS = ("", "<think>Hm.</think>\n", "Hm.\n</think>\n\n", "[THINK]Hm.[/THINK]", "◁think▷Hm.◁/think▷")
@@ -93,3 +102,30 @@ def test_a_role_asks_in_its_own_way_and_leaves_the_rest_to_us() -> None:
         LlmConfig.model_validate(
             {"base_url": "http://e/v1", "model": "m", "roles": {"all": {"extra_body": {"messages": 1}}}}
         )
+
+
+async def test_a_silent_endpoint_is_left_while_the_caller_has_time() -> None:
+    async with bench(Script(faults=FaultPlan({Fault.HANG: 1.0}))) as at:
+        deadline_s = time.monotonic() + 4
+        leave_time_before(deadline_s)
+        with pytest.raises(AnswerTimeoutError, match="while the caller has time"):
+            await at.model.complete(request())
+        assert time.monotonic() < deadline_s
+
+
+async def test_a_fallback_answers_where_a_model_fails_and_both_are_paid() -> None:
+    failure = EmptyAnswerError("nothing", finish_reason="stop")
+    failure.usage = LlmUsage(2, 20, 2)
+    first, second = FakeChat(failure), FakeChat("Twelve bar.", context_tokens=4_000)
+    model = FallbackChatModel(first, second)
+    completion = await model.complete(request())
+    assert (completion.text, completion.usage) == ("Twelve bar.", LlmUsage(3, 30, 7))
+    assert model.context_tokens == 4_000
+
+
+async def test_what_a_role_adds_is_sent() -> None:
+    roles = {"all": {"reasoning_effort": "low", "extra_body": {"top_k": 3}, "extra_headers": {"x-team": "pumps"}}}
+    async with bench(Script(keep_bodies=True), roles=roles) as at:
+        await at.model.complete(request())
+        (body,) = at.scripted.log.bodies
+    assert (body["reasoning_effort"], body["top_k"]) == ("low", 3)
