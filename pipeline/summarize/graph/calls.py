@@ -24,6 +24,7 @@ from pipeline.llm.errors import (
     BudgetExceededError,
     ContextOverflowError,
     EmptyAnswerError,
+    EndpointUnavailableError,
     LlmError,
     RequestRefusedError,
 )
@@ -90,18 +91,22 @@ class StepAnswer(Generic[Outcome]):
 
 
 async def or_instead(answering: Awaitable[Paid], instead: Paid) -> Paid:
-    """Returns an answer, or something in its place if the model fails: what the summary can do without.
+    """Returns an answer, or something in its place if the model fails: what a paid summary can do without.
 
     Raises:
-        BudgetExceededError: nothing more may be asked for.
+        LlmError: nothing more may be asked for, or the endpoint is down: later it may answer, and the rest is stored.
     """
     try:
         return await answering
-    except BudgetExceededError:
-        raise
     except LlmError as error:
+        if _may_pass(error):
+            raise
         _log.warning("answer_missing error=%s", type(error).__name__)
         return replace(instead, usage=error.usage)
+
+
+def _may_pass(error: LlmError) -> bool:
+    return isinstance(error, BudgetExceededError | EndpointUnavailableError) and not error.is_of_call
 
 
 async def answer(run: Run, call: PlannedCall[Outcome]) -> StepAnswer[Outcome]:
@@ -275,10 +280,9 @@ def _planned(run: Run, call: TextCall, *, is_extra: bool = False) -> PlannedCall
                 written = await (_extract(run, task) if isinstance(task, ExtractTask) else _merge(run, task))
                 if isinstance(task, MergeTask) and task.stage is MergeStage.COMPRESS:
                     _expect_shorter(run, "compressing a text", task.extractions[0].text, written.text)
-        except BudgetExceededError:
-            raise
         except (LlmError, StalledReductionError) as error:
-            if not (is_extra or _is_of_call(task, error)):
+            is_needed = not is_extra and not _is_of_call(task, error)
+            if is_needed or isinstance(error, BudgetExceededError):
                 raise
             return await _outcome_without(run, call, task, error, is_extra=is_extra)
         return _measured(run, call, written)
@@ -288,8 +292,9 @@ def _planned(run: Run, call: TextCall, *, is_extra: bool = False) -> PlannedCall
 
 def _is_of_call(task: TextTask, error: LlmError | StalledReductionError) -> bool:
     """Tells whether the summary goes on without an answer: nobody would give it, or all but its shape is paid for."""
-    is_shape = isinstance(task, MergeTask) and task.stage is MergeStage.SHAPE
-    return is_shape or isinstance(error, StalledReductionError) or error.is_of_call
+    if isinstance(error, StalledReductionError) or error.is_of_call:
+        return True
+    return isinstance(task, MergeTask) and task.stage is MergeStage.SHAPE and not _may_pass(error)
 
 
 async def _outcome_without(
