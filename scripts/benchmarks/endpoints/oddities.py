@@ -169,6 +169,7 @@ CHANNELS = "<|channel|>analysis<|message|>Hm, pumps.<|end|><|start|>assistant<|c
 _NO_DELTA = 'data: {"choices": [{"index": 0, "finish_reason": null, "content_filter_offsets": {}}]}'
 _NULL_DELTA = 'data: {"choices": [{"index": 0, "delta": null, "finish_reason": null}]}'
 _FILTERED = refused("The response was filtered by the content management policy", code="content_filter")
+_EMPTY = sent("", Answer("", "stop", 500, 0))
 _UPSTREAM = refused("Provider returned error", 200, code=GATEWAY)
 _LIMIT = "max_tokens is too large: 2730. This model supports at most 1024 completion tokens"
 
@@ -242,6 +243,8 @@ ODDITIES = (
     Oddity("D", "filter", _filtered, warns=True),
     Oddity("D", "filter, 400", _unless(lambda asked: asked.batch == 1, _FILTERED), warns=True),
     Oddity("D", "model refuses", _refusing, warns=True),
+    Oddity("D", "no topics", _unless(lambda asked: "key topics" in asked.prompt, _EMPTY), warns=True),
+    Oddity("D", "no verdict", _unless(lambda asked: "PASS or FAIL" in asked.prompt, _EMPTY), warns=True),
     Oddity(
         "D",
         "real context",

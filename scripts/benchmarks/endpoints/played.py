@@ -20,7 +20,7 @@ from pipeline.summarize.gate.config import TrustConfig
 from pipeline.summarize.gate.gate import GatedWriter, TrustGate
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
-from pipeline.summarize.result import SummaryResult
+from pipeline.summarize.result import SummaryResult, WarningCode
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.summarizer import open_summarizer
 from scripts.benchmarks.endpoints.oddities import SILENCE, Asked, Oddity, Play
@@ -137,7 +137,7 @@ async def play(oddity: Oddity, folder: Path, **settings: object) -> Played:
                 ends.append((last.result, len(requests)))
     (result, calls), (_, all_calls) = ends
     problem = _problem(oddity, result)
-    is_silent = result.status is SummaryStatus.DONE and oddity.warns and not result.warnings
+    is_silent = problem == "no warning"
     return Played(oddity, result, calls, all_calls - calls, problem, is_silent)
 
 
@@ -151,6 +151,7 @@ def _problem(oddity: Oddity, result: SummaryResult) -> str:
     pollution = next((mark for mark in POLLUTION if mark in shown), "")
     if pollution:
         return f"{pollution!r} in the summary"
-    if not result.topics:
-        return "no topics"
-    return "no warning" if oddity.warns and not result.warnings else ""
+    if oddity.warns:
+        codes = {warning.code for warning in result.warnings} - {WarningCode.SMALL_CONTEXT}
+        return "" if codes else "no warning"
+    return "" if result.topics else "no topics"
