@@ -76,7 +76,7 @@ class OpenAiChatModel:
         self._endpoint = endpoint
         self._config = (config or endpoint.config).of_role(LlmRole.WRITER)  # of one role already, or of all
         self._thinking_tokens = self._config.thinking_tokens
-        self._most_answer_tokens = self._config.max_tokens or 1 << 30
+        self._limit = 1 << 30  # of max_tokens; lower where the endpoint says so
         self._refused = frozenset({"json_schema"} if self._config.structured_output == "prompt" else ())
         self._settled: set[str] = set()
         self._settling = asyncio.Lock()
@@ -136,15 +136,16 @@ class OpenAiChatModel:
         most_thinking = self.most_thinking
         async with self._first_of_its_kind(wanted):
             while True:
-                refused, limit = self._refused, self._most_answer_tokens
+                refused, limit = self._refused, self._limit
                 thinking = min(self._thinking_tokens, most_thinking)
-                most = min(request.max_tokens, limit) + thinking
+                most = min(min(request.max_tokens, self._config.max_tokens or limit) + thinking, limit)
                 try:
                     completion = await self._call(replace(request, max_tokens=most), refused)
                 except RequestRefusedError as error:
                     self._learn(refused, most, error)
                 except EmptyAnswerError as error:
-                    if error.finish_reason != "length" or not self._allow_more(thinking):
+                    is_full = thinking >= most_thinking or most >= limit
+                    if error.finish_reason != "length" or is_full or not self._allow_more(thinking):
                         raise
                 except ContextOverflowError:
                     prompt = sum(_tokens(message, self.count_tokens) for message in request.messages)
@@ -176,8 +177,7 @@ class OpenAiChatModel:
         learned = error.refused_fields & OPTIONAL_FIELDS
         smaller = [number for number in error.numbers if 16 <= number < max_tokens]  # noqa: PLR2004 - no limit is less
         if smaller and learned & {"max_tokens", "max_completion_tokens"}:
-            self._most_answer_tokens = max(smaller) - min(self._thinking_tokens, max(smaller) // 2)
-            self._thinking_tokens = min(self._thinking_tokens, max(smaller) // 2)
+            self._limit = max(smaller)
             _log.warning("endpoint_refuses model=%s max_tokens=%d", self._config.model, max_tokens)
             return
         insists = self._config.structured_output == "json_schema" and not takes_schemas(left_out | learned)

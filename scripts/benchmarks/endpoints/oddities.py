@@ -256,5 +256,11 @@ ODDITIES = (
     Oddity("F", "wrong key with 200", lambda _: refused("Invalid API key", 200, code=401), "refuses the API key"),
     Oddity("F", "no choices", lambda _: Sent(b'{"choices": []}'), "no choices"),
     Oddity("F", "null choices", lambda _: Sent(b'{"choices": null}'), "no choices"),
+    Oddity(
+        "thinking",
+        "thinks more than the limit",
+        lambda asked: refused(_LIMIT) if asked.most_tokens > MOST_TOKENS else _thinks(2_500)(asked),
+        "used up max_tokens",
+    ),
     *(Oddity("thinking", f"thinks {tokens} tokens", _thinks(tokens)) for tokens in (800, 1_500, 2_500)),
 )
