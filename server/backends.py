@@ -19,9 +19,10 @@ from prometheus_client.registry import Collector
 from inference.call import Call, Priority
 from inference.engine import Engine
 from pipeline.llm.chat_model import ChatModel
-from pipeline.llm.config import ALIKE, LlmConfig, LlmRole
+from pipeline.llm.config import ALIKE, LlmConfig, LlmRole, ModelConfig
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.errors import LlmError
+from pipeline.llm.metering import FallbackChatModel
 from pipeline.llm.openai import OpenAiChatModel
 from pipeline.protocols import Models
 from pipeline.summarize.extractive.writer import ExtractiveWriter
@@ -69,16 +70,21 @@ async def open_backends(
     if llm is None:
         return Backends(scoring, None)
     endpoints: dict[tuple[object, ...], Endpoint] = {}
-    models: dict[LlmConfig, ChatModel] = {}
+    models: dict[ModelConfig, ChatModel] = {}
+
+    async def open_model(config: ModelConfig) -> ChatModel:
+        where = config.base_url, config.api_key, config.api_key_file
+        if where not in endpoints:
+            endpoints[where] = await stack.enter_async_context(Endpoint(config))
+        model = OpenAiChatModel(endpoints[where], config)
+        return model if config.fallback is None else FallbackChatModel(model, await open_model(config.fallback))
+
     chats: dict[LlmRole, ChatModel] = {}
     for role in LlmRole:
         config = llm.of_role(role)
-        where = config.base_url, config.api_key, config.api_key_file
         try:
-            if where not in endpoints:
-                endpoints[where] = await stack.enter_async_context(Endpoint(config))
             if config not in models:
-                models[config] = ChargedChatModel(OpenAiChatModel(endpoints[where], config), token_allowance)
+                models[config] = ChargedChatModel(await open_model(config), token_allowance)
         except LlmError as error:
             is_shared = llm.roles.get(role, ALIKE) == ALIKE
             place = "llm" if is_shared else f"llm.roles.{role.value}"
@@ -131,7 +137,7 @@ def choose_writer(settings: Settings, backends: Backends, *, cpu: Executor) -> C
     if settings.llm is not None and backends.chats is not None:
         config = fit_concurrency(settings.llm_writer, settings.llm)
         chat, critic = backends.chats[LlmRole.WRITER], backends.chats[LlmRole.CRITIC]
-        writer = LlmWriter(chat, config, critic=critic, prices=settings.llm.prices)
+        writer = LlmWriter(chat, config, critic=critic, prices=settings.llm.of_role(LlmRole.WRITER).prices)
         entailment = models.entailment if models else None
         gate = TrustGate(settings.summary_trust, entailment, extractive, support=support, executor=cpu)
         return ChosenWriter(behind_gate(writer, gate), pb.WRITER_KIND_LANGUAGE_MODEL)

@@ -64,7 +64,7 @@ class ChatRequest:
         top_logprobs: alternatives wanted for each token of the answer, 0 to 20; 0 for none.
         seed: of the endpoint's random numbers, where it has such a field; None leaves them to chance.
         asks_once: a bad answer is an error at once, without a repair and without another request: the caller asks again
-            itself, in other words.
+            itself, in other words, or does without; so a failing endpoint is left after seconds.
         on_draft: is told all that is written so far of the answer, again and again, if the endpoint sends it in pieces;
             "" when an attempt failed and the answer begins anew. Nothing has checked it. Must be quick, never raises.
     """

@@ -1,8 +1,10 @@
-"""Reads answers: one JSON object or the events of a stream, and the JSON that was asked for inside the text."""
+"""Reads answers: one JSON object or the events of a stream, and the JSON that was asked for inside the text.
+
+What an answer is, its body decides and no header. What holds no part of an answer is passed over.
+"""
 
 import json
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, cast
@@ -11,14 +13,16 @@ import jsonschema
 
 from pipeline.llm.chat_model import ChatMessage, Completion, TokenLogprobs
 from pipeline.llm.errors import EmptyAnswerError, UnreadableAnswerError
-
-# Reasoning models without a parser in front put their thoughts into the answer; nobody here wants them.
-_THOUGHTS_BEGIN, _THOUGHTS_END = "<think>", "</think>"
+from pipeline.llm.spoken import may_begin_thoughts, spoken
 
 # What a value of another shape than a completion's leads to.
 _UNREADABLE = (ValueError, KeyError, IndexError, TypeError, AttributeError, ArithmeticError, RecursionError)
 
 Json = Mapping[str, Any]
+
+
+class ErrorObjectError(Exception):
+    """The answer is an error, although its status says success; the argument is what holds it."""
 
 
 def parse_completion(body: bytes, content_type: str) -> Completion:
@@ -27,21 +31,32 @@ def parse_completion(body: bytes, content_type: str) -> Completion:
     Raises:
         UnreadableAnswerError: not a completion, or only a part of one.
         EmptyAnswerError: a completion without text.
+        ErrorObjectError: see there.
     """
     try:
-        answer = _joined(body) if content_type.startswith("text/event-stream") else cast("Json", json.loads(body))
+        begun = body.lstrip(b" \t\r\n\xef\xbb\xbf")
+        answer = json.loads(begun) if begun[:1] in (b"{", b"[") else _joined(begun)
+        if (answer[0] if isinstance(answer, list) else answer).get("error"):
+            raise ErrorObjectError(answer)
         return _to_completion(answer)
-    except _UNREADABLE:
-        raise UnreadableAnswerError(_describe(body, content_type)) from None  # the cause would quote the answer
+    except _UNREADABLE as error:
+        reason = str(error) if isinstance(error, _NoAnswerError) else ""
+        raise UnreadableAnswerError(_describe(body, content_type, reason)) from None  # the cause would quote the answer
+
+
+class _NoAnswerError(ValueError):
+    """There is nothing to read; the message says what is missing, in our words."""
 
 
 def _to_completion(answer: Json) -> Completion:
-    choice = answer["choices"][0]
-    message = choice["message"]
-    finish_reason = _whole(choice.get("finish_reason") or "stop")
-    text = _without_thoughts(_whole(message.get("content") or ""))
+    choice = next(_choices(answer), None)
+    if choice is None:
+        raise _NoAnswerError("it has no choices")
+    message = choice.get("message") or {"content": choice["text"]}
+    finish_reason = _finish_reason(_whole(choice.get("finish_reason") or "stop"))
+    text = spoken(_whole(_text(message.get("content"))))
     if not text.strip():
-        raise EmptyAnswerError(_explain_empty(finish_reason, message), finish_reason=finish_reason)
+        raise _explain_empty(finish_reason, message)
     usage = answer.get("usage") or {}
     return Completion(
         text=text,
@@ -51,6 +66,28 @@ def _to_completion(answer: Json) -> Completion:
         model=_whole(answer.get("model") or ""),
         top_logprobs=_top_logprobs(choice.get("logprobs")),
     )
+
+
+def _choices(answer: Json) -> Iterator[Json]:
+    """Yields the first choice of an answer or event; nothing of what is none: pings, usage, filters."""
+    return (choice for choice in (answer.get("choices") or ())[:1] if isinstance(choice, Mapping))
+
+
+def _text(content: object) -> str:
+    """Joins the parts of a text; parts of another kind, as those of reasoning, are left out."""
+    if isinstance(content, str | None):
+        return content or ""
+    parts: list[Any] = content if isinstance(content, list) else [content]
+    texts = [part for part in parts if isinstance(part, str) or part.get("type", "text") in ("text", "output_text")]
+    return "".join(part if isinstance(part, str) else part["text"] for part in texts)
+
+
+def _finish_reason(word: str) -> str:
+    """Returns "length" or "content_filter" for all words that endpoints have for a limit and a filter."""
+    if any(part in word.lower() for part in ("length", "limit", "max", "trunc", "incomplete")):
+        return "length"
+    is_filter = any(part in word.lower() for part in ("filter", "safety", "prohibit", "block", "refus", "sensitive"))
+    return "content_filter" if is_filter else word
 
 
 def _whole(text: object) -> str:
@@ -91,40 +128,48 @@ def _joined(body: bytes) -> Json:
     """Puts the events of a stream together to what the endpoint would have sent without streaming.
 
     Raises:
-        ValueError: the stream ends before its end, or holds an error.
+        ValueError: there are none, or the stream ends before its end.
+        ErrorObjectError: an event is an error.
     """
-    text: list[str] = []
+    parts: dict[str, list[str]] = {"content": [], "reasoning_content": []}
     logprobs: list[Json] = []
     answer: dict[str, Any] = {}
     finish_reason = None
     for event in _events(body.splitlines()):
+        if event.get("error"):
+            raise ErrorObjectError(event)
         answer |= {name: event[name] for name in ("model", "usage") if event.get(name)}
-        for choice in event["choices"][:1]:
-            text.append(_delta(choice))
+        for choice in _choices(event):
+            delta = _delta(choice)
+            parts["content"].append(_text(delta.get("content")))
+            parts["reasoning_content"].append(str(delta.get("reasoning_content") or delta.get("reasoning") or ""))
             logprobs += (choice.get("logprobs") or {}).get("content") or ()
             finish_reason = choice.get("finish_reason") or finish_reason
+        finish_reason = finish_reason or event.get("[DONE]")
     if finish_reason is None:
-        raise ValueError("the stream ended without a finish_reason")
-    message = {"content": "".join(text)}
+        raise _NoAnswerError("the stream ended without a finish_reason and without [DONE]")
+    message = {name: "".join(pieces) for name, pieces in parts.items()}
     return {
         **answer,
         "choices": [{"message": message, "finish_reason": finish_reason, "logprobs": {"content": logprobs}}],
     }
 
 
-def _delta(choice: Json) -> str:
-    return choice["delta"].get("content") or ""
+def _delta(choice: Json) -> Json:
+    return choice.get("delta") or choice.get("message") or {}
 
 
 def _events(lines: Iterable[bytes]) -> Iterator[Json]:
-    """Yields the data of server-sent events; each is one line, as all endpoints send it."""
+    """Yields the data of server-sent events, each of which is one line, as all endpoints send it.
+
+    The final mark becomes an event of its own. Usage may come behind it.
+    """
     for line in lines:
-        if not line.startswith(b"data:"):  # blank lines, comments that keep the connection open, event names
-            continue
-        data = line[5:].strip()
-        if data == b"[DONE]":
-            return
-        yield json.loads(data.decode("utf-8"))
+        # Blank lines, comments that keep the connection open and event names are passed over, as is empty data.
+        data = line[5:].strip() if line.startswith(b"data:") else b""
+        event = {"[DONE]": "stop"} if data == b"[DONE]" else json.loads(data.decode("utf-8")) if data else None
+        if isinstance(event, dict):
+            yield event
 
 
 class DraftReader:
@@ -153,7 +198,8 @@ class DraftReader:
             self._is_over = True
             return
         try:
-            pieces = [_delta(choice) for event in _events(lines) for choice in event["choices"][:1]]
+            deltas = [_delta(choice) for event in _events(lines) for choice in _choices(event)]
+            pieces = [_text(delta.get("content")) for delta in deltas]
             text = _whole(self._text + "".join(pieces))
         except _UNREADABLE:
             self._is_over = True
@@ -161,37 +207,35 @@ class DraftReader:
         self._is_over = len(text) > self._most_chars
         if text != self._text and not self._is_over:
             self._text = text
-            if spoken := _without_thoughts(text):
-                self._tell(spoken)
+            if not may_begin_thoughts(text) and (heard := spoken(text)):
+                self._tell(heard)
 
 
-def _without_thoughts(text: str) -> str:
-    """Returns what is no thought of a text that may end anywhere."""
-    begun = text.lstrip()
-    if begun.startswith(_THOUGHTS_BEGIN):  # searched anew at every piece, so without a pattern
-        return begun.partition(_THOUGHTS_END)[2].lstrip()
-    return "" if _THOUGHTS_BEGIN.startswith(begun[: len(_THOUGHTS_BEGIN)]) else text
-
-
-def _describe(body: bytes, content_type: str) -> str:
+def _describe(body: bytes, content_type: str, reason: str) -> str:
     """Says what came instead, without repeating any of it."""
     if body.lstrip()[:1] == b"<" or "html" in content_type:
         return "the endpoint answers with a web page; check base_url, which usually ends in /v1, and proxies between"
     kind = content_type.partition(";")[0] or "no content type"
-    return f"the endpoint's answer ({len(body)} bytes, {kind}) is no whole completion"
+    why = f": {reason}" if reason else ""
+    return f"the endpoint's answer ({len(body)} bytes, {kind}) is no whole completion{why}"
 
 
-def _explain_empty(finish_reason: str, message: Json) -> str:
-    if message.get("refusal"):
-        return "the model refuses to answer"
-    advice = {
-        "length": "; it used up max_tokens before the first word, perhaps for reasoning: allow more",
-        "content_filter": "; the endpoint's content filter stopped it",
-    }.get(finish_reason, "")
-    return f"the model's answer is empty (finish_reason {finish_reason}){advice}"
+_WHY_EMPTY = {
+    "length": "finish_reason length: it used up max_tokens before the first word: allow more",
+    "content_filter": "finish_reason content_filter: the endpoint's content filter stopped it",
+    "refusal": "the model refuses to answer",
+    "tool_calls": "the model calls a tool, and none was offered: turn tools off at the endpoint",
+    "reasoning_content": "the answer stands in reasoning_content: turn the endpoint's reasoning parser off",
+    "reasoning": "the answer stands in reasoning: turn the endpoint's reasoning parser off",
+}
 
 
-_FENCE = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
+def _explain_empty(finish_reason: str, message: Json) -> EmptyAnswerError:
+    """Says why an answer has no text, and what people may do."""
+    said = [name for name in _WHY_EMPTY if message.get(name)]
+    reason = finish_reason if finish_reason in _WHY_EMPTY or not said else said[0]
+    advice = _WHY_EMPTY.get(reason, f"finish_reason {reason}")
+    return EmptyAnswerError(f"the model's answer is empty ({advice})", finish_reason=reason)
 
 
 class JsonProblemError(Exception):
@@ -212,8 +256,9 @@ def extract_json(text: str, schema: Json) -> str:
     Raises:
         JsonProblemError: there is none, or it does not fit the schema.
     """
-    fenced = _FENCE.search(text)
-    body = (fenced.group(1) if fenced else text).strip()
+    _, _, fenced = text.partition("```")
+    head, _, inside = fenced.partition("\n")
+    body = inside.partition("```")[0].strip() if head.strip() in ("", "json") and "```" in inside else text.strip()
     start = next((at for at, character in enumerate(body) if character in "{["), 0)
     try:
         value, end = _decode(body, start)
@@ -223,6 +268,9 @@ def extract_json(text: str, schema: Json) -> str:
         raise JsonProblemError("no JSON: it is nested too deeply") from None
     except ValueError:
         raise JsonProblemError("no JSON: a number of thousands of digits") from None
+    most_comparisons = 1 << 19  # of parts of a value with parts of a schema: 4 seconds at worst
+    if _size(schema) * _size(value) > most_comparisons:
+        raise JsonProblemError("it has too many values for a schema of so many choices")
     _check(value, schema)
     written = json.dumps(value, ensure_ascii=False)
     try:
@@ -237,6 +285,11 @@ def _decode(body: str, start: int) -> tuple[object, int]:
     with suppress(ValueError):
         return json.JSONDecoder().raw_decode(body)
     return json.JSONDecoder().raw_decode(body, start)
+
+
+def _size(value: object) -> int:
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return 1 + sum(map(_size, parts))
 
 
 def _check(value: object, schema: Json) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, SecretStr, model_validator
+from pydantic import AfterValidator, Field, JsonValue, SecretStr, ValidationInfo, field_validator, model_validator
 
 from pipeline.frozen import FrozenModel
 from pipeline.llm.chat_model import LlmUsage
@@ -114,8 +114,31 @@ def _check_base_url(value: str | None) -> str | None:
 BaseUrl = AfterValidator(_check_base_url)
 
 
-class RoleConfig(FrozenModel):
-    """Another endpoint, another model, or another temperature for one role; what is not set is as for all."""
+class AskConfig(FrozenModel):
+    """How a model is asked in a role, beside what every endpoint takes."""
+
+    max_tokens: int | None = Field(default=None, ge=16, description="Of an answer. Default: what each task asks for.")
+    thinking_tokens: int = Field(
+        default=0,
+        ge=0,
+        le=1 << 17,
+        description="For thoughts, beside the answer; more as soon as the model takes more.",
+    )
+    reasoning_effort: str | None = Field(default=None, max_length=32, description="As the endpoint calls it: low, ...")
+    extra_body: Mapping[str, JsonValue] = Field(default={}, description="Fields that requests have besides ours.")
+    extra_headers: Mapping[str, SecretStr] = Field(default={}, description="Headers likewise.")
+
+    @field_validator("extra_body", "extra_headers")
+    @classmethod
+    def _refuse_ours(cls, extra: Mapping[str, object]) -> Mapping[str, object]:
+        ours = {"model", "messages", "stream", "authorization", "host", "content-length", "content-type"}
+        if taken := ours & {name.lower() for name in extra}:
+            raise ValueError(f"must leave {', '.join(sorted(taken))} to us")
+        return extra
+
+
+class RoleConfig(AskConfig):
+    """Another endpoint, model or way to ask for one role; what is not set is as for all."""
 
     base_url: Annotated[str | None, BaseUrl] = Field(
         default=None, description="Address of another endpoint. The key of `llm` is not sent there."
@@ -128,6 +151,19 @@ class RoleConfig(FrozenModel):
         default=None, description="That model's tokenizer.json. Default: with another model an estimate."
     )
     temperature: float | None = Field(default=None, ge=0, le=2, description="Of all answers in this role.")
+    prices: Mapping[str, float] | None = Field(
+        default=None, description="Of that model: prompt_per_million, completion_per_million."
+    )
+    fallback: Mapping[str, JsonValue] | None = Field(
+        default=None, description="Asked where this one fails: a table with what may stand here."
+    )
+
+    @field_validator("prices", "fallback")
+    @classmethod
+    def _check_table(cls, table: Mapping[str, object] | None, info: ValidationInfo) -> Mapping[str, object] | None:
+        kind = PriceConfig if info.field_name == "prices" else cls
+        kind.model_validate(table or {})
+        return table
 
 
 ALIKE = RoleConfig()
@@ -167,12 +203,13 @@ class LlmConfig(FrozenModel):
     retries: RetryConfig = RetryConfig()
     timeouts: TimeoutConfig = TimeoutConfig()
     prices: PriceConfig = PriceConfig()
-    roles: Mapping[LlmRole, RoleConfig] = Field(
+    roles: Mapping[LlmRole | Literal["all"], RoleConfig] = Field(
         default={},
-        description="Another endpoint, model, key or temperature for one of writer, critic, judge, planner, executor, "
-        "synthesizer. As tables in the file: [llm.roles.judge], with base_url, model, api_key, api_key_file, "
-        "context_tokens, tokenizer_file or temperature; in the environment PRECIS_LLM__ROLES__JUDGE__MODEL. The key of "
-        "`llm` is not sent to another address.",
+        description="Another endpoint, model or way to ask for one of writer, critic, judge, planner, executor, "
+        "synthesizer, or for all. As tables in the file: [llm.roles.judge], with base_url, model, api_key, "
+        "api_key_file, context_tokens, tokenizer_file, temperature, max_tokens, thinking_tokens, reasoning_effort, "
+        "extra_body, extra_headers, prices or fallback (a table of these); in the environment "
+        "PRECIS_LLM__ROLES__JUDGE__MODEL. The key of `llm` is not sent to another address.",
     )
 
     def __hash__(self) -> int:
@@ -184,15 +221,10 @@ class LlmConfig(FrozenModel):
         at = "" if self.temperature is None else f" at temperature {self.temperature:g}"
         return f"{self.model}@{self.base_url}{at}"
 
-    def of_role(self, role: LlmRole) -> "LlmConfig":
+    def of_role(self, role: LlmRole) -> "ModelConfig":
         """Returns the settings of one role: its own over those of all. A key belongs to the address it was set with."""
-        given = {name: value for name, value in self.roles.get(role, ALIKE) if value is not None}
-        shared = dict(self) | {"roles": {}}
-        if given.keys() & {"base_url", "api_key", "api_key_file"}:
-            shared |= {"api_key": None, "api_key_file": None}
-        if "model" in given:
-            shared["tokenizer_file"] = None
-        return LlmConfig.model_validate(shared | given)
+        base = _over(self, self.roles.get("all", ALIKE))
+        return _over(base, self.roles.get(role, ALIKE))
 
     @property
     def silence_s(self) -> float:
@@ -208,3 +240,33 @@ class LlmConfig(FrozenModel):
             if one.api_key is not None and one.api_key_file is not None:
                 raise ValueError(f"{name}api_key and {name}api_key_file: set one of them")
         return self
+
+
+class ModelConfig(LlmConfig, AskConfig):
+    """The settings of one role, complete.
+
+    Attributes:
+        fallback: asked where this one fails.
+    """
+
+    fallback: "ModelConfig | None" = None
+
+    def __hash__(self) -> int:
+        return hash(self.identity)
+
+
+def _over(config: LlmConfig, role: RoleConfig) -> ModelConfig:
+    """Returns settings with those over them that a role sets."""
+    given = {name: getattr(role, name) for name in role.model_fields_set if getattr(role, name) is not None}
+    shared = dict(config) | {"roles": {}}
+    if given.keys() & {"base_url", "api_key", "api_key_file"}:
+        shared |= {"api_key": None, "api_key_file": None}
+    if "model" in given:
+        shared["tokenizer_file"] = None
+    fallback = given.pop("fallback", None)
+    merged = ModelConfig.model_validate(shared | given)
+    return (
+        merged
+        if fallback is None
+        else merged.model_copy(update={"fallback": _over(merged, RoleConfig.model_validate(fallback))})
+    )

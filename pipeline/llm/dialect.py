@@ -4,15 +4,22 @@ import base64
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from pipeline.llm.chat_model import ChatMessage, ChatRequest, ImagePart
+from pipeline.llm.config import ModelConfig
 
-OPTIONAL_FIELDS = frozenset(
-    ["response_format", "json_schema", "logprobs", "max_tokens", "temperature", "seed", "stream", "stream_options"]
+NAMED_FIELDS = frozenset(
+    {"response_format", "json_schema", "logprobs", "max_tokens", "max_completion_tokens", "temperature", "seed"}
+    | {"stream_options", "reasoning_effort"}
 )
+"""Fields that an endpoint names when it refuses them."""
+
+OPTIONAL_FIELDS = NAMED_FIELDS | {"stream", "system"}
 """What an endpoint may refuse and is then asked without. OpenAI's reasoning models refuse `temperature`, and
-`max_tokens`, for which another name stands there; `seed` is unknown to some endpoints."""
+`max_tokens`, for which another name stands there; `seed` is unknown to some endpoints, the role `system` to the chat
+templates of some models."""
 
 Json = Mapping[str, Any]
 
@@ -22,11 +29,12 @@ def takes_schemas(refused: frozenset[str]) -> bool:
     return not refused & {"response_format", "json_schema"}
 
 
-def request_body(request: ChatRequest, refused: frozenset[str], *, model: str, stream: bool) -> dict[str, Any]:
+def request_body(request: ChatRequest, refused: frozenset[str], config: ModelConfig) -> dict[str, Any]:
     """Returns the body of POST /chat/completions, without the fields that the endpoint has refused."""
+    messages = _without_system(request.messages) if "system" in refused else request.messages
     body: dict[str, Any] = {
-        "model": model,
-        "messages": [{"role": message.role, "content": _content(message)} for message in request.messages],
+        "model": config.model,
+        "messages": [{"role": message.role, "content": _content(message)} for message in messages],
         "max_completion_tokens" if "max_tokens" in refused else "max_tokens": request.max_tokens,
         "temperature": request.temperature,
     }
@@ -36,9 +44,20 @@ def request_body(request: ChatRequest, refused: frozenset[str], *, model: str, s
         body["response_format"] = response_format(request.json_schema)
     if request.top_logprobs and "logprobs" not in refused:
         body |= {"logprobs": True, "top_logprobs": request.top_logprobs}
-    if (stream or request.on_draft is not None) and "stream" not in refused:
+    if config.reasoning_effort:
+        body["reasoning_effort"] = config.reasoning_effort
+    if (config.stream or request.on_draft is not None) and "stream" not in refused:
         body |= {"stream": True, "stream_options": {"include_usage": True}}
+    body |= config.extra_body
     return {name: value for name, value in body.items() if name not in refused}
+
+
+def _without_system(messages: tuple[ChatMessage, ...]) -> tuple[ChatMessage, ...]:
+    """Puts the words of the system in front of the user's."""
+    first, *rest = messages
+    if first.role != "system" or not rest:
+        return messages
+    return (replace(rest[0], content=f"{first.content}\n\n{rest[0].content}"), *rest[1:])
 
 
 def _content(message: ChatMessage) -> str | list[dict[str, Any]]:

@@ -15,6 +15,8 @@ from urllib.request import getproxies, proxy_bypass
 import httpx2
 from pydantic import SecretStr
 
+from pipeline.llm.chat_model import Completion
+from pipeline.llm.completion import ErrorObjectError, parse_completion
 from pipeline.llm.config import LlmConfig
 from pipeline.llm.errors import (
     AnswerTimeoutError,
@@ -26,7 +28,9 @@ from pipeline.llm.errors import (
 )
 from pipeline.llm.limiter import Clock, EndpointLimiter
 from pipeline.llm.metering import UsageTotals
-from pipeline.llm.refusal import read_complaint, refusal, safe_quote
+from pipeline.llm.refusal import read_complaint, refusal, safe_quote, status_of, to_complaint
+
+NO_HEADERS: Mapping[str, str] = {}
 
 
 class Endpoint:
@@ -62,41 +66,44 @@ class Endpoint:
         *,
         private_texts: Iterable[str] = (),
         most_bytes: int | None = None,
+        headers: Mapping[str, str] = NO_HEADERS,
         on_part: Callable[[bytes], None] | None = None,
-    ) -> tuple[bytes, str]:
+    ) -> Completion:
         """Asks for a completion once. Cancelling closes the connection at once.
 
         Args:
             private_texts: what an error's message must not repeat.
             most_bytes: of the answer; None: `max_answer_bytes`, which bounds it in any case.
+            headers: that the settings add.
             on_part: is told the bytes of an answer in pieces as they come. Never raises.
 
-        Returns:
-            The answer, read whole, with status 200, and its content type.
-
         Raises:
-            LlmError: anything else.
+            LlmError: there is none.
         """
         most_bytes = min(self.config.max_answer_bytes, most_bytes or self.config.max_answer_bytes)
         data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
         try:
             async with asyncio.timeout(self.config.timeouts.attempt_s):
-                response, answer = await self._exchange("/chat/completions", data, most_bytes, on_part)
+                response, answer = await self._exchange("/chat/completions", data, most_bytes, headers, on_part)
         except TimeoutError:
             raise AnswerTimeoutError(
                 f"no whole answer within {self.config.timeouts.attempt_s:g} s (timeouts.attempt_s)"
             ) from None
-        if not response.is_success:
-            words = read_complaint(answer)
-            quote = safe_quote(words.message, key=self._key, private_texts=private_texts)
-            raise refusal(response.status_code, response.headers, words, quote)
-        return answer, response.headers.get("content-type", "")
+        status, words = response.status_code, None
+        if response.is_success:
+            try:
+                return parse_completion(answer, response.headers.get("content-type", ""))
+            except ErrorObjectError as error:
+                status, words = status_of(*error.args), to_complaint(*error.args)
+        words = words or read_complaint(answer)
+        quote = safe_quote(words.message, key=self._key, private_texts=private_texts)
+        raise refusal(status, response.headers, words, quote)
 
     async def served_models(self) -> tuple[str, ...]:
         """Returns the first few names of models that the endpoint serves; empty if it does not say."""
         try:
             async with asyncio.timeout(self.config.timeouts.connect_s):
-                _, answer = await self._exchange("/models", None, self.config.max_answer_bytes, None)
+                _, answer = await self._exchange("/models", None, self.config.max_answer_bytes)
             names = (str(model["id"]) for model in json.loads(answer)["data"])
             return tuple(name.encode("utf-8", "replace").decode() for name in names)[:10]
         except (LlmError, TimeoutError, ValueError, KeyError, TypeError, RecursionError):
@@ -108,14 +115,19 @@ class Endpoint:
         return before != self._key
 
     async def _exchange(
-        self, path: str, body: bytes | None, most_bytes: int, on_part: Callable[[bytes], None] | None
+        self,
+        path: str,
+        body: bytes | None,
+        most_bytes: int,
+        headers: Mapping[str, str] = NO_HEADERS,
+        on_part: Callable[[bytes], None] | None = None,
     ) -> tuple[httpx2.Response, bytes]:
         """Sends a request and reads its answer, whatever its status. Raises LlmError; `from None`: no texts in it."""
         timeout = httpx2.Timeout(self.config.silence_s, connect=self.config.timeouts.connect_s)
         request = httpx2.Request(
             "GET" if body is None else "POST",
             self.config.base_url + path,
-            headers=self._headers(),
+            headers=self._headers(headers),
             content=body,
             extensions={"timeout": timeout.as_dict()},
         )
@@ -140,19 +152,20 @@ class Endpoint:
             self.was_ever_connected = True
             raise ConnectionFailedError("the connection ended before the answer did") from None
 
-    def _headers(self) -> dict[str, str]:
+    def _headers(self, extra: Mapping[str, str]) -> dict[str, str]:
         """Returns all that leaves beside the body, and what a request cannot do without: host, length."""
         headers = {
             "accept": "application/json",
             "accept-encoding": "identity",  # the bytes that are counted are the bytes that are kept
             "content-type": "application/json",
             "user-agent": "precis",
+            **extra,
         }
         return headers if self._key is None else {**headers, "authorization": f"Bearer {self._key.get_secret_value()}"}
 
 
 async def _read(response: httpx2.Response, most_bytes: int, on_part: Callable[[bytes], None] | None) -> bytes:
-    """Reads a body and tells the parts of a stream of events as they come. Raises what a broken connection raises.
+    """Reads a body and tells its parts as they come. Raises what a broken connection raises.
 
     Raises:
         UnreadableAnswerError: it is packed.
@@ -161,8 +174,7 @@ async def _read(response: httpx2.Response, most_bytes: int, on_part: Callable[[b
     if response.headers.get("content-encoding", "identity").lower() != "identity":
         # What it unpacks to is not known before it is there.
         raise UnreadableAnswerError("the endpoint compresses its answer, although it was asked not to")
-    is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
-    tell = on_part if is_stream and response.is_success else None
+    tell = on_part if response.is_success else None
     answer = bytearray()
     async for part in response.aiter_raw():
         answer += part

@@ -11,6 +11,7 @@
         ├── AuthenticationFailedError        the endpoint refuses the key
         ├── UnknownModelError                the endpoint does not serve the model, or is not at this address
         ├── RequestRefusedError(status)      any other 4xx or 3xx
+        │   └── FilteredError                a filter refuses what the texts say
         ├── BadAnswerError                   the endpoint answered, but not with a completion
         │   ├── UnreadableAnswerError        HTML, half a JSON, no choices
         │   ├── EmptyAnswerError             a completion without text
@@ -33,9 +34,11 @@ class LlmError(PipelineError):
     Attributes:
         attempts: HTTP requests that were made before giving up.
         usage: what it cost nevertheless: answers that were not what was asked for, and retries.
+        is_of_call: the endpoint answers others, and will not answer this one however often it is asked.
     """
 
     attempts: int = 1
+    is_of_call: bool = False
     usage: LlmUsage = LlmUsage()
 
     def __str__(self) -> str:
@@ -92,12 +95,25 @@ class RequestRefusedError(LlmError):
 
     Attributes:
         refused_fields: optional fields of the request that the endpoint says it does not take.
+        numbers: that it names.
     """
 
-    def __init__(self, message: str, *, status: int, refused_fields: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int,
+        refused_fields: frozenset[str] = frozenset(),
+        numbers: tuple[int, ...] = (),
+    ) -> None:
         super().__init__(message)
-        self.status = status
-        self.refused_fields = refused_fields
+        self.status, self.refused_fields, self.numbers = status, refused_fields, numbers
+
+
+class FilteredError(RequestRefusedError):
+    """A filter of the endpoint refuses what the texts say."""
+
+    is_of_call = True
 
 
 class BadAnswerError(LlmError):
@@ -114,6 +130,7 @@ class EmptyAnswerError(BadAnswerError):
     def __init__(self, message: str, *, finish_reason: str) -> None:
         super().__init__(message)
         self.finish_reason = finish_reason
+        self.is_of_call = finish_reason in {"content_filter", "refusal"}
 
 
 class EndlessAnswerError(BadAnswerError):

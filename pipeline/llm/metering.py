@@ -1,11 +1,20 @@
 """Meters usage: what the calls of an endpoint cost in all, and what one request asked of a model that many share."""
 
+import logging
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from pipeline.llm.chat_model import ChatModel, ChatRequest, Completion, LlmUsage
 from pipeline.llm.config import PriceConfig
-from pipeline.llm.errors import BudgetExceededError, LlmError
+from pipeline.llm.errors import (
+    BadAnswerError,
+    BudgetExceededError,
+    EndpointBusyError,
+    EndpointUnavailableError,
+    LlmError,
+)
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -14,6 +23,7 @@ class UsageTotals:
 
     Attributes:
         attempts: requests that were sent.
+        cost: what the answers cost so far, at the prices of the settings, in their currency.
         retries: those of them that were made again after a failure.
         answers: those that brought a completion.
         failures: the others, by error class; a cancelled request is in neither.
@@ -26,11 +36,22 @@ class UsageTotals:
     failures: Counter[str] = field(default_factory=Counter)
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cost: float = 0.0
+    _fault_share: float = 0.0
 
     @property
-    def cost(self) -> float:
-        """What the answers cost so far, at the prices of the settings, in their currency."""
-        return self.prices.cost(LlmUsage(self.answers, self.prompt_tokens, self.completion_tokens))
+    def fault_rate(self) -> float | None:
+        """Share of the last fifty attempts or so that failed without a reason; None before twenty of them."""
+        return self._fault_share if self.attempts >= 20 else None  # noqa: PLR2004 - see above
+
+    def count_outcome(self, error: LlmError | None) -> None:
+        """Counts how an attempt ended; a busy endpoint and a refused request are no faults of the endpoint."""
+        is_fault = isinstance(error, EndpointUnavailableError | BadAnswerError) and not isinstance(
+            error, EndpointBusyError
+        )
+        self._fault_share += (is_fault - self._fault_share) / min(50, self.attempts)
+        if error is not None:
+            self.failures[type(error).__name__] += 1
 
     def count_attempt(self) -> None:
         """Counts a request that is about to be sent. Raises BudgetExceededError when the money is spent."""
@@ -39,9 +60,10 @@ class UsageTotals:
             raise BudgetExceededError(f"the answers have cost {self.cost:.2f}, the limit is prices.max_cost {limit:g}")
         self.attempts += 1
 
-    def count_answer(self, completion: Completion) -> None:
-        """Counts a completion."""
+    def count_answer(self, completion: Completion, prices: PriceConfig | None = None) -> None:
+        """Counts a completion, at the prices of its model."""
         self.answers += 1
+        self.cost += (prices or self.prices).cost(completion.usage)
         self.prompt_tokens += completion.prompt_tokens
         self.completion_tokens += completion.completion_tokens
 
@@ -74,3 +96,28 @@ class MeteredChatModel:
             raise
         self.usage += completion.usage
         return completion
+
+
+class FallbackChatModel:
+    """A `ChatModel` in front of another, which is asked where the first one fails. A prompt must fit into both."""
+
+    def __init__(self, first: ChatModel, second: ChatModel) -> None:
+        self._first, self._second = first, second
+        self.identity = f"{first.identity}, else {second.identity}"
+        self.context_tokens = min(first.context_tokens, second.context_tokens)
+        self.count_tokens = first.count_tokens
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        """See ChatModel. Raises LlmError of the second."""
+        try:
+            return await self._first.complete(request)
+        except LlmError as error:
+            _log.warning("asks_fallback error=%s", type(error).__name__)
+            spent = error.usage
+        try:
+            completion = await self._second.complete(request)
+        except LlmError as error:
+            error.usage += spent
+            raise
+        whole = completion.usage + spent
+        return replace(completion, **asdict(whole))

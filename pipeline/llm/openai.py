@@ -5,23 +5,30 @@ Each attempt goes through the limiter; failures are retried.
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from dataclasses import asdict, replace
+from typing import ClassVar
 from urllib.parse import urlsplit
 
 from opentelemetry import trace
 from opentelemetry.trace import SpanKind
 
 from pipeline.llm.chat_model import ChatMessage, ChatRequest, Completion, LlmUsage
-from pipeline.llm.completion import DraftReader, JsonProblemError, extract_json, parse_completion, repair_messages
-from pipeline.llm.config import LlmConfig
+from pipeline.llm.completion import DraftReader, JsonProblemError, extract_json, repair_messages
+from pipeline.llm.config import LlmConfig, LlmRole
 from pipeline.llm.dialect import OPTIONAL_FIELDS, request_body, takes_schemas, with_schema_prompt
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.errors import (
+    AnswerTimeoutError,
     AuthenticationFailedError,
+    ContextOverflowError,
+    EmptyAnswerError,
     EndlessAnswerError,
     LlmError,
+    LlmSettingsError,
     RequestRefusedError,
     SchemaMismatchError,
     UnknownModelError,
@@ -35,16 +42,41 @@ _log = logging.getLogger(__name__)
 _tracer = trace.get_tracer("precis.llm")
 
 
+_ends_s: ContextVar[float | None] = ContextVar("answers_end", default=None)
+
+
+def leave_time_before(deadline_s: float | None) -> None:
+    """Has each call of this task, from now on, take at most half of what is left of three quarters of its time.
+
+    What does without an answer then still answers in time.
+
+    Args:
+        deadline_s: on the clock of `time.monotonic`; None for as long as the settings allow.
+    """
+    now_s = time.monotonic()
+    _ends_s.set(None if deadline_s is None else now_s + 3 / 4 * (deadline_s - now_s))
+
+
+def _patience_s() -> float | None:
+    ends_s = _ends_s.get()
+    return None if ends_s is None else max(0.0, (ends_s - time.monotonic()) / 2)
+
+
 class OpenAiChatModel:
     """One model of an endpoint; a `ChatModel`. Several may share the endpoint and then share its limits.
 
     What the endpoint refuses of the optional fields is found out by the first call that needs it and remembered.
     """
 
+    most_thinking: ClassVar[int] = 1 << 15  # tokens
+    once_s: ClassVar[float] = 8.0  # for the attempts of a call whose caller can do without
+
     def __init__(self, endpoint: Endpoint, config: LlmConfig | None = None) -> None:
         """Takes the endpoint's own settings by default. Raises LlmSettingsError for an unreadable tokenizer_file."""
         self._endpoint = endpoint
-        self._config = config or endpoint.config
+        self._config = (config or endpoint.config).of_role(LlmRole.WRITER)  # of one role already, or of all
+        self._thinking_tokens = self._config.thinking_tokens
+        self._limit = 1 << 30  # of max_tokens; lower where the endpoint says so
         self._refused = frozenset({"json_schema"} if self._config.structured_output == "prompt" else ())
         self._settled: set[str] = set()
         self._settling = asyncio.Lock()
@@ -59,9 +91,12 @@ class OpenAiChatModel:
         attributes = _span_attributes(self._config, request)
         with open_span(_tracer, f"chat {self._config.model}", attributes, kind=SpanKind.CLIENT) as span:
             try:
-                completion = await self._structured(request) if request.json_schema else await self._ask(request)
+                async with asyncio.timeout(_patience_s()):
+                    completion = await self._structured(request) if request.json_schema else await self._ask(request)
             except UnknownModelError:
                 raise await self._unknown_model() from None
+            except TimeoutError:
+                raise AnswerTimeoutError("no answer while the caller has time for other ways to one") from None
             span.set_attributes(
                 {
                     "gen_ai.response.model": completion.model,
@@ -83,7 +118,7 @@ class OpenAiChatModel:
                 raise
             spent += completion.usage
             try:
-                text = extract_json(completion.text, request.json_schema or {})
+                text = await asyncio.to_thread(extract_json, completion.text, request.json_schema or {})
                 return replace(completion, text=text, **asdict(spent))
             except JsonProblemError as error:
                 problem = str(error)
@@ -96,18 +131,36 @@ class OpenAiChatModel:
             asked = replace(request, messages=repair_messages(request.messages, completion.text, problem))
 
     async def _ask(self, request: ChatRequest) -> Completion:
-        """Calls, and calls again without a field that the endpoint turns out not to take."""
+        """Calls, and calls again as the endpoint turns out to want it: without a field, with more room for thoughts."""
         wanted = {name for name in ("json_schema", "top_logprobs") if getattr(request, name)}
+        most_thinking = self.most_thinking
         async with self._first_of_its_kind(wanted):
             while True:
-                refused = self._refused
+                refused, limit = self._refused, self._limit
+                thinking = min(self._thinking_tokens, most_thinking)
+                most = min(min(request.max_tokens, self._config.max_tokens or limit) + thinking, limit)
                 try:
-                    completion = await self._call(request, refused)
+                    completion = await self._call(replace(request, max_tokens=most), refused)
                 except RequestRefusedError as error:
-                    self._learn(refused, error)
+                    self._learn(refused, most, error)
+                except EmptyAnswerError as error:
+                    is_full = thinking >= most_thinking or most >= limit
+                    if error.finish_reason != "length" or is_full or not self._allow_more(thinking):
+                        raise
+                except ContextOverflowError:
+                    prompt = sum(_tokens(message, self.count_tokens) for message in request.messages)
+                    most_thinking = max(0, self.context_tokens - prompt - request.max_tokens)
+                    if thinking <= most_thinking:
+                        raise
                 else:
                     self._settled |= wanted
                     return completion
+
+    def _allow_more(self, thinking: int) -> bool:
+        """Gives thoughts more room, unless another call has done so meanwhile; False where there is no more."""
+        if self._thinking_tokens == thinking:
+            self._thinking_tokens = min(self.most_thinking, max(1_024, 2 * thinking))
+        return self._thinking_tokens > thinking
 
     @asynccontextmanager
     async def _first_of_its_kind(self, wanted: set[str]) -> AsyncIterator[None]:
@@ -119,9 +172,14 @@ class OpenAiChatModel:
                     return
         yield
 
-    def _learn(self, left_out: frozenset[str], error: RequestRefusedError) -> None:
+    def _learn(self, left_out: frozenset[str], max_tokens: int, error: RequestRefusedError) -> None:
         """Drops what was refused; raises the error if that is nothing, or a schema that the settings insist on."""
         learned = error.refused_fields & OPTIONAL_FIELDS
+        smaller = [number for number in error.numbers if 16 <= number < max_tokens]  # noqa: PLR2004 - no limit is less
+        if smaller and learned & {"max_tokens", "max_completion_tokens"}:
+            self._limit = max(smaller)
+            _log.warning("endpoint_refuses model=%s max_tokens=%d", self._config.model, max_tokens)
+            return
         insists = self._config.structured_output == "json_schema" and not takes_schemas(left_out | learned)
         if learned <= left_out or insists:
             raise error
@@ -141,13 +199,14 @@ class OpenAiChatModel:
         endpoint = self._endpoint
         if request.json_schema is not None and not takes_schemas(refused):
             request = replace(request, messages=with_schema_prompt(request.messages, request.json_schema))
-        body = request_body(request, refused, model=self._config.model, stream=self._config.stream)
+        body = request_body(request, refused, self._config)
         retries = Retries(
             self._config.retries,
             was_ever_connected=lambda: endpoint.was_ever_connected,
             max_bad_answers=1 if request.asks_once else MAX_BAD_ANSWERS,
+            fault_rate=lambda: endpoint.usage.fault_rate,
         )
-        number = endpoint.limiter.take_number()
+        number, began_s = endpoint.limiter.take_number(), endpoint.clock.now_s()
         most_tokens = self._most_tokens(request)
         while True:
             try:
@@ -158,7 +217,11 @@ class OpenAiChatModel:
                 if isinstance(error, AuthenticationFailedError) and endpoint.reload_key():
                     continue  # the key was changed under us, as it should be now and then
                 delay_s = retries.delay_after(error)
-                if delay_s is None:
+                is_late = request.asks_once and endpoint.clock.now_s() + (delay_s or 0.0) > began_s + self.once_s
+                if delay_s is None or is_late:
+                    error.attempts = retries.failed_attempts
+                    # What is refused where others are answered is refused for what it says.
+                    error.is_of_call |= isinstance(error, RequestRefusedError) and endpoint.usage.answers > 0
                     raise
                 if request.on_draft is not None:
                     request.on_draft("")
@@ -182,34 +245,62 @@ class OpenAiChatModel:
     async def _attempt(self, request: ChatRequest, body: dict[str, object], permit: Permit) -> Completion:
         usage = self._endpoint.usage
         usage.count_attempt()
+        error: LlmError | None = None
         try:
-            answer, content_type = await self._endpoint.post(
+            completion = await self._endpoint.post(
                 body,
                 private_texts=[one.content for one in request.messages],
                 most_bytes=_most_bytes(request),
+                headers={name: value.get_secret_value() for name, value in self._config.extra_headers.items()},
                 on_part=DraftReader(request.on_draft, _most_chars(request)).feed if request.on_draft else None,
             )
-            completion = parse_completion(answer, content_type)
             if (length := len(completion.text)) > _most_chars(request):  # no text of so few tokens
                 raise EndlessAnswerError(f"an answer of {length} characters ignores max_tokens, {request.max_tokens}")
-        except LlmError as error:
-            usage.failures[type(error).__name__] += 1
+        except LlmError as failure:
+            error = failure
             raise
+        finally:
+            usage.count_outcome(error)
+        _expect_whole(request, completion)
         completion = self._with_counts(completion, request)
-        usage.count_answer(completion)
+        usage.count_answer(completion, self._config.prices)
         permit.used_tokens = completion.prompt_tokens + completion.completion_tokens
         return completion
 
     def _with_counts(self, completion: Completion, request: ChatRequest) -> Completion:
-        """Fills in what the endpoint left out."""
-        if completion.prompt_tokens and completion.model:
-            return completion
-        prompt = sum(_tokens(message, self.count_tokens) for message in request.messages)
+        """Fills in what the endpoint left out, and learns what the model takes for thoughts that nobody sees."""
+        written = self.count_tokens(completion.text)
+        thoughts = completion.completion_tokens - round(1.2 * written)  # an estimate may be a fifth too low
+        if thoughts > 64:  # noqa: PLR2004 - fewer may be the tags of a chat template
+            self._thinking_tokens = min(self.most_thinking, max(self._thinking_tokens, round(1.5 * thoughts)))
+        prompt = completion.prompt_tokens or sum(_tokens(message, self.count_tokens) for message in request.messages)
         return replace(
             completion,
-            prompt_tokens=completion.prompt_tokens or prompt,
-            completion_tokens=completion.completion_tokens or self.count_tokens(completion.text),
+            prompt_tokens=prompt,
+            completion_tokens=completion.completion_tokens or written,
             model=completion.model or self._config.model,
+        )
+
+
+def _expect_whole(request: ChatRequest, completion: Completion) -> None:
+    """Raises LlmSettingsError where an endpoint has read less than it was sent, by its own count.
+
+    A word is at least a token, and so are eight bytes in scripts that write none. An endpoint may leave what it has in
+    its cache out of its count: a conversation that goes on says nothing.
+    """
+    contents = [message.content for message in request.messages]
+    least_counted = 256  # fewer: what is in its cache is left out
+    if completion.prompt_tokens < least_counted or any(one.role == "assistant" for one in request.messages):
+        return
+    sent = max(
+        sum(len(content.split()) for content in contents),
+        sum(len(content.encode()) - len(content) for content in contents) // 8,
+    )
+    if completion.prompt_tokens < sent:
+        raise LlmSettingsError(
+            f"the endpoint has read {completion.prompt_tokens} of more than {sent} tokens that were sent, and left the "
+            f"others out: set llm.context_tokens to {completion.prompt_tokens}, or have the endpoint hold more "
+            "(Ollama: num_ctx)"
         )
 
 

@@ -9,16 +9,17 @@ import math
 import random
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
+from importlib.resources import files
 
 from pydantic import SecretStr
 
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.config import RetryConfig
-from pipeline.llm.dialect import OPTIONAL_FIELDS
+from pipeline.llm.dialect import NAMED_FIELDS
 from pipeline.llm.errors import (
     AnswerTimeoutError,
     AuthenticationFailedError,
@@ -29,6 +30,7 @@ from pipeline.llm.errors import (
     EndpointBusyError,
     EndpointFailedError,
     EndpointUnavailableError,
+    FilteredError,
     LlmError,
     QuotaExhaustedError,
     RequestRefusedError,
@@ -39,12 +41,11 @@ _OVERFLOW_CODES = {"context_length_exceeded", "exceed_context_size_error"}
 # The words of OpenAI, vLLM, llama.cpp, TGI and Anthropic.
 _OVERFLOW_WORDS = re.compile(
     r"maximum context length|max_model_len|context (size|window|length)|max_new_tokens. must be|"
-    r"exceeds (the )?(maximum|available) (input|prompt|context)|(prompt|input) is too long",
+    r"(tokens?|prompt|input)\b[^.]{0,60}\bexceeds? |(prompt|input|messages) (is|are) too (long|large)|"
+    r"exceeds (the )?(maximum|available) (input|prompt|context)|too many (input )?tokens|reduce the (length|prompt)",
     re.IGNORECASE,
 )
-_UNSUPPORTED_WORDS = (
-    *("unsupported", "not support", "does not accept", "unrecognized", "unknown parameter", "unknown field"),
-)
+_WORDS: Mapping[str, Sequence[str]] = json.loads(files("pipeline.llm").joinpath("complaints.json").read_text("utf-8"))
 _IMAGE_WORDS = re.compile(r"\b(image_url|image input|images?|multimodal|vision)\b", re.IGNORECASE)
 _STREAM_WORDS = re.compile(r"\bstream(ing)?\b", re.IGNORECASE)
 
@@ -63,50 +64,78 @@ class Complaint:
     param: str
     message: str
 
-    @property
-    def is_overflow(self) -> bool:
-        """Whether the request is too long for the model."""
-        return self.code in _OVERFLOW_CODES or bool(_OVERFLOW_WORDS.search(self.message))
+    def says(self, kind: str) -> bool:
+        """Whether it has the words of a kind of complaint."""
+        text = f"{self.code} {self.param} {self.message}".lower()
+        return any(words in text for words in _WORDS[kind])
 
     @property
-    def is_about_model(self) -> bool:
-        """Whether the model is named as the thing that is not there."""
-        return "model" in f"{self.code} {self.param} {self.message}".lower()
+    def is_overflow(self) -> bool:
+        """Whether the request is too long for the model, and no shorter answer would mend that."""
+        is_limit = "max_tokens" in self.refused_fields() and not self.says("prompt")
+        return self.code in _OVERFLOW_CODES or (bool(_OVERFLOW_WORDS.search(self.message)) and not is_limit)
 
     @property
     def is_about_images(self) -> bool:
         """Whether pictures are refused as such. llama.cpp says so with status 500."""
-        return self._says_unsupported and bool(_IMAGE_WORDS.search(self.message))
+        return self.says("unsupported") and bool(_IMAGE_WORDS.search(self.message))
 
     @property
-    def _says_unsupported(self) -> bool:
-        message = self.message.lower()
-        return any(words in message for words in _UNSUPPORTED_WORDS)
+    def is_about_system(self) -> bool:
+        """Whether a message of the role "system" is refused. Chat templates that know none say so with status 500."""
+        is_refused = self.says("system") and (self.says("unsupported") or self.says("rule"))
+        return is_refused or self.param.startswith(("messages[0].role", "messages.0.role")) or self.says("turns")
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers in the message."""
+        digits = "".join(letter if "0" <= letter <= "9" else " " for letter in self.message.replace(",", ""))
+        return tuple(int(number) for number in digits.split() if len(number) < len("1000000000"))
 
     def refused_fields(self) -> frozenset[str]:
-        """Names the optional fields of our request that the endpoint does not take."""
-        is_unsupported = "unsupported" in self.code or self._says_unsupported
-        named = {
-            field for field in OPTIONAL_FIELDS - {"stream"} if self.param.startswith(field) or field in self.message
-        }
-        if self.param == "stream" or (not named and is_unsupported and _STREAM_WORDS.search(self.message)):
+        """Names the optional fields of our request that the endpoint does not take, or not with such a value.
+
+        What is said of a field matters little: asked without it, the endpoint may answer.
+        """
+        named = {field for field in NAMED_FIELDS if self.param.startswith(field) or field in self.message}
+        if not named and self.says("limit"):
+            named = {"max_tokens"}
+        if "max_tokens" in named:  # the other is then the one to use instead
+            named.discard("max_completion_tokens")
+        if self.param == "stream" or (not named and self.says("unsupported") and _STREAM_WORDS.search(self.message)):
             named.add("stream")
-        # These two are also complained about for their values, which sending them another way would not mend.
-        return frozenset(named if is_unsupported else named - {"max_tokens", "temperature"})
+        return frozenset(named or ({"system"} if self.is_about_system else ()))
 
 
 def read_complaint(body: bytes) -> Complaint:
-    """Reads the error objects of OpenAI ({"error": {...}}), vLLM ({...}), Ollama ({"error": "..."}), or plain text."""
+    """Reads what an answer says is wrong: an error object in JSON, see `to_complaint`, or plain text."""
     try:
-        value = json.loads(body)
+        return to_complaint(json.loads(body))
     except (ValueError, RecursionError):
         return Complaint("", "", body[:2000].decode("utf-8", "replace"))
+
+
+def to_complaint(value: object) -> Complaint:
+    """Reads error objects: OpenAI's {"error": {...}}, vLLM's {...}, Ollama's {"error": "..."}, Gemini's [{...}]."""
+    if isinstance(value, list) and len(value) == 1:
+        (value,) = value
     inner = value.get("error", value) if isinstance(value, dict) else value
     if not isinstance(inner, dict):
         return Complaint("", "", str(inner))
-    code = inner.get("code") if isinstance(inner.get("code"), str) else inner.get("type")
+    code = inner.get("code") if isinstance(inner.get("code"), str) else inner.get("type") or inner.get("status")
     message = inner.get("message") or inner.get("detail") or ""
     return Complaint(str(code or "").lower(), str(inner.get("param") or ""), str(message))
+
+
+def status_of(value: object) -> int:
+    """Returns the HTTP status that an error object should have had; 502 if it does not say."""
+    complaint, inner = to_complaint(value), value.get("error") if isinstance(value, dict) else None
+    code = str(inner.get("code")) if isinstance(inner, dict) else ""
+    if code.isdecimal() and HTTPStatus.BAD_REQUEST <= int(code[:4]) < 600:  # noqa: PLR2004 - of HTTP
+        return int(code)
+    if complaint.says("key"):
+        return HTTPStatus.UNAUTHORIZED
+    return HTTPStatus.TOO_MANY_REQUESTS if complaint.says("busy") else HTTPStatus.BAD_GATEWAY
 
 
 IMAGES = "images"
@@ -127,20 +156,10 @@ def refusal(status: int, headers: Mapping[str, str], complaint: Complaint, quote
     said = f": {quote}" if quote else ""
     if status == HTTPStatus.PAYMENT_REQUIRED or complaint.code == "insufficient_quota":
         return QuotaExhaustedError(f"the account has no credit left (HTTP {status}); pay, or set another API key")
-    if complaint.is_about_images:
-        advice = f"the endpoint takes no images (HTTP {status}){said}"
-        return RequestRefusedError(advice, status=status, refused_fields=frozenset({IMAGES}))
-    if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in _BUSY | _TRANSIENT:
+    is_failure = status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in _BUSY | _TRANSIENT
+    is_misplaced = complaint.is_about_images or (status not in _BUSY | _DENIED and complaint.is_about_system)
+    if is_failure and (not is_misplaced or complaint.is_overflow):
         return _unavailable(status, retry_after_s(headers), said)
-    if status in _DENIED:
-        return AuthenticationFailedError(
-            f"the endpoint refuses the API key (HTTP {status}); set the right one, with access to the model"
-        )
-    if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE or complaint.is_overflow:
-        return ContextOverflowError(
-            f"prompt and answer do not fit into the model's context (HTTP {status}){said}; set context_tokens to what "
-            "the model holds"
-        )
     return _refused(status, complaint, said)
 
 
@@ -152,15 +171,28 @@ def _unavailable(status: int, wait_s: float | None, said: str) -> LlmError:
 
 
 def _refused(status: int, complaint: Complaint, said: str) -> LlmError:
-    if complaint.code == "model_not_found" or (status == HTTPStatus.NOT_FOUND and complaint.is_about_model):
-        return UnknownModelError("the endpoint does not serve this model")
-    if status == HTTPStatus.NOT_FOUND:
-        advice = "there is no chat endpoint at this address (HTTP 404); base_url usually ends in /v1"
+    fields, at = complaint.refused_fields(), f"(HTTP {status})"
+    error: LlmError | None = None
+    advice = f"the endpoint refuses the request {at}{said}"
+    if complaint.is_about_images:
+        advice, fields = f"the endpoint takes no images {at}{said}", frozenset({IMAGES})
+    elif status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE or complaint.is_overflow:
+        hint = "set context_tokens to what the model holds"
+        error = ContextOverflowError(f"prompt and answer do not fit into the model's context {at}{said}; {hint}")
+    elif complaint.says("filter"):
+        error = FilteredError(f"the endpoint's content filter refuses the text {at}{said}", status=status)
+    elif status == HTTPStatus.UNAUTHORIZED or complaint.says("key"):
+        hint = "set the right one, with access to the model"
+        error = AuthenticationFailedError(f"the endpoint refuses the API key {at}; {hint}")
+    elif status == HTTPStatus.FORBIDDEN:
+        error = AuthenticationFailedError(f"the endpoint forbids it {at}{said}; may the key use the model?")
+    elif complaint.code == "model_not_found" or (status == HTTPStatus.NOT_FOUND and complaint.says("model")):
+        error = UnknownModelError("the endpoint does not serve this model")
+    elif status == HTTPStatus.NOT_FOUND:
+        advice = f"there is no chat endpoint at this address {at}; base_url usually ends in /v1"
     elif status < HTTPStatus.BAD_REQUEST:
-        advice = f"the endpoint redirects (HTTP {status}); set base_url to where it really is"
-    else:
-        advice = f"the endpoint refuses the request (HTTP {status}){said}"
-    return RequestRefusedError(advice, status=status, refused_fields=complaint.refused_fields())
+        advice = f"the endpoint redirects {at}; set base_url to where it really is"
+    return error or RequestRefusedError(advice, status=status, refused_fields=fields, numbers=complaint.numbers)
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
@@ -222,7 +254,8 @@ MAX_BAD_ANSWERS = 6
 """Empty, endless or unreadable answers of one call. Where 30% of all requests fail, a fifth of them so, one document of
 270 calls in a hundred has a call with four of them."""
 
-_FINAL_REASONS = {"content_filter", "length"}  # another try would end the same way
+# Another try would end the same way.
+_FINAL_REASONS = {"content_filter", "refusal", "length", "tool_calls", "reasoning_content", "reasoning"}
 
 _DRAW = random.Random()  # noqa: S311 - no secret
 
@@ -235,11 +268,17 @@ class Retries:
     """
 
     def __init__(
-        self, config: RetryConfig, *, was_ever_connected: Callable[[], bool], max_bad_answers: int = MAX_BAD_ANSWERS
+        self,
+        config: RetryConfig,
+        *,
+        was_ever_connected: Callable[[], bool],
+        max_bad_answers: int = MAX_BAD_ANSWERS,
+        fault_rate: Callable[[], float | None] = lambda: None,
     ) -> None:
         self._config = config
         self._was_ever_connected = was_ever_connected
         self._max_bad_answers = max_bad_answers
+        self._fault_rate = fault_rate
         self._bad_answers = self._timeouts = 0
         self.failed_attempts = 0
 
@@ -250,6 +289,8 @@ class Retries:
         self._timeouts += isinstance(error, AnswerTimeoutError)
         if self.failed_attempts >= self._config.max_attempts or not self._may_retry(error):
             error.attempts = self.failed_attempts
+            if isinstance(error, BadAnswerError | EndpointUnavailableError) and self._others_are_answered():
+                error.is_of_call = not isinstance(error, QuotaExhaustedError)
             error.usage = LlmUsage(retries=self.failed_attempts - 1)
             return None
         bound_s = self._config.base_delay_s * 2.0 ** (self.failed_attempts - 1)
@@ -262,10 +303,21 @@ class Retries:
             case EmptyAnswerError() if error.finish_reason in _FINAL_REASONS:
                 return False
             case BadAnswerError():
-                return self._bad_answers < self._max_bad_answers
+                return self._bad_answers < self._most(self._max_bad_answers)
             case AnswerTimeoutError():
-                return self._timeouts < self._config.max_timeouts
+                return self._timeouts < self._most(self._config.max_timeouts)
             case ConnectionFailedError() if not self._was_ever_connected():
                 return self.failed_attempts < FIRST_CONTACT_ATTEMPTS
         wait_s = error.retry_after_s or 0.0 if isinstance(error, EndpointUnavailableError) else math.inf
         return wait_s <= self._config.max_retry_after_s
+
+    def _others_are_answered(self) -> bool:
+        rate = self._fault_rate()
+        return rate is not None and rate <= 1 / 2
+
+    def _most(self, count: int) -> int:
+        """Returns how often a call may fail so: more where a call in 10,000 would do so by chance; 1 stays 1."""
+        rate = self._fault_rate() or 0.0
+        if count == 1 or not 0.0 < rate <= 1 / 2:
+            return count
+        return max(count, math.ceil(math.log(1e-4) / math.log(rate)))

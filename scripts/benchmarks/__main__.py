@@ -27,6 +27,7 @@ class Benchmark(StrEnum):
     JUDGE = "judge"
     SOAK = "soak"
     CHAOS = "chaos"
+    ENDPOINTS = "endpoints"
 
 
 # The folder of each: what measures the same thing shares it.
@@ -42,6 +43,7 @@ FOLDERS = {
     Benchmark.DOCUMENTS: "documents",
     Benchmark.JUDGE: "judge",
     Benchmark.CHAOS: "chaos",
+    Benchmark.ENDPOINTS: "endpoints",
 }
 
 
@@ -83,6 +85,8 @@ def main(
     soak      Memory of the server over 20,000 calls, and its CPU use when nobody calls.
 
     chaos     Bursts, overload, crowds, idle and deaf clients, cancels, strangers' summaries, fuzz of every RPC.
+
+    endpoints What language models' endpoints really send, played against summaries; Judge with a dead one.
     """
     if without and benchmark not in (Benchmark.JUDGE, Benchmark.SUMMARIZE):
         raise typer.BadParameter("measures judge and summarize alone: scripts/bench summarize --without NAME")

@@ -22,6 +22,7 @@ from inference.front_doors import EmbeddingModel, EntailmentBatch, ItemBatch, Nl
 from inference.models.directory import ModelDirectory
 from inference.models.native import Tokenizer
 from pipeline.llm.chat_model import ChatModel
+from pipeline.llm.openai import leave_time_before
 from pipeline.protocols import CheckedPairs, Float32, ModelIdentities, ModelIdentity, Models, TokenMark
 from pipeline.tracing import open_span, prefixed
 from server.errors import FieldViolation, InvalidRequestError, ModelNotLoadedError
@@ -219,6 +220,7 @@ def call_terms(priority: int, context: Context, name: str) -> Iterator[CallScope
     """Gives the terms of one call, and notes in its record what the models did for it. `name` is for spans."""
     record = current_call()
     terms = CallScope(to_call(context, parse_priority(priority)), name=name)
+    leave_time_before(terms.call.deadline_s)
     try:
         yield terms
     finally:

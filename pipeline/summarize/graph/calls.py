@@ -11,6 +11,7 @@ for other calls while models read.
 
 import asyncio
 import hashlib
+import logging
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
@@ -19,24 +20,43 @@ from typing import Any, Generic, TypeVar
 from pydantic import TypeAdapter
 
 from pipeline.llm.chat_model import LlmUsage
-from pipeline.llm.errors import BadAnswerError, ContextOverflowError
+from pipeline.llm.errors import (
+    BudgetExceededError,
+    ContextOverflowError,
+    EmptyAnswerError,
+    EndpointUnavailableError,
+    LlmError,
+    RequestRefusedError,
+)
 from pipeline.reading.values import find_terms
 from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.errors import StalledReductionError
 from pipeline.summarize.events import CallOutcome
-from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, finding
+from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, Trust, finding
 from pipeline.summarize.gate.gate import Case, TrustGate
 from pipeline.summarize.graph.run import TEXT, Run, Task, TextOutcome, VerdictOutcome, task_key
 from pipeline.summarize.known_calls import CallTexts
 from pipeline.summarize.packing import head_by_tokens, split_by_tokens
 from pipeline.summarize.result import WarningCode
 from pipeline.summarize.retention import Retention, measure
+from pipeline.summarize.steering.wishes import PLAIN
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
 from pipeline.summarize.trust_report import place_of, trust_warnings
-from pipeline.summarize.writer import Extraction, ExtractTask, MergeStage, MergeTask, TopicList, Written, heard_by
+from pipeline.summarize.writer import (
+    Critique,
+    Extraction,
+    ExtractTask,
+    MergeStage,
+    MergeTask,
+    TopicList,
+    Written,
+    heard_by,
+)
 
 Outcome = TypeVar("Outcome", bound=TextOutcome | VerdictOutcome | TopicList | Written)
+Paid = TypeVar("Paid", Critique, TopicList, Written)
 TextTask = ExtractTask | MergeTask
+_log = logging.getLogger(__name__)
 _NO_OUTPUT = StepOutput(0, "")
 _COMPLAINT_TOKENS = 400
 _LEAST_TOKENS = 16  # of a text that is still worth cutting
@@ -68,6 +88,25 @@ class StepAnswer(Generic[Outcome]):
     outcome: Outcome
     result_key: str
     is_reused: bool
+
+
+async def or_instead(answering: Awaitable[Paid], instead: Paid) -> Paid:
+    """Returns an answer, or something in its place if the model fails: what a paid summary can do without.
+
+    Raises:
+        LlmError: nothing more may be asked for, or the endpoint is down: later it may answer, and the rest is stored.
+    """
+    try:
+        return await answering
+    except LlmError as error:
+        if _may_pass(error):
+            raise
+        _log.warning("answer_missing error=%s", type(error).__name__)
+        return replace(instead, usage=error.usage)
+
+
+def _may_pass(error: LlmError) -> bool:
+    return isinstance(error, BudgetExceededError | EndpointUnavailableError) and not error.is_of_call
 
 
 async def answer(run: Run, call: PlannedCall[Outcome]) -> StepAnswer[Outcome]:
@@ -184,8 +223,7 @@ async def fit_group(run: Run, step: StepId, first: int, members: list[Extraction
         step: of the merge.
         first: position of the first member in its level.
 
-    Raises:
-        StalledReductionError: a compression did not shorten its text, or not enough after several attempts.
+    What several attempts do not make short enough is chosen from the text, with a warning.
     """
     budget, attempts = run.plan.reduce_budget_tokens, run.job.config.max_compressions
     fitting, usage = list(members), LlmUsage()
@@ -193,11 +231,16 @@ async def fit_group(run: Run, step: StepId, first: int, members: list[Extraction
         sizes = [run.count_tokens(member.text) for member in fitting]
         if sum(sizes) <= budget:
             break
-        if attempt == attempts:
-            raise StalledReductionError(f"compressing group {step.position}", budget, sum(sizes))
         share = budget // len(fitting)
         for index, size in enumerate(sizes):
-            if size > share:
+            if size > share and attempt == attempts:
+                task = run.merge_task(MergeStage.COMPRESS, step.level, [fitting[index]], share)
+                text, _ = await _from_input(run, task)
+                fitting[index] = replace(fitting[index], text=head_by_tokens(text, share, run.count_tokens))
+                first_chunk, last_chunk = fitting[index].chunk_indexes
+                message = f"a text for chunks {first_chunk}-{last_chunk} stayed too long: its sentences were chosen"
+                await run.job.warn(WarningCode.ANSWER_CUT, message)
+            elif size > share:
                 position = ((first + index) * attempts + attempt) * _PARTS
                 own = StepId(step.iteration, Stage.COMPRESS, step.level, position)
                 fitting[index], cost = await _compress(run, own, fitting[index], share)
@@ -218,7 +261,6 @@ async def _compress(run: Run, step: StepId, extraction: Extraction, target_token
         shorter = await ask_merge(run, step._replace(position=step.position + index), task, part)
         written.append(shorter.outcome.written)
     compressed = _join(written)
-    _expect_shorter(run, "compressing a text", extraction.text, compressed.text)
     return replace(extraction, text=compressed.text), compressed.usage
 
 
@@ -228,16 +270,56 @@ def _expect_shorter(run: Run, stage: str, before: str, after: str) -> None:
         raise StalledReductionError(stage, *sizes)
 
 
-def _planned(run: Run, call: TextCall) -> PlannedCall[TextOutcome]:
-    """Returns a text's call as the graph counts it."""
+def _planned(run: Run, call: TextCall, *, is_extra: bool = False) -> PlannedCall[TextOutcome]:
+    """Returns a text's call as the graph counts it; an extra one may fail."""
     listener = run.listener(call.step.iteration) if _is_summary(run, call.task) else None
 
     async def ask(task: TextTask) -> TextOutcome:
-        with heard_by(listener):
-            written = await (_extract(run, task) if isinstance(task, ExtractTask) else _merge(run, task))
-            return _measured(run, call, written)
+        try:
+            with heard_by(listener):
+                written = await (_extract(run, task) if isinstance(task, ExtractTask) else _merge(run, task))
+                if isinstance(task, MergeTask) and task.stage is MergeStage.COMPRESS:
+                    _expect_shorter(run, "compressing a text", task.extractions[0].text, written.text)
+        except (LlmError, StalledReductionError) as error:
+            is_needed = not is_extra and not _is_of_call(task, error)
+            if is_needed or isinstance(error, BudgetExceededError):
+                raise
+            return await _outcome_without(run, call, task, error, is_extra=is_extra)
+        return _measured(run, call, written)
 
     return PlannedCall(call.step, call.task, ask, TEXT, call.output, call.texts)
+
+
+def _is_of_call(task: TextTask, error: LlmError | StalledReductionError) -> bool:
+    """Tells whether the summary goes on without an answer: nobody would give it, or all but its shape is paid for."""
+    if isinstance(error, StalledReductionError) or error.is_of_call:
+        return True
+    return isinstance(task, MergeTask) and task.stage is MergeStage.SHAPE and not _may_pass(error)
+
+
+async def _outcome_without(
+    run: Run, call: TextCall, task: TextTask, error: LlmError | StalledReductionError, *, is_extra: bool
+) -> TextOutcome:
+    """Returns what stands in place of an answer that there will not be; of an extra call nothing."""
+    usage = error.usage if isinstance(error, LlmError) else LlmUsage()
+    if is_extra:
+        return replace(_measured(run, call, Written("", "stop", usage)), trust=Trust())
+    async with run.beside():
+        text, remedy = await _from_input(run, task)
+    is_refused = isinstance(error, RequestRefusedError | EmptyAnswerError)
+    why = finding(FaultKind.REFUSAL if is_refused else FaultKind.EMPTY, remedy)
+    return replace(_measured(run, call, Written(text, "stop", usage)), trust=Trust((why,)))
+
+
+async def _from_input(run: Run, task: TextTask) -> tuple[str, Remedy]:
+    """Returns sentences of a task's texts, which the embedded writer chooses; without one what has room."""
+    gate = run.job.gate
+    if gate is not None and (writer := gate.fallback) is not None:
+        written = await (writer.extract(task) if isinstance(task, ExtractTask) else writer.merge(task))
+        return written.text, Remedy.REWRITTEN
+    whole = "\n\n".join(_texts(task)).strip()
+    text = head_by_tokens(whole, _most_tokens(run, task), run.count_tokens).strip()
+    return text, Remedy.REWRITTEN if len(text) >= len(whole) else Remedy.NONE
 
 
 def _measured(run: Run, call: TextCall, written: Written, checked: Checked | None = None) -> TextOutcome:
@@ -265,8 +347,11 @@ def _most_tokens(run: Run, task: TextTask) -> int:
 
 def _room(run: Run, task: TextTask) -> float:
     """Returns the share of a task's texts that an answer has room for."""
-    texts = [one.text for one in (task.chunks if isinstance(task, ExtractTask) else task.extractions)]
-    return min(1.0, _most_tokens(run, task) / max(1, sum(map(run.count_tokens, texts))))
+    return min(1.0, _most_tokens(run, task) / max(1, sum(map(run.count_tokens, _texts(task)))))
+
+
+def _texts(task: TextTask) -> list[str]:
+    return [one.text for one in (task.chunks if isinstance(task, ExtractTask) else task.extractions)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,9 +396,9 @@ class _Passage:
         call = _planned(run, self.call)
         async with run.calls:
             outcome, call_s = await _ask(run, call)
-            checked = await self.gate.if_clean(outcome.written.text, await reading)
-            if checked is not None:
+            if outcome.trust is None and (checked := await self.gate.if_clean(outcome.written.text, await reading)):
                 outcome = _trusted(outcome, checked)
+            if outcome.trust is not None:
                 await _record(run, call, key, outcome)
             else:
                 await _record(run, replace(call, step=self._draft_step(0)), draft_key, outcome, is_call=False)
@@ -324,11 +409,11 @@ class _Passage:
         """Asks once more with the faults. Returns the better of both answers, and the cost."""
         task = self._with_complaint(first.complaint())
         self.run.meter.calls_total += 1
-        try:
-            again = replace(_planned(self.run, self.call), step=self._draft_step(1), task=task)
-            second = (await answer(self.run, again)).outcome.written
-        except (BadAnswerError, ContextOverflowError):
-            return first, LlmUsage()
+        again = replace(_planned(self.run, self.call, is_extra=True), step=self._draft_step(1), task=task)
+        outcome = (await answer(self.run, again)).outcome
+        second = outcome.written
+        if outcome.trust is not None:  # there is none
+            return first, second.usage
         async with self.run.beside():
             checked = await self.gate.check(second.text, case)
         if checked.rank > first.rank:
@@ -346,13 +431,8 @@ class _Passage:
 
     async def _rewritten(self, checked: Checked, case: Case) -> Checked:
         """Returns sentences of the input in place of an answer that cannot be used."""
-        task, writer = self.call.task, self.gate.fallback
-        remedy = Remedy.REWRITTEN
-        if writer is not None:
-            text = (await (writer.extract(task) if isinstance(task, ExtractTask) else writer.merge(task))).text
-        else:
-            text = head_by_tokens(case.text, _most_tokens(self.run, task), self.run.count_tokens).strip()
-            remedy = remedy if len(text) >= len(case.text.strip()) else Remedy.NONE
+        task = self.call.task
+        text, remedy = await _from_input(self.run, task)
         if isinstance(task, MergeTask) and task.shape.language and checked.whole is FaultKind.LANGUAGE:
             remedy = Remedy.NONE  # the input's sentences are not in that language either
         return await self.gate.instead(text, case, finding(checked.whole or FaultKind.EMPTY, remedy))
@@ -403,7 +483,8 @@ async def _merge(run: Run, task: MergeTask) -> Written:
 
 async def _shorten(run: Run, task: MergeTask, extraction: Extraction) -> Written:
     target = max(1, min(run.count_tokens(extraction.text) // 2, run.plan.limits.output_tokens))
-    compress = replace(task, stage=MergeStage.COMPRESS, extractions=(extraction,), target_tokens=target)
+    # A piece has a length of its own: the shape is that of the whole.
+    compress = replace(task, stage=MergeStage.COMPRESS, extractions=(extraction,), target_tokens=target, shape=PLAIN)
     written = await _merge(run, compress)
     _expect_shorter(run, "shortening a text that overflowed the model", extraction.text, written.text)
     return written

@@ -16,6 +16,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 from opentelemetry.trace import Span
 
+from pipeline.llm.chat_model import NO_USAGE
 from pipeline.summarize.duplicates import DuplicateFilter
 from pipeline.summarize.events import BatchDone, Drafted, GroupDone, LayersFound, Phase, Reflected, TopicsFound
 from pipeline.summarize.graph.calls import (
@@ -26,6 +27,7 @@ from pipeline.summarize.graph.calls import (
     ask_merge,
     ask_text,
     fit_group,
+    or_instead,
     warn_of_text,
 )
 from pipeline.summarize.graph.finish import finish, write_json, write_layers
@@ -49,7 +51,16 @@ from pipeline.summarize.retention import Mentions, Retention, measure
 from pipeline.summarize.steering.wishes import PLAIN
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
 from pipeline.summarize.storage.store import TEXTS_AT_ONCE
-from pipeline.summarize.writer import CriticVerdict, CritiqueTask, Extraction, ExtractTask, MergeStage, TopicsTask
+from pipeline.summarize.writer import (
+    CriticVerdict,
+    Critique,
+    CritiqueTask,
+    Extraction,
+    ExtractTask,
+    MergeStage,
+    TopicList,
+    TopicsTask,
+)
 from pipeline.tracing import note
 
 
@@ -456,7 +467,9 @@ async def _judge(run: Run, iteration: int) -> VerdictOutcome:
     )
 
     async def ask(task: CritiqueTask) -> VerdictOutcome:
-        return VerdictOutcome(await run.job.writer.critique(task), retention)
+        # Without a critic the summary stands as it is, with a warning: it is paid for.
+        missing = Critique(CriticVerdict.UNPARSEABLE, "", NO_USAGE)
+        return VerdictOutcome(await or_instead(run.job.writer.critique(task), missing), retention)
 
     step = StepId(iteration, Stage.REFLECT)
     return (await answer(run, PlannedCall(step, task, ask, VERDICT))).outcome
@@ -479,6 +492,9 @@ async def _begins_again(run: Run, iteration: int, critic_verdict: CriticVerdict)
         return False
     if critic_verdict is CriticVerdict.FAIL:
         return True
+    now = await run.verdict_of(iteration)
+    if now is None or not now.verdict.text:  # the critic did not answer
+        return False
     earlier = [await run.verdict_of(number) for number in range(1, iteration)]
     return not any(outcome and outcome.verdict.critic_verdict is CriticVerdict.UNPARSEABLE for outcome in earlier)
 
@@ -512,7 +528,11 @@ async def topics(state: SummaryState, runtime: Runtime[Run]) -> None:
         summary = await run.final_text(best)
         run.citing.begin(summary)  # beside the calls that are left
         task = TopicsTask(run.job.document.name, summary, fewest, run.job.config.max_topics)
-        found = await answer(run, PlannedCall(StepId(best, Stage.TOPICS), task, run.job.writer.topics, TOPICS))
+
+        async def ask(task: TopicsTask) -> TopicList:
+            return await or_instead(run.job.writer.topics(task), TopicList((), NO_USAGE))
+
+        found = await answer(run, PlannedCall(StepId(best, Stage.TOPICS), task, ask, TOPICS))
         note(span, topic_count=len(found.outcome.topics), reused=found.is_reused)
     if found.outcome.left_out:
         message = f"{len(found.outcome.left_out)} key topics that the summary does not mention were left out"

@@ -14,7 +14,7 @@ from itertools import chain, zip_longest
 from pipeline.llm.ask import object_schema
 from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest, LlmUsage
 from pipeline.llm.config import NO_PRICES, PriceConfig
-from pipeline.llm.errors import SchemaMismatchError
+from pipeline.llm.errors import BadAnswerError, ContextOverflowError, RequestRefusedError, SchemaMismatchError
 from pipeline.reading.words import fold_case
 from pipeline.summarize.llm_writer import prompts
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
@@ -37,7 +37,7 @@ from pipeline.summarize.writer import (
 )
 
 _log = logging.getLogger(__name__)
-_VERSION = "llm-2"
+_VERSION = "llm-3"
 _TAG_TOKENS = 24  # <data-0123abcd> and its end, in the tokenizer that likes them least
 _LEAST_PROMPT_TOKENS = 256
 
@@ -208,7 +208,10 @@ async def complete_whole(chat: ChatModel, request: ChatRequest, max_continuation
         more = _continuation(chat, request, answer.text)
         if more is None:
             break
-        completion = await chat.complete(more)
+        try:
+            completion = await chat.complete(more)
+        except (BadAnswerError, RequestRefusedError, ContextOverflowError):  # the beginning is paid for
+            break
         text = join_overlapping(answer.text, completion.text)
         if text == answer.text:
             break

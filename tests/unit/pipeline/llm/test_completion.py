@@ -96,14 +96,9 @@ def test_a_stream_is_put_together() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "body",
-    [stream(delta("Twelve"), end=""), stream(delta("Twelve"), {"error": {"message": "out of memory"}})],
-    ids=["ends early", "holds an error"],
-)
-def test_half_a_stream_is_unreadable(body: bytes) -> None:
+def test_half_a_stream_is_unreadable() -> None:
     with pytest.raises(UnreadableAnswerError):
-        parse_completion(body, "text/event-stream")
+        parse_completion(stream(delta("Twelve"), end=""), "text/event-stream")
 
 
 def test_a_stream_without_the_final_mark_is_whole_when_it_has_a_finish_reason() -> None:
@@ -116,7 +111,7 @@ def test_a_stream_without_the_final_mark_is_whole_when_it_has_a_finish_reason() 
         json.dumps(answer("half \ud800 a character")),
         json.dumps(answer("good", finish_reason="st\udc00p")),
         json.dumps({**answer(), "model": "\ud83d"}),
-        json.dumps(answer(["a list", "of parts"])),  # type: ignore[arg-type]
+        json.dumps(answer([{"type": "text"}])),  # type: ignore[arg-type]
         json.dumps({**answer(), "usage": {"prompt_tokens": 10**29}}),
         json.dumps({**answer(), "usage": {"completion_tokens": -1}}),
         json.dumps({**answer(), "usage": {"prompt_tokens": "many"}}),

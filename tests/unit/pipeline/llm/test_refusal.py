@@ -108,9 +108,9 @@ def test_other_server_errors_keep_their_status(status: int) -> None:
 
 
 def test_other_refusals_quote_the_endpoint() -> None:
-    error = refuse(400, openai("temperature must be at most 2"))
+    error = refuse(400, openai("top_k must be at most 2"))
     assert isinstance(error, errors.RequestRefusedError)
-    assert "temperature must be at most 2" in str(error)
+    assert "top_k must be at most 2" in str(error)
     assert error.refused_fields == frozenset()
 
 
@@ -121,7 +121,9 @@ def test_other_refusals_quote_the_endpoint() -> None:
         (openai("json_schema is not available"), {"json_schema"}),
         (openai("logprobs are not supported with this model"), {"logprobs"}),
         (openai("Unsupported value: 'temperature' does not support 0.1", "unsupported_value"), {"temperature"}),
-        (openai("max_tokens is too large: 9000. At most 4096 completion tokens."), set()),
+        (openai("max_tokens is too large: 9000. At most 4096 completion tokens."), {"max_tokens"}),
+        (openai("`temperature` is deprecated for this model."), {"temperature"}),
+        (openai("System role not supported"), {"system"}),
         (openai("'max_tokens' is not supported. Use 'max_completion_tokens' instead."), {"max_tokens"}),
         ([{"msg": "no object"}], set()),
     ],

@@ -1,0 +1,131 @@
+"""What endpoints really send, played against the real client and the real graph over a real socket."""
+
+import json
+import random
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.llm.chat_model import LlmUsage
+from pipeline.llm.completion import JsonProblemError, extract_json, parse_completion
+from pipeline.llm.config import LlmConfig, LlmRole
+from pipeline.llm.errors import AnswerTimeoutError, EmptyAnswerError
+from pipeline.llm.metering import FallbackChatModel
+from pipeline.llm.openai import leave_time_before
+from pipeline.llm.spoken import spoken
+from scripts.benchmarks.endpoints.oddities import ODDITIES, Oddity
+from scripts.benchmarks.endpoints.played import play
+from tests.growth import grows_like_square
+from tests.scripted_endpoint.faults import Fault, FaultPlan
+from tests.scripted_endpoint.script import Script
+from tests.unit.pipeline.llm.models import bench, request
+from tests.unit.pipeline.summarize.fake_chat import FakeChat
+
+ANSWER = "Pump P-3 runs at 12 bar.\n\n- Oil it <daily>.\n- Read `<think>` in the manual."
+THOUGHTS = ("", "<think>Hm.</think>\n", "Hm.\n</think>\n\n", "[THINK]Hm.[/THINK]", "◁think▷Hm.◁/think▷")
+CHANNEL = "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>"
+STOPS = ("", "<|im_end|>", "</s>\n", "<|eot_id|> </s>", "<|im_end|>\n<|im_start|>user\nHm.")
+NOISE = ("", ": hold on", "event: ping", 'data: {"type": "ping"}', "data:", "data: 7", 'data: {"choices": []}')
+ENDS = ("data: [DONE]", 'data: {"choices": [{"delta": null, "finish_reason": "stop"}]}')
+UNITS = (
+    *("<think>", "</think>", "<think></think>", "\n<think>", "a<think>", "<|im_end|>", "<|im_end|> ", "\x1b[", "\x1b]"),
+    *("</s> ", "[THINK]", "<|channel|>", "<s>", "analysisassistantfinal", " \n"),
+)
+
+
+@pytest.mark.parametrize("oddity", ODDITIES, ids=lambda oddity: f"{oddity.group} {oddity.name}")
+async def test_an_oddity_ends_pollutes_and_halves_no_summary(oddity: Oddity, tmp_path: Path) -> None:
+    played = await play(oddity, tmp_path)
+    assert not played.problem
+    assert not played.is_silent
+    assert not (oddity.warns and played.resumed_calls)
+
+
+@given(
+    st.sampled_from((*THOUGHTS, CHANNEL)),
+    st.sampled_from(STOPS),
+    st.lists(st.sampled_from(NOISE), max_size=4),
+    st.integers(1, 9),
+    st.sampled_from(["text/event-stream", "application/json", "text/plain", ""]),
+    st.sampled_from(ENDS),
+)
+def test_oddities_may_come_together(  # noqa: PLR0913, PLR0917 - one for each kind
+    thoughts: str, stop: str, noise: list[str], pieces: int, kind: str, end: str
+) -> None:
+    whole = thoughts + ANSWER + stop
+    cuts = sorted(random.Random(pieces).sample(range(1, len(whole)), pieces))
+    parts = [whole[a:b] for a, b in zip([0, *cuts], [*cuts, None], strict=True)]
+    events = [{"choices": [{"delta": {"content": part}}]} for part in parts]
+    lines = [line for event in events for line in (*noise, f"data: {json.dumps(event)}")]
+    completion = parse_completion("\r\n\r\n".join([*lines, end, ""]).encode(), kind)
+    assert (completion.text.strip(), completion.finish_reason) == (ANSWER, "stop")
+
+
+@given(st.text())
+@settings(max_examples=300)
+def test_what_holds_no_tag_is_left_as_it_is(text: str) -> None:
+    plain = "".join(letter for letter in text if letter in "\n\t\r" or letter.isprintable())
+    plain = plain.translate(dict.fromkeys(map(ord, "<[◁\x1b")))
+    assert spoken(plain) == plain
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_no_answer_costs_the_square_of_its_length(unit: str) -> None:
+    assert not grows_like_square(spoken, lambda size: unit * (size // len(unit)))
+
+
+def test_an_answer_in_runaway_fences_or_with_endless_values_costs_little() -> None:
+    assert not grows_like_square(_json_of, lambda size: "```" + "\n" * size)
+    schema = {"type": "array", "items": {"anyOf": [{"const": number} for number in range(1_150)]}}
+    with pytest.raises(JsonProblemError, match="too many values"):
+        extract_json(json.dumps([7] * 2_000), schema)
+
+
+def _json_of(text: str) -> None:
+    with suppress(JsonProblemError):
+        extract_json(text, {"type": "object"})
+
+
+def test_a_role_asks_in_its_own_way_and_leaves_the_rest_to_us() -> None:
+    roles = {"all": {"reasoning_effort": "low"}, "critic": {"thinking_tokens": 900, "fallback": {"model": "small"}}}
+    config = LlmConfig.model_validate({"base_url": "http://e/v1", "model": "m", "roles": roles})
+    writer, critic = config.of_role(LlmRole.WRITER), config.of_role(LlmRole.CRITIC)
+    assert (writer.reasoning_effort, writer.thinking_tokens, writer.fallback) == ("low", 0, None)
+    assert (critic.reasoning_effort, critic.thinking_tokens) == ("low", 900)
+    assert critic.fallback is not None
+    assert (critic.fallback.model, critic.fallback.thinking_tokens) == ("small", 900)
+    with pytest.raises(ValueError, match="messages"):
+        LlmConfig.model_validate(
+            {"base_url": "http://e/v1", "model": "m", "roles": {"all": {"extra_body": {"messages": 1}}}}
+        )
+
+
+async def test_a_silent_endpoint_is_left_while_the_caller_has_time() -> None:
+    async with bench(Script(faults=FaultPlan({Fault.HANG: 1.0}))) as at:
+        deadline_s = time.monotonic() + 4
+        leave_time_before(deadline_s)
+        with pytest.raises(AnswerTimeoutError, match="while the caller has time"):
+            await at.model.complete(request())
+        assert time.monotonic() < deadline_s
+
+
+async def test_a_fallback_answers_where_a_model_fails_and_both_are_paid() -> None:
+    failure = EmptyAnswerError("nothing", finish_reason="stop")
+    failure.usage = LlmUsage(2, 20, 2)
+    first, second = FakeChat(failure), FakeChat("Twelve bar.", context_tokens=4_000)
+    model = FallbackChatModel(first, second)
+    completion = await model.complete(request())
+    assert (completion.text, completion.usage) == ("Twelve bar.", LlmUsage(3, 30, 7))
+    assert model.context_tokens == 4_000
+
+
+async def test_what_a_role_adds_is_sent() -> None:
+    roles = {"all": {"reasoning_effort": "low", "extra_body": {"top_k": 3}, "extra_headers": {"x-team": "pumps"}}}
+    async with bench(Script(keep_bodies=True), roles=roles) as at:
+        await at.model.complete(request())
+        (body,) = at.scripted.log.bodies
+    assert (body["reasoning_effort"], body["top_k"]) == ("low", 3)
