@@ -62,6 +62,7 @@ class MeteredChatModel:
         self.request_count = 0
         self.identity = inner.identity
         self.context_tokens = inner.context_tokens
+        self.prompts = inner.prompts
         self.count_tokens = inner.count_tokens
 
     async def complete(self, request: ChatRequest) -> Completion:

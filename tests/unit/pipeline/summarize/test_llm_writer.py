@@ -106,6 +106,7 @@ async def test_a_critic_of_its_own_criticizes_and_does_nothing_else() -> None:
     assert (verdict.critic_verdict, len(chat.requests), len(critic.requests)) == (CriticVerdict.PASS, 1, 1)
     alone = LlmWriter(chat, LlmWriterConfig()).identity
     assert writer.identity == f"{alone}, critic another"
+    assert alone.startswith(f"fake-chat, {chat.prompts.identity('writer', 'critic')}, ")
     assert LlmWriter(chat, LlmWriterConfig(), critic=chat).identity == alone
 
 
@@ -139,8 +140,9 @@ async def test_a_documents_text_stays_between_its_tags(text: str) -> None:
     await writer.critique(replace(CRITIQUE, document_name=text, summary=text))
     for request in chat.requests:
         system, user = (message.content for message in request.messages)
-        nonce = re.search(r"<data-([0-9a-f]{8})>", system)
+        nonce = re.match(r"The number N of the tags is ([0-9a-f]{8})\.", user)
         assert nonce
+        assert nonce[1] not in system  # which is the same for every task, so that a provider need not read it again
         fenced = re.compile(rf"<data-{nonce[1]}(?: is=\"[^\"]*\")?>.*?</data-{nonce[1]}>", re.DOTALL)
         assert " ".join(text.split())[:20] not in fenced.sub("", user)
         assert nonce[1] not in text
@@ -226,7 +228,8 @@ def test_the_identity_changes_with_all_that_changes_answers() -> None:
         writer_with("", extraction_tokens=100)[0].identity,
     }
     assert len(identities) == 4
-    assert writer_with("", concurrency=64)[0].identity == base.identity
+    wider = LlmWriter(FakeChat(""), LlmWriterConfig(), concurrency=64)
+    assert (wider.identity, wider.limits.concurrency) == (base.identity, 64)
 
 
 def test_the_limits_are_the_seeds_for_a_large_model() -> None:
