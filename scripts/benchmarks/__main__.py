@@ -26,6 +26,7 @@ class Benchmark(StrEnum):
     JUDGE = "judge"
     SOAK = "soak"
     CHAOS = "chaos"
+    PROMPTS = "prompts"
 
 
 # The folder of each: what measures the same thing shares it.
@@ -40,6 +41,7 @@ FOLDERS = {
     Benchmark.HANDBOOK: "summaries",
     Benchmark.JUDGE: "judge",
     Benchmark.CHAOS: "chaos",
+    Benchmark.PROMPTS: "prompts",
 }
 
 
@@ -79,6 +81,8 @@ def main(
     soak      Memory of the server over 20,000 calls, and its CPU use when nobody calls.
 
     chaos     Bursts, overload, crowds, idle and deaf clients, cancels, strangers' summaries, fuzz of every RPC.
+
+    prompts   Each prompt on 20 small inputs with the endpoint of the settings: values kept, format, verdicts, tokens.
     """
     if without and benchmark not in (Benchmark.JUDGE, Benchmark.SUMMARIZE):
         raise typer.BadParameter("measures judge and summarize alone: scripts/bench summarize --without NAME")

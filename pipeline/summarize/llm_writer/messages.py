@@ -9,6 +9,7 @@ from pipeline.llm.chat_model import ChatMessage
 from pipeline.llm.conversation import conversation
 from pipeline.llm.fence import Fence
 from pipeline.prompts.prompts import Prompts
+from pipeline.reading.words import count_words
 from pipeline.summarize.document import SummaryType
 from pipeline.summarize.retention import Retention
 from pipeline.summarize.steering.wishes import LengthUnit, Wishes
@@ -24,7 +25,10 @@ def extract_messages(prompts: Prompts, task: ExtractTask) -> Messages:
     seen = "before" if task.context_is_source else "extracted"
     context = prompts["map"].fill(seen, data=_marked(fence, task.context)) if task.context else ""
     words = {"context": context, "material": _marked(fence, texts), **_shared(prompts, fence, task)}
-    return conversation(prompts["map"], fence, words)
+    if not task.least_share:
+        return conversation(prompts["map"], fence, words)
+    most = round(task.least_share * sum(map(count_words, texts)))
+    return conversation(prompts["map"], fence, words | {"words": str(most)}, "share")
 
 
 def merge_messages(prompts: Prompts, task: MergeTask) -> Messages:

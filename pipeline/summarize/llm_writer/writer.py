@@ -79,7 +79,9 @@ class LlmWriter:
         return self._chat.count_tokens(text)
 
     async def extract(self, task: ExtractTask) -> Written:
-        """Map."""
+        """Map. What is left whole is taken as it is: a model makes short texts longer and long ones poorer."""
+        if task.least_share == 1:
+            return Written("\n\n".join(chunk.text for chunk in task.chunks), "stop", LlmUsage())
         messages = prompted.extract_messages(self._prompts, task)
         return await self._write(messages, self.limits.output_tokens, draft_listener())
 
@@ -95,13 +97,11 @@ class LlmWriter:
     async def critique(self, task: CritiqueTask) -> Critique:
         """Reflect. A summary that is too long to be read at once is judged in parts, and FAILs if one of them does."""
         verdicts = [await self._critique_part(task, part) for part in self._parts(task.summary, self._critic)]
-        worst = next(
-            (verdict for kind in (CriticVerdict.FAIL, CriticVerdict.UNPARSEABLE) for verdict in verdicts
-             if verdict.critic_verdict is kind),
-            verdicts[0],
-        )  # fmt: skip
-        reasons = [verdict.text for verdict in verdicts if verdict.critic_verdict is worst.critic_verdict]
-        return Critique(worst.critic_verdict, "\n\n".join(reasons), sum((one.usage for one in verdicts), LlmUsage()))
+        order = CriticVerdict.PASS, CriticVerdict.UNPARSEABLE, CriticVerdict.FAIL
+        worst = max((verdict.critic_verdict for verdict in verdicts), key=order.index)
+        same = [verdict for verdict in verdicts if verdict.critic_verdict is worst]
+        usage, reasons = sum((one.usage for one in verdicts), LlmUsage()), "\n\n".join(one.text for one in same)
+        return Critique(worst, reasons, usage, all(one.is_general for one in same))
 
     async def topics(self, task: TopicsTask) -> TopicList:
         """Topics. A summary that is too long gives the best topics of each of its parts in turn."""
@@ -132,7 +132,8 @@ class LlmWriter:
         messages = prompted.critique_messages(self._prompts, task, part)
         request = ChatRequest(messages, max_tokens, self._config.critique_temperature)
         completion = await self._critic.complete(request)
-        return Critique(parse_verdict(completion.text), completion.text.strip(), completion.usage)
+        text, verdict = completion.text.strip(), parse_verdict(completion.text)
+        return Critique(verdict, text, completion.usage, verdict is CriticVerdict.FAIL and not names_fault(text, task))
 
     async def _topics_of_part(self, task: TopicsTask, part: str) -> tuple[list[str], LlmUsage]:
         """Asks for JSON, and if the model cannot write it, for lines."""
@@ -256,6 +257,15 @@ def parse_verdict(text: str) -> CriticVerdict:
     if match is None:
         return CriticVerdict.UNPARSEABLE
     return CriticVerdict.PASS if match.group(1).upper() == "PASS" else CriticVerdict.FAIL
+
+
+def names_fault(text: str, task: CritiqueTask) -> bool:
+    """Tells whether a FAIL quotes words of the summary, or names a term that the summary lacks."""
+    summary, said = fold_case(" ".join(task.summary.split())), fold_case(" ".join(text.split()))
+    quotes = said.translate(str.maketrans("“”„«»`", '""""""')).split('"')[1::2]
+    missing = (fold_case(term) for kind in task.retention.kinds for term in kind.missing)
+    has_place = any(len(quote) > 1 and quote.strip(" .…") in summary for quote in quotes)
+    return has_place or any(term in said for term in missing)
 
 
 _MARK = re.compile(r"^\s*(?:[-*+•]|#{1,6}|\(?\d{1,2}[.)])(?!\d)\s*")
