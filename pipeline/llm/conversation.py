@@ -13,12 +13,7 @@ from pipeline.prompts.prompts import Prompt
 def conversation(
     prompt: Prompt, fence: Fence, words: Mapping[str, str], section: str = "user", *, images: Sequence[ImagePart] = ()
 ) -> tuple[ChatMessage, ...]:
-    """Returns the messages of a prompt.
-
-    Args:
-        words: in place of the prompt's variables; what is not ours has been marked by the fence.
-        section: of the prompt, that the user says.
-    """
+    """Returns the messages of a prompt, in whose words what is not ours has been marked by the fence."""
     system, user = (prompt.fill(one, **words, fence=fence.nonce) for one in ("system", section))
     return ChatMessage("system", system), ChatMessage("user", user, tuple(images))
 

@@ -11,7 +11,6 @@ from functools import cache
 from pathlib import Path
 from string import Template
 
-FOLDER = Path(__file__).parent
 MAX_SECTION_CHARS = 8_000
 """A longer section leaves a small context no room for the material."""
 
@@ -71,7 +70,7 @@ class Prompts(dict[str, Prompt]):
     """
 
     def __init__(self, overrides: Path | None = None) -> None:
-        ours = {path.stem: _read(path) for path in sorted(FOLDER.glob("*.txt"))}
+        ours = {path.stem: _read(path) for path in sorted(Path(__file__).parent.glob("*.txt"))}
         super().__init__(ours)
         for path in sorted(overrides.iterdir()) if overrides else ():
             if path.suffix == ".txt":

@@ -137,11 +137,10 @@ class Bench:
     async def _critique(self, item: Item) -> dict[str, float]:
         summary = item["summary"]
         retention = measure(find_terms("\n".join(item["texts"])), [Mentions.of(summary)])
-        verdict = (
-            await self.writer.critique(CritiqueTask(SummaryType.TECHNICAL, "", 1, summary, retention))
-        ).critic_verdict
-        wanted = CriticVerdict.FAIL if item["is_bad"] else CriticVerdict.PASS
-        return {"as asked": float(verdict is not CriticVerdict.UNPARSEABLE), "right": float(verdict is wanted)}
+        found = await self.writer.critique(CritiqueTask(SummaryType.TECHNICAL, "", 1, summary, retention))
+        has_faults = found.critic_verdict is CriticVerdict.FAIL and not found.is_general  # what begins again
+        is_read = found.critic_verdict is not CriticVerdict.UNPARSEABLE
+        return {"as asked": float(is_read), "right": float(has_faults == item["is_bad"])}
 
     async def _questions(self, item: Item) -> dict[str, float]:
         propose = LlmProposals(self.chat).propose

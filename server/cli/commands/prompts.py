@@ -26,23 +26,14 @@ CHECKED = "0 done; 2 a prompt is wrong, or none has the name."
 @app.command("list")
 @command("precis prompts list", "precis prompts list --dir ours --json", exits=CHECKED)
 def list_prompts(*, folder: FolderOption = None, as_json: JsonOption = False) -> None:
-    """List the prompts: name, role, version, what is asked for, and whose they are.
-
-    The version of a role's prompts together, a hash, stands in every answer that
-    they wrote.
-    """
+    """List the prompts, and the version of them together that answers name."""
     from server.cli.console import Grid, output_console, print_json
 
     prompts, ours = _read(folder), _read(None)
+    origins = {name: "shipped" if prompt == ours[name] else str(folder) for name, prompt in prompts.items()}
     rows = [
-        {
-            "name": name,
-            "role": prompt.role,
-            "version": prompt.version,
-            "asks": prompt.asks,
-            "origin": "shipped" if prompt == ours[name] else str(folder),
-        }
-        for name, prompt in prompts.items()
+        {"name": name, "role": one.role, "version": one.version, "asks": one.asks, "origin": origins[name]}
+        for name, one in prompts.items()
     ]
     if as_json:
         print_json(rows)
@@ -73,28 +64,21 @@ def show(
 @command("precis prompts diff --dir ours", exits=CHECKED)
 def diff(*, folder: FolderOption = None) -> None:
     """Print what the folder's prompts change in the shipped ones."""
-    prompts, ours = _read(_needed(folder)), _read(None)
+    prompts, ours = _read(folder), _read(None)
     for name, prompt in prompts.items():
         for section, body in prompt.sections.items():
-            texts = ours[name].sections[section].splitlines(), body.splitlines()
+            before, after = (f"{text}\n".splitlines(keepends=True) for text in (ours[name].sections[section], body))
             place = f"{name}, {section}"
-            lines = difflib.unified_diff(*texts, f"shipped {place}", f"{folder} {place}", lineterm="")
-            sys.stdout.writelines(f"{line}\n" for line in lines)
+            sys.stdout.writelines(difflib.unified_diff(before, after, f"shipped {place}", f"{folder} {place}"))
 
 
 @app.command()
 @command("precis prompts check --dir ours", exits=CHECKED)
 def check(*, folder: FolderOption = None) -> None:
     """Check a folder as a server does at start: names, sections, variables, fences, length."""
-    prompts, ours = _read(_needed(folder)), _read(None)
+    prompts, ours = _read(folder), _read(None)
     own = [name for name, prompt in prompts.items() if prompt != ours[name]]
-    sys.stdout.write(f"{folder}: {len(own)} prompts of its own: {', '.join(own) or 'none'}\n")
-
-
-def _needed(folder: Path | None) -> Path:
-    if folder is None:
-        raise InputError("--dir: expected a folder, or the setting llm.prompts_dir in PRECIS_LLM__PROMPTS_DIR")
-    return folder
+    sys.stdout.write(f"{folder or 'shipped'}: {len(own)} prompts of its own: {', '.join(own) or 'none'}\n")
 
 
 def _read(folder: Path | None) -> "Prompts":

@@ -43,7 +43,7 @@ def test_a_folder_is_compared_and_checked(own: str, capsys: pytest.CaptureFixtur
     assert "1 prompts of its own: topics" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("arguments", [["show", "poem"], ["check"], ["diff", "--dir", "/nowhere"]])
+@pytest.mark.parametrize("arguments", [["show", "poem"], ["check", "--dir", "/nowhere"], ["diff", "--dir", "/nowhere"]])
 def test_what_is_not_there_is_one_line_and_exit_code_2(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
