@@ -27,7 +27,6 @@ from pipeline.llm.openai import OpenAiChatModel
 from pipeline.protocols import Models
 from pipeline.summarize.extractive.writer import ExtractiveWriter
 from pipeline.summarize.gate.gate import GatedWriter, TrustGate
-from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.writer import Writer
 from server.errors import StartupError
@@ -135,9 +134,9 @@ def choose_writer(settings: Settings, backends: Backends, *, cpu: Executor) -> C
     models = None if backends.scoring.missing else bulk_models(settings, backends.scoring)
     extractive = ExtractiveWriter(settings.extractive, models, executor=cpu) if models else None
     if settings.llm is not None and backends.chats is not None:
-        config = fit_concurrency(settings.llm_writer, settings.llm)
         chat, critic = backends.chats[LlmRole.WRITER], backends.chats[LlmRole.CRITIC]
-        writer = LlmWriter(chat, config, critic=critic, prices=settings.llm.of_role(LlmRole.WRITER).prices)
+        prices, concurrency = settings.llm.of_role(LlmRole.WRITER).prices, settings.llm.rates.max_concurrency
+        writer = LlmWriter(chat, settings.llm_writer, critic=critic, prices=prices, concurrency=concurrency)
         entailment = models.entailment if models else None
         gate = TrustGate(settings.summary_trust, entailment, extractive, support=support, executor=cpu)
         return ChosenWriter(behind_gate(writer, gate), pb.WRITER_KIND_LANGUAGE_MODEL)
@@ -152,13 +151,6 @@ def choose_writer(settings: Settings, backends: Backends, *, cpu: Executor) -> C
 def behind_gate(writer: Writer, gate: TrustGate) -> Writer:
     """Puts a writer behind a gate, unless the settings open it."""
     return GatedWriter(writer, gate) if gate.config.exact else writer
-
-
-def fit_concurrency(writer: LlmWriterConfig, llm: LlmConfig) -> LlmWriterConfig:
-    """Takes the endpoint's limit of calls in flight unless the writer's own is set."""
-    if "concurrency" in writer.model_fields_set:
-        return writer
-    return writer.model_copy(update={"concurrency": llm.rates.max_concurrency})
 
 
 def bulk_models(settings: Settings, scoring: EngineModels) -> Models:

@@ -4,14 +4,13 @@ One task for each kind of answer; whatever in a prompt is not ours is data.
 """
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from pipeline.assess.config import SynthesisConfig
-from pipeline.assess.conversation import conversation
 from pipeline.assess.evidence import evidence_json
 from pipeline.assess.images import Image
 from pipeline.assess.request import Levels, Mode, SynthesisRequest
@@ -27,10 +26,12 @@ from pipeline.llm.ask import (
     read_json,
 )
 from pipeline.llm.chat_model import NO_USAGE, ChatMessage, ChatModel, ChatRequest, LlmUsage
+from pipeline.llm.conversation import conversation
 from pipeline.llm.errors import RequestRefusedError
 from pipeline.llm.fence import Fence
 from pipeline.llm.metering import MeteredChatModel
 from pipeline.llm.refusal import IMAGES
+from pipeline.prompts.prompts import Prompts
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LEVEL_LETTERS = LETTERS[:5]
@@ -150,7 +151,7 @@ def _prompt(
     )
     for explanation_chars, share in _SHORTENINGS:
         context = request.context[: int(share * len(request.context))]
-        asked = replace(asked, messages=answer_messages(request, images, context, explanation_chars))
+        asked = replace(asked, messages=answer_messages(chat.prompts, request, images, context, explanation_chars))
         if fits(chat, asked):
             break
     shortened = "evidence_shortened: the model did not see all of the explanations and the context"
@@ -167,7 +168,7 @@ def read_levels(reply: JsonAnswer[ModelAnswer]) -> Levels:
 
 
 def answer_messages(
-    request: SynthesisRequest, images: tuple[Image, ...], context: str, explanation_chars: int | None
+    prompts: Prompts, request: SynthesisRequest, images: Sequence[Image], context: str, explanation_chars: int | None
 ) -> tuple[ChatMessage, ...]:
     """Returns the conversation.
 
@@ -178,22 +179,18 @@ def answer_messages(
     evidence = evidence_json(request.evidence, explanation_chars=explanation_chars)
     fence = Fence([request.question, *request.choices, *request.scope, context, evidence])
     words = {
-        "question": fence.mark(request.question).strip(),
+        "question": fence.mark(request.question),
         "scope": _inline(fence, ", ".join(request.scope)),
         "context": f"Material:\n{fence.mark(context)}" if context.strip() else "",
         "evidence": "Evidence:\n" + fence.mark(evidence),
     }
+    parts = [image.part for image in images]
     if request.mode is Mode.SCORING:
-        return conversation("scoring", fence, images, **words)
+        return conversation(prompts["scoring"], fence, words, images=parts)
     lettered = zip(LETTERS, request.choices, strict=False)
-    choices = "".join(f"{letter}. {_inline(fence, text)}\n" for letter, text in lettered)
-    task, answer = _CHOICE_TASK if choices else _OPEN_TASK
-    shown = f"Choices:\n{choices}" if choices else ""
-    return conversation("explanation", fence, images, **words, choices=shown, task=task, answer=answer)
-
-
-_CHOICE_TASK = "Choose the one most appropriate answer.", "the letter of the choice"
-_OPEN_TASK = "Answer the question in one to three sentences.", "the answer"
+    choices = "\n".join(f"{letter}. {_inline(fence, text)}" for letter, text in lettered)
+    section = "choice" if choices else "open"
+    return conversation(prompts["explanation"], fence, words | {"choices": choices}, section, images=parts)
 
 
 def allowed_letters(request: SynthesisRequest) -> str:

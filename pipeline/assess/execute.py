@@ -106,8 +106,8 @@ async def _look(run: AssessRun, plan: AssessPlan) -> None:
     if run.models is None or not run.has_eyes or not parts:
         return
     messages = look_messages(
-        run.checked.request.question,
-        run.checked.images,
+        run.models.executor.prompts["look"],
+        run.checked,
         parts,
         distortions=plan.distortions,
         doubts=[need.message for need in plan.needs],

@@ -23,6 +23,7 @@ import numpy.typing as npt
 from pipeline.assess.config import ImageLimits
 from pipeline.errors import InvalidInputError, PipelineError, needs_extra
 from pipeline.judge.fusion import LogisticMapping
+from pipeline.llm.chat_model import ImagePart
 
 MIN_SIDE = 32
 """Least width and height in pixels: less shows no distortion."""
@@ -42,6 +43,11 @@ class Image:
     def size(self) -> str:
         """Width and height in words."""
         return f"{self.width} x {self.height}"
+
+    @property
+    def part(self) -> ImagePart:
+        """The image as a message to a model has it."""
+        return ImagePart(self.media_type, self.data)
 
     def check_reference(self, reference: "Image") -> None:
         """Raises InvalidInputError unless a reference is as large as the image."""

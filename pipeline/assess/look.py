@@ -8,12 +8,14 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
 
-from pipeline.assess.conversation import conversation, paragraph
 from pipeline.assess.evidence import GLOBAL, DistortionSeverity, Finding
-from pipeline.assess.images import Box, Image
+from pipeline.assess.images import Box
+from pipeline.assess.request import CheckedAssessment
 from pipeline.llm.ask import WrongAnswerError, object_schema, read_json
 from pipeline.llm.chat_model import ChatMessage
+from pipeline.llm.conversation import conversation
 from pipeline.llm.fence import Fence
+from pipeline.prompts.prompts import Prompt
 
 LOOK_TOKENS = 800
 """Longest reply of the model."""
@@ -35,28 +37,27 @@ class _Findings(BaseModel):
 
 
 def look_messages(
-    question: str, images: Sequence[Image], scope: Sequence[str], *, distortions: Sequence[str], doubts: Sequence[str]
+    prompt: Prompt, asked: CheckedAssessment, scope: Sequence[str], *, distortions: Sequence[str], doubts: Sequence[str]
 ) -> tuple[ChatMessage, ...]:
     """Returns the conversation.
 
     Args:
-        question: of the request, as `images`.
+        asked: question and images.
         scope: parts to look at.
         distortions: to look for; none: any.
         doubts: what the evidence left open so far.
     """
     numbered = [{"part": number, "name": name} for number, name in enumerate(scope, start=1)]
     parts, left_open = json.dumps(numbered, ensure_ascii=False), "\n".join(doubts)
+    question = asked.request.question
     fence = Fence([question, parts, left_open])
-    return conversation(
-        "look",
-        fence,
-        images,
-        question=fence.mark(question).strip(),
-        parts=fence.mark(parts).strip(),
-        distortions=", ".join(distortions) or "any",
-        again=paragraph("look_again", doubts=fence.mark(left_open).strip()) if doubts else "",
-    )
+    words = {
+        "question": fence.mark(question),
+        "parts": fence.mark(parts),
+        "distortions": ", ".join(distortions) or "any",
+        "again": prompt.fill("again", doubts=fence.mark(left_open)) if doubts else "",
+    }
+    return conversation(prompt, fence, words, images=[image.part for image in asked.images])
 
 
 def look_schema() -> dict[str, object]:

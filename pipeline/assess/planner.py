@@ -9,7 +9,6 @@ from functools import partial
 
 from pydantic import BaseModel, Field
 
-from pipeline.assess.conversation import conversation, paragraph
 from pipeline.assess.evidence import GLOBAL, words_of
 from pipeline.assess.images import ImageTool
 from pipeline.assess.request import AssessRequest, Mode
@@ -18,7 +17,10 @@ from pipeline.assess.run import OVERALL, AssessPlan, AssessRun, AssessTool
 from pipeline.judge.result import MetricName
 from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_json, object_schema, read_json
 from pipeline.llm.chat_model import ChatMessage, ChatRequest
+from pipeline.llm.config import LlmRole
+from pipeline.llm.conversation import author_of, conversation
 from pipeline.llm.fence import Fence
+from pipeline.prompts.prompts import Prompt
 from pipeline.reading.document import quotations
 from pipeline.reading.words import fold_case
 
@@ -140,7 +142,7 @@ async def choose_plan(run: AssessRun, rules: AssessPlan) -> AssessPlan:
         return rules
     config, chat = run.synthesizer.config, run.models.planner
     names = [tool.name for tool in run.tools if rules.needs or not tool.is_second_opinion]
-    messages = _messages(run.checked.request.question, names, rules)
+    messages = _messages(chat.prompts["plan"], run.checked.request.question, names, rules)
     request = ChatRequest(messages, config.answer_tokens, 0.0, json_schema=_schema(names), seed=0)
     try:
         answer = await ask_json(chat, request, partial(_read, names=names), max_attempts=config.max_attempts)
@@ -148,7 +150,7 @@ async def choose_plan(run: AssessRun, rules: AssessPlan) -> AssessPlan:
         plan = replace(rules, notes=(f"planned by rules, {error.reason}",))
         run.notes += plan.notes
         return plan
-    return _merged(run, rules, answer.value, author=chat.identity)
+    return _merged(run, rules, answer.value, author=author_of(chat, LlmRole.PLANNER))
 
 
 def _merged(run: AssessRun, rules: AssessPlan, choice: _Choice, *, author: str) -> AssessPlan:
@@ -175,13 +177,11 @@ def _known(run: AssessRun, scope: Sequence[str]) -> tuple[str, ...]:
     return known or (GLOBAL,)
 
 
-def _messages(question: str, names: Sequence[str], rules: AssessPlan) -> tuple[ChatMessage, ...]:
+def _messages(prompt: Prompt, question: str, names: Sequence[str], rules: AssessPlan) -> tuple[ChatMessage, ...]:
     missing = "\n".join(need.message for need in rules.needs)
     fence = Fence([question, missing])
-    marked = fence.mark(missing).strip()
-    again = paragraph("plan_again", missing=marked, tools=", ".join(rules.tools)) if missing else ""
-    asked = fence.mark(question).strip()
-    return conversation("plan", fence, question=asked, tools=", ".join(names), again=again)
+    again = prompt.fill("again", missing=fence.mark(missing), tools=", ".join(rules.tools)) if missing else ""
+    return conversation(prompt, fence, {"question": fence.mark(question), "tools": ", ".join(names), "again": again})
 
 
 def _schema(names: Sequence[str]) -> dict[str, object]:

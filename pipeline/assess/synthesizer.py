@@ -33,6 +33,8 @@ from pipeline.judge.fusion import (
     parse_level,
 )
 from pipeline.llm.chat_model import ChatModel
+from pipeline.llm.config import LlmRole
+from pipeline.llm.conversation import author_of
 from pipeline.off_loop import OffLoop
 
 NOTHING_TO_FUSE = "nothing_to_fuse: neither tool scores nor level probabilities"
@@ -79,7 +81,7 @@ class Synthesizer:
         if chat_model is None or checked.levels is not None:
             return _synthesis(checked, Asked(levels=checked.levels), DETERMINISTIC)
         asked = await ask(checked.request, checked.images, chat_model, self.config)
-        return _synthesis(checked, asked, chat_model.identity)
+        return _synthesis(checked, asked, author_of(chat_model, LlmRole.SYNTHESIZER))
 
 
 def _synthesis(checked: CheckedRequest, asked: Asked, author: str) -> Synthesis:

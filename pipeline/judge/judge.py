@@ -33,6 +33,8 @@ from pipeline.judge.request import (
 from pipeline.judge.result import Framework, FrameworkResult, MetricStatus
 from pipeline.judge.ultra.score import score_ultra
 from pipeline.llm.chat_model import LlmUsage
+from pipeline.llm.config import LlmRole
+from pipeline.llm.conversation import author_of
 from pipeline.llm.metering import MeteredChatModel
 from pipeline.off_loop import OffLoop, Stopwatch
 from pipeline.protocols import Models
@@ -352,7 +354,7 @@ def _needed(models: Models, request: JudgeRequest) -> Models:
 
 
 def _chat_identity(models: Models) -> str | None:
-    return models.chat.identity if models.chat else None
+    return author_of(models.chat, LlmRole.JUDGE) if models.chat else None
 
 
 def _notes(request: JudgeRequest, table: EvidenceTable | None) -> tuple[str, ...]:

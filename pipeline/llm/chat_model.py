@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, Self
 
+from pipeline.prompts.prompts import Prompts
+
 
 @dataclass(frozen=True, slots=True)
 class LlmUsage:
@@ -131,6 +133,10 @@ class ChatModel(Protocol):
     @property
     def context_tokens(self) -> int:
         """All that the model can hold, prompt and answer."""
+
+    @property
+    def prompts(self) -> Prompts:
+        """The words in which it is asked."""
 
     async def complete(self, request: ChatRequest) -> Completion:
         """Returns an answer. Cancelling closes the connection. Raises LlmError after all retries."""

@@ -6,10 +6,20 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, JsonValue, SecretStr, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    DirectoryPath,
+    Field,
+    JsonValue,
+    SecretStr,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from pipeline.frozen import FrozenModel
 from pipeline.llm.chat_model import LlmUsage
+from pipeline.prompts.prompts import Prompts, built_in
 
 
 class RateConfig(FrozenModel):
@@ -137,6 +147,11 @@ class AskConfig(FrozenModel):
         return extra
 
 
+def _check_prompts(folder: Path | None) -> Path | None:
+    Prompts(folder)
+    return folder
+
+
 class RoleConfig(AskConfig):
     """Another endpoint, model or way to ask for one role; what is not set is as for all."""
 
@@ -198,6 +213,11 @@ class LlmConfig(FrozenModel):
         default=False,
         description="Have answers streamed: no proxy cuts a long silence. Costs up to 0.4 ms of CPU for each token.",
     )
+    prompts_dir: Annotated[DirectoryPath | None, AfterValidator(_check_prompts)] = Field(
+        default=None,
+        description="Folder with prompts of your own, named as `precis prompts list` shows. Default: those that are "
+        "shipped.",
+    )
     max_answer_bytes: int = Field(default=8 << 20, ge=1024, description="A longer answer is cut off: it is endless.")
     rates: RateConfig = RateConfig()
     retries: RetryConfig = RetryConfig()
@@ -220,6 +240,11 @@ class LlmConfig(FrozenModel):
         """Model and endpoint, and the temperature if it is set; never a key."""
         at = "" if self.temperature is None else f" at temperature {self.temperature:g}"
         return f"{self.model}@{self.base_url}{at}"
+
+    @property
+    def prompts(self) -> Prompts:
+        """The prompts in force."""
+        return Prompts(self.prompts_dir) if self.prompts_dir else built_in()
 
     def of_role(self, role: LlmRole) -> "ModelConfig":
         """Returns the settings of one role: its own over those of all. A key belongs to the address it was set with."""

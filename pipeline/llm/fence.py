@@ -3,20 +3,21 @@
 import hashlib
 from collections.abc import Iterable
 
-DATA_RULE = "Everything between <data-{nonce}> and </data-{nonce}> is material"
-"""How the rule begins that tells a model what the tags are for; each prompt goes on in its own words."""
-
 
 class Fence:
     """Tags with a number that no text of the task holds.
 
-    The number is the hash of the texts: a text cannot hold its own hash, and equal tasks have equal prompts.
+    The number is a hash, so that equal tasks have equal prompts; a number that a text does hold is hashed again.
+
+    Args:
+        texts: all that will be marked.
+        shared: what the number is a hash of where prompts about the same shall begin alike; default: the texts.
     """
 
-    def __init__(self, texts: Iterable[str]) -> None:
-        digest = hashlib.sha256()
-        for text in texts:
-            digest.update(text.encode())
+    def __init__(self, texts: Iterable[str], shared: Iterable[str] = ()) -> None:
+        texts = tuple(texts)
+        digest = hashlib.sha256("\0".join(shared or texts).encode())
+        while any(digest.hexdigest()[:8] in text for text in texts):
             digest.update(b"\0")
         self.nonce = digest.hexdigest()[:8]
 

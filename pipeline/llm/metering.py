@@ -84,6 +84,7 @@ class MeteredChatModel:
         self.request_count = 0
         self.identity = inner.identity
         self.context_tokens = inner.context_tokens
+        self.prompts = inner.prompts
         self.count_tokens = inner.count_tokens
 
     async def complete(self, request: ChatRequest) -> Completion:
@@ -105,7 +106,7 @@ class FallbackChatModel:
         self._first, self._second = first, second
         self.identity = f"{first.identity}, else {second.identity}"
         self.context_tokens = min(first.context_tokens, second.context_tokens)
-        self.count_tokens = first.count_tokens
+        self.count_tokens, self.prompts = first.count_tokens, first.prompts
 
     async def complete(self, request: ChatRequest) -> Completion:
         """See ChatModel. Raises LlmError of the second."""

@@ -83,6 +83,7 @@ class OpenAiChatModel:
         self.count_tokens = load_token_count(self._config.tokenizer_file)
         self.identity = self._config.identity
         self.context_tokens = self._config.context_tokens
+        self.prompts = self._config.prompts
 
     async def complete(self, request: ChatRequest) -> Completion:
         """Returns an answer; with a `json_schema`, its text is JSON that fits. Raises LlmError after all retries."""

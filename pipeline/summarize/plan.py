@@ -220,10 +220,9 @@ class SummaryPlan:
     def least_share(self) -> float:
         """What the map must leave of each batch to choose the final text from, in steps that many lengths share.
 
-        0 for a language model, whose map is the same for all lengths. A single batch is left whole: what is chosen
-        twice is chosen worse.
+        0 where all is kept that there is room for. A single batch is left whole: what is chosen twice is chosen worse.
         """
-        if self.shape.goal is None or self.limits.shapes_merges:
+        if self.shape.goal is None:
             return 0.0
         if len(self.batches) == 1:
             return 1.0
@@ -336,6 +335,19 @@ class Planner:
         most = config.source_tail_tokens + config.outline_tokens + self._critique_tokens
         return min(limits.context_limit_tokens, most)
 
+    def _packer_of(self, parts: Sequence[ChunkPart]) -> BatchPacker:
+        """Packs all parts into one batch where a language model can read them at once and is asked for a length."""
+        packer, limits = self.packer, self.writer.limits
+        tokens = sum(part.token_count + packer.overhead_tokens for part in parts)
+        if not limits.shapes_merges or self.options.batch_size or self._goal(parts) is None:
+            return packer
+        once = min(limits.prompt_budget_tokens, self._reduce_budget_tokens(1))
+        return replace(packer, batch_size=len(parts), budget_tokens=once) if tokens <= once else packer
+
+    def _goal(self, parts: Sequence[ChunkPart]) -> LengthGoal | None:
+        tokens, words = sum(part.token_count for part in parts), sum(count_words(part.chunk.text) for part in parts)
+        return set_goal(self.options, self.config.detail, tokens, words, most_tokens=self.writer.limits.output_tokens)
+
     def _reduce_budget_tokens(self, group_size: int) -> int:
         """Returns what the texts of a merge may take: the model's context without answer, prompt words and critique."""
         limits = self.writer.limits
@@ -365,12 +377,12 @@ class Planner:
         return parts, TextRow.of(f"map\n{scope}", (part.chunk.text for part in parts)).with_ends()
 
     def _cuts(self, parts: Sequence[ChunkPart], row: TextRow, known: KnownCalls) -> list[range]:
-        packer = self.packer
+        packer = self._packer_of(parts)
         return cut_row(row, known, partial(packer.may_stay, parts), partial(packer.cuts, parts))
 
     def _former_cuts(self, parts: Sequence[ChunkPart], lengths: Sequence[int]) -> list[range]:
         """Returns the batches that a summary had; full ones where the limits of the writer have changed."""
-        cuts, packer = to_cuts(lengths), self.packer
+        cuts, packer = to_cuts(lengths), self._packer_of(parts)
         if sum(lengths) == len(parts) and all(packer.fits(parts, cut) for cut in cuts):
             return cuts
         return list(packer.cuts(parts, 0, len(parts)))
@@ -393,14 +405,14 @@ class Planner:
         """
         limits, config, options = self.writer.limits, self.config, self.options
         refuse_unable(options, limits)
-        full = list(self.packer.cuts(parts, 0, len(parts)))
+        full = list(self._packer_of(parts).cuts(parts, 0, len(parts)))
         cuts = full if cuts is None else cuts
         wave: Wave = options.wave or config.wave
         group_size = options.reduce_group_size or config.reduce_group_size
         budget = self._reduce_budget_tokens(group_size)
-        tokens, words = sum(part.token_count for part in parts), sum(count_words(part.chunk.text) for part in parts)
-        goal = set_goal(options, config.detail, tokens, words, most_tokens=limits.output_tokens)
-        size = words if goal and goal.unit is LengthUnit.WORDS else tokens
+        goal = self._goal(parts)
+        in_words = goal is not None and goal.unit is LengthUnit.WORDS
+        size = sum(count_words(part.chunk.text) if in_words else part.token_count for part in parts)
         return SummaryPlan(
             batches=to_batches(parts, cuts),
             level_calls=tuple(level_calls(len(cuts), group_size)),

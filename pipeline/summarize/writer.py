@@ -95,7 +95,8 @@ class ExtractTask:
         context: what stands before the batch, oldest first: extractions of earlier batches, or, if
             `context_is_source`, the end of the batch before as it stands in the document. Already cut to its limit.
         critique: what the critic found wrong with the iteration before; None in the first.
-        least_share: of the batch, that must be left to choose the final text from; 0 if nothing is chosen from it.
+        least_share: of the batch, that is left to write the final text from: 1 takes it as it is, 0 keeps all that the
+            answer has room for.
     """
 
     summary_type: SummaryType
@@ -197,11 +198,16 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Critique:
-    """A critic's answer; `text` holds its reasons and becomes the critique of the next iteration."""
+    """A critic's answer; `text` holds its reasons and becomes the critique of the next iteration.
+
+    Attributes:
+        is_general: a FAIL that names no place of the summary and no term that it lacks: nothing to begin again for.
+    """
 
     critic_verdict: CriticVerdict
     text: str
     usage: LlmUsage
+    is_general: bool = False
 
 
 @dataclass(frozen=True, slots=True)

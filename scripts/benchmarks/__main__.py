@@ -28,6 +28,7 @@ class Benchmark(StrEnum):
     SOAK = "soak"
     CHAOS = "chaos"
     ENDPOINTS = "endpoints"
+    PROMPTS = "prompts"
 
 
 # The folder of each: what measures the same thing shares it.
@@ -44,6 +45,7 @@ FOLDERS = {
     Benchmark.JUDGE: "judge",
     Benchmark.CHAOS: "chaos",
     Benchmark.ENDPOINTS: "endpoints",
+    Benchmark.PROMPTS: "prompts",
 }
 
 
@@ -87,6 +89,8 @@ def main(
     chaos     Bursts, overload, crowds, idle and deaf clients, cancels, strangers' summaries, fuzz of every RPC.
 
     endpoints What language models' endpoints really send, played against summaries; Judge with a dead one.
+
+    prompts   Each prompt on 20 small inputs with the endpoint of the settings: values kept, format, verdicts, tokens.
     """
     if without and benchmark not in (Benchmark.JUDGE, Benchmark.SUMMARIZE):
         raise typer.BadParameter("measures judge and summarize alone: scripts/bench summarize --without NAME")

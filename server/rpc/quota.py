@@ -109,6 +109,7 @@ class ChargedChatModel:
         self._begin = begin
         self.identity = inner.identity
         self.context_tokens = inner.context_tokens
+        self.prompts = inner.prompts
         self.count_tokens = inner.count_tokens
 
     async def complete(self, request: ChatRequest) -> Completion:

@@ -51,7 +51,7 @@ async def golden_servers(directory: Path) -> AsyncIterator[Servers]:
         }
         sections: dict[str, dict[str, Any]] = {
             PLAIN: {},
-            SCRIPTED: {"llm": llm, "llm_writer": {"concurrency": 1}},  # and so do their checks
+            SCRIPTED: {"llm": llm},
             EMBEDDING_ONLY: {"inference": {"runtime": {"warmup_s": 0.2}, "roles": ("embedding",)}},
         }
         channels: dict[str, grpc.aio.Channel] = {}

@@ -21,7 +21,10 @@ _MAX_PASSAGE_CHARS = 1_500
 
 
 def metric_evidence(metric: MetricName, table: EvidenceTable, max_summary_chars: int) -> Json:
-    """Returns what `json.dumps` takes: the summary, and the parts of the table that matter for a metric."""
+    """Returns what `json.dumps` takes: the summary, and the parts of the table that matter for a metric.
+
+    What several metrics are shown comes first: a provider's cache of prefixes has read it.
+    """
     return {"summary": table.summary[:max_summary_chars], **_PARTS[metric](table)}
 
 
@@ -44,7 +47,7 @@ def _asked(questions: Sequence[Question], of: str, to: str) -> list[Json]:
 
 
 def _alignment(table: EvidenceTable) -> Json:
-    return {"intent_of_the_article": table.intent, **_key_points(table), **_claims(table)}
+    return {**_claims(table), "intent_of_the_article": table.intent, **_key_points(table)}
 
 
 def _key_points(table: EvidenceTable) -> Json:
@@ -72,7 +75,7 @@ def _hallucination(table: EvidenceTable) -> Json:
 
 def _relevance(table: EvidenceTable) -> Json:
     parts = [_text(segment.passage) for segment in table.segments[:_MAX_SEGMENTS]]
-    return {"subject_of_the_article": _text(table.theme), **_key_points(table), "parts_of_the_summary": parts}
+    return {**_key_points(table), "subject_of_the_article": _text(table.theme), "parts_of_the_summary": parts}
 
 
 def _bias_toxicity(table: EvidenceTable) -> Json:

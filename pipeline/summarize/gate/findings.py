@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from pipeline.summarize.llm_writer.prompts import COMPLAINTS, MISSING, OTHER_COMPLAINT
+from pipeline.prompts.prompts import built_in
 from pipeline.summarize.retention import Kept
 
 _LONGEST_TEXT = 300
@@ -117,9 +117,10 @@ class Checked:
 
     def complaint(self) -> str:
         """Returns what a writer who is asked again must know: what was wrong, and what was missing."""
-        lines = [COMPLAINTS.get(self.whole, OTHER_COMPLAINT)] if self.whole else []
+        words = built_in()["complaints"]
+        lines = [words.fill(self.whole if self.whole in words.sections else "other")] if self.whole else []
         wrong = [one for one in self.trust.findings if one.remedy in (Remedy.DROPPED, Remedy.CORRECTED)]
         lines += [f"- {one.kind.value.replace('_', ' ')}: {one.text}" for one in wrong[:_MOST_QUOTED]]
         if self.recall.missing and self.whole in (FaultKind.LOST_VALUES, FaultKind.TOO_SHORT):
-            lines.append(MISSING.format(values="; ".join(self.recall.missing)))
+            lines.append(words.fill("missing", values="; ".join(self.recall.missing)))
         return "\n".join(lines)

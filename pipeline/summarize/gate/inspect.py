@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from pipeline.prompts.prompts import built_in
 from pipeline.reading.blocks import TABLE_KINDS, BlockKind
 from pipeline.reading.framing import is_framing
 from pipeline.reading.language import is_english, is_english_prose
@@ -16,7 +17,6 @@ from pipeline.reading.word_lists import phrase_list, word_list
 from pipeline.reading.words import fold, fold_case
 from pipeline.summarize.gate.findings import FaultKind, Remedy, TrustFinding, finding
 from pipeline.summarize.gate.source import SourceText
-from pipeline.summarize.llm_writer import prompts
 
 _FEWEST_WORDS = 4  # of a sentence that is not to be said twice; shorter ones belong to what stands around them
 _FEWEST_SHOWN = 3  # of one that the writer saw beside the input; fewer may name a subject
@@ -201,12 +201,11 @@ _FEWEST_LETTERS = 40
 
 _OWN_LINES = frozenset(
     fold(line)
-    for words in (*prompts.MERGE_USER.values(), *prompts.CONTEXT.values(), prompts.EXTRACT_USER, prompts.CRITIQUE,
-                  prompts.DATA_RULE, prompts.CONTINUE, prompts.EXTRACT_SYSTEM, prompts.MERGE_SYSTEM,
-                  *prompts.AUDIENCE.values())
-    for line in words.replace("{data}", "").splitlines()
-    if "{" not in line and len(line.split()) > 3  # noqa: PLR2004
-)  # fmt: skip
+    for name in ("map", "merge", "shape", "shared")
+    for words in built_in()[name].sections.values()
+    for line in words.splitlines()
+    if "$" not in line and len(line.split()) > 3  # noqa: PLR2004
+)
 
 
 def unwrap(text: str, source: SourceText) -> tuple[str, list[str]]:

@@ -214,7 +214,8 @@ def _note_text(span: Span, text: StepAnswer[TextOutcome]) -> None:
 
 
 async def _extract_task(run: Run, iteration: int, index: int) -> ExtractTask:
-    critique = await run.critique_for(iteration)
+    # What was worded for a length is mended where that was done; the map's texts are known then, and cost nothing.
+    critique = await run.critique_for(iteration) if run.plan.shape.goal is None else None
     limit = run.plan.limits.context_limit_tokens - (run.count_tokens(critique) if critique else 0)
     return ExtractTask(
         summary_type=run.job.options.summary_type,
@@ -445,7 +446,7 @@ async def reflect(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
     with run.span("reflect", phase=Phase.REFLECT.value, iteration=iteration) as span:
         outcome = await run.verdict_of(iteration) or await _judge(run, iteration)
         best = await _better(run, state.get("best_iteration", 0), iteration)
-        begins_again = await _begins_again(run, iteration, outcome.verdict.critic_verdict)
+        begins_again = await _begins_again(run, iteration, outcome.verdict)
         await _tell_verdict(run, iteration, outcome, best, begins_again=begins_again)
         critic_verdict, share = outcome.verdict.critic_verdict.value, outcome.retention.share
         note(span, critic_verdict=critic_verdict, retained_share=share, best_iteration=best, begins_again=begins_again)
@@ -486,12 +487,12 @@ def _rank(outcome: VerdictOutcome) -> tuple[bool, float]:
     return outcome.verdict.critic_verdict is CriticVerdict.PASS, outcome.retention.share
 
 
-async def _begins_again(run: Run, iteration: int, critic_verdict: CriticVerdict) -> bool:
+async def _begins_again(run: Run, iteration: int, verdict: Critique) -> bool:
     """Decides on another iteration. An answer that is no verdict counts as FAIL, but only once."""
-    if critic_verdict is CriticVerdict.PASS or iteration >= run.plan.max_iterations:
+    if verdict.critic_verdict is CriticVerdict.PASS or iteration >= run.plan.max_iterations:
         return False
-    if critic_verdict is CriticVerdict.FAIL:
-        return True
+    if verdict.critic_verdict is CriticVerdict.FAIL:
+        return not verdict.is_general
     now = await run.verdict_of(iteration)
     if now is None or not now.verdict.text:  # the critic did not answer
         return False

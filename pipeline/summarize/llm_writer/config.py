@@ -18,7 +18,6 @@ class LlmWriterConfig(FrozenModel):
     critique_tokens: ClassVar[int] = 2_000  # longest answer of reflect
     topics_tokens: ClassVar[int] = 500  # longest answer of topics
     max_continuations: int = Field(default=3, ge=0, description="Further calls for an answer that was cut.")
-    concurrency: int = Field(default=8, ge=1, description="Calls in flight that make sense: the endpoint's limit.")
 
     @model_validator(mode="after")
     def _check(self) -> Self:

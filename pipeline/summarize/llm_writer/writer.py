@@ -13,10 +13,11 @@ from itertools import chain, zip_longest
 
 from pipeline.llm.ask import object_schema
 from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest, LlmUsage
-from pipeline.llm.config import NO_PRICES, PriceConfig
+from pipeline.llm.config import NO_PRICES, LlmRole, PriceConfig
+from pipeline.llm.conversation import author_of
 from pipeline.llm.errors import BadAnswerError, ContextOverflowError, RequestRefusedError, SchemaMismatchError
 from pipeline.reading.words import fold_case
-from pipeline.summarize.llm_writer import prompts
+from pipeline.summarize.llm_writer import messages as prompted
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.packing import split_by_tokens
 from pipeline.summarize.steering.budget import BudgetedChatModel
@@ -49,6 +50,7 @@ class LlmWriter:
         chat: any model; a small context makes batches, answers and groups smaller.
         critic: reads the summary and judges it; None: the same.
         prices: of both.
+        concurrency: calls in flight that make sense: the endpoint's limit.
     """
 
     def __init__(
@@ -58,15 +60,17 @@ class LlmWriter:
         *,
         critic: ChatModel | None = None,
         prices: PriceConfig = NO_PRICES,
+        concurrency: int = 8,
     ) -> None:
         self._chat = BudgetedChatModel(chat)
         self._critic = BudgetedChatModel(critic or chat)
         self._config = config
-        words = "\n".join((_VERSION, *prompts.ALL, config.model_dump_json(exclude={"concurrency"})))
-        self.identity = f"{chat.identity}/{_VERSION}-{hashlib.sha256(words.encode()).hexdigest()[:12]}"
+        self._prompts = chat.prompts
+        settings = hashlib.sha256(config.model_dump_json().encode()).hexdigest()[:8]
+        self.identity = f"{author_of(chat, LlmRole.WRITER, LlmRole.CRITIC)}, {_VERSION}-{settings}"
         if self._critic.identity != chat.identity:
             self.identity += f", critic {self._critic.identity}"
-        self.limits = replace(_limits(chat, config), prices=prices)
+        self.limits = replace(_limits(chat, config), prices=prices, concurrency=concurrency)
         if self.limits.shortfall:
             _log.warning("%s", self.limits.shortfall)
 
@@ -75,8 +79,11 @@ class LlmWriter:
         return self._chat.count_tokens(text)
 
     async def extract(self, task: ExtractTask) -> Written:
-        """Map."""
-        return await self._write(prompts.extract_messages(task), self.limits.output_tokens, draft_listener())
+        """Map. What is left whole is taken as it is: a model makes short texts longer and long ones poorer."""
+        if task.least_share == 1:
+            return Written("\n\n".join(chunk.text for chunk in task.chunks), "stop", LlmUsage())
+        messages = prompted.extract_messages(self._prompts, task)
+        return await self._write(messages, self.limits.output_tokens, draft_listener())
 
     async def merge(self, task: MergeTask) -> Written:
         """Reduce."""
@@ -84,20 +91,17 @@ class LlmWriter:
             return await self._write_json(task)
         # What is compressed on the way to a text is no draft of it.
         on_draft = None if task.stage is MergeStage.COMPRESS else draft_listener()
-        return await self._write(
-            prompts.merge_messages(task), min(task.target_tokens, self.limits.output_tokens), on_draft
-        )
+        messages = prompted.merge_messages(self._prompts, task)
+        return await self._write(messages, min(task.target_tokens, self.limits.output_tokens), on_draft)
 
     async def critique(self, task: CritiqueTask) -> Critique:
         """Reflect. A summary that is too long to be read at once is judged in parts, and FAILs if one of them does."""
         verdicts = [await self._critique_part(task, part) for part in self._parts(task.summary, self._critic)]
-        worst = next(
-            (verdict for kind in (CriticVerdict.FAIL, CriticVerdict.UNPARSEABLE) for verdict in verdicts
-             if verdict.critic_verdict is kind),
-            verdicts[0],
-        )  # fmt: skip
-        reasons = [verdict.text for verdict in verdicts if verdict.critic_verdict is worst.critic_verdict]
-        return Critique(worst.critic_verdict, "\n\n".join(reasons), sum((one.usage for one in verdicts), LlmUsage()))
+        order = CriticVerdict.PASS, CriticVerdict.UNPARSEABLE, CriticVerdict.FAIL
+        worst = max((verdict.critic_verdict for verdict in verdicts), key=order.index)
+        same = [verdict for verdict in verdicts if verdict.critic_verdict is worst]
+        usage, reasons = sum((one.usage for one in verdicts), LlmUsage()), "\n\n".join(one.text for one in same)
+        return Critique(worst, reasons, usage, all(one.is_general for one in same))
 
     async def topics(self, task: TopicsTask) -> TopicList:
         """Topics. A summary that is too long gives the best topics of each of its parts in turn."""
@@ -110,7 +114,7 @@ class LlmWriter:
         in_turn = (topic for topic in chain.from_iterable(zip_longest(*lists)) if topic)
         return TopicList(clean_topics(in_turn, task.max_topics, task.summary), usage)
 
-    async def _write(self, messages: prompts.Messages, max_tokens: int, on_draft: DraftListener | None) -> Written:
+    async def _write(self, messages: prompted.Messages, max_tokens: int, on_draft: DraftListener | None) -> Written:
         request = ChatRequest(messages, max_tokens, self._config.extraction_temperature, on_draft=on_draft)
         answer = await complete_whole(self._chat, request, self._config.max_continuations)
         return replace(answer, text=answer.text.strip())
@@ -119,21 +123,23 @@ class LlmWriter:
         """Asks for an answer that fits a schema. Raises SchemaMismatchError if it does not, also after the repair."""
         max_tokens, temperature = self.limits.output_tokens, self._config.extraction_temperature
         schema = parse_schema(task.json_schema)
-        request = ChatRequest(prompts.merge_messages(task), max_tokens, temperature, json_schema=schema)
+        request = ChatRequest(prompted.merge_messages(self._prompts, task), max_tokens, temperature, json_schema=schema)
         completion = await self._chat.complete(request)
         return Written(completion.text, completion.finish_reason, completion.usage)
 
     async def _critique_part(self, task: CritiqueTask, part: str) -> Critique:
         max_tokens = min(self._config.critique_tokens, self.limits.output_tokens)
-        request = ChatRequest(prompts.critique_messages(task, part), max_tokens, self._config.critique_temperature)
+        messages = prompted.critique_messages(self._prompts, task, part)
+        request = ChatRequest(messages, max_tokens, self._config.critique_temperature)
         completion = await self._critic.complete(request)
-        return Critique(parse_verdict(completion.text), completion.text.strip(), completion.usage)
+        text, verdict = completion.text.strip(), parse_verdict(completion.text)
+        return Critique(verdict, text, completion.usage, verdict is CriticVerdict.FAIL and not names_fault(text, task))
 
     async def _topics_of_part(self, task: TopicsTask, part: str) -> tuple[list[str], LlmUsage]:
         """Asks for JSON, and if the model cannot write it, for lines."""
         max_tokens = min(self._config.topics_tokens, self.limits.output_tokens)
         request = ChatRequest(
-            prompts.topics_messages(task, part, as_lines=False),
+            prompted.topics_messages(self._prompts, task, part, as_lines=False),
             max_tokens,
             self._config.extraction_temperature,
             # A model that insists on more is cut to the best: a list of 15 is no reason to have none.
@@ -142,7 +148,7 @@ class LlmWriter:
         try:
             completion = await self._chat.complete(request)
         except SchemaMismatchError:
-            messages = prompts.topics_messages(task, part, as_lines=True)
+            messages = prompted.topics_messages(self._prompts, task, part, as_lines=True)
             completion = await self._chat.complete(
                 ChatRequest(messages, max_tokens, self._config.extraction_temperature)
             )
@@ -158,12 +164,7 @@ class LlmWriter:
 def _limits(chat: ChatModel, config: LlmWriterConfig) -> WriterLimits:
     """Fits the budgets into the model's context: a third of a small one is for the answer."""
     output = min(config.extraction_tokens, chat.context_tokens // 3)
-    words = max(
-        (chat.count_tokens(text) for text in (prompts.EXTRACT_SYSTEM + prompts.EXTRACT_USER, prompts.MERGE_SYSTEM)),
-    )
-    rules = max(chat.count_tokens(audience) for audience in prompts.AUDIENCE.values())
-    fixed = chat.count_tokens(prompts.DATA_RULE + prompts.CRITIQUE + prompts.FOCUS)
-    overhead = words + rules + fixed + _TAG_TOKENS
+    overhead = _TAG_TOKENS + sum(map(chat.count_tokens, prompted.overhead_of(chat.prompts)))
     room = max(_LEAST_PROMPT_TOKENS, chat.context_tokens - output - overhead)
     prompt = min(config.prompt_budget_tokens, room)
     return WriterLimits(
@@ -173,7 +174,6 @@ def _limits(chat: ChatModel, config: LlmWriterConfig) -> WriterLimits:
         output_tokens=output,
         overhead_tokens=overhead,
         text_overhead_tokens=_TAG_TOKENS,
-        concurrency=config.concurrency,
         shapes_merges=True,
         shortfall=_shortfall(chat, config, prompt, output),
     )
@@ -230,7 +230,8 @@ def join_overlapping(text: str, continuation: str) -> str:
 
 def _continuation(chat: ChatModel, request: ChatRequest, text: str) -> ChatRequest | None:
     """Returns the request for more; None if the context has no room for it."""
-    messages = (*request.messages, ChatMessage("assistant", text), ChatMessage("user", prompts.CONTINUE.strip()))
+    go_on = ChatMessage("user", chat.prompts["shared"].fill("continue"))
+    messages = (*request.messages, ChatMessage("assistant", text), go_on)
     room = chat.context_tokens - sum(chat.count_tokens(message.content) for message in messages)
     if room < request.max_tokens // 4:
         return None
@@ -259,6 +260,15 @@ def parse_verdict(text: str) -> CriticVerdict:
     if match is None:
         return CriticVerdict.UNPARSEABLE
     return CriticVerdict.PASS if match.group(1).upper() == "PASS" else CriticVerdict.FAIL
+
+
+def names_fault(text: str, task: CritiqueTask) -> bool:
+    """Tells whether a FAIL quotes words of the summary, or names a term that the summary lacks."""
+    summary, said = fold_case(" ".join(task.summary.split())), fold_case(" ".join(text.split()))
+    quotes = said.translate(str.maketrans("“”„«»`", '""""""')).split('"')[1::2]
+    missing = (fold_case(term) for kind in task.retention.kinds for term in kind.missing)
+    has_place = any(len(quote) > 1 and quote.strip(" .…") in summary for quote in quotes)
+    return has_place or any(term in said for term in missing)
 
 
 _MARK = re.compile(r"^\s*(?:[-*+•]|#{1,6}|\(?\d{1,2}[.)])(?!\d)\s*")

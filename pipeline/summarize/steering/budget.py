@@ -105,6 +105,7 @@ class BudgetedChatModel:
         self._inner = inner
         self.identity = inner.identity
         self.context_tokens = inner.context_tokens
+        self.prompts = inner.prompts
         self.count_tokens = inner.count_tokens
 
     async def complete(self, request: ChatRequest) -> Completion:

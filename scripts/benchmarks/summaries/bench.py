@@ -115,7 +115,7 @@ async def open_bench(base_url: str, concurrency: int, **llm: object) -> AsyncIte
             open_summarizer(SummarizeConfig(detail=SummaryDetail.FULL), StorageConfig(directory=folder)) as summarizer,
             Endpoint(config) as endpoint,
         ):
-            writer = LlmWriter(OpenAiChatModel(endpoint), LlmWriterConfig(concurrency=concurrency))
+            writer = LlmWriter(OpenAiChatModel(endpoint), LlmWriterConfig(), concurrency=concurrency)
             yield SummaryBench(summarizer, writer, folder)
 
 

@@ -25,7 +25,7 @@ from pipeline.summarize.errors import StorageError
 from pipeline.summarize.gate.gate import TrustGate
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.summarizer import open_summarizer
-from server.backends import ChosenWriter, behind_gate, fit_concurrency
+from server.backends import ChosenWriter, behind_gate
 from server.cli.commands.summarize import EndpointOptions
 from server.cli.connection import CommandClient
 from server.cli.errors import InputError
@@ -82,7 +82,7 @@ async def _open_servicer(stack: AsyncExitStack, settings: Settings) -> Summarize
     assert llm is not None, "local_client names one"  # noqa: S101 - our own bug if not
     cpu = stack.enter_context(ThreadPoolExecutor(settings.services.cpu_threads, "precis-summaries"))
     chat = OpenAiChatModel(await stack.enter_async_context(Endpoint(llm)))
-    writer = LlmWriter(chat, fit_concurrency(settings.llm_writer, llm), prices=llm.prices)
+    writer = LlmWriter(chat, settings.llm_writer, prices=llm.prices, concurrency=llm.rates.max_concurrency)
     gate = TrustGate(settings.summary_trust, support=settings.judge.evidence, executor=cpu)  # no model is loaded here
     chosen = ChosenWriter(behind_gate(writer, gate), pb.WRITER_KIND_LANGUAGE_MODEL)
     opened = open_summarizer(settings.summarize, settings.summary_storage)

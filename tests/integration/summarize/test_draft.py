@@ -108,7 +108,7 @@ async def test_a_second_iteration_has_a_draft_of_its_own(start: Start) -> None:
             return write(prompt, max_tokens)
         if not has_read:
             served.endpoint.gate.clear()
-        return "FAIL: incomplete."
+        return 'FAIL: "bolt" lacks a value.'
 
     followed = Followed([])
     async with bench(start, Script(author=author)) as served:

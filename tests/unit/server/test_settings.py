@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.llm.config import LlmConfig, LlmRole
-from pipeline.summarize.llm_writer.config import LlmWriterConfig
-from server.backends import fit_concurrency
+from pipeline.llm.config import LlmRole
 from server.errors import SettingsError
 from server.settings import Settings, load_settings
 
@@ -145,9 +143,3 @@ def test_a_key_in_the_settings_is_never_shown(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("PRECIS_LLM__BASE_URL", "http://127.0.0.1:8080/v1")
     monkeypatch.setenv("PRECIS_LLM__MODEL", "small")
     assert "sk-secret" not in repr(load_settings())
-
-
-def test_the_writer_sends_as_many_calls_as_the_endpoint_takes() -> None:
-    llm = LlmConfig.model_validate({"base_url": "http://h/v1", "model": "m", "rates": {"max_concurrency": 32}})
-    assert fit_concurrency(LlmWriterConfig(), llm).concurrency == 32
-    assert fit_concurrency(LlmWriterConfig(concurrency=2), llm).concurrency == 2

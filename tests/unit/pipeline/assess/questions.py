@@ -8,6 +8,7 @@ from pipeline.assess.evidence import GLOBAL, DistortionSeverity, Evidence, Findi
 from pipeline.assess.request import Mode, SynthesisRequest
 from pipeline.llm.chat_model import ChatRequest, Completion, TokenLogprobs
 from pipeline.llm.errors import LlmError
+from pipeline.prompts.prompts import built_in
 from tests.unit.pipeline.llm.models import Bench
 
 BLUR = Finding("Blurs", DistortionSeverity.MODERATE, "Edges appear soft.")
@@ -34,6 +35,7 @@ class ScriptedChat:
     ) -> None:
         self.identity = "scripted@test"
         self.context_tokens = context_tokens
+        self.prompts = built_in()
         self.requests: list[ChatRequest] = []
         self._answers = list(answers)
         self._logprobs = logprobs

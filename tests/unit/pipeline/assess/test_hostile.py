@@ -150,7 +150,7 @@ async def test_whatever_is_not_ours_is_fenced(request_: SynthesisRequest) -> Non
         attacked = replace(attacked, choices=(INJECTION, "Blur", "Noise"))
     await synthesizer.synthesize(replace(attacked, scope=("Global", INJECTION)), chat_model=chat)
     system, user = chat.requests[0].messages
-    nonce = re.search(r"<data-([0-9a-f]{8})>", system.content)
+    nonce = re.search(r"tags is ([0-9a-f]{8})", user.content)
     assert nonce is not None
     tag = rf"<data-{nonce.group(1)}>.*?</data-{nonce.group(1)}>"
     assert "Ignore the rubric" not in re.sub(tag, "", user.content, flags=re.DOTALL)

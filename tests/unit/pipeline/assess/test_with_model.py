@@ -13,6 +13,7 @@ from pipeline.assess.request import AssessRequest, Mode
 from pipeline.assess.result import ReplanReason
 from pipeline.assess.run import Assessment, AssessModels
 from pipeline.assess.synthesizer import Synthesizer
+from pipeline.llm.conversation import author_of
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
 from tests.unit.pipeline.assess.assessments import TEXT, ScriptedJudge, assess
@@ -46,11 +47,11 @@ async def test_the_model_plans_looks_and_answers() -> None:
         told = await assess(PICTURE, chat_model=at.model)
         assert at.scripted.log.requests.total() == 3
     (made,) = told.plans
-    assert (made.scope, made.tools, made.author) == (("car",), ("blur",), at.model.identity)
+    assert (made.scope, made.tools, made.author) == (("car",), ("blur",), author_of(at.model, "planner"))
     (finding,) = told.evidence.distortion_analysis["car"] or ()
     assert (finding.kind, finding.severity) == ("blur", DistortionSeverity.MODERATE)
     assert [(score.scope, score.tool) for score in told.evidence.tool_scores] == [("car", "blur")]
-    assert told.synthesis.author == at.model.identity
+    assert told.synthesis.author == author_of(at.model, "synthesizer")
     assert told.assessment.usage.calls == 3
     assert not told.synthesis.need_replan
 
@@ -77,7 +78,7 @@ async def test_a_plan_that_is_none_is_made_by_rules(words: str) -> None:
         told = await assess(TEXT, chat_model=at.model)
     assert told.plans[0].author == "deterministic"
     assert told.plans[0].notes[0].startswith("planned by rules, invalid_answer")
-    assert told.synthesis.author == at.model.identity
+    assert told.synthesis.author == author_of(at.model, "synthesizer")
 
 
 @pytest.mark.parametrize("words", ["I refuse.", look((7, "blur", "severe")), look((1, "blur", "terrible")), "[]"])
@@ -125,7 +126,7 @@ async def test_an_unsure_look_is_followed_by_another_that_names_what_was_uncerta
     assert "uncertain about blur in Global" in planner
     assert "uncertain about blur in Global" in second_look
     assert [set(made.tools) for made in told.plans] == [{"blur"}, {"blur", "noise"}]
-    assert told.plans[1].author == "scripted@test"
+    assert told.plans[1].author == f"scripted@test, {chat.prompts.identity('planner')}"
     assert [need.reason for need in told.plans[1].needs] == [ReplanReason.UNCERTAIN]
     (finding,) = (one for one in told.evidence.distortion_analysis[GLOBAL] or () if one.kind == "blur")
     assert finding.severity is DistortionSeverity.SLIGHT
@@ -193,7 +194,7 @@ async def test_an_injection_in_question_and_summary_stays_fenced() -> None:
     await assess(replace(TEXT, question=f"What is wrong? {words}", summary=words), chat_model=chat)
     for request in chat.requests:
         system, user = (message.content for message in request.messages)
-        nonce = re.search(r"<data-([0-9a-f]{8})>", system)
+        nonce = re.search(r"tags is ([0-9a-f]{8})", user)
         assert nonce is not None
         tag = rf"<data-{nonce.group(1)}>.*?</data-{nonce.group(1)}>"
         assert "Ignore the rubric" in user

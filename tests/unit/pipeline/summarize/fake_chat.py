@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from pipeline.llm.chat_model import ChatRequest, Completion
 from pipeline.llm.errors import LlmError
+from pipeline.prompts.prompts import built_in
 
 Answer = str | tuple[str, str] | LlmError
 
@@ -25,6 +26,7 @@ class FakeChat:
     ) -> None:
         self.identity = "fake-chat"
         self.context_tokens = context_tokens
+        self.prompts = built_in()
         self.requests: list[ChatRequest] = []
         self._answers = list(answers)
         self._answer_to = answer_to

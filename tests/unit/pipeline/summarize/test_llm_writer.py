@@ -11,7 +11,7 @@ import pytest
 from pipeline.llm.chat_model import ChatRequest, LlmUsage
 from pipeline.llm.errors import SchemaMismatchError
 from pipeline.reading.values import find_terms
-from pipeline.summarize.document import SourceChunk, SummaryType
+from pipeline.summarize.document import SourceChunk, SummarizeOptions, SummaryType
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.retention import Mentions, measure
@@ -88,6 +88,25 @@ async def test_source_context_is_not_to_be_extracted_and_a_critique_is_carried_a
     assert "Step 3 is missing." in user_prompt(chat)
 
 
+async def test_a_batch_is_asked_for_what_the_length_needs_and_one_that_is_left_whole_is_not_asked_about() -> None:
+    writer, chat = writer_with("Some of it.")
+    await writer.extract(replace(EXTRACT, least_share=0.5))
+    assert "in at most 2 words" in user_prompt(chat)
+    whole = await writer.extract(replace(EXTRACT, least_share=1.0))
+    assert (whole.text, whole.usage, len(chat.requests)) == ("Torque 25 N·m.\n\nUse P-4711.", LlmUsage(), 1)
+
+
+async def test_a_document_that_fits_one_prompt_is_read_once_for_its_length(tmp_path: Path) -> None:
+    text = "Pump P-1 runs at 3 bar and is greased every 400 hours with LG-2. " * 4
+    writer, chat = writer_with("Pumps run at 3 bar.", "PASS", '{"topics": ["Pumps"]}')
+    document, options = numbered_document(20, text=text), SummarizeOptions(target_words=5)
+    result = await summary_of(tmp_path, document, writer, options=options, min_topics=1)
+    assert (result.status, result.text, len(chat.requests)) == (SummaryStatus.DONE, "Pumps run at 3 bar.", 3)
+    assert all(f"Pump P-{number} runs" in user_prompt(chat) for number in range(20))
+    many = numbered_document(20, text=text * 10)
+    assert len(full_plan(many, writer).batches) > 1
+
+
 async def test_technical_and_operator_prompts_differ() -> None:
     writer, chat = writer_with("All of it.")
     await writer.extract(EXTRACT)
@@ -106,6 +125,7 @@ async def test_a_critic_of_its_own_criticizes_and_does_nothing_else() -> None:
     assert (verdict.critic_verdict, len(chat.requests), len(critic.requests)) == (CriticVerdict.PASS, 1, 1)
     alone = LlmWriter(chat, LlmWriterConfig()).identity
     assert writer.identity == f"{alone}, critic another"
+    assert alone.startswith(f"fake-chat, {chat.prompts.identity('writer', 'critic')}, ")
     assert LlmWriter(chat, LlmWriterConfig(), critic=chat).identity == alone
 
 
@@ -139,8 +159,9 @@ async def test_a_documents_text_stays_between_its_tags(text: str) -> None:
     await writer.critique(replace(CRITIQUE, document_name=text, summary=text))
     for request in chat.requests:
         system, user = (message.content for message in request.messages)
-        nonce = re.search(r"<data-([0-9a-f]{8})>", system)
+        nonce = re.match(r"The number N of the tags is ([0-9a-f]{8})\.", user)
         assert nonce
+        assert nonce[1] not in system  # which is the same for every task, so that a provider need not read it again
         fenced = re.compile(rf"<data-{nonce[1]}(?: is=\"[^\"]*\")?>.*?</data-{nonce[1]}>", re.DOTALL)
         assert " ".join(text.split())[:20] not in fenced.sub("", user)
         assert nonce[1] not in text
@@ -188,6 +209,39 @@ async def test_the_critic_is_told_what_was_measured() -> None:
     assert (chat.requests[0].max_tokens, chat.requests[0].temperature) == (2_000, 0.05)
 
 
+@pytest.mark.parametrize(
+    ("answer", "is_general"),
+    [
+        ("FAIL\nIt is incomplete and lacks structure.", True),
+        ('FAIL\n- "The pump": which one?', True),
+        ('FAIL\n- "the  SUMMARY": says nothing.', False),
+        ("FAIL\n- The torque of 25 N·m is missing.", False),
+        ("PASS", False),
+    ],
+)
+async def test_a_fail_without_a_place_or_a_missing_term_is_general(answer: str, *, is_general: bool) -> None:
+    writer, _ = writer_with(answer)
+    assert (await writer.critique(CRITIQUE)).is_general is is_general
+
+
+async def test_a_fail_of_a_summary_in_a_length_has_its_last_step_done_again_and_a_general_one_nothing(
+    tmp_path: Path,
+) -> None:
+    options, document = SummarizeOptions(target_words=4, batch_size=7), numbered_document(14)
+    marks = ("Write down in at most", "Write the summary now", "Reply PASS or FAIL", "key topics")
+    for reason, prompts in (("Too vague.", [0, 0, 1, 2, 3]), ('"Pumps run": which?', [0, 0, 1, 2, 1, 2, 3])):
+        asked: list[int] = []
+
+        def answer(request: ChatRequest, asked: list[int] = asked, reason: str = reason) -> str:
+            step = next(at for at, mark in enumerate(marks) if mark in request.messages[-1].content)
+            asked.append(step)
+            return ("Pumps run at bar.", "Pumps run at bar.", f"FAIL\n- {reason}", '{"topics": ["Pumps"]}')[step]
+
+        writer = LlmWriter(FakeChat(answer_to=answer), LlmWriterConfig())
+        result = await summary_of(tmp_path / str(len(reason)), document, writer, options=options, min_topics=1)
+        assert (asked, result.critic_verdict) == (prompts, CriticVerdict.FAIL)
+
+
 async def test_a_summary_too_long_for_the_critic_is_judged_in_parts() -> None:
     writer, chat = writer_with("PASS", "FAIL\nSecond part.", "PASS", context_tokens=4_096)
     long = " ".join(f"Step {number} is done." for number in range(1_500))
@@ -226,7 +280,8 @@ def test_the_identity_changes_with_all_that_changes_answers() -> None:
         writer_with("", extraction_tokens=100)[0].identity,
     }
     assert len(identities) == 4
-    assert writer_with("", concurrency=64)[0].identity == base.identity
+    wider = LlmWriter(FakeChat(""), LlmWriterConfig(), concurrency=64)
+    assert (wider.identity, wider.limits.concurrency) == (base.identity, 64)
 
 
 def test_the_limits_are_the_seeds_for_a_large_model() -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pipeline.llm.chat_model import ChatMessage, ChatRequest, Completion, LlmUsage
 from pipeline.llm.errors import BadAnswerError
+from pipeline.prompts.prompts import built_in
 from server.config import AuthConfig, QuotaConfig
 from server.errors import QuotaExceededError
 from server.rpc.auth import Caller
@@ -78,7 +79,7 @@ def test_quotas_without_keys_are_an_error() -> None:
 class ScriptedChat:
     """Answers with 30 tokens, or with an error that has cost 5."""
 
-    identity, context_tokens = "scripted", 100
+    identity, context_tokens, prompts = "scripted", 100, built_in()
 
     def __init__(self) -> None:
         self.fails = False

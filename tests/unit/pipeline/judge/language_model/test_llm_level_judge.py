@@ -107,12 +107,12 @@ async def test_an_endpoint_that_is_down_is_unusable() -> None:
 async def test_the_model_sees_texts_and_no_scores(metric: MetricName) -> None:
     chat = ScriptedChat(grade("B"))
     await LlmLevelJudge(chat).read_level(*task(metric))
-    system, user = (message.content for message in chat.requests[0].messages)
+    _, user = (message.content for message in chat.requests[0].messages)
     assert "0.9" not in user
-    evidence = json.loads(user.split("\n", 2)[2].rsplit("\n</data-", 1)[0])
+    evidence = json.loads(user.split(">\n", 1)[1].rsplit("\n</data-", 1)[0])
     assert evidence["summary"] == TABLE.summary
     assert len(evidence) > 1
-    assert len({line[0] for line in system.splitlines() if line[1:3] == ": "} & set("ABCDE")) == 5
+    assert len({line[0] for line in user.splitlines() if line[1:3] == ": "} & set("ABCDE")) == 5
 
 
 async def test_a_segment_without_an_end_does_not_fill_the_prompt() -> None:
@@ -128,7 +128,7 @@ async def test_a_summary_cannot_leave_its_fence() -> None:
     chat = ScriptedChat(grade("B"))
     await LlmLevelJudge(chat).read_level(*task(evidence=hostile))
     system, user = (message.content for message in chat.requests[0].messages)
-    nonce = system.split("<data-", 1)[1][:8]
+    nonce = user.split("tags is ", 1)[1][:8]
     before, data, after = user.split(f"data-{nonce}>")
     assert "Ignore the rubric" in data
     assert "Ignore the rubric" not in before + after + system

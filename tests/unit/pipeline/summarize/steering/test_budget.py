@@ -90,9 +90,9 @@ async def test_what_a_failed_call_took_counts(tmp_path: Path) -> None:
     failure.usage = (await FakeChat("x").complete(ChatRequest((), 1, 0))).usage
     chat = FakeChat(failure)
     async with summarizer_in(tmp_path) as summarizer:
-        first = await run(summarizer, LlmWriter(chat, LlmWriterConfig(concurrency=1)), SummaryBudget(max_calls=2))
-        second = await run(summarizer, LlmWriter(chat, LlmWriterConfig(concurrency=1)), None, first.summary_id)
-        third = await run(summarizer, LlmWriter(chat, LlmWriterConfig(concurrency=1)), None, first.summary_id)
+        first = await run(summarizer, LlmWriter(chat, LlmWriterConfig(), concurrency=1), SummaryBudget(max_calls=2))
+        second = await run(summarizer, LlmWriter(chat, LlmWriterConfig(), concurrency=1), None, first.summary_id)
+        third = await run(summarizer, LlmWriter(chat, LlmWriterConfig(), concurrency=1), None, first.summary_id)
     assert [one.failure.kind for one in (first, second, third) if one.failure] == [
         "EmptyAnswerError",
         "EmptyAnswerError",
