@@ -16,7 +16,7 @@ from pipeline.reading.word_lists import PROSE_WORDS, word_list
 PROSE_SHARE = 0.18  # of function words
 _FEWEST = 3  # turns: in other texts lines may begin so by chance
 _LEAST_SHARE, _LEAST_TIMED_SHARE = 0.5, 0.1  # of the lines; with a time they are rarely something else
-_LONGEST_NAME, _MOST_NAME_WORDS, _LONGEST_STAMP = 40, 6, 100
+_LONGEST_NAME, _MOST_NAME_WORDS, _LONGEST_STAMP, _MOST_HEAD_LINES = 40, 6, 100, 20
 _LONGEST_UNSTOPPED, _LONGEST_SPOKEN, _SHORTEST_SPOKEN = 60, 24, 8  # words
 _SPEAKER = re.compile(
     r"""<([@+~&%]?\w[^<>]{1,40})>(?=\s)
@@ -173,10 +173,10 @@ def _said_at(lines: Sequence[str], number: int, turn: Turn) -> int:
     """Returns the line where speech begins: that of an opening, or one below it."""
     if turn.end >= 0:
         return number
-    at, is_mail = number + 1, turn.form == "mail"
-    while at < len(lines) and (not lines[at].strip("> ") or (is_mail and _is_mail_head(lines[at]))):
-        at += 1
-    return at
+    is_mail = turn.form == "mail"
+    below = range(number + 1, min(len(lines), number + _MOST_HEAD_LINES))
+    said = (at for at in below if lines[at].strip("> ") and not (is_mail and _is_mail_head(lines[at])))
+    return next(said, len(lines))
 
 
 def stamp_end(text: str, *, needs_clock: bool = True) -> int:

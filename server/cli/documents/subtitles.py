@@ -14,7 +14,7 @@ from pipeline.reading.turns import read_talk, stamp_end
 _ARROW, _VOICE = "-->", "<v"
 _TAG = re.compile(r"<[^<>]*>|\{\\[^{}]*\}")
 _NO_CUES = ("WEBVTT", "NOTE", "STYLE", "REGION", "X-TIMESTAMP")
-_PAUSE_S, _MOST_WORDS, _HEAD_LINES = 1.5, 25, 3
+_PAUSE_S, _MOST_WORDS, _HEAD_LINES, _MOST_CHARS = 1.5, 25, 3, 1_000
 
 
 @dataclass(slots=True)
@@ -72,7 +72,7 @@ def _cues(text: str) -> Iterator[_Cue]:
         elif line.startswith(_NO_CUES) and not cue.text:
             is_note = True
         elif not (is_note or _is_time(following)) and (words := _words(line)) and words != shown:
-            if line.startswith("-") and cue.text:  # another one answers at the same time
+            if cue.text and (line.startswith("-") or len(cue.text) > _MOST_CHARS):  # another one answers
                 yield cue
                 cue = replace(cue, speaker="", text="")
             if line.startswith(_VOICE):

@@ -115,3 +115,8 @@ def test_speech_without_stops_is_cut_and_prose_is_not() -> None:
     assert sum(lengths) == len(speech.split())
     assert speech_cuts(speech.replace("offer", "offer.")) == []
     assert speech_cuts("the board met " * 15) == []
+
+
+def test_a_head_far_above_a_text_is_none_of_it() -> None:
+    lines = ["From: Ann", "Sent: today", *[""] * 30, "Hello."] * 3
+    assert not any(turn.form == "mail" for turn in read_talk(lines).turns.values())
