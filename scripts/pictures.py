@@ -45,7 +45,16 @@ def main() -> int:
         with PrecisServer(ROOT / "models", settings) as server:
             for kind, arguments in REPORTS.items():
                 report = Path(name) / f"{kind}.html"
-                command = [sys.executable, "-m", "precis", *arguments, "--address", server.address, "--report", str(report)]
+                command = [
+                    sys.executable,
+                    "-m",
+                    "precis",
+                    *arguments,
+                    "--address",
+                    server.address,
+                    "--report",
+                    str(report),
+                ]
                 subprocess.run(command, cwd=ROOT, env=os.environ, check=False, capture_output=True)
                 draw(report, FOLDER / f"report-{kind}.png")
     return 0

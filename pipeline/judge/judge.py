@@ -337,14 +337,14 @@ class Judge:
 
 _READ_BY = {
     Framework.TWIN_LOCK: {EvidencePart.INTENT, EvidencePart.TWIN_KEY_POINTS},
-    Framework.JUDGE_LOCK: {EvidencePart.INTENT, EvidencePart.JUDGE_KEY_POINTS, EvidencePart.QUESTIONS},
+    Framework.JUDGE_LOCK: {EvidencePart.INTENT, EvidencePart.JUDGE_KEY_POINTS},
     Framework.ULTRA: {EvidencePart.JUDGE_KEY_POINTS, EvidencePart.SUBJECT},
 }
 
 
 def _read_parts(request: JudgeRequest, models: Models) -> frozenset[EvidencePart]:
-    """Returns the parts of the evidence that somebody will read; a language model grades by intent and questions."""
-    graded = {EvidencePart.INTENT, EvidencePart.QUESTIONS} if models.chat else set()
+    """Returns the parts of the evidence that somebody will read; a language model grades by intent."""
+    graded = {EvidencePart.INTENT} if models.chat else set()
     return frozenset(graded.union(*(_READ_BY[framework] for framework in request.wanted)))
 
 

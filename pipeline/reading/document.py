@@ -65,9 +65,9 @@ class ReadText:
         """Returns the stems of the content words among some words of `table`."""
         return self.table.content_stems(words)
 
-    def passage(self, start: int, end: int) -> TextSpan:
-        """Returns a stretch of the text as evidence."""
-        return self.text.passage(start, end)
+    def passage(self, start: int, end: int, text: str | None = None) -> TextSpan:
+        """Returns a stretch of the text as evidence; `text` is what models should read of it."""
+        return self.text.passage(start, end, text)
 
     def words_passage(self, words: range) -> TextSpan:
         """Returns a run of words as evidence; there is at least one."""

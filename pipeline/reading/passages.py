@@ -41,7 +41,9 @@ class Passage:
     best: tuple[int, ...]
 
 
-def claim_weights(table: WordTable, words: range, index: WordIndex, before: range | None = None) -> dict[str, float]:
+def claim_weights(
+    table: WordTable, words: Sequence[int], index: WordIndex, before: range | None = None
+) -> dict[str, float]:
     """Returns how much each content stem of a claim counts: its rarity in the source, more for names and numbers.
 
     Args:
@@ -56,7 +58,7 @@ def claim_weights(table: WordTable, words: range, index: WordIndex, before: rang
     return weights
 
 
-def _own_weights(table: WordTable, words: range, index: WordIndex) -> dict[str, float]:
+def _own_weights(table: WordTable, words: Sequence[int], index: WordIndex) -> dict[str, float]:
     weights: dict[str, float] = {}
     for word in words:
         if table.content[word]:

@@ -5,8 +5,10 @@ embedded in part; frequent words then stand in for the vectors.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain, pairwise
 from math import log1p
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from pipeline.protocols import Tokenizer
 from pipeline.reading.document import ReadText
 from pipeline.reading.index import Closeness, Float64, WordIndex
 from pipeline.reading.passage import TextSpan
+from pipeline.reading.word_lists import is_verb, word_list
 
 _MIDDLE_WEIGHT, _WORDS_WEIGHT, _LEAD_WEIGHT = 0.5, 0.3, 0.2
 _LEAD_SENTENCES, _LEAD_SHARE = 10.0, 0.1  # after so many, or this share of all, 63% of the lead bonus is gone
@@ -108,39 +111,78 @@ def salient_share(source: WordIndex, summary_stems: Collection[str]) -> float:
 
 
 _SPEAKS_OF = 0.3
-"""Part of what a sentence shares with the closest one of the source, from which it speaks of another one too."""
+"""Part of what a statement shares with the closest sentence of the source, from which it speaks of another one too."""
+
+_TELLS = 0.5
+"""Share of a point's words from which a statement tells it; what has less says what it is about, and no more."""
 
 
 def told_shares(
-    source: WordIndex, facts: Mapping[int, Sequence[str]], told: Iterable[Sequence[str]]
-) -> dict[int, float]:
-    """Returns how much of some sentences of the source a summary tells, each in [0, 1].
+    source: WordIndex, points: Mapping[int, Sequence[str]], said: Sequence[Sequence[str]]
+) -> dict[int, tuple[float, float]]:
+    """Returns how much of some points statements tell between them, and how much they have of it at all, in [0, 1].
 
-    A sentence of the summary tells those that it speaks of alone: words that the whole source is about, all share. Of
-    a fact words count by ln(1 + sentences that have them): what the source comes back to is the core, the rest detail.
+    A statement tells a point that it speaks of, and of which it has half: words that the whole source is about, all
+    share. Words count by ln(1 + sentences that have them): what the source comes back to is the core, the rest detail.
 
     Args:
-        facts: stems of the content words of each sentence, by its index.
-        told: those of each grounded sentence of the summary.
+        points: stems of the content words of each, by the sentence of the source that it stands in.
+        said: those of each statement.
     """
-    found: dict[int, set[str]] = {fact: set() for fact in facts}
-    for stems in stoppable(told if facts else ()):
+    told = {at: set[str]() for at in points}
+    weights = {at: {stem: log1p(source.sentence_count(stem)) for stem in stems} for at, stems in points.items()}
+    for stems in stoppable(said if points else ()):
         shared = source.weighted({stem: source.rarity(stem) for stem in stems})
         least = _SPEAKS_OF * shared.max(initial=0.0)
-        for fact in facts:
-            if shared[fact] >= least:
-                found[fact].update(stems)
-    return {fact: _told_share(source, stems, found[fact]) for fact, stems in facts.items()}
+        for at in points:
+            if shared[at] >= least and _share(weights[at], stems) >= _TELLS:
+                told[at].update(stems)
+    everything = frozenset(chain.from_iterable(said))
+    return {at: (_share(weights[at], told[at]), _share(weights[at], everything)) for at in points}
 
 
-def _told_share(source: WordIndex, stems: Sequence[str], told: Collection[str]) -> float:
-    weights = {stem: log1p(source.sentence_count(stem)) for stem in stems}
+def _share(weights: Mapping[str, float], stems: Collection[str]) -> float:
     total = sum(weights.values())
-    return sum(weight for stem, weight in weights.items() if stem in told) / total if total else 0.0
+    return sum(weight for stem, weight in weights.items() if stem in stems) / total if total else 0.0
 
 
 _CLAUSE_END = re.compile(r"[,;:—–]|\s(?:who|which|that|because|after|before|while|as|when)\s")
 _LEAST_PART = 0.5  # better to end at a clause than anywhere, unless half would be lost
+_FEWEST_WORDS = 6
+_FEWEST_CONTENT = 5  # words: "the mayor said" is no point yet
+
+
+class MainClause(NamedTuple):
+    """What a sentence says in the first place: where it stands, as it is read, and its words in the text's table."""
+
+    passage: TextSpan
+    words: Sequence[int]
+
+
+def main_clause(read: ReadText, sentence: int) -> MainClause:
+    """Returns the main clause of a sentence, without what stands before, beside and behind it.
+
+    Kept are the subject, the first part with a verb that no relative word or conjunction opens, and as many parts
+    behind it as it takes to say something; of a sentence without such a part all.
+    """
+    table, place, openers = read.table, read.sentences[sentence], word_list("relatives") | word_list("clause_openers")
+    ends = [end.start() for end in _CLAUSE_END.finditer(table.text, place.start, place.end)]
+    bounds = [place.start, *(end for end in ends if not table.text[end + 1 : end + 2].isdigit()), place.end]
+    parts = [words for start, end in pairwise(bounds) if (words := table.between(start, end))]
+    kept, has_verb, content = list[range](), False, 0
+    for part in parts:
+        if has_verb and content >= _FEWEST_CONTENT:
+            break
+        is_stated = any(is_verb(table.words[at]) for at in part)
+        if has_verb or (table.words[part[0]] not in openers and (is_stated or not kept)):
+            kept.append(part)
+            has_verb |= is_stated
+            content += sum(table.content[at] for at in part)
+    said = [at for part in kept for at in part]
+    if not has_verb or len(said) < _FEWEST_WORDS:
+        return MainClause(read.passages[sentence], read.ranges[sentence])
+    text = " ".join(" ".join(read.words_passage(part).text for part in kept).split())
+    return MainClause(read.passage(table.starts[said[0]], table.ends[said[-1]], text), said)
 
 
 def find_theme(

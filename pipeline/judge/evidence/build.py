@@ -15,6 +15,7 @@ from pipeline.judge.evidence.plan import (
     EvidencePart,
     EvidencePlan,
     EvidenceRequest,
+    FactPlan,
     key_point_counts,
     make_plan,
     plan_facts,
@@ -22,7 +23,6 @@ from pipeline.judge.evidence.plan import (
     read_texts,
 )
 from pipeline.judge.evidence.proposals import Propose, apply_proposals, make_task, preferred_facts
-from pipeline.judge.evidence.questions import claim_questions, coverage_questions
 from pipeline.judge.evidence.table import (
     Claim,
     EvidenceTable,
@@ -45,8 +45,8 @@ from pipeline.off_loop import OffLoop, Stopwatch
 from pipeline.protocols import Models, Tokenizer
 from pipeline.reading.document import ReadText
 from pipeline.reading.passage import TextSpan
-from pipeline.reading.passages import Passage
-from pipeline.reading.salience import find_theme, salient_share, told_shares
+from pipeline.reading.salience import find_theme, salient_share
+from pipeline.support.claim_support import ClaimLabel
 
 
 async def build_evidence(
@@ -103,27 +103,36 @@ class CheckedClaims:
         plan: what was compared.
         claims: with their labels.
         sentences: of the summary, by whether they may raise a score.
-        facts: where the raising ones may tell each fact, by its sentence in the source.
+        facts: where they may be told, by their sentence in the source.
     """
 
     plan: EvidencePlan
     claims: tuple[Claim, ...]
     sentences: RaisingSentences
-    facts: Mapping[int, Passage | None]
+    facts: Mapping[int, FactPlan]
 
     @classmethod
     def of(cls, plan: EvidencePlan, scores: CheckedScores, tokenizer: Tokenizer) -> Self:
-        """Labels the claims."""
+        """Labels the claims. Those tell something that may raise a score and do not say the opposite."""
         claims = tuple(read_claim(plan.draft, claim, scores, tokenizer, plan.config) for claim in plan.claims)
         marked, sentences = mark_raising(plan.draft, claims, [claim.passage for claim in plan.claims])
-        return cls(plan, marked, sentences, plan_facts(plan, sentences.raising))
+        opposite = {claim.sentence_index for claim in marked if _is_opposite(claim)}
+        pairs = zip(plan.draft.claims, marked, strict=True)
+        telling = [span for span, claim in pairs if claim.may_raise and not _is_opposite(claim)]
+        return cls(plan, marked, sentences, plan_facts(plan, telling, {*sentences.raising} - opposite))
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
-        """Those of the facts, without repeats."""
-        read = self.plan.draft.source.read
-        told = ((at, passage) for at, passage in self.facts.items() if passage)
-        return tuple(dict.fromkeys((passage.span.text, read.passages[at].text) for at, passage in told))
+        """Those of the facts that words leave open, without repeats."""
+        return tuple(dict.fromkeys(fact.pair for fact in self.facts.values() if fact.pair))
+
+
+_OPPOSITE = 0.95
+"""Contradiction from which an unsupported claim says the opposite: below, it often says what the source has not."""
+
+
+def _is_opposite(claim: Claim) -> bool:
+    return claim.label is ClaimLabel.UNSUPPORTED and (claim.contradiction >= _OPPOSITE or len(claim.mismatches) > 0)
 
 
 def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> EvidenceTable:
@@ -135,13 +144,10 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
     plan, claims, sentences = checked.plan, checked.claims, checked.sentences
     draft, tokenizer, parts, config = plan.draft, models.tokenizer, plan.draft.parts, plan.config
     source, summary = draft.source.read, draft.summary.read
-    told = [summary.content_stems(summary.ranges[index]) for index in sentences.raising]
-    points = _key_points(checked, told, scores, tokenizer)
+    points = _key_points(checked, scores, tokenizer)
     twin_count, judge_count = key_point_counts(source)
     tones = _tones(checked)
     theme, theme_sentence = find_theme(source, plan.facts, tokenizer, config.theme_tokens)
-    is_asked = EvidencePart.QUESTIONS in parts
-    entailments = {at: point.entailment for at, point in points.items()}
     is_judge = EvidencePart.JUDGE_KEY_POINTS in parts
     return EvidenceTable(
         source=source.text.original,
@@ -153,11 +159,11 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
         segments=_segments(checked, theme_sentence, tokenizer),
         theme=theme,
         intent=_intent(source, tones[0], tokenizer, config) if EvidencePart.INTENT in parts else "",
-        coverage_questions=coverage_questions(plan, checked.facts, entailments, sentences.raising) if is_asked else (),
-        claim_questions=claim_questions(plan, claims) if is_asked else (),
+        coverage_questions=(),
+        claim_questions=(),
         tone=read_drift(plan, claims, sentences, tones),
         lexicon_hits=find_lexicon_hits(summary, source),
-        salient_share=_salient_share(plan, told),
+        salient_share=_salient_share(plan, sentences),
         summary_token_count=sum(claim.content_count for claim in draft.all_claims),
         extraneous_token_count=sum(claim.extraneous_token_count for claim in claims),
         pair_count=len(plan.pairs) + len(checked.pairs),
@@ -169,43 +175,29 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
     )
 
 
-def _key_points(
-    checked: CheckedClaims, told: Sequence[Sequence[str]], scores: PairScores, tokenizer: Tokenizer
-) -> dict[int, KeyPoint]:
+def _key_points(checked: CheckedClaims, scores: PairScores, tokenizer: Tokenizer) -> dict[int, KeyPoint]:
     """Measures how far each fact is told, by its sentence in the source (docs/concepts/evidence.md).
 
-    A key point is a whole sentence, which a summary never repeats to the last word, so entailment alone is all or
-    nothing. Its covered share is the greater of the entailment and the told share, as far as a summary has room: that
-    of its words which those grounded sentences that speak of it have between them, for a summary may tell a point in
-    two places. What it tells wrongly is for the claims to say.
-
     Args:
-        told: stems of the content words of each grounded sentence.
+        checked: the claims and facts.
         scores: of the pairs of facts.
     """
-    draft, config = checked.plan.draft, checked.plan.config
-    read, summary = draft.source.read, draft.summary.read
-    stems = {at: read.content_stems(read.ranges[at]) for at in checked.facts}
-    shares = told_shares(draft.source.index, stems, told)
+    passages, config = checked.plan.draft.summary.read.passages, checked.plan.config
     points = dict[int, KeyPoint]()
-    for at, passage in checked.facts.items():
-        fact = read.passages[at]
-        entailment = scores.entailment(passage.span.text, fact.text) if passage else 0.0
-        covered = max(entailment, min(1.0, shares[at] / _ROOM))
+    for at, fact in checked.facts.items():
+        clause, pair = fact.clause.passage, fact.pair
+        entailment = scores.entailment(*pair) if pair else 0.0
+        covered = max(entailment, fact.told_share)
         points[at] = KeyPoint(
-            passage=fact,
-            token_count=len(tokenizer.offsets(fact.text)),
+            passage=clause,
+            token_count=len(tokenizer.offsets(clause.text)),
             entailment=entailment,
-            content_share=shares[at],
+            content_share=fact.told_share,
             covered_share=covered,
             coverage=_coverage(covered, config),
-            best=summary.passages[passage.best[0]] if passage else None,
+            best=passages[fact.passage.best[0]] if fact.passage else None,
         )
     return points
-
-
-_ROOM = 0.4
-"""Share of a sentence, by weight, that a summary has room for: reference summaries have .49 of a central one."""
 
 
 def _coverage(share: float, config: EvidenceConfig) -> KeyPointCoverage:
@@ -225,9 +217,11 @@ def _intent(source: ReadText, tone: ToneScore, tokenizer: Tokenizer, config: Evi
     return describe_intent(source, texts, tone, tokenizer, config.intent_tokens)
 
 
-def _salient_share(plan: EvidencePlan, told: Sequence[Sequence[str]]) -> float:
+def _salient_share(plan: EvidencePlan, sentences: RaisingSentences) -> float:
     if EvidencePart.SUBJECT not in plan.draft.parts:
         return 0.0
+    summary = plan.draft.summary.read
+    told = (summary.content_stems(summary.ranges[index]) for index in sentences.raising)
     return salient_share(plan.draft.source.index, frozenset(chain.from_iterable(told)))
 
 

@@ -5,7 +5,7 @@ else stands in a passage leads the model astray. A fact of the source is compare
 is made of raising sentences alone.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -19,7 +19,14 @@ from pipeline.reading.index import Closeness, Float64, WordIndex
 from pipeline.reading.names import SourceValues, find_names, known_names
 from pipeline.reading.passages import Passage, claim_weights
 from pipeline.reading.rules import Rule
-from pipeline.reading.salience import choose_distinct, rank_centrality, word_centrality
+from pipeline.reading.salience import (
+    MainClause,
+    choose_distinct,
+    main_clause,
+    rank_centrality,
+    told_shares,
+    word_centrality,
+)
 from pipeline.reading.summary_text import ClaimSpan, find_claims, read_summary
 from pipeline.reading.values import Values
 from pipeline.support.claim_support import MAX_SENTENCE_CHARS, SHORT_PASSAGE_CHARS, Hypothesis, PremiseFinder
@@ -33,14 +40,13 @@ _SENTENCES_PER_CLAIM = 24  # of a long text, embedded because they share words w
 class EvidencePart(StrEnum):
     """What of a table is made only for those who read it; else it is empty.
 
-    INTENT: of the source. TWIN_KEY_POINTS: Twin-Lock's. JUDGE_KEY_POINTS: Judge-Lock's. QUESTIONS: both kinds.
+    INTENT: of the source. TWIN_KEY_POINTS: Twin-Lock's. JUDGE_KEY_POINTS: Judge-Lock's.
     SUBJECT: cosines of segments, and the salient share.
     """
 
     INTENT = "intent"
     TWIN_KEY_POINTS = "twin_key_points"
     JUDGE_KEY_POINTS = "judge_key_points"
-    QUESTIONS = "questions"
     SUBJECT = "subject"
 
 
@@ -199,7 +205,7 @@ def _to_embed(source: ReadSource, claims: Sequence[Sequence[str]], most: int) ->
     return tuple(sorted(list(chosen)[:most]))
 
 
-_OF_FACTS = frozenset({EvidencePart.TWIN_KEY_POINTS, EvidencePart.JUDGE_KEY_POINTS, EvidencePart.QUESTIONS})
+_OF_FACTS = frozenset({EvidencePart.TWIN_KEY_POINTS, EvidencePart.JUDGE_KEY_POINTS})
 _SENTENCES_PER_KEY_POINT, _SENTENCES_PER_JUDGE_KEY_POINT = 5, 8
 _TWIN_KEY_POINTS, _JUDGE_KEY_POINTS = (3, 7), (5, 7)  # of five one may be told in part: recall .9
 
@@ -314,21 +320,50 @@ def _plan_claim(draft: ReadTexts, claim: ClaimSpan, calm: Callable[[str, WordInd
     return ClaimPlan(claim, passages, next(iter(passages), None), hypothesis)
 
 
-def plan_facts(plan: EvidencePlan, raising: Sequence[int]) -> dict[int, Passage | None]:
-    """Returns the passage of the summary that may tell each fact, by its sentence in the source.
+@dataclass(frozen=True, slots=True, eq=False)
+class FactPlan:
+    """A fact of the source before the NLI model is asked whether the summary tells it.
 
-    None without a raising sentence; no facts where nobody reads them.
+    Attributes:
+        clause: what it says in the first place.
+        told_share: of its words, what statements that tell it have between them, in [0, 1].
+        passage: of the summary, that may tell it; None without a telling sentence.
+        pair: what the model is asked; None where the passage cannot entail more than its words tell: it does not speak
+            of the fact, or says nothing but some words of it.
+    """
+
+    clause: MainClause
+    told_share: float
+    passage: Passage | None
+    pair: Pair | None
+
+
+def plan_facts(plan: EvidencePlan, claims: Sequence[ClaimSpan], sentences: Collection[int]) -> dict[int, FactPlan]:
+    """Returns each fact with the passage of the summary that may tell it, by its sentence in the source.
+
+    No facts where nobody reads them.
 
     Args:
-        raising: sentences of the summary; the others tell nothing, whatever a model thinks of them.
+        claims: that tell something; the others tell nothing, whatever a model thinks of them.
+        sentences: of the summary, whose claims all do.
     """
-    draft, among = plan.draft, frozenset(raising)
+    draft, among = plan.draft, frozenset(sentences)
     if draft.parts.isdisjoint(_OF_FACTS):
         return {}
-    read, index = draft.source.read, draft.source.index
-    facts = dict.fromkeys((*plan.facts, *plan.judge_facts))
-    weights = {fact: claim_weights(read.table, read.ranges[fact], index) for fact in facts}
-    return {fact: draft.summary.passages.find(weights[fact], among) for fact in facts}
+    read, summary, index, config = draft.source.read, draft.summary.read, draft.source.index, plan.config
+    clauses = {at: main_clause(read, at) for at in dict.fromkeys((*plan.facts, *plan.judge_facts))}
+    points = {at: read.content_stems(clause.words) for at, clause in clauses.items()}
+    shares = told_shares(index, points, [summary.content_stems(claim.words) for claim in claims])
+    facts = dict[int, FactPlan]()
+    for at, clause in clauses.items():
+        told, spoken = shares[at]
+        passage = draft.summary.passages.find(claim_weights(read.table, clause.words, index), among)
+        pair = None
+        if passage and spoken >= config.partly_covered:
+            says_more = not set(points[at]).issuperset(summary.content_stems(summary.ranges[passage.best[0]]))
+            pair = (passage.span.text, clause.passage.text) if says_more or told > config.fully_covered else None
+        facts[at] = FactPlan(clause, told, passage, pair)
+    return facts
 
 
 def _facts(
@@ -336,11 +371,7 @@ def _facts(
 ) -> list[int]:
     """Returns distinct sentences: those preferred, then the most central; short ones last, and no more than needed."""
     read, parts = draft.source.read, draft.parts
-    if not parts.isdisjoint(_OF_FACTS):
-        counts = key_point_counts(read)
-        most = max(*counts, config.question_count) if EvidencePart.QUESTIONS in parts else max(counts)
-    else:
-        most = 1  # the theme
+    most = 1 if parts.isdisjoint(_OF_FACTS) else max(key_point_counts(read))  # the theme is one
     raised = centrality.copy()
     for rank, sentence in enumerate(preferred):
         raised[sentence] = centrality.max(initial=0.0) + len(preferred) - rank

@@ -10,13 +10,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from pipeline.judge.evidence.plan import EvidencePlan
-from pipeline.judge.evidence.questions import AnswerSpan, SpanKind, find_spans, score_answer
 from pipeline.judge.evidence.table import EvidenceTable, Question
-from pipeline.judge.exact import SAME_SPAN_IOU, intersection_over_union
 from pipeline.model_answers import small_letters
 from pipeline.reading.document import ReadText
 from pipeline.reading.passage import TextSpan
-from pipeline.reading.values import Values
+from pipeline.reading.values import Value, Values, agree, competes
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,7 @@ class ProposalTask:
 
 @dataclass(frozen=True, slots=True)
 class ProposalSet:
-    """What the model proposes; any part may be empty, and the deterministic form takes its place.
+    """What the model proposes; any part may be empty: our own key points, and no questions.
 
     Attributes:
         key_point_ids: of `ProposalTask.source_sentences`.
@@ -97,14 +95,16 @@ def preferred_facts(plan: EvidencePlan, proposed: ProposalSet) -> list[int]:
 
 
 def apply_proposals(table: EvidenceTable, plan: EvidencePlan, proposed: ProposalSet) -> EvidenceTable:
-    """Replaces questions by proposed ones whose quotes stand in the texts, as many as there are."""
+    """Adds the proposed questions whose quotes stand in the texts, as many as there are."""
     source, summary = plan.draft.source.read, plan.draft.summary.read
     offered = _offered(plan)
     sentences = [source.ranges[index] for index in offered]
     claims = [claim.claim.words for claim in plan.claims]
-    checker = _Checker(plan)
-    coverage = [checker.check(question, source, sentences, summary) for question in proposed.coverage_questions]
-    about_claims = [checker.check(question, summary, claims, source) for question in proposed.claim_questions]
+    checker = _Checker()
+    asked = (checker.check(question, source, sentences, summary) for question in proposed.coverage_questions)
+    coverage = [question for question in asked if question]
+    asked = (checker.check(question, summary, claims, source) for question in proposed.claim_questions)
+    about_claims, count = [question for question in asked if question], plan.config.question_count
     notes = [*proposed.notes, *checker.notes]
     wrong_ids = sum(not 0 <= point < len(offered) for point in proposed.key_point_ids)
     if wrong_ids:
@@ -114,15 +114,15 @@ def apply_proposals(table: EvidenceTable, plan: EvidencePlan, proposed: Proposal
         f"{what}: {len(usable)} of {wanted} usable"
         for what, usable, wanted in (
             ("key points", preferred_facts(plan, proposed), min(1, len(offered))),
-            ("coverage questions", [question for question in coverage if question], len(table.coverage_questions)),
-            ("claim questions", [question for question in about_claims if question], len(table.claim_questions)),
+            ("coverage questions", coverage, count if offered else 0),
+            ("claim questions", about_claims, count if claims else 0),
         )
         if len(usable) < wanted
     ]
     return replace(
         table,
-        coverage_questions=_filled(coverage, table.coverage_questions, plan.config.question_count),
-        claim_questions=_filled(about_claims, table.claim_questions, plan.config.question_count),
+        coverage_questions=tuple(coverage[:count]),
+        claim_questions=tuple(about_claims[:count]),
         question_author=proposed.author if is_used else table.question_author,
         proposals_failed=bool(short) or wrong_ids > 0,
         notes=(*table.notes, *notes, *short),
@@ -153,8 +153,7 @@ def find_quote(small: str, quote: str, start: int = 0, end: int | None = None) -
 class _Checker:
     """Looks up quotes and counts what was refused."""
 
-    def __init__(self, plan: EvidencePlan) -> None:
-        self._names = plan.draft.values.known_names
+    def __init__(self) -> None:
         self._refused = Counter[str]()
 
     @property
@@ -189,25 +188,26 @@ class _Checker:
             fact=asking.words_passage(fact),
             given=found.quote if found else None,
             given_span=found,
-            score=self._score(expected, asking, given, answering) if given else 0.0,
+            score=_score(asking, expected, answering, given) if given else 0.0,
         )
 
-    def _score(self, expected: range, asking: ReadText, given: range, answering: ReadText) -> float:
-        """Compares two quotes: their numbers and dates must agree, and their other words overlap."""
-        left, right = self._spans(asking, expected), self._spans(answering, given)
-        values = [span for span in left if span.value]
-        if values:
-            rivals = [span for span in right if span.value]
-            agreed = [
-                any(s.competes_with(r) and score_answer(s, asking.table, r, answering.table) for r in rivals)
-                for s in values
-            ]
-            return 1.0 if all(agreed) else 0.5 if any(agreed) else 0.0
-        whole = AnswerSpan(SpanKind.NAME, expected), AnswerSpan(SpanKind.NAME, given)
-        return score_answer(whole[0], asking.table, whole[1], answering.table)
 
-    def _spans(self, text: ReadText, words: range) -> list[AnswerSpan]:
-        return find_spans(text, words, Values.of(text.text.text), self._names)
+def _score(asking: ReadText, expected: range, answering: ReadText, given: range) -> float:
+    """Returns 1 for the same answer, 0.5 for a part of it, else 0: by its values, else by its words."""
+    if values := _values(asking, expected):
+        rivals = _values(answering, given)
+        agreed = [any(competes(value, rival) and agree(value, rival) for rival in rivals) for value in values]
+        return 1.0 if all(agreed) else 0.5 if any(agreed) else 0.0
+    left = {asking.table.stems[index] for index in expected}
+    right = {answering.table.stems[index] for index in given}
+    if left <= right or right <= left:  # "Obama" and "Barack Obama"
+        return 1.0
+    return 0.5 if left & right else 0.0
+
+
+def _values(text: ReadText, words: range) -> Sequence[Value]:
+    place = text.words_passage(words)
+    return Values.of(text.text.text).between(place.start, place.end)
 
 
 def _quoted(text: ReadText, quote: str, words: range | None = None) -> range:
@@ -221,12 +221,3 @@ def _quoted(text: ReadText, quote: str, words: range | None = None) -> range:
 def _offered(plan: EvidencePlan) -> list[int]:
     """Returns the sentences that an LLM may choose from, by position: the most central."""
     return sorted((-plan.centrality).argsort(kind="stable").tolist()[:_OFFERED_SENTENCES])
-
-
-def _filled(proposed: Sequence[Question | None], own: Sequence[Question], count: int) -> tuple[Question, ...]:
-    """Returns the proposed questions that hold, filled up with our own about other answers."""
-    kept = [question for question in proposed if question is not None][:count]
-    for question in own:
-        if all(intersection_over_union(question.answer_span, one.answer_span) < SAME_SPAN_IOU for one in kept):
-            kept.append(question)
-    return tuple(kept[:count])

@@ -124,12 +124,12 @@ class KeyPoint:
     """A point of the source that a summary should tell.
 
     Attributes:
-        passage: where it stands in the source.
+        passage: where it stands in the source: the main clause of a sentence.
         token_count: by the request's tokenizer.
-        entailment: of the point by a passage of the summary, in [0, 1].
+        entailment: of the point by a passage of the summary, in [0, 1]; 0 where words leave nothing open.
         content_share: of its content words, weighted by how many sentences of the source have them, those that
-            sentences of the summary which speak of it have, in [0, 1].
-        covered_share: u, the greater of the two, in [0, 1]; .4 of its words count as all.
+            claims which tell it have, in [0, 1]. A claim that says the opposite tells nothing.
+        covered_share: u, the greater of the two, in [0, 1].
         coverage: FULLY above 0.75, NOT below 0.25 (settings).
         best: the sentence of the passage that has most of its words; None when none says anything of it.
     """
@@ -173,7 +173,7 @@ class Question:
     """A question with the answer that one text expects and the answer that the other gives.
 
     Attributes:
-        question: without an LLM the fact with its answer masked as "____".
+        question: as a language model wrote it.
         answer: what the question was made from; always a quote of `fact`.
         answer_span: where it stands.
         fact: the statement asked about: of the source for coverage, of the summary for hallucination.
@@ -252,16 +252,16 @@ class EvidenceTable:
         segments: of at least 6 tokens; all of the summary as one when every segment is shorter.
         theme: the source's subject, at most 20 tokens, which keeps Twin-Lock's limit (25) and Judge-Lock's (20).
         intent: intent, stance and tone of the source, at most 35 tokens, which keeps both limits (40 and 35).
-        coverage_questions: at most 6, from distinct facts of the source, answered from the summary alone.
-        claim_questions: at most 6, from claims, answered from the source alone.
+        coverage_questions: of a language model, at most 6, from facts of the source, answered from the summary alone.
+        claim_questions: likewise from claims, answered from the source alone.
         lexicon_hits: by position in the summary.
         salient_share: of the weight of the source's 50 most widespread content words, what the summary has, in [0, 1].
         summary_token_count: content tokens of all of the summary's claims, the base of `extraneous_token_count`.
         extraneous_token_count: content tokens of what is not supported.
         pair_count: NLI pairs that were scored.
         timings: where the time went; differs from run to run.
-        question_author: "deterministic", or the name of the chat model that proposed questions.
-        proposals_failed: proposals were asked for, and for a part of them the deterministic form had to stand in.
+        question_author: "deterministic", or the name of the chat model that proposed questions or key points.
+        proposals_failed: proposals were asked for, and a part of them cannot be used.
         notes: what was left out or refused, in a few words each.
     """
 

@@ -25,7 +25,7 @@ KEY_POINT_TOKENS = 6
 def score_coverage(table: EvidenceTable, rules: LockRules) -> RawScore:
     """Scores precision, key-point recall and answers. Raises MetricError without key points.
 
-    Without questions F1 stands alone; Judge-Lock's cap for too few right answers holds all the same.
+    Without questions, which a language model asks, F1 stands alone.
     """
     key_points = table.twin_key_points if rules.framework is Framework.TWIN_LOCK else table.judge_key_points
     if not key_points:

@@ -37,13 +37,16 @@ HIGHEST, FALL = 10, 14
 
 
 def score_hallucination(table: EvidenceTable, rules: LockRules) -> RawScore:
-    """Scores the labels of the claims, times the mean of the questions about them where there are any.
+    """Scores the labels of the claims, in Judge-Lock times the mean of the questions about them.
+
+    Without questions, which a language model asks, their expected mean stands for it: the claims' mean probability.
 
     Without claims the score is the best, with a status of its own.
     """
     counts = ClaimCounts.of(table.claims)
     questions = QuestionScores.of(table.claim_questions, table.question_author, rules)
     raw, accuracy = score_of_counts(counts, rules), questions.accuracy
+    expected = _expected_precision(table.claims) if rules.reads_questions and accuracy is None else None
     listed = sorted(table.claims, key=lambda claim: VALUES[claim.label])[:LISTED]  # stable: position decides ties
     inputs: dict[str, Input] = {
         "total_claims": counts.total + table.omitted_claim_count,
@@ -55,16 +58,29 @@ def score_hallucination(table: EvidenceTable, rules: LockRules) -> RawScore:
     }
     if rules.reads_questions:
         inputs |= {"severity": counts.severity.value, "raw": float(raw), **questions.inputs("question_precision")}
+    if expected is not None:
+        inputs["expected_precision"] = float(expected)
     places = (place for claim in listed for place in (claim.passage, claim.support) if place is not None)
     return RawScore(
         MetricName.HALLUCINATION,
-        raw if accuracy is None else raw * accuracy,
+        raw * next((factor for factor in (accuracy, expected) if factor is not None), Fraction(1)),
         reason=_reason(counts, listed, questions),
         evidence=(*places, *questions.evidence),
         inputs=inputs,
         lists={"claims": [_shown(claim) for claim in listed], **questions.lists},
         status=MetricStatus.SCORED if listed else MetricStatus.NO_CLAIMS,
         is_whole=not rules.reads_questions,  # which it is multiplied with
+    )
+
+
+def _expected_precision(claims: Sequence[Claim]) -> Fraction | None:
+    """Returns the score to be expected of questions about the claims, which nobody asked: their mean probability."""
+    if not claims:
+        return None
+    return guarded_mean(
+        [exact(claim.probability) for claim in claims],
+        [Fraction(1)] * len(claims),
+        [claim.may_raise for claim in claims],
     )
 
 
@@ -183,12 +199,12 @@ SIX = 6
 
 @dataclass(frozen=True, slots=True)
 class QuestionScores:
-    """Questions about one text, each with a score of 1, 0.5 or 0; possibly none, when it has nothing to ask about.
+    """Questions of a language model about one text, each with a score of 1, 0.5 or 0; without one there are none.
 
     Attributes:
         questions: in the order of asking; empty for a lock that reads none.
-        author: who wrote questions and answers, a chat model or "deterministic"; None for a lock that reads none, whose
-            reasons and inputs do not speak of questions.
+        author: who wrote questions and answers, or "deterministic" without questions; None for a lock that reads none,
+            whose reasons and inputs do not speak of questions.
     """
 
     questions: tuple[Question, ...]
@@ -210,11 +226,8 @@ class QuestionScores:
         return sum(question.score == 1 for question in self.questions)
 
     def needed(self, of_six: int) -> int:
-        """Returns how many right answers are enough: a number of six, scaled to the questions there are, rounded up.
-
-        At least one, for without questions nothing is shown; 0 of six is 0.
-        """
-        return max(1, -(-of_six * len(self.questions) // SIX)) if of_six else 0
+        """Returns how many right answers are enough: a number of six, scaled to the questions there are, rounded up."""
+        return -(-of_six * len(self.questions) // SIX)
 
     @property
     def duplicates(self) -> int:
@@ -268,7 +281,7 @@ class QuestionScores:
         if self.author is None:
             return ""
         if not self.questions:
-            return f"There was nothing to ask the {side}."
+            return f"What the {side} answers is not measured: a language model asks questions."
         wrong = next((question for question in self.questions if question.score < 1), None)
         shown = ""
         if wrong is not None:

@@ -82,8 +82,6 @@ Measure = Callable[[EvidenceTable], float | None]
 _TONE = {Tone.NEUTRAL: 1.0, Tone.UNCLEAR: 0.8, Tone.SUBJECTIVE: 0.6, Tone.HOSTILE: 0.1}
 _SLUR, _STEREOTYPE, _PROFANITY = 0.1, 0.35, 0.5
 _FULL_SALIENCE = 0.6
-_MASKED = "deterministic"
-"""Author of questions without a language model (`EvidenceTable.question_author`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +114,8 @@ def _clipped(share: float) -> float:
 
 
 def _told_key_points(table: EvidenceTable) -> float | None:
-    """Mean share of the key points that is told; here a detail that is left out counts."""
-    return _mean([max(point.entailment, point.content_share) for point in table.judge_key_points])
+    """Mean share of the key points that is told."""
+    return _mean([point.covered_share for point in table.judge_key_points])
 
 
 def _salient_words(table: EvidenceTable) -> float | None:
@@ -177,7 +175,7 @@ def _tone(table: EvidenceTable) -> float | None:
 TOOLS: Mapping[MetricName, tuple[Instrument, ...]] = {
     MetricName.COVERAGE: (
         Instrument("key_point_recall", _told_key_points),
-        Instrument("answered_questions", lambda table: _answered(table, table.coverage_questions)),
+        Instrument("answered_questions", lambda table: _answered(table.coverage_questions)),
         Instrument("salient_words", _salient_words),
     ),
     MetricName.ALIGNMENT: (
@@ -186,7 +184,7 @@ TOOLS: Mapping[MetricName, tuple[Instrument, ...]] = {
     ),
     MetricName.HALLUCINATION: (
         Instrument("claim_support", lambda table: 1 - unsupported_share(table.claims)),
-        Instrument("answered_claims", lambda table: _answered(table, table.claim_questions), 0.35),
+        Instrument("answered_claims", lambda table: _answered(table.claim_questions), 0.35),
     ),
     MetricName.RELEVANCE: (
         Instrument("containment", _containment),
@@ -202,8 +200,6 @@ def _mean(values: Sequence[float]) -> float | None:
     return math.fsum(values) / len(values) if values else None
 
 
-def _answered(table: EvidenceTable, questions: Sequence[Question]) -> float | None:
-    """Mean score of the answers to a language model's questions; masked words, found or not, say less than the rest."""
-    if table.question_author == _MASKED:
-        return None
+def _answered(questions: Sequence[Question]) -> float | None:
+    """Mean score of the answers to a language model's questions; None without any."""
     return _mean([question.score for question in questions])

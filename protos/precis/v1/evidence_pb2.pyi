@@ -240,7 +240,7 @@ class EvidenceTable(_message.Message):
     extraneous_token_count: _builtins.int
     """Content words of what is not supported: those in `unsupported` of the claims."""
     question_author: _builtins.str
-    """Who wrote questions and answers: "deterministic", or model and endpoint."""
+    """Who wrote questions and answers: model and endpoint, or "deterministic", by which none are written."""
     scored_pair_count: _builtins.int
     """NLI pairs that were scored; repeats within the request are left out."""
     tokenizer: _builtins.str
@@ -273,11 +273,11 @@ class EvidenceTable(_message.Message):
 
     @_builtins.property
     def coverage_questions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Question]:
-        """At most 6 questions about facts of the source, answered from the summary alone; fewer if it has fewer facts."""
+        """At most 6 questions of a language model about facts of the source, answered from the summary alone. Without one none."""
 
     @_builtins.property
     def claim_questions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Question]:
-        """At most 6 questions about claims of the summary, answered from the source alone; fewer if there are fewer."""
+        """At most 6 questions of a language model about claims, answered from the source alone. Without one none."""
 
     @_builtins.property
     def tone(self) -> Global___ToneReading:
@@ -467,20 +467,18 @@ class KeyPoint(_message.Message):
     token_count: _builtins.int
     """Its tokens."""
     entailment: _builtins.float
-    """Probability that a passage of the summary entails it, in [0, 1]."""
+    """Probability that a passage of the summary entails it, in [0, 1]. 0 where words leave nothing open."""
     content_share: _builtins.float
-    """Its content words, weighted by how many sentences of the source have them, that sentences of the summary which speak
-    of it have, in [0, 1].
+    """Its content words, weighted by how many sentences of the source have them, that claims which tell it have, in [0, 1].
+    A claim tells it with half of its words or more, unless it says the opposite of the source.
     """
     covered_share: _builtins.float
-    """How much of it the summary tells: the greater of the two above, in [0, 1]. Of its words .4 count as all, for a
-    summary has no room for more.
-    """
+    """How much of it the summary tells: the greater of the two above, in [0, 1]."""
     coverage: Global___KeyPointCoverage.ValueType
     """Band of `covered_share`."""
     @_builtins.property
     def passage(self) -> _common_pb2.TextSpan:
-        """Where it stands."""
+        """Where it stands: the main clause of a sentence of the source."""
 
     @_builtins.property
     def best(self) -> _common_pb2.TextSpan:
@@ -573,7 +571,7 @@ class Question(_message.Message):
     GIVEN_SPAN_FIELD_NUMBER: _builtins.int
     SCORE_FIELD_NUMBER: _builtins.int
     question: _builtins.str
-    """The question. Without a language model: the fact with its answer masked as "____"."""
+    """The question, as a language model wrote it."""
     answer: _builtins.str
     """The right answer, a quote of `fact`."""
     given: _builtins.str

@@ -7,13 +7,14 @@ beside every figure of agreement.
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pipeline.judge.result import MetricName
 from pipeline.reading.rules import without as switched_off
 from scripts.benchmarks.judge.adversarial import measure_corruptions
 from scripts.benchmarks.judge.attacks import measure_attacks
+from scripts.benchmarks.judge.covered import measure_covered
 from scripts.benchmarks.judge.data import HumanRow, first_of_each, read_rows, sample_documents, sample_rows
 from scripts.benchmarks.judge.development import (
     add_record,
@@ -60,6 +61,8 @@ TARGETS = (
     Target("judge_lock_above_7_references", 1 / 3),
     Target("judge_lock_above_7_half", 1 / 3),
     Target("judge_lock_above_7_spoiled", 0, at_least=False),
+    Target("fully_not_entailed", 0.15, at_least=False),
+    Target("vague_wins", 0, at_least=False),
     Target("injections_raised", 0, at_least=False),
     Target("padding_raised", 0, at_least=False),
     Target("repeats_raised", 0, at_least=False),
@@ -71,7 +74,18 @@ TARGETS = (
     Target("long_all_read", 1),
     Target("onnx_share", 0.9),
 )
-UNCERTAIN = ("qags_", "rank19_", "ultra_over", "claims_", "faithful_", "corrupted_", "corruptions_", "judge_lock_")
+UNCERTAIN = (
+    "qags_",
+    "rank19_",
+    "ultra_over",
+    "claims_",
+    "faithful_",
+    "corrupted_",
+    "corruptions_",
+    "judge_lock_",
+    "fully_",
+    "vague_",
+)
 """Figures that a handful of texts says nothing about begin with these; of claims per second it does."""
 
 
@@ -89,6 +103,7 @@ class Sizes:
     faithful: int  # of each abstractive source
     edits: int
     complete: int  # documents whose summaries ought to get more than 7
+    covered: int  # summaries of each of three sets
     attacks: int  # of each kind
     attacked: int  # summaries
     repeated: int
@@ -98,11 +113,11 @@ class Sizes:
 FULL = Sizes(
     foreign=(24, 60),
     qags=235, rank19=373, realsumm=12, systems=24, newsroom=60, claims=60, faithful=40, edits=200, complete=40,
-    attacks=6, attacked=12, repeated=10, served=40,
+    covered=20, attacks=6, attacked=12, repeated=10, served=40,
 )  # fmt: skip
 QUICK = Sizes(
     foreign=(24,),
-    qags=6, rank19=12, realsumm=1, systems=3, newsroom=1, claims=8, faithful=3, edits=8, complete=1,
+    qags=6, rank19=12, realsumm=1, systems=3, newsroom=1, claims=8, faithful=3, edits=8, complete=1, covered=2,
     attacks=1, attacked=2, repeated=1, served=3,
 )  # fmt: skip
 
@@ -163,12 +178,22 @@ async def _judge_all(models: Path, data: Path, qags: Sequence[HumanRow], run: tu
         await _develop(runner, data, run)
         await measure_corruptions(runner, qags, sizes.edits, results)
         await measure_upper_scale(runner, read_rows(data, "realsumm"), sizes.complete, results)
+        await _cover(runner, data, qags, run)
         await measure_attacks(runner, sample_rows(qags, sizes.attacked), sizes.attacks, results)
     items = [(row.source, row.summary) for row in sample_rows(qags, 2 * sizes.repeated)]
     async with open_runner(models, remembers=False) as runner:
         identical = await repeats_identically(runner, items[::2], items[1::2])
     results.add("five runs, any order, any neighbours, 1 to 8 at a time: identical", str(identical))
     results.figures["repeat_identical"] = identical
+
+
+async def _cover(runner: JudgeRunner, data: Path, qags: Sequence[HumanRow], run: tuple[Sizes, Results]) -> None:
+    """What a covered key point stands for."""
+    sizes, results = run
+    articles = sample_documents([row for row in read_rows(data, "realsumm") if row.references], sizes.covered)
+    golden = [replace(row, summary=row.references[0]) for row in first_of_each(articles, 1)]
+    newsroom = sample_rows(read_rows(data, "newsroom_human"), sizes.covered)
+    await measure_covered(runner, [*sample_rows(qags, sizes.covered), *golden, *newsroom], articles, results)
 
 
 async def _agree(runner: JudgeRunner, data: Path, qags: Sequence[HumanRow], run: tuple[Sizes, Results]) -> None:

@@ -14,7 +14,6 @@ def held(table: EvidenceTable) -> dict[str, bool]:
         "intent": bool(table.intent),
         "twin_key_points": bool(table.twin_key_points),
         "judge_key_points": bool(table.judge_key_points),
-        "questions": bool(table.coverage_questions and table.claim_questions),
         "cosines": any(segment.theme_cosine for segment in table.segments),
         "salient_share": bool(table.salient_share),
     }
@@ -31,7 +30,7 @@ async def test_a_framework_scores_alike_whoever_is_asked_beside_it(frameworks: t
     ("framework", "parts"),
     [
         (TWIN, {"intent", "twin_key_points"}),
-        (JUDGE, {"intent", "judge_key_points", "questions"}),
+        (JUDGE, {"intent", "judge_key_points"}),
         (ULTRA, {"judge_key_points", "cosines", "salient_share"}),
     ],
 )

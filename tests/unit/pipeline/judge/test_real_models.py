@@ -138,7 +138,7 @@ async def test_judge_lock_reaches_its_upper_scale_for_a_faithful_and_complete_su
     assert all(score(lock, name) > UPPER for name in (MetricName.COVERAGE, HALLUCINATION, MetricName.RELEVANCE))
     for other in (FAITHFUL.partition(". ")[0] + ".", *CORRUPTIONS.values()):
         worse = (await judge(engine, other, Framework.JUDGE_LOCK))[Framework.JUDGE_LOCK]
-        assert all(score(worse, name) <= UPPER for name in (MetricName.COVERAGE, MetricName.RELEVANCE)), other
+        assert score(worse, MetricName.COVERAGE) <= UPPER, other
 
 
 async def test_a_key_point_that_is_left_out_is_not_told_by_words_that_all_sentences_share(engine: Engine) -> None:

@@ -73,9 +73,8 @@ def test_quotes_that_do_not_stand_in_the_text_are_no_evidence() -> None:
 
     table = build(propose=ScriptedProposals(invented))
     assert table.proposals_failed
-    (only,) = [question for question in table.coverage_questions if "____" not in question.question]
+    (only,) = table.coverage_questions
     assert (only.answer, only.given, only.given_span, only.score) == ("$4.2 million", None, None, 0)
-    assert len(table.coverage_questions) == 6
     assert table.judge_key_points == build().judge_key_points
     assert table.notes == (
         "questions refused, no question: 1",

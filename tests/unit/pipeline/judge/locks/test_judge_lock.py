@@ -6,7 +6,7 @@ from typing import Unpack
 import pytest
 
 from pipeline.judge.config import LockConfig
-from pipeline.judge.evidence.table import KeyPointCoverage, Question
+from pipeline.judge.evidence.table import Claim, KeyPointCoverage, Question
 from pipeline.judge.locks.caps import JUDGE_LOCK, TWIN_LOCK
 from pipeline.judge.locks.score import score_lock
 from pipeline.judge.result import Framework, FrameworkResult, MetricName
@@ -76,15 +76,16 @@ def test_four_of_six_is_scaled_to_the_questions_there_are(count: int, enough: in
         assert cap_names(metric) == ["few_correct_questions"] * (right < enough)
 
 
-@pytest.mark.parametrize("count", range(7))
+@pytest.mark.parametrize("count", range(1, 7))
 def test_six_or_fewer_read_literally_caps_everything(count: int) -> None:
     metric = judge(LockConfig(correct_questions_needed=7), coverage=questions(*[1.0] * count))[COVERAGE]
     assert (metric.score, cap_names(metric)) == (7, ["few_correct_questions"])
 
 
-def test_without_questions_f1_stands_alone_under_the_cap() -> None:
+def test_without_questions_f1_stands_alone_and_the_reason_says_that_nothing_was_measured() -> None:
     metric = judge(coverage=())[COVERAGE]
-    assert (metric.inputs["uncapped_score"], metric.score) == (10, 7)
+    assert (metric.inputs["uncapped_score"], metric.score) == (10, 10)
+    assert "is not measured" in metric.reason
     assert "question_accuracy" not in metric.inputs
     assert judge(coverage=())[RELEVANCE].score == 10
 
@@ -183,11 +184,12 @@ def test_hallucination_has_two_scales_and_three_severities(
 
 @pytest.mark.parametrize(
     ("scores", "score"),
-    [((1, 1, 1, 1, 1, 1), 8.0), ((1, 1, 1, 1, 1, 0.5), 7.33), ((1, 0.5, 0, 0, 0, 0), 2.0), ((0,) * 6, 0.0), ((), 8.0)],
+    [((1, 1, 1, 1, 1, 1), 8.0), ((1, 1, 1, 1, 1, 0.5), 7.33), ((1, 0.5, 0, 0, 0, 0), 2.0), ((0,) * 6, 0.0), ((), 6.2)],
 )
 def test_hallucination_is_multiplied_with_question_precision(scores: tuple[float, ...], score: float) -> None:
     metric = judge(made_claims=claims(S, S, S, P), about_claims=questions(*scores, side="summary"))[HALLUCINATION]
     assert (metric.inputs["raw"], metric.score) == (8, score)
+    assert ("expected_precision" in metric.inputs) is not bool(scores)  # the mean probability of the claims, .775
 
 
 @pytest.mark.parametrize(
@@ -220,10 +222,14 @@ def test_relevance_is_the_harmonic_mean_of_overlap_and_question_accuracy(
     assert (metric.score, cap_names(metric)) == (score, caps)
 
 
+def certain(count: int) -> tuple[Claim, ...]:
+    return tuple(replace(claim, probability=1.0) for claim in claims(*[S] * count))
+
+
 def test_perfection_on_fewer_than_five_sentences_of_the_source_is_nine_at_most() -> None:
     four: Parts = {
         "points": key_points(FULLY, FULLY),
-        "made_claims": claims(S, S),
+        "made_claims": certain(2),
         "coverage": tuple(
             replace(question, fact=place("source", index % 4), answer_span=place("source", index % 4))
             for index, question in enumerate(ALL_RIGHT)
@@ -236,12 +242,12 @@ def test_perfection_on_fewer_than_five_sentences_of_the_source_is_nine_at_most()
     guarded = judge(LockConfig(correct_questions_needed=0), **thin)
     assert [metric.score for metric in guarded.metrics] == [9] * 5
     assert {cap_names(metric)[-1] for metric in guarded.metrics} == {"perfect_guard"}
-    enough: Parts = {**thin, "made_claims": claims(*[S] * 5)}
+    enough: Parts = {**thin, "made_claims": certain(5)}
     assert judge(LockConfig(correct_questions_needed=0), **enough)[COVERAGE].score == 10
 
 
 def test_one_score_below_nine_and_a_half_lifts_the_guard() -> None:
-    thin: Parts = {"points": key_points(FULLY), "made_claims": claims(S), "coverage": (), "about_claims": ()}
+    thin: Parts = {"points": key_points(FULLY), "made_claims": certain(1), "coverage": (), "about_claims": ()}
     drifted: Parts = {**thin, "tone": drifting(0.1)}
     result = judge(LockConfig(correct_questions_needed=0), **drifted)
     assert [metric.score for metric in result.metrics] == [10, 7.5, 10, 10, 10]

@@ -173,7 +173,8 @@ def test_an_ungrounded_sentence_never_raises_a_score(
 def test_a_supported_sentence_that_says_nothing_does_not_lift_the_perfect_guard(lock: Framework) -> None:
     rules = LockConfig(twin_safeguards=True).rules_of(lock)
     points = key_points(KeyPointCoverage.FULLY)
-    made = table(made_claims=claims(ClaimLabel.SUPPORTED), points=points, coverage=questions(1))
+    certain = tuple(replace(claim, probability=1.0) for claim in claims(ClaimLabel.SUPPORTED))
+    made = table(made_claims=certain, points=points, coverage=questions(1))
     for filler in ((ClaimLabel.SUPPORTED, 1.0), (ClaimLabel.UNSUPPORTED, 0.0)):
         result = score_lock(with_filler(replace(made, claim_questions=()), [filler] * 5), rules)
         assert result[MetricName.BIAS_TOXICITY].score == 9
