@@ -11,9 +11,6 @@ from functools import cache
 from pathlib import Path
 from string import Template
 
-MAX_SECTION_CHARS = 8_000
-"""A longer section leaves a small context no room for the material."""
-
 _MARK, _FACTS, _FENCE_RULE = "--- ", ("version", "role", "asks"), "<data-N> and </data-N>"
 
 
@@ -69,6 +66,8 @@ class Prompts(dict[str, Prompt]):
         PromptError: a file is no prompt, has other variables than ours, no rule of the fence, or is too long.
     """
 
+    max_section_chars = 8_000  # a longer one leaves a small context no room for the material
+
     def __init__(self, overrides: Path | None = None) -> None:
         ours = {path.stem: _read(path) for path in sorted(Path(__file__).parent.glob("*.txt"))}
         super().__init__(ours)
@@ -118,8 +117,8 @@ def _override(path: Path, ours: Mapping[str, Prompt]) -> Prompt:
             raise PromptError(f"{path}, {name}: expected the variables {_named(wanted)}, got {_named(found)}")
         if _FENCE_RULE in own.sections[name] and _FENCE_RULE not in body:
             raise PromptError(f"{path}, {name}: expected the rule of the fence, with the words {_FENCE_RULE}")
-        if len(body) > MAX_SECTION_CHARS:
-            raise PromptError(f"{path}, {name}: expected at most {MAX_SECTION_CHARS:,} characters, got {len(body):,}")
+        if len(body) > (most := Prompts.max_section_chars):
+            raise PromptError(f"{path}, {name}: expected at most {most:,} characters, got {len(body):,}")
     return replace(given, role=own.role, examples=own.examples, sections={**own.sections, **given.sections})
 
 

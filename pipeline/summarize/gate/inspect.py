@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from pipeline.llm.config import LlmRole
 from pipeline.prompts.prompts import built_in
 from pipeline.reading.blocks import TABLE_KINDS, BlockKind
 from pipeline.reading.framing import is_framing
@@ -201,8 +202,8 @@ _FEWEST_LETTERS = 40
 
 _OWN_LINES = frozenset(
     fold(line)
-    for name in ("map", "merge", "shape", "shared")
-    for words in built_in()[name].sections.values()
+    for prompt in built_in().values()
+    for words in (prompt.sections.values() if prompt.role == LlmRole.WRITER else ())
     for line in words.splitlines()
     if "$" not in line and len(line.split()) > 3  # noqa: PLR2004
 )
