@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from pydantic import Field, ValidationError, model_validator
+from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -108,6 +109,16 @@ class Settings(BaseSettings):
         return (init_settings,)
 
 
+class _Environment(EnvSettingsSource):
+    """Variables as they are, also one that should be JSON and is not: pydantic then names it."""
+
+    def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:  # noqa: ANN401 - as there
+        try:
+            return super().decode_complex_value(field_name, field, value)
+        except ValueError:
+            return value
+
+
 def load_settings(file: Path | None = None, *, overrides: Mapping[str, Any] | None = None) -> Settings:
     """Reads the settings.
 
@@ -119,7 +130,7 @@ def load_settings(file: Path | None = None, *, overrides: Mapping[str, Any] | No
         SettingsError: one line with every setting that is wrong and where it comes from.
     """
     _refuse_unknown_variables()
-    values = _joined(_joined(_read_toml(file), EnvSettingsSource(Settings)()), overrides or {})
+    values = _joined(_joined(_read_toml(file), _Environment(Settings)()), overrides or {})
     try:
         return Settings(**values)
     except ValidationError as error:
@@ -129,7 +140,7 @@ def load_settings(file: Path | None = None, *, overrides: Mapping[str, Any] | No
 
 def read_sources() -> dict[str, dict[str, Any]]:
     """Returns what the environment and the file set, the one that wins first. Raises SettingsError."""
-    return {"environment": EnvSettingsSource(Settings)(), "file": _read_toml(None)}
+    return {"environment": _Environment(Settings)(), "file": _read_toml(None)}
 
 
 def _joined(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]:
@@ -177,5 +188,7 @@ def _describe(problem: Any) -> str:  # noqa: ANN401  pydantic's ErrorDetails
     message = str(problem["msg"]).removeprefix("Value error, ")
     if isinstance(problem["input"], dict):  # a rule between settings: the message has what was set, where it matters
         return f"{'.'.join(path)}: {message}" if path else message
+    if problem["type"] in {"tuple_type", "dict_type", "mapping_type"}:
+        message = """expected JSON, such as '["a", "b"]' or '{"a": "b"}'"""
     got = re.sub(r"//[^/@\s]*@", "//***@", repr(problem["input"]))  # a password in an address
     return f"{'.'.join(path)} ({PREFIX}{SEPARATOR.join(path).upper()}): {message}, got {got}"

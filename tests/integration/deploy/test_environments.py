@@ -44,8 +44,8 @@ def secrets(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def interpolated(text: str, variables: Mapping[str, str]) -> str:
     """Does what compose does with a value; its forms are those of the shell."""
-    command = ["bash", "-c", f'printf %s "{text}"']
-    return subprocess.run(command, env=dict(variables), check=True, capture_output=True, text=True).stdout
+    command = ["bash", "-c", f"cat <<end\n{text}\nend"]  # in which a quote is a quote
+    return subprocess.run(command, env=dict(variables), check=True, capture_output=True, text=True).stdout[:-1]
 
 
 async def start_and_stop(environment: Mapping[str, str], models: Path) -> None:

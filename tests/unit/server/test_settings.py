@@ -71,6 +71,8 @@ def test_settings_of_the_packages_below_are_reached(monkeypatch: pytest.MonkeyPa
         ("PRECIS_LISTN__PORT", "50051", "PRECIS_LISTN__PORT names no setting"),
         ("PRECIS_TLS__CERTIFICATE_FILE", "cert.pem", "set both or neither"),
         ("PRECIS_LOG__LEVEL", "loud", "log.level"),
+        ("PRECIS_HTTP__HOSTS", "precis.example", "http.hosts (PRECIS_HTTP__HOSTS): expected JSON"),
+        ("PRECIS_LLM__ROLES", "{judge", "llm.roles (PRECIS_LLM__ROLES): expected JSON"),
         ("PRECIS_SETTINGS_FILE", "/nowhere/precis.toml", "cannot read the settings file /nowhere/precis.toml"),
     ],
 )
