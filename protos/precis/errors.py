@@ -128,6 +128,10 @@ class Cancelled(PrecisError):
     """The call was cancelled before it had a result."""
 
 
+class DataLoss(PrecisError):
+    """What the server has stored of this summary cannot be read. Other summaries can."""
+
+
 class Internal(PrecisError):
     """Something is wrong with the server, or with what lies between."""
 
@@ -183,6 +187,7 @@ _CLASSES: Mapping[grpc.StatusCode, type[PrecisError]] = {
     grpc.StatusCode.FAILED_PRECONDITION: FailedPrecondition,
     grpc.StatusCode.UNIMPLEMENTED: Unimplemented,
     grpc.StatusCode.CANCELLED: Cancelled,
+    grpc.StatusCode.DATA_LOSS: DataLoss,
 }
 _HINTS = {
     grpc.StatusCode.DEADLINE_EXCEEDED: "no answer in time: raise timeout_s, or try later",

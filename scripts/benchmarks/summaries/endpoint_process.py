@@ -15,7 +15,7 @@ from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
 
 PASS = Reply("PASS or FAIL", "PASS: complete.")
-FAIL = Reply("PASS or FAIL", "FAIL: step 3 is missing.")
+FAIL = Reply("PASS or FAIL", 'FAIL: "the": a step is missing behind it.')  # with a place, which every text has
 ANSWER_CHARS = 2_000  # of a map or reduce answer, which is the end of its prompt
 RETRY_AFTER_S = 0.1
 _SPAWN = multiprocessing.get_context("spawn")  # gRPC does not survive a fork
