@@ -21,12 +21,15 @@ from pydantic import TypeAdapter
 
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.errors import (
+    AuthenticationFailedError,
     BudgetExceededError,
     ContextOverflowError,
     EmptyAnswerError,
     EndpointUnavailableError,
     LlmError,
+    LlmSettingsError,
     RequestRefusedError,
+    UnknownModelError,
 )
 from pipeline.reading.values import find_terms
 from pipeline.summarize.document import SourceChunk
@@ -94,19 +97,25 @@ async def or_instead(answering: Awaitable[Paid], instead: Paid) -> Paid:
     """Returns an answer, or something in its place if the model fails: what a paid summary can do without.
 
     Raises:
-        LlmError: nothing more may be asked for, or the endpoint is down: later it may answer, and the rest is stored.
+        LlmError: no call would be answered now; the rest is stored.
     """
     try:
         return await answering
     except LlmError as error:
-        if _may_pass(error):
+        if _is_of_all(error):
             raise
         _log.warning("answer_missing error=%s", type(error).__name__)
         return replace(instead, usage=error.usage)
 
 
-def _may_pass(error: LlmError) -> bool:
-    return isinstance(error, BudgetExceededError | EndpointUnavailableError) and not error.is_of_call
+_OF_ALL = (
+    BudgetExceededError | EndpointUnavailableError | AuthenticationFailedError | UnknownModelError | LlmSettingsError
+)
+
+
+def _is_of_all(error: LlmError) -> bool:
+    """Tells whether other calls fail likewise, until somebody pays, waits or mends a setting."""
+    return isinstance(error, _OF_ALL) and not error.is_of_call
 
 
 async def answer(run: Run, call: PlannedCall[Outcome]) -> StepAnswer[Outcome]:
@@ -294,7 +303,7 @@ def _is_of_call(task: TextTask, error: LlmError | StalledReductionError) -> bool
     """Tells whether the summary goes on without an answer: nobody would give it, or all but its shape is paid for."""
     if isinstance(error, StalledReductionError) or error.is_of_call:
         return True
-    return isinstance(task, MergeTask) and task.stage is MergeStage.SHAPE and not _may_pass(error)
+    return isinstance(task, MergeTask) and task.stage is MergeStage.SHAPE and not _is_of_all(error)
 
 
 async def _outcome_without(
