@@ -3,7 +3,7 @@
 Shows what a models folder holds.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ def install_with_progress(
     models_dir: Path, wheels_dir: Path | None, cache_dir: Path | None, precision: PrecisionChoice, *, is_packed: bool
 ) -> None:
     """Installs the default models, packs them, and says where they are. Raises CliError."""
-    with model_errors(), StepProgress() as progress:
+    with model_work() as progress:
         installed = install_models(
             models_dir, wheels_dir=wheels_dir, cache_dir=cache_dir, precision=precision, progress=progress
         )
@@ -44,7 +44,7 @@ def install_with_progress(
 
 def export_with_progress(source: str, task: Task, output_dir: Path, options: ExportOptions, *, is_packed: bool) -> None:
     """Exports one model, packs it, and says where it is. Raises CliError."""
-    with model_errors(), StepProgress() as progress:
+    with model_work() as progress:
         directory = export_model(source, task, output_dir, options=options, progress=progress)
     print_note(f"{directory.manifest.name}: exported in {directory.manifest.precision}, {directory.path}")
     if is_packed:
@@ -53,7 +53,7 @@ def export_with_progress(source: str, task: Task, output_dir: Path, options: Exp
 
 def pack_with_progress(directory: ModelDirectory, rows: RowChoice) -> None:
     """Packs one model for the compiled core, where it can be, and says what will run it. Raises CliError."""
-    with model_errors(), StepProgress() as progress:
+    with model_work() as progress:
         directory, problem = pack_if_possible(directory, load_library(), rows, progress=progress)
     fate = f"ONNX Runtime will run it: {problem}" if problem else packed(directory)
     print_note(f"{directory.manifest.name}: {fate}")
@@ -62,7 +62,7 @@ def pack_with_progress(directory: ModelDirectory, rows: RowChoice) -> None:
 def pack_models(models_dir: Path, tasks: Sequence[Task], rows: RowChoice) -> None:
     """Packs models for the compiled core and says how. Raises CliError."""
     for task in tasks:
-        with model_errors(), StepProgress() as progress:
+        with model_work() as progress:
             directory = pack_directory(models_dir / task, load_library(), rows, progress=progress)
         print_note(f"{directory.manifest.name}: {packed(directory)}")
 
@@ -75,32 +75,19 @@ def packed(directory: ModelDirectory) -> str:
 
 
 @contextmanager
-def model_errors() -> Iterator[None]:
-    """Turns what can go wrong while models are made into one line."""
+def model_work() -> Iterator[Callable[[ProgressEvent], None]]:
+    """Gives what shows every step; turns what can go wrong while models are made into one line."""
+
+    def show(event: ProgressEvent, /) -> None:
+        progress.update(State(f"{event.step} {event.subject}", event.done, event.total, event.unit))
+
     try:
-        yield
+        with Progress(has_steps=True) as progress:
+            yield show
     except InferenceError as error:
         raise CliError(str(error)) from error
     except OSError as error:
         raise CliError(f"cannot write the models: {error.strerror}: {error.filename}") from error
-
-
-class StepProgress(Progress):
-    """Shows every step of every model; where there is no terminal, a line also tells when a step ends."""
-
-    def __init__(self) -> None:
-        super().__init__(is_kept=True)
-        self._step = ""
-
-    def __call__(self, event: ProgressEvent, /) -> None:
-        """Takes one event of the work."""
-        name = f"{event.step} {event.subject}"
-        if name != self._step:
-            self._step = name
-            self.begin()
-        self.update(State(name, event.done, event.total, event.unit))
-        if event.done == event.total and not self.is_drawn:
-            print_note(f"{name}: done")
 
 
 OK = "ok"
