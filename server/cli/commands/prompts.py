@@ -1,13 +1,13 @@
 """`precis prompts`: the prompts of language models, as they are shipped and as a folder of one's own changes them."""
 
 import difflib
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
 
+from server.cli.console import Grid, output_console, print_json, write
 from server.cli.errors import InputError
 from server.cli.options import JsonOption, command
 
@@ -27,8 +27,6 @@ CHECKED = "0 done; 2 a prompt is wrong, or none has the name."
 @command("precis prompts list", "precis prompts list --dir ours --json", exits=CHECKED)
 def list_prompts(*, folder: FolderOption = None, as_json: JsonOption = False) -> None:
     """List the prompts, and the version of them together that answers name."""
-    from server.cli.console import Grid, output_console, print_json
-
     prompts, ours = _read(folder), _read(None)
     origins = {name: "shipped" if prompt == ours[name] else str(folder) for name, prompt in prompts.items()}
     rows = [
@@ -40,7 +38,7 @@ def list_prompts(*, folder: FolderOption = None, as_json: JsonOption = False) ->
         return
     output_console().print(Grid(tuple(rows[0]), [tuple(row.values()) for row in rows], 60).to_table())
     for title, roles in (("Summarize", ("writer", "critic")), ("Judge", ("judge",)), ("Synthesize", ("synthesizer",))):
-        sys.stdout.write(f"{title}: {prompts.identity(*roles)}\n")
+        write(f"{title}: {prompts.identity(*roles)}\n")
 
 
 @app.command()
@@ -57,7 +55,7 @@ def show(
         raise InputError(f"NAME: expected one of {', '.join(prompts)}, got {name}")
     prompt = prompts[name]
     filled = (f"--- {one}\n{prompt.fill(one, **prompt.examples)}\n" for one in prompt.sections)
-    sys.stdout.write("\n".join(filled) if is_example else prompt.text)
+    write("\n".join(filled) if is_example else prompt.text)
 
 
 @app.command()
@@ -69,7 +67,7 @@ def diff(*, folder: FolderOption = None) -> None:
         for section, body in prompt.sections.items():
             before, after = (f"{text}\n".splitlines(keepends=True) for text in (ours[name].sections[section], body))
             place = f"{name}, {section}"
-            sys.stdout.writelines(difflib.unified_diff(before, after, f"shipped {place}", f"{folder} {place}"))
+            write("".join(difflib.unified_diff(before, after, f"shipped {place}", f"{folder} {place}")))
 
 
 @app.command()
@@ -78,7 +76,7 @@ def check(*, folder: FolderOption = None) -> None:
     """Check a folder as a server does at start: names, sections, variables, fences, length."""
     prompts, ours = _read(folder), _read(None)
     own = [name for name, prompt in prompts.items() if prompt != ours[name]]
-    sys.stdout.write(f"{folder or 'shipped'}: {len(own)} prompts of its own: {', '.join(own) or 'none'}\n")
+    write(f"{folder or 'shipped'}: {len(own)} prompts of its own: {', '.join(own) or 'none'}\n")
 
 
 def _read(folder: Path | None) -> "Prompts":

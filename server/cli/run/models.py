@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
 from rich.text import Text
 
 from inference.compile.export import ExportOptions, export_model
@@ -20,7 +21,7 @@ from inference.core.packed_file import CORE_FILE
 from inference.errors import InferenceError
 from inference.models.directory import ListedModel, ModelDirectory, list_models
 from inference.models.manifest import Task
-from server.cli.console import Grid, output_console, print_json, print_note
+from server.cli.console import Grid, print_note, print_result
 from server.cli.errors import CliError, NegativeAnswer
 from server.cli.progress import MEBIBYTE, Progress, State
 
@@ -99,29 +100,29 @@ def show_models(models_dir: Path, *, as_json: bool) -> None:
         models = list_models(models_dir)
     except OSError as error:
         raise CliError(f"cannot read {models_dir}: {error.strerror}") from error
-    if as_json:
-        print_json([to_fields(model) for model in models])
-    else:
-        output_console().print(models_grid(models).to_table())
+    print_result(models, to_fields, print_models, as_json=as_json)
     problems = [model.problem for model in models if model.status != OK]
     if problems:
         raise NegativeAnswer("; ".join(problems))
 
 
-def to_fields(model: ListedModel) -> dict[str, Any]:
-    """Gives one model as plain data; `manifest` is null when it cannot be read."""
-    return {
-        "role": model.role,
-        "path": str(model.path),
-        "status": model.status,
-        "problem": model.problem,
-        "size_bytes": model.size_bytes,
-        "manifest": model.manifest.model_dump(mode="json", exclude_none=True) if model.manifest else None,
-    }
+def to_fields(models: Sequence[ListedModel]) -> list[dict[str, Any]]:
+    """Gives the models as plain data; `manifest` is null when it cannot be read."""
+    return [
+        {
+            "role": one.role,
+            "path": str(one.path),
+            "status": one.status,
+            "problem": one.problem,
+            "size_bytes": one.size_bytes,
+            "manifest": one.manifest.model_dump(mode="json", exclude_none=True) if one.manifest else None,
+        }
+        for one in models
+    ]
 
 
-def models_grid(models: tuple[ListedModel, ...]) -> Grid:
-    """Builds the table."""
+def print_models(console: Console, models: Sequence[ListedModel]) -> None:
+    """Prints the table."""
     rows = []
     for model in models:
         manifest, status = model.manifest, Text(model.status, "green" if model.status == OK else "red")
@@ -131,4 +132,4 @@ def models_grid(models: tuple[ListedModel, ...]) -> Grid:
             facts = (manifest.name, manifest.revision, precision, manifest.license, str(manifest.max_tokens))
         rows.append((model.role, *facts, f"{model.size_bytes / MEBIBYTE:.1f}", status))
     headings = ("role", "name", "revision", "precision", "license", ">tokens", ">MiB", "status")
-    return Grid(headings, rows, 60)
+    console.print(Grid(headings, rows, 60).to_table())
