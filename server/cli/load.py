@@ -47,18 +47,13 @@ _PLACES = ("near the river", "in the upper town", "behind the station", "on the 
 
 @dataclass(frozen=True, slots=True)
 class LoadTarget:
-    """An RPC, by the name that the person wrote, and its requests.
-
-    Attributes:
-        make: returns the request of a number from 0 on.
-        distinct_count: requests that differ; 0: all do.
-    """
+    """An RPC, by the name that the person wrote, and its requests."""
 
     name: str
     path: str
     is_stream: bool
-    make: Callable[[int], Message]
-    distinct_count: int
+    make: Callable[[int], Message]  # the request of a number from 0 on
+    distinct_count: int  # requests that differ; 0: all do
 
 
 def find_target(name: str, data: Path | None) -> LoadTarget:
@@ -174,15 +169,10 @@ LATE_SHARE = 0.1  # of the median wait: a generator that is later than that meas
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How calls follow each other.
+    """How calls follow each other."""
 
-    Attributes:
-        callers: of a closed loop; 0 in an open one.
-        rate: calls a second of an open loop; 0 in a closed one.
-    """
-
-    callers: int = 0
-    rate: float = 0.0
+    callers: int = 0  # of a closed loop; 0 in an open one
+    rate: float = 0.0  # calls a second of an open loop; 0 in a closed one
 
     def __str__(self) -> str:
         return f"closed, {self.callers} callers" if self.callers else f"open, {self.rate:g}/s Poisson"
@@ -197,23 +187,11 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """How long a loop runs, and how much it may have on its way.
+    """How long a loop runs, and how much it may have on its way."""
 
-    Attributes:
-        warmup_s: not measured.
-        seconds: measured.
-        max_in_flight: of an open loop; calls beyond are not made, and counted.
-    """
-
-    warmup_s: float
-    seconds: float
-    max_in_flight: int = 10_000
-
-
-def paces_of(options: LoadOptions) -> list[Pace]:
-    """Lists the loops, the closed ones first."""
-    closed = options.callers or ([] if options.rate else [8])
-    return [*(Pace(callers=count) for count in closed), *(Pace(rate=rate) for rate in options.rate or ())]
+    warmup_s: float  # not measured
+    seconds: float  # measured
+    max_in_flight: int = 10_000  # of an open loop; calls beyond are not made, and counted
 
 
 _histogram = partial(HdrHistogram, 1, LONGEST_US, significant_figures=3)
@@ -221,22 +199,14 @@ _histogram = partial(HdrHistogram, 1, LONGEST_US, significant_figures=3)
 
 @dataclass
 class Measurement:
-    """What was measured of one loop; times in microseconds.
-
-    Attributes:
-        seconds: from the first call that was due to the last answer, and no less than was asked for.
-        waits: from the time when the call was due to its answer, of calls that were answered or ran out of time.
-        lags: from the time when the call was due to its sending: the load generator's own delay.
-        codes: status codes of all calls that were due in the measured time.
-        unsent_count: calls that were due and not made: too many were on their way.
-    """
+    """What was measured of one loop; histograms are in microseconds, from the time when a call was due."""
 
     pace: Pace
-    seconds: float
-    waits: HdrHistogram = field(default_factory=_histogram)
-    lags: HdrHistogram = field(default_factory=_histogram)
-    codes: Counter[str] = field(default_factory=Counter)
-    unsent_count: int = 0
+    seconds: float  # from the first call that was due to the last answer, and no less than was asked for
+    waits: HdrHistogram = field(default_factory=_histogram)  # to the answer, if one came or the time ran out
+    lags: HdrHistogram = field(default_factory=_histogram)  # to the sending: the load generator's own delay
+    codes: Counter[str] = field(default_factory=Counter)  # of all calls that were due in the measured time
+    unsent_count: int = 0  # calls that were due and not made: too many were on their way
 
     @property
     def answered_rate(self) -> float:
@@ -320,10 +290,12 @@ def _microseconds(seconds: float) -> int:
 async def run_load(name: str, options: LoadOptions, connection: Connection) -> None:
     """Measures all paces and prints them. Raises CliError when nothing was answered."""
     target = find_target(name, options.data)
+    closed = options.callers or ([] if options.rate else [8])
+    paces = [*(Pace(callers=count) for count in closed), *(Pace(rate=rate) for rate in options.rate or ())]
     rows: list[Measurement] = []
     async with open_client(connection, options.timeout_s, ONCE) as client:
         call = caller_of(client, target)
-        for pace in paces_of(options):
+        for pace in paces:
             print_note(f"{target.name}: {pace}, {options.seconds:g} s")
             rows.append(await measure(call, pace, Period(options.warmup, options.seconds)))
     notes = notes_of(target, rows)

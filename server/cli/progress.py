@@ -22,29 +22,19 @@ MEBIBYTE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How far one piece of work is.
+    """How far one piece of work is."""
 
-    Attributes:
-        what: in words, for example "judging".
-        done: finished parts.
-        total: all parts; None: not known.
-        unit: of the parts; "" for items.
-        details: what else is worth knowing.
-        eta_s: estimate of the rest; None: by the share that is done.
-    """
-
-    what: str
-    done: int = 0
-    total: int | None = None
-    unit: str = ""
-    details: str = ""
-    eta_s: float | None = None
+    what: str  # in words, for example "judging"
+    done: int = 0  # finished parts
+    total: int | None = None  # None: not known
+    unit: str = ""  # of the parts; "" for items
+    details: str = ""  # what else is worth knowing
+    eta_s: float | None = None  # estimate of the rest; None: by the share that is done
 
     def count(self) -> str:
         """Returns for example "12/40 calls", or "3.1/80.0 MiB"; empty when nothing can be said."""
         if self.unit == "bytes":
-            sizes = [f"{size / MEBIBYTE:.1f}" for size in (self.done, self.total) if size is not None]
-            return f"{'/'.join(sizes)} MiB"
+            return f"{'/'.join(f'{size / MEBIBYTE:.1f}' for size in (self.done, self.total) if size is not None)} MiB"
         total = "" if self.total is None else f"/{self.total}"
         return f"{self.done}{total} {self.unit}".rstrip() if self.done or total else ""
 
