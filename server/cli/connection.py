@@ -31,15 +31,10 @@ T = TypeVar("T")
 
 
 class CommandClient(AsyncClient):
-    """The client, which also sends calls that are built already: a command shows the whole answer.
+    """The client, which also sends calls that are built already: a command shows the whole answer."""
 
-    Attributes:
-        width: servers behind it that work side by side.
-        flags: to add to a command so that it calls the same; begins with a space, or is empty.
-    """
-
-    width = 1
-    flags = ""
+    width = 1  # servers behind it that work side by side
+    flags = ""  # to add to a command so that it calls the same; begins with a space, or is empty
 
     async def send(self, call: Call[T]) -> T:
         """Sends a unary call. Raises PrecisError."""

@@ -38,8 +38,7 @@ _STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => h2:fre
 _IMAGE = re.compile(r"!\[([^\[\]]*+)\]\([^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+(?:\s\"[^\"]*+\")?+\)")
 _SLIDE = re.compile(r"<!-- Slide number: \d+ -->")
 _HEADLESS_TABLE = re.compile(r"^\|[ |]*\|\n(\|[-| :]+\|)\n(\|.*\|)$", re.MULTILINE)
-_EPUB_TITLE = re.compile(r"\A\*\*Title:\*\* (.*)\n(?:\*\*\w+:\*\* .*\n?)*")
-_EPUB_METADATA = re.compile(r"\A(?:\*\*\w+:\*\* .*\n?)+")
+_EPUB_METADATA = re.compile(r"\A(?:\*\*Title:\*\* (.*)\n)?(?:\*\*\w+:\*\* .*\n?)*")
 
 
 def convertible_suffix(data: bytes, path: Path) -> str | None:
@@ -67,7 +66,7 @@ def convert(data: bytes, suffix: str) -> str | list[str]:
     if suffix == ".pptx":
         return [_clean(slide) for slide in _SLIDE.split(markdown)[1:]]
     if suffix == ".epub":
-        markdown = _EPUB_METADATA.sub("", _EPUB_TITLE.sub(r"# \1\n\n", markdown))
+        markdown = _EPUB_METADATA.sub(lambda found: f"# {found[1]}\n\n" if found[1] else "", markdown)
     return _clean(markdown)
 
 
