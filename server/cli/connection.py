@@ -64,11 +64,7 @@ async def open_client(
 ) -> AsyncIterator[CommandClient]:
     """Opens a client for one command; errors of calls inside the block become CliErrors.
 
-    Args:
-        connection: which server.
-        timeout_s: longest wait for one unary call.
-        retry: how often failed calls are made again.
-        is_local: whether a server in this process is called instead.
+    `timeout_s` bounds each unary call. With `is_local` a server in this process is called instead.
     """
     with server_errors(connection):
         made = LocalCommandClient(timeout_s=timeout_s, retry=retry) if is_local else None

@@ -192,7 +192,7 @@ async def summarize(
             return
         document = read_document(files or [])
         if plan:
-            await work.plan_document(document, asked, client, target)
+            work.write_plan(await client.plan_summary(document, options=asked), target)
             return
         stream = client.summarize(document, options=asked, budget=bounds, timeout_s=timeout_s)
         await work.write_summary(work.follow(stream, client), client, target, document)

@@ -40,15 +40,15 @@ def open_summaries(
 
 def to_budget(options: BudgetOptions) -> pb.SummaryBudget | None:
     """Gives the bounds as a message; None without any."""
-    bounds = {name: value for name, value in asdict(options).items() if value is not None}
-    return pb.SummaryBudget(**bounds) if bounds else None
+    budget = pb.SummaryBudget(**asdict(options))
+    return budget if budget.ListFields() else None
 
 
 def to_options(options: SummaryOptions) -> pb.SummarizeOptions:
     """Gives the options as a message. Raises InputError for what excludes each other."""
     if sum(choice is not None for choice in (options.words, options.tokens, options.share, options.detail)) > 1:
         raise InputError("give one of --words, --tokens, --share and --detail")
-    chosen: dict[str, Any] = {
+    chosen: dict[str, Any] = {  # a message leaves out what is None
         "max_iterations": options.iterations,
         "target_words": options.words,
         "target_tokens": options.tokens,
@@ -60,16 +60,12 @@ def to_options(options: SummaryOptions) -> pb.SummarizeOptions:
         "json_schema": read_text(options.json_schema) if options.json_schema else None,
         "form": options.form and pb.SummaryForm.Value(f"SUMMARY_FORM_{options.form.upper()}"),
     }
-    chosen = {name: value for name, value in chosen.items() if value is not None}
     audience = pb.SummaryType.Value(f"SUMMARY_TYPE_{options.audience.upper()}")
     return pb.SummarizeOptions(summary_type=audience, **chosen)
 
 
-async def plan_document(
-    document: pb.Document, options: pb.SummarizeOptions, client: CommandClient, target: TargetOptions
-) -> None:
-    """Counts the calls and prints them. Raises CliError."""
-    plan = await client.plan_summary(document, options=options)
+def write_plan(plan: pb.SummaryPlan, target: TargetOptions) -> None:
+    """Writes the counted calls. Raises CliError."""
     with result_file(target.output) as file:
         if target.is_json:
             write(to_json_document(to_json_fields(plan)), file)
