@@ -31,15 +31,10 @@ T = TypeVar("T")
 
 
 class CommandClient(AsyncClient):
-    """The client, which also sends calls that are built already: a command shows the whole answer.
+    """The client, which also sends calls that are built already: a command shows the whole answer."""
 
-    Attributes:
-        width: servers behind it that work side by side.
-        flags: to add to a command so that it calls the same; begins with a space, or is empty.
-    """
-
-    width = 1
-    flags = ""
+    width = 1  # servers behind it that work side by side
+    flags = ""  # to add to a command so that it calls the same; begins with a space, or is empty
 
     async def send(self, call: Call[T]) -> T:
         """Sends a unary call. Raises PrecisError."""
@@ -69,11 +64,7 @@ async def open_client(
 ) -> AsyncIterator[CommandClient]:
     """Opens a client for one command; errors of calls inside the block become CliErrors.
 
-    Args:
-        connection: which server.
-        timeout_s: longest wait for one unary call.
-        retry: how often failed calls are made again.
-        is_local: whether a server in this process is called instead.
+    `timeout_s` bounds each unary call. With `is_local` a server in this process is called instead.
     """
     with server_errors(connection):
         made = LocalCommandClient(timeout_s=timeout_s, retry=retry) if is_local else None
@@ -131,7 +122,11 @@ def to_cli_error(error: errors.PrecisError, connection: Connection) -> CliError:
     if not error.reason and (failure := transport_error(error, connection)):
         return failure
     if isinstance(error, errors.Unauthenticated):
-        return unauthenticated(connection)
+        file = connection.api_key_file
+        problem = (
+            f"does not know the API key in {file}: name another file" if file else "wants an API key: name the file"
+        )
+        return InputError(f"{connection.address} {problem} with --api-key-file")
     message = "; ".join(f"{violation.field}: {violation.description}" for violation in error.violations) or str(error)
     if isinstance(error, INPUT_ERRORS):
         return InputError(message)
@@ -142,38 +137,26 @@ def to_cli_error(error: errors.PrecisError, connection: Connection) -> CliError:
 
 def transport_error(error: errors.PrecisError, connection: Connection) -> CliError | None:
     """Says what to do about an error that gRPC itself makes, without the reason that each of this server's has."""
+    address, details = connection.address, str(error)
+    is_tls = connection.tls_ca is not None and any(word in details.upper() for word in ("SSL", "TLS", "HANDSHAKE"))
+    failure: CliError | None = None
     match error:
+        case errors.Unavailable() if "WRONG_VERSION_NUMBER" in details:
+            failure = InputError(f"{address} speaks plaintext, not TLS: leave out --tls-ca, or name another port")
+        case errors.Unavailable() if is_tls:
+            check = "check --tls-ca and the server's certificate"
+            failure = TryLaterError(f"cannot reach {address} over TLS: {details}: {check}")
+        case errors.Unavailable() if "Failed parsing HTTP/2" in details:
+            other = "and not of its metrics or of a web server"
+            failure = InputError(f"{address} does not speak gRPC: write HOST:PORT of the server, {other}")
         case errors.Unavailable():
-            return unreachable(connection, str(error))
+            start = "start it with `precis serve`, or name another server with --address"
+            tls = "; if it wants TLS, give --tls-ca" if "Socket closed" in details else ""
+            failure = TryLaterError(f"cannot reach {address}: {start}{tls}")
         case errors.DeadlineExceeded():
-            return TryLaterError(f"no answer from {connection.address} in time: raise --timeout, or try later")
+            failure = TryLaterError(f"no answer from {address} in time: raise --timeout, or try later")
         case errors.MessageTooLarge():
-            return InputError(f"{connection.address} does not take so large a message: {error}")
+            failure = InputError(f"{address} does not take so large a message: {details}")
         case errors.Unimplemented():
-            return CliError(f"{connection.address} does not offer this call: is it a Precis server of this version?")
-    return None
-
-
-def unauthenticated(connection: Connection) -> CliError:
-    """Says which option has the key."""
-    address, file = connection.address, connection.api_key_file
-    if file is None:
-        return InputError(f"{address} wants an API key: name the file that holds it with --api-key-file")
-    return InputError(f"{address} does not know the API key in {file}: name another file with --api-key-file")
-
-
-def unreachable(connection: Connection, details: str) -> CliError:
-    """Says why there is no connection, as far as gRPC tells."""
-    address = connection.address
-    if "WRONG_VERSION_NUMBER" in details:
-        return InputError(f"{address} speaks plaintext, not TLS: leave out --tls-ca, or name another port")
-    if connection.tls_ca is not None and any(word in details.upper() for word in ("SSL", "TLS", "HANDSHAKE")):
-        return TryLaterError(f"cannot reach {address} over TLS: {details}: check --tls-ca and the server's certificate")
-    if "Failed parsing HTTP/2" in details:
-        return InputError(
-            f"{address} does not speak gRPC: write HOST:PORT of the server, and not of its metrics or of a web server"
-        )
-    tls = "; if it wants TLS, give --tls-ca" if "Socket closed" in details else ""
-    return TryLaterError(
-        f"cannot reach {address}: start it with `precis serve`, or name another server with --address{tls}"
-    )
+            failure = CliError(f"{address} does not offer this call: is it a Precis server of this version?")
+    return failure

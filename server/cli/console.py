@@ -65,17 +65,11 @@ def comparison(headings: Sequence[str], names: Sequence[str], title: str) -> Tab
 
 @dataclass(frozen=True)
 class Grid:
-    """A table of texts, which the terminal and a page show alike.
+    """A table of texts, which the terminal and a page show alike."""
 
-    Attributes:
-        headings: of the columns, as for `new_table`.
-        rows: their cells; one with a style is a Text.
-        limit: characters of a cell on the terminal.
-    """
-
-    headings: Sequence[str]
-    rows: Sequence[Sequence[str | Text]]
-    limit: int = 80
+    headings: Sequence[str]  # of the columns, as for `new_table`
+    rows: Sequence[Sequence[str | Text]]  # their cells; one with a style is a Text
+    limit: int = 80  # characters of a cell on the terminal
 
     def to_table(self, *, title: str = "") -> Table:
         """Builds the table of the terminal."""

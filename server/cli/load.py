@@ -15,9 +15,11 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
@@ -45,27 +47,35 @@ _PLACES = ("near the river", "in the upper town", "behind the station", "on the 
 
 @dataclass(frozen=True, slots=True)
 class LoadTarget:
-    """An RPC and its requests.
-
-    Attributes:
-        name: as the person wrote it.
-        path: of the RPC.
-        is_stream: it answers with a stream.
-        make: returns the request of a number from 0 on.
-        distinct_count: requests that differ; 0: all do.
-    """
+    """An RPC, by the name that the person wrote, and its requests."""
 
     name: str
     path: str
     is_stream: bool
-    make: Callable[[int], Message]
-    distinct_count: int
+    make: Callable[[int], Message]  # the request of a number from 0 on
+    distinct_count: int  # requests that differ; 0: all do
 
 
 def find_target(name: str, data: Path | None) -> LoadTarget:
-    """Finds an RPC by its name. Raises InputError."""
+    """Finds an RPC of Precis, or a model of any server of the Open Inference Protocol. Raises InputError."""
     if name.startswith(OPEN_INFERENCE):
-        return _open_inference(name, data)
+        method = open_inference_pb2.DESCRIPTOR.services_by_name["GRPCInferenceService"].methods_by_name["ModelInfer"]
+        parse: Callable[[dict[str, Any]], Message] = partial(_tensors, name.removeprefix(OPEN_INFERENCE))
+        make = _made_up_tensors(name.removeprefix(OPEN_INFERENCE))
+    else:
+        method = _find_method(name)
+        parse = lambda fields: parse_message(fields, GetMessageClass(method.input_type)())  # noqa: E731 - one of two
+        make = _MADE_UP.get(method.name)
+    count = 0
+    if data is not None:
+        requests = read_rows(data, lambda fields, _: parse(fields))
+        make, count = (lambda number: requests[number % count]), len(requests)
+    if make is None:
+        raise InputError(f"{name} needs --data FILE: a request a line, as JSON")
+    return LoadTarget(name, rpc_path(method.containing_service, method.name), method.server_streaming, make, count)
+
+
+def _find_method(name: str) -> MethodDescriptor:
     methods: dict[str, MethodDescriptor] = {
         f"{service.full_name}/{method.name}": method
         for service in (INFERENCE, JUDGE, EVALUATE, SUMMARIZE)
@@ -73,22 +83,14 @@ def find_target(name: str, data: Path | None) -> LoadTarget:
         if not method.client_streaming
     }
     wanted = SHORT_NAMES.get(name, name)
-    method = next((found for full, found in methods.items() if wanted in {full, found.name}), None)
-    if method is None:
-        made_up = [one for one, full in SHORT_NAMES.items() if full in _MADE_UP]
-        others = [one for one in SHORT_NAMES if one not in made_up]
-        raise InputError(
-            f"{name} is no RPC that can be called: {', '.join(made_up)}, oip:MODEL; "
-            f"with --data also {', '.join((*others, *methods))}"
-        )
-    request_type = GetMessageClass(method.input_type)
-    path = rpc_path(method.containing_service, method.name)
-    if data is not None:
-        requests = read_rows(data, lambda fields, _: parse_message(fields, request_type()))
-        return LoadTarget(name, path, method.server_streaming, _cycle(requests), len(requests))
-    if method.name not in _MADE_UP:
-        raise InputError(f"{name} needs --data FILE: a request a line, as JSON")
-    return LoadTarget(name, path, method.server_streaming, _MADE_UP[method.name], 0)
+    for full, method in methods.items():
+        if wanted in {full, method.name}:
+            return method
+    with_data = [one for one, full in SHORT_NAMES.items() if full not in _MADE_UP]
+    raise InputError(
+        f"{name} is no RPC that can be called: {', '.join(map(str.lower, _MADE_UP))}, oip:MODEL; "
+        f"with --data also {', '.join((*with_data, *methods))}"
+    )
 
 
 def sentence(number: int) -> str:
@@ -114,22 +116,16 @@ _MADE_UP: dict[str, Callable[[int], Message]] = {
 }
 
 
-def _open_inference(name: str, data: Path | None) -> LoadTarget:
-    """Finds a model of any server that speaks the Open Inference Protocol."""
-    model = name.removeprefix(OPEN_INFERENCE)
-    path = rpc_path(open_inference_pb2.DESCRIPTOR.services_by_name["GRPCInferenceService"], "ModelInfer")
-    if data is not None:
-        requests = read_rows(data, lambda fields, _: _tensors(model, fields))
-        return LoadTarget(name, path, is_stream=False, make=_cycle(requests), distinct_count=len(requests))
+def _made_up_tensors(model: str) -> Callable[[int], Message] | None:
     if model not in _TEXTS:
-        raise InputError(f"{name} needs --data FILE: a request a line, as the protocol's JSON has it")
+        return None
 
     def make(number: int) -> Message:
         columns = _TEXTS[model](number).items()
         inputs = [{"name": name, "datatype": "BYTES", "shape": [1, 1], "data": [text]} for name, text in columns]
         return _tensors(model, {"inputs": inputs})
 
-    return LoadTarget(name, path, is_stream=False, make=make, distinct_count=0)
+    return make
 
 
 _CONTENTS = {
@@ -150,7 +146,7 @@ def _tensors(model: str, fields: dict[str, Any]) -> Message:
     try:
         for tensor in fields["inputs"]:
             added = request.inputs.add(name=tensor["name"], datatype=tensor["datatype"], shape=tensor["shape"])
-            values = list(_flat(tensor["data"]))
+            values = np.array(tensor["data"], dtype=object).ravel().tolist()
             if tensor["datatype"] == "BYTES":
                 values = [value.encode() for value in values]
             getattr(added.contents, _CONTENTS[tensor["datatype"]]).extend(values)
@@ -160,37 +156,23 @@ def _tensors(model: str, fields: dict[str, Any]) -> Message:
     return request
 
 
-def _flat(data: Any) -> Any:  # noqa: ANN401 - nested lists of JSON
-    for value in data:
-        if isinstance(value, list):
-            yield from _flat(value)
-        else:
-            yield value
-
-
-def _cycle(requests: Sequence[Message]) -> Callable[[int], Message]:
-    return lambda number: requests[number % len(requests)]
-
-
-CallOnce = Callable[[int], Awaitable[str]]
-"""Makes the call of a number, and returns the name of its status code."""
+CallOnce = Callable[[], Awaitable[str]]
+"""Makes the next call, and returns the name of its status code."""
 
 OK = "OK"
 WAITED = {OK, "DEADLINE_EXCEEDED"}  # others are refusals, whose time says nothing
 LONGEST_US = 3_600_000_000
+PERCENTILES = (50.0, 90.0, 99.0, 99.9)
+ANSWERS_BEYOND = 5  # of a percentile that is shown
+LATE_SHARE = 0.1  # of the median wait: a generator that is later than that measures itself
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How calls follow each other.
+    """How calls follow each other."""
 
-    Attributes:
-        callers: of a closed loop; 0 in an open one.
-        rate: calls a second of an open loop; 0 in a closed one.
-    """
-
-    callers: int = 0
-    rate: float = 0.0
+    callers: int = 0  # of a closed loop; 0 in an open one
+    rate: float = 0.0  # calls a second of an open loop; 0 in a closed one
 
     def __str__(self) -> str:
         return f"closed, {self.callers} callers" if self.callers else f"open, {self.rate:g}/s Poisson"
@@ -205,52 +187,42 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """How long a loop runs, and how much it may have on its way.
+    """How long a loop runs, and how much it may have on its way."""
 
-    Attributes:
-        warmup_s: not measured.
-        seconds: measured.
-        max_in_flight: of an open loop; calls beyond are not made, and counted.
-    """
-
-    warmup_s: float
-    seconds: float
-    max_in_flight: int = 10_000
+    warmup_s: float  # not measured
+    seconds: float  # measured
+    max_in_flight: int = 10_000  # of an open loop; calls beyond are not made, and counted
 
 
-def paces_of(options: LoadOptions) -> list[Pace]:
-    """Lists the loops, the closed ones first."""
-    closed = options.callers or ([] if options.rate else [8])
-    return [*(Pace(callers=count) for count in closed), *(Pace(rate=rate) for rate in options.rate or ())]
-
-
-def _histogram() -> HdrHistogram:
-    return HdrHistogram(1, LONGEST_US, significant_figures=3)
+_histogram = partial(HdrHistogram, 1, LONGEST_US, significant_figures=3)
 
 
 @dataclass
 class Measurement:
-    """What was measured of one loop; times in microseconds.
-
-    Attributes:
-        seconds: from the first call that was due to the last answer, and no less than was asked for.
-        waits: from the time when the call was due to its answer, of calls that were answered or ran out of time.
-        lags: from the time when the call was due to its sending: the load generator's own delay.
-        codes: status codes of all calls that were due in the measured time.
-        unsent_count: calls that were due and not made: too many were on their way.
-    """
+    """What was measured of one loop; histograms are in microseconds, from the time when a call was due."""
 
     pace: Pace
-    seconds: float
-    waits: HdrHistogram = field(default_factory=_histogram)
-    lags: HdrHistogram = field(default_factory=_histogram)
-    codes: Counter[str] = field(default_factory=Counter)
-    unsent_count: int = 0
+    seconds: float  # from the first call that was due to the last answer, and no less than was asked for
+    waits: HdrHistogram = field(default_factory=_histogram)  # to the answer, if one came or the time ran out
+    lags: HdrHistogram = field(default_factory=_histogram)  # to the sending: the load generator's own delay
+    codes: Counter[str] = field(default_factory=Counter)  # of all calls that were due in the measured time
+    unsent_count: int = 0  # calls that were due and not made: too many were on their way
 
     @property
     def answered_rate(self) -> float:
         """Answers a second."""
         return self.codes[OK] / self.seconds
+
+    @property
+    def lag_ms(self) -> float | None:
+        """How late calls were sent, in milliseconds: the 99th percentile. None in a closed loop."""
+        is_known = not self.pace.callers and self.lags.get_total_count()
+        return self.lags.get_value_at_percentile(99) / 1e3 if is_known else None
+
+    def wait_ms(self, percentile: float) -> float | None:
+        """Returns a percentile of the waits in milliseconds; None with too few answers beyond it."""
+        is_known = self.waits.get_total_count() * (100 - percentile) / 100 >= ANSWERS_BEYOND
+        return self.waits.get_value_at_percentile(percentile) / 1e3 if is_known else None
 
     def count(self, code: str, due_s: float, sent_s: float) -> None:
         """Takes in a call that has ended."""
@@ -260,28 +232,27 @@ class Measurement:
             self.waits.record_value(_microseconds(time.perf_counter() - due_s))
 
 
-async def measure(call: CallOnce, pace: Pace, period: Period, numbers: "itertools.count[int]") -> Measurement:
+async def measure(call: CallOnce, pace: Pace, period: Period) -> Measurement:
     """Runs one loop, and waits for the answers of all its calls."""
-    loop = _closed if pace.callers else _open
     measurement = Measurement(pace, period.seconds)
-    await loop(call, measurement, period, numbers)
+    await (_closed if pace.callers else _open)(call, measurement, period)
     return measurement
 
 
-async def _closed(call: CallOnce, into: Measurement, period: Period, numbers: "itertools.count[int]") -> None:
+async def _closed(call: CallOnce, into: Measurement, period: Period) -> None:
     measured_s = time.perf_counter() + period.warmup_s
     end_s = measured_s + period.seconds
 
     async def caller() -> None:
         while (begun_s := time.perf_counter()) < end_s:
-            code = await call(next(numbers))
+            code = await call()
             if begun_s >= measured_s and time.perf_counter() <= end_s:
                 into.count(code, begun_s, begun_s)
 
     await asyncio.gather(*(caller() for _ in range(into.pace.callers)))
 
 
-async def _open(call: CallOnce, into: Measurement, period: Period, numbers: "itertools.count[int]") -> None:
+async def _open(call: CallOnce, into: Measurement, period: Period) -> None:
     running: set[asyncio.Task[None]] = set()
     start_s = time.perf_counter()
     measured_s = start_s + period.warmup_s
@@ -289,7 +260,7 @@ async def _open(call: CallOnce, into: Measurement, period: Period, numbers: "ite
 
     async def one(due_s: float) -> None:
         sent_s = time.perf_counter()
-        code = await call(next(numbers))
+        code = await call()
         if due_s >= measured_s:
             into.count(code, due_s, sent_s)
 
@@ -316,20 +287,17 @@ def _microseconds(seconds: float) -> int:
     return min(LONGEST_US, max(1, round(seconds * 1e6)))
 
 
-PERCENTILES = (50.0, 90.0, 99.0, 99.9)
-ANSWERS_BEYOND = 5  # of a percentile that is shown
-LATE_SHARE = 0.1  # of the median wait: a generator that is later than that measures itself
-
-
 async def run_load(name: str, options: LoadOptions, connection: Connection) -> None:
     """Measures all paces and prints them. Raises CliError when nothing was answered."""
     target = find_target(name, options.data)
-    numbers, period = itertools.count(), Period(options.warmup, options.seconds)
+    closed = options.callers or ([] if options.rate else [8])
+    paces = [*(Pace(callers=count) for count in closed), *(Pace(rate=rate) for rate in options.rate or ())]
     rows: list[Measurement] = []
     async with open_client(connection, options.timeout_s, ONCE) as client:
-        for pace in paces_of(options):
+        call = caller_of(client, target)
+        for pace in paces:
             print_note(f"{target.name}: {pace}, {options.seconds:g} s")
-            rows.append(await measure(caller_of(client, target), pace, period, numbers))
+            rows.append(await measure(call, pace, Period(options.warmup, options.seconds)))
     notes = notes_of(target, rows)
     write_result(options.report, lambda: render_load(target, rows, notes))
     if options.as_json:
@@ -345,9 +313,10 @@ async def run_load(name: str, options: LoadOptions, connection: Connection) -> N
 
 def caller_of(client: CommandClient, target: LoadTarget) -> CallOnce:
     """Returns what makes one call and tells how it ended. A stream ends with its last message."""
+    numbers = itertools.count()
 
-    async def call(number: int) -> str:
-        request = Call(target.path, target.make(number), len)
+    async def call() -> str:
+        request = Call(target.path, target.make(next(numbers)), len)
         try:
             if target.is_stream:
                 async for _ in client.stream(request):
@@ -361,14 +330,6 @@ def caller_of(client: CommandClient, target: LoadTarget) -> CallOnce:
     return call
 
 
-def percentile_ms(row: Measurement, percentile: float) -> float | None:
-    """Returns a percentile of the waits; None with too few answers beyond it."""
-    count = row.waits.get_total_count()
-    if count * (100 - percentile) / 100 < ANSWERS_BEYOND:
-        return None
-    return float(row.waits.get_value_at_percentile(percentile)) / 1e3
-
-
 def notes_of(target: LoadTarget, rows: Sequence[Measurement]) -> list[str]:
     """Says what a reader has to know of the figures."""
     notes = ["waits count from the time when a call was due; in a closed loop nobody calls while the server is slow"]
@@ -376,7 +337,7 @@ def notes_of(target: LoadTarget, rows: Sequence[Measurement]) -> list[str]:
     if 0 < target.distinct_count < calls:
         notes.append(f"{calls} calls had {target.distinct_count} different requests: a cache may have answered")
     for row in rows:
-        lag_ms, median_ms = lag_of(row), percentile_ms(row, 50)
+        lag_ms, median_ms = row.lag_ms, row.wait_ms(50)
         if lag_ms is not None and median_ms and lag_ms > LATE_SHARE * median_ms:
             notes.append(f"{row.pace}: this program was {lag_ms:.1f} ms late (99%): its waits are partly its own")
         if row.unsent_count:
@@ -385,13 +346,6 @@ def notes_of(target: LoadTarget, rows: Sequence[Measurement]) -> list[str]:
         if failed:
             notes.append(f"{row.pace}: {', '.join(f'{count} {code}' for code, count in failed.items())}")
     return notes
-
-
-def lag_of(row: Measurement) -> float | None:
-    """Returns how late calls were sent, in milliseconds: the 99th percentile. None in a closed loop."""
-    if row.pace.callers or not row.lags.get_total_count():
-        return None
-    return float(row.lags.get_value_at_percentile(99)) / 1e3
 
 
 def to_fields(row: Measurement) -> dict[str, object]:
@@ -403,9 +357,9 @@ def to_fields(row: Measurement) -> dict[str, object]:
         "answered_rate": row.answered_rate,
         "codes": dict(row.codes),
         "unsent": row.unsent_count,
-        **{f"p{percentile:g}_ms": percentile_ms(row, percentile) for percentile in PERCENTILES},
+        **{f"p{percentile:g}_ms": row.wait_ms(percentile) for percentile in PERCENTILES},
         "max_ms": float(row.waits.get_max_value()) / 1e3,
-        "lag_p99_ms": lag_of(row),
+        "lag_p99_ms": row.lag_ms,
     }
 
 
@@ -413,7 +367,7 @@ def to_grid(rows: Sequence[Measurement]) -> Grid:
     """Builds the table of percentiles against rates."""
     cells = []
     for row in rows:
-        waits = [*(percentile_ms(row, percentile) for percentile in PERCENTILES), row.waits.get_max_value() / 1e3]
+        waits = [*(row.wait_ms(percentile) for percentile in PERCENTILES), row.waits.get_max_value() / 1e3]
         failed = row.codes.total() - row.codes[OK] + row.unsent_count
         cells.append((str(row.pace), f"{row.answered_rate:.1f}", str(failed), *map(number, waits)))
     percentiles = (f">p{percentile:g} ms" for percentile in PERCENTILES)
@@ -426,23 +380,21 @@ WIDTH, HEIGHT = 640.0, 320.0
 def render_load(target: LoadTarget, rows: Sequence[Measurement], notes: Sequence[str]) -> str:
     """Renders the page: the table, and a plot of percentiles against answers a second."""
     lines = {f"p{percentile:g}": points(rows, percentile) for percentile in PERCENTILES}
-    waits = [wait for line in lines.values() for _, wait in line]
-    low, high = (min(waits), max(waits)) if waits else (1.0, 1.0)
-    floor, top = math.floor(math.log10(low)), math.ceil(math.log10(high) + 1e-9)
-    top = max(top, floor + 1)
-    fastest = max((row.answered_rate for row in rows), default=0.0) or 1.0
+    powers = [math.log10(wait) for line in lines.values() for _, wait in line] or [0.0]
+    floor = math.floor(min(powers))
+    top = max(math.ceil(max(powers) + 1e-9), floor + 1)
+    fastest = max(row.answered_rate for row in rows) or 1.0
 
-    def place(point: tuple[float, float]) -> tuple[float, float]:
-        share = (math.log10(point[1]) - floor) / (top - floor)
-        return WIDTH * point[0] / fastest, HEIGHT * (1 - share)
+    def height(wait_ms: float) -> float:
+        return HEIGHT * (top - math.log10(wait_ms)) / (top - floor)
 
     return render_page(
         "load.html",
         title=f"Load of {target.name}",
         waits=to_grid(rows),
         notes=notes,
-        lines={name: [place(point) for point in line] for name, line in lines.items() if line},
-        marks_ms=[(10.0**power, HEIGHT * (1 - (power - floor) / (top - floor))) for power in range(floor, top + 1)],
+        lines={name: [(WIDTH * x / fastest, height(y)) for x, y in line] for name, line in lines.items() if line},
+        marks_ms=[(10.0**power, height(10.0**power)) for power in range(floor, top + 1)],
         fastest=fastest,
         size=(WIDTH, HEIGHT),
     )
@@ -450,5 +402,5 @@ def render_load(target: LoadTarget, rows: Sequence[Measurement], notes: Sequence
 
 def points(rows: Sequence[Measurement], percentile: float) -> list[tuple[float, float]]:
     """Returns answers a second and the percentile of the waits, in milliseconds, by rate."""
-    found = [(row.answered_rate, percentile_ms(row, percentile)) for row in rows]
+    found = ((row.answered_rate, row.wait_ms(percentile)) for row in rows)
     return sorted((rate, wait) for rate, wait in found if wait is not None)

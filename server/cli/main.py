@@ -21,10 +21,10 @@ from server.cli.commands.probe import contract, embed, entail, health, load
 from server.cli.commands.serve import serve, settings, ui
 from server.cli.commands.summarize import app as summaries
 from server.cli.commands.summarize import summarize
-from server.cli.console import print_error
+from server.cli.console import print_error, write
 from server.cli.errors import FAULT, INTERRUPTED, CliError
 
-RUNTIMES = ("onnxruntime", "onnxruntime-gpu")
+VERSIONED = ("precis-server", "onnxruntime", "onnxruntime-gpu")
 BROKEN_PIPE = 141  # what a shell reports for a program that SIGPIPE ended
 MAX_ERROR_CHARS = 500
 
@@ -56,20 +56,13 @@ app = typer.Typer(
 def print_version(is_asked: bool) -> None:  # noqa: FBT001 - typer passes the option's value
     """Prints the versions that a bug report needs, and ends the command."""
     if is_asked:
-        onnxruntime = {name: version for name in RUNTIMES if (version := version_of(name))}
-        runtimes = ", ".join(f"{name} {version}" for name, version in onnxruntime.items()) or "no onnxruntime"
-        print(f"precis {version_of('precis-server')}, Python {platform.python_version()}, {runtimes}")  # noqa: T201 - asked for
+        from importlib import metadata
+
+        installed = {one.name: one.version for name in VERSIONED for one in metadata.distributions(name=name)}
+        runtimes = ", ".join(f"{name} {installed[name]}" for name in VERSIONED[1:] if name in installed)
+        own = installed.get(VERSIONED[0], "")
+        write(f"precis {own}, Python {platform.python_version()}, {runtimes or 'no onnxruntime'}\n")
         raise typer.Exit
-
-
-def version_of(distribution: str) -> str:
-    """Returns the version of an installed distribution; empty when it is not."""
-    from importlib import metadata
-
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return ""
 
 
 @app.callback()

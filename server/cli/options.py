@@ -77,27 +77,26 @@ class RunOptions:
 
 def check_run(options: RunOptions, inputs: Sequence[Path], *outputs: Path | None, is_bulk: bool) -> None:
     """Refuses what cannot work, such as to write over what is read. Raises InputError."""
-    if options.resume and not is_bulk:
-        raise InputError("--resume is for many items, in JSON Lines or a directory")
-    if options.engine == "ray" and not is_bulk:
-        raise InputError("--engine ray is for many items, in JSON Lines, Parquet or a directory")
-    if options.engine == "ray" and options.is_local:
-        raise InputError("--local works in this process, and --engine ray on a cluster: leave one of them out")
-    if options.output is not None and options.output.suffix == PARQUET and not is_bulk:
-        raise InputError("results are Parquet for many items only: name FILE.json")
-    if options.resume and options.output is None:
-        raise InputError("--resume needs --output: it goes on with the results there")
+    is_ray, is_parquet = options.engine == "ray", options.output is not None and options.output.suffix == PARQUET
+    wrong = {
+        "--resume is for many items, in JSON Lines or a directory": options.resume and not is_bulk,
+        "--engine ray is for many items, in JSON Lines, Parquet or a directory": is_ray and not is_bulk,
+        "--local works in this process, and --engine ray on a cluster: leave one out": is_ray and options.is_local,
+        "results are Parquet for many items only: name FILE.json": is_parquet and not is_bulk,
+        "--resume needs --output: it goes on with the results there": options.resume and options.output is None,
+    }
+    if refused := next((message for message, is_wrong in wrong.items() if is_wrong), ""):
+        raise InputError(refused)
     check_outputs(inputs, options.output, options.report, *outputs)
 
 
 def check_outputs(inputs: Sequence[Path], *outputs: Path | None) -> None:
     """Refuses to write over what is read, or twice to one file. Raises InputError."""
     taken = {path.resolve() for path in inputs}
-    for path in outputs:
-        if path is not None and path.resolve() in taken:
+    for path in filter(None, outputs):
+        if path.resolve() in taken:
             raise InputError(f"{path} is named twice: it would be written over")
-        if path is not None:
-            taken.add(path.resolve())
+        taken.add(path.resolve())
 
 
 def exit_codes(no: str = "", other: str = "") -> str:

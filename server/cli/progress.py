@@ -22,29 +22,19 @@ MEBIBYTE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How far one piece of work is.
+    """How far one piece of work is."""
 
-    Attributes:
-        what: in words, for example "judging".
-        done: finished parts.
-        total: all parts; None: not known.
-        unit: of the parts; "" for items.
-        details: what else is worth knowing.
-        eta_s: estimate of the rest; None: by the share that is done.
-    """
-
-    what: str
-    done: int = 0
-    total: int | None = None
-    unit: str = ""
-    details: str = ""
-    eta_s: float | None = None
+    what: str  # in words, for example "judging"
+    done: int = 0  # finished parts
+    total: int | None = None  # None: not known
+    unit: str = ""  # of the parts; "" for items
+    details: str = ""  # what else is worth knowing
+    eta_s: float | None = None  # estimate of the rest; None: by the share that is done
 
     def count(self) -> str:
         """Returns for example "12/40 calls", or "3.1/80.0 MiB"; empty when nothing can be said."""
         if self.unit == "bytes":
-            sizes = [f"{size / MEBIBYTE:.1f}" for size in (self.done, self.total) if size is not None]
-            return f"{'/'.join(sizes)} MiB"
+            return f"{'/'.join(f'{size / MEBIBYTE:.1f}' for size in (self.done, self.total) if size is not None)} MiB"
         total = "" if self.total is None else f"/{self.total}"
         return f"{self.done}{total} {self.unit}".rstrip() if self.done or total else ""
 
@@ -61,22 +51,18 @@ def clock_time(seconds: float) -> str:
     return str(timedelta(seconds=round(seconds)))
 
 
-def is_live() -> bool:
-    """Tells whether bars are drawn: stderr is a terminal that can."""
-    console = error_console()
-    return console.is_terminal and sys.stderr.isatty() and not console.is_dumb_terminal
-
-
 class Progress:
     """Shows how far a command is. Owns the bars and the thread that prints the lines: enter it, and leave it.
 
     Args:
-        is_kept: bars stay on the screen when their work is done.
+        has_steps: each piece of work has a bar, which stays, or a line at its end, and a time of its own.
         clock: seconds, rising.
     """
 
-    def __init__(self, *, is_kept: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
-        self.is_drawn = is_live()
+    def __init__(self, *, has_steps: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
+        console = error_console()
+        self.is_drawn = console.is_terminal and sys.stderr.isatty() and not console.is_dumb_terminal
+        self._has_steps = has_steps
         self._clock = clock
         self._state: State | None = None
         self._start_s = self._stated_s = clock()
@@ -84,8 +70,8 @@ class Progress:
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             TextColumn("{task.fields[rest]}", markup=False),
-            console=error_console(),
-            transient=not is_kept,
+            console=console,
+            transient=not has_steps,
             disable=not self.is_drawn,
         )
         self._bar: TaskID | None = None
@@ -108,16 +94,15 @@ class Progress:
         if self._has_printed:
             self.print_line()
 
-    def begin(self) -> None:
-        """Begins another piece of work, with a bar and a time of its own."""
-        self._start_s = self._clock()
-        self._bar = None
-
     def update(self, state: State) -> None:
         """Takes in how far the work is."""
-        self._state = state
         self._stated_s = self._clock()
+        if self._has_steps and (self._state is None or self._state.what != state.what):
+            self._start_s, self._bar = self._stated_s, None
+        self._state = state
         if not self.is_drawn:
+            if self._has_steps and state.done == state.total:
+                print_note(f"{state.what}: done")
             return
         if self._bar is None:
             self._bar = self._bars.add_task("", rest="")

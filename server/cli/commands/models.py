@@ -15,14 +15,10 @@ ModelsDirOption = Annotated[
     Path, Option("--models-dir", envvar="PRECIS_MODELS_DIR", metavar="DIR", help="Folder with the models.")
 ]
 DEFAULT_MODELS_DIR = Path("models")
-
-
 PrecisionOption = Annotated[
     Literal["auto", "fp32", "int8_rows"],
     Option(help="int8_rows: about twice as fast, nearly fp32's answers; auto: where the CPU is fast at it."),
 ]
-
-
 PackOption = Annotated[
     bool, Option("--pack/--no-pack", help="Also write weights for the compiled core: faster, twice the disk space.")
 ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from server.cli.console import write
+from server.cli.console import Grid, output_console, print_json, write
 from server.cli.errors import InputError
 from server.cli.options import JsonOption, command
 
@@ -27,8 +27,6 @@ CHECKED = "0 done; 2 a prompt is wrong, or none has the name."
 @command("precis prompts list", "precis prompts list --dir ours --json", exits=CHECKED)
 def list_prompts(*, folder: FolderOption = None, as_json: JsonOption = False) -> None:
     """List the prompts, and the version of them together that answers name."""
-    from server.cli.console import Grid, output_console, print_json
-
     prompts, ours = _read(folder), _read(None)
     origins = {name: "shipped" if prompt == ours[name] else str(folder) for name, prompt in prompts.items()}
     rows = [

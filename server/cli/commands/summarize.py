@@ -192,7 +192,7 @@ async def summarize(
             return
         document = read_document(files or [])
         if plan:
-            await work.plan_document(document, asked, client, target)
+            work.write_plan(await client.plan_summary(document, options=asked), target)
             return
         stream = client.summarize(document, options=asked, budget=bounds, timeout_s=timeout_s)
         await work.write_summary(work.follow(stream, client), client, target, document)
@@ -239,9 +239,16 @@ async def submit(
 
     The server goes on when this program has ended, and after its own restart.
     """
-    from server.cli.summarize.run import submit_each
+    from server.cli.console import shown, write
+    from server.cli.summarize import run as work
+    from server.cli.summarize.source import read_document
 
-    await submit_each(files, options, budget, connection)
+    asked, bounds = work.to_options(options), work.to_budget(budget)
+    documents = [read_document([path]) for path in files]  # all are read before the first is sent
+    async with work.open_summaries(connection) as client:
+        for document in documents:
+            queued = await client.submit_summary(document, options=asked, budget=bounds)
+            write(f"{queued.summary_id}  {shown(document.name, limit=work.NAME_CHARS)}\n")
 
 
 @app.command("list")
@@ -253,9 +260,12 @@ async def list_(
     connection: Connection,
 ) -> None:
     """List your summaries, the newest first."""
-    from server.cli.summarize.run import list_summaries
+    from server.cli.console import print_result
+    from server.cli.files import to_json_fields
+    from server.cli.summarize.run import open_summaries, print_entries
 
-    await list_summaries(most, connection, as_json=as_json)
+    async with open_summaries(connection) as client:
+        print_result(await client.list_summaries(most), to_json_fields, print_entries, as_json=as_json)
 
 
 @app.command()
@@ -272,9 +282,10 @@ async def check() -> None:
 async def show(summary_id: IdArgument, *, target: TargetOptions, connection: Connection) -> None:
     """Write a summary, as far as it is."""
     check_outputs([], target.output, target.report)
-    from server.cli.summarize.run import show_summary
+    from server.cli.summarize.run import open_summaries, read_summary, write_summary
 
-    await show_summary(summary_id, target, connection)
+    async with open_summaries(connection) as client:
+        await write_summary(read_summary(summary_id, client), client, target)
 
 
 @app.command()
@@ -282,9 +293,10 @@ async def show(summary_id: IdArgument, *, target: TargetOptions, connection: Con
 async def watch(summary_id: IdArgument, *, target: TargetOptions, connection: Connection) -> None:
     """Follow a summary to its end and write it. Ctrl+C stops watching and nothing else."""
     check_outputs([], target.output, target.report)
-    from server.cli.summarize.run import watch_summary
+    from server.cli.summarize.run import follow, open_summaries, write_summary
 
-    await watch_summary(summary_id, target, connection)
+    async with open_summaries(connection) as client:
+        await write_summary(follow(client.watch_summary(summary_id), client, is_ours=False), client, target)
 
 
 @app.command()

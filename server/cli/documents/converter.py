@@ -18,7 +18,6 @@ from pipeline.errors import needs_extra
 from server.cli.documents.raised import raised
 from server.cli.errors import InputError
 
-ZIP_START = b"PK\x03\x04"
 _MOST_UNPACKED_BYTES = 512 * 2**20
 _PARTS = {"word/document.xml": ".docx", "ppt/presentation.xml": ".pptx", "META-INF/container.xml": ".epub"}
 _REFUSED = {
@@ -31,7 +30,6 @@ _HTML_START = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*+(?:<\?xml[^>]*>\s*+|(?><!--.*?-->)\s*+)*+<(?:!doctype\s+html|html)\b",
     re.IGNORECASE | re.DOTALL,
 )
-_HTML_SUFFIXES = frozenset({".html", ".htm", ".xhtml"})
 _BOILERPLATE = (
     "script, style, nav, footer, form, template, noscript, svg, button, iframe, [role=navigation], [hidden], "
     "[aria-hidden=true]"
@@ -40,29 +38,35 @@ _STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => h2:fre
 _IMAGE = re.compile(r"!\[([^\[\]]*+)\]\([^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+(?:\s\"[^\"]*+\")?+\)")
 _SLIDE = re.compile(r"<!-- Slide number: \d+ -->")
 _HEADLESS_TABLE = re.compile(r"^\|[ |]*\|\n(\|[-| :]+\|)\n(\|.*\|)$", re.MULTILINE)
-_EPUB_TITLE = re.compile(r"\A\*\*Title:\*\* (.*)\n(?:\*\*\w+:\*\* .*\n?)*")
-_EPUB_METADATA = re.compile(r"\A(?:\*\*\w+:\*\* .*\n?)+")
+_EPUB_METADATA = re.compile(r"\A(?:\*\*Title:\*\* (.*)\n)?(?:\*\*\w+:\*\* .*\n?)*")
 
 
 def convertible_suffix(data: bytes, path: Path) -> str | None:
     """Returns the suffix of a format that `convert` reads, by the first bytes; None for others. Raises InputError."""
-    if data.startswith(ZIP_START):
+    if data.startswith(b"PK\x03\x04"):
         return _zip_suffix(data)
-    is_html = path.suffix.lower() in _HTML_SUFFIXES or _HTML_START.match(data[:4096])
+    is_html = path.suffix.lower() in {".html", ".htm", ".xhtml"} or _HTML_START.match(data[:4096])
     return ".html" if is_html else None
 
 
 def convert(data: bytes, suffix: str) -> str | list[str]:
     """Returns the Markdown of a document, or of each slide. Raises InputError."""
-    _check_extra(suffix)
+    if importlib.util.find_spec("markitdown") is None:
+        raise InputError(f"{suffix[1:].upper()} {needs_extra('documents')}")
+    from markitdown import StreamInfo
+
+    options = {"style_map": _STYLES} if suffix == ".docx" else {}
     try:
-        markdown = _to_markdown(data, suffix)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about styles and nesting, for the developers of documents
+            found = _converter(suffix).convert(io.BytesIO(data), StreamInfo(extension=suffix), **options)
     except Exception as error:  # broken files make the libraries stumble in any way
         raise InputError(f"cannot read this {suffix[1:].upper()}: {' '.join(str(error).split())[:200]}") from error
+    markdown = str(found.markdown)
     if suffix == ".pptx":
         return [_clean(slide) for slide in _SLIDE.split(markdown)[1:]]
     if suffix == ".epub":
-        markdown = _EPUB_METADATA.sub("", _EPUB_TITLE.sub(r"# \1\n\n", markdown))
+        markdown = _EPUB_METADATA.sub(lambda found: f"# {found[1]}\n\n" if found[1] else "", markdown)
     return _clean(markdown)
 
 
@@ -80,21 +84,6 @@ def _zip_suffix(data: bytes) -> str:
     raise InputError(next((why for part, why in _REFUSED.items() if part in names), "an archive: unpack it"))
 
 
-def _check_extra(suffix: str) -> None:
-    if importlib.util.find_spec("markitdown") is None:
-        name = suffix[1:].upper()
-        raise InputError(f"{name} {needs_extra('documents')}")
-
-
-def _to_markdown(data: bytes, suffix: str) -> str:
-    from markitdown import StreamInfo
-
-    options = {"style_map": _STYLES} if suffix == ".docx" else {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about styles and nesting, for the developers of documents
-        return str(_converter(suffix).convert(io.BytesIO(data), StreamInfo(extension=suffix), **options).markdown)
-
-
 def _converter(suffix: str) -> Any:  # noqa: ANN401 - markitdown is an extra, of which mypy sees nothing
     """Returns markitdown's converter of a format, which cleans the HTML that it makes or finds on its way."""
     from markitdown import converters
@@ -104,9 +93,9 @@ def _converter(suffix: str) -> Any:  # noqa: ANN401 - markitdown is an extra, of
             page = clean_html(file_stream.read())
             return super().convert(io.BytesIO(page), replace(stream_info, charset="utf-8"), **kwargs)
 
-    converter = (
-        CleanHtmlConverter() if suffix == ".html" else getattr(converters, f"{suffix[1:].capitalize()}Converter")()
-    )
+    if suffix == ".html":
+        return CleanHtmlConverter()
+    converter = getattr(converters, f"{suffix[1:].capitalize()}Converter")()
     converter._html_converter = CleanHtmlConverter()  # noqa: SLF001 - how DOCX, EPUB and PPTX write what they found
     return converter
 

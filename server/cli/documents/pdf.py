@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise, takewhile
+from itertools import groupby, pairwise, takewhile
 
 from server.cli.documents.pdf_lines import Cell, Line, read_lines
 from server.cli.errors import InputError
@@ -38,15 +38,15 @@ _FEWEST_ENTRIES = 4  # of a table of contents, on one page
 
 
 def read_pages(data: bytes) -> list[str]:
-    """Returns the text of each page of a PDF. Raises InputError."""
+    """Returns the Markdown of each page of a PDF; a sentence that crosses a page is on the one where it begins.
+
+    Raises:
+        InputError: it cannot be read, or holds no text.
+    """
     pages = [_unwoven(page) for page in read_lines(data)]
     if not any(pages):
         raise InputError(f"none of its {len(pages)} pages holds text; a scanned PDF needs OCR first")
-    return write_pages(without_page_furniture(pages))
-
-
-def write_pages(pages: Sequence[Sequence[Line]]) -> list[str]:
-    """Returns the Markdown of pages, with sentences that cross a page on the page where they begin."""
+    pages = without_page_furniture(pages)
     style = _Style(pages)
     blocks = [style.blocks(page) for page in pages]
     for before, after in pairwise(blocks):
@@ -78,17 +78,15 @@ class _Style:
     def blocks(self, lines: Sequence[Line]) -> list[str]:
         """Returns headings, paragraphs, tables and code of a page."""
         blocks: list[str] = []
-        rows: list[Line] = []
-        for group in self._groups(lines):
-            level = self._level(group)
-            if len(group[0].cells) > 1 and not level:
-                rows += group
+        levels = [(group, self._level(group)) for group in self._groups(lines)]
+        for is_table, members in groupby(levels, lambda one: len(one[0][0].cells) > 1 and not one[1]):
+            if is_table:
+                blocks.append(_table([line for group, _ in members for line in group]))
                 continue
-            blocks += [_table(rows)] if rows else []
-            rows = []
-            text = self.join([line.text for line in group])
-            blocks.append(f"{'#' * level} {text}" if level else _code(group) or text)
-        return blocks + ([_table(rows)] if rows else [])
+            for group, level in members:
+                text = self.join([line.text for line in group])
+                blocks.append(f"{'#' * level} {text}" if level else _code(group) or text)
+        return blocks
 
     def join(self, texts: Sequence[str]) -> str:
         """Joins lines of one paragraph; a word that the end of a line cuts becomes whole again."""
@@ -205,16 +203,8 @@ def _overlap(column: Cell, cell: Cell) -> float:
 
 def _unwoven(lines: Sequence[Line]) -> list[Line]:
     """Puts two columns of running text whose lines the file writes in turns one after the other."""
-    done: list[Line] = []
-    rows: list[Line] = []
-    for line in lines:
-        if len(line.cells) == _SIDES:
-            rows.append(line)
-            continue
-        done += _two_columns(rows)
-        done.append(line)
-        rows = []
-    return done + _two_columns(rows)
+    runs = groupby(lines, lambda line: len(line.cells) == _SIDES)
+    return [line for is_row, run in runs for line in (_two_columns(list(run)) if is_row else run)]
 
 
 def _two_columns(rows: list[Line]) -> list[Line]:
@@ -223,7 +213,7 @@ def _two_columns(rows: list[Line]) -> list[Line]:
     Cells of a table are of many lengths. "command > foo | redirect output to foo" stays a row.
     """
     sides = [[row.cells[side] for row in rows] for side in range(_SIDES)]
-    widest = max((cell.right - cell.left for side in sides for cell in side), default=0.0)
+    widest = max(cell.right - cell.left for side in sides for cell in side)
     if len(rows) < _FEWEST_WOVEN or not all(_is_prose(side, widest) for side in sides):
         return rows
     return [replace(row, cells=(row.cells[side],)) for side in range(_SIDES) for row in rows]
@@ -280,10 +270,8 @@ def _page_offset(pages: Sequence[Sequence[Line]]) -> int | None:
         for number, page in enumerate(pages)
         for printed in {printed for line in _outermost(page) for printed in _outer_numbers(line)}
     )
-    if not offsets:
-        return None
-    offset, count = offsets.most_common(1)[0]
-    return offset if count >= max(_FEWEST_PAGES, _LEAST_SHARE * len(pages)) else None
+    fewest = max(_FEWEST_PAGES, _LEAST_SHARE * len(pages))
+    return next((offset for offset, count in offsets.most_common(1) if count >= fewest), None)
 
 
 def _is_numbered(line: Line, printed: int | None) -> bool:
@@ -295,8 +283,7 @@ def _is_numbered(line: Line, printed: int | None) -> bool:
 
 
 def _outer_numbers(line: Line) -> set[int]:
-    found = (match.group(1) or match.group(2) for match in _OUTER_NUMBERS.finditer(line.text))
-    return {int(digits) for digits in found}
+    return {int(digits) for found in _OUTER_NUMBERS.findall(line.text) for digits in found if digits}
 
 
 def _outermost(page: Sequence[Line]) -> list[Line]:
@@ -322,6 +309,5 @@ def _folded(line: Line) -> str:
 def _without_contents(page: Sequence[Line]) -> list[Line]:
     """Leaves out entries with dot leaders up to a page number; such a list of prices keeps its prices."""
     rest = [line for line in page if not _LEADER.search(line.text)]
-    if len(page) - len(rest) < _FEWEST_ENTRIES:
-        return list(page)
-    return [line for line in rest if not _PAGE_NUMBER.fullmatch(line.text)]
+    has_contents = len(page) - len(rest) >= _FEWEST_ENTRIES
+    return [line for line in rest if not _PAGE_NUMBER.fullmatch(line.text)] if has_contents else list(page)

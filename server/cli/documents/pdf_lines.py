@@ -6,7 +6,6 @@ reading in what word processors and LaTeX write.
 """
 
 import logging
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -20,8 +19,8 @@ from pypdfium2.raw import FPDFText_HasUnicodeMapError
 from server.cli.documents.raised import raised
 from server.cli.errors import InputError
 
-_MONOSPACED = re.compile(r"mono|monl|courier|consolas|typewriter|menlo|cmtt|cmsltt|fixed", re.IGNORECASE)
-_BOLD = re.compile(r"bold|black|heavy|cmb|semibold", re.IGNORECASE)
+_MONOSPACED = ("mono", "monl", "courier", "consolas", "typewriter", "menlo", "cmtt", "cmsltt", "fixed")
+_BOLD = ("bold", "black", "heavy", "cmb")  # in the names of fonts
 _BOLD_WEIGHT = 600
 _BOX_SCALE, _USUAL_BOXES = 1.12, (0.8, 1.6)  # height of a letter's box in sizes; others: the page is scaled
 _CELL_GAP, _WORD_GAP = 1.5, 0.15  # of a size, from one cell or word to the next
@@ -44,16 +43,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line, or the cells of a row of a table.
-
-    Attributes:
-        y: where it stands, in points; greater is higher.
-        size: of most of its letters, in points.
-    """
+    """A line, or the cells of a row of a table."""
 
     cells: tuple[Cell, ...]
-    y: float
-    size: float
+    y: float  # where it stands, in points; greater is higher
+    size: float  # of most of its letters, in points
     is_bold: bool
     is_code: bool
 
@@ -100,15 +94,12 @@ def _check_letters(document: pypdfium2.PdfDocument) -> None:
 def _rows(page: dict[str, Any]) -> Iterator[list[Span]]:
     """Yields the pieces of each line: to the right of each other, at one height."""
     row: list[Span] = []
-    for block in page["blocks"]:
-        for line in block["lines"]:
-            spans = [span for span in line["spans"] if span["text"].strip()]
-            if not spans:
-                continue
-            if row and not _goes_on(row, spans):
-                yield row
-                row = []
-            row += spans
+    for line in (line for block in page["blocks"] for line in block["lines"]):
+        spans = [span for span in line["spans"] if span["text"].strip()]
+        if row and spans and not _goes_on(row, spans):
+            yield row
+            row = []
+        row += spans
     if row:
         yield row
 
@@ -137,9 +128,9 @@ def _line(row: Sequence[Span]) -> Line | None:
         cells[-1] = Cell(cell.text + text, cell.left, max(right, cell.right))
         end = right
     clean = tuple(Cell(" ".join(cell.text.split()), cell.left, cell.right) for cell in cells if cell.text.strip())
-    fonts = [span["font"] for span in row]
-    is_bold = all(font["weight"] >= _BOLD_WEIGHT or _BOLD.search(font["name"]) for font in fonts)
-    is_code = all(_MONOSPACED.search(font["name"]) for font in fonts)
+    fonts = [(span["font"]["weight"], span["font"]["name"].lower()) for span in row]
+    is_bold = all(weight >= _BOLD_WEIGHT or any(part in name for part in _BOLD) for weight, name in fonts)
+    is_code = all(any(part in name for part in _MONOSPACED) for _, name in fonts)
     return Line(clean, round(-main["bbox"][3], 1), size, is_bold, is_code) if clean else None
 
 

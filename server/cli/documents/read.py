@@ -11,7 +11,6 @@ from server.cli.documents.subtitles import is_subtitles, read_subtitles
 from server.cli.errors import InputError
 from server.cli.files import STDIN, decode, naming, read_bytes, to_id
 
-PDF_START = b"%PDF-"
 _REFUSED = {
     b"\xd0\xcf\x11\xe0": "a format of before 2007: save it as DOCX, PPTX or PDF",
     b"{\\rtf": "RTF: save it as DOCX or PDF",
@@ -21,10 +20,7 @@ _REFUSED = {
     **dict.fromkeys((b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*"), "an image: run OCR over it first"),
     **dict.fromkeys((b"\x1f\x8b", b"7z\xbc\xaf", b"Rar!", b"BZh"), "an archive: unpack it"),
 }
-_MARKDOWN = frozenset({".md", ".markdown"})
-_DELIMITED = frozenset({".csv", ".tsv"})
 _MOST_ROWS = 5_000
-FORMATS = "PDF, HTML, DOCX, EPUB, PPTX, CSV and UTF-8 text are read"
 
 
 def document_name(path: Path) -> str:
@@ -42,7 +38,7 @@ def read_document_pages(path: Path) -> str | list[str]:
     """Reads a text, or that of each page of a PDF or slide of a PPTX; first bytes tell formats. Raises InputError."""
     data = read_bytes(path)
     with naming(path):
-        if data[:1024].lstrip().startswith(PDF_START):
+        if data[:1024].lstrip().startswith(b"%PDF-"):
             return read_confined(data, ".pdf")
         if path.suffix.lower() == ".pdf":
             raise InputError("this is no PDF")
@@ -56,23 +52,22 @@ def read_document_pages(path: Path) -> str | list[str]:
             text = _decode_text(data)
             if is_subtitles(text):
                 return read_subtitles(text)
-            if path.suffix.lower() in _DELIMITED:
+            if path.suffix.lower() in {".csv", ".tsv"}:
                 return _read_table(text)
-            return without_images(text) if path.suffix.lower() in _MARKDOWN else text
+            return without_images(text) if path.suffix.lower() in {".md", ".markdown"} else text
         except InputError as error:
-            raise InputError(f"{error.message}: only {FORMATS}; save it as one of them") from error
+            formats = "PDF, HTML, DOCX, EPUB, PPTX, CSV and UTF-8 text"
+            raise InputError(f"{error.message}: only {formats} are read; save it as one of them") from error
 
 
 def _read_table(text: str) -> str:
     """Returns a Markdown table, in which a sentence names each cell by its head. Raises InputError."""
-    first = text.split("\n", 1)[0]
-    delimiter = max(",;\t", key=first.count)
+    delimiter = max(",;\t", key=text.partition("\n")[0].count)
     try:
-        rows = [
-            row for row in csv.reader(text.splitlines(keepends=True), delimiter=delimiter) if any(map(str.strip, row))
-        ]
+        found = list(csv.reader(text.splitlines(keepends=True), delimiter=delimiter))
     except csv.Error as error:
         raise InputError(f"a damaged table: {error}") from error
+    rows = [row for row in found if any(map(str.strip, row))]
     if len(rows) > _MOST_ROWS:
         raise InputError(f"a table of {len(rows):,} rows: at most {_MOST_ROWS:,} are read; choose those that matter")
     columns = list(zip_longest(*rows, fillvalue=""))

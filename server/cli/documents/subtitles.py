@@ -6,6 +6,7 @@ A line is a sentence. Speech without full stops is cut where somebody pauses, el
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
 from html import unescape
 
 from pipeline.reading.blocks import is_sentence_end
@@ -89,7 +90,4 @@ def _words(line: str) -> str:
 
 
 def _seconds(time: str) -> float:
-    seconds = 0.0
-    for part in time.split(":"):
-        seconds = 60 * seconds + float(part)
-    return seconds
+    return reduce(lambda seconds, part: 60 * seconds + float(part), time.split(":"), 0.0)

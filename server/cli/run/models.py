@@ -3,11 +3,12 @@
 Shows what a models folder holds.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
 from rich.text import Text
 
 from inference.compile.export import ExportOptions, export_model
@@ -20,7 +21,7 @@ from inference.core.packed_file import CORE_FILE
 from inference.errors import InferenceError
 from inference.models.directory import ListedModel, ModelDirectory, list_models
 from inference.models.manifest import Task
-from server.cli.console import Grid, output_console, print_json, print_note
+from server.cli.console import Grid, print_note, print_result
 from server.cli.errors import CliError, NegativeAnswer
 from server.cli.progress import MEBIBYTE, Progress, State
 
@@ -29,7 +30,7 @@ def install_with_progress(
     models_dir: Path, wheels_dir: Path | None, cache_dir: Path | None, precision: PrecisionChoice, *, is_packed: bool
 ) -> None:
     """Installs the default models, packs them, and says where they are. Raises CliError."""
-    with model_errors(), StepProgress() as progress:
+    with model_work() as progress:
         installed = install_models(
             models_dir, wheels_dir=wheels_dir, cache_dir=cache_dir, precision=precision, progress=progress
         )
@@ -44,7 +45,7 @@ def install_with_progress(
 
 def export_with_progress(source: str, task: Task, output_dir: Path, options: ExportOptions, *, is_packed: bool) -> None:
     """Exports one model, packs it, and says where it is. Raises CliError."""
-    with model_errors(), StepProgress() as progress:
+    with model_work() as progress:
         directory = export_model(source, task, output_dir, options=options, progress=progress)
     print_note(f"{directory.manifest.name}: exported in {directory.manifest.precision}, {directory.path}")
     if is_packed:
@@ -53,7 +54,7 @@ def export_with_progress(source: str, task: Task, output_dir: Path, options: Exp
 
 def pack_with_progress(directory: ModelDirectory, rows: RowChoice) -> None:
     """Packs one model for the compiled core, where it can be, and says what will run it. Raises CliError."""
-    with model_errors(), StepProgress() as progress:
+    with model_work() as progress:
         directory, problem = pack_if_possible(directory, load_library(), rows, progress=progress)
     fate = f"ONNX Runtime will run it: {problem}" if problem else packed(directory)
     print_note(f"{directory.manifest.name}: {fate}")
@@ -62,7 +63,7 @@ def pack_with_progress(directory: ModelDirectory, rows: RowChoice) -> None:
 def pack_models(models_dir: Path, tasks: Sequence[Task], rows: RowChoice) -> None:
     """Packs models for the compiled core and says how. Raises CliError."""
     for task in tasks:
-        with model_errors(), StepProgress() as progress:
+        with model_work() as progress:
             directory = pack_directory(models_dir / task, load_library(), rows, progress=progress)
         print_note(f"{directory.manifest.name}: {packed(directory)}")
 
@@ -75,32 +76,19 @@ def packed(directory: ModelDirectory) -> str:
 
 
 @contextmanager
-def model_errors() -> Iterator[None]:
-    """Turns what can go wrong while models are made into one line."""
+def model_work() -> Iterator[Callable[[ProgressEvent], None]]:
+    """Gives what shows every step; turns what can go wrong while models are made into one line."""
+
+    def show(event: ProgressEvent, /) -> None:
+        progress.update(State(f"{event.step} {event.subject}", event.done, event.total, event.unit))
+
     try:
-        yield
+        with Progress(has_steps=True) as progress:
+            yield show
     except InferenceError as error:
         raise CliError(str(error)) from error
     except OSError as error:
         raise CliError(f"cannot write the models: {error.strerror}: {error.filename}") from error
-
-
-class StepProgress(Progress):
-    """Shows every step of every model; where there is no terminal, a line also tells when a step ends."""
-
-    def __init__(self) -> None:
-        super().__init__(is_kept=True)
-        self._step = ""
-
-    def __call__(self, event: ProgressEvent, /) -> None:
-        """Takes one event of the work."""
-        name = f"{event.step} {event.subject}"
-        if name != self._step:
-            self._step = name
-            self.begin()
-        self.update(State(name, event.done, event.total, event.unit))
-        if event.done == event.total and not self.is_drawn:
-            print_note(f"{name}: done")
 
 
 OK = "ok"
@@ -112,29 +100,29 @@ def show_models(models_dir: Path, *, as_json: bool) -> None:
         models = list_models(models_dir)
     except OSError as error:
         raise CliError(f"cannot read {models_dir}: {error.strerror}") from error
-    if as_json:
-        print_json([to_fields(model) for model in models])
-    else:
-        output_console().print(models_grid(models).to_table())
+    print_result(models, to_fields, print_models, as_json=as_json)
     problems = [model.problem for model in models if model.status != OK]
     if problems:
         raise NegativeAnswer("; ".join(problems))
 
 
-def to_fields(model: ListedModel) -> dict[str, Any]:
-    """Gives one model as plain data; `manifest` is null when it cannot be read."""
-    return {
-        "role": model.role,
-        "path": str(model.path),
-        "status": model.status,
-        "problem": model.problem,
-        "size_bytes": model.size_bytes,
-        "manifest": model.manifest.model_dump(mode="json", exclude_none=True) if model.manifest else None,
-    }
+def to_fields(models: Sequence[ListedModel]) -> list[dict[str, Any]]:
+    """Gives the models as plain data; `manifest` is null when it cannot be read."""
+    return [
+        {
+            "role": one.role,
+            "path": str(one.path),
+            "status": one.status,
+            "problem": one.problem,
+            "size_bytes": one.size_bytes,
+            "manifest": one.manifest.model_dump(mode="json", exclude_none=True) if one.manifest else None,
+        }
+        for one in models
+    ]
 
 
-def models_grid(models: tuple[ListedModel, ...]) -> Grid:
-    """Builds the table."""
+def print_models(console: Console, models: Sequence[ListedModel]) -> None:
+    """Prints the table."""
     rows = []
     for model in models:
         manifest, status = model.manifest, Text(model.status, "green" if model.status == OK else "red")
@@ -144,4 +132,4 @@ def models_grid(models: tuple[ListedModel, ...]) -> Grid:
             facts = (manifest.name, manifest.revision, precision, manifest.license, str(manifest.max_tokens))
         rows.append((model.role, *facts, f"{model.size_bytes / MEBIBYTE:.1f}", status))
     headings = ("role", "name", "revision", "precision", "license", ">tokens", ">MiB", "status")
-    return Grid(headings, rows, 60)
+    console.print(Grid(headings, rows, 60).to_table())

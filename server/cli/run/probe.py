@@ -3,10 +3,11 @@
 Writes the contract as a descriptor set.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from operator import mul
 from pathlib import Path
+from typing import TypeVar
 
 from google.protobuf import descriptor_pool
 from google.protobuf.descriptor import FileDescriptor
@@ -18,11 +19,13 @@ from precis.v1 import inference_pb2 as pb
 from rich.table import Table
 from rich.text import Text
 
-from server.cli.connection import ONCE, CommandClient, open_client
+from server.cli.connection import ONCE, open_client
 from server.cli.console import Grid, number, output_console, print_json, write
 from server.cli.errors import CliError, InputError, NegativeAnswer
 from server.cli.files import read_text, to_json_fields, to_json_line
 from server.cli.options import Connection
+
+R = TypeVar("R", pb.EmbedResponse, pb.EntailResponse)
 
 LABEL_LIMIT = 60  # characters of a text that names a row
 MATRIX_LIMIT = 12  # texts whose similarities still fit a terminal
@@ -39,8 +42,7 @@ async def embed_texts(
         raise InputError("nothing to embed: give texts, or --file FILE")
     call = Call(rpc_path(INFERENCE, "Embed"), request, pb.EmbedResponse.FromString)
     async with open_client(connection, timeout_s) as client:
-        response = await client.send(call)
-    print_response(response, None if as_json else similarity_table(request.texts, response))
+        print_response(await client.send(call), partial(similarity_table, request.texts), as_json=as_json)
 
 
 async def entail_pairs(
@@ -50,16 +52,15 @@ async def entail_pairs(
     request = pb.EntailRequest(pairs=[pb.TextPair(premise=premise, hypothesis=text) for text in hypotheses])
     call = Call(rpc_path(INFERENCE, "Entail"), request, pb.EntailResponse.FromString)
     async with open_client(connection, timeout_s) as client:
-        response = await client.send(call)
-    print_response(response, None if as_json else entailment_table(hypotheses, response))
+        print_response(await client.send(call), partial(entailment_table, hypotheses), as_json=as_json)
 
 
-def print_response(response: pb.EmbedResponse | pb.EntailResponse, table: Table | None) -> None:
+def print_response(response: R, to_table: Callable[[R], Table], *, as_json: bool) -> None:
     """Prints a table, or the response as JSON. Raises CliError when items failed."""
-    if table is None:
+    if as_json:
         write(to_json_line(to_json_fields(response)))
     else:
-        output_console().print(table)
+        output_console().print(to_table(response))
     errors = [result.error.message for result in response.results if result.HasField("error")]
     if errors:
         raise CliError(f"{len(errors)} items failed; the first: {errors[0]}")
@@ -88,8 +89,15 @@ def entailment_table(hypotheses: Sequence[str], response: pb.EntailResponse) -> 
 
 async def check_health(services: Sequence[str], connection: Connection, *, as_json: bool, timeout_s: float) -> None:
     """Prints the status of the services, all of them by default. Raises NegativeAnswer when one does not serve."""
+    statuses: dict[str, str] = {}
     async with open_client(connection, timeout_s, ONCE) as client:
-        statuses = {service: await status_of(client, service) for service in services or (SERVER, *SERVICES)}
+        for service in services or (SERVER, *SERVICES):
+            try:
+                status = await client.send(health_check(service))
+            except NotFound:
+                statuses[service] = "UNKNOWN SERVICE"
+            else:
+                statuses[service] = status
     if as_json:
         print_json(statuses)
     else:
@@ -100,21 +108,18 @@ async def check_health(services: Sequence[str], connection: Connection, *, as_js
         raise NegativeAnswer(f"not serving: {', '.join(down)}")
 
 
-async def status_of(client: CommandClient, service: str) -> str:
-    """Asks for the status of one service."""
-    try:
-        return await client.send(health_check(service))
-    except NotFound:
-        return "UNKNOWN SERVICE"
-
-
 def write_contract(output: Path) -> None:
     """Writes all services with what they import, and the details of errors. Raises CliError."""
     pool = descriptor_pool.Default()
     files: dict[str, FileDescriptor] = {}
-    for service in SERVICES:
-        _add_file(files, pool.FindServiceByName(service).file)
-    _add_file(files, error_details_pb2.DESCRIPTOR)
+
+    def add(file: FileDescriptor) -> None:
+        for imported in file.dependencies:  # stand before it, the order in which readers want them
+            add(imported)
+        files.setdefault(file.name, file)
+
+    for file in (*(pool.FindServiceByName(service).file for service in SERVICES), error_details_pb2.DESCRIPTOR):
+        add(file)
     contract = FileDescriptorSet()
     for file in files.values():
         file.CopyToProto(contract.file.add())
@@ -122,10 +127,3 @@ def write_contract(output: Path) -> None:
         output.write_bytes(contract.SerializeToString(deterministic=True))
     except OSError as error:
         raise CliError(f"cannot write {output}: {error.strerror}") from error
-
-
-def _add_file(files: dict[str, FileDescriptor], file: FileDescriptor) -> None:
-    """Adds a file behind the files that it imports, the order in which readers want them."""
-    for imported in file.dependencies:
-        _add_file(files, imported)
-    files.setdefault(file.name, file)

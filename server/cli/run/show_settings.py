@@ -1,11 +1,9 @@
 """Lists the settings: as a table, as JSON, or as the reference in Markdown."""
 
-import dataclasses
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import groupby
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter
 from pydantic.fields import FieldInfo
@@ -26,47 +24,27 @@ KINDS = {"null": "none", "string": "text", "object": "table", "boolean": "true, 
 Schema = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One setting.
+class Setting(NamedTuple):
+    """One setting; "-" stands for no value."""
 
-    Attributes:
-        name: its path, for example "listen.port".
-        variable: of the environment.
-        values: which ones it takes, with their range and unit.
-        default: the value without file and environment; "-" for none.
-        value: the one in force; "-" for none.
-        origin: "default", "file" or "environment".
-        meaning: what it does.
-    """
-
-    name: str
-    variable: str
-    values: str
+    name: str  # its path, for example "listen.port"
+    variable: str  # of the environment
+    values: str  # which ones it takes, with their range and unit
     default: str
-    value: str
-    origin: str
+    value: str  # the one in force
+    origin: str  # "default", "file" or "environment"
     meaning: str
-
-    @property
-    def section(self) -> str:
-        """The path of its model; empty for the outermost."""
-        return self.name.rpartition(".")[0]
-
-    def matches(self, word: str) -> bool:
-        """Tells whether its name, variable or meaning has a word."""
-        return word.lower() in f"{self.name} {self.variable} {self.meaning}".lower()
 
 
 def print_settings(word: str, *, as_json: bool, as_markdown: bool) -> None:
     """Prints the settings that match. Raises InputError when none does, or when one has a wrong value."""
     found = list_settings(defaults_only=as_markdown)
     in_section = [setting for setting in found if f"{setting.name}.".startswith(f"{word}.")]
-    listed = in_section or [setting for setting in found if setting.matches(word)]
+    listed = in_section or [one for one in found if word.lower() in f"{one.name} {one.variable} {one.meaning}".lower()]
     if not listed:
         raise InputError(f"no setting has {word} in its name or meaning")
     if as_json:
-        print_json([dataclasses.asdict(setting) for setting in listed])
+        print_json([setting._asdict() for setting in listed])
     elif as_markdown:
         write(to_markdown(listed))
     else:
@@ -79,11 +57,11 @@ def list_settings(*, defaults_only: bool = False) -> list[Setting]:
     Args:
         defaults_only: nothing is read; every value is the default.
     """
-    defaults = values = _dump(Settings.model_construct())
+    defaults = values = Settings.model_construct().model_dump(mode="json", warnings=False)  # secrets are stars
     sources: Mapping[str, Mapping[str, Any]] = {}
     if not defaults_only:
         try:
-            values, sources = _dump(load_settings()), read_sources()
+            values, sources = load_settings().model_dump(mode="json"), read_sources()
         except SettingsError as error:
             raise InputError(str(error)) from error
     return [
@@ -145,11 +123,6 @@ def _range(schema: Schema) -> str:
     return ", ".join(f"{words} {bound:g}" for words, bound in bounds.items() if bound is not None)
 
 
-def _dump(settings: Settings) -> dict[str, Any]:
-    """Returns the values as JSON has them; secrets are stars."""
-    return settings.model_dump(mode="json", warnings=False)
-
-
 def _is_in(path: tuple[str, ...], source: Any) -> bool:  # noqa: ANN401 - what a source holds
     """Tells whether a source sets a setting."""
     return not path or (isinstance(source, Mapping) and path[0] in source and _is_in(path[1:], source[path[0]]))
@@ -186,7 +159,7 @@ def to_markdown(settings: list[Setting]) -> str:
         "Written by `precis settings --markdown`. A setting comes from the environment, or else from the TOML file",
         f"that `{FILE_VARIABLE}` names (`port` in `[listen]` is `listen.port`), or else it has its default.",
     ]
-    for section, members in groupby(settings, key=lambda one: one.section):
+    for section, members in groupby(settings, key=lambda one: one.name.rpartition(".")[0]):
         lines += ["", f"## {section or 'General'}", "", "| name | variable | default | values | meaning |"]
         lines.append("|---|---|---|---|---|")
         for one in members:

@@ -64,9 +64,8 @@ async def local_client(endpoint: EndpointOptions, timeout_s: float | None) -> As
 async def _serve(stack: AsyncExitStack, settings: Settings, servicer: SummarizeServicer) -> str:
     """Offers the service on a socket; returns its address."""
     policy = CallPolicy.of(settings.listen, 0, None, {})
-    table = HandlerTable(CallRunner(policy, CallMetrics(CollectorRegistry())))
-    as_server: Any = table  # the generated function asks for a server and uses two methods, which the table has
-    add_SummarizeServiceServicer_to_server(servicer, as_server)
+    table: Any = HandlerTable(CallRunner(policy, CallMetrics(CollectorRegistry())))
+    add_SummarizeServiceServicer_to_server(servicer, table)  # asks for a server, and uses two methods that it has
     table.open()
     server = grpc.aio.server(options=_ANY_SIZE)
     server.add_generic_rpc_handlers((table,))
@@ -85,6 +84,5 @@ async def _open_servicer(stack: AsyncExitStack, settings: Settings) -> Summarize
     writer = LlmWriter(chat, settings.llm_writer, prices=llm.prices, concurrency=llm.rates.max_concurrency)
     gate = TrustGate(settings.summary_trust, support=settings.judge.evidence, executor=cpu)  # no model is loaded here
     chosen = ChosenWriter(behind_gate(writer, gate), pb.WRITER_KIND_LANGUAGE_MODEL)
-    opened = open_summarizer(settings.summarize, settings.summary_storage)
-    summarizer = await stack.enter_async_context(opened)
+    summarizer = await stack.enter_async_context(open_summarizer(settings.summarize, settings.summary_storage))
     return SummarizeServicer(summarizer, chosen, chunk_tokens=settings.services.chunk_tokens, cpu=cpu)

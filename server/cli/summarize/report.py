@@ -7,8 +7,8 @@ they are, Markdown included. A long source is cut into blocks that a browser lay
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 from precis.v1 import summarize_pb2 as pb
 
@@ -18,7 +18,6 @@ from server.cli.page.render import render_page
 SOURCE_CHARS = 4_000_000
 """Of a source that are shown; blocks without a citation go first."""
 _BLOCK_CHARS = 4_000
-_PAGE_BREAK = "\f"
 _HALF = 0.5
 
 KINDS = {
@@ -44,47 +43,16 @@ def kind_of(citation: pb.SummaryCitation) -> str:
             return "unread"
 
 
-@dataclass(frozen=True, slots=True)
-class ShownPart:
-    """A stretch of the summary below one heading.
+class ShownBlock(NamedTuple):
+    """A stretch of the source; a piece with marks is cited, and `claim` of a mark is the place's number."""
 
-    Attributes:
-        title: the heading; empty before the first one.
-        pieces: its text; a piece with a mark is a sentence, whose number is `claim`.
-        counts: its sentences by kind.
-    """
-
-    title: str
-    pieces: list[MarkedText]
-    counts: Counter[str]
-
-    @property
-    def worst(self) -> str:
-        """The worst kind that it has; empty without sentences."""
-        return next((kind for kind in reversed(KINDS) if self.counts[kind]), "")
-
-
-@dataclass(frozen=True, slots=True)
-class ShownBlock:
-    """A stretch of the source.
-
-    Attributes:
-        page: that begins with it; 0 if none does.
-        is_after_gap: what stands before it is not shown.
-        pieces: its text; a piece with marks is cited, and `claim` of a mark is the place's number.
-    """
-
-    page: int
-    is_after_gap: bool
+    page: int  # that begins with it; 0 if none does
+    is_after_gap: bool  # what stands before it is not shown
     pieces: list[MarkedText]
 
 
 def render_summary(summary: pb.Summary, document: pb.Document) -> str:
-    """Renders the page of a summary.
-
-    Args:
-        document: as it was sent.
-    """
+    """Renders the page of a summary, and of its document as it was sent."""
     owners = [(number, at) for number, one in enumerate(summary.citations, 1) for at in range(len(one.places))]
     source, blocks = source_blocks(summary, document)
     return render_page(
@@ -102,8 +70,8 @@ def render_summary(summary: pb.Summary, document: pb.Document) -> str:
     )
 
 
-def summary_parts(summary: pb.Summary) -> Iterator[ShownPart]:
-    """Yields the summary, cut at its headings."""
+def summary_parts(summary: pb.Summary) -> Iterator[dict[str, Any]]:
+    """Yields the summary, cut at its headings; a piece with a mark is a sentence, whose number is `claim`."""
     starts = [0]
     position, is_code = 0, False
     for line in summary.text.splitlines(keepends=True):
@@ -115,26 +83,23 @@ def summary_parts(summary: pb.Summary) -> Iterator[ShownPart]:
     for start, end in pairwise((*starts, len(summary.text))):
         text = summary.text[start:end]
         inside = _within(marks, start, end)
-        kinds = Counter(kind_of(summary.citations[mark.claim - 1]) for mark in inside)
+        counts = Counter(kind_of(summary.citations[mark.claim - 1]) for mark in inside)
+        worst = next((kind for kind in reversed(KINDS) if counts[kind]), "")
         title = text.partition("\n")[0].lstrip("# ") if text.startswith("#") else ""
-        yield ShownPart(title, cut(text, inside), kinds)
+        yield {"title": title, "pieces": cut(text, inside), "counts": counts, "worst": worst}
 
 
 def source_blocks(summary: pb.Summary, document: pb.Document) -> tuple[str, list[ShownBlock]]:
     """Returns the source as citations count it, and its blocks, as many as are shown."""
     pages = [(chunk.page_number, chunk.text) for chunk in document.chunks if chunk.text.strip()]
     if document.text:
-        parts = document.text.split(_PAGE_BREAK)
-        ends = [_PAGE_BREAK] * (len(parts) - 1) + [""]
-        numbers = range(1, len(parts) + 1) if ends[1:] else [0]
-        pages = [(number, part + end) for number, part, end in zip(numbers, parts, ends, strict=True)]
+        parts = document.text.split("\f")
+        parts[:-1] = [f"{part}\f" for part in parts[:-1]]
+        pages = list(enumerate(parts, 1 if parts[1:] else 0))
     source = "".join(text for _, text in pages)
-    places = (place for one in summary.citations for place in one.places)
-    cited = (
-        Mark(Role.SUPPORT, number, place.document_start, place.document_start + place.end - place.start)
-        for number, place in enumerate(places)
-    )
-    marks = sorted(cited, key=lambda mark: mark.start)
+    cited = [(place.document_start, place) for one in summary.citations for place in one.places]
+    places = ((number, start, start + place.end - place.start) for number, (start, place) in enumerate(cited))
+    marks = sorted((Mark(Role.SUPPORT, *place) for place in places), key=lambda mark: mark.start)
     blocks: list[ShownBlock] = []
     left, is_after_gap = SOURCE_CHARS, False
     for page, start, end in _bounds(pages):

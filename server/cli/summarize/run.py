@@ -1,7 +1,7 @@
 """Summarizes documents: sends them, follows the events, writes, lists and shows the results."""
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict
 from pathlib import Path
@@ -16,17 +16,16 @@ from rich.console import Console
 
 from server.cli.commands.summarize import BudgetOptions, SummaryOptions, TargetOptions
 from server.cli.connection import CommandClient, open_client
-from server.cli.console import Grid, output_console, print_note, print_result, shown, to_json_document, write
+from server.cli.console import Grid, output_console, print_note, to_json_document, write
 from server.cli.errors import CliError, InputError, NegativeAnswer
 from server.cli.files import read_text, result_file, to_json_fields
 from server.cli.options import Connection
 from server.cli.progress import Progress
 from server.cli.summarize.report import render_summary
-from server.cli.summarize.source import read_document
 from server.cli.summarize.view import ProgressView, ending, flawed, print_plan, print_warnings
 
 LAYER_FILES = ("overview.md", "summary.md", "extraction.md")
-_NAME_CHARS = 60
+NAME_CHARS = 60
 PLAN_TIMEOUT_S = 600.0  # without --timeout
 BEGIN_TWICE = RetryPolicy(max_attempts=2)
 """A stream that breaks is resumed as often as the client likes; a server that is not there is said to be so at once."""
@@ -41,15 +40,15 @@ def open_summaries(
 
 def to_budget(options: BudgetOptions) -> pb.SummaryBudget | None:
     """Gives the bounds as a message; None without any."""
-    bounds = {name: value for name, value in asdict(options).items() if value is not None}
-    return pb.SummaryBudget(**bounds) if bounds else None
+    budget = pb.SummaryBudget(**asdict(options))
+    return budget if budget.ListFields() else None
 
 
 def to_options(options: SummaryOptions) -> pb.SummarizeOptions:
     """Gives the options as a message. Raises InputError for what excludes each other."""
     if sum(choice is not None for choice in (options.words, options.tokens, options.share, options.detail)) > 1:
         raise InputError("give one of --words, --tokens, --share and --detail")
-    chosen: dict[str, Any] = {
+    chosen: dict[str, Any] = {  # a message leaves out what is None
         "max_iterations": options.iterations,
         "target_words": options.words,
         "target_tokens": options.tokens,
@@ -61,16 +60,12 @@ def to_options(options: SummaryOptions) -> pb.SummarizeOptions:
         "json_schema": read_text(options.json_schema) if options.json_schema else None,
         "form": options.form and pb.SummaryForm.Value(f"SUMMARY_FORM_{options.form.upper()}"),
     }
-    chosen = {name: value for name, value in chosen.items() if value is not None}
     audience = pb.SummaryType.Value(f"SUMMARY_TYPE_{options.audience.upper()}")
     return pb.SummarizeOptions(summary_type=audience, **chosen)
 
 
-async def plan_document(
-    document: pb.Document, options: pb.SummarizeOptions, client: CommandClient, target: TargetOptions
-) -> None:
-    """Counts the calls and prints them. Raises CliError."""
-    plan = await client.plan_summary(document, options=options)
+def write_plan(plan: pb.SummaryPlan, target: TargetOptions) -> None:
+    """Writes the counted calls. Raises CliError."""
     with result_file(target.output) as file:
         if target.is_json:
             write(to_json_document(to_json_fields(plan)), file)
@@ -187,32 +182,13 @@ def to_markdown(summary: pb.Summary, *, cites_pages: bool = False) -> str:
     return text.rstrip() + "\n" + (f"\n## Key topics\n\n{topics}" if topics else "")
 
 
-async def submit_each(
-    paths: Sequence[Path], options: SummaryOptions, budget: BudgetOptions, connection: Connection
-) -> None:
-    """Queues a summary of each path; a folder is one document. Prints ids and names."""
-    asked, bounds = to_options(options), to_budget(budget)
-    documents = [read_document([path]) for path in paths]  # all are read before the first is sent
-    async with open_summaries(connection) as client:
-        for document in documents:
-            queued = await client.submit_summary(document, options=asked, budget=bounds)
-            write(f"{queued.summary_id}  {shown(document.name, limit=_NAME_CHARS)}\n")
-
-
-async def list_summaries(most: int, connection: Connection, *, as_json: bool) -> None:
-    """Prints the newest summaries."""
-    async with open_summaries(connection) as client:
-        page = await client.list_summaries(most)
-    print_result(page, to_json_fields, print_entries, as_json=as_json)
-
-
 def print_entries(console: Console, page: pb.ListSummariesResponse) -> None:
     """Prints the table of summaries."""
     rows = []
     for one in page.summaries:
         asked_for = f"{one.created.ToDatetime():%Y-%m-%d %H:%M}" if one.HasField("created") else "-"
         rows.append((one.summary_id, status_of(one), asked_for, one.document_name))
-    console.print(Grid(("id", "status", "asked for", "document"), rows, _NAME_CHARS).to_table())
+    console.print(Grid(("id", "status", "asked for", "document"), rows, NAME_CHARS).to_table())
 
 
 def status_of(entry: pb.SummaryEntry) -> str:
@@ -223,19 +199,8 @@ def status_of(entry: pb.SummaryEntry) -> str:
     return f"{status}, {flawed(entry.flaw_count)}" if entry.flaw_count else str(status)
 
 
-async def show_summary(summary_id: str, target: TargetOptions, connection: Connection) -> None:
-    """Writes a summary as far as it is."""
-
-    async def found() -> pb.Summary:
-        summary = (await client.send(get_summary(summary_id))).summary
-        print_warnings(summary)
-        return summary
-
-    async with open_summaries(connection) as client:
-        await write_summary(found(), client, target)
-
-
-async def watch_summary(summary_id: str, target: TargetOptions, connection: Connection) -> None:
-    """Shows how far a summary is until it ends, then writes it."""
-    async with open_summaries(connection) as client:
-        await write_summary(follow(client.watch_summary(summary_id), client, is_ours=False), client, target)
+async def read_summary(summary_id: str, client: CommandClient) -> pb.Summary:
+    """Returns a summary as far as it is, and prints its warnings."""
+    summary = (await client.send(get_summary(summary_id))).summary
+    print_warnings(summary)
+    return summary

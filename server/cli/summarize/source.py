@@ -9,7 +9,7 @@ from precis.v1 import summarize_pb2 as pb
 
 from pipeline.summarize.packing import split_by_tokens
 from server.cli.console import print_note
-from server.cli.documents.read import document_name, read_document_pages
+from server.cli.documents.read import document_name, read_document_pages, read_document_text
 from server.cli.errors import InputError
 from server.cli.files import STDIN, to_id
 
@@ -20,9 +20,7 @@ SUFFIXES = frozenset(
     | {".csv", ".tsv", ".srt", ".vtt"}
 )
 """Of the files that are read in a folder; a file that is named is read whatever its name."""
-_PAGE_BREAK = "\f"  # where a server begins a page
 _MOST_NAME_CHARS = 200
-_MOST_NAMED = 5  # of the files that are left out
 
 
 def read_document(paths: Sequence[Path]) -> pb.Document:
@@ -31,9 +29,8 @@ def read_document(paths: Sequence[Path]) -> pb.Document:
     if len(files) == 1 and not paths[0].is_dir():
         return _read_one(files[0])
     root = Path(os.path.commonpath([file.absolute().parent for file in files]))
-    name = f"{document_name(files[0])} and {len(files) - 1} more"
-    if len(paths) == 1:
-        name = to_id(paths[0].resolve().name) or "documents"
+    folder = to_id(paths[0].resolve().name) or "documents"
+    name = folder if len(paths) == 1 else f"{document_name(files[0])} and {len(files) - 1} more"
     parts = [section for path in files if (section := _as_section(path, root))]
     if not parts:
         raise InputError(f"none of the {len(files)} files holds text")
@@ -59,8 +56,8 @@ def list_files(paths: Sequence[Path], *, tells_skipped: bool = True) -> list[Pat
     if len(files) > 1 and STDIN in files:
         raise InputError("- stands alone: standard input is one text")
     if skipped and tells_skipped:
-        names = ", ".join(to_id(file.name) for file in skipped[:_MOST_NAMED])
-        more = f" and {len(skipped) - _MOST_NAMED:,} more" if len(skipped) > _MOST_NAMED else ""
+        names = ", ".join(to_id(file.name) for file in skipped[:5])
+        more = f" and {len(skipped) - 5:,} more" if skipped[5:] else ""
         print_note(f"Left out, for they are of other kinds: {names}{more}.")
     return list(files)
 
@@ -103,23 +100,16 @@ def _as_section(path: Path, root: Path) -> str:
 
     The name is "## notes.txt", because "# notes.txt" reads as a command of root.
     """
-    pages = read_document_pages(path)
-    text = pages if isinstance(pages, str) else "\n\n".join(pages)
+    text = read_document_text(path)
     if not text.strip():
         print_note(f"{path} holds no text and is left out.")
         return ""
     name = to_id(path.absolute().relative_to(root).as_posix())
-    body = _lowered(text.replace(_PAGE_BREAK, "\n").strip())
-    return f"## {' '.join(name.split())}\n\n{body}"
-
-
-def _lowered(text: str) -> str:
-    """Adds two levels to Markdown headings, of which there are six; a "# " in a code block is a comment."""
-    lines, is_code = [], False
-    for line in text.split("\n"):
+    lines, is_code = [f"## {' '.join(name.split())}", ""], False
+    for line in text.replace("\f", "\n").strip().split("\n"):  # a page break would begin a page
         is_code ^= line.lstrip(" ").startswith(("```", "~~~"))
         title = line.lstrip("#")
         level = len(line) - len(title)
-        is_heading = level in range(1, 7) and title.startswith(" ") and not is_code
+        is_heading = level in range(1, 7) and title.startswith(" ") and not is_code  # else "# " begins a comment
         lines.append("#" * min(6, level + 2) + title if is_heading else line)
     return "\n".join(lines)

@@ -70,18 +70,12 @@ def note_of(event: pb.SummaryEvent) -> str:
 def to_state(progress: pb.SummaryProgress) -> State:
     """Says how far a summary is: phase, calls, tokens, and calls per second of this run."""
     usage, seconds = progress.usage, progress.elapsed.ToTimedelta().total_seconds()
-    details = [f"{usage.prompt_tokens + usage.completion_tokens:,} tokens"]
-    made = progress.calls_done - progress.calls_reused
-    if made > 0 and usage.calls and seconds > 0:
-        details.append(f"{usage.calls / seconds:.1f} calls/s")
-    return State(
-        PHASES.get(progress.phase, "working"),
-        progress.calls_done,
-        progress.calls_total,
-        "calls",
-        "  ".join(details),
-        progress.eta.ToTimedelta().total_seconds() if progress.HasField("eta") else None,
-    )
+    details = f"{usage.prompt_tokens + usage.completion_tokens:,} tokens"
+    if progress.calls_done > progress.calls_reused and usage.calls and seconds > 0:
+        details += f"  {usage.calls / seconds:.1f} calls/s"
+    eta_s = progress.eta.ToTimedelta().total_seconds() if progress.HasField("eta") else None
+    what = PHASES.get(progress.phase, "working")
+    return State(what, progress.calls_done, progress.calls_total, "calls", details, eta_s)
 
 
 def print_warnings(summary: pb.Summary, told: Collection[str] = ()) -> None:

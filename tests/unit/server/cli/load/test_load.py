@@ -18,7 +18,6 @@ from server.cli.load import (
     find_target,
     measure,
     notes_of,
-    percentile_ms,
     points,
     render_load,
     sentence,
@@ -47,7 +46,7 @@ def measured(pace: Pace, waits_us: list[int], codes: dict[str, int] | None = Non
 async def test_a_closed_loop_never_has_more_calls_than_callers() -> None:
     running, most = 0, 0
 
-    async def call(_: int) -> str:
+    async def call() -> str:
         nonlocal running, most
         running += 1
         most = max(most, running)
@@ -55,21 +54,21 @@ async def test_a_closed_loop_never_has_more_calls_than_callers() -> None:
         running -= 1
         return "OK"
 
-    row = await measure(call, Pace(callers=3), SHORT, itertools.count())
+    row = await measure(call, Pace(callers=3), SHORT)
     assert most == 3
     assert row.codes["OK"] == row.waits.get_total_count() > 3
 
 
 async def test_an_open_loop_calls_though_nothing_is_answered_and_counts_the_wait() -> None:
-    released = asyncio.Event()
+    released, numbers = asyncio.Event(), itertools.count()
 
-    async def call(number: int) -> str:
-        if number == 20:
+    async def call() -> str:
+        if next(numbers) == 20:
             released.set()
         await released.wait()
         return "OK"
 
-    row = await measure(call, Even(rate=128), Period(0.0, 0.25), itertools.count())
+    row = await measure(call, Even(rate=128), Period(0.0, 0.25))
     assert row.codes["OK"] == 31
     assert row.waits.get_max_value() >= 155_000  # the first was due 20/128 s before it was let go
 
@@ -83,11 +82,11 @@ async def test_an_open_loop_does_not_make_calls_without_end() -> None:
             ended.set()
             yield float("inf")
 
-    async def call(_: int) -> str:
+    async def call() -> str:
         await ended.wait()
         return "OK"
 
-    row = await measure(call, Fifty(rate=1000), Period(0.0, 60.0, max_in_flight=2), itertools.count())
+    row = await measure(call, Fifty(rate=1000), Period(0.0, 60.0, max_in_flight=2))
     assert (row.codes["OK"], row.unsent_count) == (2, 48)
     assert any("48 calls were not made" in note for note in notes_of(find_target("embed", None), [row]))
 
@@ -104,9 +103,9 @@ def test_poisson_gaps_have_the_mean_and_the_spread_of_the_exponential_distributi
 
 def test_a_percentile_without_answers_beyond_it_is_not_told() -> None:
     row = measured(Pace(rate=100), [1000 * number for number in range(1, 101)])
-    assert percentile_ms(row, 50) == pytest.approx(50, rel=0.01)
-    assert percentile_ms(row, 90) == pytest.approx(90, rel=0.01)
-    assert percentile_ms(row, 99) is None
+    assert row.wait_ms(50) == pytest.approx(50, rel=0.01)
+    assert row.wait_ms(90) == pytest.approx(90, rel=0.01)
+    assert row.wait_ms(99) is None
     assert to_fields(row)["p99_ms"] is None
 
 
@@ -181,11 +180,11 @@ def test_the_page_plots_percentiles_against_answers_a_second() -> None:
 async def test_answers_that_come_late_are_no_rate_of_the_time_asked_for() -> None:
     released = asyncio.Event()
 
-    async def call(_: int) -> str:
+    async def call() -> str:
         await released.wait()
         return "OK"
 
     asyncio.get_running_loop().call_later(0.5, released.set)
-    row = await measure(call, Even(rate=128), Period(0.0, 0.25), itertools.count())
+    row = await measure(call, Even(rate=128), Period(0.0, 0.25))
     assert row.codes["OK"] == 31
     assert row.answered_rate <= 62.5  # of a server that took twice the time
