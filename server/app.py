@@ -32,7 +32,7 @@ from server.observe.service_metrics import EvaluateMetrics, SummaryMetrics
 from server.oip.inferences import open_inferences
 from server.oip.servicer import SERVICE as OPEN_INFERENCE
 from server.oip.servicer import OpenInferenceServicer
-from server.rpc.admission import MIB, CallPolicy
+from server.rpc.admission import MIB
 from server.rpc.auth import KeyRing
 from server.rpc.calls import CallRunner
 from server.rpc.connections import fitting
@@ -148,8 +148,13 @@ class App:
         health = HealthServicer(SERVICES)
         offer = offered(settings.metrics, registry, lambda: health.is_serving)
         self.metrics_port = stack.enter_context(offer)
-        policy = CallPolicy.of(settings.listen, settings.log.ok_call_sample, self._keys, settings.auth.quotas)
-        runner = CallRunner(policy, CallMetrics(registry))
+        runner = CallRunner(
+            settings.listen,
+            CallMetrics(registry),
+            keys=self._keys,
+            quotas=settings.auth.quotas,
+            ok_call_sample=settings.log.ok_call_sample,
+        )
         services, probes = self._table(runner), HandlerTable(None)
         health.add_to(probes)
         self.tables = (probes, services)
