@@ -220,7 +220,7 @@ class TeiInfo(TeiExchange):
             "max_input_length": one.max_tokens,
             "max_client_batch_size": self.config.max_texts,
             "auto_truncate": True,
-            "version": version("precis"),
+            "version": version("precis-server"),
         }
         return iter([dumps(info)])
 
