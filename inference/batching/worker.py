@@ -9,7 +9,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -19,35 +19,12 @@ from inference.batching.in_flight import Encoded
 from inference.batching.lane import Source
 from inference.errors import PoisonedItemError
 
+if TYPE_CHECKING:
+    from inference.batching.worker_pool import WorkerPool
+
 logger = logging.getLogger(__name__)
 
 Posted = TypeVar("Posted")
-
-
-class WorkerOwner(Protocol):
-    """What a worker needs of its pool."""
-
-    @property
-    def clock(self) -> Callable[[], float]:
-        """The time that batches are stamped with."""
-        ...
-
-    @property
-    def sources(self) -> list[Source]:
-        """The models it computes for."""
-        ...
-
-    def take(self) -> tuple[Source, Batch] | None:
-        """Waits for work. None ends the worker. Called on the worker's thread."""
-        ...
-
-    def on_started(self, worker: Worker) -> None:
-        """The worker is able to compute. Called on the event loop."""
-        ...
-
-    def on_exit(self, worker: Worker) -> None:
-        """The worker's thread is ending. Called on the event loop."""
-        ...
 
 
 class Worker:
@@ -57,7 +34,7 @@ class Worker:
     as an entry is there. On the way out there is one wake-up of the event loop for each batch, not for each item.
     """
 
-    def __init__(self, index: int, owner: WorkerOwner, loop: asyncio.AbstractEventLoop, *, is_restart: bool) -> None:
+    def __init__(self, index: int, owner: WorkerPool, loop: asyncio.AbstractEventLoop, *, is_restart: bool) -> None:
         self.index = index
         self.crash: BaseException | None = None
         self.is_given_up = False  # it hung, and another has its place: it ends when it can
@@ -72,10 +49,9 @@ class Worker:
         """Starts the thread."""
         self._thread.start()
 
-    def join(self, timeout_s: float | None = None) -> bool:
-        """Waits for the thread's end. Returns whether it came."""
-        self._thread.join(timeout_s)
-        return not self._thread.is_alive()
+    def join(self) -> None:
+        """Waits for the thread's end."""
+        self._thread.join()
 
     def _main(self) -> None:
         try:

@@ -168,13 +168,10 @@ class WorkerPool:
                 for backend in source.model.backends:
                     backend.interrupt()
             if not await self._wait_gone():
-                self._abandon()
-
-    def _abandon(self) -> None:
-        """Answers the callers of the workers that nothing can end; their threads may outlive the event loop."""
-        logger.error("event=workers_abandoned count=%d", len(self._workers))
-        for worker in list(self._workers.values()):
-            self._give_up(worker)
+                # Nothing can end them: their callers are answered, and their threads may outlive the event loop.
+                logger.error("event=workers_abandoned count=%d", len(self._workers))
+                for worker in list(self._workers.values()):
+                    self._give_up(worker)
 
     def _start(self, index: int, *, is_restart: bool) -> None:
         self._restarts.pop(index, None)
@@ -197,9 +194,7 @@ class WorkerPool:
             with self._wakeup:
                 waiting = self._queue.take_all()
             self._fail(waiting, WorkerDiedError)
-        self._restart_later(worker.index)
-
-    def _restart_later(self, index: int) -> None:
+        index = worker.index
         doubled_s = self._config.restart_backoff_s * 2.0 ** min(self._failures[index] - 1, 30)
         delay_s = min(doubled_s, self._config.max_restart_backoff_s)
         logger.error("event=worker_restart worker=%d delay_s=%.1f", index, delay_s)
