@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import ipaddress
 import logging
-import socket
 import ssl
 from collections.abc import Callable, Collection, Iterator
 from functools import cache, partial
@@ -40,6 +39,7 @@ from server.http.paths import PATHS, Path
 from server.http.problem import MEDIA_TYPE, Problem, to_problem
 from server.rpc.admission import MIB
 from server.rpc.handlers import HandlerTable
+from server.rpc.listener import bound
 from server.rpc.record import new_call_id
 from server.rpc.status import to_status
 
@@ -56,7 +56,7 @@ class HttpServer:
     def __init__(self, config: HttpConfig, listen: ListenConfig, tls: TlsConfig) -> None:
         """Binds the port. Raises StartupError when that cannot be done."""
         self._config = config
-        self._socket = _bind(config)
+        self._socket = bound(config)
         self.port: int = self._socket.getsockname()[1]
         self._listen = listen
         self._tls = tls
@@ -271,20 +271,6 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 def _response(problem: Problem) -> Response:
     return Response(dumps(problem.body), problem.http_code, problem.headers, MEDIA_TYPE)
-
-
-def _bind(config: HttpConfig) -> socket.socket:
-    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind((config.host.strip("[]"), config.port))
-    except OSError as error:
-        found.close()
-        address = f"{config.host}:{config.port}"
-        advice = "choose another address with PRECIS_HTTP__HOST and PRECIS_HTTP__PORT"
-        raise StartupError(f"cannot listen for HTTP on {address}: {error.strerror}; {advice}") from error
-    return found
 
 
 # None needs a key, and none says anything of the server.

@@ -10,7 +10,6 @@ that one method answers both.
 
 import asyncio
 import logging
-from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -28,7 +27,7 @@ from grpc_reflection.v1alpha.reflection_pb2 import ServerReflectionRequest, Serv
 from grpc_reflection.v1alpha.reflection_pb2_grpc import ServerReflectionServicer
 
 from pipeline.errors import PipelineError
-from server.rpc.admission import Context, host_of, take
+from server.rpc.admission import Context, Shared, host_of
 from server.rpc.handlers import HandlerTable
 from server.rpc.streams import until_stopping
 
@@ -53,7 +52,7 @@ class HealthServicer:
         self._is_open = False
         self._is_stopping = False
         self._changed = asyncio.Event()
-        self._watches_of = Counter[str]()
+        self._watches = Shared(_MOST_WATCHES, "{} watches are open")
         self._late: asyncio.Future[Any] | None = None  # the one message that is waited for longer
 
     @property
@@ -126,14 +125,13 @@ class HealthServicer:
     async def _watch(self, _: object, context: Context) -> None:
         """Sends the status now and at every change, until the server stops. Errors: RESOURCE_EXHAUSTED."""
         service, host = await self._requested(context), host_of(context.peer())
-        if self._watches_of[host] >= _MOST_WATCHES - self._watches_of.total():
-            limit = f"{self._watches_of[host]} watches of this host are open, its share: ask with Check instead"
-            await context.abort(StatusCode.RESOURCE_EXHAUSTED, limit)
-        self._watches_of[host] += 1
+        if reason := self._watches.refusal(host, 1):
+            await context.abort(StatusCode.RESOURCE_EXHAUSTED, f"{reason}: ask with Check instead")
+        self._watches.add(host, 1)
         try:
             await self._write_changes(service, context)
         finally:
-            take(self._watches_of, host, 1)
+            self._watches.add(host, -1)
 
     async def _requested(self, context: Context) -> str:
         """Returns the service that a call names. Of late messages, which may be large, one is waited for: the last."""
