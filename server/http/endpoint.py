@@ -214,7 +214,7 @@ class HttpContext:
                 limit_mib = self._max_body_bytes / (1 << 20)
                 raise refusal("", f"expected at most {limit_mib:g} MiB in one request")
             if place is not None:  # counted before it becomes objects, which are larger
-                place.receive_part(len(parts[-1]))
+                place.receive(len(parts[-1]), is_part=True)
             has_more = message.get("more_body", False)
         self._body_read.set()
         return b"".join(parts)

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 import h11
 import uvicorn
+from precis.calls import INFERENCE
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -236,7 +237,9 @@ class _OwnHosts:
 
 
 def _endpoint(path: Path, table: HandlerTable, config: HttpConfig, listen: ListenConfig) -> CallEndpoint:
-    max_mib = min(listen.max_list_mib, listen.max_receive_mib) if path.is_list else listen.max_receive_mib
+    max_mib = listen.max_receive_mib
+    if path.rpc.containing_service.full_name == INFERENCE.full_name:  # whose requests are lists of texts
+        max_mib = min(listen.max_list_mib, max_mib)
     behavior = table.behavior(path.full_name)
     return CallEndpoint(path, behavior, max_body_bytes=max_mib * MIB, max_timeout_s=config.max_timeout_s)
 

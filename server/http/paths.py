@@ -314,16 +314,6 @@ class Path:
         """The RPC's path in gRPC."""
         return f"/{self.rpc.containing_service.full_name}/{self.rpc.name}"
 
-    @property
-    def summary(self) -> str:
-        """Says in a line what it does."""
-        return self.said or f"{self.rpc.name} of {self.rpc.containing_service.full_name}"
-
-    @property
-    def is_list(self) -> bool:
-        """Whether a request is a list of texts, which has a limit of its own."""
-        return self.rpc.containing_service.name == "InferenceService"
-
     def exchange(self, scope: Scope) -> Exchange:
         """Makes the exchange of one request."""
         return self.make(scope) if self.make else ContractExchange(self.rpc, scope)

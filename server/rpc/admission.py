@@ -222,23 +222,17 @@ class Place:
         """Tells whether nothing that the client sent has been worked on since then."""
         return not self._request_bytes and self._finished_s <= since_s
 
-    def receive(self, size: int) -> None:
-        """Counts a message of the call before it is parsed. Raises TooManyCallsError."""
-        self._receive(size, 0)
-        self._last_bytes = size
-
-    def receive_part(self, size: int) -> None:
-        """Counts a part of the call's only message. Raises TooManyCallsError."""
-        self._receive(size, self._request_bytes)
-
-    def receive_whole(self, size: int) -> None:
-        """Counts the call's only message, of which parts may have come in another form. Raises TooManyCallsError."""
-        self.receive_part(max(0, size - self._request_bytes))
-
-    def _receive(self, size: int, growing: int) -> None:
+    def receive(self, size: int, *, is_part: bool = False) -> None:
+        """Counts a message of the call before it is parsed, or a part of its only one. Raises TooManyCallsError."""
+        growing = self._request_bytes if is_part else 0
         self._admission.check(self._admission.received, self.owner, size, growing=growing)
         self._admission.received.add(self.owner, size)
         self._request_bytes += size
+        self._last_bytes = size
+
+    def receive_whole(self, size: int) -> None:
+        """Counts the call's only message, of which parts may have come in another form. Raises TooManyCallsError."""
+        self.receive(max(0, size - self._request_bytes), is_part=True)
 
     def take(self) -> int:
         """Returns the size of the message that was received last, once: whoever takes it says when it is finished."""

@@ -25,7 +25,7 @@ from server.errors import (
     refusal,
     rule_for,
 )
-from server.observe.metrics import CallMetrics, MethodMetrics
+from server.observe.metrics import CallMetrics, Observe
 from server.rpc.admission import MIB, CallAdmission, Context, Place
 from server.rpc.auth import Caller, KeyRing
 from server.rpc.quota import Quotas
@@ -83,8 +83,8 @@ class CallRunner:
         """Wraps a handler that takes one message and returns one."""
 
         async def answer(place: Place, context: Context) -> bytes:
-            data = await _first(place, context, self._listen.body_timeout_s)
-            raw = self._bytes_of(await handler(_checked(parse(data)), context))
+            request = await _first(place, context, parse, self._listen.body_timeout_s)
+            raw = self._bytes_of(await handler(request, context))
             place.hold(context, len(raw))
             return raw
 
@@ -94,8 +94,8 @@ class CallRunner:
         """Wraps a handler that takes one message and yields responses."""
 
         async def answer(place: Place, context: Context) -> None:
-            data = await _first(place, context, self._listen.body_timeout_s)
-            await self._write_all(place, handler(_checked(parse(data)), context), context)
+            request = await _first(place, context, parse, self._listen.body_timeout_s)
+            await self._write_all(place, handler(request, context), context)
 
         return self._framed(rpc, answer)
 
@@ -147,7 +147,7 @@ class CallRunner:
         return bytes(response.SerializeToString())
 
     def _framed(self, rpc: str, answer: Callable[[Place, Context], Awaitable[bytes | None]]) -> RawHandler:
-        metrics = self._metrics.method(rpc)
+        observe = self._metrics.method(rpc)
 
         async def call(_: object, context: Context) -> bytes | None:
             # grpc.aio runs every call in a task of its own, hence in its own context.
@@ -167,31 +167,28 @@ class CallRunner:
                     raise
                 status = to_status(error, record.call_id)
             finally:
-                self._leave(record, code, metrics, context)
+                self._leave(rpc, record, code, observe, context)
             # Outside of `except`: gRPC keeps the error of the abort, and with its context it would keep the request.
-            await _abort(context, status)
-            return None
+            return await context.abort_with_status(status)
 
         return call
 
-    def _leave(self, record: CallRecord, code: str, metrics: MethodMetrics, context: Context) -> None:
+    def _leave(self, rpc: str, record: CallRecord, code: str, observe: Observe, context: Context) -> None:
         record.code = code
         record.charge()
         seconds = time.monotonic() - record.started_s
         span = trace.get_current_span().get_span_context()
-        metrics.observe(code, seconds, f"{span.trace_id:032x}" if span.trace_flags.sampled else None)
+        observe(code, seconds, f"{span.trace_id:032x}" if span.trace_flags.sampled else None)
         if record.caller.key and record.caller.tenant and record.item_count:
             self._metrics.waited(record.caller.key, record.queue_ms / 1e3)
-        if self._is_logged(code) and logger.isEnabledFor(logging.INFO):
+        is_logged = code != OK
+        if not is_logged:
+            self._ok_count += 1
+            is_logged = self._ok_call_sample > 0 and self._ok_count % self._ok_call_sample == 0
+        if is_logged and logger.isEnabledFor(logging.INFO):
             queue_ms, items, peer = record.queue_ms, record.item_count, context.peer()
             key = record.caller.key or "-"
-            logger.info(LINE, record.call_id, metrics.rpc, code, seconds * 1e3, queue_ms, items, peer, key)
-
-    def _is_logged(self, code: str) -> bool:
-        if code != OK:
-            return True
-        self._ok_count += 1
-        return self._ok_call_sample > 0 and self._ok_count % self._ok_call_sample == 0
+            logger.info(LINE, record.call_id, rpc, code, seconds * 1e3, queue_ms, items, peer, key)
 
 
 def _is_passed_on(error: BaseException) -> bool:
@@ -219,24 +216,16 @@ def _code_of(error: BaseException, context: Context) -> str:
     return code.name if isinstance(code, grpc.StatusCode) else grpc.StatusCode.UNKNOWN.name
 
 
-async def _abort(context: Context, status: grpc.Status) -> None:
-    await context.abort_with_status(status)
-
-
-def _checked(request: object) -> object:
-    """Returns a request that could be read. Raises InvalidRequestError."""
-    if type(request) is MalformedRequest:
-        raise InvalidRequestError([request.violation])
-    return request
-
-
-async def _first(place: Place, context: Context, timeout_s: float) -> bytes:
-    """Returns the one message of a call. Raises RequestTimeoutError or TooManyCallsError."""
+async def _first(place: Place, context: Context, parse: Parse, timeout_s: float) -> object:
+    """Returns the one message of a call. Raises RequestTimeoutError, TooManyCallsError or InvalidRequestError."""
     data = await place.read(context, timeout_s)
     if data is EOF:
         raise refusal("", "expected a message, got none")
     place.receive_whole(len(data))
-    return bytes(data)
+    request = parse(data)
+    if type(request) is MalformedRequest:
+        raise InvalidRequestError([request.violation])
+    return request
 
 
 async def _messages(place: Place, context: Context, parse: Parse, timeout_s: float) -> AsyncGenerator[object, None]:
