@@ -24,7 +24,7 @@ from pipeline.summarize.jobs import JobRunner
 from pipeline.summarize.summarizer import Summarizer, open_summarizer
 from server.backends import Backends, ChosenWriter, choose_writer, open_backends
 from server.errors import StartupError
-from server.observe.health import HealthServicer, ReflectionServicer
+from server.observe.health import HealthServicer, add_reflection
 from server.observe.metrics import BatchMetrics, CallMetrics, EngineCollector, new_registry, show_models
 from server.observe.metrics_server import offered
 from server.observe.service_metrics import EvaluateMetrics, SummaryMetrics
@@ -236,7 +236,7 @@ class App:
         open_inference.add_unoffered_to(table)
         add_GRPCInferenceServiceServicer_to_server(open_inference, server)
         add_SummarizeServiceServicer_to_server(summarize, server)
-        ReflectionServicer((*SERVICES, OPEN_INFERENCE), stopping).add_to(table)
+        add_reflection(table, (*SERVICES, OPEN_INFERENCE), stopping)
         return chosen
 
     async def _open_summaries(self, stack: AsyncExitStack, metrics: SummaryMetrics) -> Summarizer:

@@ -24,7 +24,6 @@ from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 from grpc_reflection.v1alpha import reflection_pb2
 from grpc_reflection.v1alpha.reflection import aio
 from grpc_reflection.v1alpha.reflection_pb2 import ServerReflectionRequest, ServerReflectionResponse
-from grpc_reflection.v1alpha.reflection_pb2_grpc import ServerReflectionServicer
 
 from pipeline.errors import PipelineError
 from server.rpc.admission import Context, Shared, host_of
@@ -179,32 +178,25 @@ class HealthServicer:
         self._changed = asyncio.Event()
 
 
-class ReflectionServicer(ServerReflectionServicer):
-    """Describes the services, so that clients like grpcurl need no .proto files."""
+def add_reflection(table: HandlerTable, services: Iterable[str], stopping: asyncio.Event) -> None:
+    """Offers descriptions of the services, under both names, so that clients like grpcurl need no .proto files."""
+    _describe_v1()
+    answers: Any = aio.ReflectionServicer(service_names=[*services, HEALTH_SERVICE, *REFLECTION_SERVICES])
 
-    def __init__(self, services: Iterable[str], stopping: asyncio.Event) -> None:
-        _describe_v1()
-        names = [*services, HEALTH_SERVICE, *REFLECTION_SERVICES]
-        self._answers: Any = aio.ReflectionServicer(service_names=names)
-        self._stopping = stopping
-
-    def add_to(self, table: HandlerTable) -> None:
-        """Offers the method under both names."""
-        handler = grpc.stream_stream_rpc_method_handler(
-            self.ServerReflectionInfo,
-            request_deserializer=ServerReflectionRequest.FromString,
-            response_serializer=ServerReflectionResponse.SerializeToString,
-        )
-        for service in REFLECTION_SERVICES:
-            table.add_registered_method_handlers(service, {"ServerReflectionInfo": handler})
-
-    async def ServerReflectionInfo(
-        self, request_iterator: AsyncIterator[ServerReflectionRequest], context: Context
+    async def describe(
+        questions: AsyncIterator[ServerReflectionRequest], context: Context
     ) -> AsyncGenerator[ServerReflectionResponse, None]:
-        """Answers questions about services and messages until the client or the server ends the stream."""
-        requests = until_stopping(self._stopping, request_iterator)
-        async for response in self._answers.ServerReflectionInfo(requests, context):
+        """Answers until the client or the server ends the stream."""
+        async for response in answers.ServerReflectionInfo(until_stopping(stopping, questions), context):
             yield response
+
+    handler = grpc.stream_stream_rpc_method_handler(
+        describe,
+        request_deserializer=ServerReflectionRequest.FromString,
+        response_serializer=ServerReflectionResponse.SerializeToString,
+    )
+    for service in REFLECTION_SERVICES:
+        table.add_registered_method_handlers(service, {"ServerReflectionInfo": handler})
 
 
 def _describe_v1() -> None:
