@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 Posted = TypeVar("Posted")
 
 
-class Worker:
+class Worker(threading.Thread):
     """Owned by a pool, which starts, joins and replaces it.
 
     There is no hop on the way in: the thread takes from the shared queue itself, so a free worker begins as soon
@@ -35,6 +35,7 @@ class Worker:
     """
 
     def __init__(self, index: int, owner: WorkerPool, loop: asyncio.AbstractEventLoop, *, is_restart: bool) -> None:
+        super().__init__(name=f"precis-worker-{index}", daemon=True)
         self.index = index
         self.crash: BaseException | None = None
         self.is_given_up = False  # it hung, and another has its place: it ends when it can
@@ -43,17 +44,9 @@ class Worker:
         self._owner = owner
         self._loop = loop
         self._is_restart = is_restart
-        self._thread = threading.Thread(target=self._main, name=f"precis-worker-{index}", daemon=True)
 
-    def start(self) -> None:
-        """Starts the thread."""
-        self._thread.start()
-
-    def join(self) -> None:
-        """Waits for the thread's end."""
-        self._thread.join()
-
-    def _main(self) -> None:
+    def run(self) -> None:
+        """Serves until its pool closes or it fails."""
         try:
             if self._is_restart:
                 self._reopen()
