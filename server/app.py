@@ -14,7 +14,6 @@ from precis.v1.evaluate_pb2_grpc import add_EvaluateServiceServicer_to_server
 from precis.v1.inference_pb2_grpc import add_InferenceServiceServicer_to_server
 from precis.v1.judge_pb2_grpc import add_JudgeServiceServicer_to_server
 from precis.v1.summarize_pb2_grpc import add_SummarizeServiceServicer_to_server
-from prometheus_client import CollectorRegistry
 
 from inference.engine import Engine
 from inference.errors import InferenceError
@@ -25,19 +24,19 @@ from pipeline.summarize.jobs import JobRunner
 from pipeline.summarize.summarizer import Summarizer, open_summarizer
 from server.backends import Backends, ChosenWriter, choose_writer, open_backends
 from server.errors import StartupError
-from server.observe.health import HealthServicer, ReflectionServicer
+from server.observe.health import HealthServicer, add_reflection
 from server.observe.metrics import BatchMetrics, CallMetrics, EngineCollector, new_registry, show_models
 from server.observe.metrics_server import offered
 from server.observe.service_metrics import EvaluateMetrics, SummaryMetrics
 from server.oip.inferences import open_inferences
 from server.oip.servicer import SERVICE as OPEN_INFERENCE
 from server.oip.servicer import OpenInferenceServicer
-from server.rpc.admission import MIB, CallPolicy
+from server.rpc.admission import MIB
 from server.rpc.auth import KeyRing
 from server.rpc.calls import CallRunner
 from server.rpc.connections import fitting
 from server.rpc.handlers import HandlerTable
-from server.rpc.listener import CertificateStore, Listener, address_of, certificate_store, check_port, exposure
+from server.rpc.listener import CertificateStore, Listener, address_of, bound, certificate_store, exposure
 from server.rpc.models import to_identity
 from server.rpc.wire import WireLimits
 from server.services.evaluate import EvaluateServicer
@@ -89,6 +88,7 @@ class App:
         self._listens = listens
         self._listen_config = settings.listen
         self.tables: tuple[HandlerTable, ...] = ()
+        self._registry = new_registry()
         self._stopping = asyncio.Event()  # told to the streams that clients hold open
         self._stack = AsyncExitStack()
         self._certificates: CertificateStore | None = None
@@ -101,7 +101,7 @@ class App:
         self._certificates = certificate_store(settings.tls)
         self._keys = KeyRing(settings.auth.keys_file) if settings.auth.keys_file else None
         if self._listens:
-            check_port(settings.listen)
+            bound(settings.listen, reuse_port=settings.listen.reuse_port).close()
             fit = fitting(settings.listen.max_connections, 1 + settings.http.enabled)
             self._listen_config = settings.listen.model_copy(update={"max_connections": fit})
         async with AsyncExitStack() as stack:
@@ -144,12 +144,17 @@ class App:
                 logger.warning("event=exposed address=%s reason=%r", address, reason)
 
     async def _start(self, stack: AsyncExitStack) -> None:
-        settings, registry = self._settings, new_registry()
+        settings, registry = self._settings, self._registry
         health = HealthServicer(SERVICES)
         offer = offered(settings.metrics, registry, lambda: health.is_serving)
         self.metrics_port = stack.enter_context(offer)
-        policy = CallPolicy.of(settings.listen, settings.log.ok_call_sample, self._keys, settings.auth.quotas)
-        runner = CallRunner(policy, CallMetrics(registry))
+        runner = CallRunner(
+            settings.listen,
+            CallMetrics(registry),
+            keys=self._keys,
+            quotas=settings.auth.quotas,
+            ok_call_sample=settings.log.ok_call_sample,
+        )
         services, probes = self._table(runner), HandlerTable(None)
         health.add_to(probes)
         self.tables = (probes, services)
@@ -158,12 +163,9 @@ class App:
         listener = await self._listen(stack, health, runner) if is_alone else None
         summary_metrics = SummaryMetrics(registry)
         summarizer = await self._open_summaries(stack, summary_metrics)
-        engine = await self._open_engine(stack, health, registry)
+        engine = await self._open_engine(stack, health)
         backends = await open_backends(stack, engine, settings.llm, registry=registry)
-        self._add_services(services, stack, engine, backends, registry)
-        judge = self._add_judge(services, stack, backends, registry)
-        self._add_open_inference(services, engine, judge)
-        chosen = self._add_summaries(services, stack, summarizer, backends)
+        chosen = self._add_services(services, stack, engine, backends, summarizer)
         runs = JobRunner(summarizer, chosen.writer, runner.on_behalf) if chosen else None
         jobs = await stack.enter_async_context(runs) if runs else None
         summary_metrics.written_by(chosen)
@@ -188,8 +190,8 @@ class App:
             await self._http.start(self.tables[-1], lambda: health.is_serving, has_keys=has_keys)
         return listener
 
-    async def _open_engine(self, stack: AsyncExitStack, health: HealthServicer, registry: CollectorRegistry) -> Engine:
-        config = self._settings.engine_config
+    async def _open_engine(self, stack: AsyncExitStack, health: HealthServicer) -> Engine:
+        config, registry = self._settings.engine_config, self._registry
         engine = Engine(config, observer=BatchMetrics(registry), open_backend=self._open_backend)
         engine.watch(health.set_ready)
         try:
@@ -212,55 +214,38 @@ class App:
         stack: AsyncExitStack,
         engine: Engine,
         backends: Backends,
-        registry: CollectorRegistry,
-    ) -> None:
-        settings = self._settings
-        cpu = stack.enter_context(ThreadPoolExecutor(settings.services.cpu_threads, "precis-cpu"))
+        summarizer: Summarizer,
+    ) -> ChosenWriter | None:
+        """Offers all services; returns who writes summaries, if anybody."""
+        settings, stopping = self._settings, self._stopping
+
+        def threads(name: str) -> ThreadPoolExecutor:
+            """Makes a service's own: reading a book for one must not hold up another."""
+            return stack.enter_context(ThreadPoolExecutor(settings.services.cpu_threads, name))
+
+        chosen = choose_writer(settings, backends, cpu=(writing := threads("precis-summaries")))
+        evaluate_metrics, cpu = EvaluateMetrics(self._registry), threads("precis-cpu")
+        evaluate = EvaluateServicer(backends.scoring, settings, evaluate_metrics, cpu=cpu, stopping=stopping)
+        judge = JudgeServicer(settings, backends, self._registry, cpu=threads("precis-judge"), stopping=stopping)
+        open_inference = OpenInferenceServicer(engine, open_inferences(engine, settings.limits, judge), stopping)
+        summarize = SummarizeServicer(summarizer, chosen, chunk_tokens=settings.services.chunk_tokens, cpu=writing)
         server: Any = table  # the generated functions ask for a server and use two methods, which the table has
         add_InferenceServiceServicer_to_server(InferenceServicer(engine, settings.limits), server)
-        metrics = EvaluateMetrics(registry)
-        evaluate = EvaluateServicer(backends.scoring, settings, metrics, cpu=cpu, stopping=self._stopping)
         add_EvaluateServiceServicer_to_server(evaluate, server)
-        ReflectionServicer((*SERVICES, OPEN_INFERENCE), self._stopping).add_to(table)
-
-    def _add_judge(
-        self, table: HandlerTable, stack: AsyncExitStack, backends: Backends, registry: CollectorRegistry
-    ) -> JudgeServicer:
-        settings = self._settings
-        # Threads of their own: reading a book must not hold up an evaluation.
-        cpu = stack.enter_context(ThreadPoolExecutor(settings.services.cpu_threads, "precis-judge"))
-        servicer = JudgeServicer(settings, backends, registry, cpu=cpu, stopping=self._stopping)
-        server: Any = table
-        add_JudgeServiceServicer_to_server(servicer, server)
-        return servicer
-
-    def _add_open_inference(self, table: HandlerTable, engine: Engine, judge: JudgeServicer) -> None:
-        inferences = open_inferences(engine, self._settings.limits, judge)
-        servicer = OpenInferenceServicer(engine, inferences, self._stopping)
-        servicer.add_unoffered_to(table)
-        server: Any = table
-        add_GRPCInferenceServiceServicer_to_server(servicer, server)
+        add_JudgeServiceServicer_to_server(judge, server)
+        open_inference.add_unoffered_to(table)
+        add_GRPCInferenceServiceServicer_to_server(open_inference, server)
+        add_SummarizeServiceServicer_to_server(summarize, server)
+        add_reflection(table, (*SERVICES, OPEN_INFERENCE), stopping)
+        return chosen
 
     async def _open_summaries(self, stack: AsyncExitStack, metrics: SummaryMetrics) -> Summarizer:
         settings = self._settings
+        opened = open_summarizer(settings.summarize, settings.summary_storage, observer=metrics)
         try:
-            return await stack.enter_async_context(
-                open_summarizer(settings.summarize, settings.summary_storage, observer=metrics)
-            )
+            return await stack.enter_async_context(opened)
         except StorageError as error:
             raise StartupError(f"summary_storage: {error}") from error
-
-    def _add_summaries(
-        self, table: HandlerTable, stack: AsyncExitStack, summarizer: Summarizer, backends: Backends
-    ) -> ChosenWriter | None:
-        settings = self._settings
-        # Threads of their own: choosing sentences of a book must not hold up an evaluation.
-        cpu = stack.enter_context(ThreadPoolExecutor(settings.services.cpu_threads, "precis-summaries"))
-        chosen = choose_writer(settings, backends, cpu=cpu)
-        servicer = SummarizeServicer(summarizer, chosen, chunk_tokens=settings.services.chunk_tokens, cpu=cpu)
-        server: Any = table
-        add_SummarizeServiceServicer_to_server(servicer, server)
-        return chosen
 
     async def _drain(
         self, health: HealthServicer, listener: Listener | None, summarizer: Summarizer, jobs: JobRunner | None

@@ -24,7 +24,6 @@ from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.errors import LlmError
 from pipeline.llm.metering import FallbackChatModel
 from pipeline.llm.openai import OpenAiChatModel
-from pipeline.protocols import Models
 from pipeline.summarize.extractive.writer import ExtractiveWriter
 from pipeline.summarize.gate.gate import GatedWriter, TrustGate
 from pipeline.summarize.llm_writer.writer import LlmWriter
@@ -131,7 +130,9 @@ class EndpointCollector(Collector):
 def choose_writer(settings: Settings, backends: Backends, *, cpu: Executor) -> ChosenWriter | None:
     """Returns the writer that the settings ask for; None when they leave none. It chooses sentences on `cpu`."""
     support = settings.judge.evidence
-    models = None if backends.scoring.missing else bulk_models(settings, backends.scoring)
+    call = Call(deadline_s=None, priority=Priority.BULK)  # waiting for room, for a summary takes minutes
+    scope = CallScope(call, settings.services.max_queue_wait_s, name="summarize")
+    models = None if backends.scoring.missing else backends.scoring.bound(scope)
     extractive = ExtractiveWriter(settings.extractive, models, executor=cpu) if models else None
     if settings.llm is not None and backends.chats is not None:
         chat, critic = backends.chats[LlmRole.WRITER], backends.chats[LlmRole.CRITIC]
@@ -151,9 +152,3 @@ def choose_writer(settings: Settings, backends: Backends, *, cpu: Executor) -> C
 def behind_gate(writer: Writer, gate: TrustGate) -> Writer:
     """Puts a writer behind a gate, unless the settings open it."""
     return GatedWriter(writer, gate) if gate.config.exact else writer
-
-
-def bulk_models(settings: Settings, scoring: EngineModels) -> Models:
-    """Binds the engine's models to summaries: in bulk, and waiting for room, for a summary takes minutes."""
-    call = Call(deadline_s=None, priority=Priority.BULK)
-    return scoring.bound(CallScope(call, settings.services.max_queue_wait_s, name="summarize"))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from inference.backend import Float32, Int64
+from server.config import ListenConfig
 
 
 @dataclass
@@ -18,6 +19,12 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now_s
+
+
+def listening(max_calls: int = 8, **most_bytes: int) -> ListenConfig:
+    """Settings with bounds in bytes, by names without unit: no test needs as much as a MiB."""
+    bounds = {f"{name}_mib": size / (1 << 20) for name, size in most_bytes.items()}
+    return ListenConfig().model_copy(update={"max_concurrent_calls": max_calls, **bounds})
 
 
 class DeviceLostError(BaseException):

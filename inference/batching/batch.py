@@ -108,31 +108,17 @@ class Batch:
 _GOOD_ENOUGH = 0.99  # of two sizes about as good as each other, the smaller answers sooner
 
 
-@dataclass(frozen=True, slots=True)
-class OldestPlan:
-    """Takes the `count` oldest rows."""
-
-    quality: float
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class NearestPlan:
-    """Takes rows `start` to `stop` in order of length."""
-
-    quality: float
-    start: int
-    stop: int
-
-
-def plan_oldest(lengths: Iterable[int], limits: BatchLimits) -> OldestPlan:
+def plan_oldest(lengths: Iterable[int], limits: BatchLimits) -> tuple[float, int]:
     """Chooses how many of the oldest rows to take.
 
     Args:
         lengths: tokens of the waiting rows, oldest first; at least one.
         limits: bounds and costs.
+
+    Returns:
+        How good the batch is, and how many rows it has.
     """
-    plans: list[OldestPlan] = []
+    plans: list[tuple[float, int]] = []
     rows = tokens = longest = 0
     worth = 0.0
     for length in lengths:
@@ -140,20 +126,23 @@ def plan_oldest(lengths: Iterable[int], limits: BatchLimits) -> OldestPlan:
         if not limits.allows(rows, tokens, longest):
             break
         worth += limits.worths[length]
-        plans.append(OldestPlan(worth / limits.costs.seconds(rows, tokens, longest), rows))
-    enough = max(plan.quality for plan in plans) * _GOOD_ENOUGH
-    return next(plan for plan in plans if plan.quality >= enough)
+        plans.append((worth / limits.costs.seconds(rows, tokens, longest), rows))
+    enough = max(plans)[0] * _GOOD_ENOUGH
+    return next(plan for plan in plans if plan[0] >= enough)
 
 
-def plan_nearest(lengths: Sequence[int], anchor: int, limits: BatchLimits) -> NearestPlan:
+def plan_nearest(lengths: Sequence[int], anchor: int, limits: BatchLimits) -> tuple[float, slice]:
     """Chooses the rows nearest in length to the one that must go.
 
     Args:
         lengths: tokens of the waiting rows, ascending.
         anchor: index of the row that must go.
         limits: bounds and costs.
+
+    Returns:
+        How good the batch is, and which rows it has.
     """
-    plans: list[NearestPlan] = []
+    plans: list[tuple[float, slice]] = []
     tokens, worth, best = 0, 0.0, 0.0
     for stop in range(anchor + 1, min(anchor + limits.max_rows, len(lengths)) + 1):
         longest = lengths[stop - 1]
@@ -163,18 +152,18 @@ def plan_nearest(lengths: Sequence[int], anchor: int, limits: BatchLimits) -> Ne
         is_last = stop == len(lengths) or stop - anchor == limits.max_rows
         if not is_last and lengths[stop] == longest and limits.allows(stop - anchor + 1, tokens + longest, longest):
             # The next row is as long and better company than a shorter one, so those are left for its turn.
-            plans.append(NearestPlan(worth / limits.costs.seconds(stop - anchor, tokens, longest), anchor, stop))
+            plans.append((worth / limits.costs.seconds(stop - anchor, tokens, longest), slice(anchor, stop)))
         else:
             plans.append(_extend_down(lengths, anchor, stop, limits=limits, total=(tokens, worth)))
-        best = max(best, plans[-1].quality)
-        if plans[-1].quality < best * 0.7:  # longer rows only add padding once a plan is this much worse than the best
+        best = max(best, plans[-1][0])
+        if plans[-1][0] < best * 0.7:  # longer rows only add padding once a plan is this much worse than the best
             break
-    return next(plan for plan in plans if plan.quality >= best * _GOOD_ENOUGH)
+    return next(plan for plan in plans if plan[0] >= best * _GOOD_ENOUGH)
 
 
 def _extend_down(
     lengths: Sequence[int], start: int, stop: int, *, limits: BatchLimits, total: tuple[int, float]
-) -> NearestPlan:
+) -> tuple[float, slice]:
     """Adds shorter rows while each makes the batch better. `total` is the tokens and worth so far."""
     rows, longest, (tokens, worth) = stop - start, lengths[stop - 1], total
     cost = limits.costs.seconds(rows, tokens, longest)
@@ -185,7 +174,7 @@ def _extend_down(
         if (worth + gain) * cost <= worth * more:
             break
         start, rows, tokens, worth, cost = start - 1, rows + 1, tokens + length, worth + gain, more
-    return NearestPlan(worth / cost, start, stop)
+    return worth / cost, slice(start, stop)
 
 
 def predict_seconds(entries: list[Entry], limits: BatchLimits) -> float:

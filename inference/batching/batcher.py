@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Sequence
 
+from inference.backend import Float32
 from inference.batching.admission import Admission
 from inference.batching.batch import Batch, ComputeModel, Drop
 from inference.batching.in_flight import Encoded, Entry, Ticket
 from inference.batching.lane import Source
-from inference.batching.result_cache import ResultCache
 from inference.batching.worker_pool import WorkerPool
 from inference.call import Call
 from inference.config import InferenceConfig
@@ -303,3 +304,39 @@ class DynamicBatcher:
 
 def _has_time(call: Call, until_s: float) -> bool:
     return call.deadline_s is None or call.deadline_s >= until_s
+
+
+class ResultCache:
+    """Least-recently-used rows by token ids, of one model: a model's hash is part of the key by having its own.
+
+    Lives on the event loop's thread alone. Failures are never put in.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._rows: OrderedDict[bytes, Float32] = OrderedDict()
+        self.byte_count = 0
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def get(self, key: bytes) -> Float32 | None:
+        """The row of `key`, which must not be written to, or None."""
+        row = self._rows.get(key)
+        if row is not None:
+            self._rows.move_to_end(key)
+        return row
+
+    def put(self, key: bytes, row: Float32) -> None:
+        """Keeps a copy of `row`, and drops the rows used longest ago to make room for it."""
+        size = _size(key, row)
+        if size > self._max_bytes or key in self._rows:
+            return
+        self.byte_count += size
+        while self.byte_count > self._max_bytes:
+            self.byte_count -= _size(*self._rows.popitem(last=False))
+        self._rows[key] = row.copy()  # a view would keep the whole batch's array alive
+
+
+def _size(key: bytes, row: Float32) -> int:
+    return len(key) + row.nbytes + 350  # bytes object, array object and linked dict slot: 40 + 112 + ~200

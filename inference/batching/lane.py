@@ -174,18 +174,19 @@ class Lane:
         if self.waiting(in_turn[0].caller) >= CROWD:
             return self._plan(in_turn, limits)
         guests = [entry for entry in in_turn if self.waiting(entry.caller) < CROWD]
-        return guests[: plan_oldest([entry.length for entry in guests], limits).count]
+        _, count = plan_oldest([entry.length for entry in guests], limits)
+        return guests[:count]
 
     def _plan(self, in_turn: list[Entry], limits: BatchLimits) -> list[Entry]:
         if len(self._lengths) == 1:
             return in_turn
-        nearest = plan_nearest(self._lengths, self._index(in_turn[0]), limits)
+        quality, rows = plan_nearest(self._lengths, self._index(in_turn[0]), limits)
         if limits.costs.skips_padding:
-            fair = plan_oldest([entry.length for entry in in_turn], limits)
+            fair_quality, count = plan_oldest([entry.length for entry in in_turn], limits)
             # For 2% of the throughput of the nearest, taking the oldest is the fairer choice.
-            if fair.quality >= nearest.quality * 0.98:
-                return in_turn[: fair.count]
-        return self._by_length[nearest.start : nearest.stop]
+            if fair_quality >= quality * 0.98:
+                return in_turn[:count]
+        return self._by_length[rows]
 
     def _index(self, entry: Entry) -> int:
         first = bisect_left(self._lengths, entry.length)

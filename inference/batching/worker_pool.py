@@ -1,4 +1,4 @@
-"""Owns the worker threads and the queue between them and the event loop."""
+"""The worker threads, and what owns them and the queue between them and the event loop."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from inference.batching.batch import Batch
 from inference.batching.in_flight import Entry
 from inference.batching.lane import Source
 from inference.batching.queue import WorkQueue
-from inference.batching.worker import Worker
+from inference.batching.worker import execute, probe
 from inference.call import Call
 from inference.config import RuntimeConfig
 from inference.errors import InferenceError, ShuttingDownError, WorkerDiedError
@@ -22,6 +22,68 @@ from inference.errors import InferenceError, ShuttingDownError, WorkerDiedError
 logger = logging.getLogger(__name__)
 
 _MAX_CRASHES = 2  # once in company, once alone
+
+Posted = TypeVar("Posted")
+
+
+class Worker(threading.Thread):
+    """Owned by a pool, which starts, joins and replaces it.
+
+    There is no hop on the way in: the thread takes from the shared queue itself, so a free worker begins as soon
+    as an entry is there. On the way out there is one wake-up of the event loop for each batch, not for each item.
+    """
+
+    def __init__(self, index: int, owner: WorkerPool, loop: asyncio.AbstractEventLoop, *, is_restart: bool) -> None:
+        super().__init__(name=f"precis-worker-{index}", daemon=True)
+        self.index = index
+        self.crash: BaseException | None = None
+        self.is_given_up = False  # it hung, and another has its place: it ends when it can
+        self.in_hand: tuple[Source, Batch] | None = None
+        self.batch_count = 0
+        self._owner = owner
+        self._loop = loop
+        self._is_restart = is_restart
+
+    def run(self) -> None:
+        """Serves until its pool closes or it fails."""
+        try:
+            if self._is_restart:
+                self._reopen()
+            self._post(self._owner.on_started, self)
+            self._serve()
+        except BaseException as error:  # whatever it is, it ends this thread: the pool must know
+            self.crash = error
+            logger.exception("event=worker_died worker=%d", self.index)
+        finally:
+            self._post(self._owner.on_exit, self)
+
+    def _reopen(self) -> None:
+        for source in self._owner.sources:
+            backend = source.model.backends[self.index % len(source.model.backends)]
+            backend.reopen()
+            probe(source.model, backend)
+
+    def _serve(self) -> None:
+        free_s = self._owner.clock()
+        while not self.is_given_up and (work := self._owner.take()) is not None:
+            source, batch = work
+            self.in_hand = work
+            batch.free_s = free_s
+            if batch.entries:
+                model = source.model
+                execute(batch, model, model.backends[self.index % len(model.backends)])
+                batch.finished_s = free_s = self._owner.clock()
+            self.in_hand = None
+            self.batch_count += 1
+            self._post(source.deliver, batch)
+
+    def _post(self, callback: Callable[[Posted], None], subject: Posted) -> None:
+        """Calls back on the event loop. A thread that its pool abandoned may outlive the loop: nobody listens then."""
+        try:
+            self._loop.call_soon_threadsafe(callback, subject)
+        except RuntimeError:
+            if not self._loop.is_closed():
+                raise
 
 
 class WorkerPool:
@@ -168,13 +230,10 @@ class WorkerPool:
                 for backend in source.model.backends:
                     backend.interrupt()
             if not await self._wait_gone():
-                self._abandon()
-
-    def _abandon(self) -> None:
-        """Answers the callers of the workers that nothing can end; their threads may outlive the event loop."""
-        logger.error("event=workers_abandoned count=%d", len(self._workers))
-        for worker in list(self._workers.values()):
-            self._give_up(worker)
+                # Nothing can end them: their callers are answered, and their threads may outlive the event loop.
+                logger.error("event=workers_abandoned count=%d", len(self._workers))
+                for worker in list(self._workers.values()):
+                    self._give_up(worker)
 
     def _start(self, index: int, *, is_restart: bool) -> None:
         self._restarts.pop(index, None)
@@ -197,9 +256,7 @@ class WorkerPool:
             with self._wakeup:
                 waiting = self._queue.take_all()
             self._fail(waiting, WorkerDiedError)
-        self._restart_later(worker.index)
-
-    def _restart_later(self, index: int) -> None:
+        index = worker.index
         doubled_s = self._config.restart_backoff_s * 2.0 ** min(self._failures[index] - 1, 30)
         delay_s = min(doubled_s, self._config.max_restart_backoff_s)
         logger.error("event=worker_restart worker=%d delay_s=%.1f", index, delay_s)

@@ -39,11 +39,6 @@ class ModelDirectory:
         """Hex digest of what answers are computed from: the model's identity in responses and cache keys."""
         return self.manifest.files[self.weights_file]
 
-    @property
-    def size_bytes(self) -> int:
-        """Bytes of the files that the manifest lists."""
-        return sum((self.path / name).stat().st_size for name in self.manifest.files)
-
     def computed_from(self, weights_file: str) -> ModelDirectory:
         """Returns the directory as its identity is when the core computes packed weights: the same beside any graph."""
         manifest = self.manifest.model_copy(update={"precision": self.manifest.core_precision})

@@ -10,10 +10,10 @@ This needs the distribution `precis`, which holds the server; the client's own d
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import Any, Self
 
-import grpc
 from grpc import aio
 
 from precis import async_client, client
@@ -21,8 +21,7 @@ from precis.__main__ import find_problem
 from precis.connection import DEFAULT_TIMEOUT_S
 from precis.retry import DEFAULT_RETRY, RetryPolicy
 
-CHANNELS = "server.local_server"
-_ADDRESS = "this process"
+_ANY_SIZE = (1 << 31) - 1
 
 
 class Client(client.Client):
@@ -47,12 +46,13 @@ class Client(client.Client):
         timeout_s: float = DEFAULT_TIMEOUT_S,
         retry: RetryPolicy = DEFAULT_RETRY,
     ) -> None:
-        self._settings = dict(settings or {})
-        super().__init__(_ADDRESS, timeout_s=timeout_s, retry=retry)
+        self._server = _start(settings)
+        super().__init__(self._server.address, timeout_s=timeout_s, max_message_bytes=_ANY_SIZE, retry=retry)
 
-    def _open_channel(self) -> grpc.Channel:
-        channel: grpc.Channel = _channels().LocalChannel(self._settings)
-        return channel
+    def close(self) -> None:
+        """Cancels the calls in flight and stops what makes them."""
+        super().close()
+        self._server.close()
 
 
 class AsyncClient(async_client.AsyncClient):
@@ -68,21 +68,29 @@ class AsyncClient(async_client.AsyncClient):
         timeout_s: float = DEFAULT_TIMEOUT_S,
         retry: RetryPolicy = DEFAULT_RETRY,
     ) -> None:
-        super().__init__(_ADDRESS, timeout_s=timeout_s, retry=retry)
-        self._settings = dict(settings or {})
+        super().__init__(timeout_s=timeout_s, max_message_bytes=_ANY_SIZE, retry=retry)
+        self._settings = settings
+        self._server: Any = None
 
     async def __aenter__(self) -> Self:
-        await asyncio.to_thread(self._open_channel)
+        self._server = await asyncio.to_thread(_start, self._settings)
+        self._connection = replace(self._connection, address=self._server.address)
         return self
 
+    async def close(self) -> None:
+        """Cancels the calls in flight and stops what makes them."""
+        await super().close()
+        if self._server is not None:
+            await asyncio.to_thread(self._server.close)
+
     def _open_channel(self) -> aio.Channel:
-        if self._channel is None:
-            self._channel = _channels().AsyncLocalChannel(self._settings)
-        return self._channel
+        if self._server is None:
+            raise ValueError("enter this client first: that loads the models")
+        return super()._open_channel()
 
 
-def _channels() -> Any:  # noqa: ANN401 - a module of the server, which may not be there
+def _start(settings: Mapping[str, Any] | None) -> Any:  # noqa: ANN401 - of the server, which may not be there
     problem = find_problem()
     if problem:
         raise ImportError(f"precis.local: {problem}")
-    return import_module(CHANNELS)
+    return import_module("server.local_server").LocalServer(dict(settings or {}))

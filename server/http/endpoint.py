@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from typing import Any, TypeVar
 
@@ -17,7 +18,6 @@ from server.http.paths import Exchange, Path
 from server.http.problem import MEDIA_TYPE, Problem, plain_problem, to_problem
 from server.rpc.calls import RawHandler
 from server.rpc.record import current_call
-from server.rpc.relayed import AbortedError, RelayedContext
 from server.rpc.status import to_status
 
 logger = logging.getLogger(__name__)
@@ -89,8 +89,18 @@ class CallEndpoint:
         await answer.fail(problem)
 
 
-class HttpContext(RelayedContext):
-    """The context of one request; the request's body becomes the one message of the call.
+class AbortedError(Exception):
+    """The call has ended with a status."""
+
+    def __init__(self, status: grpc.Status) -> None:
+        super().__init__(status.details)
+        self.status = status
+
+
+class HttpContext:
+    """The context of one request, as far as the frame around every call, and servicers, ask for grpc.aio's.
+
+    The request's body becomes the one message of the call.
 
     Args:
         scope: of ASGI.
@@ -109,32 +119,67 @@ class HttpContext(RelayedContext):
         write: Callable[[bytes], Awaitable[None]],
         max_body_bytes: int,
     ) -> None:
+        self.write = write
         self.headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         self._has_body = scope["method"] == "POST"
         host, port = scope.get("client") or ("unknown", 0)
-        peer = f"ipv6:[{host}]:{port}" if ":" in host else f"ipv4:{host}:{port}"
-        super().__init__(self.headers.items(), peer, self._read, write)
+        self._peer = f"ipv6:[{host}]:{port}" if ":" in host else f"ipv4:{host}:{port}"
         self._receive = receive
         self._to_request = to_request
         self._max_body_bytes = max_body_bytes
+        self._deadline_s: float | None = None
+        self._callbacks: list[Callable[[Any], None]] = []
         self._is_read = False
+        self._has_left = False
         self._body_read = asyncio.Event()
+
+    def invocation_metadata(self) -> Iterable[tuple[str, str]]:
+        """Returns the headers."""
+        return self.headers.items()
+
+    def peer(self) -> str:
+        """Returns the other end of the connection, as gRPC writes it."""
+        return self._peer
+
+    def time_remaining(self) -> float | None:
+        """Returns the seconds until the call ends; None: it has no end."""
+        return None if self._deadline_s is None else self._deadline_s - time.monotonic()
+
+    async def send_initial_metadata(self, metadata: Iterable[tuple[str, str]]) -> None:
+        """Does nothing: an answer has its headers when it begins."""
+
+    def code(self) -> grpc.StatusCode:
+        """Returns the status so far."""
+        return grpc.StatusCode.CANCELLED if self._has_left else grpc.StatusCode.OK
+
+    def add_done_callback(self, callback: Callable[[Any], None]) -> None:
+        """Calls back when the answer has been sent."""
+        self._callbacks.append(callback)
+
+    def done(self) -> None:
+        """Tells those who wait that the answer has been sent, or never will be."""
+        for callback in self._callbacks:
+            callback(self)
+        self._callbacks.clear()
+
+    async def abort_with_status(self, status: grpc.Status) -> None:
+        """Ends the call. Raises AbortedError."""
+        raise AbortedError(status)
 
     def set_timeout(self, max_s: float | None) -> None:
         """Sets when the call ends: after `max_s`, or sooner if the caller says so. Raises InvalidRequestError."""
-        asked = self.headers.get(TIMEOUT_HEADER)
-        if asked is None:
-            self.end_after(max_s)
-            return
-        try:
-            wanted_s = float(asked)
-        except ValueError:
-            wanted_s = -1.0
-        if not 0 < wanted_s < float("inf"):
-            raise refusal(TIMEOUT_HEADER, "expected seconds, a number above 0")
-        self.end_after(wanted_s if max_s is None else min(wanted_s, max_s))
+        limit_s = float("inf") if max_s is None else max_s
+        if (asked := self.headers.get(TIMEOUT_HEADER)) is not None:
+            try:
+                wanted_s = float(asked)
+            except ValueError:
+                wanted_s = -1.0
+            if not 0 < wanted_s < float("inf"):
+                raise refusal(TIMEOUT_HEADER, "expected seconds, a number above 0")
+            limit_s = min(wanted_s, limit_s)
+        self._deadline_s = None if limit_s == float("inf") else time.monotonic() + limit_s
 
-    async def _read(self) -> Any:  # noqa: ANN401 - bytes, or gRPC's mark of the end
+    async def read(self) -> Any:  # noqa: ANN401 - bytes, or gRPC's mark of the end
         """Returns the one message, then the end. Raises InvalidRequestError."""
         if self._is_read:
             return EOF
@@ -169,7 +214,7 @@ class HttpContext(RelayedContext):
                 limit_mib = self._max_body_bytes / (1 << 20)
                 raise refusal("", f"expected at most {limit_mib:g} MiB in one request")
             if place is not None:  # counted before it becomes objects, which are larger
-                place.receive_part(len(parts[-1]))
+                place.receive(len(parts[-1]), is_part=True)
             has_more = message.get("more_body", False)
         self._body_read.set()
         return b"".join(parts)

@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import ipaddress
 import logging
-import socket
 import ssl
 from collections.abc import Callable, Collection, Iterator
 from functools import cache, partial
@@ -20,6 +19,7 @@ from urllib.parse import urlsplit
 
 import h11
 import uvicorn
+from precis.calls import INFERENCE
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -40,6 +40,7 @@ from server.http.paths import PATHS, Path
 from server.http.problem import MEDIA_TYPE, Problem, to_problem
 from server.rpc.admission import MIB
 from server.rpc.handlers import HandlerTable
+from server.rpc.listener import bound
 from server.rpc.record import new_call_id
 from server.rpc.status import to_status
 
@@ -56,7 +57,7 @@ class HttpServer:
     def __init__(self, config: HttpConfig, listen: ListenConfig, tls: TlsConfig) -> None:
         """Binds the port. Raises StartupError when that cannot be done."""
         self._config = config
-        self._socket = _bind(config)
+        self._socket = bound(config)
         self.port: int = self._socket.getsockname()[1]
         self._listen = listen
         self._tls = tls
@@ -236,7 +237,9 @@ class _OwnHosts:
 
 
 def _endpoint(path: Path, table: HandlerTable, config: HttpConfig, listen: ListenConfig) -> CallEndpoint:
-    max_mib = min(listen.max_list_mib, listen.max_receive_mib) if path.is_list else listen.max_receive_mib
+    max_mib = listen.max_receive_mib
+    if path.rpc.containing_service.full_name == INFERENCE.full_name:  # whose requests are lists of texts
+        max_mib = min(listen.max_list_mib, max_mib)
     behavior = table.behavior(path.full_name)
     return CallEndpoint(path, behavior, max_body_bytes=max_mib * MIB, max_timeout_s=config.max_timeout_s)
 
@@ -271,20 +274,6 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 def _response(problem: Problem) -> Response:
     return Response(dumps(problem.body), problem.http_code, problem.headers, MEDIA_TYPE)
-
-
-def _bind(config: HttpConfig) -> socket.socket:
-    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind((config.host.strip("[]"), config.port))
-    except OSError as error:
-        found.close()
-        address = f"{config.host}:{config.port}"
-        advice = "choose another address with PRECIS_HTTP__HOST and PRECIS_HTTP__PORT"
-        raise StartupError(f"cannot listen for HTTP on {address}: {error.strerror}; {advice}") from error
-    return found
 
 
 # None needs a key, and none says anything of the server.

@@ -33,10 +33,13 @@ _FIELD = re.compile(r"(?:optional |repeated )?[\w.<>, ]+ (\w+) = \d+;")
 def to_openapi(operations: Iterable[Path]) -> Schema:
     """Builds the document."""
     schemas: Schema = {"Problem": json.loads(files("server.http").joinpath("problem.json").read_bytes())}
+    content = {"application/problem+json": {"schema": {"$ref": f"{_REF}Problem"}}}
+    problem = {"description": "What went wrong.", "content": content}
     paths: Schema = {}
     for one in operations:
         answer: Schema = {"description": "The answer."}
-        operation: Schema = {"summary": one.summary, "responses": {"200": answer, "default": _problem_response()}}
+        summary = one.said or f"{one.rpc.name} of {one.rpc.containing_service.full_name}"
+        operation: Schema = {"summary": summary, "responses": {"200": answer, "default": problem}}
         if one.make is None:
             media = "text/event-stream" if one.rpc.server_streaming else "application/json"
             answer["content"] = {media: {"schema": _reference(one.rpc.output_type, schemas)}}
@@ -57,11 +60,6 @@ def to_openapi(operations: Iterable[Path]) -> Schema:
     }
 
 
-def _problem_response() -> Schema:
-    content = {"application/problem+json": {"schema": {"$ref": f"{_REF}Problem"}}}
-    return {"description": "What went wrong.", "content": content}
-
-
 def _reference(descriptor: Descriptor, schemas: Schema) -> Schema:
     """Returns a reference to the schema of a message, which is added if it is not there yet."""
     name = descriptor.full_name
@@ -73,14 +71,11 @@ def _reference(descriptor: Descriptor, schemas: Schema) -> Schema:
         if path in said:
             found["description"] = said[path]
         found["properties"] = {
-            field.name: _described(_field(field, schemas), said.get(f"{path}.{field.name}", ""))
+            field.name: _field(field, schemas)
+            | ({"description": comment} if (comment := said.get(f"{path}.{field.name}")) else {})
             for field in descriptor.fields
         }
     return {"$ref": f"{_REF}{name}"}
-
-
-def _described(schema: Schema, comment: str) -> Schema:
-    return {**schema, "description": comment} if comment else schema
 
 
 def _field(field: FieldDescriptor, schemas: Schema) -> Schema:

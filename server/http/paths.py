@@ -220,7 +220,7 @@ class TeiInfo(TeiExchange):
             "max_input_length": one.max_tokens,
             "max_client_batch_size": self.config.max_texts,
             "auto_truncate": True,
-            "version": version("precis"),
+            "version": version("precis-server"),
         }
         return iter([dumps(info)])
 
@@ -313,16 +313,6 @@ class Path:
     def full_name(self) -> str:
         """The RPC's path in gRPC."""
         return f"/{self.rpc.containing_service.full_name}/{self.rpc.name}"
-
-    @property
-    def summary(self) -> str:
-        """Says in a line what it does."""
-        return self.said or f"{self.rpc.name} of {self.rpc.containing_service.full_name}"
-
-    @property
-    def is_list(self) -> bool:
-        """Whether a request is a list of texts, which has a limit of its own."""
-        return self.rpc.containing_service.name == "InferenceService"
 
     def exchange(self, scope: Scope) -> Exchange:
         """Makes the exchange of one request."""

@@ -10,7 +10,6 @@ that one method answers both.
 
 import asyncio
 import logging
-from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -25,10 +24,9 @@ from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 from grpc_reflection.v1alpha import reflection_pb2
 from grpc_reflection.v1alpha.reflection import aio
 from grpc_reflection.v1alpha.reflection_pb2 import ServerReflectionRequest, ServerReflectionResponse
-from grpc_reflection.v1alpha.reflection_pb2_grpc import ServerReflectionServicer
 
 from pipeline.errors import PipelineError
-from server.rpc.admission import Context, host_of, take
+from server.rpc.admission import Context, Shared, host_of
 from server.rpc.handlers import HandlerTable
 from server.rpc.streams import until_stopping
 
@@ -53,7 +51,7 @@ class HealthServicer:
         self._is_open = False
         self._is_stopping = False
         self._changed = asyncio.Event()
-        self._watches_of = Counter[str]()
+        self._watches = Shared(_MOST_WATCHES, "{} watches are open")
         self._late: asyncio.Future[Any] | None = None  # the one message that is waited for longer
 
     @property
@@ -126,14 +124,13 @@ class HealthServicer:
     async def _watch(self, _: object, context: Context) -> None:
         """Sends the status now and at every change, until the server stops. Errors: RESOURCE_EXHAUSTED."""
         service, host = await self._requested(context), host_of(context.peer())
-        if self._watches_of[host] >= _MOST_WATCHES - self._watches_of.total():
-            limit = f"{self._watches_of[host]} watches of this host are open, its share: ask with Check instead"
-            await context.abort(StatusCode.RESOURCE_EXHAUSTED, limit)
-        self._watches_of[host] += 1
+        if reason := self._watches.refusal(host, 1):
+            await context.abort(StatusCode.RESOURCE_EXHAUSTED, f"{reason}: ask with Check instead")
+        self._watches.add(host, 1)
         try:
             await self._write_changes(service, context)
         finally:
-            take(self._watches_of, host, 1)
+            self._watches.add(host, -1)
 
     async def _requested(self, context: Context) -> str:
         """Returns the service that a call names. Of late messages, which may be large, one is waited for: the last."""
@@ -181,32 +178,25 @@ class HealthServicer:
         self._changed = asyncio.Event()
 
 
-class ReflectionServicer(ServerReflectionServicer):
-    """Describes the services, so that clients like grpcurl need no .proto files."""
+def add_reflection(table: HandlerTable, services: Iterable[str], stopping: asyncio.Event) -> None:
+    """Offers descriptions of the services, under both names, so that clients like grpcurl need no .proto files."""
+    _describe_v1()
+    answers: Any = aio.ReflectionServicer(service_names=[*services, HEALTH_SERVICE, *REFLECTION_SERVICES])
 
-    def __init__(self, services: Iterable[str], stopping: asyncio.Event) -> None:
-        _describe_v1()
-        names = [*services, HEALTH_SERVICE, *REFLECTION_SERVICES]
-        self._answers: Any = aio.ReflectionServicer(service_names=names)
-        self._stopping = stopping
-
-    def add_to(self, table: HandlerTable) -> None:
-        """Offers the method under both names."""
-        handler = grpc.stream_stream_rpc_method_handler(
-            self.ServerReflectionInfo,
-            request_deserializer=ServerReflectionRequest.FromString,
-            response_serializer=ServerReflectionResponse.SerializeToString,
-        )
-        for service in REFLECTION_SERVICES:
-            table.add_registered_method_handlers(service, {"ServerReflectionInfo": handler})
-
-    async def ServerReflectionInfo(
-        self, request_iterator: AsyncIterator[ServerReflectionRequest], context: Context
+    async def describe(
+        questions: AsyncIterator[ServerReflectionRequest], context: Context
     ) -> AsyncGenerator[ServerReflectionResponse, None]:
-        """Answers questions about services and messages until the client or the server ends the stream."""
-        requests = until_stopping(self._stopping, request_iterator)
-        async for response in self._answers.ServerReflectionInfo(requests, context):
+        """Answers until the client or the server ends the stream."""
+        async for response in answers.ServerReflectionInfo(until_stopping(stopping, questions), context):
             yield response
+
+    handler = grpc.stream_stream_rpc_method_handler(
+        describe,
+        request_deserializer=ServerReflectionRequest.FromString,
+        response_serializer=ServerReflectionResponse.SerializeToString,
+    )
+    for service in REFLECTION_SERVICES:
+        table.add_registered_method_handlers(service, {"ServerReflectionInfo": handler})
 
 
 def _describe_v1() -> None:

@@ -33,21 +33,8 @@ OTHERS = "others"
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
 
-class MethodMetrics:
-    """Metrics of one RPC, with the labels looked up beforehand: a look-up costs more than the increment."""
-
-    def __init__(self, rpc: str, calls: Counter, seconds: Histogram) -> None:
-        self.rpc = rpc
-        self._calls = calls
-        self._seconds = seconds
-        self._by_code: dict[str, Counter] = {}
-
-    def observe(self, code: str, seconds: float, trace_id: str | None = None) -> None:
-        """Counts one call that ended; a traced one is an example of its bucket."""
-        if code not in self._by_code:
-            self._by_code[code] = self._calls.labels(self.rpc, code)
-        self._by_code[code].inc()
-        self._seconds.observe(seconds, {"trace_id": trace_id} if trace_id else None)
+Observe = Callable[[str, float, str | None], None]
+"""Counts one call that ended: its code, its seconds, and its trace, if any, as an example of its bucket."""
 
 
 class CallSeconds(Collector):
@@ -97,9 +84,17 @@ class CallMetrics:
         self._in_flight = Gauge("precis_calls_in_flight", "Calls that have started and not ended.", registry=registry)
         self._unsent = Gauge("precis_unsent_bytes", "Answers that clients have not taken.", registry=registry)
 
-    def method(self, rpc: str) -> MethodMetrics:
-        """Makes the metrics of one RPC."""
-        return MethodMetrics(rpc, self._calls, self._seconds.of(rpc))
+    def method(self, rpc: str) -> Observe:
+        """Makes the metrics of one RPC, with the labels looked up once: that costs more than the increment."""
+        seconds_of_rpc, by_code = self._seconds.of(rpc), dict[str, Counter]()
+
+        def observe(code: str, seconds: float, trace_id: str | None) -> None:
+            if code not in by_code:
+                by_code[code] = self._calls.labels(rpc, code)
+            by_code[code].inc()
+            seconds_of_rpc.observe(seconds, {"trace_id": trace_id} if trace_id else None)
+
+        return observe
 
     def waited(self, key: str, seconds: float) -> None:
         """Notes how long a call of a known key waited."""

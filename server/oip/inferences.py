@@ -13,7 +13,7 @@ from precis.v1 import common_pb2, judge_pb2
 from precis.v1.judge_pb2_grpc import JudgeServiceServicer
 from precis.words import word_of
 
-from inference.call import Call, Priority
+from inference.call import Call
 from inference.engine import Engine
 from inference.errors import InputTooLongError, ListTooLongError
 from inference.front_doors import ItemBatch
@@ -22,16 +22,12 @@ from server.config import LimitsConfig
 from server.errors import refusal
 from server.oip.tensors import Tensor, model_config
 from server.rpc.admission import Context
-from server.rpc.models import ROLES
+from server.rpc.models import PRIORITIES, ROLES
 from server.rpc.streams import map_concurrently
 from server.services.inference import check_texts, to_invalid_request
 
 _METRICS = judge_pb2.JudgeMetricName.values()[1:]
 _FRAMEWORKS = {word_of(judge_pb2.JudgeFramework, number): number for number in judge_pb2.JudgeFramework.values()[1:]}
-_PRIORITIES = {
-    Priority.INTERACTIVE: common_pb2.PRIORITY_INTERACTIVE,
-    Priority.BULK: common_pb2.PRIORITY_BULK,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +93,7 @@ class JudgeInference:
         framework = _framework(request.parameters)
         view = common_pb2.RESULT_VIEW_CLAIMS if "evidence" in request.wanted else common_pb2.RESULT_VIEW_SCORES
         template = judge_pb2.JudgeRequest(
-            frameworks=[framework], view=view, priority=_PRIORITIES[request.call.priority]
+            frameworks=[framework], view=view, priority=PRIORITIES.numbers[request.call.priority]
         )
         judge = partial(self._judge_row, template, request.context)
         async with aclosing(map_concurrently(_rows(request), judge, limit=4)) as judged:

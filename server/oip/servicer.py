@@ -185,7 +185,10 @@ class OpenInferenceServicer(GRPCInferenceServiceServicer):
 
     def _find(self, name: str, asked_version: str) -> Inference:
         """Returns a model. Raises UnservedModelError, or ModelNotLoadedError when the settings leave it out."""
-        _check_name(name, asked_version)
+        if name not in NAMES:
+            raise UnservedModelError(f"no model of that name: expected one of {', '.join(NAMES)}")
+        if asked_version not in {"", VERSION}:
+            raise UnservedModelError(f"the model {name} has the version {VERSION} alone")
         inference = self._inferences.get(name)
         if inference is None:
             raise ModelNotLoadedError(NAMES[name])
@@ -251,13 +254,6 @@ def _integer(request: pb.ModelInferRequest, name: str) -> int:
     if number < 0:
         raise refusal(f"parameters.{name}", "expected an int64_param or uint64_param that is not negative")
     return number
-
-
-def _check_name(name: str, asked_version: str) -> None:
-    if name not in NAMES:
-        raise UnservedModelError(f"no model of that name: expected one of {', '.join(NAMES)}")
-    if asked_version not in {"", VERSION}:
-        raise UnservedModelError(f"the model {name} has the version {VERSION} alone")
 
 
 async def _not_offered(rpc: str, reason: str, _request: Empty, _context: Context) -> Empty:

@@ -8,14 +8,13 @@ import asyncio
 import random
 import time
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from grpc.aio import ServicerContext
 
-from server.config import ListenConfig, QuotaConfig
+from server.config import ListenConfig
 from server.errors import RequestTimeoutError, TooManyCallsError
 from server.rpc.auth import Caller, KeyRing
 from server.rpc.quota import Quotas, TenantQuota
@@ -28,50 +27,6 @@ MIB = 1 << 20
 _LONGEST_RETRY_S = 30.0
 _LONGEST_JITTER = 0.5  # of a retry time: who is refused together shall not come back together
 _RATE_CALLS = 64  # over which it is measured how fast calls end
-
-
-@dataclass(frozen=True, slots=True)
-class CallPolicy:
-    """What every call is subject to.
-
-    Attributes:
-        max_concurrent_calls: more are refused.
-        ok_call_sample: one of N successful calls gets a log line; 0: none.
-        keys: who may call; None: anybody.
-        quotas: what each tenant may have; None: no limits of their own.
-        body_timeout_s: how long a request may take to arrive.
-        idle_timeout_s: how long a stream may send nothing.
-        max_request_bytes: of all requests that are worked on.
-        max_unsent_bytes: of all answers that clients have not taken yet.
-        max_response_bytes: of one message of an answer.
-    """
-
-    max_concurrent_calls: int
-    ok_call_sample: int = 1
-    keys: KeyRing | None = None
-    quotas: Quotas | None = None
-    body_timeout_s: float = 30.0
-    idle_timeout_s: float = 600.0
-    max_request_bytes: int = 512 * MIB
-    max_unsent_bytes: int = 256 * MIB
-    max_response_bytes: int = 64 * MIB
-
-    @classmethod
-    def of(
-        cls, listen: ListenConfig, ok_call_sample: int, keys: KeyRing | None, quotas: Mapping[str, QuotaConfig]
-    ) -> "CallPolicy":
-        """Makes that of the settings."""
-        return cls(
-            listen.max_concurrent_calls,
-            ok_call_sample,
-            keys,
-            Quotas(quotas) if quotas else None,
-            body_timeout_s=listen.body_timeout_s,
-            idle_timeout_s=listen.idle_timeout_s,
-            max_request_bytes=listen.max_request_mib * MIB,
-            max_unsent_bytes=listen.max_unsent_mib * MIB,
-            max_response_bytes=listen.max_send_mib * MIB,
-        )
 
 
 class DrainRate:
@@ -134,29 +89,31 @@ class CallAdmission:
 
     def __init__(
         self,
-        policy: CallPolicy,
+        listen: ListenConfig,
+        keys: KeyRing | None = None,
+        quotas: Quotas | None = None,
+        *,
         clock: Callable[[], float] = time.monotonic,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        """Takes what `DrainRate` needs."""
+        """Takes the bounds; who may call, None: anybody; what each tenant may have; and what `DrainRate` needs."""
         self.clock = clock
         self._rate = DrainRate(clock, jitter)
-        self._policy = policy
-        self.calls = Shared(policy.max_concurrent_calls, "{} calls are in flight")
-        self.received = Shared(policy.max_request_bytes, "requests of {} MiB are being worked on", MIB)
-        self.unsent = Shared(policy.max_unsent_bytes, "answers of {} MiB wait to be read", MIB)
+        self._keys = keys
+        self._quotas = quotas
+        self.calls = Shared(listen.max_concurrent_calls, "{} calls are in flight")
+        self.received = Shared(listen.max_request_mib * MIB, "requests of {} MiB are being worked on", MIB)
+        self.unsent = Shared(listen.max_unsent_mib * MIB, "answers of {} MiB wait to be read", MIB)
         self._waits: dict[asyncio.Timeout, tuple[Place, float, bool]] = {}  # for clients, the longest first
         self._calls_at = Counter[str]()
 
     def caller_of(self, context: Context) -> Caller:
         """Returns who calls. Raises UnauthenticatedError."""
-        keys = self._policy.keys
-        return keys.caller_of(context.invocation_metadata()) if keys else Caller(share=context.peer())
+        return self._keys.caller_of(context.invocation_metadata()) if self._keys else Caller(share=context.peer())
 
     def quota_of(self, caller: Caller) -> TenantQuota | None:
         """Returns what a caller has left; None without quotas."""
-        quotas = self._policy.quotas
-        return quotas.of(caller) if quotas and caller.tenant else None
+        return self._quotas.of(caller) if self._quotas and caller.tenant else None
 
     def is_busy(self, peer: str) -> bool:
         """Tells whether a connection has a call, or has not taken its answer."""
@@ -164,8 +121,7 @@ class CallAdmission:
 
     def enter(self, caller: Caller, quota: TenantQuota | None = None, peer: str = "") -> "Place":
         """Gives a call its place, before anything of its request is read. Raises TooManyCallsError."""
-        keys = self._policy.keys
-        owner = "" if keys is not None and keys.tenant_count == 1 else owner_of(caller)
+        owner = "" if self._keys is not None and self._keys.tenant_count == 1 else owner_of(caller)
         if quota is not None:
             quota.check(self.calls.of[owner])
         if self.calls.refusal(owner, 1) and not self._end_longest_wait(owner):
@@ -266,23 +222,17 @@ class Place:
         """Tells whether nothing that the client sent has been worked on since then."""
         return not self._request_bytes and self._finished_s <= since_s
 
-    def receive(self, size: int) -> None:
-        """Counts a message of the call before it is parsed. Raises TooManyCallsError."""
-        self._receive(size, 0)
-        self._last_bytes = size
-
-    def receive_part(self, size: int) -> None:
-        """Counts a part of the call's only message. Raises TooManyCallsError."""
-        self._receive(size, self._request_bytes)
-
-    def receive_whole(self, size: int) -> None:
-        """Counts the call's only message, of which parts may have come in another form. Raises TooManyCallsError."""
-        self.receive_part(max(0, size - self._request_bytes))
-
-    def _receive(self, size: int, growing: int) -> None:
+    def receive(self, size: int, *, is_part: bool = False) -> None:
+        """Counts a message of the call before it is parsed, or a part of its only one. Raises TooManyCallsError."""
+        growing = self._request_bytes if is_part else 0
         self._admission.check(self._admission.received, self.owner, size, growing=growing)
         self._admission.received.add(self.owner, size)
         self._request_bytes += size
+        self._last_bytes = size
+
+    def receive_whole(self, size: int) -> None:
+        """Counts the call's only message, of which parts may have come in another form. Raises TooManyCallsError."""
+        self.receive(max(0, size - self._request_bytes), is_part=True)
 
     def take(self) -> int:
         """Returns the size of the message that was received last, once: whoever takes it says when it is finished."""

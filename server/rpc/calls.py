@@ -8,7 +8,7 @@ when the server starts.
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from typing import Any
 
@@ -17,6 +17,7 @@ from grpc.aio import EOF, AbortError
 from opentelemetry import trace
 from precis.v1.common_pb2 import ItemError
 
+from server.config import ListenConfig, QuotaConfig
 from server.errors import (
     InvalidRequestError,
     ResponseTooLargeError,
@@ -24,9 +25,10 @@ from server.errors import (
     refusal,
     rule_for,
 )
-from server.observe.metrics import CallMetrics, MethodMetrics
-from server.rpc.admission import CallAdmission, CallPolicy, Context, Place
-from server.rpc.auth import Caller
+from server.observe.metrics import CallMetrics, Observe
+from server.rpc.admission import MIB, CallAdmission, Context, Place
+from server.rpc.auth import Caller, KeyRing
+from server.rpc.quota import Quotas
 from server.rpc.record import CallRecord, begin, current_call, new_call_id, serving
 from server.rpc.status import has_passed, to_item_error, to_status
 from server.rpc.wire import MalformedRequest
@@ -50,10 +52,20 @@ class CallRunner:
     not counts until the client has taken it.
     """
 
-    def __init__(self, policy: CallPolicy, metrics: CallMetrics) -> None:
-        self._policy = policy
+    def __init__(
+        self,
+        listen: ListenConfig,
+        metrics: CallMetrics,
+        *,
+        keys: KeyRing | None = None,
+        quotas: Mapping[str, QuotaConfig] | None = None,
+        ok_call_sample: int = 1,
+    ) -> None:
+        """Takes the bounds; who may call, None: anybody; and of how many successful calls one gets a log line."""
+        self._listen = listen
         self._metrics = metrics
-        self._admission = CallAdmission(policy)
+        self._ok_call_sample = ok_call_sample
+        self._admission = CallAdmission(listen, keys, Quotas(quotas) if quotas else None)
         self.is_busy = self._admission.is_busy
         self._ok_count = 0
         metrics.watch(lambda: self._admission.calls.used, lambda: self._admission.unsent.used)
@@ -71,8 +83,8 @@ class CallRunner:
         """Wraps a handler that takes one message and returns one."""
 
         async def answer(place: Place, context: Context) -> bytes:
-            data = await _first(place, context, self._policy.body_timeout_s)
-            raw = self._bytes_of(await handler(_checked(parse(data)), context))
+            request = await _first(place, context, parse, self._listen.body_timeout_s)
+            raw = self._bytes_of(await handler(request, context))
             place.hold(context, len(raw))
             return raw
 
@@ -82,8 +94,8 @@ class CallRunner:
         """Wraps a handler that takes one message and yields responses."""
 
         async def answer(place: Place, context: Context) -> None:
-            data = await _first(place, context, self._policy.body_timeout_s)
-            await self._write_all(place, handler(_checked(parse(data)), context), context)
+            request = await _first(place, context, parse, self._listen.body_timeout_s)
+            await self._write_all(place, handler(request, context), context)
 
         return self._framed(rpc, answer)
 
@@ -91,7 +103,7 @@ class CallRunner:
         """Wraps a handler that takes a stream of messages and yields responses."""
 
         async def answer(place: Place, context: Context) -> None:
-            async with aclosing(_messages(place, context, parse, self._policy.idle_timeout_s)) as messages:
+            async with aclosing(_messages(place, context, parse, self._listen.idle_timeout_s)) as messages:
                 await self._write_all(place, handler(messages, context), context)
 
         return self._framed(rpc, answer)
@@ -116,7 +128,7 @@ class CallRunner:
                 if not has_begun:  # as part of a message that waits, the headers would leave no way to end it
                     await context.send_initial_metadata(())
                     has_begun = True
-                await place.write(context, self._bytes_of(response), self._policy.idle_timeout_s)
+                await place.write(context, self._bytes_of(response), self._listen.idle_timeout_s)
                 current_call().item_count += 1
 
     def _bytes_of(self, response: Any) -> bytes:  # noqa: ANN401 - a message of any type
@@ -125,16 +137,17 @@ class CallRunner:
         gRPC would end the call, with the neighbours of the item, and log it as an error nobody foresaw.
         """
         raw: bytes = response.SerializeToString()
-        if len(raw) <= self._policy.max_response_bytes:
+        most = self._listen.max_send_mib * MIB
+        if len(raw) <= most:
             return raw
-        error = ResponseTooLargeError(len(raw), self._policy.max_response_bytes)
+        error = ResponseTooLargeError(len(raw), most)
         if not isinstance(getattr(response, "error", None), ItemError):
             raise error
         response.error.CopyFrom(to_item_error(error, current_call().call_id))  # takes the place of its outcome
         return bytes(response.SerializeToString())
 
     def _framed(self, rpc: str, answer: Callable[[Place, Context], Awaitable[bytes | None]]) -> RawHandler:
-        metrics = self._metrics.method(rpc)
+        observe = self._metrics.method(rpc)
 
         async def call(_: object, context: Context) -> bytes | None:
             # grpc.aio runs every call in a task of its own, hence in its own context.
@@ -154,32 +167,28 @@ class CallRunner:
                     raise
                 status = to_status(error, record.call_id)
             finally:
-                self._leave(record, code, metrics, context)
+                self._leave(rpc, record, code, observe, context)
             # Outside of `except`: gRPC keeps the error of the abort, and with its context it would keep the request.
-            await _abort(context, status)
-            return None
+            return await context.abort_with_status(status)
 
         return call
 
-    def _leave(self, record: CallRecord, code: str, metrics: MethodMetrics, context: Context) -> None:
+    def _leave(self, rpc: str, record: CallRecord, code: str, observe: Observe, context: Context) -> None:
         record.code = code
         record.charge()
         seconds = time.monotonic() - record.started_s
         span = trace.get_current_span().get_span_context()
-        metrics.observe(code, seconds, f"{span.trace_id:032x}" if span.trace_flags.sampled else None)
+        observe(code, seconds, f"{span.trace_id:032x}" if span.trace_flags.sampled else None)
         if record.caller.key and record.caller.tenant and record.item_count:
             self._metrics.waited(record.caller.key, record.queue_ms / 1e3)
-        if self._is_logged(code) and logger.isEnabledFor(logging.INFO):
+        is_logged = code != OK
+        if not is_logged:
+            self._ok_count += 1
+            is_logged = self._ok_call_sample > 0 and self._ok_count % self._ok_call_sample == 0
+        if is_logged and logger.isEnabledFor(logging.INFO):
             queue_ms, items, peer = record.queue_ms, record.item_count, context.peer()
             key = record.caller.key or "-"
-            logger.info(LINE, record.call_id, metrics.rpc, code, seconds * 1e3, queue_ms, items, peer, key)
-
-    def _is_logged(self, code: str) -> bool:
-        if code != OK:
-            return True
-        self._ok_count += 1
-        sample = self._policy.ok_call_sample
-        return sample > 0 and self._ok_count % sample == 0
+            logger.info(LINE, record.call_id, rpc, code, seconds * 1e3, queue_ms, items, peer, key)
 
 
 def _is_passed_on(error: BaseException) -> bool:
@@ -207,24 +216,16 @@ def _code_of(error: BaseException, context: Context) -> str:
     return code.name if isinstance(code, grpc.StatusCode) else grpc.StatusCode.UNKNOWN.name
 
 
-async def _abort(context: Context, status: grpc.Status) -> None:
-    await context.abort_with_status(status)
-
-
-def _checked(request: object) -> object:
-    """Returns a request that could be read. Raises InvalidRequestError."""
-    if type(request) is MalformedRequest:
-        raise InvalidRequestError([request.violation])
-    return request
-
-
-async def _first(place: Place, context: Context, timeout_s: float) -> bytes:
-    """Returns the one message of a call. Raises RequestTimeoutError or TooManyCallsError."""
+async def _first(place: Place, context: Context, parse: Parse, timeout_s: float) -> object:
+    """Returns the one message of a call. Raises RequestTimeoutError, TooManyCallsError or InvalidRequestError."""
     data = await place.read(context, timeout_s)
     if data is EOF:
         raise refusal("", "expected a message, got none")
     place.receive_whole(len(data))
-    return bytes(data)
+    request = parse(data)
+    if type(request) is MalformedRequest:
+        raise InvalidRequestError([request.violation])
+    return request
 
 
 async def _messages(place: Place, context: Context, parse: Parse, timeout_s: float) -> AsyncGenerator[object, None]:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, cast
 
 import grpc
 from opentelemetry import trace
-from opentelemetry.trace import Span, SpanKind, Status, StatusCode
+from opentelemetry.trace import SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from inference.errors import ShuttingDownError
@@ -89,7 +89,8 @@ class HandlerTable(grpc.GenericRpcHandler):
         if runner is None:
             return handler
         inner: Any = handler.unary_unary or handler.unary_stream or handler.stream_stream
-        parse = _tolerant(handler, limits)
+        unchecked: Any = handler.request_deserializer
+        parse = tolerant(unchecked, type(unchecked(b"")), limits)
         if handler.request_streaming:
             behavior = runner.stream(rpc, inner, parse)
         elif handler.response_streaming:
@@ -108,11 +109,6 @@ def _refusal(runner: CallRunner, name: str, make_error: Callable[[], Exception])
     return grpc.stream_stream_rpc_method_handler(behavior)
 
 
-def _tolerant(handler: Handler, limits: WireLimits) -> Callable[[bytes], object]:
-    parse: Any = handler.request_deserializer
-    return tolerant(parse, type(parse(b"")), limits)
-
-
 _tracer = trace.get_tracer("precis.server")
 _propagator = TraceContextTextMapPropagator()
 
@@ -125,7 +121,9 @@ def in_span(rpc: str, handler: RawHandler) -> RawHandler:
     attributes = {"rpc.system.name": "grpc", "rpc.method": rpc}
 
     async def call(request: object, context: Context) -> bytes | None:
-        parent = _propagator.extract(_headers(context))
+        metadata = context.invocation_metadata() or ()
+        said = {key: value for key, value in metadata if isinstance(value, str) and key in _propagator.fields}
+        parent = _propagator.extract(said)
         with _tracer.start_as_current_span(
             rpc,
             parent,
@@ -137,7 +135,10 @@ def in_span(rpc: str, handler: RawHandler) -> RawHandler:
             try:
                 return await handler(request, context)
             finally:
-                _note_end(span)
+                record = current_call()  # by its id its log line is found
+                span.set_attributes({"rpc.response.status_code": record.code, "precis.call_id": record.call_id})
+                if record.code in _SERVER_ERRORS:
+                    span.set_status(Status(StatusCode.ERROR))
 
     return call
 
@@ -145,17 +146,3 @@ def in_span(rpc: str, handler: RawHandler) -> RawHandler:
 def name_session(summary_id: str) -> None:
     """Puts the present call among those of its summary; trace viewers show them together."""
     trace.get_current_span().set_attributes({"session.id": summary_id, "precis.summary_id": summary_id})
-
-
-def _headers(context: Context) -> dict[str, str]:
-    """Returns what the caller said of its trace."""
-    metadata = context.invocation_metadata() or ()
-    return {key: value for key, value in metadata if isinstance(value, str) and key in _propagator.fields}
-
-
-def _note_end(span: Span) -> None:
-    """Adds how the call ended, and the id by which its log line is found."""
-    record = current_call()
-    span.set_attributes({"rpc.response.status_code": record.code, "precis.call_id": record.call_id})
-    if record.code in _SERVER_ERRORS:
-        span.set_status(Status(StatusCode.ERROR))

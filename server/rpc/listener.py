@@ -13,8 +13,9 @@ from pathlib import Path
 
 import grpc
 
-from server.config import ListenConfig, TlsConfig
+from server.config import HttpConfig, ListenConfig, TlsConfig
 from server.errors import StartupError
+from server.rpc.admission import MIB
 from server.rpc.connections import Connections
 from server.rpc.handlers import HandlerTable
 
@@ -56,7 +57,6 @@ def certificate_store(config: TlsConfig) -> CertificateStore | None:
     return CertificateStore(config.certificate_file, config.key_file, config.client_ca_file)
 
 
-MIB = 1 << 20
 _PENDING_CALLS = 1 << 16
 # Calls that gRPC has and Python has not seen. From its own default, 1,000, it drops calls at random, as CANCELLED and
 # without a word; ours are refused with RetryInfo. What bounds them is connections and streams.
@@ -123,29 +123,37 @@ class Listener:
                 return self._server.add_insecure_port(address)
             return self._server.add_secure_port(address, certificates.credentials())
         except RuntimeError as error:
-            raise StartupError(f"cannot listen on {address}: {error}; {_ADVICE}") from error
+            raise _cannot_listen(self._config, error) from error
 
 
-_ADVICE = "choose another address with PRECIS_LISTEN__HOST and PRECIS_LISTEN__PORT"
-
-
-def check_port(config: ListenConfig) -> None:
-    """Finds a port that cannot be had before the models are loaded, and says why, which gRPC does not.
+def bound(config: ListenConfig | HttpConfig, *, reuse_port: bool = False) -> socket.socket:
+    """Binds a port, or finds out before the models are loaded why it cannot be had, which gRPC does not say.
 
     Raises:
         StartupError: the port is in use or forbidden, or the host is not one of this machine.
     """
-    address = address_of(config.host, config.port)
+    host, port = config.host.strip("[]"), config.port
     try:
-        family, kind, protocol, _, place = socket.getaddrinfo(config.host, config.port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family, kind, protocol) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if config.reuse_port:
-                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-            probe.bind(place)
+        family, kind, protocol, _, place = min(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        found = socket.socket(family, kind, protocol)
+        try:
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if reuse_port:
+                found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            found.bind(place)
+        except OSError:
+            found.close()
+            raise
     except OSError as error:
         reason = "the port is in use" if error.errno == errno.EADDRINUSE else error.strerror or str(error)
-        raise StartupError(f"cannot listen on {address}: {reason}; {_ADVICE}") from error
+        raise _cannot_listen(config, reason) from error
+    return found
+
+
+def _cannot_listen(config: ListenConfig | HttpConfig, reason: object) -> StartupError:
+    section = "HTTP" if isinstance(config, HttpConfig) else "LISTEN"
+    advice = f"choose another address with PRECIS_{section}__HOST and PRECIS_{section}__PORT"
+    return StartupError(f"cannot listen on {address_of(config.host, config.port)}: {reason}; {advice}")
 
 
 def exposure(host: str, *, has_keys: bool, has_tls: bool) -> str | None:
@@ -166,7 +174,7 @@ def _is_loopback(host: str) -> bool:
 
 def address_of(host: str, port: int) -> str:
     """Joins host and port as gRPC expects them."""
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    return f"[{host.strip('[]')}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def options(config: ListenConfig) -> list[tuple[str, int]]:

@@ -27,6 +27,7 @@ from pipeline.protocols import CheckedPairs, Float32, ModelIdentities, ModelIden
 from pipeline.tracing import open_span, prefixed
 from server.errors import FieldViolation, InvalidRequestError, ModelNotLoadedError
 from server.rpc.admission import Context
+from server.rpc.fields import EnumCodec
 from server.rpc.record import current_call
 
 Batch = TypeVar("Batch", bound=ItemBatch)
@@ -198,10 +199,7 @@ class EngineModels:
 
 ROLES = ("embedding", "nli")
 
-PRIORITIES: dict[int, Priority] = {
-    common_pb2.PRIORITY_INTERACTIVE: Priority.INTERACTIVE,
-    common_pb2.PRIORITY_BULK: Priority.BULK,
-}
+PRIORITIES = EnumCodec(Priority, common_pb2.Priority.DESCRIPTOR)
 
 
 def to_call(context: Context, priority: int, *, default: Priority = Priority.INTERACTIVE) -> Call:
@@ -210,7 +208,7 @@ def to_call(context: Context, priority: int, *, default: Priority = Priority.INT
     Raises:
         DeadlineExpiredError: there is no time left, so nothing is computed.
     """
-    record, chosen = current_call(), PRIORITIES.get(priority, default)
+    record, chosen = current_call(), PRIORITIES.members.get(priority, default)
     record.is_background = chosen is Priority.BULK
     return Call(deadline_s_of(context), chosen, record.caller.share, record.caller.tenant)
 
@@ -246,7 +244,7 @@ def parse_priority(priority: int) -> int:
 
 def priority_violations(priority: int) -> list[FieldViolation]:
     """Checks an enum value that came over the wire; protobuf lets unknown numbers through."""
-    if priority in PRIORITIES or priority == common_pb2.PRIORITY_UNSPECIFIED:
+    if priority in PRIORITIES.members or priority == common_pb2.PRIORITY_UNSPECIFIED:
         return []
     expected = ", ".join(f"{common_pb2.Priority.Name(value)} ({value})" for value in common_pb2.Priority.values())
     return [FieldViolation("priority", f"expected one of {expected}, got {priority}")]

@@ -4,6 +4,9 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
+_END: Any = object()
+"""Stands behind the last item: a task cannot raise StopIteration, and None may be an item."""
+
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -19,7 +22,7 @@ async def map_concurrently(
     An error of `work` or `items` ends the generator.
     """
     running: set[asyncio.Task[R]] = set()
-    following: asyncio.Task[T | _End] | None = None  # the read ahead
+    following: asyncio.Task[T] | None = None  # the read ahead
     ended = False
     try:
         while True:
@@ -32,7 +35,7 @@ async def map_concurrently(
             if following is not None and following.done():
                 item = following.result()
                 following = None
-                if isinstance(item, _End):
+                if item is _END:
                     ended = True
                 else:
                     running.add(asyncio.create_task(work(item)))
@@ -43,12 +46,8 @@ async def map_concurrently(
         await _stop([*running, following] if following else [*running])
 
 
-class _End:
-    """What `_next` returns behind the last item: a task cannot raise StopIteration, and None may be an item."""
-
-
-async def _next(items: AsyncIterator[T]) -> T | _End:
-    return await anext(items, _End())
+async def _next(items: AsyncIterator[T]) -> T:
+    return await anext(items, _END)
 
 
 async def _stop(tasks: Sequence[asyncio.Future[Any]]) -> None:
@@ -60,7 +59,7 @@ async def _stop(tasks: Sequence[asyncio.Future[Any]]) -> None:
 async def until_stopping(stopping: asyncio.Event, items: AsyncIterator[T]) -> AsyncGenerator[T, None]:
     """Yields items until they end or `stopping` is set; what is there already, or was read, is always yielded."""
     stop = asyncio.ensure_future(stopping.wait())
-    following: asyncio.Task[T | _End] | None = None
+    following: asyncio.Task[T] | None = None
     try:
         while True:
             following = asyncio.create_task(_next(items))
@@ -68,7 +67,7 @@ async def until_stopping(stopping: asyncio.Event, items: AsyncIterator[T]) -> As
             if not following.done():
                 return
             item = following.result()
-            if isinstance(item, _End):
+            if item is _END:
                 return
             yield item
     finally:

@@ -74,11 +74,12 @@ def _too_large(data: bytes, descriptor: Descriptor, limits: WireLimits) -> Field
     """Says what of a message is too much, and blames its largest part. Looks at no more items than are allowed."""
     counts: dict[int, int] = {}
     largest, blamed = -1, ""
-    budget, name = _Budget(), ""
+    budget = _Budget()
     try:
         for number, value in _length_delimited(data, budget):
             field = descriptor.fields_by_number.get(number)
             name = field.name if field else ""
+            budget.path[:] = [name]
             at = counts.get(number, 0)
             if at >= limits.max_items:
                 return FieldViolation(name, f"expected at most {limits.max_items} items, got more")
@@ -86,9 +87,10 @@ def _too_large(data: bytes, descriptor: Descriptor, limits: WireLimits) -> Field
             if len(value) > largest:
                 largest, blamed = len(value), f"{name}[{at}]" if field and field.is_repeated else name
             if field:
-                _spend(value, field, budget)
-    except _TooManyFieldsError as error:
-        path = ".".join(filter(None, (name, *error.path)))
+                _spend(value, field, budget, 1)
+                del budget.path[1:]
+    except _TooManyFieldsError:
+        path = ".".join(filter(None, budget.path))
         return FieldViolation(path, f"expected at most {MOST_FIELDS} fields and items in one message, got more")
     except _UnreadableError:  # the parser would take a group, which no message of ours has
         return FieldViolation("", _expected(descriptor))
@@ -99,22 +101,19 @@ def _too_large(data: bytes, descriptor: Descriptor, limits: WireLimits) -> Field
     return FieldViolation(blamed, expected)
 
 
-def _spend(value: bytes, field: FieldDescriptor, budget: "_Budget") -> None:
-    """Counts the fields and items inside a field. Raises _UnreadableError; of too many, with the path to the last."""
+def _spend(value: bytes, field: FieldDescriptor, budget: "_Budget", depth: int) -> None:
+    """Counts the fields and items inside a field, at a depth of the budget's path. Raises _UnreadableError."""
     if field.type == FieldDescriptor.TYPE_MESSAGE:
         descriptor = _message_type(field)
         if not _holds_parts(descriptor):
             return
-        name = ""
-        try:
-            for number, part in _length_delimited(value, budget):
-                inner = descriptor.fields_by_number.get(number)
-                name = inner.name if inner else ""
-                if inner:
-                    _spend(part, inner, budget)
-        except _TooManyFieldsError as error:
-            error.path.insert(0, name)
-            raise
+        del budget.path[depth:]
+        for number, part in _length_delimited(value, budget):
+            inner = descriptor.fields_by_number.get(number)
+            budget.path[depth:] = [inner.name if inner else ""]
+            if inner:
+                _spend(part, inner, budget, depth + 1)
+                del budget.path[depth + 1 :]
     elif field.is_repeated and field.type not in _LENGTH_TYPES:
         budget.spend(len(value) // _PACKED_BYTES.get(field.type, 1))
 
@@ -160,18 +159,15 @@ class _UnreadableError(Exception):
 
 
 class _TooManyFieldsError(_UnreadableError):
-    """There are more than anybody shall look at. `path` leads to the last one, from the part that was being read."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.path: list[str] = []
+    """There are more than anybody shall look at."""
 
 
 class _Budget:
-    """How many fields may be looked at."""
+    """How many fields may be looked at, and the path to the last one."""
 
     def __init__(self) -> None:
         self._left = MOST_FIELDS
+        self.path: list[str] = []
 
     def spend(self, count: int) -> None:
         """Takes some. Raises _TooManyFieldsError."""

@@ -34,7 +34,6 @@ from server.cli.summarize.run import open_summaries
 from server.errors import StartupError
 from server.observe import tracing
 from server.observe.metrics import CallMetrics
-from server.rpc.admission import CallPolicy
 from server.rpc.calls import CallRunner
 from server.rpc.handlers import HandlerTable
 from server.services.summarize import SummarizeServicer
@@ -63,8 +62,7 @@ async def local_client(endpoint: EndpointOptions, timeout_s: float | None) -> As
 
 async def _serve(stack: AsyncExitStack, settings: Settings, servicer: SummarizeServicer) -> str:
     """Offers the service on a socket; returns its address."""
-    policy = CallPolicy.of(settings.listen, 0, None, {})
-    table: Any = HandlerTable(CallRunner(policy, CallMetrics(CollectorRegistry())))
+    table: Any = HandlerTable(CallRunner(settings.listen, CallMetrics(CollectorRegistry()), ok_call_sample=0))
     add_SummarizeServiceServicer_to_server(servicer, table)  # asks for a server, and uses two methods that it has
     table.open()
     server = grpc.aio.server(options=_ANY_SIZE)

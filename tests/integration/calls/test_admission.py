@@ -20,9 +20,9 @@ from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
 from inference.errors import QueueFullError
 from scripts.benchmarks.shared import http2
+from server.config import ListenConfig
 from server.observe.metrics import CallMetrics, new_registry
 from server.rpc import listener
-from server.rpc.admission import CallPolicy
 from server.rpc.calls import CallRunner
 from tests.integration.conftest import Connect
 from tests.integration.support.gate import Gate
@@ -239,7 +239,7 @@ async def test_a_refused_request_is_freed_without_the_garbage_collector() -> Non
     async def refuse(request: object, context: object) -> object:
         raise QueueFullError(0.5)
 
-    runner = CallRunner(CallPolicy(8), CallMetrics(new_registry()))
+    runner = CallRunner(ListenConfig(), CallMetrics(new_registry()))
     maker: Any = grpc
     handler = maker.stream_unary_rpc_method_handler(runner.unary("test.Test/Refuse", refuse, Parsed))
     server = grpc.aio.server()

@@ -13,18 +13,19 @@ from grpc.aio import Channel
 
 from inference.errors import QueueFullError
 from server.observe.metrics import CallMetrics, new_registry
-from server.rpc.admission import CallPolicy, Context
+from server.rpc.admission import Context
 from server.rpc.calls import CallRunner
 from server.rpc.handlers import HandlerTable
 from server.rpc.record import current_call
+from tests.fakes import listening
 from tests.integration.support.log_lines import log_lines
 from tests.integration.support.rich_errors import details_of, error_of, reason_of, retry_delay_s
 
 Unary = Callable[[Any, Context], Awaitable[StringValue]]
 Stream = Callable[[Any, Context], AsyncGenerator[StringValue, None]]
 
-POLICY = CallPolicy(max_concurrent_calls=8, max_response_bytes=10_000)
-LARGEST = "x" * (POLICY.max_response_bytes - 3)  # a tag and the length go before it
+LISTEN = listening(max_send=10_000)
+LARGEST = "x" * (10_000 - 3)  # a tag and the length go before it
 
 
 @asynccontextmanager
@@ -32,7 +33,7 @@ async def channel_to(*, unary: Unary | None = None, stream: Stream | None = None
     """A server with the methods test.Test/Unary and test.Test/Stream inside the frame, and a channel to it."""
     maker: Any = grpc
     parse, write = StringValue.FromString, StringValue.SerializeToString
-    table = HandlerTable(CallRunner(POLICY, CallMetrics(new_registry())))
+    table = HandlerTable(CallRunner(LISTEN, CallMetrics(new_registry())))
     table.add_registered_method_handlers(
         "test.Test",
         {

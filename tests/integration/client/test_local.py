@@ -1,26 +1,22 @@
-"""The clients without a server: the same bytes as through a socket, and nothing left when they close."""
+"""The clients without a server: the same bytes as from a server, and nothing left when they close."""
 
 import asyncio
 import re
 import runpy
 import threading
-from collections.abc import AsyncIterator, Iterator
-from contextlib import closing
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from precis import Client, errors, gold_standard, local
-from precis.v1 import judge_pb2
 
 from server.app import App
-from server.local_server import AsyncLocalChannel, LocalChannel
 from tests.golden.volatile import ENDPOINT, clear_volatile
 from tests.integration.judge.judge_requests import SOURCE, SUMMARY
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 TEXT = "The bridge will close for nine months. Repairs cost 4.2 million dollars. " * 40
-JUDGE_BATCH = "/precis.v1.JudgeService/JudgeBatch"
 DATUM = gold_standard(SOURCE, SUMMARY)
 
 
@@ -47,12 +43,12 @@ def answers_of(client: Client) -> list[bytes]:
     return [*(one.SerializeToString() for one in (summary, *messages)), str(judgements[1].error).encode()]
 
 
-async def test_every_call_brings_the_bytes_that_a_socket_brings(app: App, settings: dict[str, Any]) -> None:
+async def test_every_call_brings_the_bytes_that_a_server_brings(app: App, settings: dict[str, Any]) -> None:
     with Client(app.address) as client:
-        over_a_socket = await asyncio.to_thread(answers_of, client)
+        from_a_server = await asyncio.to_thread(answers_of, client)
         health = await asyncio.to_thread(client.health)
     with local.Client(settings) as here:
-        assert answers_of(here) == over_a_socket
+        assert answers_of(here) == from_a_server
         assert here.health() == health
 
 
@@ -81,45 +77,27 @@ def test_a_refused_field_is_named_as_a_server_names_it_and_a_call_without_time_i
         here.embed(["w1"], timeout_s=0)
 
 
-def test_a_batch_that_is_left_ends_its_reader(here: local.Client) -> None:
-    def endless() -> Iterator[judge_pb2.JudgeBatchRequest]:
-        while True:
-            yield judge_pb2.JudgeBatchRequest(request=judge_pb2.JudgeRequest(source=SOURCE, summary=SUMMARY))
-
-    with closing(here.judge_batch(endless())) as items:
-        assert next(items).error is None
-        [reader] = [thread for thread in threading.enumerate() if thread.name == "precis-local-requests"]
-    reader.join(timeout=30)
-    assert not reader.is_alive()
-
-
-def broken_messages(error: BaseException) -> Iterator[bytes]:
-    yield judge_pb2.JudgeBatchRequest(
-        request=judge_pb2.JudgeRequest(source=SOURCE, summary=SUMMARY)
-    ).SerializeToString()
+def broken_pairs(error: Exception) -> Iterator[tuple[str, str]]:
+    yield SOURCE, SUMMARY
     raise error
 
 
-def test_a_channel_whose_requests_break_answers_those_before_and_raises(settings: dict[str, Any]) -> None:
-    with closing(LocalChannel(settings)) as channel:
-        for error in (OSError("no such file"), SystemExit("no such file")):  # the second would end the server's loop
-            stream = channel.stream_stream(JUDGE_BATCH)(broken_messages(error))
-            assert next(stream)
-            with pytest.raises(type(error), match="no such file"):
-                next(stream)
-
-
-async def test_an_asyncio_channel_does_likewise(settings: dict[str, Any]) -> None:
-    async def requests() -> AsyncIterator[bytes]:
-        for message in broken_messages(OSError("no such file")):
-            yield message
-
-    channel = AsyncLocalChannel(settings)
-    stream = channel.stream_stream(JUDGE_BATCH)(requests())
-    assert await anext(stream)
+def test_a_batch_whose_pairs_break_answers_those_before_and_raises(here: local.Client) -> None:
+    items = here.judge_batch(broken_pairs(OSError("no such file")))
+    assert next(items).error is None
     with pytest.raises(OSError, match="no such file"):
-        await anext(stream)
-    await channel.close()
+        next(items)
+
+
+async def test_an_asyncio_client_does_likewise_and_is_entered_first(settings: dict[str, Any]) -> None:
+    client = local.AsyncClient(settings)
+    with pytest.raises(ValueError, match="enter this client first"):
+        await client.embed(["w1"])
+    async with client:
+        items = client.judge_batch(broken_pairs(OSError("no such file")))
+        assert (await anext(items)).error is None
+        with pytest.raises(OSError, match="no such file"):
+            await anext(items)
 
 
 def test_closing_joins_the_threads_and_ends_what_runs(settings: dict[str, Any], tmp_path: Path) -> None:

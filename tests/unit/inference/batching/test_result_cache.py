@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inference.batching.result_cache import ResultCache
+from inference.batching.batcher import ResultCache
 
 ROW = np.ones(4, np.float32)
 

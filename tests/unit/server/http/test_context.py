@@ -6,15 +6,16 @@ import pytest
 
 from server.errors import TooManyCallsError
 from server.http.endpoint import HttpContext
-from server.rpc.admission import CallAdmission, CallPolicy
+from server.rpc.admission import CallAdmission
 from server.rpc.auth import NOBODY
 from server.rpc.record import CallRecord, serving
+from tests.fakes import listening
 
 SCOPE: dict[str, Any] = {"headers": [(b"content-type", b"application/json")], "method": "POST", "client": ("host", 1)}
 
 
 async def test_a_body_counts_before_it_is_parsed_and_what_it_becomes_counts_no_more_than_the_rest() -> None:
-    admission = CallAdmission(CallPolicy(8, max_request_bytes=100))
+    admission = CallAdmission(listening(max_request=100))
     parts: list[dict[str, Any]] = [
         {"type": "http.request", "body": b"x" * 30, "more_body": True},
         {"type": "http.request", "body": b"x" * 30, "more_body": False},

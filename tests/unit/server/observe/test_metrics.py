@@ -21,9 +21,9 @@ from tests.unit.server.services.test_judge_reply import judgement
 
 def test_a_traced_call_is_the_example_of_its_bucket() -> None:
     registry = CollectorRegistry()
-    metrics = CallMetrics(registry).method("precis.v1.SummarizeService/Summarize")
-    metrics.observe("OK", 700.0, "ab" * 16)
-    metrics.observe("OK", 0.002)
+    observe = CallMetrics(registry).method("precis.v1.SummarizeService/Summarize")
+    observe("OK", 700.0, "ab" * 16)
+    observe("OK", 0.002, None)
     lines = generate_latest(registry).decode().splitlines()  # type: ignore[no-untyped-call]
     examples = {line.partition('le="')[2].partition('"')[0]: line for line in lines if "# {" in line}
     assert list(examples) == ["1200.0"]
@@ -40,7 +40,7 @@ def test_a_traced_call_is_the_example_of_its_bucket() -> None:
 )
 def test_what_an_rpc_usually_takes_falls_between_its_buckets(rpc: str, seconds: float) -> None:
     registry = CollectorRegistry()
-    CallMetrics(registry).method(rpc).observe("OK", seconds)
+    CallMetrics(registry).method(rpc)("OK", seconds, None)
     [family] = [one for one in registry.collect() if one.name == "precis_call_seconds"]
     counts = {one.labels["le"]: one.value for one in family.samples if one.name.endswith("_bucket")}
     below = [float(le) for le, count in counts.items() if count == 0]

@@ -7,10 +7,10 @@ import pytest
 
 from server.config import ListenConfig
 from server.errors import RequestTimeoutError, TooManyCallsError
-from server.rpc.admission import CallAdmission, CallPolicy, DrainRate, Place
+from server.rpc.admission import CallAdmission, DrainRate, Place
 from server.rpc.auth import Caller
 from server.rpc.listener import exposure, options
-from tests.fakes import Clock
+from tests.fakes import Clock, listening
 
 
 def refusals(admission: CallAdmission, times: int) -> list[float]:
@@ -25,7 +25,7 @@ def refusals(admission: CallAdmission, times: int) -> list[float]:
 
 def test_a_refused_call_comes_back_when_half_of_those_in_flight_have_ended() -> None:
     clock = Clock()
-    admission = CallAdmission(CallPolicy(max_concurrent_calls=20), clock, lambda: 0.0)
+    admission = CallAdmission(listening(20), clock=clock, jitter=lambda: 0.0)
     places = [admission.enter(Caller(share=f"192.0.2.{host}:1")) for host in range(20)]
     for host, place in enumerate(places[:10]):
         clock.now_s += 2.0
@@ -37,7 +37,7 @@ def test_a_refused_call_comes_back_when_half_of_those_in_flight_have_ended() -> 
 
 def test_those_who_are_refused_together_come_back_one_after_the_other() -> None:
     numbers = count()
-    admission = CallAdmission(CallPolicy(max_concurrent_calls=1), Clock(), lambda: next(numbers) / 10)
+    admission = CallAdmission(listening(1), clock=Clock(), jitter=lambda: next(numbers) / 10)
     admission.enter(Caller(share="127.0.0.1:1"))
     assert refusals(admission, 3) == pytest.approx([1.0, 1.05, 1.1])
 
@@ -48,7 +48,7 @@ HEAVY, LIGHT = (Caller(share=f"ipv4:192.0.2.{host}:1") for host in (1, 2))
 @pytest.mark.parametrize("resource", ["calls", "received", "unsent"])
 def test_one_caller_leaves_room_for_another_of_whatever_is_shared(resource: str) -> None:
     limit = 64
-    admission = CallAdmission(CallPolicy(limit, max_request_bytes=limit, max_unsent_bytes=limit))
+    admission = CallAdmission(listening(limit, max_request=limit, max_unsent=limit))
     shared = getattr(admission, resource)
     for owner, most in (("heavy", limit // 2), ("second", limit // 4), ("third", limit // 8)):
         while shared.refusal(owner, 1) is None:
@@ -61,7 +61,7 @@ def test_one_caller_leaves_room_for_another_of_whatever_is_shared(resource: str)
 
 
 def test_what_is_alone_is_let_in_whatever_its_size_and_with_one_key_nobody_shares() -> None:
-    received = CallAdmission(CallPolicy(8, max_request_bytes=100)).received
+    received = CallAdmission(listening(max_request=100)).received
     assert received.refusal("heavy", 1_000) is None
     received.add("heavy", 1_000)
     assert received.refusal("heavy", 1_000, growing=1_000) is None
@@ -80,7 +80,7 @@ def _waits(admission: CallAdmission, place: Place, *, is_read: bool = False) -> 
 @pytest.mark.parametrize("is_read", [False, True])
 async def test_who_does_nothing_loses_its_place_to_a_call_of_the_same_caller(*, is_read: bool) -> None:
     clock = Clock()
-    admission = CallAdmission(CallPolicy(4), clock)
+    admission = CallAdmission(listening(4), clock=clock)
     places = [admission.enter(HEAVY) for _ in range(2)]
     waits = [_waits(admission, place, is_read=is_read) for place in places]
     await asyncio.sleep(0)
@@ -97,7 +97,7 @@ async def test_who_does_nothing_loses_its_place_to_a_call_of_the_same_caller(*, 
 
 async def test_nobody_ends_the_calls_of_others_nor_those_that_are_worked_on() -> None:
     clock = Clock()
-    admission = CallAdmission(CallPolicy(4), clock)
+    admission = CallAdmission(listening(4), clock=clock)
     other = admission.enter(LIGHT)
     busy = admission.enter(HEAVY)
     busy.receive(1)
@@ -134,9 +134,7 @@ def test_no_call_that_waits_is_dropped_before_its_own_deadline() -> None:
 
 
 def test_no_response_that_is_let_through_is_too_large_for_grpc() -> None:
-    config = ListenConfig(max_send_mib=3)
-    policy = CallPolicy.of(config, 1, None, {})
-    assert policy.max_response_bytes == dict(options(config))["grpc.max_send_message_length"] == 3 << 20
+    assert dict(options(ListenConfig(max_send_mib=3)))["grpc.max_send_message_length"] == 3 << 20
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import grpc
@@ -12,19 +13,18 @@ from precis.v1 import judge_pb2 as pb
 
 from inference.call import Priority
 from pipeline.errors import InvalidInputError
-from server.config import ServicesConfig
+from server.config import ListenConfig, ServicesConfig
 from server.errors import FieldViolation
 from server.observe.metrics import CallMetrics, new_registry
-from server.rpc.admission import CallPolicy
 from server.rpc.calls import CallRunner
 from server.rpc.models import CallScope
 from server.rpc.record import CallRecord, current_call
-from server.rpc.relayed import AbortedError, RelayedContext
 from server.rpc.wire import MalformedRequest
 from server.services.bulk import Bulk
+from tests.fakes import listening
 from tests.unit.inference.serving import settle
 
-POLICY = CallPolicy(8)
+LISTEN = ListenConfig()
 
 
 class Framed(bytes):
@@ -81,7 +81,7 @@ async def run(
     items: AsyncIterator[Any] | Sequence[Any],
     worker: Worker,
     stopping: asyncio.Event | None = None,
-    policy: CallPolicy = POLICY,
+    listen: ListenConfig = LISTEN,
     **limits: float,
 ) -> Answered:
     """Answers a stream as the server does."""
@@ -92,7 +92,7 @@ async def run(
 
     stream = messages() if isinstance(items, Sequence) else items
     bulk = Bulk(pb.JudgeBatchResponse, ServicesConfig.model_validate(limits), stopping or asyncio.Event())
-    runner = CallRunner(policy, CallMetrics(new_registry()))
+    runner = CallRunner(listen, CallMetrics(new_registry()))
     answered = Answered()
 
     async def read() -> Any:  # noqa: ANN401 - a message, or the end
@@ -102,13 +102,22 @@ async def run(
     async def write(response: bytes) -> None:
         answered.written.append(pb.JudgeBatchResponse.FromString(response))
 
-    context: Any = RelayedContext((), "local:0", read, write)
-    try:
-        await runner.stream("test", lambda request, call: bulk.answers(request, call, worker), _message_of)(
-            None, context
-        )
-    except AbortedError as error:
-        answered.status = error.status
+    async def abort(status: grpc.Status) -> None:
+        answered.status = status
+
+    async def begin(_: object) -> None:
+        pass
+
+    context: Any = SimpleNamespace(
+        read=read,
+        write=write,
+        send_initial_metadata=begin,
+        abort_with_status=abort,
+        peer=lambda: "local:0",
+        time_remaining=lambda: None,
+    )
+    handler = runner.stream("test", lambda request, call: bulk.answers(request, call, worker), _message_of)
+    await handler(None, context)
     return answered
 
 
@@ -164,7 +173,7 @@ async def test_a_stopping_server_answers_what_it_has_read_and_says_that_there_wa
 
 async def test_items_count_in_bytes_until_they_are_answered() -> None:
     worker = Worker()
-    policy = CallPolicy(8, max_request_bytes=2_000)
+    listen = listening(max_request=2_000)
 
     async def messages() -> AsyncIterator[pb.JudgeBatchRequest]:
         for number in range(20):
@@ -173,14 +182,14 @@ async def test_items_count_in_bytes_until_they_are_answered() -> None:
         worker.may_end.set()  # the next is read before its waiter runs
         yield item("much", source="x" * 2_000)
 
-    context = await run(messages(), worker, policy=policy, max_stream_items=2)
+    context = await run(messages(), worker, listen=listen, max_stream_items=2)
     assert {one.id for one in context.written} == {*map(str, range(20)), "slow"}
     assert context.status.code is grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
 async def test_an_answer_that_is_too_large_is_the_error_of_its_item_alone() -> None:
     items = [item("a"), item("b" * 200), item("c")]
-    context = await run(items, Worker(), policy=CallPolicy(8, max_response_bytes=100))
+    context = await run(items, Worker(), listen=listening(max_send=100))
     answers = {one.index: one for one in context.written}
     assert [answers[index].WhichOneof("outcome") for index in range(3)] == ["response", "error", "response"]
     assert answers[1].id == "b" * 200
