@@ -21,7 +21,7 @@ from pipeline.reading.sentences import split_lines, split_sentences
 from pipeline.reading.words import fold
 from pipeline.summarize.citations.places import MAX_PLACES, Citations, CitationSupport, SourcePlace, SummaryCitation
 from pipeline.summarize.document import SourceChunk
-from pipeline.summarize.extractive.read_excerpts import join_texts
+from pipeline.summarize.extractive.excerpt import join_texts
 from pipeline.summarize.gate.gate import ClaimReader
 from pipeline.summarize.gate.inspect import is_claim, riskiest
 from pipeline.support.claim_support import Hypothesis, PremiseFinder
