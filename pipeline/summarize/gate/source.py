@@ -16,9 +16,9 @@ from pipeline.reading.sentences import split_sentences
 from pipeline.reading.values import Date, TermKind, Values, find_terms, find_values
 from pipeline.reading.word_lists import FUNCTION_WORDS
 from pipeline.reading.word_table import WordTable, stem
-from pipeline.reading.words import fold
+from pipeline.reading.words import count_words, fold
 from pipeline.summarize.gate.findings import FaultKind
-from pipeline.summarize.retention import Mentions
+from pipeline.summarize.retention import Mentions, Stated, find_stated
 from pipeline.support.claim_support import Hypothesis, PremiseFinder
 
 
@@ -40,8 +40,7 @@ _LEAST_KNOWN = 0.5  # of a name's words: writers add "Mr" and "Street"
 
 
 def _pieces(text: str) -> Iterator[str]:
-    pieces = (piece.strip(".!?*_-") for piece in text.lower().translate(_BETWEEN_PIECES).split())
-    return filter(None, pieces)
+    return filter(None, (piece.strip(".!?*_-") for piece in text.lower().translate(_BETWEEN_PIECES).split()))
 
 
 _CLOSE = 0.75  # of the weight of a sentence's words: it is that sentence, told again
@@ -71,6 +70,16 @@ class SourceText:
     def text(self) -> str:
         """The texts as one."""
         return "\n\n".join(self.texts)
+
+    @cached_property
+    def word_count(self) -> int:
+        """Words of the texts."""
+        return count_words(self.text)
+
+    @cached_property
+    def stated(self) -> list[Stated]:
+        """The values of the texts."""
+        return find_stated(self.text)
 
     @cached_property
     def wants_english(self) -> bool | None:
@@ -144,21 +153,17 @@ class SourceText:
         """Returns what is wrong with the values of a sentence that are not those of the texts or the context."""
         line = unicodedata.normalize("NFKC", text)
         with_names = with_names and self.is_english  # German capitalises all nouns
-        faults = (*value_faults(line, self._values), *self._term_faults(line, with_names=with_names))
-        return [kind for kind in faults if kind in _IN_ANY_LANGUAGE or not self.is_translated]
-
-    def _term_faults(self, line: str, *, with_names: bool) -> Iterator[FaultKind]:
+        faults = list(value_faults(line, self._values))
         for term in find_terms(line.translate(_DASHES)):
-            if term.kind in _CODES and not self._has_code(term.text):
-                yield FaultKind.CODE
+            if term.kind in _CODES and not self.has_code(term.text):
+                faults.append(FaultKind.CODE)
             elif term.kind is TermKind.ENTITY and with_names and not self._has_name(term.text):
-                yield FaultKind.NAME
+                faults.append(FaultKind.NAME)
+        return [kind for kind in faults if kind in _IN_ANY_LANGUAGE or not self.is_translated]
 
     def has_code(self, line: str) -> bool:
         """Tells whether the texts have a line of code, or all words that it is made of."""
-        return self._has_code(unicodedata.normalize("NFKC", line))
-
-    def _has_code(self, code: str) -> bool:
+        code = unicodedata.normalize("NFKC", line)
         if any((kind, code) in self._mentions.terms for kind in TermKind) or self._mentions.says(code):
             return True
         return self._word_pieces.issuperset(_pieces(code))
