@@ -62,12 +62,15 @@ def inspect(answer: str, source: SourceText) -> Inspection:
     said: Counter[str] = Counter()
     for number, part in enumerate(found.parts):
         _inspect_part(found, number, part, source, said)
-    _find_cut(found, source)
+    last = len(found.parts) - 1
+    if last in found.to_read and _is_cut(text, found.words_of(last), source):
+        found.to_read.remove(last)
+        found.faults[last] = FaultKind.CUT
     if set(found.faults.values()) == {FaultKind.REFUSAL} and not found.verbatim_count:
         found.whole = FaultKind.REFUSAL
-    elif other_language(text, source):
+    elif _is_other_language(text, source):
         found.whole = FaultKind.LANGUAGE
-    elif runs_in_circles(text, source):
+    elif (share := _repeated_share(text)) > _MOST_REPEATED and share > _MOST_REPEATED + _repeated_share(source.text):
         found.whole = FaultKind.REPETITION
     return found
 
@@ -122,17 +125,13 @@ def _fault(words: str, folded: str, part: Sentence, source: SourceText) -> Fault
     return faults[0] if faults else None
 
 
-def _find_cut(found: Inspection, source: SourceText) -> None:
-    """Finds a last sentence that is the beginning of one of the input."""
-    last = len(found.parts) - 1
-    if last in found.to_read and not found.text.rstrip("\"'”’)]|*_` ").endswith(_ENDS):
-        folded = fold(found.words_of(last))
-        if any(sentence.startswith(folded) for sentence in source.sentences):
-            found.to_read.remove(last)
-            found.faults[last] = FaultKind.CUT
+def _is_cut(text: str, last: str, source: SourceText) -> bool:
+    """Tells whether a text's last sentence is the beginning of one of the input."""
+    is_open = not text.rstrip("\"'”’)]|*_` ").endswith(_ENDS)
+    return is_open and any(sentence.startswith(fold(last)) for sentence in source.sentences)
 
 
-_STATE_NOTHING = {FaultKind.REPETITION, FaultKind.ECHO, FaultKind.ORDER, FaultKind.REFUSAL, FaultKind.CHATTER}
+_STATE_NOTHING = {FaultKind.REPETITION, FaultKind.ECHO, FaultKind.REFUSAL}
 _LEAST_SHARED = 0.5  # of the weight of a sentence's words, for the input's own to say what it meant to say
 _BLANK_LINES = re.compile(r"\n{3,}")
 
@@ -148,8 +147,7 @@ def repair(found: Inspection, source: SourceText) -> tuple[str, list[TrustFindin
     for number, kind in sorted(found.faults.items()):
         part, words, is_empty = found.parts[number], found.words_of(number), kind in _STATE_NOTHING
         may_stand = part.is_prose and not is_empty and not source.is_translated
-        own = source.own_sentence(words, _LEAST_SHARED) if may_stand else None
-        if own is not None and fold(own) not in present:
+        if may_stand and (own := source.own_sentence(words, _LEAST_SHARED)) and fold(own) not in present:
             present.add(fold(own))
             edits.append((part.start, part.end, own))
             findings.append(finding(kind, Remedy.CORRECTED, words))
@@ -159,28 +157,25 @@ def repair(found: Inspection, source: SourceText) -> tuple[str, list[TrustFindin
     emptied = _emptied_headings(found, gone)
     edits += [(*_whole_line(found.text, found.parts[number]), "") for number in gone | emptied]
     pieces, end = list[str](), 0
-    for start, stop, own in sorted(edits):
-        pieces += [found.text[end : max(start, end)], own]
+    for start, stop, instead in sorted(edits):
+        pieces += [found.text[end : max(start, end)], instead]
         end = max(stop, end)
     return _BLANK_LINES.sub("\n\n", "".join((*pieces, found.text[end:]))).strip(), findings
 
 
 def _emptied_headings(found: Inspection, gone: set[int]) -> set[int]:
-    """Returns the headings below which all text is gone."""
-    levels, emptied = [_level(found, part) for part in found.parts], set[int]()
+    """Returns the headings with marks below which all text is gone."""
+    levels, emptied = [0] * len(found.parts), set[int]()
+    for number, part in enumerate(found.parts):
+        if part.kind is BlockKind.HEADING:
+            levels[number] = found.text[found.text.rfind("\n", 0, part.start) + 1 : part.start].count("#")
     for number, level in enumerate(levels):
-        below = range(number + 1, len(levels))
+        below = range(number + 1, len(levels)) if level else range(0)
         end = next((other for other in below if 0 < levels[other] <= level), len(levels))
-        texts = [other for other in range(number + 1, end) if not levels[other]] if level else []
-        if texts and gone >= set(texts):
+        texts = {other for other in below[: end - number - 1] if not levels[other]}
+        if texts and gone >= texts:
             emptied.add(number)
     return emptied
-
-
-def _level(found: Inspection, part: Sentence) -> int:
-    """Returns the level of a heading with marks, 1 to 6; 0 of anything else."""
-    mark = found.text[found.text.rfind("\n", 0, part.start) + 1 : part.start]
-    return mark.count("#") if part.kind is BlockKind.HEADING else 0
 
 
 def _whole_line(text: str, part: Sentence) -> tuple[int, int]:
@@ -215,11 +210,16 @@ def unwrap(text: str, source: SourceText) -> tuple[str, list[str]]:
     if _TAG.search(text) and not _TAG.search(source.text):
         removed += dict.fromkeys(_TAG.findall(text))
         text = _TAG.sub("", text)
-    lines = text.splitlines()
-    kept = [line for line in lines if not _is_ours(line, source)]
-    removed += [line for line in lines if _is_ours(line, source)]
-    _strip_edge(kept, source, removed, first=True)
-    _strip_edge(kept, source, removed, first=False)
+    kept = list[str]()
+    for line in text.splitlines():
+        (removed if _is_ours(line, source) else kept).append(line)
+    for edge in (0, -1):  # announcements at the beginning, offers at the end
+        for _ in range(_EDGE_LINES):
+            while kept and not kept[edge].strip():
+                kept.pop(edge)
+            if not kept or not _is_chat(kept[edge], source):
+                break
+            removed.append(kept.pop(edge))
     return ("\n".join(kept).strip() if removed else text), removed
 
 
@@ -240,19 +240,8 @@ def _without_fence(text: str, source: SourceText, removed: list[str]) -> str:
 
 def _is_ours(line: str, source: SourceText) -> bool:
     folded = fold(line)
-    if not folded or folded in source.lines:
-        return False
-    return folded in _OWN_LINES or bool(_PART_OF.fullmatch(folded))
-
-
-def _strip_edge(lines: list[str], source: SourceText, removed: list[str], *, first: bool) -> None:
-    """Takes announcements from the beginning, offers from the end, at most two lines of them."""
-    for _ in range(_EDGE_LINES):
-        while lines and not lines[0 if first else -1].strip():
-            lines.pop(0 if first else -1)
-        if not lines or not _is_chat(lines[0 if first else -1], source):
-            return
-        removed.append(lines.pop(0 if first else -1))
+    is_ours = folded in _OWN_LINES or _PART_OF.fullmatch(folded) is not None
+    return is_ours and folded not in source.lines
 
 
 def _is_chat(line: str, source: SourceText) -> bool:
@@ -267,7 +256,7 @@ def is_refusal(sentence: str) -> bool:
     return f"{said} ".startswith(tuple(f"{phrase} " for phrase in phrase_list("refusals")))
 
 
-def other_language(text: str, source: SourceText) -> bool:
+def _is_other_language(text: str, source: SourceText) -> bool:
     """Tells whether an answer is not in the language asked for, or of the texts; English is told from all others."""
     if sum(map(str.isalpha, text)) < _FEWEST_LETTERS:
         return False
@@ -281,13 +270,8 @@ _LEAST_LOOPED = 60  # words; a table says the same a few times
 _MOST_REPEATED = 0.4
 
 
-def runs_in_circles(text: str, source: SourceText) -> bool:
-    """Tells whether many of a text's runs of six words come again, more than those of the input."""
-    share = _repeated_share(text)
-    return share > _MOST_REPEATED and share > _MOST_REPEATED + _repeated_share(source.text)
-
-
 def _repeated_share(text: str) -> float:
+    """Returns which share of a text's runs of six words come again."""
     words = text.split()
     if len(words) < _LEAST_LOOPED:
         return 0.0
