@@ -98,17 +98,7 @@ def spend_from(spending: Spending) -> None:
     _current.set(spending)
 
 
-class BudgetedChatModel:
-    """A `ChatModel` in front of another, whose calls are taken out of the running summary's budget, if it has one."""
-
-    def __init__(self, inner: ChatModel) -> None:
-        self._inner = inner
-        self.identity = inner.identity
-        self.context_tokens = inner.context_tokens
-        self.prompts = inner.prompts
-        self.count_tokens = inner.count_tokens
-
-    async def complete(self, request: ChatRequest) -> Completion:
-        """See ChatModel. Raises BudgetSpentError."""
-        spending = _current.get()
-        return await (spending.complete(self._inner, request) if spending else self._inner.complete(request))
+async def complete(chat: ChatModel, request: ChatRequest) -> Completion:
+    """Returns a model's answer, taken out of the running summary's budget, if it has one. Raises BudgetSpentError."""
+    spending = _current.get()
+    return await (spending.complete(chat, request) if spending else chat.complete(request))
