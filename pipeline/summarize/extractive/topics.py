@@ -17,8 +17,8 @@ from pipeline.reading.blocks import BlockKind
 from pipeline.reading.sentences import is_german
 from pipeline.reading.word_lists import STOP_WORDS, phrase_list
 from pipeline.reading.word_table import stem
-from pipeline.summarize.extractive.centrality import Float64
 from pipeline.summarize.extractive.excerpt import TEXT_KINDS, Excerpt
+from pipeline.summarize.extractive.selection import Float64
 
 _MOST_WORDS, _LONGEST_WORD = 4, 40
 _TERM_CHARS = range(3, 11)  # of a script without spaces

@@ -16,10 +16,18 @@ from pipeline.reading.blocks import BlockKind
 from pipeline.reading.chunks import token_offsets
 from pipeline.summarize.document import SummaryType
 from pipeline.summarize.duplicates import find_entailed, find_repeats
-from pipeline.summarize.extractive.centrality import Float64, score_focus, score_sentences
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.excerpt import TEXT_KINDS, Excerpt, read_excerpts, resized, writable, write_form
-from pipeline.summarize.extractive.selection import VALUE_KINDS, Budget, Material, keep_all, shorten
+from pipeline.summarize.extractive.selection import (
+    VALUE_KINDS,
+    Budget,
+    Float64,
+    Material,
+    keep_all,
+    score_focus,
+    score_sentences,
+    shorten,
+)
 from pipeline.summarize.extractive.topics import choose_topics, find_phrases
 from pipeline.summarize.retention import Kept, Retention, TermRetention
 from pipeline.summarize.steering.wishes import PLAIN, Shape, counter

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from pipeline.reading.rules import without
-from pipeline.summarize.extractive.centrality import Float64, score_sentences
 from pipeline.summarize.extractive.excerpt import TEXT_KINDS, Excerpt, read_excerpts
-from pipeline.summarize.extractive.selection import Budget, Material, select
+from pipeline.summarize.extractive.selection import Budget, Float64, Material, score_sentences, select
 from tests.fakes_pipeline import bag_of_words
 from tests.unit.pipeline.summarize.extractive.manual import MANUAL, count_tokens
 
