@@ -203,27 +203,24 @@ class Citing:
 
     def __init__(self, find: Callable[[str], Awaitable[Citations]]) -> None:
         self._find = find
-        self._found: tuple[str, asyncio.Future[Citations]] | None = None
-        self._given_up: list[asyncio.Future[Citations]] = []
+        self._begun: list[tuple[str, asyncio.Future[Citations]]] = []  # all but the last are given up
 
     def begin(self, text: str) -> None:
         """Begins with a text of which it is likely that nothing changes any more; once for each text."""
-        if self._found is None or self._found[0] != text:
+        if not self._begun or self._begun[-1][0] != text:
             self._cancel()
-            self._found = text, asyncio.ensure_future(self._find(text))
+            self._begun.append((text, asyncio.ensure_future(self._find(text))))
 
     async def of(self, text: str) -> Citations:
         """Returns the citations of a text; raises what finding them raises."""
         self.begin(text)
-        assert self._found is not None  # noqa: S101 - it has begun
-        return await self._found[1]
+        return await self._begun[-1][1]
 
     async def stop(self) -> None:
         """Ends what nobody waits for. Never raises."""
         self._cancel()
-        await asyncio.gather(*self._given_up, return_exceptions=True)
+        await asyncio.gather(*(found for _, found in self._begun), return_exceptions=True)
 
     def _cancel(self) -> None:
-        if self._found is not None:
-            self._found[1].cancel()
-            self._given_up.append(self._found[1])
+        if self._begun:  # once for each: it may take a while to end
+            self._begun[-1][1].cancel()

@@ -78,11 +78,6 @@ class Excerpt:
     dangles: bool = False
 
 
-def written_alone(excerpt: Excerpt) -> str:
-    """Returns an excerpt as it is written without neighbours: an upper bound of what it adds to a text."""
-    return _block([excerpt], [0])
-
-
 def write_markdown(excerpts: Sequence[Excerpt], positions: Sequence[int]) -> str:
     """Writes some excerpts in their order.
 
@@ -314,18 +309,13 @@ def read_excerpts(
 
 @dataclass(slots=True)
 class _Reader:
-    """Places pieces one by one, and knows what stands above.
-
-    Attributes:
-        label: position of the label that the current block stands under; -1 without one.
-        chain_length: how many sentences in a row point back.
-    """
+    """Places pieces one by one, and knows what stands above."""
 
     starts_document: bool
     excerpts: list[Excerpt] = field(default_factory=list)
     open_headings: list[int] = field(default_factory=list)
-    label: int = -1
-    chain_length: int = 0
+    label: int = -1  # position of the one that the current block stands under; -1 without one
+    chain_length: int = 0  # of sentences in a row that point back
 
     def place(self, piece: Excerpt, count_tokens: Callable[[str], int]) -> None:
         """Adds the piece with its section, and with those of its needs that stand before it."""
@@ -340,7 +330,7 @@ class _Reader:
             piece,
             section=section,
             needs=tuple(dict.fromkeys([*above, *before])),
-            token_count=count_tokens(written_alone(piece)),
+            token_count=count_tokens(_block([piece], [0])),  # alone: an upper bound of what it adds to a text
             terms=tuple(find_terms("# " + piece.text if piece.kind is BlockKind.HEADING else piece.text)),
             is_cut=_is_cut(piece),
             dangles=dangles,

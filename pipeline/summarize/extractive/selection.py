@@ -115,7 +115,10 @@ def score_focus(excerpts: Sequence[Excerpt], positions: Sequence[int], likeness:
     own = [wanted & _stems(excerpts[position].text) for position in positions]
     counts = Counter(stem for stems in own for stem in stems)
     rarity = {stem: np.log1p(len(own) / max(1, counts[stem])) for stem in wanted}
-    above = [wanted & _stems(_titles(excerpts, position)) for position in positions]
+    needs = (
+        [each for each in excerpts[at].needs if each < at and excerpts[each].kind in STRUCTURE] for at in positions
+    )
+    above = [wanted & _stems("\n".join(excerpts[each].text for each in titles)) for titles in needs]
     said = [
         sum(rarity[stem] for stem in stems) + _TITLE_WEIGHT * sum(rarity[stem] for stem in titles - stems)
         for stems, titles in zip(own, above, strict=True)
@@ -131,12 +134,6 @@ def score_focus(excerpts: Sequence[Excerpt], positions: Sequence[int], likeness:
         rows = list(group)
         near[rows] = near[rows].max() + _PROCEDURE_BONUS if is_step else near[rows]
     return np.asarray(near)
-
-
-def _titles(excerpts: Sequence[Excerpt], position: int) -> str:
-    """Returns the heading of an excerpt and the name of its entry."""
-    above = (need for need in excerpts[position].needs if need < position and excerpts[need].kind in STRUCTURE)
-    return "\n".join(excerpts[each].text for each in above)
 
 
 def _stems(text: str) -> frozenset[str]:

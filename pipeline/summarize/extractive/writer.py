@@ -228,21 +228,13 @@ class ExtractiveWriter:
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """What one call shortens.
-
-    Attributes:
-        chunks: first and last chunk behind each text.
-        starts_document: nothing of the document stands before it.
-        ends_document: nothing follows, so that a heading at its end has nothing below it.
-        is_last: what is written is the summary.
-        shape: that the caller wants it in.
-    """
+    """What one call shortens."""
 
     texts: Sequence[str]
-    chunks: Sequence[tuple[int, int]]
-    starts_document: bool
+    chunks: Sequence[tuple[int, int]]  # first and last one behind each text
+    starts_document: bool  # nothing of the document stands before it
     ends_document: bool
-    is_last: bool
+    is_last: bool  # what is written is the summary
     shape: Shape = PLAIN
 
 

@@ -19,8 +19,7 @@ from pipeline.reading.word_table import WordTable
 from pipeline.reading.words import count_words
 from pipeline.summarize.gate.config import TrustConfig
 from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, Trust, TrustFinding
-from pipeline.summarize.gate.inspect import Inspection, inspect, repair, riskiest
-from pipeline.summarize.gate.source import SourceText
+from pipeline.summarize.gate.inspect import Inspection, SourceText, inspect, repair, riskiest
 from pipeline.summarize.retention import Kept, measure_recall
 from pipeline.summarize.writer import (
     ExtractTask,

@@ -8,7 +8,7 @@ import hashlib
 import json
 import logging
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import chain, zip_longest
@@ -111,13 +111,9 @@ class LlmWriter:
 
     async def topics(self, task: TopicsTask) -> TopicList:
         """Topics. A summary that is too long gives the best topics of each of its parts in turn."""
-        lists: list[Sequence[str]] = []
-        usage = LlmUsage()
-        for part in self._parts(task.summary, self._chat):
-            topics, cost = await self._topics_of_part(task, part)
-            lists.append(topics)
-            usage += cost
-        in_turn = (topic for topic in chain.from_iterable(zip_longest(*lists)) if topic)
+        parts = [await self._topics_of_part(task, part) for part in self._parts(task.summary, self._chat)]
+        in_turn = filter(None, chain.from_iterable(zip_longest(*(topics for topics, _ in parts))))
+        usage = sum((cost for _, cost in parts), LlmUsage())
         return TopicList(clean_topics(in_turn, task.max_topics, task.summary), usage)
 
     async def _write(self, messages: Messages, max_tokens: int, on_draft: DraftListener | None) -> Written:
