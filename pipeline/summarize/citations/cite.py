@@ -142,7 +142,8 @@ async def cite(
     """
     parts = await off_loop(lambda: split_sentences(text))
     cited, claims = await off_loop(lambda: _draft(text, parts[: bounds.max_citations], chunks))
-    if reader is not None and claims and await off_loop(lambda: _is_readable(text, chunks)):
+    beginning = "\n".join(chunk.text for chunk in chunks[:_LANGUAGE_CHUNKS])
+    if reader is not None and claims and await off_loop(lambda: is_english(text) and is_english(beginning)):
         places = list(claims)
         chosen = [places[at] for at in riskiest([claims[place].text for place in places], bounds.max_read)]
         supports = await reader.read([claims[place] for place in chosen], caller=bounds.caller)
@@ -150,11 +151,6 @@ async def cite(
             kind = CitationSupport.SUPPORTED if support.is_supported else CitationSupport.MARKED
             cited[place] = replace(cited[place], support=kind, probability=support.probability)
     return Citations(tuple(cited), len(parts))
-
-
-def _is_readable(text: str, chunks: Sequence[SourceChunk]) -> bool:
-    """Tells whether both texts are in the language that the model has learned."""
-    return is_english(text) and is_english("\n".join(chunk.text for chunk in chunks[:_LANGUAGE_CHUNKS]))
 
 
 def _draft(

@@ -481,7 +481,11 @@ def _fit(
     material: Material, positions: Sequence[int], amount: int, size_of: Callable[[Sequence[int]], int]
 ) -> list[int]:
     """Returns the positions whose text is closest to a length, after a bounded number of moves from the first ones."""
-    worth = _worth_of(material)
+    worth = [_OTHER_WORTH] * len(material.excerpts)
+    for row, at in enumerate(material.sentences):
+        worth[at] = float(material.centrality[row])
+    for at in material.acts if material.has_acts_first else ():
+        worth[at] += 1
     best = kept = _with_use(material, positions)
     size = best_size = size_of(kept)
     chosen, moved = set(positions), set[tuple[int, bool]]()
@@ -518,16 +522,6 @@ def _moves(
         elif material.is_free(position):
             found[position] = set(material.bundle(position, chosen))
     return found
-
-
-def _worth_of(material: Material) -> list[float]:
-    worth = [_OTHER_WORTH] * len(material.excerpts)
-    for row, position in enumerate(material.sentences):
-        worth[position] = float(material.centrality[row])
-    if material.has_acts_first:
-        for position in material.acts:
-            worth[position] += 1
-    return worth
 
 
 def _dependents(material: Material, position: int, chosen: set[int]) -> set[int]:

@@ -1,7 +1,7 @@
 """Extractive summaries, for machines without a language model: every sentence written stands in the document."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -157,27 +157,34 @@ class ExtractiveWriter:
         excerpts, tokens = await self._read(stretch.texts, shape, starts_document=stretch.starts_document)
         if task.wishes.focus:  # an answer needs the heading above it, and not those above that
             excerpts = [replace(each, needs=()) if each.kind is BlockKind.HEADING else each for each in excerpts]
-        material, duplicates = await self._without_repeats(excerpts, stretch)
-        unfit = set(range(len(excerpts))) - writable(excerpts, shape.form)
-        if len(material.dropped | unfit) < len(excerpts):  # else nothing of it can be written in this form
-            material = replace(material, dropped=material.dropped | unfit)
+        exact = await self._off_loop(partial(find_repeats, excerpts))
+        sentences = [at for at, each in enumerate(excerpts) if each.kind in TEXT_KINDS and at not in exact]
+        vectors = await self._embed([excerpts[at].text for at in sentences])
+        unfit = exact.keys() | (set(range(len(excerpts))) - writable(excerpts, shape.form))
+        dropped = unfit if len(unfit) < len(excerpts) else exact  # else nothing of it can be written in this form
+        material = Material(excerpts, sentences, vectors, frozenset(dropped), stretch.ends_document)
         sizes = (each.token_count for position, each in enumerate(excerpts) if position not in material.dropped)
         budget = self._budget(task, tokens)
         budget = None if budget is None or sum(sizes) <= budget.central else budget
         if budget:
             material = await self._scored(material, task, starts_document=stretch.starts_document)
         choose = partial(self._choose, shape=shape, budget=budget)
-        chosen, pairs = await self._off_loop(partial(choose, material)), config.max_pairs
+        chosen, pairs, entailed = await self._off_loop(partial(choose, material)), config.max_pairs, dict[int, int]()
         for _ in range(_DUPLICATE_ROUNDS * stretch.is_last):
             entailment, keeps_needed = self._models.entailment, budget is None
             near = await find_entailed(material, set(chosen), entailment, max_pairs=pairs, keeps_needed=keeps_needed)
             if not near:
                 break
-            duplicates += _removed(excerpts, near, stretch.chunks, is_exact=False)
+            entailed |= near
             material = replace(material, dropped=material.dropped | near.keys())
             chosen = await self._off_loop(partial(choose, material))
         text = write_form(excerpts, chosen, shape.form) or "\n\n".join(map(str.strip, stretch.texts))
-        return Written(text, "stop", LlmUsage(1, tokens, self.count_tokens(text)), tuple(duplicates))
+        chunks = [stretch.chunks[each.origin] for each in excerpts]
+        duplicates = tuple(
+            RemovedDuplicate(excerpts[gone].text, chunks[kept], chunks[gone], gone in exact)
+            for gone, kept in (*exact.items(), *entailed.items())
+        )
+        return Written(text, "stop", LlmUsage(1, tokens, self.count_tokens(text)), duplicates)
 
     def _choose(self, material: Material, shape: Shape, budget: Budget | None) -> list[int]:
         """Returns the positions of what is worth most within a budget, or everything; none if there are only rules."""
@@ -202,22 +209,10 @@ class ExtractiveWriter:
     async def _read(
         self, texts: Sequence[str], shape: Shape = PLAIN, *, starts_document: bool = True
     ) -> tuple[list[Excerpt], int]:
-        def read() -> tuple[list[Excerpt], int]:
-            count = counter(shape, self.count_tokens)
-            excerpts = read_excerpts(texts, count, starts_document=starts_document)
-            return resized(excerpts, shape.form, count), sum(map(self.count_tokens, texts))
-
-        return await self._off_loop(read)
-
-    async def _without_repeats(
-        self, excerpts: list[Excerpt], stretch: "_Stretch"
-    ) -> tuple[Material, list[RemovedDuplicate]]:
-        """Finds what is said again, word for word, and embeds the rest."""
-        repeats = await self._off_loop(partial(find_repeats, excerpts))
-        sentences = [at for at, excerpt in enumerate(excerpts) if excerpt.kind in TEXT_KINDS and at not in repeats]
-        vectors = await self._embed([excerpts[position].text for position in sentences])
-        material = Material(excerpts, sentences, vectors, frozenset(repeats), stretch.ends_document)
-        return material, list(_removed(excerpts, repeats, stretch.chunks, is_exact=True))
+        count = counter(shape, self.count_tokens)
+        excerpts = await self._off_loop(partial(read_excerpts, texts, count, starts_document=starts_document))
+        size_of = partial(sum, map(self.count_tokens, texts))
+        return await self._off_loop(partial(resized, excerpts, shape.form, count)), await self._off_loop(size_of)
 
     async def _embed(self, texts: Sequence[str]) -> Float64:
         """Embeds in small submissions, between which other callers of the model get their turn."""
@@ -236,15 +231,6 @@ class _Stretch:
     ends_document: bool
     is_last: bool  # what is written is the summary
     shape: Shape = PLAIN
-
-
-def _removed(
-    excerpts: Sequence[Excerpt], kept_of: Mapping[int, int], chunks: Sequence[tuple[int, int]], *, is_exact: bool
-) -> Iterator[RemovedDuplicate]:
-    for dropped, kept in kept_of.items():
-        yield RemovedDuplicate(
-            excerpts[dropped].text, chunks[excerpts[kept].origin], chunks[excerpts[dropped].origin], is_exact
-        )
 
 
 def _report(retention: Retention) -> str:

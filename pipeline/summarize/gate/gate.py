@@ -151,13 +151,13 @@ class TrustGate:
 
     async def check(self, answer: str, case: Case) -> Checked:
         """Has the model read what must be read, and repairs the answer."""
-        found = await self._off_loop(lambda: inspect(answer, case.source))
-        read = list[int]()
-        if self.reader is not None and case.source.is_english and found.whole is None:
+        source, read = case.source, list[int]()
+        found = await self._off_loop(lambda: inspect(answer, source))
+        if self.reader is not None and source.is_english and found.whole is None:
             chosen = riskiest([found.words_of(number) for number in found.to_read], self.config.max_claims)
             read = [found.to_read[at] for at in chosen]
         if self.reader is not None and read:
-            claims = await self._off_loop(lambda: [case.source.claim(found.words_of(number)) for number in read])
+            claims = await self._off_loop(lambda: [source.finder.find(found.words_of(at)).hypothesis for at in read])
             for number, support in zip(read, await self.reader.read(claims, caller=case.caller), strict=True):
                 if not support.is_supported:
                     found.faults[number] = FaultKind.UNSUPPORTED
@@ -204,12 +204,7 @@ _MOST_WORDS = 8  # more are no phrase, but the beginning of a sentence
 
 
 class GatedWriter:
-    """A `pipeline.summarize.writer.Writer` whose texts must pass a gate before they become part of a summary.
-
-    Attributes:
-        inner: who writes.
-        trust_gate: what checks.
-    """
+    """A `pipeline.summarize.writer.Writer` whose texts must pass a gate before they become part of a summary."""
 
     def __init__(self, inner: Writer, gate: TrustGate) -> None:
         self.inner, self.trust_gate = inner, gate

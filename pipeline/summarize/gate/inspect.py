@@ -23,7 +23,7 @@ from pipeline.reading.word_table import WordTable, stem
 from pipeline.reading.words import count_words, fold, fold_case
 from pipeline.summarize.gate.findings import FaultKind, Remedy, TrustFinding, finding
 from pipeline.summarize.retention import Mentions, Stated, find_stated
-from pipeline.support.claim_support import Hypothesis, PremiseFinder
+from pipeline.support.claim_support import PremiseFinder
 
 
 def value_faults(text: str, known: Values) -> Iterator[FaultKind]:
@@ -150,7 +150,8 @@ class SourceText:
         return frozenset(map(stem, {*_WORD.findall(self._dashed.lower()), *self._word_pieces}))
 
     @cached_property
-    def _finder(self) -> PremiseFinder:
+    def finder(self) -> PremiseFinder:
+        """Finds the passages that speak of a sentence."""
         return PremiseFinder(self._everything)
 
     def value_faults(self, text: str, *, with_names: bool) -> list[FaultKind]:
@@ -174,17 +175,13 @@ class SourceText:
             return True
         return self._word_pieces.issuperset(_pieces(code))
 
-    def claim(self, sentence: str) -> Hypothesis:
-        """Returns a sentence as a model reads it: with the passages that speak of it."""
-        return self._finder.find(sentence).hypothesis
-
     def is_twisted(self, sentence: str) -> bool:
         """Tells whether a sentence has the words of one of the texts, but a value or name that stands elsewhere.
 
         Small models miss that "V7" stands in the place of "V8". The sentences beside that one may lend their values
         where none of its own is missing.
         """
-        table, index = WordTable.of(unicodedata.normalize("NFKC", sentence)), self._finder.index
+        table, index = WordTable.of(unicodedata.normalize("NFKC", sentence)), self.finder.index
         values, words = _marked(table, range(len(table)))
         if len(words) < _FEWEST_TOLD or not values:
             return False
@@ -194,7 +191,7 @@ class SourceText:
 
     def _has_values(self, sentence: int, values: set[str], told: set[str]) -> bool:
         """Tells whether values are those of a sentence, or of those beside it and it has no others."""
-        table, ranges = self._finder.read.table, self._finder.read.ranges
+        table, ranges = self.finder.read.table, self.finder.read.ranges
         if values <= set(table.content_stems(ranges[sentence])):
             return True
         around = {one for words in ranges[max(0, sentence - 1) : sentence + 2] for one in table.content_stems(words)}
@@ -202,12 +199,12 @@ class SourceText:
 
     def own_sentence(self, sentence: str, least_share: float) -> str | None:
         """Returns the sentence of the texts that says most of what another one does; None if none says enough."""
-        weights = self._finder.weights(sentence)
-        shares = self._finder.index.shares(weights) if weights else ()
+        weights = self.finder.weights(sentence)
+        shares = self.finder.index.shares(weights) if weights else ()
         best = max(range(len(shares)), key=lambda at: (shares[at], -at), default=None)
         if best is None or shares[best] < least_share:
             return None
-        own = " ".join(self._finder.read.passages[best].quote.split())
+        own = " ".join(self.finder.read.passages[best].quote.split())
         return own if self.count(own) else None  # not of the context, not cut
 
 

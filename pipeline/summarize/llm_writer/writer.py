@@ -117,8 +117,27 @@ class LlmWriter:
         return TopicList(clean_topics(in_turn, task.max_topics, task.summary), usage)
 
     async def _write(self, messages: Messages, max_tokens: int, on_draft: DraftListener | None) -> Written:
+        """Returns the answer with all its continuations.
+
+        It ends early, still cut, when the model runs in a circle or its context is full.
+        """
         request = ChatRequest(messages, max_tokens, self._config.extraction_temperature, on_draft=on_draft)
-        answer = await _complete_whole(self._chat, request, self._config.max_continuations)
+        completion = await complete(self._chat, request)
+        answer = Written(completion.text, completion.finish_reason, completion.usage)
+        for _ in range(self._config.max_continuations):
+            is_endless = answer.text.count(answer.text[-_LOOP_CHARS:]) >= _LOOP_REPEATS
+            is_cut = answer.finish_reason == _CUT and not is_endless
+            more = _continuation(self._chat, request, answer.text) if is_cut else None
+            if more is None:
+                break
+            try:
+                completion = await complete(self._chat, more)
+            except (BadAnswerError, RequestRefusedError, ContextOverflowError):  # the beginning is paid for
+                break
+            text = join_overlapping(answer.text, completion.text)
+            if text == answer.text:
+                break
+            answer = Written(text, completion.finish_reason, answer.usage + completion.usage)
         return replace(answer, text=answer.text.strip())
 
     async def _ask(self, messages: Messages, max_tokens: int, schema: Mapping[str, object] | None = None) -> Completion:
@@ -126,9 +145,17 @@ class LlmWriter:
         return await complete(self._chat, ChatRequest(messages, max_tokens, temperature, json_schema=schema))
 
     async def _critique_part(self, task: CritiqueTask, part: str) -> Critique:
+        missing = (term for kind in task.retention.kinds for term in kind.missing)
+        fence, critic = Fence([part, *task.wishes.texts, *missing]), self._prompts["critic"]
+        words = {
+            "wishes": _wishes(self._prompts, fence, task.wishes),
+            "length": critic.fill("length", words=str(_words(task.target_tokens))) if task.target_tokens else "",
+            "readers": critic.fill(task.summary_type.value),
+            "retention": _measured(fence, task.retention),
+            "material": fence.mark(part),
+        }
         max_tokens = min(self._config.critique_tokens, self.limits.output_tokens)
-        messages = _critique_messages(self._prompts, task, part)
-        request = ChatRequest(messages, max_tokens, self._config.critique_temperature)
+        request = ChatRequest(conversation(critic, fence, words), max_tokens, self._config.critique_temperature)
         completion = await complete(self._critic, request)
         text, verdict = completion.text.strip(), parse_verdict(completion.text)
         return Critique(verdict, text, completion.usage, verdict is CriticVerdict.FAIL and not _names_fault(text, task))
@@ -140,11 +167,12 @@ class LlmWriter:
         # A model that insists on more is cut to the best: a list of 15 is no reason to have none.
         bounds = {"minItems": task.min_topics, "maxItems": 4 * task.max_topics}
         schema = object_schema({"topics": {"type": "array", "items": item, **bounds}})
-        messages_of = partial(_topics_messages, self._prompts, task, part)
+        fence, counts = Fence([part]), {"min_topics": str(task.min_topics), "max_topics": str(task.max_topics)}
+        messages_of = partial(conversation, self._prompts["topics"], fence, {"material": fence.mark(part), **counts})
         try:
-            completion = await self._ask(messages_of(as_lines=False), max_tokens, schema)
+            completion = await self._ask(messages_of(), max_tokens, schema)
         except SchemaMismatchError:
-            completion = await self._ask(messages_of(as_lines=True), max_tokens)
+            completion = await self._ask(messages_of("lines"), max_tokens)
             return parse_topic_lines(completion.text), completion.usage
         return [str(topic) for topic in json.loads(completion.text)["topics"]], completion.usage
 
@@ -191,8 +219,8 @@ def _extract_messages(prompts: Prompts, task: ExtractTask) -> Messages:
     texts = [chunk.text for chunk in task.chunks]
     fence = Fence([*texts, *task.context, task.critique or "", *task.wishes.texts])
     seen = "before" if task.context_is_source else "extracted"
-    context = prompts["map"].fill(seen, data=_marked(fence, task.context)) if task.context else ""
-    words = {"context": context, "material": _marked(fence, texts), **_shared(prompts, fence, task)}
+    context = prompts["map"].fill(seen, data="".join(map(fence.mark, task.context))) if task.context else ""
+    words = {"context": context, "material": "".join(map(fence.mark, texts)), **_shared(prompts, fence, task)}
     if not task.least_share:
         return conversation(prompts["map"], fence, words)
     most = round(task.least_share * sum(map(count_words, texts)))
@@ -202,36 +230,12 @@ def _extract_messages(prompts: Prompts, task: ExtractTask) -> Messages:
 def _merge_messages(prompts: Prompts, task: MergeTask) -> Messages:
     texts = [extraction.text for extraction in task.extractions]
     fence = Fence([*texts, task.critique or "", *task.wishes.texts, task.shape.language])
-    words = _shared(prompts, fence, task) | {"material": _marked(fence, texts)}
+    words = _shared(prompts, fence, task) | {"material": "".join(map(fence.mark, texts))}
     if task.stage is MergeStage.JSON:
         return conversation(prompts["form"], fence, words)
     if task.stage is MergeStage.SHAPE or not task.shape.is_plain:  # a final merge may have a shape as well
         return conversation(prompts["shape"], fence, words | _shape(prompts, fence, task))
     return conversation(prompts["merge"], fence, words | {"words": str(_words(task.target_tokens))}, task.stage.value)
-
-
-def _critique_messages(prompts: Prompts, task: CritiqueTask, part: str) -> Messages:
-    missing = (term for kind in task.retention.kinds for term in kind.missing)
-    fence, critic = Fence([part, *task.wishes.texts, *missing]), prompts["critic"]
-    words = {
-        "wishes": _wishes(prompts, fence, task.wishes),
-        "length": critic.fill("length", words=str(_words(task.target_tokens))) if task.target_tokens else "",
-        "readers": critic.fill(task.summary_type.value),
-        "retention": _measured(fence, task.retention),
-        "material": fence.mark(part),
-    }
-    return conversation(critic, fence, words)
-
-
-def _topics_messages(prompts: Prompts, task: TopicsTask, part: str, *, as_lines: bool) -> Messages:
-    """Topics, as JSON or, for a model that cannot write JSON, as lines."""
-    fence, counts = Fence([part]), {"min_topics": str(task.min_topics), "max_topics": str(task.max_topics)}
-    words = {"material": fence.mark(part), **counts}
-    return conversation(prompts["topics"], fence, words, "lines" if as_lines else "user")
-
-
-def _marked(fence: Fence, texts: Iterable[str]) -> str:
-    return "".join(map(fence.mark, texts))
 
 
 def _in_line(fence: Fence, words: str) -> str:
@@ -283,29 +287,6 @@ def _measured(fence: Fence, retention: Retention) -> str:
 _CUT = "length"
 _LOOP_CHARS = 80
 _LOOP_REPEATS = 4
-
-
-async def _complete_whole(chat: ChatModel, request: ChatRequest, max_continuations: int) -> Written:
-    """Returns the answer with all its continuations.
-
-    It ends early, still cut, when the model runs in a circle or its context is full.
-    """
-    completion = await complete(chat, request)
-    answer = Written(completion.text, completion.finish_reason, completion.usage)
-    for _ in range(max_continuations):
-        is_endless = answer.text.count(answer.text[-_LOOP_CHARS:]) >= _LOOP_REPEATS
-        more = None if answer.finish_reason != _CUT or is_endless else _continuation(chat, request, answer.text)
-        if more is None:
-            break
-        try:
-            completion = await complete(chat, more)
-        except (BadAnswerError, RequestRefusedError, ContextOverflowError):  # the beginning is paid for
-            break
-        text = join_overlapping(answer.text, completion.text)
-        if text == answer.text:
-            break
-        answer = Written(text, completion.finish_reason, answer.usage + completion.usage)
-    return answer
 
 
 def join_overlapping(text: str, continuation: str) -> str:

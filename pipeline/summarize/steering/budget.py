@@ -78,16 +78,13 @@ class Spending:
         total = sum([*self._on_their_way, most], taken)
         if budget.max_calls and total.calls > budget.max_calls:
             return f"{taken.calls:,} of {budget.max_calls:,} calls are made"
-        if budget.max_tokens and _tokens(total) > budget.max_tokens:
-            return f"{_tokens(taken):,} of {budget.max_tokens:,} tokens are used, and the next call may need the rest"
+        most_tokens, tokens = (one.prompt_tokens + one.completion_tokens for one in (total, taken))
+        if budget.max_tokens and most_tokens > budget.max_tokens:
+            return f"{tokens:,} of {budget.max_tokens:,} tokens are used, and the next call may need the rest"
         if budget.max_cost and self._prices.cost(total) > budget.max_cost:
             cost = self._prices.cost(taken)
             return f"{cost:.4g} of {budget.max_cost:g} is spent, and the next call may cost the rest"
         return ""
-
-
-def _tokens(usage: LlmUsage) -> int:
-    return usage.prompt_tokens + usage.completion_tokens
 
 
 _current: ContextVar[Spending | None] = ContextVar("summary_spending", default=None)
