@@ -418,7 +418,8 @@ def unwrap(text: str, source: SourceText) -> tuple[str, list[str]]:
         for _ in range(_EDGE_LINES):
             while kept and not kept[edge].strip():
                 kept.pop(edge)
-            if not kept or not _is_chat(kept[edge], source):
+            words = kept[edge].strip().strip("*_ ") if kept else ""
+            if words.startswith("#") or fold(words) in source.lines or not is_framing(words):
                 break
             removed.append(kept.pop(edge))
     return ("\n".join(kept).strip() if removed else text), removed
@@ -437,11 +438,6 @@ def _without_fence(text: str, source: SourceText, removed: list[str]) -> str:
         return text
     removed.append(lines[0])
     return "\n".join(lines[1:] if is_cut else lines[1:-1]).strip()
-
-
-def _is_chat(line: str, source: SourceText) -> bool:
-    words = line.strip().strip("*_ ")
-    return not words.startswith("#") and fold(words) not in source.lines and is_framing(words)
 
 
 def is_refusal(sentence: str) -> bool:
