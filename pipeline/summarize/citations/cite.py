@@ -6,46 +6,30 @@ document and of the summary; the number of sentences that are cited, located and
 
 import asyncio
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate
-from typing import Self
+from itertools import accumulate, chain, islice
 
 from pipeline.off_loop import OffLoop, stop_if_nobody_waits, stoppable
 from pipeline.reading.blocks import BlockKind
 from pipeline.reading.language import is_english
 from pipeline.reading.passages import Passage
-from pipeline.reading.sentences import split_lines, split_sentences
+from pipeline.reading.sentences import Sentence, split_lines, split_sentences
 from pipeline.reading.words import fold
 from pipeline.summarize.citations.places import MAX_PLACES, Citations, CitationSupport, SourcePlace, SummaryCitation
 from pipeline.summarize.document import SourceChunk
-from pipeline.summarize.extractive.read_excerpts import join_texts
+from pipeline.summarize.extractive.excerpt import join_texts
 from pipeline.summarize.gate.gate import ClaimReader
 from pipeline.summarize.gate.inspect import is_claim, riskiest
 from pipeline.support.claim_support import Hypothesis, PremiseFinder
 
 Span = tuple[int, int]
 
-_MOST_PLACES = 1_000  # of one sentence that are remembered; all are counted
 _MOST_READ_CHARS = 8_000_000  # of a document in which written sentences are looked for
 _MOST_SENTENCES = 4  # of a citation
 _LEAST_SHARE = 0.2  # of the weight of a sentence's words: less is chance
 _LEAST_GAIN = 0.15  # of it, that one more sentence of the passage must say
-
-
-@dataclass(slots=True)
-class Occurrences:
-    """Where a sentence stands in the document.
-
-    Attributes:
-        spans: the first of them, in the document's text.
-        count: all of them.
-    """
-
-    spans: list[Span]
-    count: int
 
 
 class CitedDocument:
@@ -62,33 +46,26 @@ class CitedDocument:
 
     def places(self, spans: Sequence[Span]) -> tuple[SourcePlace, ...]:
         """Returns spans of the text as places of chunks, one for each chunk that a span touches."""
-        found = [place for span in sorted(spans) for place in self._places(*span)]
-        return tuple(found[:MAX_PLACES])
+        return tuple(islice(chain.from_iterable(self._places(*span) for span in sorted(spans)), MAX_PLACES))
 
     def _places(self, start: int, end: int) -> Iterator[SourcePlace]:
-        at = max(0, bisect_right(self._starts, start) - 1)
-        while at < len(self._chunks) and self._starts[at] < end:
+        first_chunk, behind = max(0, bisect_right(self._starts, start) - 1), bisect_left(self._starts, end)
+        for at in range(first_chunk, behind):
             chunk, offset = self._chunks[at], self._starts[at]
             first, last = max(start - offset, 0), min(end - offset, len(chunk.text))
             inside = chunk.text[first:last]
             first += len(inside) - len(inside.lstrip())
             if first < last and inside.strip():
                 yield SourcePlace(chunk.chunk_index, chunk.page_number, first, last, self._own_starts[at] + first)
-            at += 1
 
-    def occurrences(self, wanted: Collection[str]) -> Mapping[str, Occurrences]:
-        """Returns where folded sentences stand. Linear in the length of the document, and bounded."""
-        known = frozenset(wanted)
-        found: defaultdict[str, Occurrences] = defaultdict(lambda: Occurrences([], 0))
+    def occurrences(self, wanted: Collection[str]) -> Mapping[str, list[Span]]:
+        """Returns where folded sentences stand. Linear in the length of the document."""
+        found = {folded: list[Span]() for folded in wanted}
         for span in stoppable(self._units()):
-            if (folded := fold(self.text[slice(*span)])) not in known:
-                continue
-            one = found[folded]
-            if not one.spans or span[0] >= one.spans[-1][1]:  # a line of one sentence is that sentence
-                one.count += 1
-                if len(one.spans) < _MOST_PLACES:
-                    one.spans.append(span)
-        return dict(found)
+            spans = found.get(fold(self.text[slice(*span)]))
+            if spans is not None and (not spans or span[0] >= spans[-1][1]):  # a line of one sentence is that sentence
+                spans.append(span)
+        return found
 
     def _units(self) -> list[Span]:
         """Returns the sentences, and the lines that do not begin or end inside one."""
@@ -163,80 +140,54 @@ async def cite(
         reader: has written sentences compared with the document; None: no model is asked.
         off_loop: where the texts are read.
     """
-    draft = await off_loop(lambda: _Draft.of(text, chunks, bounds))
-    if reader is not None and draft.claims and await off_loop(lambda: _is_readable(text, chunks)):
-        places, claims = list(draft.claims), list(draft.claims.values())
-        chosen = riskiest([claim.text for claim in claims], bounds.max_read)
-        supports = await reader.read([claims[at] for at in chosen], caller=bounds.caller)
-        for at, support in zip(chosen, supports, strict=True):
+    parts = await off_loop(lambda: split_sentences(text))
+    cited, claims = await off_loop(lambda: _draft(text, parts[: bounds.max_citations], chunks))
+    beginning = "\n".join(chunk.text for chunk in chunks[:_LANGUAGE_CHUNKS])
+    if reader is not None and claims and await off_loop(lambda: is_english(text) and is_english(beginning)):
+        places = list(claims)
+        chosen = [places[at] for at in riskiest([claims[place].text for place in places], bounds.max_read)]
+        supports = await reader.read([claims[place] for place in chosen], caller=bounds.caller)
+        for place, support in zip(chosen, supports, strict=True):
             kind = CitationSupport.SUPPORTED if support.is_supported else CitationSupport.MARKED
-            draft.cited[places[at]] = replace(draft.cited[places[at]], support=kind, probability=support.probability)
-    return Citations(tuple(draft.cited), draft.part_count)
+            cited[place] = replace(cited[place], support=kind, probability=support.probability)
+    return Citations(tuple(cited), len(parts))
 
 
-def _is_readable(text: str, chunks: Sequence[SourceChunk]) -> bool:
-    """Tells whether both texts are in the language that the model has learned."""
-    return is_english(text) and is_english("\n".join(chunk.text for chunk in chunks[:_LANGUAGE_CHUNKS]))
+def _draft(
+    text: str, parts: Sequence[Sentence], chunks: Sequence[SourceChunk]
+) -> tuple[list[SummaryCitation], dict[int, Hypothesis]]:
+    """Returns the citations of sentences, and by citation what a model would read of those that are written."""
+    document = CitedDocument(chunks)
+    cited, claims, located = list[SummaryCitation](), dict[int, Hypothesis](), 0
+    folded = [fold(text[part.start : part.end]) for part in parts]
+    found = document.occurrences(folded)
+    for part, key, span in zip(parts, folded, _in_order(folded, found), strict=True):
+        stop_if_nobody_waits()
+        kind, spans, others = CitationSupport.UNREAD, [span] if span else [], 0
+        if span:
+            kind, others = CitationSupport.VERBATIM, len(found[key]) - 1
+        elif part.kind is BlockKind.HEADING:
+            continue
+        elif located < _MOST_LOCATED and len(document.text) <= _MOST_READ_CHARS:
+            located += 1
+            claim, spans = document.locate(text[part.start : part.end])
+            if is_claim(part, text[part.start : part.end]):
+                claims[len(cited)] = claim
+        cited.append(SummaryCitation(part.start, part.end, kind, None, document.places(spans), others))
+    return cited, claims
 
 
-@dataclass(slots=True)
-class _Draft:
-    """The citations of a text before a model has read any sentence.
-
-    Attributes:
-        part_count: of the text.
-        cited: in order.
-        claims: what a model would read, by citation.
-    """
-
-    part_count: int
-    cited: list[SummaryCitation] = field(default_factory=list)
-    claims: dict[int, Hypothesis] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, text: str, chunks: Sequence[SourceChunk], bounds: CitationBounds) -> Self:
-        """Finds the places of all sentences, and of those that are written what they were made from."""
-        parts, document = split_sentences(text), CitedDocument(chunks)
-        draft, located = cls(len(parts)), 0
-        folded = [fold(text[part.start : part.end]) for part in parts[: bounds.max_citations]]
-        found = document.occurrences(set(folded))
-        for part, key, span in zip(parts, folded, _in_order(folded, found), strict=False):
-            stop_if_nobody_waits()
-            kind, spans, others = CitationSupport.UNREAD, [span] if span else [], 0
-            if span:
-                kind, others = CitationSupport.VERBATIM, found[key].count - 1
-            elif part.kind is BlockKind.HEADING:
-                continue
-            elif located < _MOST_LOCATED and len(document.text) <= _MOST_READ_CHARS:
-                located += 1
-                claim, spans = document.locate(text[part.start : part.end])
-                if is_claim(part, text[part.start : part.end]):
-                    draft.claims[len(draft.cited)] = claim
-            places = document.places(spans)
-            draft.cited.append(SummaryCitation(part.start, part.end, kind, None, places, others))
-        return draft
-
-
-def _in_order(folded: Sequence[str], found: Mapping[str, Occurrences]) -> list[Span | None]:
-    """Chooses the place of each sentence: of several the first one behind the sentence that stands before it.
+def _in_order(folded: Sequence[str], found: Mapping[str, list[Span]]) -> Iterator[Span | None]:
+    """Yields the place of each sentence: of several the first one behind the sentence that stands before it.
 
     Only sentences that stand in the document once say where the text is; if none of the others follows that place, the
     nearest one is taken.
     """
-    chosen: list[Span | None] = []
     here = 0
-    for key in folded:
-        occurrences = found.get(key)
-        if occurrences is None:
-            chosen.append(None)
-            continue
-        spans = occurrences.spans
-        at = bisect_left(spans, (here, 0))
-        span = spans[at] if at < len(spans) else spans[-1]
-        chosen.append(span)
-        if occurrences.count == 1:
-            here = span[0]
-    return chosen
+    for spans in map(found.__getitem__, folded):
+        at = min(bisect_left(spans, (here, 0)), len(spans) - 1)
+        yield spans[at] if spans else None
+        here = spans[0][0] if len(spans) == 1 else here
 
 
 class Citing:
@@ -248,27 +199,24 @@ class Citing:
 
     def __init__(self, find: Callable[[str], Awaitable[Citations]]) -> None:
         self._find = find
-        self._found: tuple[str, asyncio.Future[Citations]] | None = None
-        self._given_up: list[asyncio.Future[Citations]] = []
+        self._begun: list[tuple[str, asyncio.Future[Citations]]] = []  # all but the last are given up
 
     def begin(self, text: str) -> None:
         """Begins with a text of which it is likely that nothing changes any more; once for each text."""
-        if self._found is None or self._found[0] != text:
+        if not self._begun or self._begun[-1][0] != text:
             self._cancel()
-            self._found = text, asyncio.ensure_future(self._find(text))
+            self._begun.append((text, asyncio.ensure_future(self._find(text))))
 
     async def of(self, text: str) -> Citations:
         """Returns the citations of a text; raises what finding them raises."""
         self.begin(text)
-        assert self._found is not None  # noqa: S101 - it has begun
-        return await self._found[1]
+        return await self._begun[-1][1]
 
     async def stop(self) -> None:
         """Ends what nobody waits for. Never raises."""
         self._cancel()
-        await asyncio.gather(*self._given_up, return_exceptions=True)
+        await asyncio.gather(*(found for _, found in self._begun), return_exceptions=True)
 
     def _cancel(self) -> None:
-        if self._found is not None:
-            self._found[1].cancel()
-            self._given_up.append(self._found[1])
+        if self._begun:  # once for each: it may take a while to end
+            self._begun[-1][1].cancel()

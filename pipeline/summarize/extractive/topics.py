@@ -17,8 +17,8 @@ from pipeline.reading.blocks import BlockKind
 from pipeline.reading.sentences import is_german
 from pipeline.reading.word_lists import STOP_WORDS, phrase_list
 from pipeline.reading.word_table import stem
-from pipeline.summarize.extractive.centrality import Float64
 from pipeline.summarize.extractive.excerpt import TEXT_KINDS, Excerpt
+from pipeline.summarize.extractive.selection import Float64
 
 _MOST_WORDS, _LONGEST_WORD = 4, 40
 _TERM_CHARS = range(3, 11)  # of a script without spaces
@@ -35,17 +35,11 @@ _NUMBERING = re.compile(r"§|§?\d[\d.]*[.:)]?|[A-Z]{1,3}(?:\.\d+)*[.:)]|[–—
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A candidate.
+    """A candidate."""
 
-    Attributes:
-        text: as it most often stands in the text.
-        count: how often its words come.
-        heading_weight: 1 for a heading of the highest level, less for lower ones, 0 if it is none.
-    """
-
-    text: str
-    count: int
-    heading_weight: float
+    text: str  # as it most often stands there
+    count: int  # of its words
+    heading_weight: float  # 1 for a heading of the highest level, less for lower ones, 0 if it is none
 
 
 def find_phrases(excerpts: Sequence[Excerpt]) -> list[Phrase]:

@@ -1,7 +1,7 @@
 """Extractive summaries, for machines without a language model: every sentence written stands in the document."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -16,13 +16,20 @@ from pipeline.reading.blocks import BlockKind
 from pipeline.reading.chunks import token_offsets
 from pipeline.summarize.document import SummaryType
 from pipeline.summarize.duplicates import find_entailed, find_repeats
-from pipeline.summarize.extractive.centrality import Float64, score_focus, score_sentences
 from pipeline.summarize.extractive.config import ExtractiveConfig
-from pipeline.summarize.extractive.excerpt import TEXT_KINDS, Excerpt, resized, writable, write_form
-from pipeline.summarize.extractive.read_excerpts import read_excerpts
-from pipeline.summarize.extractive.selection import VALUE_KINDS, Budget, Candidates, Material, keep_all, shorten
+from pipeline.summarize.extractive.excerpt import TEXT_KINDS, Excerpt, read_excerpts, resized, writable, write_form
+from pipeline.summarize.extractive.selection import (
+    VALUE_KINDS,
+    Budget,
+    Float64,
+    Material,
+    keep_all,
+    score_focus,
+    score_sentences,
+    shorten,
+)
 from pipeline.summarize.extractive.topics import choose_topics, find_phrases
-from pipeline.summarize.retention import Retention, TermRetention
+from pipeline.summarize.retention import Kept, Retention, TermRetention
 from pipeline.summarize.steering.wishes import PLAIN, Shape, counter
 from pipeline.summarize.writer import (
     CriticVerdict,
@@ -88,12 +95,6 @@ class ExtractiveWriter:
 
     async def extract(self, task: ExtractTask) -> Written:
         """Keeps what is central, values, warnings, procedures and commands."""
-        config = self._config
-
-        def budget(tokens: int) -> Budget | None:
-            share = max(config.map_share, task.least_share)
-            return None if tokens <= config.min_map_tokens else Budget(share * tokens, config.output_tokens)
-
         stretch = _Stretch(
             texts=[chunk.text for chunk in task.chunks],
             chunks=[(chunk.chunk_index, chunk.chunk_index) for chunk in task.chunks],
@@ -101,29 +102,32 @@ class ExtractiveWriter:
             ends_document=task.batch_index == task.batch_count - 1,
             is_last=task.batch_count == 1,
         )
-        return await self._abridge(stretch, task, budget)
+        return await self._abridge(stretch, task)
 
     async def merge(self, task: MergeTask) -> Written:
         """Joins texts, says once what they say twice, and shortens what is over the target."""
-        is_compression = task.stage is MergeStage.COMPRESS
-
-        def budget(tokens: int) -> Budget | None:
-            if task.stage is MergeStage.SHAPE:
-                goal = task.shape.goal
-                return Budget(goal.amount, goal.amount) if goal else None
-            target = float(min(task.target_tokens, self._config.output_tokens))
-            target = min(target, _PROGRESS_SHARE * tokens) if is_compression else target
-            return Budget(target, target)
-
         stretch = _Stretch(
             texts=[extraction.text for extraction in task.extractions],
             chunks=[extraction.chunk_indexes for extraction in task.extractions],
             starts_document=task.extractions[0].chunk_indexes[0] in _FIRST_CHUNKS,
-            ends_document=not is_compression and task.group_index == task.group_count - 1,
+            ends_document=task.stage is not MergeStage.COMPRESS and task.group_index == task.group_count - 1,
             is_last=task.stage is MergeStage.FINAL,  # a text to be shaped was one before
             shape=task.shape if task.stage is MergeStage.SHAPE else PLAIN,
         )
-        return await self._abridge(stretch, task, budget)
+        return await self._abridge(stretch, task)
+
+    def _budget(self, task: ExtractTask | MergeTask, tokens: int) -> Budget | None:
+        """Returns how much of so many tokens may be kept; None: all of them."""
+        config = self._config
+        if isinstance(task, ExtractTask):
+            share = max(config.map_share, task.least_share)
+            return None if tokens <= config.min_map_tokens else Budget(share * tokens, config.output_tokens)
+        if task.stage is MergeStage.SHAPE:
+            goal = task.shape.goal
+            return Budget(goal.amount, goal.amount) if goal else None
+        target = float(min(task.target_tokens, config.output_tokens))
+        target = min(target, _PROGRESS_SHARE * tokens) if task.stage is MergeStage.COMPRESS else target
+        return Budget(target, target)
 
     async def critique(self, task: CritiqueTask) -> Critique:
         """Says what was measured. Another iteration would choose the same, so that every summary passes."""
@@ -144,96 +148,71 @@ class ExtractiveWriter:
             topics = (*topics, task.document_name.strip())
         return TopicList(topics, LlmUsage(1, tokens, sum(map(self.count_tokens, topics))))
 
-    async def _abridge(
-        self, stretch: "_Stretch", task: ExtractTask | MergeTask, budget_of: Callable[[int], Budget | None]
-    ) -> Written:
+    async def _abridge(self, stretch: "_Stretch", task: ExtractTask | MergeTask) -> Written:
         """Reads, chooses and writes; where the text is the summary, what another sentence says is left out of it.
 
         Texts that hold no sentence, such as a rule of dashes, stay as they are.
         """
-        form = stretch.shape.form
-        excerpts, tokens = await self._read(stretch.texts, stretch.shape, starts_document=stretch.starts_document)
+        shape, config = stretch.shape, self._config
+        excerpts, tokens = await self._read(stretch.texts, shape, starts_document=stretch.starts_document)
         if task.wishes.focus:  # an answer needs the heading above it, and not those above that
             excerpts = [replace(each, needs=()) if each.kind is BlockKind.HEADING else each for each in excerpts]
-        material, duplicates = await self._without_repeats(excerpts, stretch.chunks)
-        unfit = set(range(len(excerpts))) - writable(excerpts, form)
-        if len(material.dropped | unfit) < len(excerpts):  # else nothing of it can be written in this form
-            material = replace(material, dropped=material.dropped | unfit)
+        exact = await self._off_loop(partial(find_repeats, excerpts))
+        sentences = [at for at, each in enumerate(excerpts) if each.kind in TEXT_KINDS and at not in exact]
+        vectors = await self._embed([excerpts[at].text for at in sentences])
+        unfit = exact.keys() | (set(range(len(excerpts))) - writable(excerpts, shape.form))
+        dropped = unfit if len(unfit) < len(excerpts) else exact  # else nothing of it can be written in this form
+        material = Material(excerpts, sentences, vectors, frozenset(dropped), stretch.ends_document)
         sizes = (each.token_count for position, each in enumerate(excerpts) if position not in material.dropped)
-        budget = budget_of(tokens)
+        budget = self._budget(task, tokens)
         budget = None if budget is None or sum(sizes) <= budget.central else budget
-        focus = await self._score_focus(material, task.wishes.focus) if budget else None
-        has_acts_first = task.summary_type is SummaryType.OPERATOR
-        choose = partial(self._choose, stretch=stretch, budget=budget, focus=focus, has_acts_first=has_acts_first)
-        chosen = await self._off_loop(partial(choose, material))
+        if budget:
+            material = await self._scored(material, task, starts_document=stretch.starts_document)
+        choose = partial(self._choose, shape=shape, budget=budget)
+        chosen, pairs, entailed = await self._off_loop(partial(choose, material)), config.max_pairs, dict[int, int]()
         for _ in range(_DUPLICATE_ROUNDS * stretch.is_last):
-            near = await find_entailed(
-                material,
-                set(chosen),
-                self._models.entailment,
-                max_pairs=self._config.max_pairs,
-                keeps_needed=budget is None,
-            )
+            entailment, keeps_needed = self._models.entailment, budget is None
+            near = await find_entailed(material, set(chosen), entailment, max_pairs=pairs, keeps_needed=keeps_needed)
             if not near:
                 break
-            duplicates += _removed(excerpts, near, stretch.chunks, is_exact=False)
+            entailed |= near
             material = replace(material, dropped=material.dropped | near.keys())
             chosen = await self._off_loop(partial(choose, material))
-        text = write_form(excerpts, chosen, form) or "\n\n".join(map(str.strip, stretch.texts))
-        return Written(text, "stop", LlmUsage(1, tokens, self.count_tokens(text)), tuple(duplicates))
-
-    def _choose(
-        self,
-        material: Material,
-        *,
-        stretch: "_Stretch",
-        budget: Budget | None,
-        focus: Float64 | None,
-        has_acts_first: bool,
-    ) -> list[int]:
-        """Returns the positions of what is worth most within a budget, or everything; none if there are only rules."""
-        excerpts, sentences, vectors = material.excerpts, material.sentences, material.vectors
-        if budget is None or not excerpts:
-            return keep_all(material, ends_document=stretch.ends_document)
-        centrality = np.zeros(0) if focus is None else focus
-        if sentences and focus is None:
-            centrality = score_sentences(excerpts, sentences, vectors, starts_document=stretch.starts_document)
-        shape = stretch.shape
-        count = counter(shape, self.count_tokens)
-        return shorten(
-            Candidates.of(material, centrality, has_acts_first=has_acts_first, has_focus=focus is not None),
-            budget,
-            lambda kept: count(write_form(excerpts, kept, shape.form)),
-            ends_document=stretch.ends_document,
-            amount=shape.goal.amount if shape.goal else None,
+        text = write_form(excerpts, chosen, shape.form) or "\n\n".join(map(str.strip, stretch.texts))
+        chunks = [stretch.chunks[each.origin] for each in excerpts]
+        duplicates = tuple(
+            RemovedDuplicate(excerpts[gone].text, chunks[kept], chunks[gone], gone in exact)
+            for gone, kept in (*exact.items(), *entailed.items())
         )
+        return Written(text, "stop", LlmUsage(1, tokens, self.count_tokens(text)), duplicates)
 
-    async def _score_focus(self, material: Material, focus: str) -> Float64 | None:
-        """Returns what each sentence says of a focus; None without one."""
-        if not focus or not material.sentences:
-            return None
-        (vector,) = await self._embed([focus])
-        return score_focus(material.excerpts, material.sentences, material.vectors @ vector, focus)
+    def _choose(self, material: Material, shape: Shape, budget: Budget | None) -> list[int]:
+        """Returns the positions of what is worth most within a budget, or everything; none if there are only rules."""
+        if budget is None:
+            return keep_all(material)
+        count, amount = counter(shape, self.count_tokens), shape.goal.amount if shape.goal else None
+        return shorten(material, budget, lambda kept: count(write_form(material.excerpts, kept, shape.form)), amount)
+
+    async def _scored(self, material: Material, task: ExtractTask | MergeTask, *, starts_document: bool) -> Material:
+        """Returns the material with what its sentences are worth: by a focus, if there is one."""
+        excerpts, sentences, vectors = material.excerpts, material.sentences, material.vectors
+        material = replace(material, has_acts_first=task.summary_type is SummaryType.OPERATOR)
+        if not sentences:
+            return material
+        if focus := task.wishes.focus:
+            likeness = vectors @ (await self._embed([focus]))[0]
+            score = partial(score_focus, excerpts, sentences, likeness, focus)
+        else:
+            score = partial(score_sentences, excerpts, sentences, vectors, starts_document=starts_document)
+        return replace(material, centrality=await self._off_loop(score), has_focus=bool(focus))
 
     async def _read(
         self, texts: Sequence[str], shape: Shape = PLAIN, *, starts_document: bool = True
     ) -> tuple[list[Excerpt], int]:
-        def read() -> tuple[list[Excerpt], int]:
-            count = counter(shape, self.count_tokens)
-            excerpts = read_excerpts(texts, count, starts_document=starts_document)
-            return resized(excerpts, shape.form, count), sum(map(self.count_tokens, texts))
-
-        return await self._off_loop(read)
-
-    async def _without_repeats(
-        self, excerpts: list[Excerpt], chunks: Sequence[tuple[int, int]]
-    ) -> tuple[Material, list[RemovedDuplicate]]:
-        """Finds what is said again, word for word, and embeds the rest."""
-        repeats = await self._off_loop(partial(find_repeats, excerpts))
-        sentences = [at for at, excerpt in enumerate(excerpts) if excerpt.kind in TEXT_KINDS and at not in repeats]
-        vectors = await self._embed([excerpts[position].text for position in sentences])
-        material = Material(excerpts, sentences, vectors, frozenset(repeats))
-        return material, list(_removed(excerpts, repeats, chunks, is_exact=True))
+        count = counter(shape, self.count_tokens)
+        excerpts = await self._off_loop(partial(read_excerpts, texts, count, starts_document=starts_document))
+        size_of = partial(sum, map(self.count_tokens, texts))
+        return await self._off_loop(partial(resized, excerpts, shape.form, count)), await self._off_loop(size_of)
 
     async def _embed(self, texts: Sequence[str]) -> Float64:
         """Embeds in small submissions, between which other callers of the model get their turn."""
@@ -244,43 +223,22 @@ class ExtractiveWriter:
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """What one call shortens.
-
-    Attributes:
-        chunks: first and last chunk behind each text.
-        starts_document: nothing of the document stands before it.
-        ends_document: nothing follows, so that a heading at its end has nothing below it.
-        is_last: what is written is the summary.
-        shape: that the caller wants it in.
-    """
+    """What one call shortens."""
 
     texts: Sequence[str]
-    chunks: Sequence[tuple[int, int]]
-    starts_document: bool
+    chunks: Sequence[tuple[int, int]]  # first and last one behind each text
+    starts_document: bool  # nothing of the document stands before it
     ends_document: bool
-    is_last: bool
+    is_last: bool  # what is written is the summary
     shape: Shape = PLAIN
-
-
-def _removed(
-    excerpts: Sequence[Excerpt], kept_of: Mapping[int, int], chunks: Sequence[tuple[int, int]], *, is_exact: bool
-) -> Iterator[RemovedDuplicate]:
-    for dropped, kept in kept_of.items():
-        yield RemovedDuplicate(
-            excerpts[dropped].text, chunks[excerpts[kept].origin], chunks[excerpts[dropped].origin], is_exact
-        )
 
 
 def _report(retention: Retention) -> str:
     """Returns what a summary kept of its document's values, and some of what it did not."""
     values = [retention.of(kind) for kind in VALUE_KINDS]
-    total = sum(kind.input_count for kind in values)
-    share = sum(kind.kept_count for kind in values) / total if total else 1.0
-    kept = [
-        f"- {_plural(kind)} kept: {kind.kept_count} of {kind.input_count}"
-        for kind in retention.kinds
-        if kind.input_count
-    ]
+    share = Kept(sum(kind.input_count for kind in values), sum(kind.kept_count for kind in values)).share
+    found = [kind for kind in retention.kinds if kind.input_count]
+    kept = [f"- {_plural(kind)} kept: {kind.kept_count} of {kind.input_count}" for kind in found]
     missing = [f"- {_plural(kind)} missing, for example: {' ; '.join(kind.missing)}" for kind in values if kind.missing]
     return "\n".join([f"PASS: {share:.1%} of the document's values are in the summary.", *kept, *missing])
 

@@ -10,7 +10,6 @@ import hashlib
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from functools import cached_property
 from weakref import WeakValueDictionary
 
 from pipeline.model_answers import PairScores
@@ -20,18 +19,14 @@ from pipeline.reading.word_table import WordTable
 from pipeline.reading.words import count_words
 from pipeline.summarize.gate.config import TrustConfig
 from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, Trust, TrustFinding
-from pipeline.summarize.gate.inspect import Inspection, inspect, repair, riskiest
-from pipeline.summarize.gate.source import SourceText
-from pipeline.summarize.retention import Stated, find_stated, measure_recall
+from pipeline.summarize.gate.inspect import Inspection, SourceText, inspect, repair, riskiest
+from pipeline.summarize.retention import Kept, measure_recall
 from pipeline.summarize.writer import (
-    Critique,
-    CritiqueTask,
     ExtractTask,
     MergeTask,
     TopicList,
     TopicsTask,
     Writer,
-    Written,
 )
 from pipeline.support.claim_support import DEFAULT_SUPPORT, Hypothesis, Support, SupportConfig, read_support
 
@@ -73,45 +68,25 @@ _LEAST_LENGTH = 0.02  # of an input that has values, or of texts that are merged
 _LEAST_SHAPED = 0.15  # of the room of a text whose length was asked for; the room is half as much again as that length
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Case:
     """A task as the gate sees it.
 
     Attributes:
         source: its texts.
         least_recall: share of their values that an answer must keep with their subjects.
+        least_length: share of its room that an answer must fill, in words; of what states no value only in a merge,
+            whose texts were checked already and may not vanish.
         room: share of the texts that an answer has room for.
-        is_merge: the texts were checked already, and none of them may vanish.
-        least_length: share of its room that an answer must fill.
         caller: in whose turn a model reads.
     """
 
     source: SourceText
     least_recall: float
+    least_length: float
     room: float
     is_merge: bool
-    least_length: float = _LEAST_LENGTH
-    caller: str = ""
-
-    @property
-    def text(self) -> str:
-        """The texts."""
-        return self.source.text
-
-    @cached_property
-    def stated(self) -> list[Stated]:
-        """The values of the texts."""
-        return find_stated(self.source.text)
-
-    def read(self) -> "Case":
-        """Reads what every answer is compared with. Linear in the length of the texts."""
-        _ = self.stated, self.word_count, self.source.sentences
-        return self
-
-    @cached_property
-    def word_count(self) -> int:
-        """Words of the texts."""
-        return count_words(self.source.text)
+    caller: str
 
 
 class TrustGate:
@@ -153,82 +128,73 @@ class TrustGate:
             room: share of the texts that an answer has room for, in (0, 1].
             caller: in whose turn a model will read the answer.
         """
-        return await self._off_loop(lambda: replace(self._case(task, room), caller=caller).read())
-
-    def _case(self, task: ExtractTask | MergeTask, room: float) -> Case:
-        orders = task.wishes.instructions
+        name, orders, config = task.document_name, task.wishes.instructions, self.config
         if isinstance(task, ExtractTask):
-            texts = [chunk.text for chunk in task.chunks]
-            source = SourceText(texts, task.context, task.document_name, orders=orders)
-            return Case(source, self.config.min_map_recall * room, room, is_merge=False)
-        texts = [one.text for one in task.extractions]
-        source = SourceText(texts, (), task.document_name, task.shape.language, orders)
-        # What a text leaves out whose length, form or subject the caller chose is as he wants it.
-        least = self.config.min_merge_recall * room if task.shape.is_plain and not task.wishes.focus else 0.0
-        least_length = _LEAST_SHAPED if task.shape.goal else _LEAST_LENGTH
-        return Case(source, least, room, is_merge=True, least_length=least_length)
+            source = SourceText([chunk.text for chunk in task.chunks], task.context, name, orders=orders)
+            case = Case(source, config.min_map_recall * room, _LEAST_LENGTH, room, is_merge=False, caller=caller)
+        else:
+            source = SourceText([one.text for one in task.extractions], (), name, task.shape.language, orders)
+            # What a text leaves out whose length, form or subject the caller chose is as he wants it.
+            least = config.min_merge_recall * room if task.shape.is_plain and not task.wishes.focus else 0.0
+            least_length = _LEAST_SHAPED if task.shape.goal else _LEAST_LENGTH
+            case = Case(source, least, least_length, room, is_merge=True, caller=caller)
+        await self._off_loop(lambda: (source.stated, source.word_count, source.sentences))
+        return case
 
     async def if_clean(self, answer: str, case: Case) -> Checked | None:
         """Returns what it says of an answer that needs neither model nor repair; None of any other."""
-        return await self._off_loop(lambda: self._if_clean(answer, case))
-
-    def _if_clean(self, answer: str, case: Case) -> Checked | None:
-        found = inspect(answer, case.source)
+        found = await self._off_loop(lambda: inspect(answer, case.source))
         if found.whole or found.faults or found.removed or found.to_read:
             return None
-        checked = _conclude(found, case, 0, self.config.max_dropped)
+        checked = await self._off_loop(lambda: self._conclude(found, case, 0))
         return checked if checked.whole is None and checked.text == answer else None
 
     async def check(self, answer: str, case: Case) -> Checked:
         """Has the model read what must be read, and repairs the answer."""
-        found = await self._off_loop(lambda: inspect(answer, case.source))
-        is_read = self.reader is not None and case.source.is_english and found.whole is None
-        to_read = found.to_read if is_read else []
-        chosen = riskiest([found.words_of(number) for number in to_read], self.config.max_claims)
-        numbers = [to_read[at] for at in chosen]
-        if numbers:
-            await self._read_claims(found, case, numbers)
-        return await self._off_loop(lambda: _conclude(found, case, len(numbers), self.config.max_dropped))
+        source, read = case.source, list[int]()
+        found = await self._off_loop(lambda: inspect(answer, source))
+        if self.reader is not None and source.is_english and found.whole is None:
+            chosen = riskiest([found.words_of(number) for number in found.to_read], self.config.max_claims)
+            read = [found.to_read[at] for at in chosen]
+        if self.reader is not None and read:
+            claims = await self._off_loop(lambda: [source.finder.find(found.words_of(at)).hypothesis for at in read])
+            for number, support in zip(read, await self.reader.read(claims, caller=case.caller), strict=True):
+                if not support.is_supported:
+                    found.faults[number] = FaultKind.UNSUPPORTED
+        return await self._off_loop(lambda: self._conclude(found, case, len(read)))
 
     async def instead(self, text: str, case: Case, why: TrustFinding) -> Checked:
         """Returns a text that was chosen from the input in place of an answer."""
-        recall = await self._off_loop(lambda: measure_recall(case.stated, [text, *case.source.context]))
+        recall = await self._off_loop(lambda: measure_recall(case.source.stated, [text, *case.source.context]))
         return Checked(text, Trust((why,)), None, recall, 0.0)
 
-    async def _read_claims(self, found: Inspection, case: Case, numbers: Sequence[int]) -> None:
-        """Adds the parts that the passage which speaks of them does not support to the faults."""
-        assert self.reader is not None  # noqa: S101 - the caller asks for it
-        claims = await self._off_loop(lambda: [case.source.claim(found.words_of(number)) for number in numbers])
-        supports = await self.reader.read(claims, caller=case.caller)
-        for number, support in zip(numbers, supports, strict=True):
-            if not support.is_supported:
-                found.faults[number] = FaultKind.UNSUPPORTED
+    def _conclude(self, found: Inspection, case: Case, read_count: int) -> Checked:
+        """Repairs an answer and judges what is left of it."""
+        text, findings = repair(found, case.source)
+        recall = measure_recall(case.source.stated, [text, *case.source.context])
+        unread_count = len(found.to_read) - read_count
+        findings = [*found.removed, *findings]
+        trust = Trust(tuple(findings), len(found.parts), found.verbatim_count, read_count, unread_count)
+        lost = sum(one.remedy is Remedy.DROPPED for one in findings) / max(1, len(found.parts))
+        whole = found.whole
+        if whole is None and lost > self.config.max_dropped:
+            whole = _first_fault(found)
+        return Checked(text, trust, whole or _whole_fault(text, recall, found, case), recall, lost)
 
 
-def _conclude(found: Inspection, case: Case, read_count: int, max_dropped: float) -> Checked:
-    """Repairs an answer and judges what is left of it."""
-    text, findings = repair(found, case.source)
-    recall = measure_recall(case.stated, [text, *case.source.context])
-    trust = Trust(
-        (*found.removed, *findings), len(found.parts), found.verbatim_count, read_count, len(found.to_read) - read_count
-    )
-    lost = sum(one.remedy is Remedy.DROPPED for one in findings)
-    checked = Checked(text, trust, found.whole, recall, lost_share=lost / max(1, len(found.parts)))
-    if found.whole is None:
-        checked = replace(checked, whole=_whole_fault(checked, found, case, max_dropped))
-    return checked
+def _first_fault(found: Inspection) -> FaultKind:
+    return next(iter(found.faults.values()), FaultKind.EMPTY)
 
 
-def _whole_fault(checked: Checked, found: Inspection, case: Case, max_dropped: float) -> FaultKind | None:
-    first = next(iter(found.faults.values()), FaultKind.EMPTY)
-    if not any(map(str.isalnum, checked.text)) or checked.lost_share > max_dropped:
-        return first
-    has_values = checked.recall.input_count >= _FEWEST_VALUES
-    length = count_words(checked.text) / max(1.0, case.word_count * case.room)
+def _whole_fault(text: str, recall: Kept, found: Inspection, case: Case) -> FaultKind | None:
+    if not any(map(str.isalnum, text)):
+        return _first_fault(found)
+    has_values = recall.input_count >= _FEWEST_VALUES
+    length = count_words(text) / max(1.0, case.source.word_count * case.room)
     is_short = (has_values or case.is_merge) and length < case.least_length
-    is_lossy = has_values and checked.recall.share < case.least_recall
+    is_lossy = has_values and recall.share < case.least_recall
     if (is_short or is_lossy) and 2 * len(found.faults) > len(found.parts):
-        return first
+        return _first_fault(found)
     if is_short:
         return FaultKind.TOO_SHORT
     return FaultKind.LOST_VALUES if is_lossy else None
@@ -238,33 +204,14 @@ _MOST_WORDS = 8  # more are no phrase, but the beginning of a sentence
 
 
 class GatedWriter:
-    """A `pipeline.summarize.writer.Writer` whose texts must pass a gate before they become part of a summary.
-
-    Attributes:
-        inner: who writes.
-        trust_gate: what checks.
-    """
+    """A `pipeline.summarize.writer.Writer` whose texts must pass a gate before they become part of a summary."""
 
     def __init__(self, inner: Writer, gate: TrustGate) -> None:
         self.inner, self.trust_gate = inner, gate
         self.identity = f"{inner.identity}, {gate.identity}"
-        self.limits = replace(inner.limits, repeats=int(gate.config.asks_again))
-
-    def count_tokens(self, text: str) -> int:
-        """Counts as the inner writer does."""
-        return self.inner.count_tokens(text)
-
-    async def extract(self, task: ExtractTask) -> Written:
-        """Map, unchecked."""
-        return await self.inner.extract(task)
-
-    async def merge(self, task: MergeTask) -> Written:
-        """Reduce, unchecked."""
-        return await self.inner.merge(task)
-
-    async def critique(self, task: CritiqueTask) -> Critique:
-        """Reflect: becomes no part of the summary."""
-        return await self.inner.critique(task)
+        self.limits = replace(inner.limits, repeats=int(gate.asks_again))
+        self.count_tokens, self.critique = inner.count_tokens, inner.critique  # becomes no part of a summary
+        self.extract, self.merge = inner.extract, inner.merge  # unchecked
 
     async def topics(self, task: TopicsTask) -> TopicList:
         """Topics that the summary mentions; where these are too few, phrases of the summary."""

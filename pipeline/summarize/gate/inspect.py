@@ -1,23 +1,228 @@
 """Inspects one answer without a model: which of its parts stand in the input, which cannot, which must be read.
 
-Then repairs it by place: a faulty sentence is replaced by the input's own, or dropped.
+Then repairs it by place: a faulty sentence is replaced by the input's own, or dropped. A sentence that stands in the
+input word for word needs no other check. It must be a whole sentence or line of it: the beginning or end of one may say
+the opposite. The input is read once for all checks; each part of the reading is made when it is first needed.
 """
 
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from pipeline.llm.config import LlmRole
 from pipeline.prompts.prompts import built_in
 from pipeline.reading.blocks import TABLE_KINDS, BlockKind
 from pipeline.reading.framing import is_framing
-from pipeline.reading.language import is_english, is_english_prose
+from pipeline.reading.language import is_english, is_english_prose, names_english
 from pipeline.reading.sentences import Sentence, split_sentences
-from pipeline.reading.word_lists import phrase_list, word_list
-from pipeline.reading.words import fold, fold_case
+from pipeline.reading.values import Date, TermKind, Values, find_terms, find_values
+from pipeline.reading.word_lists import FUNCTION_WORDS, phrase_list, word_list
+from pipeline.reading.word_table import WordTable, stem
+from pipeline.reading.words import count_words, fold, fold_case
 from pipeline.summarize.gate.findings import FaultKind, Remedy, TrustFinding, finding
-from pipeline.summarize.gate.source import SourceText
+from pipeline.summarize.retention import Mentions, Stated, find_stated
+from pipeline.support.claim_support import PremiseFinder
+
+
+def value_faults(text: str, known: Values) -> Iterator[FaultKind]:
+    """Yields what is wrong with the numbers, units and dates of a sentence that the input does not have."""
+    for value in find_values(text):
+        if isinstance(value, Date):
+            if not known.states(value):
+                yield FaultKind.DATE
+        elif not known.states(value) or not (value.is_counted or known.has_dimension(value)):
+            yield FaultKind.UNIT if known.has_number(value) else FaultKind.NUMBER
+
+
+_DASHES = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-"))
+_BETWEEN_PIECES = str.maketrans(dict.fromkeys("/,;|()[]{}<>=\"'“”‘’`:", " "))
+_WORD = re.compile(r"[^\W_]+")
+_CODES = {TermKind.VERSION, TermKind.PART_NUMBER, TermKind.PATH, TermKind.COMMAND}
+_LEAST_KNOWN = 0.5  # of a name's words: writers add "Mr" and "Street"
+
+
+def _pieces(text: str) -> Iterator[str]:
+    return filter(None, (piece.strip(".!?*_-") for piece in text.lower().translate(_BETWEEN_PIECES).split()))
+
+
+_CLOSE = 0.75  # of the weight of a sentence's words: it is that sentence, told again
+_FEWEST_TOLD = 2  # content words of such a sentence, without values and names
+_IN_ANY_LANGUAGE = (FaultKind.NUMBER, FaultKind.CODE)
+
+
+@dataclass(eq=False)
+class SourceText:
+    """One task's texts.
+
+    Attributes:
+        texts: what the answer is to be made from.
+        context: what else the writer was shown; values of it are known, but its sentences are not to be said again.
+        name: the document's.
+        language: that the answer shall be in; empty for that of the texts.
+        orders: the caller's wishes, which are no sentences of a summary.
+    """
+
+    texts: Sequence[str]
+    context: Sequence[str] = ()
+    name: str = ""
+    language: str = ""
+    orders: str = ""
+
+    @cached_property
+    def text(self) -> str:
+        """The texts as one."""
+        return "\n\n".join(self.texts)
+
+    @cached_property
+    def word_count(self) -> int:
+        """Words of the texts."""
+        return count_words(self.text)
+
+    @cached_property
+    def stated(self) -> list[Stated]:
+        """The values of the texts."""
+        return find_stated(self.text)
+
+    @cached_property
+    def wants_english(self) -> bool | None:
+        """Whether the answer shall be in English; None if no language was asked for."""
+        return names_english(self.language) if self.language else None
+
+    @cached_property
+    def is_translated(self) -> bool:
+        """Whether the answer shall be in another language, as far as English can be told, or in an unknown one."""
+        return bool(self.language) and not (self.wants_english and is_english_prose(self.text))
+
+    @cached_property
+    def is_english(self) -> bool:
+        """Whether names, passages and claims can be told; values can in any language."""
+        return not self.is_translated and is_english(self.text)
+
+    @cached_property
+    def lines(self) -> Counter[str]:
+        """The lines of the texts, folded, and how often each stands there."""
+        return Counter(filter(None, map(fold, self.text.splitlines())))
+
+    @cached_property
+    def sentences(self) -> Counter[str]:
+        """Likewise the sentences."""
+        return Counter(_folded_sentences(self.text))
+
+    def count(self, words: str) -> int:
+        """Returns how often a sentence or line, or something of several lines, stands in the texts as a whole."""
+        folded = fold(words)
+        lines = [line for line in map(fold, words.splitlines()) if line]
+        is_in_lines = len(lines) > 1 and all(map(self.lines.__contains__, lines))
+        return max(self.lines[folded], self.sentences[folded], is_in_lines)
+
+    @cached_property
+    def shown(self) -> frozenset[str]:
+        """Sentences and lines, folded, that the writer saw and shall not say: the context and the wishes."""
+        texts = (*self.context, self.orders)
+        lines = (fold(line) for text in texts for line in text.splitlines())
+        return frozenset(lines).union(*map(_folded_sentences, texts))
+
+    @cached_property
+    def _everything(self) -> str:
+        return unicodedata.normalize("NFKC", "\n\n".join((self.text, *self.context, self.name)))
+
+    @cached_property
+    def _values(self) -> Values:
+        return Values.of(self._everything)
+
+    @cached_property
+    def _dashed(self) -> str:
+        return self._everything.translate(_DASHES)
+
+    @cached_property
+    def _mentions(self) -> Mentions:
+        return Mentions.of(self._dashed)
+
+    @cached_property
+    def _word_pieces(self) -> frozenset[str]:
+        """What the words are made of: "P-1" and "P-2" of "P-1/P-2"."""
+        return frozenset(_pieces(self._dashed))
+
+    @cached_property
+    def _stems(self) -> frozenset[str]:
+        return frozenset(map(stem, {*_WORD.findall(self._dashed.lower()), *self._word_pieces}))
+
+    @cached_property
+    def finder(self) -> PremiseFinder:
+        """Finds the passages that speak of a sentence."""
+        return PremiseFinder(self._everything)
+
+    def value_faults(self, text: str, *, with_names: bool) -> list[FaultKind]:
+        """Returns what is wrong with the values of a sentence that are not those of the texts or the context."""
+        line = unicodedata.normalize("NFKC", text)
+        with_names = with_names and self.is_english  # German capitalises all nouns
+        faults = list(value_faults(line, self._values))
+        for term in find_terms(line.translate(_DASHES)):
+            if term.kind in _CODES and not self.has_code(term.text):
+                faults.append(FaultKind.CODE)
+            elif term.kind is TermKind.ENTITY and with_names:
+                words = [word for word in _WORD.findall(term.text) if word not in FUNCTION_WORDS]
+                is_known = sum(stem(word) in self._stems for word in words) >= _LEAST_KNOWN * len(words)
+                faults += [] if is_known else [FaultKind.NAME]
+        return [kind for kind in faults if kind in _IN_ANY_LANGUAGE or not self.is_translated]
+
+    def has_code(self, line: str) -> bool:
+        """Tells whether the texts have a line of code, or all words that it is made of."""
+        code = unicodedata.normalize("NFKC", line)
+        if any((kind, code) in self._mentions.terms for kind in TermKind) or self._mentions.says(code):
+            return True
+        return self._word_pieces.issuperset(_pieces(code))
+
+    def is_twisted(self, sentence: str) -> bool:
+        """Tells whether a sentence has the words of one of the texts, but a value or name that stands elsewhere.
+
+        Small models miss that "V7" stands in the place of "V8". The sentences beside that one may lend their values
+        where none of its own is missing.
+        """
+        table, index = WordTable.of(unicodedata.normalize("NFKC", sentence)), self.finder.index
+        values, words = _marked(table, range(len(table)))
+        if len(words) < _FEWEST_TOLD or not values:
+            return False
+        shares = index.shares({word: index.rarity(word) for word in words})
+        near = [at for at, share in enumerate(shares.tolist()) if share >= _CLOSE]
+        return bool(near) and not any(self._has_values(at, values, values | words) for at in near)
+
+    def _has_values(self, sentence: int, values: set[str], told: set[str]) -> bool:
+        """Tells whether values are those of a sentence, or of those beside it and it has no others."""
+        table, ranges = self.finder.read.table, self.finder.read.ranges
+        if values <= set(table.content_stems(ranges[sentence])):
+            return True
+        around = {one for words in ranges[max(0, sentence - 1) : sentence + 2] for one in table.content_stems(words)}
+        return values <= around and _marked(table, ranges[sentence])[0] <= told
+
+    def own_sentence(self, sentence: str, least_share: float) -> str | None:
+        """Returns the sentence of the texts that says most of what another one does; None if none says enough."""
+        weights = self.finder.weights(sentence)
+        shares = self.finder.index.shares(weights) if weights else ()
+        best = max(range(len(shares)), key=lambda at: (shares[at], -at), default=None)
+        if best is None or shares[best] < least_share:
+            return None
+        own = " ".join(self.finder.read.passages[best].quote.split())
+        return own if self.count(own) else None  # not of the context, not cut
+
+
+def _marked(table: WordTable, words: range) -> tuple[set[str], set[str]]:
+    """Returns the stems of a sentence's values and names, and those of its other content words."""
+    values, others = set[str](), set[str]()
+    for at in words:
+        if table.content[at]:
+            raw = table.raw(at)
+            is_value = any(map(str.isdigit, raw)) or (at > words.start and raw[0].isupper())
+            (values if is_value else others).add(table.stems[at])
+    return values, others
+
+
+def _folded_sentences(text: str) -> list[str]:
+    return [fold(text[part.start : part.end]) for part in split_sentences(text)]
+
 
 _FEWEST_WORDS = 4  # of a sentence that is not to be said twice; shorter ones belong to what stands around them
 _FEWEST_SHOWN = 3  # of one that the writer saw beside the input; fewer may name a subject
@@ -62,40 +267,37 @@ def inspect(answer: str, source: SourceText) -> Inspection:
     found.parts = split_sentences(text)
     said: Counter[str] = Counter()
     for number, part in enumerate(found.parts):
-        _inspect_part(found, number, part, source, said)
-    _find_cut(found, source)
+        words = found.words_of(number)
+        folded, count = fold(words), source.count(words)
+        said[folded] += 1
+        found.verbatim_count += bool(count)
+        if not count and (fault := _fault(words, folded, part, source)):
+            found.faults[number] = fault
+        elif part.is_prose and len(folded.split()) >= _FEWEST_WORDS and said[folded] > max(1, count):
+            found.faults[number] = FaultKind.REPETITION
+        elif not count and is_claim(part, words):
+            found.to_read.append(number)
+    last = len(found.parts) - 1
+    if last in found.to_read and _is_cut(text, found.words_of(last), source):
+        found.to_read.remove(last)
+        found.faults[last] = FaultKind.CUT
     if set(found.faults.values()) == {FaultKind.REFUSAL} and not found.verbatim_count:
         found.whole = FaultKind.REFUSAL
-    elif other_language(text, source):
+    elif _is_other_language(text, source):
         found.whole = FaultKind.LANGUAGE
-    elif runs_in_circles(text, source):
+    elif (share := _repeated_share(text)) > _MOST_REPEATED and share > _MOST_REPEATED + _repeated_share(source.text):
         found.whole = FaultKind.REPETITION
     return found
 
 
 def riskiest(sentences: Sequence[str], limit: int) -> list[int]:
     """Returns the indices of the sentences that a model reads: of too many, those with values and negations first."""
-    ranked = sorted(range(len(sentences)), key=lambda at: not _is_risky(sentences[at]))
-    return sorted(ranked[:limit])
+    denials = word_list("negations") | word_list("weak_negations")
 
+    def is_safe(at: int) -> bool:
+        return denials.isdisjoint(fold_case(sentences[at]).split()) and not any(map(str.isdigit, sentences[at]))
 
-def _is_risky(sentence: str) -> bool:
-    words = fold_case(sentence).split()
-    denies = any(not word_list(name).isdisjoint(words) for name in ("negations", "weak_negations"))
-    return denies or any(map(str.isdigit, sentence))
-
-
-def _inspect_part(found: Inspection, number: int, part: Sentence, source: SourceText, said: Counter[str]) -> None:
-    words = found.words_of(number)
-    folded, count = fold(words), source.count(words)
-    said[folded] += 1
-    found.verbatim_count += bool(count)
-    if not count and (fault := _fault(words, folded, part, source)):
-        found.faults[number] = fault
-    elif part.is_prose and len(folded.split()) >= _FEWEST_WORDS and said[folded] > max(1, count):
-        found.faults[number] = FaultKind.REPETITION
-    elif not count and is_claim(part, words):
-        found.to_read.append(number)
+    return sorted(sorted(range(len(sentences)), key=is_safe)[:limit])
 
 
 def is_claim(part: Sentence, words: str) -> bool:
@@ -123,17 +325,13 @@ def _fault(words: str, folded: str, part: Sentence, source: SourceText) -> Fault
     return faults[0] if faults else None
 
 
-def _find_cut(found: Inspection, source: SourceText) -> None:
-    """Finds a last sentence that is the beginning of one of the input."""
-    last = len(found.parts) - 1
-    if last in found.to_read and not found.text.rstrip("\"'”’)]|*_` ").endswith(_ENDS):
-        folded = fold(found.words_of(last))
-        if any(sentence.startswith(folded) for sentence in source.sentences):
-            found.to_read.remove(last)
-            found.faults[last] = FaultKind.CUT
+def _is_cut(text: str, last: str, source: SourceText) -> bool:
+    """Tells whether a text's last sentence is the beginning of one of the input."""
+    is_open = not text.rstrip("\"'”’)]|*_` ").endswith(_ENDS)
+    return is_open and any(sentence.startswith(fold(last)) for sentence in source.sentences)
 
 
-_STATE_NOTHING = {FaultKind.REPETITION, FaultKind.ECHO, FaultKind.ORDER, FaultKind.REFUSAL, FaultKind.CHATTER}
+_STATE_NOTHING = {FaultKind.REPETITION, FaultKind.ECHO, FaultKind.REFUSAL}
 _LEAST_SHARED = 0.5  # of the weight of a sentence's words, for the input's own to say what it meant to say
 _BLANK_LINES = re.compile(r"\n{3,}")
 
@@ -149,8 +347,7 @@ def repair(found: Inspection, source: SourceText) -> tuple[str, list[TrustFindin
     for number, kind in sorted(found.faults.items()):
         part, words, is_empty = found.parts[number], found.words_of(number), kind in _STATE_NOTHING
         may_stand = part.is_prose and not is_empty and not source.is_translated
-        own = source.own_sentence(words, _LEAST_SHARED) if may_stand else None
-        if own is not None and fold(own) not in present:
+        if may_stand and (own := source.own_sentence(words, _LEAST_SHARED)) and fold(own) not in present:
             present.add(fold(own))
             edits.append((part.start, part.end, own))
             findings.append(finding(kind, Remedy.CORRECTED, words))
@@ -160,28 +357,25 @@ def repair(found: Inspection, source: SourceText) -> tuple[str, list[TrustFindin
     emptied = _emptied_headings(found, gone)
     edits += [(*_whole_line(found.text, found.parts[number]), "") for number in gone | emptied]
     pieces, end = list[str](), 0
-    for start, stop, own in sorted(edits):
-        pieces += [found.text[end : max(start, end)], own]
+    for start, stop, instead in sorted(edits):
+        pieces += [found.text[end : max(start, end)], instead]
         end = max(stop, end)
     return _BLANK_LINES.sub("\n\n", "".join((*pieces, found.text[end:]))).strip(), findings
 
 
 def _emptied_headings(found: Inspection, gone: set[int]) -> set[int]:
-    """Returns the headings below which all text is gone."""
-    levels, emptied = [_level(found, part) for part in found.parts], set[int]()
+    """Returns the headings with marks below which all text is gone."""
+    levels, emptied = [0] * len(found.parts), set[int]()
+    for number, part in enumerate(found.parts):
+        if part.kind is BlockKind.HEADING:
+            levels[number] = found.text[found.text.rfind("\n", 0, part.start) + 1 : part.start].count("#")
     for number, level in enumerate(levels):
-        below = range(number + 1, len(levels))
+        below = range(number + 1, len(levels)) if level else range(0)
         end = next((other for other in below if 0 < levels[other] <= level), len(levels))
-        texts = [other for other in range(number + 1, end) if not levels[other]] if level else []
-        if texts and gone >= set(texts):
+        texts = {other for other in below[: end - number - 1] if not levels[other]}
+        if texts and gone >= texts:
             emptied.add(number)
     return emptied
-
-
-def _level(found: Inspection, part: Sentence) -> int:
-    """Returns the level of a heading with marks, 1 to 6; 0 of anything else."""
-    mark = found.text[found.text.rfind("\n", 0, part.start) + 1 : part.start]
-    return mark.count("#") if part.kind is BlockKind.HEADING else 0
 
 
 def _whole_line(text: str, part: Sentence) -> tuple[int, int]:
@@ -216,11 +410,19 @@ def unwrap(text: str, source: SourceText) -> tuple[str, list[str]]:
     if _TAG.search(text) and not _TAG.search(source.text):
         removed += dict.fromkeys(_TAG.findall(text))
         text = _TAG.sub("", text)
-    lines = text.splitlines()
-    kept = [line for line in lines if not _is_ours(line, source)]
-    removed += [line for line in lines if _is_ours(line, source)]
-    _strip_edge(kept, source, removed, first=True)
-    _strip_edge(kept, source, removed, first=False)
+    kept = list[str]()
+    for line in text.splitlines():
+        folded = fold(line)
+        is_ours = folded in _OWN_LINES or _PART_OF.fullmatch(folded)
+        (removed if is_ours and folded not in source.lines else kept).append(line)
+    for edge in (0, -1):  # announcements at the beginning, offers at the end
+        for _ in range(_EDGE_LINES):
+            while kept and not kept[edge].strip():
+                kept.pop(edge)
+            words = kept[edge].strip().strip("*_ ") if kept else ""
+            if words.startswith("#") or fold(words) in source.lines or not is_framing(words):
+                break
+            removed.append(kept.pop(edge))
     return ("\n".join(kept).strip() if removed else text), removed
 
 
@@ -239,28 +441,6 @@ def _without_fence(text: str, source: SourceText, removed: list[str]) -> str:
     return "\n".join(lines[1:] if is_cut else lines[1:-1]).strip()
 
 
-def _is_ours(line: str, source: SourceText) -> bool:
-    folded = fold(line)
-    if not folded or folded in source.lines:
-        return False
-    return folded in _OWN_LINES or bool(_PART_OF.fullmatch(folded))
-
-
-def _strip_edge(lines: list[str], source: SourceText, removed: list[str], *, first: bool) -> None:
-    """Takes announcements from the beginning, offers from the end, at most two lines of them."""
-    for _ in range(_EDGE_LINES):
-        while lines and not lines[0 if first else -1].strip():
-            lines.pop(0 if first else -1)
-        if not lines or not _is_chat(lines[0 if first else -1], source):
-            return
-        removed.append(lines.pop(0 if first else -1))
-
-
-def _is_chat(line: str, source: SourceText) -> bool:
-    words = line.strip().strip("*_ ")
-    return not words.startswith("#") and fold(words) not in source.lines and is_framing(words)
-
-
 def is_refusal(sentence: str) -> bool:
     """Tells whether a sentence apologises for not answering."""
     words = fold_case(sentence).split()
@@ -268,7 +448,7 @@ def is_refusal(sentence: str) -> bool:
     return f"{said} ".startswith(tuple(f"{phrase} " for phrase in phrase_list("refusals")))
 
 
-def other_language(text: str, source: SourceText) -> bool:
+def _is_other_language(text: str, source: SourceText) -> bool:
     """Tells whether an answer is not in the language asked for, or of the texts; English is told from all others."""
     if sum(map(str.isalpha, text)) < _FEWEST_LETTERS:
         return False
@@ -282,13 +462,8 @@ _LEAST_LOOPED = 60  # words; a table says the same a few times
 _MOST_REPEATED = 0.4
 
 
-def runs_in_circles(text: str, source: SourceText) -> bool:
-    """Tells whether many of a text's runs of six words come again, more than those of the input."""
-    share = _repeated_share(text)
-    return share > _MOST_REPEATED and share > _MOST_REPEATED + _repeated_share(source.text)
-
-
 def _repeated_share(text: str) -> float:
+    """Returns which share of a text's runs of six words come again."""
     words = text.split()
     if len(words) < _LEAST_LOOPED:
         return 0.0

@@ -1,27 +1,33 @@
 """Abstractive summaries: the writer behind which a chat model stands. It reads the model's critique and key topics.
 
-An answer that the output limit cut is continued until it is whole.
+An answer that the output limit cut is continued until it is whole. A prompt, which is a file of `pipeline/prompts`,
+names neither the document nor the place of its texts: the answer holds for these texts wherever they stand.
 """
 
 import hashlib
 import json
 import logging
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import chain, zip_longest
 
 from pipeline.llm.ask import object_schema
-from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest, LlmUsage
+from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest, Completion, LlmUsage
 from pipeline.llm.config import NO_PRICES, LlmRole, PriceConfig
-from pipeline.llm.conversation import author_of
+from pipeline.llm.conversation import author_of, conversation
 from pipeline.llm.errors import BadAnswerError, ContextOverflowError, RequestRefusedError, SchemaMismatchError
-from pipeline.reading.words import fold_case
-from pipeline.summarize.llm_writer import messages as prompted
+from pipeline.llm.fence import Fence
+from pipeline.prompts.prompts import Prompts
+from pipeline.reading.words import count_words, fold_case
+from pipeline.summarize.document import SummaryType
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.packing import split_by_tokens
-from pipeline.summarize.steering.budget import BudgetedChatModel
+from pipeline.summarize.retention import Retention
+from pipeline.summarize.steering.budget import complete
 from pipeline.summarize.steering.json_form import parse_schema
+from pipeline.summarize.steering.wishes import LengthUnit, Wishes
 from pipeline.summarize.writer import (
     CriticVerdict,
     Critique,
@@ -36,6 +42,8 @@ from pipeline.summarize.writer import (
     Written,
     draft_listener,
 )
+
+Messages = tuple[ChatMessage, ...]
 
 _log = logging.getLogger(__name__)
 _VERSION = "llm-3"
@@ -62,10 +70,8 @@ class LlmWriter:
         prices: PriceConfig = NO_PRICES,
         concurrency: int = 8,
     ) -> None:
-        self._chat = BudgetedChatModel(chat)
-        self._critic = BudgetedChatModel(critic or chat)
-        self._config = config
-        self._prompts = chat.prompts
+        self._chat, self._critic = chat, critic or chat
+        self._config, self._prompts = config, chat.prompts
         settings = hashlib.sha256(config.model_dump_json().encode()).hexdigest()[:8]
         self.identity = f"{author_of(chat, LlmRole.WRITER, LlmRole.CRITIC)}, {_VERSION}-{settings}"
         if self._critic.identity != chat.identity:
@@ -82,16 +88,16 @@ class LlmWriter:
         """Map. What is left whole is taken as it is: a model makes short texts longer and long ones poorer."""
         if task.least_share == 1:
             return Written("\n\n".join(chunk.text for chunk in task.chunks), "stop", LlmUsage())
-        messages = prompted.extract_messages(self._prompts, task)
-        return await self._write(messages, self.limits.output_tokens, draft_listener())
+        return await self._write(_extract_messages(self._prompts, task), self.limits.output_tokens, draft_listener())
 
     async def merge(self, task: MergeTask) -> Written:
-        """Reduce."""
+        """Reduce. Raises SchemaMismatchError if an answer does not fit its schema, also after the repair."""
+        messages = _merge_messages(self._prompts, task)
         if task.json_schema:
-            return await self._write_json(task)
+            completion = await self._ask(messages, self.limits.output_tokens, parse_schema(task.json_schema))
+            return Written(completion.text, completion.finish_reason, completion.usage)
         # What is compressed on the way to a text is no draft of it.
         on_draft = None if task.stage is MergeStage.COMPRESS else draft_listener()
-        messages = prompted.merge_messages(self._prompts, task)
         return await self._write(messages, min(task.target_tokens, self.limits.output_tokens), on_draft)
 
     async def critique(self, task: CritiqueTask) -> Critique:
@@ -105,53 +111,68 @@ class LlmWriter:
 
     async def topics(self, task: TopicsTask) -> TopicList:
         """Topics. A summary that is too long gives the best topics of each of its parts in turn."""
-        lists: list[Sequence[str]] = []
-        usage = LlmUsage()
-        for part in self._parts(task.summary, self._chat):
-            topics, cost = await self._topics_of_part(task, part)
-            lists.append(topics)
-            usage += cost
-        in_turn = (topic for topic in chain.from_iterable(zip_longest(*lists)) if topic)
+        parts = [await self._topics_of_part(task, part) for part in self._parts(task.summary, self._chat)]
+        in_turn = filter(None, chain.from_iterable(zip_longest(*(topics for topics, _ in parts))))
+        usage = sum((cost for _, cost in parts), LlmUsage())
         return TopicList(clean_topics(in_turn, task.max_topics, task.summary), usage)
 
-    async def _write(self, messages: prompted.Messages, max_tokens: int, on_draft: DraftListener | None) -> Written:
+    async def _write(self, messages: Messages, max_tokens: int, on_draft: DraftListener | None) -> Written:
+        """Returns the answer with all its continuations.
+
+        It ends early, still cut, when the model runs in a circle or its context is full.
+        """
         request = ChatRequest(messages, max_tokens, self._config.extraction_temperature, on_draft=on_draft)
-        answer = await complete_whole(self._chat, request, self._config.max_continuations)
+        completion = await complete(self._chat, request)
+        answer = Written(completion.text, completion.finish_reason, completion.usage)
+        for _ in range(self._config.max_continuations):
+            is_endless = answer.text.count(answer.text[-_LOOP_CHARS:]) >= _LOOP_REPEATS
+            is_cut = answer.finish_reason == _CUT and not is_endless
+            more = _continuation(self._chat, request, answer.text) if is_cut else None
+            if more is None:
+                break
+            try:
+                completion = await complete(self._chat, more)
+            except (BadAnswerError, RequestRefusedError, ContextOverflowError):  # the beginning is paid for
+                break
+            text = join_overlapping(answer.text, completion.text)
+            if text == answer.text:
+                break
+            answer = Written(text, completion.finish_reason, answer.usage + completion.usage)
         return replace(answer, text=answer.text.strip())
 
-    async def _write_json(self, task: MergeTask) -> Written:
-        """Asks for an answer that fits a schema. Raises SchemaMismatchError if it does not, also after the repair."""
-        max_tokens, temperature = self.limits.output_tokens, self._config.extraction_temperature
-        schema = parse_schema(task.json_schema)
-        request = ChatRequest(prompted.merge_messages(self._prompts, task), max_tokens, temperature, json_schema=schema)
-        completion = await self._chat.complete(request)
-        return Written(completion.text, completion.finish_reason, completion.usage)
+    async def _ask(self, messages: Messages, max_tokens: int, schema: Mapping[str, object] | None = None) -> Completion:
+        temperature = self._config.extraction_temperature
+        return await complete(self._chat, ChatRequest(messages, max_tokens, temperature, json_schema=schema))
 
     async def _critique_part(self, task: CritiqueTask, part: str) -> Critique:
+        missing = (term for kind in task.retention.kinds for term in kind.missing)
+        fence, critic = Fence([part, *task.wishes.texts, *missing]), self._prompts["critic"]
+        words = {
+            "wishes": _wishes(self._prompts, fence, task.wishes),
+            "length": critic.fill("length", words=str(_words(task.target_tokens))) if task.target_tokens else "",
+            "readers": critic.fill(task.summary_type.value),
+            "retention": _measured(fence, task.retention),
+            "material": fence.mark(part),
+        }
         max_tokens = min(self._config.critique_tokens, self.limits.output_tokens)
-        messages = prompted.critique_messages(self._prompts, task, part)
-        request = ChatRequest(messages, max_tokens, self._config.critique_temperature)
-        completion = await self._critic.complete(request)
+        request = ChatRequest(conversation(critic, fence, words), max_tokens, self._config.critique_temperature)
+        completion = await complete(self._critic, request)
         text, verdict = completion.text.strip(), parse_verdict(completion.text)
-        return Critique(verdict, text, completion.usage, verdict is CriticVerdict.FAIL and not names_fault(text, task))
+        return Critique(verdict, text, completion.usage, verdict is CriticVerdict.FAIL and not _names_fault(text, task))
 
     async def _topics_of_part(self, task: TopicsTask, part: str) -> tuple[list[str], LlmUsage]:
         """Asks for JSON, and if the model cannot write it, for lines."""
         max_tokens = min(self._config.topics_tokens, self.limits.output_tokens)
-        request = ChatRequest(
-            prompted.topics_messages(self._prompts, task, part, as_lines=False),
-            max_tokens,
-            self._config.extraction_temperature,
-            # A model that insists on more is cut to the best: a list of 15 is no reason to have none.
-            json_schema=topics_schema(task.min_topics, 4 * task.max_topics),
-        )
+        item = {"type": "string", "minLength": 2, "maxLength": _MAX_TOPIC_CHARS}
+        # A model that insists on more is cut to the best: a list of 15 is no reason to have none.
+        bounds = {"minItems": task.min_topics, "maxItems": 4 * task.max_topics}
+        schema = object_schema({"topics": {"type": "array", "items": item, **bounds}})
+        fence, counts = Fence([part]), {"min_topics": str(task.min_topics), "max_topics": str(task.max_topics)}
+        messages_of = partial(conversation, self._prompts["topics"], fence, {"material": fence.mark(part), **counts})
         try:
-            completion = await self._chat.complete(request)
+            completion = await self._ask(messages_of(), max_tokens, schema)
         except SchemaMismatchError:
-            messages = prompted.topics_messages(self._prompts, task, part, as_lines=True)
-            completion = await self._chat.complete(
-                ChatRequest(messages, max_tokens, self._config.extraction_temperature)
-            )
+            completion = await self._ask(messages_of("lines"), max_tokens)
             return parse_topic_lines(completion.text), completion.usage
         return [str(topic) for topic in json.loads(completion.text)["topics"]], completion.usage
 
@@ -164,9 +185,15 @@ class LlmWriter:
 def _limits(chat: ChatModel, config: LlmWriterConfig) -> WriterLimits:
     """Fits the budgets into the model's context: a third of a small one is for the answer."""
     output = min(config.extraction_tokens, chat.context_tokens // 3)
-    overhead = _TAG_TOKENS + sum(map(chat.count_tokens, prompted.overhead_of(chat.prompts)))
+    overhead = _overhead_tokens(chat)
     room = max(_LEAST_PROMPT_TOKENS, chat.context_tokens - output - overhead)
     prompt = min(config.prompt_budget_tokens, room)
+    is_short = prompt < config.prompt_budget_tokens or output < config.extraction_tokens
+    shortfall = (
+        f"the context of {chat.context_tokens:,} tokens has room for prompts of {prompt:,} tokens, not "
+        f"{config.prompt_budget_tokens:,}, and answers of {output:,}, not {config.extraction_tokens:,}: "
+        "more calls, shorter texts; set llm.context_tokens to what the endpoint holds"
+    )
     return WriterLimits(
         prompt_budget_tokens=prompt,
         context_limit_tokens=min(config.context_limit_tokens, prompt // 2),
@@ -175,48 +202,91 @@ def _limits(chat: ChatModel, config: LlmWriterConfig) -> WriterLimits:
         overhead_tokens=overhead,
         text_overhead_tokens=_TAG_TOKENS,
         shapes_merges=True,
-        shortfall=_shortfall(chat, config, prompt, output),
+        shortfall=shortfall if is_short else "",
     )
 
 
-def _shortfall(chat: ChatModel, config: LlmWriterConfig, prompt_tokens: int, output_tokens: int) -> str:
-    """Says what a small context cannot hold; empty if it holds the budgets."""
-    if prompt_tokens >= config.prompt_budget_tokens and output_tokens >= config.extraction_tokens:
-        return ""
-    return (
-        f"the context of {chat.context_tokens:,} tokens has room for prompts of {prompt_tokens:,} tokens, not "
-        f"{config.prompt_budget_tokens:,}, and answers of {output_tokens:,}, not {config.extraction_tokens:,}: "
-        "more calls, shorter texts; set llm.context_tokens to what the endpoint holds"
-    )
+def _overhead_tokens(chat: ChatModel) -> int:
+    """Returns the tokens of texts that together are longer than the words of ours in any prompt of map and reduce."""
+    shared, of_map = chat.prompts["shared"].sections, chat.prompts["map"].sections
+    longest = max((*of_map.values(), *chat.prompts["merge"].sections.values()), key=len)
+    audience = max((shared[kind.value] for kind in SummaryType), key=len)
+    texts = (longest, of_map["user"], audience, shared["critique"], shared["focus"])
+    return _TAG_TOKENS + sum(map(chat.count_tokens, texts))
+
+
+def _extract_messages(prompts: Prompts, task: ExtractTask) -> Messages:
+    texts = [chunk.text for chunk in task.chunks]
+    fence = Fence([*texts, *task.context, task.critique or "", *task.wishes.texts])
+    seen = "before" if task.context_is_source else "extracted"
+    context = prompts["map"].fill(seen, data="".join(map(fence.mark, task.context))) if task.context else ""
+    words = {"context": context, "material": "".join(map(fence.mark, texts)), **_shared(prompts, fence, task)}
+    if not task.least_share:
+        return conversation(prompts["map"], fence, words)
+    most = round(task.least_share * sum(map(count_words, texts)))
+    return conversation(prompts["map"], fence, words | {"words": str(most)}, "share")
+
+
+def _merge_messages(prompts: Prompts, task: MergeTask) -> Messages:
+    texts = [extraction.text for extraction in task.extractions]
+    fence = Fence([*texts, task.critique or "", *task.wishes.texts, task.shape.language])
+    words = _shared(prompts, fence, task) | {"material": "".join(map(fence.mark, texts))}
+    if task.stage is MergeStage.JSON:
+        return conversation(prompts["form"], fence, words)
+    if task.stage is MergeStage.SHAPE or not task.shape.is_plain:  # a final merge may have a shape as well
+        return conversation(prompts["shape"], fence, words | _shape(prompts, fence, task))
+    return conversation(prompts["merge"], fence, words | {"words": str(_words(task.target_tokens))}, task.stage.value)
+
+
+def _in_line(fence: Fence, words: str) -> str:
+    return fence.mark(" ".join(words.split())).replace("\n", "")
+
+
+def _shared(prompts: Prompts, fence: Fence, task: ExtractTask | MergeTask) -> dict[str, str]:
+    """Returns what map and reduce are told of readers, wishes and an earlier attempt."""
+    shared = prompts["shared"]
+    return {
+        "audience": shared.fill(task.summary_type.value),
+        "wishes": _wishes(prompts, fence, task.wishes),
+        "critique": shared.fill("critique", data=fence.mark(task.critique)) if task.critique else "",
+    }
+
+
+def _wishes(prompts: Prompts, fence: Fence, wishes: Wishes) -> str:
+    """Returns what the caller wants of every text: his words are data as the document's are."""
+    wanted = {"focus": wishes.focus, "instructions": wishes.instructions}
+    return "\n".join(prompts["shared"].fill(name, data=fence.mark(own)) for name, own in wanted.items() if own)
+
+
+def _shape(prompts: Prompts, fence: Fence, task: MergeTask) -> dict[str, str]:
+    """Says how long the text shall be, in which form and language."""
+    template, goal, language = prompts["shape"], task.shape.goal, task.shape.language
+    shape = template.fill(task.shape.form.value)
+    if goal is not None:
+        words = goal.amount if goal.unit is LengthUnit.WORDS else _words(goal.amount)
+        least, most = round(0.95 * words), round(1.05 * words)
+        shape = template.fill("length", words=str(words), least=str(least), most=str(most), form=shape)
+    return {"shape": shape, "language": template.fill("language", data=_in_line(fence, language)) if language else ""}
+
+
+def _words(tokens: int) -> int:
+    return max(1, int(tokens * 0.6))
+
+
+def _measured(fence: Fence, retention: Retention) -> str:
+    """Says in one line for each kind what share was kept, with examples of what was not."""
+    lines = []
+    for kind in retention.kinds:
+        if kind.input_count:
+            line = f"{kind.kind.value.replace('_', ' ')}: {kind.share:.0%} of {kind.input_count}"
+            examples = ", ".join(kind.missing[:5])
+            lines.append(f"{line}, missing for example {_in_line(fence, examples)}" if examples else line)
+    return "\n" + "\n".join(lines) if lines else "none"
 
 
 _CUT = "length"
 _LOOP_CHARS = 80
 _LOOP_REPEATS = 4
-
-
-async def complete_whole(chat: ChatModel, request: ChatRequest, max_continuations: int) -> Written:
-    """Returns the answer with all its continuations.
-
-    It ends early, still cut, when the model runs in a circle or its context is full.
-    """
-    completion = await chat.complete(request)
-    answer = Written(completion.text, completion.finish_reason, completion.usage)
-    for _ in range(max_continuations):
-        if answer.finish_reason != _CUT or _runs_in_circle(answer.text):
-            break
-        more = _continuation(chat, request, answer.text)
-        if more is None:
-            break
-        try:
-            completion = await chat.complete(more)
-        except (BadAnswerError, RequestRefusedError, ContextOverflowError):  # the beginning is paid for
-            break
-        text = join_overlapping(answer.text, completion.text)
-        if text == answer.text:
-            break
-        answer = Written(text, completion.finish_reason, answer.usage + completion.usage)
-    return answer
 
 
 def join_overlapping(text: str, continuation: str) -> str:
@@ -241,11 +311,6 @@ def _continuation(chat: ChatModel, request: ChatRequest, text: str) -> ChatReque
     return more
 
 
-def _runs_in_circle(text: str) -> bool:
-    """Tells whether a text ends in the same words again and again: an endless answer."""
-    return text.count(text[-_LOOP_CHARS:]) >= _LOOP_REPEATS
-
-
 # The first word, whatever stands around it: "PASS", "**FAIL**", "Verdict: PASS". "PASS or FAIL" is no verdict.
 _VERDICT = re.compile(
     r"[\W_]*(?:(?:final\s+)?(?:verdict|evaluation|decision|result|answer)[\W_]+)?(PASS|FAIL)(?:ED)?(?![^\W_])"
@@ -262,7 +327,7 @@ def parse_verdict(text: str) -> CriticVerdict:
     return CriticVerdict.PASS if match.group(1).upper() == "PASS" else CriticVerdict.FAIL
 
 
-def names_fault(text: str, task: CritiqueTask) -> bool:
+def _names_fault(text: str, task: CritiqueTask) -> bool:
     """Tells whether a FAIL quotes words of the summary, or names a term that the summary lacks."""
     summary, said = fold_case(" ".join(task.summary.split())), fold_case(" ".join(text.split()))
     quotes = said.translate(str.maketrans("“”„«»`", '""""""')).split('"')[1::2]
@@ -275,13 +340,6 @@ _MARK = re.compile(r"^\s*(?:[-*+•]|#{1,6}|\(?\d{1,2}[.)])(?!\d)\s*")
 _SECTION_NUMBER = re.compile(r"^\d{1,3}(?:\.\d{1,3})*\.?\s+(?=\w)")
 _MAX_TOPIC_CHARS = 100
 _EDGES = " \t\"'“”‘’`*_.,;:"
-
-
-def topics_schema(min_topics: int, max_topics: int) -> Mapping[str, object]:
-    """Returns the JSON schema of the answer."""
-    item = {"type": "string", "minLength": 2, "maxLength": _MAX_TOPIC_CHARS}
-    array = {"type": "array", "items": item, "minItems": min_topics, "maxItems": max_topics}
-    return object_schema({"topics": array})
 
 
 def parse_topic_lines(text: str) -> list[str]:

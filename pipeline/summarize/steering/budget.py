@@ -78,16 +78,13 @@ class Spending:
         total = sum([*self._on_their_way, most], taken)
         if budget.max_calls and total.calls > budget.max_calls:
             return f"{taken.calls:,} of {budget.max_calls:,} calls are made"
-        if budget.max_tokens and _tokens(total) > budget.max_tokens:
-            return f"{_tokens(taken):,} of {budget.max_tokens:,} tokens are used, and the next call may need the rest"
+        most_tokens, tokens = (one.prompt_tokens + one.completion_tokens for one in (total, taken))
+        if budget.max_tokens and most_tokens > budget.max_tokens:
+            return f"{tokens:,} of {budget.max_tokens:,} tokens are used, and the next call may need the rest"
         if budget.max_cost and self._prices.cost(total) > budget.max_cost:
             cost = self._prices.cost(taken)
             return f"{cost:.4g} of {budget.max_cost:g} is spent, and the next call may cost the rest"
         return ""
-
-
-def _tokens(usage: LlmUsage) -> int:
-    return usage.prompt_tokens + usage.completion_tokens
 
 
 _current: ContextVar[Spending | None] = ContextVar("summary_spending", default=None)
@@ -98,17 +95,7 @@ def spend_from(spending: Spending) -> None:
     _current.set(spending)
 
 
-class BudgetedChatModel:
-    """A `ChatModel` in front of another, whose calls are taken out of the running summary's budget, if it has one."""
-
-    def __init__(self, inner: ChatModel) -> None:
-        self._inner = inner
-        self.identity = inner.identity
-        self.context_tokens = inner.context_tokens
-        self.prompts = inner.prompts
-        self.count_tokens = inner.count_tokens
-
-    async def complete(self, request: ChatRequest) -> Completion:
-        """See ChatModel. Raises BudgetSpentError."""
-        spending = _current.get()
-        return await (spending.complete(self._inner, request) if spending else self._inner.complete(request))
+async def complete(chat: ChatModel, request: ChatRequest) -> Completion:
+    """Returns a model's answer, taken out of the running summary's budget, if it has one. Raises BudgetSpentError."""
+    spending = _current.get()
+    return await (spending.complete(chat, request) if spending else chat.complete(request))

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from pipeline.reading.blocks import BlockKind, is_entry
 from pipeline.reading.values import Term
-from pipeline.summarize.extractive.excerpt import TEXT_KINDS, Excerpt
-from pipeline.summarize.extractive.read_excerpts import read_excerpts
+from pipeline.summarize.extractive.excerpt import TEXT_KINDS, Excerpt, read_excerpts
 from pipeline.summarize.extractive.selection import VALUE_KINDS
 
 _POINTS_BACK = re.compile(

@@ -18,7 +18,7 @@ from pipeline.reading.summary_text import NoStatementError, find_claims, read_su
 from pipeline.reading.values import Values, find_terms, find_values
 from pipeline.reading.word_table import WordTable
 from pipeline.summarize.document import SourceChunk
-from pipeline.summarize.extractive.read_excerpts import read_excerpts
+from pipeline.summarize.extractive.excerpt import read_excerpts
 from pipeline.summarize.graph.batches import Background
 from pipeline.summarize.plan import ChunkBatch
 from tests.growth import grows_like_square

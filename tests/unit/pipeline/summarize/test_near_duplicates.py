@@ -1,7 +1,7 @@
 import numpy as np
 
 from pipeline.summarize.duplicates import find_entailed, find_repeats
-from pipeline.summarize.extractive.read_excerpts import read_excerpts
+from pipeline.summarize.extractive.excerpt import read_excerpts
 from pipeline.summarize.extractive.selection import Material
 from tests.fakes_pipeline import FixedEmbedder, ScriptedEntailment
 from tests.unit.pipeline.summarize.extractive.manual import count_tokens

@@ -1,8 +1,8 @@
 import numpy as np
 
 from pipeline.reading.rules import without
-from pipeline.summarize.extractive.centrality import score_focus, score_sentences
-from pipeline.summarize.extractive.read_excerpts import read_excerpts
+from pipeline.summarize.extractive.excerpt import read_excerpts
+from pipeline.summarize.extractive.selection import score_focus, score_sentences
 from tests.fakes_pipeline import bag_of_words
 from tests.unit.pipeline.summarize.extractive.manual import count_tokens
 

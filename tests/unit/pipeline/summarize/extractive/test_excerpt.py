@@ -4,8 +4,7 @@ import pytest
 
 from pipeline.summarize.document import SummaryType
 from pipeline.summarize.extractive.config import ExtractiveConfig
-from pipeline.summarize.extractive.excerpt import write_markdown
-from pipeline.summarize.extractive.read_excerpts import read_excerpts
+from pipeline.summarize.extractive.excerpt import read_excerpts, write_markdown
 from pipeline.summarize.extractive.writer import ExtractiveWriter
 from pipeline.summarize.steering.wishes import LengthGoal, LengthUnit, Shape, SummaryForm, Wishes
 from pipeline.summarize.writer import Extraction, MergeStage, MergeTask

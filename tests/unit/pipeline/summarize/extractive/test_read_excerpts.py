@@ -3,8 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.reading.blocks import BlockKind
-from pipeline.summarize.extractive.excerpt import Excerpt, write_markdown
-from pipeline.summarize.extractive.read_excerpts import read_excerpts
+from pipeline.summarize.extractive.excerpt import Excerpt, read_excerpts, write_markdown
 from pipeline.summarize.retention import find_stated
 from tests.unit.pipeline.summarize.extractive.manual import MANUAL, count_tokens, flat
 

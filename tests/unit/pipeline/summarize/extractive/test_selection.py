@@ -4,38 +4,35 @@ import numpy as np
 import pytest
 
 from pipeline.reading.rules import without
-from pipeline.summarize.extractive.centrality import Float64, score_sentences
-from pipeline.summarize.extractive.excerpt import TEXT_KINDS, Excerpt
-from pipeline.summarize.extractive.read_excerpts import read_excerpts
-from pipeline.summarize.extractive.selection import Budget, Candidates, Material, select
+from pipeline.summarize.extractive.excerpt import TEXT_KINDS, Excerpt, read_excerpts
+from pipeline.summarize.extractive.selection import Budget, Float64, Material, score_sentences, select
 from tests.fakes_pipeline import bag_of_words
 from tests.unit.pipeline.summarize.extractive.manual import MANUAL, count_tokens
 
 
-def candidates_of(
+def material_of(
     text: str, *, dropped: frozenset[int] = frozenset(), is_acted_on: bool = False, centrality: Float64 | None = None
-) -> Candidates:
+) -> Material:
     excerpts = read_excerpts([text], count_tokens)
     sentences = [at for at, excerpt in enumerate(excerpts) if excerpt.kind in TEXT_KINDS and at not in dropped]
     vectors = np.stack([bag_of_words(excerpts[position].text) for position in sentences]).astype(np.float64)
     if centrality is None:
         centrality = score_sentences(excerpts, sentences, vectors, starts_document=True)
-    material = Material(excerpts, sentences, vectors, dropped)
-    return Candidates.of(material, centrality, has_acts_first=is_acted_on, has_focus=False)
+    return Material(excerpts, sentences, vectors, dropped, centrality=centrality, has_acts_first=is_acted_on)
 
 
 def choose(
     text: str, budget: Budget, *, dropped: frozenset[int] = frozenset(), is_acted_on: bool = False
 ) -> tuple[Sequence[Excerpt], list[int]]:
-    candidates = candidates_of(text, dropped=dropped, is_acted_on=is_acted_on)
-    return candidates.excerpts, select(candidates, budget)
+    material = material_of(text, dropped=dropped, is_acted_on=is_acted_on)
+    return material.excerpts, select(material, budget)
 
 
 def kept(text: str, *centrality: float, room: int = 1) -> list[str]:
     """Returns the first words of the sentences that are chosen where so many of the longest ones fit."""
-    candidates = candidates_of(text, centrality=np.array(centrality))
-    limit = room * max(excerpt.token_count for excerpt in candidates.excerpts)
-    return [candidates.excerpts[position].text.split()[0] for position in select(candidates, Budget(limit, limit))]
+    material = material_of(text, centrality=np.array(centrality))
+    limit = room * max(excerpt.token_count for excerpt in material.excerpts)
+    return [material.excerpts[position].text.split()[0] for position in select(material, Budget(limit, limit))]
 
 
 def texts(excerpts: Sequence[Excerpt], chosen: list[int]) -> str:

@@ -1,7 +1,7 @@
 import numpy as np
 
-from pipeline.summarize.extractive.centrality import Float64
-from pipeline.summarize.extractive.read_excerpts import read_excerpts
+from pipeline.summarize.extractive.excerpt import read_excerpts
+from pipeline.summarize.extractive.selection import Float64
 from pipeline.summarize.extractive.topics import choose_topics, find_phrases
 from tests.fakes_pipeline import bag_of_words
 from tests.unit.pipeline.summarize.extractive.manual import count_tokens

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from pipeline.reading.values import Values, find_values
 from pipeline.summarize.gate.findings import FaultKind
-from pipeline.summarize.gate.inspect import inspect, is_refusal, repair
-from pipeline.summarize.gate.source import SourceText, value_faults
+from pipeline.summarize.gate.inspect import SourceText, inspect, is_refusal, repair, value_faults
 from pipeline.summarize.retention import find_stated, measure_recall
 
 TEXT = (
