@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
-from typing import Protocol
 
 import numpy as np
 from rapidfuzz.distance import LCSseq
@@ -130,16 +129,6 @@ def stem(word: str) -> str:
 def is_content(word: str) -> bool:
     """Tells whether a casefolded word says something by itself."""
     return word not in FUNCTION_WORDS and any(character.isalnum() for character in word)
-
-
-class KnownWords(Protocol):
-    """The words of the source."""
-
-    def is_about(self, stems: Sequence[str]) -> bool:
-        """Tells whether the source has enough of some stems."""
-
-    def sentence_count(self, stem: str) -> int:
-        """Returns how many sentences have a stem."""
 
 
 _MOST_REPLACED_WORDS = 6
