@@ -155,11 +155,8 @@ def _closes(text: str, fence: str) -> bool:
 def _run_end(lines: Sequence[_Line], start: int) -> int:
     """Returns the end of lines, all or none of them rows, without a blank line or a fence between them."""
     is_table = _is_row(lines[start].text)
-    for end in range(start + 1, len(lines)):
-        text = lines[end].text
-        if not text or _fence(text) or _is_row(text) != is_table:
-            return end
-    return len(lines)
+    texts = ((at, lines[at].text) for at in range(start + 1, len(lines)))
+    return next((at for at, text in texts if not text or _fence(text) or _is_row(text) != is_table), len(lines))
 
 
 def _is_row(text: str) -> bool:
@@ -167,7 +164,6 @@ def _is_row(text: str) -> bool:
 
 
 def _run_blocks(run: Sequence[_Line], turns: Mapping[int, Block], *, is_first: bool) -> Iterator[Block]:
-    """Yields the blocks of lines without a blank line between them."""
     texts = [line.text for line in run]
     if _is_row(texts[0]):
         yield from _table(run)
@@ -184,7 +180,6 @@ def _run_blocks(run: Sequence[_Line], turns: Mapping[int, Block], *, is_first: b
 
 
 def _table(rows: Sequence[_Line]) -> Iterator[Block]:
-    """Yields the head of a table, with the rule below it, and its rows."""
     has_rule = len(rows) > 1 and not any(map(str.isalnum, rows[1].text))
     yield Block(rows[0].start, rows[has_rule].end, BlockKind.TABLE_HEAD, rows[0].start)
     for row in stoppable(rows[1 + has_rule :]):

@@ -12,7 +12,7 @@ words of a name) is looked at in place. About 20 MB/s on one core.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, lru_cache
@@ -491,8 +491,12 @@ def _find_dates(text: str) -> Iterator[Date]:
         if match and said and is_beside and said.keys().isdisjoint(parts):
             said, end = said | parts, match.end()
             continue
-        if days := _days(said):
-            yield Date(start, end, days)
+        year, month, day, weekday = map(said.get, ("year", "month", "day", "weekday"))
+        days = [(year, month, day, weekday)]
+        if "either" in said:  # day and month in digits may stand in either order
+            days.append((year, day, month, weekday))
+        if meant := frozenset(one for one in days if any(one) and (one[1] or 1) <= _LAST_MONTH):
+            yield Date(start, end, meant)
         if match:
             said, start, end = parts, min(map(match.start, groups)), match.end()
 
@@ -500,13 +504,6 @@ def _find_dates(text: str) -> Iterator[Date]:
 def _part(written: str) -> int:
     name = written.lower().rstrip(".")
     return int(name) if name.isdigit() else (_MONTHS | _WEEKDAYS).get(name, 0)
-
-
-def _days(said: Mapping[str, int]) -> frozenset[Day]:
-    """Returns the days that parts of a date may mean; day and month in digits may stand in either order."""
-    year, month, day, weekday = map(said.get, ("year", "month", "day", "weekday"))
-    days = [(year, month, day, weekday), *([(year, day, month, weekday)] if "either" in said else [])]
-    return frozenset(one for one in days if any(one) and (one[1] or 1) <= _LAST_MONTH)
 
 
 @dataclass(frozen=True, eq=False)
@@ -528,11 +525,8 @@ class Values:
 
     def between(self, start: int, end: int) -> tuple[Value, ...]:
         """Returns what begins at `start` or after it, and before `end`."""
-        return self.all[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        return [value.start for value in self.all]
+        first, last = (bisect_left(self.all, place, key=attrgetter("start")) for place in (start, end))
+        return self.all[first:last]
 
     @cached_property
     def _dates(self) -> tuple[Date, ...]:
@@ -602,7 +596,6 @@ def written_as(text: str, stated: str) -> str:
 
 
 def _is_in_other_words(value: Value, stated: Value) -> bool:
-    """Tells whether a value is another one, which may stand in its place."""
     if isinstance(value, Date) or isinstance(stated, Date):
         return isinstance(value, Date) and isinstance(stated, Date) and value.days == stated.days
     is_hedged = value.is_lower_bound or value.is_approximate or stated.is_lower_bound or stated.is_approximate

@@ -1,10 +1,10 @@
 """Builds the evidence table: read the texts, embed once, ask the NLI model of claims and then of facts, assemble."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, compress
+from itertools import compress
 from typing import Self
 
 import numpy as np
@@ -46,7 +46,7 @@ from pipeline.off_loop import OffLoop, Stopwatch
 from pipeline.protocols import Models, Tokenizer
 from pipeline.reading.document import ReadText
 from pipeline.reading.passage import TextSpan
-from pipeline.reading.salience import find_theme, salient_share
+from pipeline.reading.salience import find_theme
 from pipeline.support.claim_support import ClaimLabel
 
 
@@ -149,16 +149,19 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
     twin_count, judge_count = key_point_counts(source)
     tones = _tones(checked)
     theme, theme_sentence = find_theme(source, plan.facts, tokenizer, config.theme_tokens)
-    is_judge = EvidencePart.JUDGE_KEY_POINTS in parts
-    has_intent = EvidencePart.INTENT in parts
+    is_twin, is_judge, has_intent = (
+        part in parts for part in (EvidencePart.TWIN_KEY_POINTS, EvidencePart.JUDGE_KEY_POINTS, EvidencePart.INTENT)
+    )
+    raising = sentences.raising if EvidencePart.SUBJECT in parts else ()
+    told = {stem for index in raising for stem in summary.content_stems(summary.ranges[index])}
     left_out = {"framing": (summary.framing_count, "sentence"), "heading": (summary.heading_count, "line")}
     return EvidenceTable(
         source=source.text.original,
         summary=summary.text.original,
         claims=claims,
         omitted_claim_count=len(draft.all_claims) - len(claims),
-        twin_key_points=_first(plan.facts, twin_count, points) if EvidencePart.TWIN_KEY_POINTS in parts else (),
-        judge_key_points=_first(plan.judge_facts, judge_count, points) if is_judge else (),
+        twin_key_points=tuple(points[at] for at in sorted(plan.facts[:twin_count]) if is_twin),
+        judge_key_points=tuple(points[at] for at in sorted(plan.judge_facts[:judge_count]) if is_judge),
         segments=_segments(checked, theme_sentence, tokenizer),
         theme=theme,
         intent=describe_intent(source, tones[0], tokenizer, config.intent_tokens) if has_intent else "",
@@ -166,7 +169,7 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
         claim_questions=(),
         tone=read_drift(plan, claims, sentences, tones),
         lexicon_hits=find_lexicon_hits(summary, source),
-        salient_share=_salient_share(plan, sentences),
+        salient_share=draft.source.index.salient_share(told),
         summary_token_count=sum(claim.content_count for claim in draft.all_claims),
         extraneous_token_count=sum(claim.extraneous_token_count for claim in claims),
         pair_count=len(plan.pairs) + len(checked.pairs),
@@ -203,19 +206,6 @@ def _key_points(checked: CheckedClaims, scores: PairScores, tokenizer: Tokenizer
             best=passages[fact.passage.best[0]] if fact.passage else None,
         )
     return points
-
-
-def _first(facts: Sequence[int], count: int, points: Mapping[int, KeyPoint]) -> tuple[KeyPoint, ...]:
-    """Returns the key points of the first facts, by position."""
-    return tuple(points[sentence] for sentence in sorted(facts[:count]))
-
-
-def _salient_share(plan: EvidencePlan, sentences: RaisingSentences) -> float:
-    if EvidencePart.SUBJECT not in plan.draft.parts:
-        return 0.0
-    summary = plan.draft.summary.read
-    told = (summary.content_stems(summary.ranges[index]) for index in sentences.raising)
-    return salient_share(plan.draft.source.index, frozenset(chain.from_iterable(told)))
 
 
 def _tones(checked: CheckedClaims) -> tuple[ToneScore, ToneScore]:

@@ -369,7 +369,7 @@ def _facts(draft: ReadTexts, centrality: Float64, closeness: Closeness, preferre
         raised[sentence] = centrality.max(initial=0.0) + len(preferred) - rank
     is_short = np.array([len(words) < draft.config.min_segment_tokens for words in read.ranges], dtype=bool)
     raised[is_short] -= raised.max(initial=0.0) + 2
-    chosen = choose_distinct(read, raised, closeness, allowed=range(len(read.sentences)), most=most)
+    chosen = choose_distinct(read, raised, closeness, most)
     return chosen[: max(_TWIN_KEY_POINTS[1], len(_long_enough(draft, chosen)))]
 
 
