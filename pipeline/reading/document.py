@@ -65,10 +65,6 @@ class ReadText:
         """Returns the stems of the content words among some words of `table`."""
         return self.table.content_stems(words)
 
-    def passage(self, start: int, end: int, text: str | None = None) -> TextSpan:
-        """Returns a stretch of the text as evidence; `text` is what models should read of it."""
-        return self.text.passage(start, end, text)
-
     def words_passage(self, words: range) -> TextSpan:
         """Returns a run of words as evidence; there is at least one."""
         return self.text.passage(self.table.starts[words[0]], self.table.ends[words[-1]])

@@ -159,7 +159,7 @@ def main_clause(read: ReadText, sentence: int) -> MainClause:
     if not has_verb or len(said) < _FEWEST_WORDS:
         return MainClause(read.passages[sentence], read.ranges[sentence])
     text = " ".join(" ".join(read.words_passage(part).text for part in kept).split())
-    return MainClause(read.passage(table.starts[said[0]], table.ends[said[-1]], text), said)
+    return MainClause(read.text.passage(table.starts[said[0]], table.ends[said[-1]], text), said)
 
 
 def find_theme(
@@ -180,7 +180,7 @@ def find_theme(
         start, end = sentence.start, sentence.end
     else:
         start, end = 0, len(source.text.text)
-    theme = source.passage(start, start + _cut(source.text.text[start:end], tokenizer, max_tokens))
+    theme = source.text.passage(start, start + _cut(source.text.text[start:end], tokenizer, max_tokens))
     return theme, ranked[0] if ranked else None
 
 

@@ -115,7 +115,9 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: W
         NoStatementError: nothing is left.
     """
     text = read_shown(text_id, original)
-    bare = _MARKS.sub(_gap, _without_keys(text.text))
+    bare = _MARKS.sub(  # white space as long as a mark; one that stands between sentences ends a paragraph
+        lambda mark: (" " if _INLINE.match(mark[0]) else "\n\n").ljust(len(mark[0])), _without_keys(text.text)
+    )
     text = replace(text, text=bare) if MARKUP.is_on and any(map(str.isalnum, bare)) else text
     split = split_sentences(text.text, max_sentence_chars)
     whole = list(_told(text.text, split))
@@ -175,12 +177,6 @@ def _only_names(text: str, sentence: Sentence) -> bool:
     words = WordTable.of(written).words
     is_short = len(words) < _FEWEST_WORDS and not any(map(str.isdigit, written))
     return len(words) <= 1 or ((is_short or sentence.kind is BlockKind.HEADING) and not states(written))
-
-
-def _gap(mark: re.Match[str]) -> str:
-    """Returns white space as long as a mark; one that stands between sentences ends a paragraph."""
-    length = len(mark.group())
-    return " " * length if _INLINE.match(mark.group()) else "\n\n".ljust(length)
 
 
 def _apart(table: WordTable, sentences: Sequence[Sentence], source: WordIndex) -> Iterator[Sentence]:
@@ -291,7 +287,7 @@ def find_claims(summary: ReadText) -> tuple[ClaimSpan, ...]:
     """Returns all claims in order. Every content word of the summary's statements is in exactly one of them."""
     return tuple(
         ClaimSpan(
-            passage=summary.passage(start, end),
+            passage=summary.text.passage(start, end),
             words=words,
             sentence_index=index,
             content_count=sum(summary.table.content[word] for word in words),

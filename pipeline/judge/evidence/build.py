@@ -311,6 +311,6 @@ def _segment_spans(summary: ReadText, tokenizer: Tokenizer) -> Iterator[_Segment
         for first, last in zip(starts, ends, strict=True):
             if part := text[first:last].strip():
                 start = text.index(part, first)
-                passage = summary.passage(start, start + len(part))
+                passage = summary.text.passage(start, start + len(part))
                 stems = frozenset(summary.content_stems(summary.table.between(start, start + len(part))))
                 yield _SegmentSpan(passage, index, len(tokenizer.offsets(passage.text)), stems)

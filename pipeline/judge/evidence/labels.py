@@ -149,8 +149,8 @@ class _Comparison:
         if not rivals and self._source.values.states(claimed):
             return None
         kind = MismatchKind.DATE if isinstance(claimed, Date) else MismatchKind.NUMBER
-        place = self._summary.passage(claimed.start + self._span[0], claimed.unit_end + self._span[0])
-        stated = [self._source.text.passage(rival.start, rival.unit_end) for rival in rivals[:1]]
+        place = self._summary.text.passage(claimed.start + self._span[0], claimed.unit_end + self._span[0])
+        stated = [self._source.text.text.passage(rival.start, rival.unit_end) for rival in rivals[:1]]
         return ClaimMismatch(kind, place, next(iter(stated), None))
 
     def name(self, claimed: range) -> ClaimMismatch | None:

@@ -374,5 +374,4 @@ def _facts(draft: ReadTexts, centrality: Float64, closeness: Closeness, preferre
 
 
 def _long_enough(draft: ReadTexts, sentences: Sequence[int]) -> list[int]:
-    """Returns the sentences that can be key points of Judge-Lock."""
     return [index for index in sentences if len(draft.source.read.ranges[index]) >= draft.config.min_segment_tokens]

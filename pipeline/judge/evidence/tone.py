@@ -284,7 +284,10 @@ _LONGEST_TOPIC_WORD = 24
 
 
 def describe_intent(source: ReadText, tone_score: ToneScore, tokenizer: Tokenizer, most: int) -> str:
-    """Returns the bullets, fewer topic words when they would have more than so many tokens."""
+    """Returns the bullets, fewer topic words when they would have more than so many tokens.
+
+    Topics are the most frequent content words, as first written.
+    """
     sentences = [passage.text for passage in source.passages[:MOST_SENTENCES]]
     counts = [
         (sum(len(pattern.findall(sentence)) for sentence in sentences), name) for name, pattern in _PURPOSES.items()
@@ -292,25 +295,18 @@ def describe_intent(source: ReadText, tone_score: ToneScore, tokenizer: Tokenize
     purpose = max(counts, key=lambda count: count[0])[1] if any(count for count, _ in counts) else "inform"
     feeling = mean_sentiment(sentences)
     stance = "neutral" if abs(feeling) <= _NEUTRAL_BAND else "favourable" if feeling > 0 else "critical"
-    topics = _topics(source)
+    table, written = source.table, dict[str, str]()
+    for index in range(len(table)):
+        written.setdefault(table.stems[index], table.words[index])
+    frequent = Counter(table.content_stems(range(len(table)))).most_common(4 * _TOPIC_WORDS)
+    words = [written[stem] for stem, _ in frequent if 3 <= len(written[stem]) <= _LONGEST_TOPIC_WORD]  # noqa: PLR2004
+    topics = [word for word in words if not word[0].isdigit()][:_TOPIC_WORDS]
     while True:
         about = f" on {', '.join(topics)}" if topics else ""
         text = f"- intent: {purpose}{about}\n- stance: {stance}\n- tone: {tone_score.tone}"
         if not topics or len(tokenizer.offsets(text)) <= most:
             return text
         topics.pop()
-
-
-def _topics(source: ReadText) -> list[str]:
-    """Returns the most frequent content words, as first written."""
-    table = source.table
-    counts = Counter(table.content_stems(range(len(table))))
-    written: dict[str, str] = {}
-    for index in range(len(table)):
-        written.setdefault(table.stems[index], table.words[index])
-    ranked = sorted(counts, key=lambda stem: -counts[stem])
-    wanted = [stem for stem in ranked[: 4 * _TOPIC_WORDS] if 3 <= len(written[stem]) <= _LONGEST_TOPIC_WORD]  # noqa: PLR2004
-    return [written[stem] for stem in wanted if not written[stem][0].isdigit()][:_TOPIC_WORDS]
 
 
 _Found = tuple[tuple[int, int], LexiconKind, LexiconSeverity]
