@@ -148,7 +148,7 @@ def _count_names(text: str) -> Counter[str]:
     read = ReadText.of("text", text, _MAX_SENTENCE_CHARS)
     known = known_names(read.table)
     found = (name for words in read.ranges for name in find_names(read.table, words, known))
-    return Counter(read.words_passage(range(name.first, name.last)).text for name in found)
+    return Counter(read.words_passage(name).text for name in found)
 
 
 def _summary_of(written: WrittenText, ranked: Sequence[CheckedClaim], target_tokens: int, source: str) -> str:

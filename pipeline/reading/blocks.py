@@ -114,7 +114,8 @@ def read_blocks(text: str) -> list[Block]:
         stop_if_nobody_waits()
         line = lines[position]
         if fence := _fence(line.text):
-            end = _fence_end(lines, position, fence)
+            closing = (at for at in range(position + 1, len(lines)) if _closes(lines[at].text, fence))
+            end = next(closing, len(lines))  # the end of the text if it never closes
             if end > position + 1:
                 first, last, mark = lines[position + 1], lines[end - 1], line.text.removeprefix(fence).strip()
                 blocks.append(Block(first.start - first.indent, last.end, BlockKind.CODE, line.start, 0, mark))
@@ -147,23 +148,15 @@ def _fence(text: str) -> str:
     return text[: len(text) - len(text.lstrip(text[0]))] if text.startswith(("```", "~~~")) else ""
 
 
-def _fence_end(lines: Sequence[_Line], start: int, fence: str) -> int:
-    """Returns the line of the closing fence; the end of the text if it never closes."""
-    for position in range(start + 1, len(lines)):
-        text = lines[position].text
-        if len(text) >= len(fence) and not text.strip(fence[0]):
-            return position
-    return len(lines)
+def _closes(text: str, fence: str) -> bool:
+    return len(text) >= len(fence) and not text.strip(fence[0])
 
 
 def _run_end(lines: Sequence[_Line], start: int) -> int:
     """Returns the end of lines, all or none of them rows, without a blank line or a fence between them."""
     is_table = _is_row(lines[start].text)
-    for end in range(start + 1, len(lines)):
-        text = lines[end].text
-        if not text or _fence(text) or _is_row(text) != is_table:
-            return end
-    return len(lines)
+    texts = ((at, lines[at].text) for at in range(start + 1, len(lines)))
+    return next((at for at, text in texts if not text or _fence(text) or _is_row(text) != is_table), len(lines))
 
 
 def _is_row(text: str) -> bool:
@@ -171,7 +164,6 @@ def _is_row(text: str) -> bool:
 
 
 def _run_blocks(run: Sequence[_Line], turns: Mapping[int, Block], *, is_first: bool) -> Iterator[Block]:
-    """Yields the blocks of lines without a blank line between them."""
     texts = [line.text for line in run]
     if _is_row(texts[0]):
         yield from _table(run)
@@ -188,7 +180,6 @@ def _run_blocks(run: Sequence[_Line], turns: Mapping[int, Block], *, is_first: b
 
 
 def _table(rows: Sequence[_Line]) -> Iterator[Block]:
-    """Yields the head of a table, with the rule below it, and its rows."""
     has_rule = len(rows) > 1 and not any(map(str.isalnum, rows[1].text))
     yield Block(rows[0].start, rows[has_rule].end, BlockKind.TABLE_HEAD, rows[0].start)
     for row in stoppable(rows[1 + has_rule :]):
@@ -203,9 +194,9 @@ def _is_marked(texts: Sequence[str]) -> bool:
     if _ITEM.match(first) or (is_list and leads_in):
         return True
     heading = _HEADING.match(first)
-    if not heading or not second or second.startswith("#") or not _is_title(first[heading.end() :], _level(heading)):
+    if not heading or not second or second.startswith("#") or not _is_title(first[heading.end() :], len(heading[1])):
         return False
-    if is_list or (_level(heading) > 1 and first[heading.end()].isupper()):
+    if is_list or (len(heading[1]) > 1 and first[heading.end()].isupper()):
         return True
     return not is_listing(texts[1:]) and (second[0].isupper() or is_sentence_end(texts[-1]))
 
@@ -225,7 +216,9 @@ def _prose_blocks(run: Sequence[_Line], turns: Mapping[int, Block], *, is_first:
             continue
         if open_block is not None:
             yield replace(open_block, end=end)
-        open_block = block or _paragraph(line)
+        quote = _QUOTE_MARK.match(line.text)
+        said = line.start + (quote.end() if quote else 0)
+        open_block = block or Block(said, line.end, BlockKind.PROSE, line.start)
         end = open_block.end
         if open_block.kind in STRUCTURE:
             yield open_block
@@ -234,16 +227,11 @@ def _prose_blocks(run: Sequence[_Line], turns: Mapping[int, Block], *, is_first:
         yield replace(open_block, end=end)
 
 
-def _paragraph(line: _Line) -> Block:
-    quote = _QUOTE_MARK.match(line.text)
-    return Block(line.start + (quote.end() if quote else 0), line.end, BlockKind.PROSE, line.start)
-
-
 def _heading(line: _Line, *, is_first: bool) -> Block | None:
     """Reads "## Title", "4.1 Title" and "**Title**"; None for anything else, such as a root prompt or a comment."""
     text = line.text
     if (match := _HEADING.match(text)) and line.indent <= _MOST_HEADING_INDENT:
-        title, level = text[match.end() :].rstrip("# "), _level(match)
+        title, level = text[match.end() :].rstrip("# "), len(match[1])
         if not (_is_title(title, level) or (is_first and title.isalnum())):
             return None  # only the first line may be "# precis"; anywhere else that is a root prompt
         start = line.start + match.end()
@@ -253,10 +241,6 @@ def _heading(line: _Line, *, is_first: bool) -> Block | None:
     if (match := _NUMBERED_HEADING.match(text)) and _is_title(text, 2) and not is_sentence_end(text):
         return Block(line.start, line.end, BlockKind.HEADING, line.start, match.group(1).count(".") + 1)
     return None
-
-
-def _level(mark: re.Match[str]) -> int:
-    return len(mark.group(1))
 
 
 def _is_title(title: str, level: int) -> bool:

@@ -65,10 +65,6 @@ class ReadText:
         """Returns the stems of the content words among some words of `table`."""
         return self.table.content_stems(words)
 
-    def passage(self, start: int, end: int, text: str | None = None) -> TextSpan:
-        """Returns a stretch of the text as evidence; `text` is what models should read of it."""
-        return self.text.passage(start, end, text)
-
     def words_passage(self, words: range) -> TextSpan:
         """Returns a run of words as evidence; there is at least one."""
         return self.text.passage(self.table.starts[words[0]], self.table.ends[words[-1]])
@@ -178,19 +174,12 @@ def read_shown(text_id: str, original: str) -> NormalizedText:
         return normalize_decoded(text_id, original, text, offsets)
     if not _RAISED.isdisjoint(original):
         text, offsets = _without(text, offsets, _note_marks(text, normalize_decoded(text_id, original, text, offsets)))
-    text, offsets = _without(text, offsets, _spans(_UNSEEN, text))
-    text, offsets = _without(text, offsets, _decorations(text))
+    text, offsets = _without(text, offsets, (mark.span() for mark in stoppable(_UNSEEN.finditer(text))))
+    marks = stoppable(_DECORATION.finditer(text))
+    text, offsets = _without(text, offsets, (mark.span() for mark in marks if mark[2] is None or _cites(mark)))
     if _MAY_BE_DISGUISED.search(text):
         text = _DISGUISED.sub(lambda word: word.group().translate(_LOOKALIKES), text)
     return normalize_decoded(text_id, original, text, offsets)
-
-
-def _spans(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
-    return (match.span() for match in stoppable(pattern.finditer(text)))
-
-
-def _decorations(text: str) -> Iterator[tuple[int, int]]:
-    return (match.span() for match in stoppable(_DECORATION.finditer(text)) if match[2] is None or _cites(match))
 
 
 def _cites(mark: re.Match[str]) -> bool:

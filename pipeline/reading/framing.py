@@ -21,7 +21,6 @@ from pipeline.reading.characters import NormalizedText
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.sentences import Sentence
 from pipeline.reading.word_lists import FUNCTION_WORDS, any_phrase, is_verb, phrase_list, word_list
-from pipeline.reading.word_table import KnownWords, stem
 from pipeline.reading.words import fold_case
 
 _SUMMARY, _DOCUMENT, _OWN_DOCUMENT = map(any_phrase, ("meta_summaries", "meta_documents", "meta_own_documents"))
@@ -91,20 +90,22 @@ def framing_length(sentence: str, is_known: Callable[[str], bool] = lambda _: Fa
     return length if sum(map(str.isalnum, rest)) >= _FEWEST_LETTERS_LEFT else 0
 
 
-def refuses(sentence: str, source: KnownWords) -> bool:
+def refuses(sentence: str, is_known: Callable[[str], bool]) -> bool:
     """Tells whether a sentence declines to answer, or finds nothing: its words say so, or its beginning does.
 
     What begins so and is about the source is a statement: of a diary, of somebody who apologises.
+
+    Args:
+        is_known: whether the source has a casefolded word.
     """
-    text = fold_case(sentence).replace("’", "'")
-    said = _WORD.findall(text)
+    said = _WORD.findall(fold_case(sentence))
     words = [word for word in said if word not in word_list("framing")]
     if word_list("refusal_denials").isdisjoint(said):
         return False
     if word_list("refusal_words").issuperset(words):
         return True
     begins = f"{' '.join(said)} ".startswith(tuple(f"{phrase} " for phrase in phrase_list("refusals")))
-    return begins and not any(source.sentence_count(stem(word)) for word in words if word not in FUNCTION_WORDS)
+    return begins and not any(is_known(word) for word in words if word not in FUNCTION_WORDS)
 
 
 def is_citation(inside: str) -> bool:

@@ -16,6 +16,8 @@ Float64 = npt.NDArray[np.float64]
 _LEAST_WORDS = 3  # fewer stand together by chance
 _LEAST_KNOWN = 2
 _LEAST_SHARE = 0.5  # of the stems, weighted by rarity
+_WIDESPREAD = 50
+"""Words that make up a source's subject; among 10 to 80 it matters little how many, measured on two data sets."""
 
 
 class WordIndex:
@@ -37,10 +39,15 @@ class WordIndex:
         """Returns how many sentences have a stem."""
         return len(self._places.get(stem, ()))
 
-    def widespread(self, most: int) -> dict[str, int]:
-        """Returns the stems of most sentences with their number of sentences; first in the text first on a tie."""
-        ranked = sorted(self._places.items(), key=lambda item: -len(item[1]))
-        return {stem: len(places) for stem, places in ranked[:most]}
+    def salient_share(self, stems: Collection[str]) -> float:
+        """Returns the share of the salient words among some stems, each weighted by its number of sentences.
+
+        Returns:
+            In [0, 1]; 0 for a text without content words.
+        """
+        ranked = sorted(self._places, key=lambda stem: -len(self._places[stem]))[:_WIDESPREAD]
+        total = sum(map(self.sentence_count, ranked))
+        return sum(self.sentence_count(stem) for stem in ranked if stem in stems) / total if total else 0.0
 
     def has(self, sentence: int, stem: str) -> bool:
         """Tells whether a sentence has a stem."""

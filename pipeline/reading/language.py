@@ -66,18 +66,15 @@ def _plain_words(text: str) -> list[str]:
 
 def _lead_over_english(text: str) -> float:
     """Returns by how much the likeliest other language is likelier than English, in log-likelihood."""
-    likelihoods = dict(_identifier().rank(text))
+    with _loading:
+        identifier = _identifier()
+    likelihoods = dict(identifier.rank(text))
     english = likelihoods.pop("en")
     return float(max(likelihoods.values()) - english)
 
 
-def _identifier() -> LanguageIdentifier:
-    with _loading:
-        return _load()
-
-
 @cache
-def _load() -> LanguageIdentifier:
+def _identifier() -> LanguageIdentifier:
     identifier = LanguageIdentifier.from_model_file(MODEL_FILE)  # half a second, once
     identifier.set_languages(word_list("languages"))
     return identifier

@@ -29,21 +29,8 @@ _SENTENCE_END = re.compile(r"""[.!?:;…。！？][\s"'”’)\]]*$|^\W*$|[\n•
 _GAP = re.compile(rf"[\s'’&.-]{{1,3}}|\s{any_of('name_particles')}\s", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
-    """A run of words, capitalised where the text has capitals.
-
-    Attributes:
-        first: index of its first word in the word table.
-        last: exclusive.
-    """
-
-    first: int
-    last: int
-
-
-def find_names(table: WordTable, indices: range, known: frozenset[str]) -> list[Name]:
-    """Returns the names among some words of a text, in order.
+def find_names(table: WordTable, indices: range, known: frozenset[str]) -> list[range]:
+    """Returns the names among some words of a text, in order: runs of words, capitalised where the text has capitals.
 
     Args:
         known: casefolded words that stand capitalised inside a sentence somewhere.
@@ -56,19 +43,19 @@ def find_names(table: WordTable, indices: range, known: frozenset[str]) -> list[
     ]
     if len(indices) > _FEW_WORDS and len(capitals) > _MOST_CAPITALS * len(indices):
         return []
-    names: list[Name] = []
+    names: list[range] = []
     for index in capitals:
-        if names and _GAP.fullmatch(table.text, table.ends[names[-1].last - 1], table.starts[index]):
-            names[-1] = Name(names[-1].first, index + 1)
+        if names and _GAP.fullmatch(table.text, table.ends[names[-1][-1]], table.starts[index]):
+            names[-1] = range(names[-1][0], index + 1)
         else:
-            names.append(Name(index, index + 1))
+            names.append(range(index, index + 1))
     return [
         name
         for name in names
-        if name.last - name.first > 1
-        or table.words[name.first] in known
-        or not _starts_sentence(table, name.first)
-        or _is_bare_subject(table, name.first)
+        if len(name) > 1
+        or table.words[name[0]] in known
+        or not _starts_sentence(table, name[0])
+        or _is_bare_subject(table, name[0])
     ]
 
 
@@ -77,12 +64,10 @@ def known_names(table: WordTable) -> frozenset[str]:
     return frozenset(
         table.words[index]
         for index in stoppable(range(len(table)))
-        if _is_capitalised(table.raw(index)) and not _starts_sentence(table, index) and not _is_shouted(table, index)
+        if _is_capitalised(table.raw(index))
+        and not _starts_sentence(table, index)
+        and not (table.raw(index).isupper() and table.raw(index - 1).isupper())
     )
-
-
-def _is_shouted(table: WordTable, index: int) -> bool:
-    return table.raw(index).isupper() and table.raw(index - 1).isupper()
 
 
 def _is_capitalised(word: str) -> bool:
@@ -119,14 +104,14 @@ _NO_NEGATIONS = frozenset(phrase_list("no_negations"))
 
 def cues(table: WordTable, indices: range, vocabulary: frozenset[str] = CUES) -> list[int]:
     """Returns the indices of negations among some words; "not only" is none."""
-    return [index for index in indices if table.words[index] in vocabulary and not _is_harmless(table, index)]
-
-
-def _is_harmless(table: WordTable, index: int) -> bool:
-    if index + 1 >= len(table):
-        return False
-    word, following = table.words[index], table.words[index + 1]
-    return f"{word} {following}" in _NO_NEGATIONS or (word == "no" and following[0].isdigit())  # no 1
+    found = ((at, table.words[at], "".join(table.words[at + 1 : at + 2])) for at in indices)
+    return [
+        at
+        for at, word, following in found
+        if word in vocabulary
+        and f"{word} {following}" not in _NO_NEGATIONS
+        and not (word == "no" and following[:1].isdigit())  # no 1
+    ]
 
 
 _MOST_UNMATCHED_NAME = 0.5
@@ -176,9 +161,9 @@ class SourceValues:
         """Tells whether the source has some words next to each other in the same order."""
         return f" {' '.join(table.words[at] for at in words)} " in self.joined
 
-    def has_name(self, table: WordTable, name: Name) -> bool:
+    def has_name(self, table: WordTable, name: range) -> bool:
         """Tells whether the source has most words of a name, in some spelling, or its initials."""
-        indices = [index for index in range(name.first, name.last) if table.content[index]]
+        indices = [index for index in name if table.content[index]]
         missing = sum(not self._has_word(table.words[index], table.raw(index)) for index in indices)
         return missing < len(indices) * _MOST_UNMATCHED_NAME or (missing == 0)
 

@@ -5,7 +5,7 @@ in long premises. Sentences are ranked by the claim's words, rare ones, names an
 passage is full. Words alone rank as well as words and embeddings do.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
@@ -146,18 +146,14 @@ class PassageFinder:
             fresh = self._index.weighted(missing)
             best = max(candidates, key=lambda at: (_REPEATED * near[at] + fresh[at], -at))
             candidates.remove(best)
-            for sentence in self._with_antecedent(best, chosen):
+            leans = best > 0 and best - 1 not in chosen and self._leans(best)
+            for sentence in (best, best - 1) if leans else (best,):
                 if sentence not in allowed or (chosen and self._lengths[sentence] > left):
                     continue
                 chosen.add(sentence)
                 left -= self._lengths[sentence] + 1
                 missing = {stem: weight for stem, weight in missing.items() if not self._index.has(sentence, stem)}
         return chosen
-
-    def _with_antecedent(self, sentence: int, chosen: set[int]) -> Iterator[int]:
-        yield sentence
-        if sentence and sentence - 1 not in chosen and self._leans(sentence):
-            yield sentence - 1
 
     def _leans(self, sentence: int) -> bool:
         """Tells whether a sentence begins with a word that points back, or with "The ..." and has no name."""

@@ -53,18 +53,15 @@ def rank_centrality(text: ReadText, index: WordIndex, closeness: Closeness) -> F
     return np.asarray(score * np.minimum(content / _FULL_LENGTH_WORDS, 1))
 
 
-def choose_distinct(
-    text: ReadText, centrality: Float64, closeness: Closeness, *, allowed: Sequence[int], most: int
-) -> list[int]:
+def choose_distinct(text: ReadText, centrality: Float64, closeness: Closeness, most: int) -> list[int]:
     """Chooses sentences by maximal marginal relevance, best first; none repeats what another says.
 
     Args:
         centrality: shape (sentences,).
-        allowed: indices of the sentences to choose from, rising.
     """
-    stems = {index: frozenset(text.content_stems(text.ranges[index])) for index in allowed}
-    open_ones = [index for index in allowed if stems[index]]
-    likeness = np.zeros(len(text.sentences))
+    stems = [frozenset(text.content_stems(words)) for words in text.ranges]
+    open_ones = [index for index, words in enumerate(stems) if words]
+    likeness = np.zeros(len(stems))
     chosen: list[int] = []
     while open_ones and len(chosen) < most:
         scores = [_RELEVANCE_WEIGHT * centrality[i] - (1 - _RELEVANCE_WEIGHT) * likeness[i] for i in open_ones]
@@ -75,13 +72,11 @@ def choose_distinct(
         open_ones = [
             index
             for index in open_ones
-            if index != best and cosines[index] < _MOST_COSINE and not _overlap(stems[index], stems[best])
+            if index != best
+            and cosines[index] < _MOST_COSINE
+            and len(stems[index] & stems[best]) <= _MOST_SHARED_STEMS * min(len(stems[index]), len(stems[best]))
         ]
     return chosen
-
-
-def _overlap(left: frozenset[str], right: frozenset[str]) -> bool:
-    return len(left & right) > _MOST_SHARED_STEMS * min(len(left), len(right))
 
 
 def _scaled(values: Float64) -> Float64:
@@ -90,24 +85,6 @@ def _scaled(values: Float64) -> Float64:
         return values
     width = values.max() - values.min()
     return np.ones_like(values) if width <= 0 else np.asarray((values - values.min()) / width)
-
-
-_WIDESPREAD = 50
-"""Words that make up a source's subject; among 10 to 80 it matters little how many, measured on two data sets."""
-
-
-def salient_share(source: WordIndex, summary_stems: Collection[str]) -> float:
-    """Returns the share of the salient words that the summary has, each weighted by its number of sentences.
-
-    Args:
-        summary_stems: of the content words of the grounded sentences of the summary.
-
-    Returns:
-        In [0, 1]; 0 for a source without content words.
-    """
-    widespread = source.widespread(_WIDESPREAD)
-    total = sum(widespread.values())
-    return sum(count for stem, count in widespread.items() if stem in summary_stems) / total if total else 0.0
 
 
 _SPEAKS_OF = 0.3
@@ -182,7 +159,7 @@ def main_clause(read: ReadText, sentence: int) -> MainClause:
     if not has_verb or len(said) < _FEWEST_WORDS:
         return MainClause(read.passages[sentence], read.ranges[sentence])
     text = " ".join(" ".join(read.words_passage(part).text for part in kept).split())
-    return MainClause(read.passage(table.starts[said[0]], table.ends[said[-1]], text), said)
+    return MainClause(read.text.passage(table.starts[said[0]], table.ends[said[-1]], text), said)
 
 
 def find_theme(
@@ -203,7 +180,7 @@ def find_theme(
         start, end = sentence.start, sentence.end
     else:
         start, end = 0, len(source.text.text)
-    theme = source.passage(start, start + _cut(source.text.text[start:end], tokenizer, max_tokens))
+    theme = source.text.passage(start, start + _cut(source.text.text[start:end], tokenizer, max_tokens))
     return theme, ranked[0] if ranked else None
 
 

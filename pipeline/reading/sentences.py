@@ -27,6 +27,7 @@ MAX_SENTENCE_CHARS = 2_000
 """Of a sentence that no model need read whole."""
 _ENDS_OPEN = tuple(",;:-–—(")
 _ENDS_SENTENCE = tuple(".!?…")
+_QUOTES = "`\"'“‘"
 _FEWEST_ITEMS = 3  # two lines that begin with capitals may be wrapped by chance
 _NARROWEST = 40  # characters, to which text is wrapped
 _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -82,7 +83,7 @@ def split_sentences(text: str, max_chars: int = MAX_SENTENCE_CHARS) -> list[Sent
         for block in read_blocks(text)
         for is_said in [block.kind is BlockKind.TURN]
         for stretch in _stretches(text, block, block.first if is_said else block.start)
-        for piece in (_cut_at(stretch, ends) if block.kind is not BlockKind.CODE else [stretch])
+        for piece in (pairwise(_bounds(stretch, ends)) if block.kind is not BlockKind.CODE else [stretch])
         for start, end in _cut_overlong(text, *piece, max_chars)
         if any(map(str.isalnum, text[start:end]))
     )
@@ -104,7 +105,8 @@ def _are_items(text: str, lines: Sequence[tuple[int, int]]) -> bool:
     Each begins with a capital, a digit or a quotation, none leaves something open, and one ends although the next one's
     first word has room.
     """
-    if len(lines) < _FEWEST_ITEMS or not all(_begins(text[start]) for start, _ in lines):
+    firsts = [text[start] for start, _ in lines]
+    if len(lines) < _FEWEST_ITEMS or not all(one.isupper() or one.isdigit() or one in _QUOTES for one in firsts):
         return False
     width = max(_NARROWEST, *(end - start for start, end in lines))
     has_room = False
@@ -114,10 +116,6 @@ def _are_items(text: str, lines: Sequence[tuple[int, int]]) -> bool:
         word = text[following:last].split(None, 1)[0]
         has_room |= end - start + 1 + len(word) <= width and not text.endswith(_ENDS_SENTENCE, start, end)
     return has_room
-
-
-def _begins(character: str) -> bool:
-    return character.isupper() or character.isdigit() or character in "`\"'“‘"
 
 
 def split_lines(text: str) -> Iterator[tuple[int, int]]:
@@ -167,9 +165,10 @@ def _prose_ends(text: str) -> set[int]:
     """Asks nupunkt, and leaves a footnote mark with the sentence before it."""
     bounded = _OVERLONG_WORD.sub(lambda word: "x" * len(word.group()), text)
     ends = _spans_by_parts(bounded)
-    # A sentence alone may be too short to tell its language.
-    is_in_german = is_german(text)
-    ends = german_ends(text, ends) if is_in_german else {end for end in ends if not is_german_day(text, end)}
+    if is_german(text):  # a sentence alone may be too short to tell its language
+        ends = {end for end in ends if not _german_goes_on(text, end)} | set(_german_missed(text))
+    else:
+        ends = {end for end in ends if not _is_german_day(text, end)}
     return {footnotes.end() if (footnotes := _FOOTNOTES.match(text, end)) else end for end in ends}
 
 
@@ -185,18 +184,17 @@ def _spans_by_parts(text: str) -> set[int]:
     return ends.union(start + end for _, end in sent_spans(text[start:])[known:])
 
 
-def _cut_at(stretch: tuple[int, int], ends: list[int]) -> Iterator[tuple[int, int]]:
-    """Cuts a stretch at the sentence ends inside it."""
+def _bounds(stretch: tuple[int, int], ends: list[int]) -> list[int]:
     start, last = stretch
-    yield from pairwise([start, *ends[bisect_right(ends, start) : bisect_left(ends, last)], last])
+    return [start, *ends[bisect_right(ends, start) : bisect_left(ends, last)], last]
 
 
 def _cut_overlong(text: str, start: int, end: int, max_chars: int) -> Iterator[tuple[int, int]]:
     """Strips white space, then cuts what is longer than `max_chars`."""
     start, end = _strip(text, start, end)
     while end - start > max_chars:
-        space = max(text.rfind(" ", start + 1, start + max_chars), text.rfind("\n", start + 1, start + max_chars))
-        cut = space if space > start else start + max_chars
+        cut = max(text.rfind(space, start + 1, start + max_chars) for space in " \n")
+        cut = cut if cut > start else start + max_chars
         yield _strip(text, start, cut)
         start, end = _strip(text, cut, end)
     if start < end:
@@ -234,13 +232,7 @@ def is_german(text: str) -> bool:
     return len(set(german)) >= _FEWEST_GERMAN and len(german) > 2 * english
 
 
-def german_ends(text: str, ends: set[int]) -> set[int]:
-    """Returns the ends of sentences of a German text, given those that a splitter for English found. Linear."""
-    kept = {end for end in ends if not _german_goes_on(text, end)}
-    return kept | {match.start() for match in _german_missed(text)}
-
-
-def is_german_day(text: str, end: int) -> bool:
+def _is_german_day(text: str, end: int) -> bool:
     """Tells whether the day of a date ends here: "am 3. Mai"."""
     before = text[max(0, end - _LOOK_BACK) : end].rstrip()
     return before[-2:-1].isdigit() and bool(_GERMAN_DAY.search(before) and _MONTH.match(text, end))
@@ -261,8 +253,8 @@ def _german_goes_on(text: str, end: int) -> bool:
     return fold_case(ordinal.group(1) or "") in word_list("german_before_ordinals")
 
 
-def _german_missed(text: str) -> Iterator[re.Match[str]]:
-    """Yields the space between sentences that a word of four letters, no abbreviation, and an opening word part."""
-    for match in _GERMAN_MISSED.finditer(text):
-        if not _ABBREVIATED.search(text, max(0, match.start() - _LOOK_BACK), match.start()):
-            yield match
+def _german_missed(text: str) -> Iterator[int]:
+    """Yields the ends of sentences that a word of four letters, no abbreviation, and an opening word part."""
+    for end in (match.start() for match in _GERMAN_MISSED.finditer(text)):
+        if not _ABBREVIATED.search(text, max(0, end - _LOOK_BACK), end):
+            yield end

@@ -16,12 +16,13 @@ from pipeline.off_loop import stoppable
 from pipeline.reading.blocks import LIST_KINDS, BlockKind
 from pipeline.reading.document import ReadText, read_shown
 from pipeline.reading.framing import framing_length, refuses
+from pipeline.reading.index import WordIndex
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.rules import Rule
 from pipeline.reading.sentences import Sentence, split_sentences, statements, states
 from pipeline.reading.values import find_values
 from pipeline.reading.word_lists import FINITE_VERBS, is_verb, word_list
-from pipeline.reading.word_table import KnownWords, WordTable, stem
+from pipeline.reading.word_table import WordTable, stem
 
 _MARKS = re.compile(  # of markup and of chat templates; what stands between them is read
     r"""</?[a-zA-Z][\w-]*+(?:\s+[\w:-]++\s*+=\s*+(?:"[^\s"<>]*+"|'[^\s'<>]*+'|[^\s"'<>=]++))*+\s*+/?>"""
@@ -104,7 +105,7 @@ class NoStatementError(PipelineError):
     """A summary states nothing that could be judged."""
 
 
-def read_summary(text_id: str, original: str, max_sentence_chars: int, source: KnownWords) -> ReadText:
+def read_summary(text_id: str, original: str, max_sentence_chars: int, source: WordIndex) -> ReadText:
     """Reads a summary without what states nothing of its source. Linear in the length of the text.
 
     Args:
@@ -114,7 +115,9 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: K
         NoStatementError: nothing is left.
     """
     text = read_shown(text_id, original)
-    bare = _MARKS.sub(_gap, _without_keys(text.text))
+    bare = _MARKS.sub(  # white space as long as a mark; one that stands between sentences ends a paragraph
+        lambda mark: (" " if _INLINE.match(mark[0]) else "\n\n").ljust(len(mark[0])), _without_keys(text.text)
+    )
     text = replace(text, text=bare) if MARKUP.is_on and any(map(str.isalnum, bare)) else text
     split = split_sentences(text.text, max_sentence_chars)
     whole = list(_told(text.text, split))
@@ -176,13 +179,7 @@ def _only_names(text: str, sentence: Sentence) -> bool:
     return len(words) <= 1 or ((is_short or sentence.kind is BlockKind.HEADING) and not states(written))
 
 
-def _gap(mark: re.Match[str]) -> str:
-    """Returns white space as long as a mark; one that stands between sentences ends a paragraph."""
-    length = len(mark.group())
-    return " " * length if _INLINE.match(mark.group()) else "\n\n".ljust(length)
-
-
-def _apart(table: WordTable, sentences: Sequence[Sentence], source: KnownWords) -> Iterator[Sentence]:
+def _apart(table: WordTable, sentences: Sequence[Sentence], source: WordIndex) -> Iterator[Sentence]:
     """Yields the sentences without what a splitter joined to them; a JSON object ends one."""
     for sentence in stoppable(sentences):
         start = sentence.start
@@ -192,14 +189,15 @@ def _apart(table: WordTable, sentences: Sequence[Sentence], source: KnownWords) 
         yield from _without_foreign(table, replace(sentence, start=start), source)
 
 
-def _without_foreign(table: WordTable, sentence: Sentence, source: KnownWords) -> Iterator[Sentence]:
+def _without_foreign(table: WordTable, sentence: Sentence, source: WordIndex) -> Iterator[Sentence]:
     """Yields a sentence, and apart from it what a splitter joined to it and is not about the source.
 
     Such a part, an order to the judge in brackets or quotation marks, would be read as a part of the statement.
     """
     text = table.text
     opening = _BEFORE_CAPITAL.match(text, sentence.start, sentence.end)
-    if opening and _is_unknown(table.content_stems(table.between(*opening.span())), source):
+    opening_stems = table.content_stems(table.between(*opening.span())) if opening else []
+    if opening and opening_stems and not any(map(source.sentence_count, opening_stems)):
         yield from _trimmed(text, replace(sentence, end=opening.end()))
         sentence = replace(sentence, start=opening.end())
     values = find_values(text[sentence.start : sentence.end])
@@ -220,11 +218,7 @@ def _without_foreign(table: WordTable, sentence: Sentence, source: KnownWords) -
     yield from _trimmed(text, replace(sentence, start=start))
 
 
-def _is_unknown(stems: Sequence[str], source: KnownWords) -> bool:
-    return len(stems) > 0 and not any(map(source.sentence_count, stems))
-
-
-def _is_foreign(table: WordTable, start: int, end: int, source: KnownWords) -> bool | None:
+def _is_foreign(table: WordTable, start: int, end: int, source: WordIndex) -> bool | None:
     """Tells whether a part is not about the source; None where it has too few words to tell."""
     stems = table.content_stems(table.between(start, end))
     if source.is_about(stems):
@@ -243,14 +237,18 @@ def _trimmed(text: str, sentence: Sentence) -> Iterator[Sentence]:
         yield replace(sentence, start=said[0][0], end=said[-1][1])
 
 
-def _without_framing(text: str, sentence: Sentence, source: KnownWords) -> Sentence | None:
+def _without_framing(text: str, sentence: Sentence, source: WordIndex) -> Sentence | None:
     """Returns what a sentence states; None when it only frames the summary."""
     if not FRAMING.is_on:
         return sentence
     written = text[sentence.start : sentence.end]
-    if REFUSALS.is_on and refuses(written, source):
+
+    def is_known(word: str) -> bool:
+        return source.sentence_count(stem(word)) > 0
+
+    if REFUSALS.is_on and refuses(written, is_known):
         return None
-    start = sentence.start + framing_length(written, lambda word: source.sentence_count(stem(word)) > 0)
+    start = sentence.start + framing_length(written, is_known)
     return replace(sentence, start=start) if start < sentence.end else None
 
 
@@ -258,16 +256,15 @@ def _with_labels(text: str, sentences: Sequence[Sentence], max_chars: int) -> li
     """Returns the sentences, each with the label before it: "Embezzlers and liars:" says something of it."""
     joined = list[Sentence]()
     for sentence in sentences:
-        label = joined[-1] if LABELS.is_on and joined and _is_label(text[joined[-1].start : joined[-1].end]) else None
-        if label and sentence.end - label.start <= max_chars and not text[label.end : sentence.start].strip("*_-•# \n"):
+        label = joined[-1] if joined and LABELS.is_on else None
+        written = text[label.start : label.end] if label else ""
+        is_label = written.rstrip("*_ ").endswith(":") and len(written.split()) <= _LONGEST_LABEL
+        is_beside = label and is_label and not text[label.end : sentence.start].strip("*_-•# \n")
+        if label and is_beside and sentence.end - label.start <= max_chars:
             joined[-1] = replace(sentence, start=label.start)
         else:
             joined.append(sentence)
     return joined
-
-
-def _is_label(written: str) -> bool:
-    return written.rstrip("*_ ").endswith(":") and len(written.split()) <= _LONGEST_LABEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +287,7 @@ def find_claims(summary: ReadText) -> tuple[ClaimSpan, ...]:
     """Returns all claims in order. Every content word of the summary's statements is in exactly one of them."""
     return tuple(
         ClaimSpan(
-            passage=summary.passage(start, end),
+            passage=summary.text.passage(start, end),
             words=words,
             sentence_index=index,
             content_count=sum(summary.table.content[word] for word in words),

@@ -89,7 +89,6 @@ def read_talk(lines: Sequence[str]) -> Talk:
 
 
 def _is_talk(form: str, said: Mapping[int, Turn], lines: Sequence[str]) -> bool:
-    """Tells whether openings of one form are turns of people who answer each other."""
     turns, count = len(said), sum(map(bool, lines))
     if turns < _FEWEST or form == "mail":
         return turns > 1 and form == "mail"
@@ -103,7 +102,6 @@ def _is_talk(form: str, said: Mapping[int, Turn], lines: Sequence[str]) -> bool:
 
 
 def _openings(lines: Sequence[str], number: int) -> Iterator[Turn]:
-    """Yields the ways in which a line may begin a turn."""
     line = lines[number]
     bare = line.lstrip("> \u200e")
     if who := _mail_sender(lines, number, bare):
@@ -146,7 +144,6 @@ def _named(text: str, *, is_timed: bool) -> tuple[int, str, int] | None:
 
 
 def _is_name(text: str) -> bool:
-    """Tells whether all of a line may be a name."""
     is_short = 1 < len(text) <= _LONGEST_NAME and len(text.split()) < _MOST_NAME_WORDS
     return is_short and (text[0].isupper() or not text[0].isascii()) and text[-1] not in ".,;:!?"
 

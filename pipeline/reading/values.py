@@ -12,11 +12,11 @@ words of a name) is looked at in place. About 20 MB/s on one core.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, lru_cache
-from itertools import chain
+from itertools import accumulate, chain, product
 from math import isclose, prod
 from operator import attrgetter
 from typing import NamedTuple
@@ -72,12 +72,9 @@ def unit_of(word: str, *, is_attached: bool) -> Unit | None:
     if word in _UNITS:
         return _UNITS[word] if is_attached or word not in word_list("units_only_attached") else None
     name = word.translate(_PRODUCT)
-    return _UNITS.get(name) or _composed(name, word.translate(_FACTORS).split("/"))
-
-
-def _composed(name: str, parts: Sequence[str]) -> Unit | None:
-    """Returns a unit of products, the second and further ones below a line."""
-    read = [[_power(factor) for factor in part.split("·")] for part in parts]
+    if name in _UNITS:
+        return _UNITS[name]
+    read = [[_power(factor) for factor in part.split("·")] for part in word.translate(_FACTORS).split("/")]
     known = [[unit for unit in units if unit] for units in read]
     if known != read:
         return None
@@ -186,20 +183,21 @@ Value = Quantity | Date
 
 def agree(claimed: Value, stated: Value) -> bool:
     """Tells whether the claimed value may stand for the stated one: equal, converted, rounded, or bounded by words."""
-    if isinstance(claimed, Date) and isinstance(stated, Date):
-        return any(_is_same_day(mine, theirs) for mine in claimed.days for theirs in stated.days)
     if isinstance(claimed, Date) or isinstance(stated, Date):
-        return False
+        return any(
+            (shared := _shared(mine, theirs))
+            and all(ours == other for ours, other in shared)
+            and (mine[2] is None or theirs[2] is not None or theirs[1] is None)  # a day is not in what says its month
+            for mine, theirs in _days_of(claimed, stated)
+        )
     left, right = _comparable(claimed, stated)
     return any(_is_same(claimed, mine, stated, theirs) for mine in left for theirs in right)
 
 
 def competes(claimed: Value, stated: Value) -> bool:
     """Tells whether a stated value could stand in the claimed one's place: "5 km" beside "3 miles", not beside "3"."""
-    if isinstance(claimed, Date) and isinstance(stated, Date):
-        return any(_shared(mine, theirs) for mine in claimed.days for theirs in stated.days)
     if isinstance(claimed, Date) or isinstance(stated, Date):
-        return False
+        return any(_shared(mine, theirs) for mine, theirs in _days_of(claimed, stated))
     mine, theirs = _comparable(claimed, stated) if "" in claimed.dimensions else (claimed.amounts, stated.amounts)
     return not set(map(_rivals, mine)).isdisjoint(map(_rivals, theirs))
 
@@ -218,11 +216,10 @@ def _comparable(left: Quantity, right: Quantity) -> tuple[tuple[Amount, ...], tu
     return (left.amounts + left.numbers, right.amounts + right.numbers) if is_bare else (left.amounts, right.amounts)
 
 
-def _is_same_day(claimed: Day, stated: Day) -> bool:
-    """Tells whether all parts agree that both say; a day of a month is not in what says the month alone."""
-    shared = _shared(claimed, stated)
-    says_less = claimed[2] is not None and stated[2] is None and stated[1] is not None
-    return bool(shared) and not says_less and all(mine == theirs for mine, theirs in shared)
+def _days_of(claimed: Value, stated: Value) -> Iterator[tuple[Day, Day]]:
+    """Yields the days that two dates may mean, each with each; none if one is no date."""
+    if isinstance(claimed, Date) and isinstance(stated, Date):
+        yield from product(claimed.days, stated.days)
 
 
 def _shared(left: Day, right: Day) -> list[tuple[int, int]]:
@@ -294,15 +291,13 @@ def find_values(text: str) -> tuple[Value, ...]:
 
 
 def _values(text: str) -> tuple[Value, ...]:
-    dates = list(_find_dates(text))
+    found: list[Value] = [*(dates := list(_find_dates(text)))]
     ends = [date.end for date in dates]
-
-    def is_apart(match: re.Match[str]) -> bool:
+    for match in _QUANTITY.finditer(text):
         after = bisect_left(ends, match.start() + 1)
-        return after == len(dates) or dates[after].start >= match.end()
-
-    numbers = (one for match in _QUANTITY.finditer(text) if is_apart(match) for one in _quantities(text, match))
-    return tuple(sorted((*dates, *numbers), key=attrgetter("start")))
+        if after == len(dates) or dates[after].start >= match.end():
+            found += _quantities(text, match)
+    return tuple(sorted(found, key=attrgetter("start")))
 
 
 _remembered_values = lru_cache(1 << 12)(_values)
@@ -315,15 +310,15 @@ def _quantities(text: str, match: re.Match[str]) -> Iterator[Quantity]:
     groups = digits.split(",")
     if match["hour"] or match["named"]:
         yield _time_of_day(text, match)
-    elif len(groups) < _SHORTEST_LIST or "." in digits or " " in digits or _is_grouped(groups):
-        quantity = _quantity(text, match, digits, match.span())
+        return
+    places = [(digits, match.span())]
+    if not (len(groups) < _SHORTEST_LIST or "." in digits or " " in digits or _is_grouped(groups)):
+        starts = accumulate((len(group) + 1 for group in groups[:-1]), initial=at)
+        places = [(group, (start, start + len(group))) for group, start in zip(groups, starts, strict=True)]
+    for number, place in places:
+        quantity = _quantity(text, match, number, place)
         if quantity and not (match.group().lower() == "one" and quantity.unit_end == match.end()):
             yield quantity
-    else:
-        for group in groups:
-            if quantity := _quantity(text, match, group, (at, at + len(group))):
-                yield quantity
-            at += len(group) + 1
 
 
 def _time_of_day(text: str, match: re.Match[str]) -> Quantity:
@@ -347,7 +342,10 @@ def _quantity(text: str, match: re.Match[str], digits: str, span: tuple[int, int
     read = _read_digits(digits, _SCALES[scale.lower()] if scale else 1.0) if digits else _read_words(match)
     if not read:
         return None
-    if _is_negative(text, max(start, match.start("digits"))):
+    sign_end = max(start, match.start("digits"))
+    before = text[max(0, sign_end - 2) : sign_end]
+    is_sign = before.endswith(_MINUS) and (len(before) == 1 or before[0].isspace() or before[0] in _BEFORE_MINUS)
+    if is_sign or text[max(0, sign_end - _LEAD_CHARS) : sign_end].lower().split()[-1:] == ["minus"]:
         read = [(-value, step) for value, step in read]
     units, unit_end = _units_behind(text, end)
     if sign := (match["currency"] or "").strip().upper():
@@ -375,13 +373,6 @@ def _hedges(text: str, start: int) -> tuple[bool, bool]:
     """Tells whether words before a number say that it is the least, or not exact."""
     hedge = _HEDGE.search(text[max(0, start - _LEAD_CHARS) : start])
     return (False, False) if hedge is None else (bool(hedge["least"]), not hedge["least"])
-
-
-def _is_negative(text: str, start: int) -> bool:
-    """Tells whether a sign stands before a number, and no dash between words."""
-    before = text[max(0, start - 2) : start]
-    is_sign = before.endswith(_MINUS) and (len(before) == 1 or before[0].isspace() or before[0] in _BEFORE_MINUS)
-    return is_sign or text[max(0, start - _LEAD_CHARS) : start].lower().split()[-1:] == ["minus"]
 
 
 def _units_behind(text: str, end: int) -> tuple[tuple[Unit, ...], int]:
@@ -495,29 +486,24 @@ def _find_dates(text: str) -> Iterator[Date]:
         groups = [group for group, found in match.groupdict().items() if found] if match else []
         parts = {group.rstrip("12345678"): _part(str(match[group])) for group in groups} if match else {}
         parts = {kind: value for kind, value in parts.items() if kind != "day" or 1 <= value <= _LAST_DAY}
-        if match and said and _is_beside(text, end, match.start()) and said.keys().isdisjoint(parts):
+        gap = text[end : match.start()] if match else ""
+        is_beside = len(gap) <= _BETWEEN_PARTS and _NO_GAP.isdisjoint(gap)
+        if match and said and is_beside and said.keys().isdisjoint(parts):
             said, end = said | parts, match.end()
             continue
-        if days := _days(said):
-            yield Date(start, end, days)
+        year, month, day, weekday = map(said.get, ("year", "month", "day", "weekday"))
+        days = [(year, month, day, weekday)]
+        if "either" in said:  # day and month in digits may stand in either order
+            days.append((year, day, month, weekday))
+        if meant := frozenset(one for one in days if any(one) and (one[1] or 1) <= _LAST_MONTH):
+            yield Date(start, end, meant)
         if match:
             said, start, end = parts, min(map(match.start, groups)), match.end()
-
-
-def _is_beside(text: str, end: int, start: int) -> bool:
-    return start - end <= _BETWEEN_PARTS and _NO_GAP.isdisjoint(text[end:start])
 
 
 def _part(written: str) -> int:
     name = written.lower().rstrip(".")
     return int(name) if name.isdigit() else (_MONTHS | _WEEKDAYS).get(name, 0)
-
-
-def _days(said: Mapping[str, int]) -> frozenset[Day]:
-    """Returns the days that parts of a date may mean; day and month in digits may stand in either order."""
-    year, month, day, weekday = map(said.get, ("year", "month", "day", "weekday"))
-    days = [(year, month, day, weekday), *([(year, day, month, weekday)] if "either" in said else [])]
-    return frozenset(one for one in days if any(one) and (one[1] or 1) <= _LAST_MONTH)
 
 
 @dataclass(frozen=True, eq=False)
@@ -539,11 +525,8 @@ class Values:
 
     def between(self, start: int, end: int) -> tuple[Value, ...]:
         """Returns what begins at `start` or after it, and before `end`."""
-        return self.all[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        return [value.start for value in self.all]
+        first, last = (bisect_left(self.all, place, key=attrgetter("start")) for place in (start, end))
+        return self.all[first:last]
 
     @cached_property
     def _dates(self) -> tuple[Date, ...]:
@@ -605,15 +588,14 @@ def written_as(text: str, stated: str) -> str:
     values, small = find_values(stated), stated.lower()
     for value in find_values(text):
         is_there = text[value.start : value.unit_end].lower() in small
-        same = None if is_there else next((other for other in values if _is_same_in_other_words(value, other)), None)
+        same = None if is_there else next((other for other in values if _is_in_other_words(value, other)), None)
         if same and value.start >= end and small[same.start : same.end] != text[value.start : value.end].lower():
             pieces += text[end : value.start], stated[same.start : same.unit_end]
             end = value.unit_end
     return "".join((*pieces, text[end:]))
 
 
-def _is_same_in_other_words(value: Value, stated: Value) -> bool:
-    """Tells whether a value is another one, which may stand in its place."""
+def _is_in_other_words(value: Value, stated: Value) -> bool:
     if isinstance(value, Date) or isinstance(stated, Date):
         return isinstance(value, Date) and isinstance(stated, Date) and value.days == stated.days
     is_hedged = value.is_lower_bound or value.is_approximate or stated.is_lower_bound or stated.is_approximate
@@ -669,7 +651,7 @@ class _Word(NamedTuple):
     """What a word says by itself.
 
     Attributes:
-        number: the number that it is, which a unit may follow; None if it is none.
+        number: which a unit may follow; None if it is none.
         is_acronym: two capital letters or more.
         opens: punctuation before it that separates it from the word before.
         closes: punctuation after it that separates it from the next word.
@@ -752,25 +734,22 @@ def _read_line(line: str, terms: dict[Term, None]) -> None:
             for term in word.terms:
                 terms[term] = None
             is_name, number = word.is_name, None if word.closes else word.number
-        if name and (word.opens or not is_name):
-            _add_name(name, terms)
-            name = []
+        if word.opens or not is_name:
+            _end_name(name, terms)
         if is_name and not is_heading and (word.is_acronym or not begins_sentence):
             name.append(word.core)
-        if name and word.closes:
-            _add_name(name, terms)
-            name = []
+        if word.closes:
+            _end_name(name, terms)
         begins_sentence = word.ends_sentence or (begins_sentence and not word.core)  # after a list mark too
-    if name:
-        _add_name(name, terms)
+    _end_name(name, terms)
 
 
-def _add_name(words: list[str], terms: dict[Term, None]) -> None:
-    """Adds the name that capitalised neighbours form, if it is one."""
-    if len(words) == 1 and words[0].lower() in NO_NAMES:
-        return
-    for start in range(0, len(words), _MOST_NAME_WORDS):
-        terms[Term(TermKind.ENTITY, " ".join(words[start : start + _MOST_NAME_WORDS]).lower())] = None
+def _end_name(words: list[str], terms: dict[Term, None]) -> None:
+    """Adds the name that capitalised neighbours form, if it is one; the next one begins without words."""
+    if len(words) != 1 or words[0].lower() not in NO_NAMES:
+        for start in range(0, len(words), _MOST_NAME_WORDS):
+            terms[Term(TermKind.ENTITY, " ".join(words[start : start + _MOST_NAME_WORDS]).lower())] = None
+    words.clear()
 
 
 @lru_cache(maxsize=1 << 15)
@@ -798,24 +777,15 @@ def _terms_of(core: str) -> tuple[tuple[Term, ...], str | None]:
     """Returns the terms that one word is, and the number that may go on with a unit in the next word."""
     found = _TERM.fullmatch(core)
     kind = str(found.lastgroup) if found else ""
-    if kind in {"", "path", "part_number"} and (quantity := _measured(core)):
-        return quantity
+    measured = _NUMBER.fullmatch(core) if kind in {"", "path", "part_number"} else None
+    if measured:
+        number, rest = _THOUSANDS.sub("", measured[1]), measured[2].strip("-–*_")
+        term = Term(TermKind.NUMBER, number)
+        if not rest:
+            return (term,), number
+        if unit_of(rest, is_attached=True):
+            return (term, Term(TermKind.UNIT, f"{number} {rest}")), None
     if kind:
         return (Term(TermKind.PATH if kind == "address" else TermKind(kind), core.lower()),), None
     numbers = dict.fromkeys(_THOUSANDS.sub("", match.group()) for match in _INNER_NUMBER.finditer(core))
     return tuple(Term(TermKind.NUMBER, number) for number in numbers), None
-
-
-def _measured(core: str) -> tuple[tuple[Term, ...], str | None] | None:
-    """Reads "1,403", "-5", "10mm" and "95%"; None for anything else."""
-    match = _NUMBER.fullmatch(core)
-    if not match:
-        return None
-    number = _THOUSANDS.sub("", match.group(1))
-    rest = match.group(2).strip("-–*_")
-    term = Term(TermKind.NUMBER, number)
-    if not rest:
-        return (term,), number
-    if unit_of(rest, is_attached=True):
-        return (term, Term(TermKind.UNIT, f"{number} {rest}")), None
-    return None

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
-from typing import Protocol
 
 import numpy as np
 from rapidfuzz.distance import LCSseq
@@ -56,8 +55,9 @@ class WordTable:
         starts, ends = _split_at_hyphens(text)
         words = _fold_words(text, starts, ends)
         stems = list(map(stem, stoppable(words)))
-        known = {word: is_content(word) for word in stoppable(set(words))}
-        content = [known[word] for word in words]
+        distinct = stoppable(set(words))
+        known = {word for word in distinct if word not in FUNCTION_WORDS and any(map(str.isalnum, word))}
+        content = [word in known for word in words]
         return cls(text, starts, ends, words, stems, content, bool(_CAPITAL_INSIDE.search(text)))
 
     def __len__(self) -> int:
@@ -125,21 +125,6 @@ def stem(word: str) -> str:
         return word
     with _stemmer_lock:
         return str(_stemmer.stemWord(word))
-
-
-def is_content(word: str) -> bool:
-    """Tells whether a casefolded word says something by itself."""
-    return word not in FUNCTION_WORDS and any(character.isalnum() for character in word)
-
-
-class KnownWords(Protocol):
-    """The words of the source."""
-
-    def is_about(self, stems: Sequence[str]) -> bool:
-        """Tells whether the source has enough of some stems."""
-
-    def sentence_count(self, stem: str) -> int:
-        """Returns how many sentences have a stem."""
 
 
 _MOST_REPLACED_WORDS = 6

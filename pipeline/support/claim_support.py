@@ -161,18 +161,15 @@ def read_support(statement: Hypothesis, scores: PairScores, config: SupportConfi
         (scores.contradiction(*pair) for pair in statement.pairs if not statement.is_copied), default=0.0
     )
     probability = claim_support(signals(entailment, statement.known_share))
-    is_open = config.contradicted > probability or _negates_otherwise(statement)
+    negations = word_list("negations")  # only one of the statement and the shortest passage may have some
+    texts = (statement.text, *statement.premises[-1:])
+    is_turned = len({negations.isdisjoint(fold_case(text).split()) for text in texts}) > 1
+    is_open = config.contradicted > probability or is_turned
     if CONTRADICTED.is_on and contradiction > entailment and contradiction >= config.contradicted and is_open:
         probability = min(probability, config.partly_supported * _REFUTED)
     if statement.differs and QUANTITIES.is_on:
         probability = min(probability, config.partly_supported * _REFUTED, _DIFFERENT)
     return Support(premise, entailment, contradiction, probability, label_of(probability, config))
-
-
-def _negates_otherwise(statement: Hypothesis) -> bool:
-    """Tells whether only one of a statement and the shortest passage that speaks of it has a negation."""
-    texts = (statement.text, *statement.premises[-1:])
-    return len({word_list("negations").isdisjoint(fold_case(text).split()) for text in texts}) > 1
 
 
 CONTRADICTED = Rule(

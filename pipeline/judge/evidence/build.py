@@ -1,10 +1,10 @@
 """Builds the evidence table: read the texts, embed once, ask the NLI model of claims and then of facts, assemble."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
+from itertools import compress
 from typing import Self
 
 import numpy as np
@@ -30,6 +30,7 @@ from pipeline.judge.evidence.table import (
     KeyPoint,
     KeyPointCoverage,
     SummarySegment,
+    Tone,
 )
 from pipeline.judge.evidence.tone import (
     MOST_SENTENCES,
@@ -45,7 +46,7 @@ from pipeline.off_loop import OffLoop, Stopwatch
 from pipeline.protocols import Models, Tokenizer
 from pipeline.reading.document import ReadText
 from pipeline.reading.passage import TextSpan
-from pipeline.reading.salience import find_theme, salient_share
+from pipeline.reading.salience import find_theme
 from pipeline.support.claim_support import ClaimLabel
 
 
@@ -76,7 +77,7 @@ async def build_evidence(
     stopwatch.lap("reading_ms")
     embeddings = await Embeddings.ask(models.embedder, draft.texts)
     stopwatch.lap("embedding_ms")
-    make = partial(make_plan, draft, embeddings, config, calm=without_heat)
+    make = partial(make_plan, draft, embeddings, calm=without_heat)
     plan = await off_loop(make)
     proposed = None
     if propose is not None:
@@ -114,12 +115,16 @@ class CheckedClaims:
     @classmethod
     def of(cls, plan: EvidencePlan, scores: CheckedScores, tokenizer: Tokenizer) -> Self:
         """Labels the claims. Those tell something that may raise a score and do not say the opposite."""
-        claims = tuple(read_claim(plan.draft, claim, scores, tokenizer, plan.config) for claim in plan.claims)
-        marked, sentences = mark_raising(plan.draft, claims, [claim.passage for claim in plan.claims])
-        opposite = {claim.sentence_index for claim in marked if _is_opposite(claim)}
-        pairs = zip(plan.draft.claims, marked, strict=True)
-        telling = [span for span, claim in pairs if claim.may_raise and not _is_opposite(claim)]
-        return cls(plan, marked, sentences, plan_facts(plan, telling, {*sentences.raising} - opposite))
+        claims = tuple(read_claim(plan.draft, claim, scores, tokenizer) for claim in plan.claims)
+        marked, sentences = mark_raising(plan, claims)
+        opposite = [
+            claim.label is ClaimLabel.UNSUPPORTED and (claim.contradiction >= _OPPOSITE or len(claim.mismatches) > 0)
+            for claim in marked
+        ]
+        pairs = zip(plan.draft.claims, marked, opposite, strict=True)
+        telling = [span for span, claim, is_opposite in pairs if claim.may_raise and not is_opposite]
+        untold = {claim.sentence_index for claim in compress(marked, opposite)}
+        return cls(plan, marked, sentences, plan_facts(plan, telling, {*sentences.raising} - untold))
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -131,10 +136,6 @@ _OPPOSITE = 0.95
 """Contradiction from which an unsupported claim says the opposite: below, it often says what the source has not."""
 
 
-def _is_opposite(claim: Claim) -> bool:
-    return claim.label is ClaimLabel.UNSUPPORTED and (claim.contradiction >= _OPPOSITE or len(claim.mismatches) > 0)
-
-
 def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> EvidenceTable:
     """Returns the table, with timings of zero and no proposals. Parts that nobody reads are empty.
 
@@ -142,28 +143,33 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
         scores: of the pairs of facts.
     """
     plan, claims, sentences = checked.plan, checked.claims, checked.sentences
-    draft, tokenizer, parts, config = plan.draft, models.tokenizer, plan.draft.parts, plan.config
+    draft, tokenizer, parts, config = plan.draft, models.tokenizer, plan.draft.parts, plan.draft.config
     source, summary = draft.source.read, draft.summary.read
     points = _key_points(checked, scores, tokenizer)
     twin_count, judge_count = key_point_counts(source)
     tones = _tones(checked)
     theme, theme_sentence = find_theme(source, plan.facts, tokenizer, config.theme_tokens)
-    is_judge = EvidencePart.JUDGE_KEY_POINTS in parts
+    is_twin, is_judge, has_intent = (
+        part in parts for part in (EvidencePart.TWIN_KEY_POINTS, EvidencePart.JUDGE_KEY_POINTS, EvidencePart.INTENT)
+    )
+    raising = sentences.raising if EvidencePart.SUBJECT in parts else ()
+    told = {stem for index in raising for stem in summary.content_stems(summary.ranges[index])}
+    left_out = {"framing": (summary.framing_count, "sentence"), "heading": (summary.heading_count, "line")}
     return EvidenceTable(
         source=source.text.original,
         summary=summary.text.original,
         claims=claims,
         omitted_claim_count=len(draft.all_claims) - len(claims),
-        twin_key_points=_first(plan.facts, twin_count, points) if EvidencePart.TWIN_KEY_POINTS in parts else (),
-        judge_key_points=_first(plan.judge_facts, judge_count, points) if is_judge else (),
+        twin_key_points=tuple(points[at] for at in sorted(plan.facts[:twin_count]) if is_twin),
+        judge_key_points=tuple(points[at] for at in sorted(plan.judge_facts[:judge_count]) if is_judge),
         segments=_segments(checked, theme_sentence, tokenizer),
         theme=theme,
-        intent=_intent(source, tones[0], tokenizer, config) if EvidencePart.INTENT in parts else "",
+        intent=describe_intent(source, tones[0], tokenizer, config.intent_tokens) if has_intent else "",
         coverage_questions=(),
         claim_questions=(),
         tone=read_drift(plan, claims, sentences, tones),
         lexicon_hits=find_lexicon_hits(summary, source),
-        salient_share=_salient_share(plan, sentences),
+        salient_share=draft.source.index.salient_share(told),
         summary_token_count=sum(claim.content_count for claim in draft.all_claims),
         extraneous_token_count=sum(claim.extraneous_token_count for claim in claims),
         pair_count=len(plan.pairs) + len(checked.pairs),
@@ -171,68 +177,35 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
         timings=EvidenceTimings(0, 0, 0, 0, 0, 0),
         question_author="deterministic",
         proposals_failed=False,
-        notes=_notes(summary),
+        notes=tuple(
+            f"{name}: {count} {what}{'s' * (count > 1)} left out" for name, (count, what) in left_out.items() if count
+        ),
     )
 
 
 def _key_points(checked: CheckedClaims, scores: PairScores, tokenizer: Tokenizer) -> dict[int, KeyPoint]:
     """Measures how far each fact is told, by its sentence in the source (docs/concepts/evidence.md).
 
-    Args:
-        checked: the claims and facts.
-        scores: of the pairs of facts.
+    A share on the edge of two coverage labels takes the lower one.
     """
-    passages, config = checked.plan.draft.summary.read.passages, checked.plan.config
+    passages, config = checked.plan.draft.summary.read.passages, checked.plan.draft.config
     points = dict[int, KeyPoint]()
     for at, fact in checked.facts.items():
         clause, pair = fact.clause.passage, fact.pair
         entailment = scores.entailment(*pair) if pair else 0.0
         covered = max(entailment, fact.told_share)
+        is_full, is_open = covered > config.fully_covered, covered < config.partly_covered
+        part = KeyPointCoverage.NOT if is_open else KeyPointCoverage.PARTIAL
         points[at] = KeyPoint(
             passage=clause,
             token_count=len(tokenizer.offsets(clause.text)),
             entailment=entailment,
             content_share=fact.told_share,
             covered_share=covered,
-            coverage=_coverage(covered, config),
+            coverage=KeyPointCoverage.FULLY if is_full else part,
             best=passages[fact.passage.best[0]] if fact.passage else None,
         )
     return points
-
-
-def _coverage(share: float, config: EvidenceConfig) -> KeyPointCoverage:
-    """Returns the coverage label of a covered share; a share on an edge takes the lower band."""
-    if share > config.fully_covered:
-        return KeyPointCoverage.FULLY
-    return KeyPointCoverage.NOT if share < config.partly_covered else KeyPointCoverage.PARTIAL
-
-
-def _first(facts: Sequence[int], count: int, points: Mapping[int, KeyPoint]) -> tuple[KeyPoint, ...]:
-    """Returns the key points of the first facts, by position."""
-    return tuple(points[sentence] for sentence in sorted(facts[:count]))
-
-
-def _intent(source: ReadText, tone: ToneScore, tokenizer: Tokenizer, config: EvidenceConfig) -> str:
-    texts = [passage.text for passage in source.passages[:MOST_SENTENCES]]
-    return describe_intent(source, texts, tone, tokenizer, config.intent_tokens)
-
-
-def _salient_share(plan: EvidencePlan, sentences: RaisingSentences) -> float:
-    if EvidencePart.SUBJECT not in plan.draft.parts:
-        return 0.0
-    summary = plan.draft.summary.read
-    told = (summary.content_stems(summary.ranges[index]) for index in sentences.raising)
-    return salient_share(plan.draft.source.index, frozenset(chain.from_iterable(told)))
-
-
-def _notes(summary: ReadText) -> tuple[str, ...]:
-    left_out = {
-        "framing": (summary.framing_count, "sentence"),
-        "heading": (summary.heading_count, "line"),
-    }
-    return tuple(
-        f"{name}: {count} {what}{'s' * (count > 1)} left out" for name, (count, what) in left_out.items() if count
-    )
 
 
 def _tones(checked: CheckedClaims) -> tuple[ToneScore, ToneScore]:
@@ -247,7 +220,12 @@ def _tones(checked: CheckedClaims) -> tuple[ToneScore, ToneScore]:
         for raising, others in checked.sentences.readings()
     ]
     of_source = score_tone([passage.text for passage in source.passages[:MOST_SENTENCES]])
-    return of_source, max(readings, key=lambda one: one.badness, default=score_tone([]))
+    worst = max(
+        readings,
+        key=lambda one: (one.intensity, one.tone is Tone.UNCLEAR, one.subjectivity),
+        default=score_tone([]),
+    )
+    return of_source, worst
 
 
 _SEGMENT_END = re.compile(r"[;；\n\v\f\r\x85\u2028\u2029]+")
@@ -306,8 +284,8 @@ def _cosines(plan: EvidencePlan, sentence: int, theme_sentence: int | None) -> t
 
 def _long_segments(plan: EvidencePlan, raising: frozenset[int], tokenizer: Tokenizer) -> list[_SegmentSpan]:
     """Returns the segments that are long enough; with the short ones as one where else nothing raising is left."""
-    summary, least = plan.draft.summary.read, plan.config.min_segment_tokens
-    spans = [_segment(summary, place, index, tokenizer) for index, place in _segment_places(summary)]
+    summary, least = plan.draft.summary.read, plan.draft.config.min_segment_tokens
+    spans = list(_segment_spans(summary, tokenizer))
     kept = [span for span in spans if span.token_count >= least]
     short = [span for span in spans if span.token_count < least and (span.sentence_index in raising or not raising)]
     if not short or any(span.sentence_index in raising for span in kept):
@@ -324,24 +302,15 @@ def _long_segments(plan: EvidencePlan, raising: frozenset[int], tokenizer: Token
     return [joined, *kept]
 
 
-def _segment(summary: ReadText, place: tuple[int, int], sentence_index: int, tokenizer: Tokenizer) -> _SegmentSpan:
-    passage = summary.text.passage(*place)
-    stems = summary.content_stems(summary.table.between(*place))
-    return _SegmentSpan(passage, sentence_index, len(tokenizer.offsets(passage.text)), frozenset(stems))
-
-
-def _segment_places(summary: ReadText) -> Iterator[tuple[int, tuple[int, int]]]:
-    """Yields the places of all segments with their sentences, without the spaces around them; short ones too.
-
-    A summary without a sentence is one segment.
-    """
+def _segment_spans(summary: ReadText, tokenizer: Tokenizer) -> Iterator[_SegmentSpan]:
+    """Yields all segments, without the spaces around them; short ones too."""
     text = summary.text.text
-    if not summary.sentences:
-        yield 0, (0, len(text))
     for index, sentence in enumerate(summary.sentences):
         cuts = [cut.span() for cut in _SEGMENT_END.finditer(text, sentence.start, sentence.end)]
         starts, ends = (sentence.start, *(end for _, end in cuts)), (*(start for start, _ in cuts), sentence.end)
         for first, last in zip(starts, ends, strict=True):
-            part = text[first:last]
-            if part.strip():
-                yield index, (first + len(part) - len(part.lstrip()), first + len(part.rstrip()))
+            if part := text[first:last].strip():
+                start = text.index(part, first)
+                passage = summary.text.passage(start, start + len(part))
+                stems = frozenset(summary.content_stems(summary.table.between(start, start + len(part))))
+                yield _SegmentSpan(passage, index, len(tokenizer.offsets(passage.text)), stems)

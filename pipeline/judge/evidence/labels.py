@@ -14,35 +14,35 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from pipeline.judge.evidence.plan import ClaimPlan, ReadTexts
+from pipeline.judge.evidence.plan import ClaimPlan, EvidencePlan, ReadTexts
 from pipeline.judge.evidence.table import Claim, ClaimMismatch, MismatchKind
 from pipeline.model_answers import CheckedScores
 from pipeline.off_loop import stop_if_nobody_waits
 from pipeline.protocols import Tokenizer, TokenMark
 from pipeline.reading.document import ReadText
-from pipeline.reading.names import DIRECT_CUES, Name, SourceValues, cues, find_names
+from pipeline.reading.names import DIRECT_CUES, SourceValues, cues, find_names
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.passages import Passage
 from pipeline.reading.rules import Rule
 from pipeline.reading.summary_text import ClaimSpan
 from pipeline.reading.values import Date, Value, agree, competes, find_values, is_certain
-from pipeline.reading.word_table import Replacement, WordTable, align
-from pipeline.support.claim_support import ClaimLabel, SupportConfig, is_unsupported, read_support
+from pipeline.reading.word_table import WordTable, align
+from pipeline.support.claim_support import ClaimLabel, is_unsupported, read_support
 
 
-def read_claim(
-    draft: ReadTexts, plan: ClaimPlan, scores: CheckedScores, tokenizer: Tokenizer, config: SupportConfig
-) -> Claim:
+def read_claim(draft: ReadTexts, plan: ClaimPlan, scores: CheckedScores, tokenizer: Tokenizer) -> Claim:
     """Returns a claim with its evidence."""
     stop_if_nobody_waits()
     claim, told, text = plan.claim, draft.summary.read, plan.hypothesis.text
-    support = read_support(plan.hypothesis, scores, config)
+    support = read_support(plan.hypothesis, scores, draft.config)
     passage = None if support.premise is None else plan.passages[support.premise]
     mismatches = find_mismatches(told, claim.words, draft.values, plan.passage)
     unsupported = tuple[TextSpan, ...]()
     if support.label is not ClaimLabel.SUPPORTED:
         marked = list(_marked_words(told, claim, text, scores.marks(passage.span.text, text))) if passage else []
         unsupported = _unsupported(claim.passage, support.label, marked, mismatches)
+    content = (range(at, at + 1) for at in claim.words if unsupported and told.table.content[at])
+    places = map(told.words_passage, content)
     return Claim(
         passage=claim.passage,
         token_count=len(tokenizer.offsets(claim.passage.text)),
@@ -56,7 +56,9 @@ def read_claim(
         probability=support.probability,
         label=support.label,
         unsupported=unsupported,
-        extraneous_token_count=_content_tokens(draft, claim.words, unsupported),
+        extraneous_token_count=sum(
+            any(span.start <= place.start and place.end <= span.end for span in unsupported) for place in places
+        ),
     )
 
 
@@ -71,11 +73,9 @@ def _marked_words(told: ReadText, claim: ClaimSpan, text: str, marks: Sequence[T
         strongest = max((mark.probability for mark in marks if mark.start < end and start < mark.end), default=0.0)
         if is_unsupported(strongest):
             run.append(word)
-        elif run:
+        if run and (run[-1] != word or word == claim.words[-1]):
             yield told.words_passage(range(run[0], run[-1] + 1))
             run.clear()
-    if run:
-        yield told.words_passage(range(run[0], run[-1] + 1))
 
 
 def _unsupported(
@@ -93,15 +93,6 @@ def _unsupported(
         if not kept or place.end > kept[-1].end:
             kept.append(place)
     return tuple(kept)
-
-
-def _content_tokens(draft: ReadTexts, words: range, spans: Sequence[TextSpan]) -> int:
-    """Counts the content words of a claim that stand in some places."""
-    told = draft.summary.read
-    if not spans:
-        return 0
-    places = (told.words_passage(range(at, at + 1)) for at in words if told.table.content[at])
-    return sum(any(span.start <= place.start and place.end <= span.end for span in spans) for place in places)
 
 
 _CLOSE_MATCH = 0.75  # of the claim's content words in one sentence: then a missing negation is no accident
@@ -138,7 +129,7 @@ class _Comparison:
         start = self._span[0]
         said = {at for one in self.values for at in table.between(one.start + start, one.unit_end + start)}
         names = find_names(table, words, source.known_names)
-        self.names = [name for name in names if said.isdisjoint(range(name.first, name.last))]  # "USD" is none
+        self.names = [name for name in names if said.isdisjoint(name)]  # "USD" is none
         read = source.text
         self._near = [read.ranges[at] for at in passage.sentences] if passage else []
         self._beside = [read.ranges[at] for at in passage.best] if passage else []
@@ -158,16 +149,14 @@ class _Comparison:
         if not rivals and self._source.values.states(claimed):
             return None
         kind = MismatchKind.DATE if isinstance(claimed, Date) else MismatchKind.NUMBER
-        place = self._summary.passage(claimed.start + self._span[0], claimed.unit_end + self._span[0])
-        stated = [self._source.text.passage(rival.start, rival.unit_end) for rival in rivals[:1]]
+        place = self._summary.text.passage(claimed.start + self._span[0], claimed.unit_end + self._span[0])
+        stated = [self._source.text.text.passage(rival.start, rival.unit_end) for rival in rivals[:1]]
         return ClaimMismatch(kind, place, next(iter(stated), None))
 
-    def name(self, name: Name) -> ClaimMismatch | None:
+    def name(self, claimed: range) -> ClaimMismatch | None:
         """Compares a name: absent from the source, or another one in its place."""
-        table = self._summary.table
-        claimed = range(name.first, name.last)
-        source_table = self._source.text.table
-        if not self._source.has_name(table, name):
+        table, source_table = self._summary.table, self._source.text.table
+        if not self._source.has_name(table, claimed):
             return ClaimMismatch(MismatchKind.NAME, self._summary.words_passage(claimed), None)
         near = {source_table.words[index] for words in self._near for index in words}
         if near.intersection(table.words[index] for index in claimed):
@@ -176,8 +165,8 @@ class _Comparison:
             for replacement in alignment.replacements:
                 if set(claimed) <= set(replacement.claim) and replacement.passage:
                     rivals = find_names(source_table, replacement.passage, self._source.known_names)
-                    if rivals and not _is_short_for(table, name, source_table, rivals[0]):
-                        rival = self._source.text.words_passage(range(rivals[0].first, rivals[0].last))
+                    if rivals and not _is_short_for(table, claimed, source_table, rivals[0]):
+                        rival = self._source.text.words_passage(rivals[0])
                         return ClaimMismatch(MismatchKind.NAME, self._summary.words_passage(claimed), rival)
         return None
 
@@ -199,16 +188,10 @@ class _Comparison:
                         MismatchKind.NEGATION, self._summary.words_passage(range(ours[0], ours[0] + 1)), None
                     )
                 elif theirs and not own and replacement.is_inside and set(theirs) & direct:
-                    place = self._place_of(replacement)
+                    before = max(replacement.claim.start - 1, self._words[0])
+                    place = self._summary.words_passage(replacement.claim or range(before, before + 1))
                     cue = self._source.text.words_passage(range(theirs[0], theirs[0] + 1))
                     yield ClaimMismatch(MismatchKind.NEGATION, place, cue)
-
-    def _place_of(self, replacement: Replacement) -> TextSpan:
-        """Returns the words of the claim where the source has a negation: those replaced, else the one before."""
-        if replacement.claim:
-            return self._summary.words_passage(replacement.claim)
-        before = max(replacement.claim.start - 1, self._words[0])
-        return self._summary.words_passage(range(before, before + 1))
 
     def _in_place(self, claimed: Value) -> list[Value] | None:
         """Returns the values that stand in the claimed one's place where claim and evidence read the same around it.
@@ -233,10 +216,10 @@ class _Comparison:
         return []
 
 
-def _is_short_for(table: WordTable, name: Name, source: WordTable, other: Name) -> bool:
+def _is_short_for(table: WordTable, name: range, source: WordTable, other: range) -> bool:
     """Tells whether one of two names is made of the other's initials."""
-    left = ["".join(table.words[index][0] for index in range(name.first, name.last)), table.words[name.first]]
-    right = ["".join(source.words[index][0] for index in range(other.first, other.last)), source.words[other.first]]
+    left = ["".join(table.words[index][0] for index in name), table.words[name[0]]]
+    right = ["".join(source.words[index][0] for index in other), source.words[other[0]]]
     return left[0] == right[1] or left[1] == right[0]
 
 
@@ -281,42 +264,33 @@ class RaisingSentences:
             yield (index,), (*self.others[:at], *self.others[at + 1 :])
 
 
-def mark_raising(
-    draft: ReadTexts, claims: Sequence[Claim], passages: Sequence[Passage | None]
-) -> tuple[tuple[Claim, ...], RaisingSentences]:
-    """Returns the claims, each with whether it may raise a score, and the same of the sentences.
-
-    Args:
-        draft: what was read.
-        claims: as checked, with their passages.
-    """
-    grounded, repeats = _grounded(draft, claims, passages), find_repeats(draft, claims)
+def mark_raising(plan: EvidencePlan, claims: Sequence[Claim]) -> tuple[tuple[Claim, ...], RaisingSentences]:
+    """Returns the claims as checked, each with whether it may raise a score, and the same of the sentences."""
+    grounded, repeats = _grounded(plan, claims), _find_repeats(plan.draft, claims)
     marked = tuple(
         replace(claim, may_raise=claim.sentence_index in grounded and at not in repeats)
         for at, claim in enumerate(claims)
     )
     raising = {claim.sentence_index for claim in marked if claim.may_raise}
     own = grounded - ({claim.sentence_index for claim in marked} - raising)
-    everything = range(len(draft.summary.read.sentences))
-    return marked, RaisingSentences(
-        tuple(index for index in everything if index in own), tuple(index for index in everything if index not in own)
-    )
+    others = set(range(len(plan.draft.summary.read.sentences))) - own
+    return marked, RaisingSentences(tuple(sorted(own)), tuple(sorted(others)))
 
 
-def _grounded(draft: ReadTexts, claims: Sequence[Claim], passages: Sequence[Passage | None]) -> set[int]:
+def _grounded(plan: EvidencePlan, claims: Sequence[Claim]) -> set[int]:
     """Returns the sentences that say something of the source: their words say so, or a model's entailment."""
-    table = draft.summary.read.table
+    draft, summary = plan.draft, plan.draft.summary.read
     if not GROUNDING.is_on:
-        return set(range(len(draft.summary.read.sentences)))
+        return set(range(len(summary.sentences)))
     found = set(draft.worded)
-    for span, claim, passage in zip(draft.claims, claims, passages, strict=True):
-        stems, among = table.content_stems(span.words), passage.sentences if passage else ()
+    for one, claim in zip(plan.claims, claims, strict=True):
+        stems, among = summary.content_stems(one.claim.words), one.passage.sentences if one.passage else ()
         if claim.entailment >= _ENTAILED and draft.source.index.is_about(stems, among):
             found.add(claim.sentence_index)
     return found
 
 
-def find_repeats(draft: ReadTexts, claims: Sequence[Claim]) -> set[int]:
+def _find_repeats(draft: ReadTexts, claims: Sequence[Claim]) -> set[int]:
     """Returns the claims that say no more than another one, in whatever order they stand.
 
     One has all words of the other, and their label; or they have the same words of the source, and the other is less
@@ -324,18 +298,14 @@ def find_repeats(draft: ReadTexts, claims: Sequence[Claim]) -> set[int]:
     """
     if not REPEATS.is_on:
         return set()
-    table, known = draft.summary.read.table, [_known_words(draft, span) for span in draft.claims]
-    stems = [
-        frozenset(table.content_stems(span.words)) if claim.label is ClaimLabel.UNSUPPORTED else words
-        for span, claim, words in zip(draft.claims, claims, known, strict=True)
+    is_known = draft.source.index.sentence_count
+    stems = [frozenset(draft.summary.read.content_stems(span.words)) for span in draft.claims]
+    known = [frozenset(stem for stem in words if is_known(stem) or not stem.isalpha()) for words in stems]
+    said = [
+        words if claim.label is ClaimLabel.UNSUPPORTED else familiar
+        for claim, words, familiar in zip(claims, stems, known, strict=True)
     ]
-    return _parts_of_others(claims, stems) | _equals(claims, known)
-
-
-def _known_words(draft: ReadTexts, span: ClaimSpan) -> frozenset[str]:
-    """Returns the stems of a claim that the source has, and its numbers."""
-    stems, is_known = draft.summary.read.content_stems(span.words), draft.source.index.sentence_count
-    return frozenset(stem for stem in stems if is_known(stem) or not stem.isalpha())
+    return _parts_of_others(claims, said) | _equals(claims, known)
 
 
 def _doubt(claim: Claim) -> tuple[float, str]:

@@ -8,6 +8,7 @@ is made of raising sentences alone.
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from math import ceil
 
 import numpy as np
 
@@ -135,6 +136,7 @@ class ReadTexts:
         folds_case: whether they are compared in small letters.
         texts: to embed, without repeats.
         parts: of the table that somebody will read.
+        config: by which it is labelled.
     """
 
     source: PremiseFinder
@@ -148,6 +150,12 @@ class ReadTexts:
     folds_case: bool
     texts: tuple[str, ...]
     parts: frozenset[EvidencePart]
+    config: EvidenceConfig
+
+    @property
+    def is_without_facts(self) -> bool:
+        """Whether nobody reads key points."""
+        return self.parts.isdisjoint((EvidencePart.TWIN_KEY_POINTS, EvidencePart.JUDGE_KEY_POINTS))
 
 
 def read_texts(request: EvidenceRequest, source: ReadSource, config: EvidenceConfig) -> ReadTexts:
@@ -155,7 +163,11 @@ def read_texts(request: EvidenceRequest, source: ReadSource, config: EvidenceCon
     told = read_summary(SUMMARY, request.summary, MAX_SENTENCE_CHARS, source.side.index)
     all_claims = find_claims(told)
     claims = most_consequential(all_claims, told, config.max_claims)
-    worded = _worded(told, source.side.index)
+    worded = set[int]()
+    for at, words in enumerate(told.ranges):
+        stop_if_nobody_waits()
+        if source.side.index.have_together(told.content_stems(words)):
+            worded.add(at)
     most = config.max_embedded_sentences
     stems = [told.content_stems(claim.words) for claim in claims if claim.sentence_index in worded]
     embedded = _to_embed(source, stems, most)
@@ -167,23 +179,15 @@ def read_texts(request: EvidenceRequest, source: ReadSource, config: EvidenceCon
         summary=PremiseFinder(told, has_turns=False),  # a colon in it would put words before other sentences
         all_claims=all_claims,
         claims=claims,
-        worded=worded,
+        worded=frozenset(worded),
         embedded=embedded,
         told_embedded=told_embedded,
         values=source.values.with_names_of(told.table),
         folds_case=FOLDING.is_on and source.capitals.differ_from(told),
         texts=tuple(dict.fromkeys(texts)),
         parts=request.parts,
+        config=config,
     )
-
-
-def _worded(told: ReadText, source: WordIndex) -> frozenset[int]:
-    found = set[int]()
-    for index, words in enumerate(told.ranges):
-        stop_if_nobody_waits()
-        if source.have_together(told.content_stems(words)):
-            found.add(index)
-    return frozenset(found)
 
 
 def _to_embed(source: ReadSource, claims: Sequence[Sequence[str]], most: int) -> tuple[int, ...]:
@@ -205,9 +209,8 @@ def _to_embed(source: ReadSource, claims: Sequence[Sequence[str]], most: int) ->
     return tuple(sorted(list(chosen)[:most]))
 
 
-_OF_FACTS = frozenset({EvidencePart.TWIN_KEY_POINTS, EvidencePart.JUDGE_KEY_POINTS})
-_SENTENCES_PER_KEY_POINT, _SENTENCES_PER_JUDGE_KEY_POINT = 5, 8
-_TWIN_KEY_POINTS, _JUDGE_KEY_POINTS = (3, 7), (5, 7)  # of five one may be told in part: recall .9
+# One for so many sentences, and the least and most; of five one may be told in part: recall .9.
+_TWIN_KEY_POINTS, _JUDGE_KEY_POINTS = (5, 3, 7), (8, 5, 7)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -215,16 +218,18 @@ class ClaimPlan:
     """A claim before it is checked.
 
     Attributes:
-        claim: the claim.
         passages: of the source, that it is checked against, the longest first; empty without source.
-        passage: the longest one.
         hypothesis: what the NLI model is asked.
     """
 
     claim: ClaimSpan
     passages: tuple[Passage, ...]
-    passage: Passage | None
     hypothesis: Hypothesis
+
+    @property
+    def passage(self) -> Passage | None:
+        """The longest one."""
+        return next(iter(self.passages), None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -233,7 +238,6 @@ class EvidencePlan:
 
     Attributes:
         draft: what was read.
-        config: by which it is labelled.
         centrality: of the source's sentences.
         closeness: of the source's sentences.
         told_closeness: of the summary's sentences.
@@ -244,7 +248,6 @@ class EvidencePlan:
     """
 
     draft: ReadTexts
-    config: EvidenceConfig
     centrality: Float64
     closeness: Closeness
     told_closeness: Closeness
@@ -256,19 +259,16 @@ class EvidencePlan:
 
 def key_point_counts(source: ReadText) -> tuple[int, int]:
     """Returns how many key points Twin-Lock and Judge-Lock get: one for every few sentences, within their limits."""
-    count, (twin_least, twin_most), (judge_least, judge_most) = (
-        len(source.sentences),
-        _TWIN_KEY_POINTS,
-        _JUDGE_KEY_POINTS,
+    twin, judge = (
+        min(max(ceil(len(source.sentences) / sentences), least), most)
+        for sentences, least, most in (_TWIN_KEY_POINTS, _JUDGE_KEY_POINTS)
     )
-    twin, judge = -(-count // _SENTENCES_PER_KEY_POINT), -(-count // _SENTENCES_PER_JUDGE_KEY_POINT)
-    return min(max(twin, twin_least), twin_most), min(max(judge, judge_least), judge_most)
+    return twin, judge
 
 
 def make_plan(
     draft: ReadTexts,
     embeddings: Embeddings,
-    config: EvidenceConfig,
     preferred: Sequence[int] = (),
     *,
     calm: Callable[[str, WordIndex], str],
@@ -276,34 +276,29 @@ def make_plan(
     """Chooses passages and facts.
 
     Args:
-        draft: what was read.
         embeddings: of `draft.texts`.
-        config: of the request.
         preferred: sentences of the source that shall be Judge-Lock's key points, the most important first.
         calm: takes out of a claim, beside its source, the words that are judged elsewhere.
     """
-    closeness = _closeness(draft.source, draft.embedded, embeddings)
+    closeness, told_closeness = (
+        Closeness(embeddings.of([read.passages[at].text for at in embedded]), embedded, len(read.sentences))
+        for read, embedded in ((draft.source.read, draft.embedded), (draft.summary.read, draft.told_embedded))
+    )
     centrality = rank_centrality(draft.source.read, draft.source.index, closeness)
     claims = tuple(_plan_claim(draft, claim, calm) for claim in draft.claims)
-    ranked = _facts(draft, centrality, closeness, config, ())
-    for_judge = _facts(draft, centrality, closeness, config, preferred) if preferred else ranked
+    ranked = _facts(draft, centrality, closeness, ())
+    for_judge = _facts(draft, centrality, closeness, preferred) if preferred else ranked
     pairs = [pair for plan in claims for pair in plan.hypothesis.pairs]
     return EvidencePlan(
         draft,
-        config,
         centrality,
         closeness,
-        _closeness(draft.summary, draft.told_embedded, embeddings),
+        told_closeness,
         claims,
         facts=tuple(ranked),
-        judge_facts=tuple(_long_enough(draft.source.read, for_judge, config) or for_judge),
+        judge_facts=tuple(_long_enough(draft, for_judge) or for_judge),
         pairs=tuple(dict.fromkeys(pairs)),
     )
-
-
-def _closeness(side: PremiseFinder, embedded: Sequence[int], embeddings: Embeddings) -> Closeness:
-    vectors = embeddings.of([side.read.passages[place].text for place in embedded])
-    return Closeness(vectors, embedded, len(side.read.sentences))
 
 
 def _plan_claim(draft: ReadTexts, claim: ClaimSpan, calm: Callable[[str, WordIndex], str]) -> ClaimPlan:
@@ -314,10 +309,9 @@ def _plan_claim(draft: ReadTexts, claim: ClaimSpan, calm: Callable[[str, WordInd
     weights = claim_weights(told.table, claim.words, draft.source.index, before)
     passages = draft.source.passages.for_claim(weights, SHORT_PASSAGE_CHARS)
     known_share, is_copied = draft.source.index.known_share(weights), draft.values.has_words(told.table, claim.words)
-    values = draft.values.values
     said = calm(claim.passage.text, draft.source.index)
-    hypothesis = Hypothesis.of(said, passages, known_share, values, is_copied=is_copied)
-    return ClaimPlan(claim, passages, next(iter(passages), None), hypothesis)
+    hypothesis = Hypothesis.of(said, passages, known_share, draft.values.values, is_copied=is_copied)
+    return ClaimPlan(claim, passages, hypothesis)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -348,9 +342,9 @@ def plan_facts(plan: EvidencePlan, claims: Sequence[ClaimSpan], sentences: Colle
         sentences: of the summary, whose claims all do.
     """
     draft, among = plan.draft, frozenset(sentences)
-    if draft.parts.isdisjoint(_OF_FACTS):
+    if draft.is_without_facts:
         return {}
-    read, summary, index, config = draft.source.read, draft.summary.read, draft.source.index, plan.config
+    read, summary, index, config = draft.source.read, draft.summary.read, draft.source.index, draft.config
     clauses = {at: main_clause(read, at) for at in dict.fromkeys((*plan.facts, *plan.judge_facts))}
     points = {at: read.content_stems(clause.words) for at, clause in clauses.items()}
     shares = told_shares(index, points, [summary.content_stems(claim.words) for claim in claims])
@@ -366,21 +360,18 @@ def plan_facts(plan: EvidencePlan, claims: Sequence[ClaimSpan], sentences: Colle
     return facts
 
 
-def _facts(
-    draft: ReadTexts, centrality: Float64, closeness: Closeness, config: EvidenceConfig, preferred: Sequence[int]
-) -> list[int]:
+def _facts(draft: ReadTexts, centrality: Float64, closeness: Closeness, preferred: Sequence[int]) -> list[int]:
     """Returns distinct sentences: those preferred, then the most central; short ones last, and no more than needed."""
-    read, parts = draft.source.read, draft.parts
-    most = 1 if parts.isdisjoint(_OF_FACTS) else max(key_point_counts(read))  # the theme is one
+    read = draft.source.read
+    most = 1 if draft.is_without_facts else max(key_point_counts(read))  # the theme is one
     raised = centrality.copy()
     for rank, sentence in enumerate(preferred):
         raised[sentence] = centrality.max(initial=0.0) + len(preferred) - rank
-    is_short = np.array([len(words) < config.min_segment_tokens for words in read.ranges], dtype=bool)
+    is_short = np.array([len(words) < draft.config.min_segment_tokens for words in read.ranges], dtype=bool)
     raised[is_short] -= raised.max(initial=0.0) + 2
-    chosen = choose_distinct(read, raised, closeness, allowed=range(len(read.sentences)), most=most)
-    return chosen[: max(_TWIN_KEY_POINTS[0], len(_long_enough(read, chosen, config)))]
+    chosen = choose_distinct(read, raised, closeness, most)
+    return chosen[: max(_TWIN_KEY_POINTS[1], len(_long_enough(draft, chosen)))]
 
 
-def _long_enough(read: ReadText, sentences: Sequence[int], config: EvidenceConfig) -> list[int]:
-    """Returns the sentences that can be key points of Judge-Lock."""
-    return [index for index in sentences if len(read.ranges[index]) >= config.min_segment_tokens]
+def _long_enough(draft: ReadTexts, sentences: Sequence[int]) -> list[int]:
+    return [index for index in sentences if len(draft.source.read.ranges[index]) >= draft.config.min_segment_tokens]

@@ -100,12 +100,16 @@ def apply_proposals(table: EvidenceTable, plan: EvidencePlan, proposed: Proposal
     offered = _offered(plan)
     sentences = [source.ranges[index] for index in offered]
     claims = [claim.claim.words for claim in plan.claims]
-    checker = _Checker()
-    asked = (checker.check(question, source, sentences, summary) for question in proposed.coverage_questions)
-    coverage = [question for question in asked if question]
-    asked = (checker.check(question, summary, claims, source) for question in proposed.claim_questions)
-    about_claims, count = [question for question in asked if question], plan.config.question_count
-    notes = [*proposed.notes, *checker.notes]
+    refused, count = Counter[str](), plan.draft.config.question_count
+    coverage, about_claims = (
+        list(filter(None, (_check(one, asking, facts, answering, refused) for one in questions)))
+        for questions, asking, facts, answering in (
+            (proposed.coverage_questions, source, sentences, summary),
+            (proposed.claim_questions, summary, claims, source),
+        )
+    )
+    notes = [*proposed.notes]
+    notes += (f"questions refused, {reason}: {times}" for reason, times in sorted(refused.items()))
     wrong_ids = sum(not 0 <= point < len(offered) for point in proposed.key_point_ids)
     if wrong_ids:
         notes.append(f"key points refused, no such sentence: {wrong_ids}")
@@ -150,46 +154,34 @@ def find_quote(small: str, quote: str, start: int = 0, end: int | None = None) -
     return None
 
 
-class _Checker:
-    """Looks up quotes and counts what was refused."""
-
-    def __init__(self) -> None:
-        self._refused = Counter[str]()
-
-    @property
-    def notes(self) -> list[str]:
-        """What was refused."""
-        return [f"questions refused, {reason}: {count}" for reason, count in sorted(self._refused.items())]
-
-    def check(
-        self, proposed: ProposedQuestion, asking: ReadText, facts: Sequence[range], answering: ReadText
-    ) -> Question | None:
-        """Returns a question with its answers verified and scored; None if it does not hold."""
-        question = " ".join(proposed.question.split())
-        if not 0 <= proposed.fact_id < len(facts):
-            self._refused["no such statement"] += 1
-            return None
-        if not question or len(question) > _LONGEST_QUESTION_CHARS:
-            self._refused["no question"] += 1
-            return None
-        fact = facts[proposed.fact_id]
-        expected = _quoted(asking, proposed.answer, fact)
-        if not expected:
-            self._refused["the answer is no quote of the statement"] += 1
-            return None
-        given = _quoted(answering, proposed.given or "")
-        if proposed.given and not given:
-            self._refused["the given answer is no quote; counted as none"] += 1
-        answer, found = asking.words_passage(expected), answering.words_passage(given) if given else None
-        return Question(
-            question=question,
-            answer=answer.quote,
-            answer_span=answer,
-            fact=asking.words_passage(fact),
-            given=found.quote if found else None,
-            given_span=found,
-            score=_score(asking, expected, answering, given) if given else 0.0,
-        )
+def _check(
+    proposed: ProposedQuestion, asking: ReadText, facts: Sequence[range], answering: ReadText, refused: Counter[str]
+) -> Question | None:
+    """Returns a question with its answers verified and scored; counts what was refused, and why."""
+    question = " ".join(proposed.question.split())
+    fact = facts[proposed.fact_id] if 0 <= proposed.fact_id < len(facts) else range(0)
+    expected = _quoted(asking, proposed.answer, fact) if fact else fact
+    given = _quoted(answering, proposed.given or "")
+    if not fact:
+        refused["no such statement"] += 1
+    elif not question or len(question) > _LONGEST_QUESTION_CHARS:
+        refused["no question"] += 1
+    elif not expected:
+        refused["the answer is no quote of the statement"] += 1
+    elif proposed.given and not given:
+        refused["the given answer is no quote; counted as none"] += 1
+    if not expected or not question or len(question) > _LONGEST_QUESTION_CHARS:
+        return None
+    answer, found = asking.words_passage(expected), answering.words_passage(given) if given else None
+    return Question(
+        question=question,
+        answer=answer.quote,
+        answer_span=answer,
+        fact=asking.words_passage(fact),
+        given=found.quote if found else None,
+        given_span=found,
+        score=_score(asking, expected, answering, given) if given else 0.0,
+    )
 
 
 def _score(asking: ReadText, expected: range, answering: ReadText, given: range) -> float:

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from math import fsum
+from math import fsum, prod
 
 import numpy as np
 from glin_profanity.data.dictionary import DictionaryLoader
@@ -34,11 +34,11 @@ from pipeline.judge.evidence.table import (
 )
 from pipeline.protocols import Tokenizer
 from pipeline.reading.document import ReadText, quotations, without_quotations
-from pipeline.reading.index import Float64
+from pipeline.reading.index import Float64, WordIndex
 from pipeline.reading.names import starts_sentence
 from pipeline.reading.rules import Rule
 from pipeline.reading.word_lists import FUNCTION_WORDS, any_of, any_phrase, is_verb, phrase_list, word_list
-from pipeline.reading.word_table import KnownWords, stem
+from pipeline.reading.word_table import stem
 from pipeline.reading.words import fold_case
 
 
@@ -81,50 +81,31 @@ class ToneScore:
     intensity: float
     reason: str
 
-    @property
-    def badness(self) -> tuple[float, bool, float]:
-        """What tones are ordered by, the best first."""
-        return self.intensity, self.tone is Tone.UNCLEAR, self.subjectivity
 
-
-def score_tone(
-    sentences: Sequence[str], others: Sequence[str] = (), *, weights: Sequence[float] | None = None
-) -> ToneScore:
+def score_tone(sentences: Sequence[str], others: Sequence[str] = ()) -> ToneScore:
     """Scores the tone of some sentences of one text.
 
     Args:
         others: ungrounded ones, which count when they have a mark of opinion or of contempt, and only then.
-        weights: of the sentences, in (0, 1], where they have no such mark; None: all 1.
     """
-    own = [without_quotations(sentence) for sentence in sentences]
-    heated = [bare for other in others if _is_heated(bare := without_quotations(other))]
-    said = list(zip(own, weights or [1.0] * len(own), strict=True))
-    counted = [*(own if _is_clear(own) else ()), *heated]
+    own, rest = list(map(without_quotations, sentences)), map(without_quotations, others)
+    heated = [other for other in rest if _is_opinion(other) or _HOSTILE_PATTERN.search(other)]
+    words = [word.lower() for sentence in own for word in _WORD.findall(sentence)]
+    known = sum(word in FUNCTION_WORDS for word in words)
+    is_clear = len(words) >= _FEWEST_WORDS and known >= _LEAST_FUNCTION_WORDS * len(words)
+    counted = [*(own if is_clear else ()), *heated]
     if not counted:
         return ToneScore(Tone.UNCLEAR, 0.0, 0.0, "too few words that the lists know")
     hostile = {match.group().lower() for sentence in counted for match in loaded_words(sentence) if match["contempt"]}
     hostile |= {match.group().lower() for sentence in counted for match in _HOSTILE_PATTERN.finditer(sentence)}
-    plain = [weight for sentence, weight in said if not _is_opinion(sentence)] if len(counted) > len(heated) else []
-    marked = len(counted) - len(plain)
-    total = marked + fsum(plain)
-    subjectivity = marked / total
-    if len(hostile) > 1 or (hostile and fsum(weight for _, weight in said) <= _FEWEST_WORDS):
+    marked = len(heated) + (sum(map(_is_opinion, own)) if is_clear else 0)
+    subjectivity = marked / len(counted)
+    if len(hostile) > 1 or (hostile and len(own) <= _FEWEST_WORDS):
         return ToneScore(Tone.HOSTILE, max(subjectivity, _STRONG_SHARE), 1.0, f"words of contempt: {len(hostile)}")
-    reason = f"sentences with words of opinion: {marked} of {total:.3g}"
+    reason = f"sentences with words of opinion: {marked} of {len(counted):.3g}"
     if subjectivity >= _SUBJECTIVE_SHARE:
         return ToneScore(Tone.SUBJECTIVE, subjectivity, 0.5, reason)
     return ToneScore(Tone.NEUTRAL, subjectivity, 0.0, reason)
-
-
-def _is_clear(sentences: Sequence[str]) -> bool:
-    """Tells whether there are enough words, and enough of them that the lists know."""
-    words = [word.lower() for sentence in sentences for word in _WORD.findall(sentence)]
-    function_words = sum(word in FUNCTION_WORDS for word in words)
-    return len(words) >= _FEWEST_WORDS and function_words >= _LEAST_FUNCTION_WORDS * len(words)
-
-
-def _is_heated(sentence: str) -> bool:
-    return _is_opinion(sentence) or bool(_HOSTILE_PATTERN.search(sentence))
 
 
 def loaded_words(text: str) -> Iterator[re.Match[str]]:
@@ -141,7 +122,7 @@ HEAT = Rule(
 )
 
 
-def without_heat(text: str, source: KnownWords) -> str:
+def without_heat(text: str, source: WordIndex) -> str:
     """Returns a statement without profanity and words of opinion that colour the next word; the source has none."""
     kept, position = list[str](), 0
     for (start, end), kind, _ in sorted(_find(text), key=lambda found: found[0]):
@@ -173,11 +154,7 @@ def _is_opinion(sentence: str) -> bool:
 
 
 _MOST_CHARS = 700
-
-
-@cache
-def _analyzer() -> SentimentIntensityAnalyzer:
-    return SentimentIntensityAnalyzer()  # reads its lexicon, 40 ms, once
+_analyzer = cache(SentimentIntensityAnalyzer)  # reads its lexicon, 40 ms, once
 
 
 def sentiment(sentence: str) -> float:
@@ -219,21 +196,17 @@ def read_drift(
         tones: of source and summary.
     """
     source, summary = tones
-    focus_cosine = _focus_cosine(plan, sentences)
+    unfocused = 1 - _focus_cosine(plan, sentences)
     sentiments = max(_sentiments(plan, sentences), key=lambda pair: abs(pair[0] - pair[1]), default=(0.0, 0.0))
     stance = abs(sentiments[0] - sentiments[1]) / 2
     tone = max(0.0, summary.intensity - source.intensity)
-    meaning = _contradicted_share(claims, plan.config.contradicted)
-    focus = (1 - focus_cosine) / 2
+    meaning = _contradicted_share(claims, plan.draft.config.contradicted)
     parts = (
         _STANCE_WEIGHT * _beyond(stance, _STANCE_TOLERANCE),
         _TONE_WEIGHT * tone,
         _MEANING_WEIGHT * meaning,
-        _FOCUS_WEIGHT * _beyond(1 - focus_cosine, _FOCUS_TOLERANCE),
+        _FOCUS_WEIGHT * _beyond(unfocused, _FOCUS_TOLERANCE),
     )
-    kept = 1.0
-    for part in parts:
-        kept *= 1 - part
     return ToneReading(
         source_tone=source.tone,
         summary_tone=summary.tone,
@@ -245,51 +218,37 @@ def read_drift(
         stance_distance=stance,
         tone_distance=tone,
         meaning_distance=meaning,
-        focus_distance=focus,
-        drift=1 - kept,
+        focus_distance=unfocused / 2,
+        drift=1 - prod(1 - part for part in parts),
     )
 
 
 def _sentiments(plan: EvidencePlan, sentences: RaisingSentences) -> Iterator[tuple[float, float]]:
     """Yields mean sentiments to be compared, of the source sentences that the summary is about and of the summary."""
+    source, summary = plan.draft.source.read.passages, plan.draft.summary.read.passages
     for raising, others in sentences.readings():
-        covered = mean_sentiment(_about(plan, frozenset(raising)))
+        told = frozenset(raising)
+        about = dict.fromkeys(
+            claim.passage.best[0] for claim in plan.claims if claim.passage and claim.claim.sentence_index in told
+        )
+        covered = mean_sentiment([source[index].text for index in about])
         read = raising[:MOST_SENTENCES]
-        found, total = fsum(_sentiment(plan, index) for index in read), len(read)
+        found, total = fsum(sentiment(summary[index].text) for index in read), len(read)
         yield covered, found / total
-        if sentences.raising:
-            yield from ((covered, (found + _sentiment(plan, index)) / (total + 1)) for index in others[:MOST_SENTENCES])
-
-
-def _sentiment(plan: EvidencePlan, sentence: int) -> float:
-    return sentiment(plan.draft.summary.read.passages[sentence].text)
-
-
-def _about(plan: EvidencePlan, sentences: frozenset[int]) -> list[str]:
-    """Returns the sentences of the source that the claims of some sentences are about."""
-    found = dict.fromkeys(
-        index
-        for claim in plan.claims
-        if claim.passage and claim.claim.sentence_index in sentences
-        for index in claim.passage.best[:1]
-    )
-    return [plan.draft.source.read.passages[index].text for index in found]
+        for index in others[:MOST_SENTENCES] if sentences.raising else ():
+            yield covered, (found + sentiment(summary[index].text)) / (total + 1)
 
 
 def _contradicted_share(claims: Sequence[Claim], contradicted: float) -> float:
     """Returns the share of the claims, by tokens, that the source contradicts; others count if they may raise."""
     wrong = others = 0
     for claim in claims:
-        if _is_opposed(claim, contradicted):
+        by_nli = claim.contradiction >= contradicted and claim.contradiction > claim.entailment
+        if by_nli or any(mismatch.kind is MismatchKind.NEGATION for mismatch in claim.mismatches):
             wrong += claim.token_count
         elif claim.may_raise:
             others += claim.token_count
     return wrong / (wrong + others) if wrong else 0.0
-
-
-def _is_opposed(claim: Claim, contradicted: float) -> bool:
-    by_nli = claim.contradiction >= contradicted and claim.contradiction > claim.entailment
-    return by_nli or any(mismatch.kind is MismatchKind.NEGATION for mismatch in claim.mismatches)
 
 
 def _beyond(distance: float, tolerance: float) -> float:
@@ -324,40 +283,30 @@ _TOPIC_WORDS = 3
 _LONGEST_TOPIC_WORD = 24
 
 
-def describe_intent(
-    source: ReadText, sentences: Sequence[str], tone_score: ToneScore, tokenizer: Tokenizer, most: int
-) -> str:
-    """Returns the bullets, fewer topic words when they would be too long.
+def describe_intent(source: ReadText, tone_score: ToneScore, tokenizer: Tokenizer, most: int) -> str:
+    """Returns the bullets, fewer topic words when they would have more than so many tokens.
 
-    Args:
-        sentences: of it, a bounded number.
-        most: tokens.
+    Topics are the most frequent content words, as first written.
     """
+    sentences = [passage.text for passage in source.passages[:MOST_SENTENCES]]
     counts = [
         (sum(len(pattern.findall(sentence)) for sentence in sentences), name) for name, pattern in _PURPOSES.items()
     ]
     purpose = max(counts, key=lambda count: count[0])[1] if any(count for count, _ in counts) else "inform"
     feeling = mean_sentiment(sentences)
     stance = "neutral" if abs(feeling) <= _NEUTRAL_BAND else "favourable" if feeling > 0 else "critical"
-    topics = _topics(source)
+    table, written = source.table, dict[str, str]()
+    for index in range(len(table)):
+        written.setdefault(table.stems[index], table.words[index])
+    frequent = Counter(table.content_stems(range(len(table)))).most_common(4 * _TOPIC_WORDS)
+    words = [written[stem] for stem, _ in frequent if 3 <= len(written[stem]) <= _LONGEST_TOPIC_WORD]  # noqa: PLR2004
+    topics = [word for word in words if not word[0].isdigit()][:_TOPIC_WORDS]
     while True:
         about = f" on {', '.join(topics)}" if topics else ""
         text = f"- intent: {purpose}{about}\n- stance: {stance}\n- tone: {tone_score.tone}"
         if not topics or len(tokenizer.offsets(text)) <= most:
             return text
         topics.pop()
-
-
-def _topics(source: ReadText) -> list[str]:
-    """Returns the most frequent content words, as first written."""
-    table = source.table
-    counts = Counter(table.content_stems(range(len(table))))
-    written: dict[str, str] = {}
-    for index in range(len(table)):
-        written.setdefault(table.stems[index], table.words[index])
-    ranked = sorted(counts, key=lambda stem: -counts[stem])
-    wanted = [stem for stem in ranked[: 4 * _TOPIC_WORDS] if 3 <= len(written[stem]) <= _LONGEST_TOPIC_WORD]  # noqa: PLR2004
-    return [written[stem] for stem in wanted if not written[stem][0].isdigit()][:_TOPIC_WORDS]
 
 
 _Found = tuple[tuple[int, int], LexiconKind, LexiconSeverity]
@@ -381,24 +330,21 @@ def find_lexicon_hits(summary: ReadText, source: ReadText) -> tuple[LexiconHit, 
 
 def _find(text: str) -> Iterator[_Found]:
     """Yields what each list names; overlaps included."""
-    for match in SLUR.finditer(text):
-        yield match.span(), LexiconKind.SLUR, LexiconSeverity.STRONG
-    for match in MILD_SLUR.finditer(text):
-        yield match.span(), LexiconKind.SLUR, LexiconSeverity.MILD
-    for match in STEREOTYPE.finditer(text):
-        yield match.span(), LexiconKind.STEREOTYPE, LexiconSeverity.STRONG
-    for pattern in (_profanity(), MILD_PROFANITY):
+    for pattern, kind, severity in (
+        (_SLUR, LexiconKind.SLUR, LexiconSeverity.STRONG),
+        (_MILD_SLUR, LexiconKind.SLUR, LexiconSeverity.MILD),
+        (_STEREOTYPE, LexiconKind.STEREOTYPE, LexiconSeverity.STRONG),
+        (_profanity(), LexiconKind.PROFANITY, LexiconSeverity.MILD),
+        (_MILD_PROFANITY, LexiconKind.PROFANITY, LexiconSeverity.MILD),
+    ):
         for match in pattern.finditer(text):
-            if not _is_swearing_name(match):
-                is_strong = STRONG_PROFANITY.match(match.group())
-                yield match.span(), LexiconKind.PROFANITY, LexiconSeverity.STRONG if is_strong else LexiconSeverity.MILD
+            word, is_profanity = match.group(), kind is LexiconKind.PROFANITY
+            is_listed = is_profanity and word[0].isupper() and fold_case(word) in _ALSO_NAMES
+            if not (is_listed or (pattern is _MILD_PROFANITY and is_name(match))):
+                is_strong = is_profanity and _STRONG_PROFANITY.match(word)
+                yield match.span(), kind, LexiconSeverity.STRONG if is_strong else severity
     for match in loaded_words(text):
         yield match.span(), LexiconKind.LOADED, LexiconSeverity.MILD
-
-
-def _is_swearing_name(match: re.Match[str]) -> bool:
-    is_listed = fold_case(match.group()) in ALSO_NAMES and match.group()[0].isupper()
-    return is_listed or (match.re is MILD_PROFANITY and is_name(match))
 
 
 @cache
@@ -408,24 +354,20 @@ def _profanity() -> re.Pattern[str]:
     words = set(DictionaryLoader().get_words("english")) - plain
     spelled = sorted((word for word in words if word.strip() and word.isascii()), key=lambda word: (-len(word), word))
     listed = "|".join(re.escape(word).replace(r"\ ", r"[\s-]?") for word in spelled)
-    return re.compile(rf"{MASKED_PROFANITY}|(?<!\w)(?:{listed})(?!\w)", re.IGNORECASE)
+    return re.compile(rf"{_MASKED_PROFANITY}|(?<!\w)(?:{listed})(?!\w)", re.IGNORECASE)
 
 
 _FUCK = r"(?:mother|cluster)?f(?:uck|u?[*@#]{1,3}c?k|\*{2,})"
-MASKED_PROFANITY = rf"(?<!\w)(?:{_FUCK}\w*|s[h*#]{{1,2}}[i*!1]t\w*|b(?:it|[*!]t?)ch(?:es)?|c[u*]nts?)(?!\w)"
-"""Swear words, with a letter or two hidden, and what is made of them."""
+# Swear words, with a letter or two hidden, and what is made of them.
+_MASKED_PROFANITY = rf"(?<!\w)(?:{_FUCK}\w*|s[h*#]{{1,2}}[i*!1]t\w*|b(?:it|[*!]t?)ch(?:es)?|c[u*]nts?)(?!\w)"
+_STRONG_PROFANITY = re.compile(rf"{_FUCK}|c[u*]nt|cocksucker", re.IGNORECASE)
 
-STRONG_PROFANITY = re.compile(rf"{_FUCK}|c[u*]nt|cocksucker", re.IGNORECASE)
-
-ALSO_NAMES = word_list("profanity_also_names")
-"""Swearing only in lower case: Dick Cheney."""
-
-
-MILD_PROFANITY = _whole_words("mild_profanity")
-SLUR, MILD_SLUR = _whole_words("slurs"), _whole_words("mild_slurs")
+_ALSO_NAMES = word_list("profanity_also_names")  # swearing only in lower case: Dick Cheney
+_MILD_PROFANITY = _whole_words("mild_profanity")
+_SLUR, _MILD_SLUR = _whole_words("slurs"), _whole_words("mild_slurs")
 
 # "The men are dangerous" speaks of some men, "men are dangerous" of all.
-STEREOTYPE = re.compile(
+_STEREOTYPE = re.compile(
     rf"""
     (?<!\w)(?:
     (?<!the\s)(?<!these\s)(?<!those\s)(?:(?:all|every|most|typical)\s)?{any_of("groups")}\s(?:are|is)\s+

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from pipeline.reading.document import ReadText
 from pipeline.reading.index import Closeness, WordIndex
-from pipeline.reading.salience import salient_share
 from pipeline.reading.word_table import WordTable
 
 
@@ -57,6 +56,6 @@ def test_sentences_that_were_not_embedded_are_close_to_nothing() -> None:
 
 def test_the_share_of_salient_words_counts_by_sentences() -> None:
     # Stems by sentences: cat 2, and one each for sleep, night, eat, day, dog, bark: 8 in all.
-    assert salient_share(CATS, stems("A cat was seen; it barks.")) == 3 / 8
-    assert salient_share(CATS, stems("Nothing of it.")) == 0
-    assert salient_share(CATS, stems("Dogs bark by day, cats eat, and sleep at night.")) == 1
+    assert CATS.salient_share(stems("A cat was seen; it barks.")) == 3 / 8
+    assert CATS.salient_share(stems("Nothing of it.")) == 0
+    assert CATS.salient_share(stems("Dogs bark by day, cats eat, and sleep at night.")) == 1

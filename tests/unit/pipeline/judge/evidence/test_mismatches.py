@@ -101,4 +101,4 @@ def test_words_that_the_source_capitalises_are_names_of_a_claim_in_lower_case() 
     article = ReadText.of("source", SOURCE, 700)
     claim = ReadText.of("summary", "mayor anna holt said in brookfield that the council voted.", 700).table
     names = find_names(claim, range(len(claim)), SourceValues.of(article).known_names)
-    assert [claim.words[name.first : name.last] for name in names] == [["anna", "holt"], ["brookfield"]]
+    assert [claim.words[name[0] : name[-1] + 1] for name in names] == [["anna", "holt"], ["brookfield"]]
