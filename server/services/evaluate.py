@@ -31,6 +31,7 @@ from pipeline.evaluate.result import (
     SemanticResult,
 )
 from pipeline.protocols import ModelIdentity
+from server.config import ServicesConfig
 from server.observe.service_metrics import EvaluateMetrics
 from server.rpc.admission import Context
 from server.rpc.fields import EnumCodec, ResultView, parse_view, set_fields
@@ -60,10 +61,9 @@ class EvaluateServicer(EvaluateServiceServicer):
         stopping: asyncio.Event,
     ) -> None:
         self._defaults = EvaluateConfig(limits=settings.evaluate)
-        self._config = settings.services
         self._metrics = metrics
         self._cpu = cpu
-        self._bulk = Bulk(pb.EvaluateStreamResponse, self._config, stopping)
+        self._bulk = Bulk(pb.EvaluateStreamResponse, settings.services, stopping)
         self._models = models
 
     async def Evaluate(self, request: pb.EvaluateRequest, context: Context) -> pb.EvaluateResponse:
@@ -80,8 +80,9 @@ class EvaluateServicer(EvaluateServiceServicer):
     async def _evaluate(self, request: pb.EvaluateRequest, terms: CallScope) -> pb.EvaluateResponse:
         models = self._models.bound(terms)
         parsed = parse_evaluate(request, self._defaults)
+        long_texts = (parsed.datum.entry.text, parsed.datum.summary.summary, parsed.generated.text)
         # A short text is done before a thread would have begun.
-        executor = self._cpu if parsed.char_count > self._config.inline_chars else None
+        executor = self._cpu if sum(map(len, long_texts)) > ServicesConfig.inline_chars else None
         evaluation = await Evaluator(parsed.config, executor=executor).evaluate(parsed.datum, parsed.generated, models)
         self._metrics.observe(evaluation)
         response = EVALUATE_REPLIES[parsed.view](evaluation)
@@ -100,11 +101,6 @@ class EvaluateInput:
     generated: GeneratedSummary
     config: EvaluateConfig
     view: ResultView
-
-    @property
-    def char_count(self) -> int:
-        """Characters of the three long texts: how much CPU work there is."""
-        return len(self.datum.entry.text) + len(self.datum.summary.summary) + len(self.generated.text)
 
 
 def parse_evaluate(request: pb.EvaluateRequest, defaults: EvaluateConfig) -> EvaluateInput:
@@ -152,33 +148,23 @@ def parse_overrides(options: pb.EvaluateOptions) -> dict[str, Any]:
     return overrides
 
 
-def models(evaluation: Evaluation) -> tuple[ModelIdentity, ...]:
-    """Lists the models that the numbers come from."""
+def _models(evaluation: Evaluation) -> tuple[ModelIdentity, ...]:
     return evaluation.models.entailment, evaluation.models.embedder
 
 
-def nli(evaluation: Evaluation) -> pb.NliUsage:
-    """Gives how many pairs there were; those that were cut are known of the call alone."""
-    return pb.NliUsage(scored_pair_count=evaluation.pair_count)
-
-
-def missed_facts(facts: FactsResult) -> tuple[EntailmentEvidence, ...]:
-    """Lists the facts that the summary does not support."""
+def _missed_facts(facts: FactsResult) -> tuple[EntailmentEvidence, ...]:
     return tuple(fact for fact in facts.facts if not fact.hit)
 
 
-def unsupported_sentences(facts: FactsResult) -> tuple[EntailmentEvidence, ...]:
-    """Lists the generated claims that the standard of precision does not support."""
+def _unsupported_sentences(facts: FactsResult) -> tuple[EntailmentEvidence, ...]:
     return tuple(sentence for sentence in facts.sentences if not sentence.hit)
 
 
-def missing_entities(entities: EntitiesResult) -> tuple[EntityEvidence, ...]:
-    """Lists the entities without a valid match."""
+def _missing_entities(entities: EntitiesResult) -> tuple[EntityEvidence, ...]:
     return tuple(entity for entity in entities.entities if not entity.is_valid)
 
 
-def uncovered_points(flow: FlowResult) -> tuple[OutlinePoint, ...]:
-    """Lists the outline points that the summary does not cover."""
+def _uncovered_points(flow: FlowResult) -> tuple[OutlinePoint, ...]:
     return tuple(point for point in flow.points if point.sentence_index is None)
 
 
@@ -190,8 +176,8 @@ _COMPONENTS: Mapping[str, tuple[type, type[Message]]] = {
     "length": (LengthResult, pb.LengthComponent),
 }
 _FULL: Exceptions = {
-    "EvaluateResponse.models": models,
-    "EvaluateResponse.nli": nli,
+    "EvaluateResponse.models": _models,
+    "EvaluateResponse.nli": lambda evaluation: pb.NliUsage(scored_pair_count=evaluation.pair_count),
     "EvaluateResponse.applied_options": "config",
     "EvaluateResponse.rules": "config.rules",
     **{f"EvaluateResponse.{name}": None for name in _COMPONENTS},  # with their scores, in _view
@@ -207,10 +193,10 @@ _EXCEPTIONS: dict[ResultView, Exceptions] = {
     ResultView.FULL: _FULL,
     ResultView.CLAIMS: {
         **_SCORES,
-        "FactsComponent.facts": missed_facts,
-        "FactsComponent.sentences": unsupported_sentences,
-        "EntitiesComponent.entities": missing_entities,
-        "FlowComponent.points": uncovered_points,
+        "FactsComponent.facts": _missed_facts,
+        "FactsComponent.sentences": _unsupported_sentences,
+        "EntitiesComponent.entities": _missing_entities,
+        "FlowComponent.points": _uncovered_points,
     },
     ResultView.SCORES: _SCORES,
 }

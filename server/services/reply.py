@@ -24,8 +24,8 @@ M = TypeVar("M", bound=Message)
 Convert = Callable[[Any], Any]
 
 Partner = str | Callable[[Any], object] | None
-"""Where a field comes from: a path of attributes; a function of the domain object, whose annotation says what it
-returns; None: the field is left to the caller."""
+"""Where a field comes from: a path of attributes; a function of the domain object, whose annotation names the domain
+type that it returns, if it returns one; None: the field is left to the caller."""
 
 Exceptions = Mapping[str, Partner]
 """Partners by "Message.field", for this message and those inside."""
@@ -140,7 +140,7 @@ def _item_converter(annotation: Any, field: FieldDescriptor, exceptions: Excepti
     """As `_converter`, of one value; a scalar of the wrong type is refused by the message."""
     if field.enum_type is not None:
         return EnumCodec(annotation, field.enum_type).numbers.__getitem__
-    if field.message_type is None or issubclass(annotation, Message):
+    if field.message_type is None or annotation is None or issubclass(annotation, Message):
         return None
     if annotation is TextSpan and _is_message(field, common_pb2.TextSpan):
         return to_span
