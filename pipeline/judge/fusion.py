@@ -245,9 +245,9 @@ def from_samples(levels: Sequence[Level]) -> Distribution:
     return tuple((levels.count(level) + 0.5) / (len(levels) + 2.5) for level in LEVELS)
 
 
-def smooth(probabilities: Distribution, share: float = SMOOTHING) -> Distribution:
-    """Mixes in a share of the uniform distribution, so that no level is impossible."""
-    return tuple((1 - share) * p + share / len(LEVELS) for p in probabilities)
+def smooth(probabilities: Distribution) -> Distribution:
+    """Mixes in a share (`SMOOTHING`) of the uniform distribution, so that no level is impossible."""
+    return tuple((1 - SMOOTHING) * p + SMOOTHING / len(LEVELS) for p in probabilities)
 
 
 def audible(probabilities: Distribution, alpha: Distribution) -> Distribution:
