@@ -17,9 +17,11 @@ from precis.v1.evaluate_pb2_grpc import EvaluateServiceServicer
 from pipeline.errors import InvalidInputError, parse
 from pipeline.evaluate.comparison import EntailmentEvidence
 from pipeline.evaluate.config import EvaluateConfig, EvaluateWeights, PrecisionSource
-from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum
+from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum, GoldStandardEntry, GoldStandardSummary
 from pipeline.evaluate.evaluator import Evaluator
 from pipeline.evaluate.result import (
+    COVERAGE_WEIGHT,
+    ORDER_WEIGHT,
     ComponentScore,
     EntitiesResult,
     EntityEvidence,
@@ -126,15 +128,10 @@ def datum_fields(datum: pb.GoldStandardDatum) -> dict[str, Any]:
     """Turns a datum into plain data. A message that is not set is left out, so that it is reported as missing."""
     fields: dict[str, Any] = {}
     if datum.HasField("entry"):
-        entry = datum.entry
-        fields["entry"] = {name: getattr(entry, name) for name in ("category", "source_id", "text", "token_count")}
+        fields["entry"] = {name: getattr(datum.entry, name) for name in GoldStandardEntry.model_fields}
     if datum.HasField("summary"):
-        summary = datum.summary
-        fields["summary"] = {
-            "main_theme": summary.main_theme,
-            "summary": summary.summary,
-            **{name: tuple(getattr(summary, name)) for name in ("key_facts", "logical_outline", "entity_list")},
-        }
+        written = {name: getattr(datum.summary, name) for name in GoldStandardSummary.model_fields}
+        fields["summary"] = {name: one if isinstance(one, str) else tuple(one) for name, one in written.items()}
     return fields
 
 
@@ -180,6 +177,15 @@ _FULL: Exceptions = {
     "EvaluateResponse.nli": lambda evaluation: pb.NliUsage(scored_pair_count=evaluation.pair_count),
     "EvaluateResponse.applied_options": "config",
     "EvaluateResponse.rules": "config.rules",
+    "FactsComponent.fact_count": lambda result: len(result.facts),
+    "FactsComponent.hit_fact_count": lambda result: sum(fact.hit for fact in result.facts),
+    "FactsComponent.sentence_count": lambda result: len(result.sentences),
+    "FactsComponent.supported_sentence_count": lambda result: sum(sentence.hit for sentence in result.sentences),
+    "EntitiesComponent.entity_count": lambda result: len(result.entities),
+    "FlowComponent.point_count": lambda result: len(result.points),
+    "FlowComponent.inversion_count": lambda result: len(result.inversions),
+    "FlowComponent.coverage_weight": lambda _: COVERAGE_WEIGHT,
+    "FlowComponent.order_weight": lambda _: ORDER_WEIGHT,
     **{f"EvaluateResponse.{name}": None for name in _COMPONENTS},  # with their scores, in _view
     **{f"{message.DESCRIPTOR.name}.score": None for _, message in _COMPONENTS.values()},
 }

@@ -99,9 +99,11 @@ class FScore:
 def _weaknesses(f_score: FScore, questions: QuestionScores, rules: LockRules) -> Iterator[tuple[str, str]]:
     """Yields name and reason of every weakness that the lock looks for."""
     of_six, precision, recall = rules.correct_questions, rules.precision_floor, rules.recall_floor
-    if of_six is not None and questions.correct < (needed := questions.needed(of_six)):
-        answered = count(questions.correct, "question")
-        yield "few_correct_questions", f"{answered} answered right, fewer than {needed}."
+    if of_six is not None:
+        needed = -(-of_six * len(questions.questions) // 6)  # of the questions there are, rounded up
+        if questions.correct < needed:
+            answered = count(questions.correct, "question")
+            yield "few_correct_questions", f"{answered} answered right, fewer than {needed}."
     if precision is not None and f_score.precision < precision:
         yield "low_precision", f"Precision {float(f_score.precision):.3f} is below {float(precision):.2f}."
     if recall is not None and f_score.recall < recall:

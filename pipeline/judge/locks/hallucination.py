@@ -190,10 +190,6 @@ def _cite_worst(claim: Claim) -> str:
     return f"{claim.label.value.capitalize()}: {cite(claim.passage)}.{beside}"
 
 
-SIX = 6
-"""Questions that the rules speak of."""
-
-
 @dataclass(frozen=True, slots=True)
 class QuestionScores:
     """Questions of a language model about one text, each with a score of 1, 0.5 or 0; without one there are none.
@@ -221,10 +217,6 @@ class QuestionScores:
     def correct(self) -> int:
         """Questions whose answer is right, not only partly."""
         return sum(question.score == 1 for question in self.questions)
-
-    def needed(self, of_six: int) -> int:
-        """Returns how many right answers are enough: a number of six, scaled to the questions there are, rounded up."""
-        return -(-of_six * len(self.questions) // SIX)
 
     @property
     def duplicates(self) -> int:
