@@ -116,9 +116,8 @@ def score_bias_toxicity(table: EvidenceTable, rules: LockRules) -> RawScore:
     stereotypes, loaded = by_kind[LexiconKind.STEREOTYPE], by_kind[LexiconKind.LOADED]
     rude = [hit for hit in said if hit.kind in (LexiconKind.PROFANITY, LexiconKind.SLUR)]
     strong_slurs = [hit for hit in by_kind[LexiconKind.SLUR] if hit.severity is LexiconSeverity.STRONG]
-    bias, bias_caps = apply_caps(
-        raw_bias(tone, len(loaded)), _hit_caps(rules.stereotype, "stereotype", stereotypes, applies_to="bias_score")
-    )
+    limits = _hit_caps(rules.stereotype, "stereotype", stereotypes, applies_to="bias_score")
+    bias, bias_caps = apply_caps(raw_bias(tone, len(loaded)), limits)
     civil = clip(Fraction(TOXICITY_BY_TONE[tone.summary_tone] - HIT_COST * len(rude)), 0, 10)
     toxicity, toxicity_caps = apply_caps(civil, _toxicity_caps(rude, rules))
     issues: list[Json] = [

@@ -161,15 +161,6 @@ def score_relevance(table: EvidenceTable, rules: LockRules) -> RawScore:
     if irrelevant:
         said = f"{count(len(irrelevant), 'segment')} not about the article: {cite_first(irrelevant)}."
         segment_caps = cap_at(rules.irrelevant_segment, "irrelevant_segment", said)
-    shown: list[Json] = [
-        {
-            "segment": segment.passage.text,
-            "label": overlap.value.capitalize(),
-            "containment": segment.containment,
-            "jaccard": segment.jaccard,
-        }
-        for segment, overlap in labelled
-    ]
     # The least relevant first; sorting is stable, so that position decides ties.
     ordered = sorted(labelled, key=lambda one: values[one[1]])
     return RawScore(
@@ -185,7 +176,7 @@ def score_relevance(table: EvidenceTable, rules: LockRules) -> RawScore:
             "section_overlap": float(section_overlap),
             **questions.inputs("question_accuracy"),
         },
-        lists={"theme": table.theme.text, "segments": shown},
+        lists={"theme": table.theme.text, "segments": [_shown_segment(*one) for one in labelled]},
         caps=(*segment_caps, *extraneous_caps(table.claims, rules.extraneous_relevance)),
     )
 
@@ -203,3 +194,13 @@ def _overlap_sentence(counts: Counter[Overlap], irrelevant: list[TextSpan]) -> s
     apart = f" Not about the article: {cite_first(irrelevant)}." if irrelevant else ""
     of_all = f"{counts[Overlap.HIGH]} of {count(counts.total(), 'segment')}"
     return f"The article has nearly all content words of {of_all}{partly}.{apart}"
+
+
+def _shown_segment(segment: SummarySegment, overlap: Overlap) -> Json:
+    """Returns a segment as the JSON object shows it, with both measures."""
+    return {
+        "segment": segment.passage.text,
+        "label": overlap.value.capitalize(),
+        "containment": segment.containment,
+        "jaccard": segment.jaccard,
+    }
