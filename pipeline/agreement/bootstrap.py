@@ -48,45 +48,35 @@ class Difference:
     p: float
 
 
-def estimate(
-    statistic: Statistic,
-    *columns: npt.ArrayLike,
-    groups: Sequence[int] | Indices | None = None,
-    confidence: float = CONFIDENCE,
-) -> Estimate:
+def estimate(statistic: Statistic, *columns: npt.ArrayLike, groups: Sequence[int] | Indices | None = None) -> Estimate:
     """Returns a measure with its interval.
 
     Args:
         statistic: gets the columns, whole or drawn.
         columns: of one length; what is no array of truth values becomes one of float64.
         groups: numbers of the rows' groups, from 0, none left out; default: every row is one of its own.
-        confidence: of the interval, in (0, 1).
     """
-    arrays = [_array(column) for column in columns]
+    found = [np.asarray(column) for column in columns]
+    arrays = [column if column.dtype == np.bool_ else column.astype(np.float64) for column in found]
     numbers = np.arange(len(arrays[0])) if groups is None else np.asarray(groups, dtype=np.int64)
     value = statistic(*arrays)
     if not len(numbers):
         return Estimate(value, math.nan, math.nan)
     values = np.array([statistic(*(array[draw] for array in arrays)) for draw in _draws(numbers)])
-    return Estimate(value, *_interval(values, confidence))
+    return Estimate(value, *_interval(values))
 
 
-def paired_difference(first: npt.ArrayLike, second: npt.ArrayLike, confidence: float = CONFIDENCE) -> Difference:
+def paired_difference(first: npt.ArrayLike, second: npt.ArrayLike) -> Difference:
     """Returns the mean of second - first over pairs, at least one.
 
     The p-value inverts the percentile interval: twice the share of draws on the other side of 0, of all draws and one
-    more (Davison and Hinkley 1997, sections 4.2.3 and 5.5). It is below 1 - confidence when the interval leaves 0 out.
+    more (Davison and Hinkley 1997, sections 4.2.3 and 5.5). It is below 0.05 when the interval leaves 0 out.
     """
     differences = np.asarray(second, dtype=np.float64) - np.asarray(first, dtype=np.float64)
     means = np.array([differences[draw].mean() for draw in _draws(np.arange(len(differences)))])
     beyond = min(int((means <= 0).sum()), int((means >= 0).sum()))
-    interval = _interval(means, confidence)
+    interval = _interval(means)
     return Difference(Estimate(float(differences.mean()), *interval), min(1.0, 2 * (beyond + 1) / (len(means) + 1)))
-
-
-def _array(column: npt.ArrayLike) -> npt.NDArray[np.generic]:
-    found = np.asarray(column)
-    return found if found.dtype == np.bool_ else found.astype(np.float64)
 
 
 def _draws(groups: Indices) -> Iterator[Indices]:
@@ -102,10 +92,10 @@ def _draws(groups: Indices) -> Iterator[Indices]:
         yield order[np.repeat(starts[drawn], counts) + inside]
 
 
-def _interval(values: Float64, confidence: float) -> tuple[float, float]:
+def _interval(values: Float64) -> tuple[float, float]:
     defined = values[~np.isnan(values)]
     if 2 * len(defined) < len(values):
         return math.nan, math.nan
-    tail = 50 * (1 - confidence)
+    tail = 50 * (1 - CONFIDENCE)
     low, high = np.percentile(defined, (tail, 100 - tail))
     return float(low), float(high)

@@ -1,8 +1,10 @@
 """What labelled summaries say about a score: how well it agrees with people, where to cut, and how sure that is."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -86,9 +88,8 @@ class Study:
     categories: tuple[CategoryStudy, ...]
 
 
-@dataclass(frozen=True)
-class HeldOut:
-    """What rows get from a threshold and a mapping that were fitted without their source."""
+class HeldOut(NamedTuple):
+    """What rows get from a threshold and a mapping that were fitted without their source; and the thresholds."""
 
     passed: Bools
     probabilities: Float64
@@ -101,15 +102,18 @@ def study(labelled: Labelled, least_precision: float | None = None) -> Study:
     Raises:
         InvalidInputError: there are too few rows, or no threshold reaches `least_precision`.
     """
-    _check(labelled)
     scores, good = labelled.scores, labelled.good
+    good_count, bad_count = int(good.sum()), int((~good).sum())
+    if min(good_count, bad_count) < LEAST_OF_A_KIND:
+        expected = f"at least {LEAST_OF_A_KIND} good and {LEAST_OF_A_KIND} bad summaries with a score"
+        raise InvalidInputError("label", expected, f"{good_count} good and {bad_count} bad")
     threshold = fit_threshold(scores, good, least_precision)
     reached = precision(scores >= threshold, good)
     if least_precision is not None and reached < least_precision:
         raise InvalidInputError("precision", f"a target that some threshold reaches, at most {reached:.3f}", "more")
     held_out = cross_validate(labelled, least_precision)
     return Study(
-        measure(labelled, held_out),
+        _measure(labelled, held_out),
         threshold,
         fit_platt(scores, good),
         held_out.thresholds,
@@ -119,24 +123,19 @@ def study(labelled: Labelled, least_precision: float | None = None) -> Study:
     )
 
 
-def measure(labelled: Labelled, held_out: HeldOut) -> dict[str, Estimate]:
+def _measure(labelled: Labelled, held_out: HeldOut) -> dict[str, Estimate]:
     """Estimates every measure, with intervals over sources."""
-    scores, good, groups = labelled.scores, labelled.good, labelled.groups
-    at_middle, honest = scores >= MIDDLE, held_out.passed
-    found = {
-        "spearman": estimate(spearman, scores, labelled.labels, groups=groups),
-        "auc": estimate(auc, scores, good, groups=groups),
-    }
-    for suffix, passed in (("_at_middle", at_middle), ("", honest)):
+    scores, good = labelled.scores, labelled.good
+    estimated = partial(estimate, groups=labelled.groups)
+    found = {"spearman": estimated(spearman, scores, labelled.labels), "auc": estimated(auc, scores, good)}
+    for suffix, passed in (("_at_middle", scores >= MIDDLE), ("", held_out.passed)):
         for statistic in (accuracy, balanced_accuracy, cohen_kappa, precision, recall):
-            found[f"{statistic.__name__}{suffix}"] = estimate(statistic, passed, good, groups=groups)
-    found["human_kappa"] = (
-        estimate(light_kappa, labelled.ratings, groups=groups)
-        if labelled.ratings.shape[1] > 1
-        else Estimate(math.nan, math.nan, math.nan)
-    )
+            found[f"{statistic.__name__}{suffix}"] = estimated(statistic, passed, good)
+    found["human_kappa"] = Estimate(math.nan, math.nan, math.nan)
+    if labelled.ratings.shape[1] > 1:
+        found["human_kappa"] = estimated(light_kappa, labelled.ratings)
     for name, probabilities in (("ece_of_score", scores / BEST_SCORE), ("ece_of_probability", held_out.probabilities)):
-        found[name] = estimate(expected_calibration_error, probabilities, good, groups=groups)
+        found[name] = estimated(expected_calibration_error, probabilities, good)
     return found
 
 
@@ -161,31 +160,18 @@ def cross_validate(labelled: Labelled, least_precision: float | None = None) -> 
     return HeldOut(passed, probabilities, tuple(thresholds))
 
 
-def fold_numbers(groups: npt.NDArray[np.int64], good: Bools, fold_count: int = FOLDS) -> npt.NDArray[np.int64]:
+def fold_numbers(groups: npt.NDArray[np.int64], good: Bools) -> npt.NDArray[np.int64]:
     """Deals groups out to folds, in the order of their share of good rows, so that the folds' shares are alike."""
     sizes = np.bincount(groups)
     shares = np.bincount(groups, weights=good) / sizes
     dealt = np.empty(len(sizes), dtype=np.int64)
-    dealt[np.lexsort((sizes, shares))] = np.arange(len(sizes)) % fold_count
+    dealt[np.lexsort((sizes, shares))] = np.arange(len(sizes)) % FOLDS
     return dealt[groups]
 
 
-def _by_category(labelled: Labelled, passed: Bools) -> list[CategoryStudy]:
-    categories = np.array(labelled.categories)
-    found = []
+def _by_category(labelled: Labelled, passed: Bools) -> Iterator[CategoryStudy]:
     for category in sorted({*labelled.categories} - {""}):
-        inside = categories == category
+        inside = np.array(labelled.categories) == category
         good = labelled.good[inside]
-        area = auc(labelled.scores[inside], good)
-        balanced = balanced_accuracy(passed[inside], good)
-        found.append(CategoryStudy(category, len(good), int(good.sum()), area, balanced))
-    return found
-
-
-def _check(labelled: Labelled) -> None:
-    """Refuses rows from which nothing can be learned. Raises InvalidInputError."""
-    good_count = int(labelled.good.sum())
-    bad_count = len(labelled.good) - good_count
-    if min(good_count, bad_count) < LEAST_OF_A_KIND:
-        expected = f"at least {LEAST_OF_A_KIND} good and {LEAST_OF_A_KIND} bad summaries with a score"
-        raise InvalidInputError("label", expected, f"{good_count} good and {bad_count} bad")
+        area, balanced = auc(labelled.scores[inside], good), balanced_accuracy(passed[inside], good)
+        yield CategoryStudy(category, len(good), int(good.sum()), area, balanced)

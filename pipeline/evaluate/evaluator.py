@@ -79,8 +79,9 @@ class Evaluator:
         plan = await self._off_loop(partial(_plan, datum, generated, models.tokenizer, config))
         stopwatch.lap("heuristics_ms")
         if isinstance(plan, HardFail):
+            timings = EvaluateTimings(stopwatch.total_ms, **stopwatch.laps)
             logger.info("evaluate loss=1 hard_fail=%s", plan.rule)
-            return Evaluation(1.0, plan, (), None, config, identities, 0, _timings(stopwatch))
+            return Evaluation(1.0, plan, (), None, config, identities, 0, timings)
 
         embeddings = await Embeddings.ask(models.embedder, plan.texts)
         stopwatch.lap("embedding_ms")
@@ -93,11 +94,8 @@ class Evaluator:
         parts = " ".join(f"{part.name}={part.score:.4f}" for part in scores if part.applicable)
         logger.info("evaluate loss=%.4f %s pairs=%d", loss, parts, len(plan.pairs))
         stopwatch.lap("aggregation_ms")
-        return Evaluation(loss, None, scores, components, config, identities, len(plan.pairs), _timings(stopwatch))
-
-
-def _timings(stopwatch: Stopwatch) -> EvaluateTimings:
-    return EvaluateTimings(stopwatch.total_ms, **stopwatch.laps)
+        timings = EvaluateTimings(stopwatch.total_ms, **stopwatch.laps)
+        return Evaluation(loss, None, scores, components, config, identities, len(plan.pairs), timings)
 
 
 @dataclass(frozen=True, slots=True)

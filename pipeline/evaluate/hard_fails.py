@@ -1,11 +1,12 @@
 """Which summaries get the greatest loss at once, before any model runs?"""
 
 from dataclasses import dataclass
+from json import JSONDecodeError
 
 from pipeline.evaluate.config import EvaluateConfig
 from pipeline.evaluate.datum import GENERATED, GeneratedSummary
 from pipeline.evaluate.result import HardFail, HardFailRule
-from pipeline.evaluate.structured_output import SUMMARY_KEY, InvalidJsonError, JsonString, join_strings, summary_strings
+from pipeline.evaluate.structured_output import SUMMARY_KEY, JsonString, join_strings, summary_strings
 from pipeline.evaluate.truncation import PROSE_WORDS, open_ending
 from pipeline.reading.characters import NormalizedText, normalize, normalize_decoded
 from pipeline.reading.document import ReadText
@@ -70,9 +71,9 @@ def _read_plain(generated: GeneratedSummary, config: EvaluateConfig) -> Normaliz
 def _read_json(generated: GeneratedSummary) -> NormalizedText | HardFail:
     try:
         strings = summary_strings(generated.text)
-    except InvalidJsonError as error:
-        reason = f"structured output was requested, but the text is not JSON: {error.problem}"
-        return HardFail(HardFailRule.INVALID_JSON, reason, _quote(generated, error.position))
+    except JSONDecodeError as error:
+        reason = f"structured output was requested, but the text is not JSON: {error.msg}"
+        return HardFail(HardFailRule.INVALID_JSON, reason, _quote(generated, error.pos))
     decoded, offsets = join_strings(strings)
     if not _has_words(decoded):
         return HardFail(HardFailRule.TRUNCATION, "the structured output holds no text", None)

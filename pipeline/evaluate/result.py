@@ -64,7 +64,12 @@ class ComponentScore:
 
 @dataclass(frozen=True, slots=True)
 class FactsResult:
-    """score = 2PR / (P + R), 0 when both are 0. The soft values use the mean entailment instead of hits."""
+    """score = 2PR / (P + R), 0 when both are 0. The soft values use the mean entailment instead of hits.
+
+    Attributes:
+        facts: key facts, cut into clauses that stand alone.
+        sentences: claims: sentences of the summary, cut likewise.
+    """
 
     score: float
     recall: float
@@ -74,26 +79,6 @@ class FactsResult:
     soft_precision: float
     facts: tuple[EntailmentEvidence, ...]
     sentences: tuple[EntailmentEvidence, ...]
-
-    @property
-    def fact_count(self) -> int:
-        """Key facts, cut into clauses that stand alone."""
-        return len(self.facts)
-
-    @property
-    def hit_fact_count(self) -> int:
-        """Facts that the summary supports."""
-        return sum(fact.hit for fact in self.facts)
-
-    @property
-    def sentence_count(self) -> int:
-        """Claims: sentences of the summary, cut likewise."""
-        return len(self.sentences)
-
-    @property
-    def supported_sentence_count(self) -> int:
-        """Claims that the standard of precision supports."""
-        return sum(sentence.hit for sentence in self.sentences)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +113,6 @@ class EntitiesResult:
     valid_count: int
     entities: tuple[EntityEvidence, ...]
 
-    @property
-    def entity_count(self) -> int:
-        """Entities of the golden reference."""
-        return len(self.entities)
-
 
 @dataclass(frozen=True, slots=True)
 class OutlinePoint:
@@ -164,18 +144,6 @@ class FlowResult:
     covered_count: int
     points: tuple[OutlinePoint, ...]
     inversions: tuple[OutlineInversion, ...]
-    coverage_weight: float = COVERAGE_WEIGHT
-    order_weight: float = ORDER_WEIGHT
-
-    @property
-    def point_count(self) -> int:
-        """Points of the golden outline."""
-        return len(self.points)
-
-    @property
-    def inversion_count(self) -> int:
-        """Pairs of covered points in the wrong order; ties do not count."""
-        return len(self.inversions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,15 +17,6 @@ _SPELLED = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|.", re.DO
 _DECODER = json.JSONDecoder()
 
 
-class InvalidJsonError(ValueError):
-    """The text is not JSON. `position` is where reading stopped, in code points."""
-
-    def __init__(self, problem: str, position: int) -> None:
-        super().__init__(problem)
-        self.problem = problem
-        self.position = position
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class JsonString:
     """A string value of the answer, decoded.
@@ -47,7 +38,7 @@ def summary_strings(answer: str) -> list[JsonString]:
     """Returns the strings that make up the summary: the outermost value of "summary", or all string values in order.
 
     Raises:
-        InvalidJsonError: the answer is not JSON (RFC 8259: no NaN, no code fence around it).
+        json.JSONDecodeError: the answer is not JSON (RFC 8259: no NaN, no code fence around it).
     """
     _check_json(answer)
     strings = list(_string_values(answer))
@@ -68,12 +59,12 @@ def join_strings(strings: Sequence[JsonString]) -> tuple[str, OffsetMap]:
 def _check_json(answer: str) -> None:
     try:
         json.loads(answer, parse_constant=_refuse_constant)
-    except json.JSONDecodeError as error:
-        raise InvalidJsonError(error.msg, error.pos) from error
+    except json.JSONDecodeError:
+        raise
     except RecursionError as error:
-        raise InvalidJsonError("nested too deeply", 0) from error
+        raise json.JSONDecodeError("nested too deeply", answer, 0) from error
     except ValueError as error:  # NaN, or an integer of thousands of digits
-        raise InvalidJsonError(str(error), 0) from error
+        raise json.JSONDecodeError(str(error), answer, 0) from error
 
 
 def _refuse_constant(name: str) -> NoReturn:

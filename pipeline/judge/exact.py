@@ -4,8 +4,6 @@ A score is a fraction until it is rounded, once. As binary floats 14 x 0.75 = 10
 0.4 would be 0.40000000000000002, which is in another band. `exact` reads a float as the decimal that it prints as.
 """
 
-from bisect import bisect_left, insort
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -62,11 +60,8 @@ def exact(value: float) -> Fraction:
     """Returns the decimal number that a float is written as: 0.4 is 2/5.
 
     Raises:
-        ValueError: for NaN.
-        OverflowError: for infinity.
+        ValueError: for NaN and infinity.
     """
-    if value in (float("inf"), float("-inf")):
-        raise OverflowError("expected a finite number, got infinity")
     return Fraction(repr(float(value)))
 
 
@@ -108,19 +103,13 @@ def intersection_over_union(first: TextSpan, second: TextSpan) -> Fraction:
     return Fraction(shared, first.end - first.start + second.end - second.start - shared)
 
 
-def distinct_spans(passages: Iterable[TextSpan]) -> tuple[TextSpan, ...]:
-    """Leaves out passages that are duplicates of an earlier one: those are at most twice as long and overlap."""
+def duplicate_span_count(passages: Iterable[TextSpan]) -> int:
+    """Counts the passages, a handful, that are duplicates of an earlier one which is none itself."""
     kept: list[TextSpan] = []
-    begun: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)  # by text: start and index in `kept`, rising
+    duplicates = 0
     for passage in passages:
-        others, earliest = begun[passage.text_id], passage.start - 2 * (passage.end - passage.start)
-        near = others[bisect_left(others, (earliest, 0)) : bisect_left(others, (passage.end, 0))]
-        if all(intersection_over_union(passage, kept[at]) < SAME_SPAN_IOU for _, at in near):
-            insort(others, (passage.start, len(kept)))
+        if any(intersection_over_union(passage, other) >= SAME_SPAN_IOU for other in kept):
+            duplicates += 1
+        else:
             kept.append(passage)
-    return tuple(kept)
-
-
-def duplicate_span_count(passages: Sequence[TextSpan]) -> int:
-    """Counts the passages that are duplicates of an earlier one."""
-    return len(passages) - len(distinct_spans(passages))
+    return duplicates

@@ -42,8 +42,8 @@ class Level(IntEnum):
 
 
 LEVELS = tuple(Level)
-Distribution = tuple[float, float, float, float, float]
-"""A number for each level, worst (1, E) first; they sum to 1."""
+Distribution = tuple[float, ...]
+"""A number for each of the five levels, worst (1, E) first; they sum to 1."""
 
 UNIFORM: Distribution = (0.2, 0.2, 0.2, 0.2, 0.2)
 
@@ -139,17 +139,19 @@ class Fusion:
         alpha: weights of the levels around `tool_mean`; None without tools.
         probabilities: of the levels, smoothed where they silence the tools; UNIFORM where none were given.
         agreement: Bhattacharyya coefficient of alpha and probabilities, in [0, 1]; None unless there are both.
-        notes: what was left out, and why.
     """
 
     score: float
-    level: Level
     tool_mean: float | None
     alpha: Distribution | None
     probabilities: Distribution
     agreement: float | None
     form: FusionForm
-    notes: tuple[str, ...]
+
+    @property
+    def level(self) -> Level:
+        """The level of the score."""
+        return level_of(self.score)
 
 
 def fuse(
@@ -167,35 +169,34 @@ def fuse(
     a small change of q: with eta 1 at most 50 times as large. `PAPER_RAW` is the sum alone.
 
     Args:
-        tool_scores: in [1, 5], brought there by a `LogisticMapping` where need be; NaN is left out, with a note.
+        tool_scores: in [1, 5], brought there by a `LogisticMapping` where need be.
         probabilities: of the levels; None where a model gave none.
         eta: how fast weights fall with the squared distance from the mean, greater than 0.
         weights: of the tool scores in their mean, one for each, not negative; None: equal ones.
 
     Raises:
-        InvalidInputError: a score outside [1, 5], probabilities that are none, eta, or weights.
+        InvalidInputError: probabilities that are none.
         NothingToFuseError: neither tools nor probabilities.
     """
-    if not (eta > 0 and math.isfinite(eta)):
-        raise InvalidInputError("eta", "a finite number above 0", f"{eta:g}")
-    scores, shares, notes = _usable_scores(tool_scores, weights)
+    shares = [1.0] * len(tool_scores) if weights is None else weights
     p = UNIFORM if probabilities is None else check_distribution(probabilities)
-    if not scores:
+    if not any(shares):
         if probabilities is None:
             raise NothingToFuseError("neither tool scores nor level probabilities: gather more evidence")
-        q = mean_level(p)
-        return Fusion(q, level_of(q), None, None, p, None, form, notes)
-    q_bar = _clip(math.fsum(score * share for score, share in zip(scores, shares, strict=True)) / math.fsum(shares))
+        return Fusion(mean_level(p), None, None, p, None, form)
+    q_bar = _clip(
+        math.fsum(score * share for score, share in zip(tool_scores, shares, strict=True)) / math.fsum(shares)
+    )
     alpha = perceptual_weights(q_bar, eta)
     if probabilities is None:
-        return Fusion(q_bar, level_of(q_bar), q_bar, alpha, p, None, form, notes)
+        return Fusion(q_bar, q_bar, alpha, p, None, form)
     if form is FusionForm.PAPER_RAW:
         q = math.fsum(a * b * level for a, b, level in zip(alpha, p, LEVELS, strict=True))
-        return Fusion(q, level_of(q), q_bar, alpha, p, bhattacharyya(alpha, p), form, notes)
-    p = audible(p, alpha)
-    vagueness = relative_entropy_of(p) ** _VAGUENESS
-    q = (1 - vagueness) * _normalized(q_bar, p, eta) + vagueness * q_bar
-    return Fusion(q, level_of(q), q_bar, alpha, p, bhattacharyya(alpha, p), form, notes)
+    else:
+        p = audible(p, alpha)
+        vagueness = relative_entropy_of(p) ** _VAGUENESS
+        q = (1 - vagueness) * _normalized(q_bar, p, eta) + vagueness * q_bar
+    return Fusion(q, q_bar, alpha, p, bhattacharyya(alpha, p), form)
 
 
 def perceptual_weights(q_bar: float, eta: float = 1.0) -> Distribution:
@@ -205,8 +206,6 @@ def perceptual_weights(q_bar: float, eta: float = 1.0) -> Distribution:
 
 def level_of(score: float) -> Level:
     """Returns the level of a score. The edges are 1.5, 2.5, 3.5 and 4.5; a score exactly on one has the lower level."""
-    if math.isnan(score):
-        raise InvalidInputError("score", "a number", "NaN")
     return next((level for level in LEVELS[:-1] if score <= level + 0.5), Level.EXCELLENT)
 
 
@@ -238,17 +237,17 @@ def from_log_probabilities(log_probabilities: Mapping[Level, float]) -> Distribu
 def from_classification(level: Level) -> Distribution:
     """Returns .8 for the level that a model named and .05 for each other."""
     rest = (1 - CLASSIFIED) / (len(LEVELS) - 1)
-    return _distribution([CLASSIFIED if other is level else rest for other in LEVELS])
+    return tuple(CLASSIFIED if other is level else rest for other in LEVELS)
 
 
 def from_samples(levels: Sequence[Level]) -> Distribution:
     """Returns (n + .5) / (k + 2.5): k answers, n of them this level, and half an answer more for each level."""
-    return _distribution([(levels.count(level) + 0.5) / (len(levels) + 2.5) for level in LEVELS])
+    return tuple((levels.count(level) + 0.5) / (len(levels) + 2.5) for level in LEVELS)
 
 
-def smooth(probabilities: Distribution, share: float = SMOOTHING) -> Distribution:
-    """Mixes in a share of the uniform distribution, so that no level is impossible."""
-    return _distribution([(1 - share) * p + share / len(LEVELS) for p in probabilities])
+def smooth(probabilities: Distribution) -> Distribution:
+    """Mixes in a share (`SMOOTHING`) of the uniform distribution, so that no level is impossible."""
+    return tuple((1 - SMOOTHING) * p + SMOOTHING / len(LEVELS) for p in probabilities)
 
 
 def audible(probabilities: Distribution, alpha: Distribution) -> Distribution:
@@ -262,12 +261,12 @@ def audible(probabilities: Distribution, alpha: Distribution) -> Distribution:
     if min(probabilities) >= least:
         return probabilities
     raised = [max(p, least) for p in probabilities]
-    return _distribution([p / math.fsum(raised) for p in raised])
+    return tuple(p / math.fsum(raised) for p in raised)
 
 
 def mean_of_distributions(distributions: Sequence[Distribution]) -> Distribution:
     """Returns the mean, for example of two orders of the letters; there is at least one."""
-    return _distribution([math.fsum(column) / len(distributions) for column in zip(*distributions, strict=True)])
+    return tuple(math.fsum(column) / len(distributions) for column in zip(*distributions, strict=True))
 
 
 def check_distribution(probabilities: Sequence[float]) -> Distribution:
@@ -283,7 +282,7 @@ def check_distribution(probabilities: Sequence[float]) -> Distribution:
     total = math.fsum(probabilities)
     if abs(total - 1) > _SUM_TOLERANCE:
         raise InvalidInputError("probabilities", "a sum of 1", f"{total:.6g}")
-    return _distribution([p / total for p in probabilities])
+    return tuple(p / total for p in probabilities)
 
 
 def mean_level(probabilities: Distribution) -> float:
@@ -301,30 +300,6 @@ def relative_entropy_of(probabilities: Distribution) -> float:
     return min(1.0, max(0.0, -math.fsum(p * math.log(p) for p in probabilities if p > 0) / math.log(len(LEVELS))))
 
 
-def _usable_scores(
-    tool_scores: Sequence[float], weights: Sequence[float] | None
-) -> tuple[list[float], list[float], tuple[str, ...]]:
-    """Returns the scores that are numbers, their weights, and notes about the others."""
-    scores, shares, notes = [], [], []
-    for index, (score, weight) in enumerate(zip(tool_scores, _checked_weights(weights, len(tool_scores)), strict=True)):
-        if math.isnan(score):
-            notes.append(f"tool_scores[{index}] is NaN and was left out")
-        elif not LOWEST <= score <= HIGHEST:
-            raise InvalidInputError(f"tool_scores[{index}]", "a score in [1, 5], or a mapping to it", f"{score:g}")
-        elif weight > 0:
-            scores.append(score)
-            shares.append(weight)
-    return scores, shares, tuple(notes)
-
-
-def _checked_weights(weights: Sequence[float] | None, count: int) -> Sequence[float]:
-    if weights is None:
-        return [1.0] * count
-    if len(weights) != count or not all(0 <= weight < math.inf for weight in weights):
-        raise InvalidInputError("weights", f"{count} finite numbers that are not negative", "other weights")
-    return weights
-
-
 def _normalized(q_bar: float, p: Distribution, eta: float) -> float:
     # In logarithms: where p leaves only levels far from q_bar, alpha would underflow to 0/0.
     logs = [
@@ -337,12 +312,7 @@ def _softmax(values: Sequence[float]) -> Distribution:
     highest = max(values)
     weights = [math.exp(value - highest) for value in values]
     total = math.fsum(weights)
-    return _distribution([weight / total for weight in weights])
-
-
-def _distribution(values: Sequence[float]) -> Distribution:
-    first, second, third, fourth, fifth = values
-    return (first, second, third, fourth, fifth)
+    return tuple(weight / total for weight in weights)
 
 
 def _clip(score: float) -> float:

@@ -43,10 +43,7 @@ from pipeline.reading.summary_text import NoStatementError
 from pipeline.tracing import note, open_judge_span
 
 logger = logging.getLogger(__name__)
-
 Emit = Callable[[JudgeEvent], None]
-
-
 T = TypeVar("T")
 
 
@@ -128,35 +125,6 @@ class JudgeCaches:
         )
 
 
-class SourceReader:
-    """Reads sources, each once for all of its summaries that come soon.
-
-    Args:
-        off_loop: where long texts are read. None: in the event loop.
-        kept: sources as read. None: nothing is kept.
-        owner: for whom; nobody else is given them.
-    """
-
-    def __init__(
-        self, off_loop: OffLoop | None = None, kept: SharedCache[ReadSource] | None = None, owner: str = ""
-    ) -> None:
-        self.off_loop = off_loop or OffLoop()
-        self._kept = kept
-        self._owner = owner
-
-    async def read(self, text: str) -> ReadSource:
-        """Returns a source as read, the same object for the same text while it is kept."""
-
-        async def compute() -> ReadSource:
-            return await self.off_loop(partial(read_source, text))
-
-        if self._kept is None:
-            return await compute()
-        digest = hashlib.sha256(text.encode()).hexdigest()
-        key = f"{self._owner} {digest}"
-        return await self._kept.get(key, compute)
-
-
 def _is_final(judgement: Judgement) -> bool:
     """Tells whether an equal request would get the same answer; a failure may pass."""
     failed = any(metric.status is MetricStatus.ERROR for result in judgement.frameworks for metric in result.metrics)
@@ -198,9 +166,8 @@ class Judge:
     ) -> None:
         self._config = config or JudgeConfig()
         self._off_loop = OffLoop(executor)
-        self._cache = caches.judgements if caches else None
+        self._caches = caches or JudgeCaches(JudgementCacheConfig(max_judgements=0, max_sources=0))
         self._owner = owner
-        self._reader = SourceReader(self._off_loop, caches.sources if caches else None, owner)
 
     async def judge(self, request: JudgeRequest, models: Models) -> Judgement:
         """Returns the verdicts of all frameworks wanted, with the evidence they share.
@@ -213,7 +180,7 @@ class Judge:
             InvalidInputError: a field breaks a rule; raised before any model runs.
             ModelOutputError: a model's answer is unusable.
         """
-        return await self._answer(request, _needed(models, request), lambda _: None)
+        return await self._answer(request, models, lambda _: None)
 
     async def stream(self, request: JudgeRequest, models: Models) -> AsyncGenerator[JudgeEvent, None]:
         """Sends the evidence, each metric in the strict order, and the judgement, as soon as they are there.
@@ -222,7 +189,7 @@ class Judge:
         Arguments and errors are those of `judge`.
         """
         events: asyncio.Queue[JudgeEvent | None] = asyncio.Queue()  # holds no more than there are metrics
-        work = asyncio.create_task(self._answer(request, _needed(models, request), events.put_nowait))
+        work = asyncio.create_task(self._answer(request, models, events.put_nowait))
         work.add_done_callback(lambda _: events.put_nowait(None))
         try:
             while (event := await events.get()) is not None:
@@ -235,6 +202,8 @@ class Judge:
     async def _answer(self, request: JudgeRequest, models: Models, emit: Emit) -> Judgement:
         """Checks the request, then takes its judgement from the cache or computes it; emits all that leads to it."""
         is_computed = False
+        if request.wanted == (Framework.TWIN_LOCK,):  # rules alone, whose answer depends on no chat model
+            models = replace(models, chat=None)
 
         async def compute() -> Judgement:
             nonlocal is_computed
@@ -246,7 +215,7 @@ class Judge:
             span.set_attributes({"gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": "judge"})
             span.set_attribute("precis.frameworks", [framework.value for framework in request.wanted])
             key = await self._off_loop(partial(self._check, request, models))
-            judgement = await (compute() if self._cache is None else self._cache.get(f"{self._owner} {key}", compute))
+            judgement = await self._caches.judgements.get(f"{self._owner} {key}", compute)
             if not is_computed:
                 judgement = replace(judgement, is_cached=True, language_model_usage=LlmUsage())
                 if judgement.evidence:
@@ -298,7 +267,7 @@ class Judge:
     async def _gather(self, request: JudgeRequest, models: Models) -> EvidenceTable:
         propose = LlmProposals(models.chat, self._config.proposals).propose if models.chat else None
         with open_judge_span("judge evidence") as span:
-            source = await self._reader.read(request.source)
+            source = await self.read(request.source)
             asked = EvidenceRequest(request.source, request.summary, _read_parts(request, models), source)
             table = await build_evidence(asked, models, self._config.evidence, propose=propose, off_loop=self._off_loop)
             note(
@@ -309,6 +278,13 @@ class Judge:
                 proposals_failed=table.proposals_failed,
             )
             return table
+
+    async def read(self, text: str) -> ReadSource:
+        """Returns a source as read, the same object for the same text while it is kept."""
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        return await self._caches.sources.get(
+            f"{self._owner} {digest}", lambda: self._off_loop(partial(read_source, text))
+        )
 
     async def _score(
         self, framework: Framework, table: EvidenceTable, request: JudgeRequest, models: Models, emit: Emit
@@ -346,11 +322,6 @@ def _read_parts(request: JudgeRequest, models: Models) -> frozenset[EvidencePart
     """Returns the parts of the evidence that somebody will read; a language model grades by intent."""
     graded = {EvidencePart.INTENT} if models.chat else set()
     return frozenset(graded.union(*(_READ_BY[framework] for framework in request.wanted)))
-
-
-def _needed(models: Models, request: JudgeRequest) -> Models:
-    """Twin-Lock is rules alone: a request for nothing else asks no chat model, and does not depend on which it is."""
-    return replace(models, chat=None) if request.wanted == (Framework.TWIN_LOCK,) else models
 
 
 def _chat_identity(models: Models) -> str | None:

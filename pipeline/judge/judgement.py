@@ -96,10 +96,7 @@ class Judgement:
 
     def __getitem__(self, framework: Framework) -> FrameworkResult:
         """Returns one framework's verdict. Raises KeyError if it was not asked for."""
-        for result in self.frameworks:
-            if result.framework is framework:
-                return result
-        raise KeyError(framework)
+        return {result.framework: result for result in self.frameworks}[framework]
 
 
 @dataclass(frozen=True, slots=True)

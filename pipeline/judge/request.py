@@ -34,6 +34,11 @@ class MetricToolScore:
     score: float
     mapping: LogisticMapping | None = None
 
+    @property
+    def value(self) -> float:
+        """The score on the scale from 1 to 5."""
+        return self.score if self.mapping is None else self.mapping(self.score)
+
 
 @dataclass(frozen=True, slots=True)
 class JudgeRequest:
@@ -64,7 +69,7 @@ class JudgeRequest:
 
 
 def check_request(request: JudgeRequest, limits: JudgeLimits) -> None:
-    """Checks texts, frameworks and tool scores.
+    """Checks texts and tool scores.
 
     A summary may be longer than its source: that is judged, with a note.
 
@@ -73,9 +78,6 @@ def check_request(request: JudgeRequest, limits: JudgeLimits) -> None:
     """
     _check_words("source", request.source, limits.max_source_chars)
     _check_words("summary", request.summary, limits.max_summary_chars)
-    for index, framework in enumerate(request.frameworks):
-        if framework not in tuple(Framework):  # a plain string from a file or a script
-            raise InvalidInputError(f"frameworks[{index}]", " or ".join(Framework), "another word")
     _check_tool_scores(request.tool_scores, limits)
 
 
@@ -91,7 +93,7 @@ def usable_tool_scores(scores: Sequence[MetricToolScore]) -> dict[MetricName, li
     usable: dict[MetricName, list[Tool]] = {}
     for one in scores:
         if not math.isnan(one.score):
-            usable.setdefault(one.metric, []).append(Tool(one.tool, _mapped(one)))
+            usable.setdefault(one.metric, []).append(Tool(one.tool, one.value))
     return usable
 
 
@@ -110,20 +112,14 @@ def _check_tool_scores(scores: Sequence[MetricToolScore], limits: JudgeLimits) -
     seen: set[tuple[MetricName, str]] = set()
     for index, one in enumerate(scores):
         path = f"tool_scores[{index}]"
-        if one.metric not in tuple(MetricName):
-            raise InvalidInputError(f"{path}.metric", " or ".join(MetricName), "another word")
         check_text(f"{path}.tool", one.tool, limits.max_tool_name_chars)
         if (one.metric, one.tool) in seen:
             raise InvalidInputError(f"{path}.tool", "each tool once for a metric", "one again")
         seen.add((one.metric, one.tool))
         if math.isinf(one.score):
             raise InvalidInputError(f"{path}.score", "a finite number", f"{one.score:g}")
-        if not (math.isnan(one.score) or LOWEST <= _mapped(one) <= HIGHEST):
+        if not (math.isnan(one.score) or LOWEST <= one.value <= HIGHEST):
             raise InvalidInputError(f"{path}.score", "a score in [1, 5], or a mapping to it", f"{one.score:g}")
-
-
-def _mapped(one: MetricToolScore) -> float:
-    return one.score if one.mapping is None else one.mapping(one.score)
 
 
 def hash_request(request: JudgeRequest, config: JudgeConfig, models: ModelIdentities, chat_model: str | None) -> str:

@@ -17,9 +17,11 @@ from precis.v1.evaluate_pb2_grpc import EvaluateServiceServicer
 from pipeline.errors import InvalidInputError, parse
 from pipeline.evaluate.comparison import EntailmentEvidence
 from pipeline.evaluate.config import EvaluateConfig, EvaluateWeights, PrecisionSource
-from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum
+from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum, GoldStandardEntry, GoldStandardSummary
 from pipeline.evaluate.evaluator import Evaluator
 from pipeline.evaluate.result import (
+    COVERAGE_WEIGHT,
+    ORDER_WEIGHT,
     ComponentScore,
     EntitiesResult,
     EntityEvidence,
@@ -31,6 +33,7 @@ from pipeline.evaluate.result import (
     SemanticResult,
 )
 from pipeline.protocols import ModelIdentity
+from server.config import ServicesConfig
 from server.observe.service_metrics import EvaluateMetrics
 from server.rpc.admission import Context
 from server.rpc.fields import EnumCodec, ResultView, parse_view, set_fields
@@ -60,10 +63,9 @@ class EvaluateServicer(EvaluateServiceServicer):
         stopping: asyncio.Event,
     ) -> None:
         self._defaults = EvaluateConfig(limits=settings.evaluate)
-        self._config = settings.services
         self._metrics = metrics
         self._cpu = cpu
-        self._bulk = Bulk(pb.EvaluateStreamResponse, self._config, stopping)
+        self._bulk = Bulk(pb.EvaluateStreamResponse, settings.services, stopping)
         self._models = models
 
     async def Evaluate(self, request: pb.EvaluateRequest, context: Context) -> pb.EvaluateResponse:
@@ -80,8 +82,9 @@ class EvaluateServicer(EvaluateServiceServicer):
     async def _evaluate(self, request: pb.EvaluateRequest, terms: CallScope) -> pb.EvaluateResponse:
         models = self._models.bound(terms)
         parsed = parse_evaluate(request, self._defaults)
+        long_texts = (parsed.datum.entry.text, parsed.datum.summary.summary, parsed.generated.text)
         # A short text is done before a thread would have begun.
-        executor = self._cpu if parsed.char_count > self._config.inline_chars else None
+        executor = self._cpu if sum(map(len, long_texts)) > ServicesConfig.inline_chars else None
         evaluation = await Evaluator(parsed.config, executor=executor).evaluate(parsed.datum, parsed.generated, models)
         self._metrics.observe(evaluation)
         response = EVALUATE_REPLIES[parsed.view](evaluation)
@@ -100,11 +103,6 @@ class EvaluateInput:
     generated: GeneratedSummary
     config: EvaluateConfig
     view: ResultView
-
-    @property
-    def char_count(self) -> int:
-        """Characters of the three long texts: how much CPU work there is."""
-        return len(self.datum.entry.text) + len(self.datum.summary.summary) + len(self.generated.text)
 
 
 def parse_evaluate(request: pb.EvaluateRequest, defaults: EvaluateConfig) -> EvaluateInput:
@@ -130,15 +128,10 @@ def datum_fields(datum: pb.GoldStandardDatum) -> dict[str, Any]:
     """Turns a datum into plain data. A message that is not set is left out, so that it is reported as missing."""
     fields: dict[str, Any] = {}
     if datum.HasField("entry"):
-        entry = datum.entry
-        fields["entry"] = {name: getattr(entry, name) for name in ("category", "source_id", "text", "token_count")}
+        fields["entry"] = {name: getattr(datum.entry, name) for name in GoldStandardEntry.model_fields}
     if datum.HasField("summary"):
-        summary = datum.summary
-        fields["summary"] = {
-            "main_theme": summary.main_theme,
-            "summary": summary.summary,
-            **{name: tuple(getattr(summary, name)) for name in ("key_facts", "logical_outline", "entity_list")},
-        }
+        written = {name: getattr(datum.summary, name) for name in GoldStandardSummary.model_fields}
+        fields["summary"] = {name: one if isinstance(one, str) else tuple(one) for name, one in written.items()}
     return fields
 
 
@@ -152,33 +145,23 @@ def parse_overrides(options: pb.EvaluateOptions) -> dict[str, Any]:
     return overrides
 
 
-def models(evaluation: Evaluation) -> tuple[ModelIdentity, ...]:
-    """Lists the models that the numbers come from."""
+def _models(evaluation: Evaluation) -> tuple[ModelIdentity, ...]:
     return evaluation.models.entailment, evaluation.models.embedder
 
 
-def nli(evaluation: Evaluation) -> pb.NliUsage:
-    """Gives how many pairs there were; those that were cut are known of the call alone."""
-    return pb.NliUsage(scored_pair_count=evaluation.pair_count)
-
-
-def missed_facts(facts: FactsResult) -> tuple[EntailmentEvidence, ...]:
-    """Lists the facts that the summary does not support."""
+def _missed_facts(facts: FactsResult) -> tuple[EntailmentEvidence, ...]:
     return tuple(fact for fact in facts.facts if not fact.hit)
 
 
-def unsupported_sentences(facts: FactsResult) -> tuple[EntailmentEvidence, ...]:
-    """Lists the generated claims that the standard of precision does not support."""
+def _unsupported_sentences(facts: FactsResult) -> tuple[EntailmentEvidence, ...]:
     return tuple(sentence for sentence in facts.sentences if not sentence.hit)
 
 
-def missing_entities(entities: EntitiesResult) -> tuple[EntityEvidence, ...]:
-    """Lists the entities without a valid match."""
+def _missing_entities(entities: EntitiesResult) -> tuple[EntityEvidence, ...]:
     return tuple(entity for entity in entities.entities if not entity.is_valid)
 
 
-def uncovered_points(flow: FlowResult) -> tuple[OutlinePoint, ...]:
-    """Lists the outline points that the summary does not cover."""
+def _uncovered_points(flow: FlowResult) -> tuple[OutlinePoint, ...]:
     return tuple(point for point in flow.points if point.sentence_index is None)
 
 
@@ -190,10 +173,19 @@ _COMPONENTS: Mapping[str, tuple[type, type[Message]]] = {
     "length": (LengthResult, pb.LengthComponent),
 }
 _FULL: Exceptions = {
-    "EvaluateResponse.models": models,
-    "EvaluateResponse.nli": nli,
+    "EvaluateResponse.models": _models,
+    "EvaluateResponse.nli": lambda evaluation: pb.NliUsage(scored_pair_count=evaluation.pair_count),
     "EvaluateResponse.applied_options": "config",
     "EvaluateResponse.rules": "config.rules",
+    "FactsComponent.fact_count": lambda result: len(result.facts),
+    "FactsComponent.hit_fact_count": lambda result: sum(fact.hit for fact in result.facts),
+    "FactsComponent.sentence_count": lambda result: len(result.sentences),
+    "FactsComponent.supported_sentence_count": lambda result: sum(sentence.hit for sentence in result.sentences),
+    "EntitiesComponent.entity_count": lambda result: len(result.entities),
+    "FlowComponent.point_count": lambda result: len(result.points),
+    "FlowComponent.inversion_count": lambda result: len(result.inversions),
+    "FlowComponent.coverage_weight": lambda _: COVERAGE_WEIGHT,
+    "FlowComponent.order_weight": lambda _: ORDER_WEIGHT,
     **{f"EvaluateResponse.{name}": None for name in _COMPONENTS},  # with their scores, in _view
     **{f"{message.DESCRIPTOR.name}.score": None for _, message in _COMPONENTS.values()},
 }
@@ -207,10 +199,10 @@ _EXCEPTIONS: dict[ResultView, Exceptions] = {
     ResultView.FULL: _FULL,
     ResultView.CLAIMS: {
         **_SCORES,
-        "FactsComponent.facts": missed_facts,
-        "FactsComponent.sentences": unsupported_sentences,
-        "EntitiesComponent.entities": missing_entities,
-        "FlowComponent.points": uncovered_points,
+        "FactsComponent.facts": _missed_facts,
+        "FactsComponent.sentences": _unsupported_sentences,
+        "EntitiesComponent.entities": _missing_entities,
+        "FlowComponent.points": _uncovered_points,
     },
     ResultView.SCORES: _SCORES,
 }

@@ -12,9 +12,9 @@ from concurrent.futures import Executor
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
-from precis.v1 import common_pb2, evidence_pb2, synthesis_pb2
+from precis.v1 import evidence_pb2, synthesis_pb2
 from precis.v1 import judge_pb2 as pb
 from precis.v1.judge_pb2_grpc import JudgeServiceServicer
 from prometheus_client import CollectorRegistry
@@ -31,7 +31,7 @@ from pipeline.judge.judge import JudgeCaches
 from pipeline.judge.judgement import EvidenceReady, Judgement, MetricReady
 from pipeline.judge.locks.caps import RelevanceMode
 from pipeline.judge.request import JudgeRequest, MetricToolScore
-from pipeline.judge.result import Cap, Framework, FrameworkResult, MetricName, MetricResult
+from pipeline.judge.result import Cap, Framework, MetricName, MetricResult
 from pipeline.llm.chat_model import ChatModel
 from pipeline.llm.config import LlmRole
 from pipeline.protocols import ModelIdentity, Models
@@ -114,8 +114,7 @@ class JudgeServicer(JudgeServiceServicer):
     ) -> AsyncGenerator[pb.JudgeStreamResponse, None]:
         """Judges one summary and tells what is known as soon as it is. A client that leaves stops the work."""
         with call_terms(request.priority, context, "judge") as terms:
-            parsed = parse_judge(request, self._defaults)
-            judge, models = self._bound(parsed.request, parsed.config, terms, self._chat_of(parsed))
+            parsed, judge, models = self._parse(request, terms)
             async with aclosing(judge.stream(parsed.request, models)) as events:
                 async for event in events:
                     if isinstance(event, Judgement):
@@ -154,13 +153,16 @@ class JudgeServicer(JudgeServiceServicer):
                     yield to_assess_event(event, all_roles=names, synthesizer=synthesizer)
 
     async def _judge(self, request: pb.JudgeRequest, terms: CallScope) -> pb.JudgeResponse:
-        parsed = parse_judge(request, self._defaults)
-        judge, models = self._bound(parsed.request, parsed.config, terms, self._chat_of(parsed))
+        parsed, judge, models = self._parse(request, terms)
         judgement = await self._counted(judge, models, parsed.request)
         return pb.JudgeResponse(result=_result(judgement, parsed, models, terms))
 
-    def _chat_of(self, parsed: JudgeInput) -> ChatModel | None:
-        return self._chats.get(LlmRole.JUDGE) if parsed.uses_language_model else None
+    def _parse(
+        self, request: pb.JudgeRequest | pb.JudgeStreamRequest, terms: CallScope
+    ) -> tuple[JudgeInput, SummaryJudge, Models]:
+        parsed = parse_judge(request, self._defaults)
+        chat = self._chats.get(LlmRole.JUDGE) if parsed.uses_language_model else None
+        return parsed, *self._bound(parsed.request, parsed.config, terms, chat)
 
     def _text_judge(self, request: AssessRequest, terms: CallScope, chat: ChatModel | None) -> TextJudge | None:
         """Gives what judges the request's texts; None when it judges none: images need no model."""
@@ -218,25 +220,22 @@ def parse_judge(request: pb.JudgeRequest | pb.JudgeStreamRequest, defaults: Judg
 
 def parse_frameworks(numbers: Sequence[int]) -> tuple[Framework, ...]:
     """Checks the frameworks wanted. Raises InvalidInputError for unknown ones and repeats."""
-    frameworks: list[Framework] = []
-    for index, number in enumerate(numbers):
-        framework = FRAMEWORKS.parse(number, f"frameworks[{index}]")
-        if framework in frameworks:
+    frameworks = tuple(FRAMEWORKS.parse(number, f"frameworks[{index}]") for index, number in enumerate(numbers))
+    for index, framework in enumerate(frameworks):
+        if framework in frameworks[:index]:
             raise InvalidInputError(f"frameworks[{index}]", "each framework once", f"{framework} again")
-        frameworks.append(framework)
-    return tuple(frameworks)
+    return frameworks
 
 
 def parse_overrides(options: pb.JudgeOptions) -> dict[str, Any]:
     """Lists the options that the caller set, by section of JudgeConfig. Raises InvalidInputError."""
-    overrides: dict[str, dict[str, Any]] = {"evidence": {}, "lock": {}}
+    overrides: dict[str, dict[str, Any]] = {"ultra": parse_fusion(options, "eta")}
     if options.HasField("max_claims"):
-        overrides["evidence"]["max_claims"] = options.max_claims
+        overrides["evidence"] = {"max_claims": options.max_claims}
     if options.relevance_mode:
         mode = RELEVANCE_MODES.parse(options.relevance_mode, "options.relevance_mode")
-        overrides["lock"]["relevance_mode"] = mode
-    overrides["ultra"] = parse_fusion(options, "eta")
-    return {section: fields for section, fields in overrides.items() if fields}
+        overrides["lock"] = {"relevance_mode": mode}
+    return overrides
 
 
 def parse_tool_scores(scores: Sequence[pb.MetricToolScore]) -> tuple[MetricToolScore, ...]:
@@ -251,29 +250,10 @@ def parse_tool_scores(scores: Sequence[pb.MetricToolScore]) -> tuple[MetricToolS
     )
 
 
-def objects_json(result: FrameworkResult) -> str:
-    """Writes the framework's own objects."""
-    objects = {str(name): found for name, found in result.objects.items()}
-    return json.dumps(objects, ensure_ascii=False, allow_nan=False)
-
-
-def inputs_of(metric: MetricResult) -> tuple[pb.MetricInput, ...]:
-    """Gives the numbers, counts and words of a formula."""
-    return tuple(
-        pb.MetricInput(name=name, **{_INPUT_KINDS[type(value)]: value})  # type: ignore[arg-type]  # of that kind
-        for name, value in metric.inputs.items()
-    )
-
-
 def models_of(judgement: Judgement) -> tuple[ModelIdentity, ...]:
     """Lists the models that the numbers come from."""
     table = judgement.evidence
     return (table.models.entailment, table.models.embedder) if table else ()
-
-
-def usage_of(judgement: Judgement) -> common_pb2.LlmUsage | None:
-    """Gives what the language model's answers cost; None when that is nothing."""
-    return to_usage(judgement.language_model_usage, judgement.language_model or "")
 
 
 def lowering_caps(metric: MetricResult) -> tuple[Cap, ...]:
@@ -287,15 +267,17 @@ _FULL: Exceptions = {
     "JudgeResult.models": models_of,
     "JudgeResult.applied_options": "config",
     "JudgeResult.rules": "config.rules",
-    "JudgeResult.language_model_usage": usage_of,
+    "JudgeResult.language_model_usage": lambda one: to_usage(one.language_model_usage, one.language_model or ""),
     "JudgeResult.truncated_pair_count": None,  # of the call
     "JudgeOptions.use_language_model": None,  # of the call
     "JudgeOptions.relevance_mode": "lock.relevance_mode",
     "JudgeOptions.fusion_form": "ultra.form",
     "JudgeOptions.eta": "ultra.eta",
     "JudgeOptions.max_claims": "evidence.max_claims",
-    "FrameworkResult.objects_json": objects_json,
-    "JudgeMetric.inputs": inputs_of,
+    "FrameworkResult.objects_json": lambda result: json.dumps(result.objects, ensure_ascii=False, allow_nan=False),
+    "JudgeMetric.inputs": lambda metric: [
+        pb.MetricInput(name=name, **{_INPUT_KINDS[type(value)]: value}) for name, value in metric.inputs.items()
+    ],
     "EvidenceTable.scored_pair_count": "pair_count",
     "EvidenceTable.tokenizer": "models.tokenizer",
 }
@@ -320,15 +302,8 @@ _EXCEPTIONS: dict[ResultView, Exceptions] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeReply:
-    """What a response of one view is made by.
-
-    Attributes:
-        to_result: gives a judgement, without what only the server knows of the call.
-        to_evidence: gives the table, without the caller's two texts.
-        to_metric_done: gives one metric of a framework.
-    """
+class JudgeReply(NamedTuple):
+    """What a response of one view is made by: the result and the table without what only the server knows of a call."""
 
     to_result: Callable[[Judgement], pb.JudgeResult]
     to_evidence: Callable[[EvidenceTable], evidence_pb2.EvidenceTable]
@@ -336,11 +311,9 @@ class JudgeReply:
 
     def to_event(self, event: EvidenceReady | MetricReady) -> pb.JudgeStreamResponse:
         """Gives one step of a judgement in progress."""
-        match event:
-            case EvidenceReady(evidence):
-                return pb.JudgeStreamResponse(evidence=self.to_evidence(evidence))
-            case MetricReady():
-                return pb.JudgeStreamResponse(metric=self.to_metric_done(event))
+        if isinstance(event, EvidenceReady):
+            return pb.JudgeStreamResponse(evidence=self.to_evidence(event.evidence))
+        return pb.JudgeStreamResponse(metric=self.to_metric_done(event))
 
 
 JUDGE_REPLIES = {

@@ -8,8 +8,9 @@ shows no log-probabilities is asked a few times more, and the shares of its answ
 import asyncio
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 from pydantic import BaseModel, Field
 
@@ -35,10 +36,9 @@ from pipeline.llm.ask import (
     object_schema,
     read_json,
 )
-from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest, Completion
+from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest
 from pipeline.llm.conversation import conversation
 from pipeline.llm.fence import Fence
-from pipeline.prompts.prompts import Prompt
 from pipeline.reading.characters import normalize
 from pipeline.tracing import note, open_judge_span
 
@@ -52,27 +52,19 @@ _ORDERS = (BEST_FIRST, WORST_FIRST)
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
-    """What the model is asked: a metric, its evidence as JSON, the order of the letters, and whether to give quotes.
-
-    Attributes:
-        texts: source and summary.
-    """
-
-    metric: MetricName
-    evidence: str
-    order: LetterOrder
-    texts: tuple[str, str]
-    wants_quotes: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class _Graded:
-    """A grade with the order of its letters, and level probabilities where the endpoint shows them."""
+    """A grade with its level, and level probabilities where the endpoint shows them."""
 
     grade: "_Grade"
-    order: LetterOrder
+    level: Level
     probabilities: Distribution | None
+
+
+Prompts = Callable[[LetterOrder, str], tuple[ChatMessage, ...]]
+"""The conversation for an order of the letters and a kind of reply."""
+
+Ask = Callable[..., Awaitable[_Graded | UnusableAnswerError]]
+"""Asks for a grade of one metric with an order of the letters; at a temperature above 0 with a seed."""
 
 
 class LlmLevelJudge:
@@ -91,66 +83,73 @@ class LlmLevelJudge:
             return reading
 
     async def _read_level(self, metric: MetricName, table: EvidenceTable) -> LevelReading:
-        shown = metric_evidence(metric, table, self._config.max_summary_chars)
-        evidence = json.dumps(shown, ensure_ascii=False, indent=1)
-        texts = table.source, table.summary
-        asked = [_Question(metric, evidence, order, texts, order is BEST_FIRST) for order in _ORDERS]
-        first, failures = await self._grade_all(asked, temperature=0.0)
+        ask = partial(self._grade, self._prompts(metric, table))
+        answers = await asyncio.gather(*map(ask, _ORDERS))
+        first = _grades(answers)
         if not first:
-            raise failures[0]
+            raise next(one for one in answers if isinstance(one, UnusableAnswerError))
         quotes = tuple(dict.fromkeys(quote for one in first for quote in one.grade.quotes))
-        if any(one.probabilities is None for one in first):
-            probabilities, source = await self._sample(asked[-1], first), LevelSource.SAMPLES
+        known = [one.probabilities for one in first if one.probabilities is not None]
+        if len(known) < len(first):
+            probabilities, source = await self._sample(ask, first), LevelSource.SAMPLES
         else:
-            known = [one.probabilities for one in first if one.probabilities is not None]
             probabilities, source = mean_of_distributions(known), LevelSource.LOGITS
-        places = self._quote_finder(table).find(quotes)
+        if self._finder is None:  # source and summary are read once for all metrics
+            self._finder = QuoteFinder(normalize("summary", table.summary), normalize("source", table.source))
+        places = self._finder.find(quotes)
         return LevelReading(probabilities, source, len(quotes), places, first[0].grade.reason.strip())
 
-    async def _sample(self, question: _Question, first: Sequence[_Graded]) -> Distribution:
+    async def _sample(self, ask: Ask, first: Sequence[_Graded]) -> Distribution:
         """Asks until there are `sample_count` answers, with the orders in turn."""
-        missing = range(len(_ORDERS), self._config.sample_count)
-        asked = [replace(question, order=_ORDERS[number % 2]) for number in missing]
-        more, _ = await self._grade_all(asked, temperature=self._config.sample_temperature)
-        return from_samples([one.order[one.grade.level] for one in (*first, *more)])
+        missing = range(1, self._config.sample_count - len(_ORDERS) + 1)
+        more = await asyncio.gather(*(ask(_ORDERS[(number + 1) % 2], number) for number in missing))
+        return from_samples([one.level for one in (*first, *_grades(more))])
 
-    async def _grade_all(
-        self, asked: Sequence[_Question], *, temperature: float
-    ) -> tuple[list[_Graded], list[UnusableAnswerError]]:
-        """Returns the grades that came, in order, and why the others did not."""
-        seeds = [self._config.seed + (number if temperature else 0) for number in range(1, len(asked) + 1)]
-        calls = (self._grade(question, temperature, seed) for question, seed in zip(asked, seeds, strict=True))
-        answers = await asyncio.gather(*calls)
-        grades = [one for one in answers if isinstance(one, _Graded)]
-        return grades, [one for one in answers if isinstance(one, UnusableAnswerError)]
+    def _prompts(self, metric: MetricName, table: EvidenceTable) -> Prompts:
+        """Reads the rubric. All prompts of one judgement begin alike, with the number of the fence and the summary."""
+        shown = metric_evidence(metric, table, self._config.max_summary_chars)
+        evidence, prompt = json.dumps(shown, ensure_ascii=False, indent=1), self._chat.prompts["levels"]
+        fence = Fence([evidence], shared=(table.source, table.summary))
+        asked, *anchors = prompt.fill(metric.value).splitlines()
+        meanings = dict(zip(reversed(LEVELS), anchors, strict=True))
 
-    async def _grade(self, question: _Question, temperature: float, seed: int) -> _Graded | UnusableAnswerError:
-        """Returns a grade, or why there is none."""
+        def messages(order: LetterOrder, reply: str) -> tuple[ChatMessage, ...]:
+            levels = "\n".join(f"{letter}: {meanings[level]}" for letter, level in order.items())
+            words = {"evidence": fence.mark(evidence), "question": asked, "levels": levels, "reply": prompt.fill(reply)}
+            return conversation(prompt, fence, words)
+
+        return messages
+
+    async def _grade(self, prompts: Prompts, order: LetterOrder, sample: int = 0) -> _Graded | UnusableAnswerError:
+        """Returns a grade, or why there is none. Quotes are asked for once: with the first order.
+
+        Args:
+            prompts: of the metric.
+            order: of the letters.
+            sample: number of an answer that varies, from 1; 0 for one that does not.
+        """
+        config, wants_quotes = self._config, order is BEST_FIRST and not sample
         request = ChatRequest(
-            _messages(question, self._chat.prompts["levels"]),
-            self._config.level_tokens,
-            temperature,
-            json_schema=_schema(question),
-            top_logprobs=0 if temperature else self._config.top_logprobs,
-            seed=seed,
+            prompts(order, "quotes" if wants_quotes else "letter"),
+            config.level_tokens,
+            config.sample_temperature if sample else 0.0,
+            json_schema=_schema(wants_quotes=wants_quotes),
+            top_logprobs=0 if sample else config.top_logprobs,
+            seed=config.seed + sample,
         )
         try:
-            answer = await ask_json(self._chat, request, _read_grade, max_attempts=self._config.max_attempts)
+            answer = await ask_json(self._chat, request, _read_grade, max_attempts=config.max_attempts)
         except UnusableAnswerError as error:
             return error
-        return _Graded(answer.value, question.order, self._probabilities(answer.completion, question.order))
+        found = letter_probabilities(answer.completion.top_logprobs, LETTERS, key="level")
+        probabilities = None
+        if found and math.fsum(found.values()) >= config.least_letter_mass:
+            probabilities = from_log_probabilities({order[letter]: math.log(p) for letter, p in found.items() if p > 0})
+        return _Graded(answer.value, order[answer.value.level], probabilities)
 
-    def _probabilities(self, completion: Completion, order: LetterOrder) -> Distribution | None:
-        found = letter_probabilities(completion.top_logprobs, LETTERS, key="level")
-        if not found or math.fsum(found.values()) < self._config.least_letter_mass:
-            return None
-        return from_log_probabilities({order[letter]: math.log(p) for letter, p in found.items() if p > 0})
 
-    def _quote_finder(self, table: EvidenceTable) -> QuoteFinder:
-        """Reads source and summary once for all metrics."""
-        if self._finder is None:
-            self._finder = QuoteFinder(normalize("summary", table.summary), normalize("source", table.source))
-        return self._finder
+def _grades(answers: Sequence[_Graded | UnusableAnswerError]) -> list[_Graded]:
+    return [one for one in answers if isinstance(one, _Graded)]
 
 
 _MAX_QUOTES = 5
@@ -166,24 +165,10 @@ class _Grade(BaseModel):
     quotes: tuple[str, ...] = Field(default=(), max_length=4 * _MAX_QUOTES)
 
 
-def _messages(question: _Question, prompt: Prompt) -> tuple[ChatMessage, ...]:
-    """Returns the conversation. All of one judgement begin alike, with the number of the fence and the summary."""
-    fence = Fence([question.evidence], shared=question.texts)
-    asked, *anchors = prompt.fill(question.metric.value).splitlines()
-    meanings = dict(zip(reversed(LEVELS), anchors, strict=True))
-    words = {
-        "evidence": fence.mark(question.evidence),
-        "question": asked,
-        "levels": "\n".join(f"{letter}: {meanings[level]}" for letter, level in question.order.items()),
-        "reply": prompt.fill("quotes" if question.wants_quotes else "letter"),
-    }
-    return conversation(prompt, fence, words)
-
-
-def _schema(question: _Question) -> dict[str, object]:
+def _schema(*, wants_quotes: bool) -> dict[str, object]:
     """Returns the JSON schema of the reply."""
     properties: dict[str, object] = {"level": {"type": "string", "enum": list(LETTERS)}}
-    if question.wants_quotes:
+    if wants_quotes:
         quote = {"type": "string", "maxLength": _MAX_QUOTE_CHARS}
         properties |= {
             "reason": {"type": "string", "maxLength": _MAX_REASON_CHARS},

@@ -4,10 +4,10 @@ It sees texts and places only: no probability, label or tool score. Its opinion 
 would count them twice if it had read them.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from pipeline.judge.evidence.proposals import QUOTE_EDGES, find_quote
-from pipeline.judge.evidence.table import Claim, EvidenceTable, Question
+from pipeline.judge.evidence.table import EvidenceTable, Question
 from pipeline.judge.result import MetricName
 from pipeline.model_answers import small_letters
 from pipeline.reading.characters import NormalizedText
@@ -25,18 +25,34 @@ def metric_evidence(metric: MetricName, table: EvidenceTable, max_summary_chars:
 
     What several metrics are shown comes first: a provider's cache of prefixes has read it.
     """
-    return {"summary": table.summary[:max_summary_chars], **_PARTS[metric](table)}
+    return {"summary": table.summary[:max_summary_chars], **_parts(metric, table)}
 
 
-def _coverage(table: EvidenceTable) -> Json:
-    points = [
-        {
-            "key_point_of_the_article": _text(point.passage),
-            "closest_part_of_the_summary": point.best and _text(point.best),
-        }
-        for point in table.judge_key_points
-    ]
-    return {"key_points": points, "questions": _asked(table.coverage_questions, "article", "summary")}
+def _parts(metric: MetricName, table: EvidenceTable) -> Json:
+    key_points: Json = {"key_points_of_the_article": [_text(point.passage) for point in table.judge_key_points]}
+    match metric:
+        case MetricName.COVERAGE:
+            points = [
+                {
+                    "key_point_of_the_article": _text(point.passage),
+                    "closest_part_of_the_summary": point.best and _text(point.best),
+                }
+                for point in table.judge_key_points
+            ]
+            return {"key_points": points, "questions": _asked(table.coverage_questions, "article", "summary")}
+        case MetricName.ALIGNMENT:
+            return {**_claims(table), "intent_of_the_article": table.intent, **key_points}
+        case MetricName.HALLUCINATION:
+            return {**_claims(table), "questions": _asked(table.claim_questions, "summary", "article")}
+        case MetricName.RELEVANCE:
+            parts = [_text(segment.passage) for segment in table.segments[:_MAX_SEGMENTS]]
+            return {**key_points, "subject_of_the_article": _text(table.theme), "parts_of_the_summary": parts}
+        case MetricName.BIAS_TOXICITY:
+            words = [
+                {"words": _text(hit.passage), "kind": hit.kind.value, "is_quoted_from_the_article": hit.is_quoted}
+                for hit in table.lexicon_hits
+            ]
+            return {**key_points, "words_that_a_list_names": words}
 
 
 def _asked(questions: Sequence[Question], of: str, to: str) -> list[Json]:
@@ -46,58 +62,21 @@ def _asked(questions: Sequence[Question], of: str, to: str) -> list[Json]:
     ]
 
 
-def _alignment(table: EvidenceTable) -> Json:
-    return {**_claims(table), "intent_of_the_article": table.intent, **_key_points(table)}
-
-
-def _key_points(table: EvidenceTable) -> Json:
-    return {"key_points_of_the_article": [_text(point.passage) for point in table.judge_key_points]}
-
-
 def _claims(table: EvidenceTable) -> Json:
     worst = sorted(table.claims, key=lambda claim: claim.probability)[:_MAX_CLAIMS]
-    shown = [_claim(claim) for claim in sorted(worst, key=lambda claim: claim.passage.start)]
+    shown: list[Json] = []
+    for claim in sorted(worst, key=lambda claim: claim.passage.start):
+        shown.append({"claim": _text(claim.passage)})
+        if claim.premise is not None:
+            shown[-1]["closest_part_of_the_article"] = _text(claim.premise)
+        if claim.mismatches:
+            shown[-1]["not_found_there"] = [_text(mismatch.claim) for mismatch in claim.mismatches]
     return {"claims_of_the_summary": shown, "claims_not_shown": len(table.claims) - len(shown)}
-
-
-def _claim(claim: Claim) -> Json:
-    shown: Json = {"claim": _text(claim.passage)}
-    if claim.premise is not None:
-        shown["closest_part_of_the_article"] = _text(claim.premise)
-    if claim.mismatches:
-        shown["not_found_there"] = [_text(mismatch.claim) for mismatch in claim.mismatches]
-    return shown
-
-
-def _hallucination(table: EvidenceTable) -> Json:
-    return {**_claims(table), "questions": _asked(table.claim_questions, "summary", "article")}
-
-
-def _relevance(table: EvidenceTable) -> Json:
-    parts = [_text(segment.passage) for segment in table.segments[:_MAX_SEGMENTS]]
-    return {**_key_points(table), "subject_of_the_article": _text(table.theme), "parts_of_the_summary": parts}
-
-
-def _bias_toxicity(table: EvidenceTable) -> Json:
-    words = [
-        {"words": _text(hit.passage), "kind": hit.kind.value, "is_quoted_from_the_article": hit.is_quoted}
-        for hit in table.lexicon_hits
-    ]
-    return {**_key_points(table), "words_that_a_list_names": words}
 
 
 def _text(passage: TextSpan) -> str:
     """Returns what models read of a passage; text without a full stop can be one endless segment."""
     return passage.text[:_MAX_PASSAGE_CHARS]
-
-
-_PARTS: Mapping[MetricName, Callable[[EvidenceTable], Json]] = {
-    MetricName.COVERAGE: _coverage,
-    MetricName.ALIGNMENT: _alignment,
-    MetricName.HALLUCINATION: _hallucination,
-    MetricName.RELEVANCE: _relevance,
-    MetricName.BIAS_TOXICITY: _bias_toxicity,
-}
 
 
 _LEAST_CHARS = 8  # less stands in almost any text

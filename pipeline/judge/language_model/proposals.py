@@ -58,21 +58,8 @@ class _GivenAnswers(BaseModel):
     answers: tuple[_GivenAnswer, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """One direction of questions.
-
-    Attributes:
-        section: of the prompt, that asks for questions about the statements.
-        answering_text: from which the questions are answered.
-        with_key_points: whether key points are asked for as well.
-    """
-
-    name: str
-    statements: Sequence[TextSpan]
-    section: str
-    answering_text: Callable[[Sequence[WrittenQuestion]], str]
-    with_key_points: bool = False
+AnsweringText = Callable[[Sequence[WrittenQuestion]], str]
+"""Gives the text from which some questions are answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +80,10 @@ class LlmProposals:
 
     async def propose(self, task: ProposalTask) -> ProposalSet:
         """Returns proposals. What fails ends in an empty part with a note."""
-        about_source = _Side(
-            "coverage", task.source_sentences, "article", lambda _: task.summary.text, with_key_points=True
+        coverage, claims = await asyncio.gather(
+            self._ask_side("coverage", task.source_sentences, lambda _: task.summary.text),
+            self._ask_side("claim", task.claims, partial(_premises, task)),
         )
-        about_claims = _Side("claim", task.claims, "claims", partial(_premises, task))
-        coverage, claims = await asyncio.gather(self._ask_side(about_source), self._ask_side(about_claims))
         return ProposalSet(
             key_point_ids=coverage.key_point_ids,
             coverage_questions=coverage.questions,
@@ -106,72 +92,64 @@ class LlmProposals:
             notes=(*coverage.notes, *claims.notes),
         )
 
-    async def _ask_side(self, side: _Side) -> _Outcome:
+    async def _ask_side(self, side: str, statements: Sequence[TextSpan], text_of: AnsweringText) -> _Outcome:
         """Has questions written from one side, then answered from the other."""
-        if not side.statements:
+        if not statements:
             return _Outcome()
-        with open_judge_span(f"judge {side.name} questions") as span:
-            outcome = await self._ask_and_answer(side)
+        with open_judge_span(f"judge {side} questions") as span:
+            outcome = await self._ask_and_answer(side, statements, text_of)
             note(span, question_count=len(outcome.questions), note_count=len(outcome.notes))
             return outcome
 
-    async def _ask_and_answer(self, side: _Side) -> _Outcome:
+    async def _ask_and_answer(self, side: str, statements: Sequence[TextSpan], text_of: AnsweringText) -> _Outcome:
         try:
-            written, refused_count = await self._write(side)
+            written, refused_count = await self._write(side, statements)
         except UnusableAnswerError as error:
-            return _Outcome(notes=(f"{side.name} questions missing, {error.reason}",))
-        notes = (f"{side.name} ids refused, no such statement: {refused_count}",) * bool(refused_count)
+            return _Outcome(notes=(f"{side} questions missing, {error.reason}",))
+        notes = (f"{side} ids refused, no such statement: {refused_count}",) * bool(refused_count)
         try:
-            given = await self._answer(written.questions, side.answering_text(written.questions))
+            given = await self._answer(written.questions, text_of(written.questions))
         except UnusableAnswerError as error:
-            return _Outcome(written.key_points, notes=(*notes, f"{side.name} answers missing, {error.reason}"))
+            return _Outcome(written.key_points, notes=(*notes, f"{side} answers missing, {error.reason}"))
         questions = tuple(
             ProposedQuestion(one.id, one.question, one.answer, quote)
             for one, quote in zip(written.questions, given, strict=True)
         )
         return _Outcome(written.key_points, questions, notes)
 
-    async def _write(self, side: _Side) -> tuple[_Written, int]:
-        schema = _question_schema(with_key_points=side.with_key_points)
-        offered = (_thinned(side.statements, share) for share in _SHARES)
-        statements, request = self._first_that_fits(
-            (some, self._request(self._write_messages(side.section, some), schema)) for some in offered
-        )
+    async def _write(self, side: str, passages: Sequence[TextSpan]) -> tuple[_Written, int]:
+        """Asks for questions about the statements of one text, about the source for key points as well."""
+        section, schema = _ASKED[side]
+        forms = []
+        for share in _SHARES:
+            statements = _thinned(passages, share)
+            listed = _listed({"id": number, "text": passage.text} for number, passage in statements.items())
+            fence, (least, most) = Fence([listed]), map(str, _KEY_POINT_COUNT)
+            counts = {"least": least, "most": most, "count": str(EvidenceConfig.question_count)}
+            words = {"statements": fence.mark(listed), **counts}
+            messages = conversation(self._chat.prompts["questions"], fence, words, section)
+            forms.append((statements, self._request(messages, schema)))
+        statements, request = self._first_that_fits(forms)
         read = partial(_read_questions, statements=statements)
         return (await ask_json(self._chat, request, read, max_attempts=self._config.max_attempts)).value
 
-    async def _answer(self, questions: Sequence[WrittenQuestion], text: str) -> list[str | None]:
-        shortened = (text[: int(share * len(text))] for share in _SHARES)
-        _, request = self._first_that_fits(
-            (one, self._request(self._answer_messages(questions, one), _answer_schema())) for one in shortened
-        )
+    async def _answer(self, questions: Sequence[WrittenQuestion], whole: str) -> list[str | None]:
+        """Asks for answers from a text alone."""
+        listed = _listed({"number": number, "question": one.question} for number, one in enumerate(questions, start=1))
+        forms = []
+        for share in _SHARES:
+            text = whole[: int(share * len(whole))]
+            fence = Fence([text, listed])
+            words = {"text": fence.mark(text), "questions": fence.mark(listed)}
+            messages = conversation(self._chat.prompts["answers"], fence, words)
+            forms.append((text, self._request(messages, _ANSWERS)))
+        _, request = self._first_that_fits(forms)
         read = partial(_read_answers, count=len(questions))
         return (await ask_json(self._chat, request, read, max_attempts=self._config.max_attempts)).value
 
-    def _write_messages(self, section: str, statements: Statements) -> Messages:
-        """Asks for questions about the statements of one text."""
-        listed = _listed({"id": number, "text": passage.text} for number, passage in statements.items())
-        fence, (least, most) = Fence([listed]), map(str, _KEY_POINT_COUNT)
-        counts = {"least": least, "most": most, "count": str(EvidenceConfig.question_count)}
-        words = {"statements": fence.mark(listed), **counts}
-        return conversation(self._chat.prompts["questions"], fence, words, section)
-
-    def _answer_messages(self, questions: Sequence[WrittenQuestion], text: str) -> Messages:
-        """Asks for answers from a text alone."""
-        listed = _listed({"number": number, "question": one.question} for number, one in enumerate(questions, start=1))
-        fence = Fence([text, listed])
-        words = {"text": fence.mark(text), "questions": fence.mark(listed)}
-        return conversation(self._chat.prompts["answers"], fence, words)
-
-    def _first_that_fits(self, forms: Iterable[tuple[T, ChatRequest]]) -> tuple[T, ChatRequest]:
+    def _first_that_fits(self, forms: Sequence[tuple[T, ChatRequest]]) -> tuple[T, ChatRequest]:
         """Returns the first form that fits into the model's context; the last one if none does."""
-        form = None
-        for form in forms:
-            if fits(self._chat, form[1]):
-                break
-        if form is None:
-            raise ValueError("there is no form")
-        return form
+        return next((form for form in forms if fits(self._chat, form[1])), forms[-1])
 
     def _request(self, messages: Messages, schema: dict[str, object]) -> ChatRequest:
         config = self._config
@@ -195,26 +173,21 @@ def _listed(items: Iterable[dict[str, object]]) -> str:
     return json.dumps(list(items), ensure_ascii=False, indent=0)
 
 
-def _question_schema(*, with_key_points: bool) -> dict[str, object]:
-    """Returns the JSON schema of a reply with questions."""
-    question = {
-        "id": {"type": "integer"},
-        "question": {"type": "string", "maxLength": _MAX_QUESTION_CHARS},
-        "answer": {"type": "string", "maxLength": _MAX_ANSWER_CHARS},
-    }
-    properties: dict[str, object] = {"questions": {"type": "array", "items": object_schema(question)}}
-    if with_key_points:
-        properties = {"key_points": {"type": "array", "items": {"type": "integer"}}, **properties}
-    return object_schema(properties, "questions")
+_QUESTION = {
+    "id": {"type": "integer"},
+    "question": {"type": "string", "maxLength": _MAX_QUESTION_CHARS},
+    "answer": {"type": "string", "maxLength": _MAX_ANSWER_CHARS},
+}
+_QUESTIONS = {"questions": {"type": "array", "items": object_schema(_QUESTION)}}
+_KEY_POINTS = {"key_points": {"type": "array", "items": {"type": "integer"}}}
+_ASKED = {
+    "coverage": ("article", object_schema({**_KEY_POINTS, **_QUESTIONS}, "questions")),
+    "claim": ("claims", object_schema(_QUESTIONS, "questions")),
+}
+"""By side: the section of the prompt, and the schema of the reply."""
 
-
-def _answer_schema() -> dict[str, object]:
-    """Returns the JSON schema of a reply with answers."""
-    answer = {
-        "question": {"type": "integer"},
-        "quote": {"type": ["string", "null"], "maxLength": _MAX_QUOTE_CHARS},
-    }
-    return object_schema({"answers": {"type": "array", "items": object_schema(answer)}}, "answers")
+_GIVEN = {"question": {"type": "integer"}, "quote": {"type": ["string", "null"], "maxLength": _MAX_QUOTE_CHARS}}
+_ANSWERS = object_schema({"answers": {"type": "array", "items": object_schema(_GIVEN)}}, "answers")
 
 
 def _read_questions(text: str, statements: Statements) -> tuple[_Written, int]:

@@ -116,10 +116,10 @@ def score_bias_toxicity(table: EvidenceTable, rules: LockRules) -> RawScore:
     stereotypes, loaded = by_kind[LexiconKind.STEREOTYPE], by_kind[LexiconKind.LOADED]
     rude = [hit for hit in said if hit.kind in (LexiconKind.PROFANITY, LexiconKind.SLUR)]
     strong_slurs = [hit for hit in by_kind[LexiconKind.SLUR] if hit.severity is LexiconSeverity.STRONG]
-    bias, bias_caps = apply_caps(
-        raw_bias(tone, len(loaded)), _hit_caps(rules.stereotype, "stereotype", stereotypes, applies_to="bias_score")
-    )
-    toxicity, toxicity_caps = apply_caps(raw_toxicity(tone, len(rude)), _toxicity_caps(rude, rules))
+    limits = _hit_caps(rules.stereotype, "stereotype", stereotypes, applies_to="bias_score")
+    bias, bias_caps = apply_caps(raw_bias(tone, len(loaded)), limits)
+    civil = clip(Fraction(TOXICITY_BY_TONE[tone.summary_tone] - HIT_COST * len(rude)), 0, 10)
+    toxicity, toxicity_caps = apply_caps(civil, _toxicity_caps(rude, rules))
     issues: list[Json] = [
         {
             "text": hit.passage.text,
@@ -159,11 +159,6 @@ def raw_bias(tone: ToneReading, loaded_count: int) -> Fraction:
         excess = max(Fraction(0), exact(tone.summary_subjectivity) - exact(tone.source_subjectivity))
         start -= OPINION_WEIGHT * excess
     return clip(min(start, Fraction(10 - HIT_COST * loaded_count)), 0, 10)
-
-
-def raw_toxicity(tone: ToneReading, hit_count: int) -> Fraction:
-    """Returns the toxicity score before its caps, in [0, 10]; 10 is civil."""
-    return clip(Fraction(TOXICITY_BY_TONE[tone.summary_tone] - HIT_COST * hit_count), 0, 10)
 
 
 def _toxicity_caps(rude: Sequence[LexiconHit], rules: LockRules) -> list[Cap]:

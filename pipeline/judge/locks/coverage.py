@@ -5,17 +5,18 @@ In Judge-Lock each is the harmonic mean of that and the accuracy of the coverage
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from itertools import chain
+from typing import Self
 
 from pipeline.judge.evidence.table import Claim, EvidenceTable, KeyPoint, KeyPointCoverage, SummarySegment
 from pipeline.judge.exact import exact, guarded_mean, harmonic_mean
 from pipeline.judge.locks.caps import LockRules, RawScore, RelevanceMode, cap_at
 from pipeline.judge.locks.hallucination import LISTED, QuestionScores, extraneous_caps, unsupported_passages
-from pipeline.judge.result import Cap, Framework, Input, Json, MetricError, MetricName, cite_first, count, sentences
+from pipeline.judge.result import Cap, Framework, Json, MetricError, MetricName, cite_first, count, sentences
 from pipeline.reading.passage import TextSpan
 
 KEY_POINT_TOKENS = 6
@@ -27,131 +28,103 @@ def score_coverage(table: EvidenceTable, rules: LockRules) -> RawScore:
 
     Without questions, which a language model asks, F1 stands alone.
     """
-    key_points = table.twin_key_points if rules.framework is Framework.TWIN_LOCK else table.judge_key_points
-    if not key_points:
+    points = table.twin_key_points if rules.framework is Framework.TWIN_LOCK else table.judge_key_points
+    if not points:
         raise MetricError("no_key_points: the source states nothing that a summary could cover")
-    f_score = FScore(key_points, table.claims)
+    f_score = FScore.of(points, table.claims)
     questions = QuestionScores.of(table.coverage_questions, table.question_author, rules)
     weak_caps = (cap_at(rules.weak_coverage, *weakness) for weakness in _weaknesses(f_score, questions, rules))
+    covered = [point for point in points if point.coverage is not KeyPointCoverage.NOT]
+    places = (place for point in covered for place in (point.passage, point.best) if place is not None)
+    missed = f_score.told[KeyPointCoverage.NOT]
+    shown: list[Json] = [
+        {"point": point.passage.text, "label": point.coverage.value.capitalize(), "covered": point.covered_share}
+        for point in points
+    ]
     return RawScore(
         MetricName.COVERAGE,
         10 * questions.joined(f_score.value),
-        reason=sentences(
-            (
-                _recall_sentence(f_score),
-                _short_sentence(key_points, rules),
-                _precision_sentence(f_score),
-                questions.sentence("summary"),
-            )
-        ),
-        evidence=(*unsupported_passages(table.claims)[:LISTED], *f_score.evidence, *questions.evidence),
-        inputs={**f_score.inputs, **questions.inputs("question_accuracy")},
-        lists={"key_points": [_shown_point(point) for point in key_points], **questions.lists},
+        reason=sentences((*_told_sentences(f_score, points, rules), questions.sentence("summary"))),
+        evidence=(*unsupported_passages(table.claims)[:LISTED], *missed, *places, *questions.evidence),
+        inputs={
+            "total_keypoints": len(points),
+            **{coverage.value: len(told) for coverage, told in f_score.told.items()},
+            "recall": float(f_score.recall),
+            "extraneous_tokens": f_score.extraneous,
+            "total_summary_tokens": f_score.total,
+            "precision": float(f_score.precision),
+            "f1": float(f_score.value),
+            **questions.inputs("question_accuracy"),
+        },
+        lists={"key_points": shown, **questions.lists},
         caps=(*extraneous_caps(table.claims, rules.extraneous_coverage), *chain.from_iterable(weak_caps)),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class FScore:
-    """Precision, key-point recall and their harmonic mean. There is at least one key point."""
+    """Precision, key-point recall and their harmonic mean, each in [0, 1].
 
-    key_points: tuple[KeyPoint, ...]
-    claims: tuple[Claim, ...]
+    Attributes:
+        told: the key points by how much the summary tells of them.
+        extraneous: content tokens of unsupported words: of all of an unsupported claim, of some of a partial one.
+        total: content tokens of the claims that may raise a score; of others only those that have no support.
+        recall: (fully + partial / 2) / all.
+        precision: 1 - extraneous / total; 1 for a summary without any.
+        value: F1.
+    """
 
-    @property
-    def recall(self) -> Fraction:
-        """Returns (fully + partial / 2) / all, in [0, 1]."""
-        told = 2 * len(self.told(KeyPointCoverage.FULLY)) + len(self.told(KeyPointCoverage.PARTIAL))
-        return Fraction(told, 2 * len(self.key_points))
+    told: Mapping[KeyPointCoverage, tuple[TextSpan, ...]]
+    extraneous: int
+    total: int
+    recall: Fraction
+    precision: Fraction
+    value: Fraction
 
-    @property
-    def precision(self) -> Fraction:
-        """Returns 1 - extraneous / content tokens of the claims, in [0, 1]; 1 for a summary without any."""
-        return 1 - Fraction(self.extraneous, self.total) if self.total else Fraction(1)
-
-    @property
-    def extraneous(self) -> int:
-        """Content tokens of unsupported words: of all of an unsupported claim, of some of a partial one."""
-        return sum(claim.extraneous_token_count for claim in self.claims)
-
-    @property
-    def total(self) -> int:
-        """Content tokens of the claims that may raise a score; of others only those that have no support."""
-        return sum(
-            claim.content_token_count if claim.may_raise else claim.extraneous_token_count for claim in self.claims
-        )
-
-    @property
-    def value(self) -> Fraction:
-        """F1, in [0, 1]."""
-        return harmonic_mean(self.precision, self.recall)
-
-    @property
-    def inputs(self) -> dict[str, Input]:
-        """The numbers, by the names of `objects.schema.json`."""
-        return {
-            "total_keypoints": len(self.key_points),
-            **{coverage.value: len(self.told(coverage)) for coverage in KeyPointCoverage},
-            "recall": float(self.recall),
-            "extraneous_tokens": self.extraneous,
-            "total_summary_tokens": self.total,
-            "precision": float(self.precision),
-            "f1": float(self.value),
+    @classmethod
+    def of(cls, points: Sequence[KeyPoint], claims: Sequence[Claim]) -> Self:
+        """Counts at least one key point, and the claims."""
+        told = {
+            coverage: tuple(point.passage for point in points if point.coverage is coverage)
+            for coverage in KeyPointCoverage
         }
-
-    @property
-    def evidence(self) -> tuple[TextSpan, ...]:
-        """What was missed first, then what was covered and where."""
-        told = [point for point in self.key_points if point.coverage is not KeyPointCoverage.NOT]
-        places = (place for point in told for place in (point.passage, point.best) if place is not None)
-        return (*self.told(KeyPointCoverage.NOT), *places)
-
-    def told(self, coverage: KeyPointCoverage) -> tuple[TextSpan, ...]:
-        """Returns the key points of which the summary tells so much."""
-        return tuple(point.passage for point in self.key_points if point.coverage is coverage)
+        halves = 2 * len(told[KeyPointCoverage.FULLY]) + len(told[KeyPointCoverage.PARTIAL])
+        extraneous = sum(claim.extraneous_token_count for claim in claims)
+        total = sum(claim.content_token_count if claim.may_raise else claim.extraneous_token_count for claim in claims)
+        recall = Fraction(halves, 2 * len(points))
+        precision = 1 - Fraction(extraneous, total) if total else Fraction(1)
+        return cls(told, extraneous, total, recall, precision, harmonic_mean(precision, recall))
 
 
 def _weaknesses(f_score: FScore, questions: QuestionScores, rules: LockRules) -> Iterator[tuple[str, str]]:
     """Yields name and reason of every weakness that the lock looks for."""
     of_six, precision, recall = rules.correct_questions, rules.precision_floor, rules.recall_floor
-    if of_six is not None and questions.correct < (needed := questions.needed(of_six)):
-        answered = count(questions.correct, "question")
-        yield "few_correct_questions", f"{answered} answered right, fewer than {needed}."
+    if of_six is not None:
+        needed = -(-of_six * len(questions.questions) // 6)  # of the questions there are, rounded up
+        if questions.correct < needed:
+            answered = count(questions.correct, "question")
+            yield "few_correct_questions", f"{answered} answered right, fewer than {needed}."
     if precision is not None and f_score.precision < precision:
         yield "low_precision", f"Precision {float(f_score.precision):.3f} is below {float(precision):.2f}."
     if recall is not None and f_score.recall < recall:
         yield "low_recall", f"Recall {float(f_score.recall):.3f} is below {float(recall):.2f}."
 
 
-def _recall_sentence(f_score: FScore) -> str:
-    """Says how much was covered, and cites what was not."""
-    fully, partial, missed = (f_score.told(coverage) for coverage in KeyPointCoverage)
-    covered = f"The summary tells {len(fully)} of {count(len(f_score.key_points), 'key point')} fully"
+def _told_sentences(f_score: FScore, points: Sequence[KeyPoint], rules: LockRules) -> Iterator[str]:
+    """Says how much was covered, and cites what was not; then how precise the summary is, and what F1 follows."""
+    fully, partial, missed = (f_score.told[coverage] for coverage in KeyPointCoverage)
     partly = f" and {len(partial)} in part" if partial else ""
-    omitted = f" It omits {cite_first(missed)}." if missed else ""
-    return f"{covered}{partly} (recall {float(f_score.recall):.2f}).{omitted}"
-
-
-def _short_sentence(key_points: tuple[KeyPoint, ...], rules: LockRules) -> str:
-    """Says that key points are shorter than the lock wants them: the source has no sentence that long."""
-    is_long = all(point.token_count >= KEY_POINT_TOKENS for point in key_points)
-    if is_long or rules.framework is not Framework.JUDGE_LOCK:
-        return ""
-    return f"No sentence of the source has {KEY_POINT_TOKENS} words, so its key points are shorter."
-
-
-def _precision_sentence(f_score: FScore) -> str:
-    """Says how precise the summary is, and what F1 follows."""
+    recall, precision, f1 = float(f_score.recall), float(f_score.precision), float(f_score.value)
+    yield f"The summary tells {len(fully)} of {count(len(points), 'key point')} fully{partly} (recall {recall:.2f})."
+    if missed:
+        yield f"It omits {cite_first(missed)}."
+    is_long = all(point.token_count >= KEY_POINT_TOKENS for point in points)
+    if rules.framework is Framework.JUDGE_LOCK and not is_long:
+        yield f"No sentence of the source has {KEY_POINT_TOKENS} words, so its key points are shorter."
     carried = "all of its content tokens have support"
     if f_score.extraneous:
         carried = f"{f_score.extraneous} of its {count(f_score.total, 'content token')} have no support"
-    precision, f1 = float(f_score.precision), float(f_score.value)
-    return f"Of what it says, {carried} (precision {precision:.2f}), so F1 is {f1:.2f}."
-
-
-def _shown_point(point: KeyPoint) -> Json:
-    """Returns a key point as the JSON object shows it."""
-    return {"point": point.passage.text, "label": point.coverage.value.capitalize(), "covered": point.covered_share}
+    yield f"Of what it says, {carried} (precision {precision:.2f}), so F1 is {f1:.2f}."
 
 
 class Overlap(StrEnum):

@@ -61,13 +61,24 @@ def score_hallucination(table: EvidenceTable, rules: LockRules) -> RawScore:
     if expected is not None:
         inputs["expected_precision"] = float(expected)
     places = (place for claim in listed for place in (claim.passage, claim.support) if place is not None)
+    shown: list[Json] = [
+        {
+            "claim": claim.passage.text,
+            "label": claim.label.value.capitalize(),
+            "entailment": claim.entailment,
+            "contradiction": claim.contradiction,
+            "mismatches": [mismatch.kind.value for mismatch in claim.mismatches],
+            "source": claim.premise.text if claim.premise else None,
+        }
+        for claim in listed
+    ]
     return RawScore(
         MetricName.HALLUCINATION,
         raw * next((factor for factor in (accuracy, expected) if factor is not None), Fraction(1)),
         reason=_reason(counts, listed, questions),
         evidence=(*places, *questions.evidence),
         inputs=inputs,
-        lists={"claims": [_shown(claim) for claim in listed], **questions.lists},
+        lists={"claims": shown, **questions.lists},
         status=MetricStatus.SCORED if listed else MetricStatus.NO_CLAIMS,
         is_whole=not rules.reads_questions,  # which it is multiplied with
     )
@@ -130,11 +141,9 @@ class ClaimCounts:
     @property
     def severity(self) -> HallucinationSeverity:
         """A band holds its lower edge: u = 0.25 is moderate, u = 0.5 severe."""
-        if self.unsupported_fraction >= SEVERE_FROM:
-            return HallucinationSeverity.SEVERE
-        if self.unsupported_fraction >= MODERATE_FROM:
-            return HallucinationSeverity.MODERATE
-        return HallucinationSeverity.MINOR
+        minor, moderate, severe = HallucinationSeverity
+        u = self.unsupported_fraction
+        return severe if u >= SEVERE_FROM else moderate if u >= MODERATE_FROM else minor
 
 
 def score_of_counts(counts: ClaimCounts, rules: LockRules) -> Fraction:
@@ -159,18 +168,6 @@ def extraneous_caps(claims: Sequence[Claim], limit: int | None) -> tuple[Cap, ..
     return cap_at(limit, "extraneous_claim", reason)
 
 
-def _shown(claim: Claim) -> Json:
-    """Returns a claim as the JSON object shows it."""
-    return {
-        "claim": claim.passage.text,
-        "label": claim.label.value.capitalize(),
-        "entailment": claim.entailment,
-        "contradiction": claim.contradiction,
-        "mismatches": [mismatch.kind.value for mismatch in claim.mismatches],
-        "source": claim.premise.text if claim.premise else None,
-    }
-
-
 def _reason(counts: ClaimCounts, listed: Sequence[Claim], questions: "QuestionScores") -> str:
     """Says how many claims hold, and shows the worst with what the source has instead."""
     if not listed:
@@ -191,10 +188,6 @@ def _cite_worst(claim: Claim) -> str:
     differing = f"; it differs in {', '.join(kinds)}" if kinds else ""
     beside = f" The source has {cite(claim.support)}{differing}." if claim.support else ""
     return f"{claim.label.value.capitalize()}: {cite(claim.passage)}.{beside}"
-
-
-SIX = 6
-"""Questions that the rules speak of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,10 +217,6 @@ class QuestionScores:
     def correct(self) -> int:
         """Questions whose answer is right, not only partly."""
         return sum(question.score == 1 for question in self.questions)
-
-    def needed(self, of_six: int) -> int:
-        """Returns how many right answers are enough: a number of six, scaled to the questions there are, rounded up."""
-        return -(-of_six * len(self.questions) // SIX)
 
     @property
     def duplicates(self) -> int:

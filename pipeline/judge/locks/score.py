@@ -6,8 +6,6 @@ Order (docs/concepts/locks.md): raw score, own caps, the global cap, the severe 
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
-from math import isfinite
 
 from pipeline.judge.evidence.table import EvidenceTable, KeyPointCoverage
 from pipeline.judge.exact import apply_caps, half_up
@@ -22,7 +20,6 @@ from pipeline.judge.locks.hallucination import (
     score_hallucination,
 )
 from pipeline.judge.result import (
-    MAX_SCORE,
     Cap,
     FrameworkResult,
     JsonObject,
@@ -75,7 +72,6 @@ def _compute(table: EvidenceTable, rules: LockRules, name: MetricName, formula: 
     """Returns what the formula comes to, with all caps but the guard; without a score, the metric that failed."""
     try:
         raw = formula(table, rules)
-        _check(raw, name)
     except MetricError as error:
         return MetricResult.failed(name, error.reason)
     except Exception as error:
@@ -83,16 +79,6 @@ def _compute(table: EvidenceTable, rules: LockRules, name: MetricName, formula: 
         return MetricResult.failed(name, f"malformed_metric: {type(error).__name__}")
     claim_caps = _claim_caps(name, ClaimCounts.of(table.claims), rules)
     return replace(raw, caps=(*raw.caps, *claim_caps, *_duplicate_caps(name, table, rules)))
-
-
-def _check(raw: RawScore, name: MetricName) -> None:
-    """Refuses what is no score, so that no NaN reaches a caller."""
-    if raw.name is not name:
-        raise MetricError(f"malformed_metric: {raw.name} in place of {name}")
-    if not 0 <= raw.raw <= Fraction(MAX_SCORE):
-        raise MetricError("malformed_metric: score out of range")
-    if not all(isfinite(value) for value in raw.inputs.values() if isinstance(value, float)):
-        raise MetricError("malformed_metric: an input is no number")
 
 
 def _claim_caps(name: MetricName, counts: ClaimCounts, rules: LockRules) -> tuple[Cap, ...]:

@@ -115,7 +115,7 @@ def _conclude(
         tools = (*measure(table, metric), *caller_tools)
         probabilities = reading.probabilities if reading else None
         if probabilities and config.form is FusionForm.NORMALIZED:
-            probabilities = smooth(probabilities, config.smoothing)
+            probabilities = smooth(probabilities)
         scores, weights = [tool.score for tool in tools], [tool.weight for tool in tools]
         fusion = fuse(scores, probabilities, eta=config.eta, form=config.form, weights=weights)
         places = dict.fromkeys(place for place in _places(table, metric) if place is not None)
@@ -147,24 +147,20 @@ def to_metric(
         return opinion, to_object(opinion, {})
     caps = caps_of(opinion.metric, table.claims, config.contradiction_limit)
     score, caps = apply_caps(exact(score_of(opinion.fusion.score)), caps)
-    status = _status(opinion, table, config)
+    is_empty = opinion.metric is MetricName.HALLUCINATION and not table.claims
+    doubt = "" if is_empty else _doubt(opinion, config)
+    certain = MetricStatus.NO_CLAIMS if is_empty else MetricStatus.SCORED
     metric = MetricResult(
         opinion.metric,
-        status,
+        MetricStatus.ABSTAINED if doubt else certain,
         score=float(half_up(score, 2)),
         confidence=round(opinion.agreement.confidence, 4),
-        reason=_reason(opinion, caps, _doubt(opinion, config) if status is MetricStatus.ABSTAINED else ""),
+        reason=_reason(opinion, caps, doubt),
         evidence=opinion.places,
         inputs=_inputs(opinion, table),
         caps=caps,
     )
     return metric, to_object(metric, {"tools": {tool.name: tool.score for tool in opinion.tools}})
-
-
-def _status(opinion: Opinion, table: EvidenceTable, config: UltraConfig) -> MetricStatus:
-    if opinion.metric is MetricName.HALLUCINATION and not table.claims:
-        return MetricStatus.NO_CLAIMS
-    return MetricStatus.ABSTAINED if _doubt(opinion, config) else MetricStatus.SCORED
 
 
 def _doubt(opinion: Opinion, config: UltraConfig) -> str:

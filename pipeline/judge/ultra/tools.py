@@ -7,14 +7,12 @@ definition, as in the locks.
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from pipeline.judge.evidence.table import (
     Claim,
     EvidenceTable,
     LexiconKind,
     LexiconSeverity,
-    Question,
     SummarySegment,
     Tone,
 )
@@ -68,13 +66,16 @@ def contradicted(claims: Sequence[Claim]) -> tuple[Claim, ...]:
     NLI alone calls too much a contradiction; a number, name, date or negation that stands otherwise in the source is
     the second witness.
     """
-    return tuple(claim for claim in claims if _is_contradicted(claim))
-
-
-def _is_contradicted(claim: Claim) -> bool:
-    by_nli = CONTRADICTION.is_on and claim.contradiction >= _PROBABLE and claim.contradiction > claim.entailment
-    by_words = any(mismatch.source is not None for mismatch in claim.mismatches)
-    return by_nli and by_words and claim.probability < _UNBELIEVABLE
+    if not CONTRADICTION.is_on:
+        return ()
+    return tuple(
+        claim
+        for claim in claims
+        if claim.contradiction >= _PROBABLE
+        and claim.contradiction > claim.entailment
+        and any(mismatch.source is not None for mismatch in claim.mismatches)
+        and claim.probability < _UNBELIEVABLE
+    )
 
 
 Measure = Callable[[EvidenceTable], float | None]
@@ -84,38 +85,14 @@ _SLUR, _STEREOTYPE, _PROFANITY = 0.1, 0.35, 0.5
 _FULL_SALIENCE = 0.6
 
 
-@dataclass(frozen=True, slots=True)
-class Instrument:
-    """One of Ultra's own tools.
-
-    Attributes:
-        measure: gives a share in [0, 1]; None where there is nothing to measure.
-        weight: in the mean of the metric's tools.
-    """
-
-    name: str
-    measure: Measure
-    weight: float = 1.0
-
-
 def measure(table: EvidenceTable, metric: MetricName) -> tuple[Tool, ...]:
-    """Returns the opinions of a metric's tools that have any."""
-    shares = [(tool, tool.measure(table)) for tool in TOOLS[metric]]
-    return tuple(Tool(tool.name, to_score(share), tool.weight) for tool, share in shares if share is not None)
-
-
-def to_score(share: float) -> float:
-    """Returns 1 + 4 t for a share t, kept in [0, 1]."""
-    return 1 + 4 * _clipped(share)
+    """Returns the opinions of a metric's tools that have any: 1 + 4 t for a share t."""
+    shares = [(name, found(table), weight) for name, found, weight in TOOLS[metric]]
+    return tuple(Tool(name, 1 + 4 * _clipped(share), weight) for name, share, weight in shares if share is not None)
 
 
 def _clipped(share: float) -> float:
     return min(1.0, max(0.0, share))
-
-
-def _told_key_points(table: EvidenceTable) -> float | None:
-    """Mean share of the key points that is told."""
-    return _mean([point.covered_share for point in table.judge_key_points])
 
 
 def _salient_words(table: EvidenceTable) -> float | None:
@@ -125,25 +102,21 @@ def _salient_words(table: EvidenceTable) -> float | None:
 
 def _containment(table: EvidenceTable) -> float | None:
     """Mean containment of the segments, weighted by content words."""
-    return _over_segments(table, lambda segment: segment.containment, lambda segment: segment.content_token_count)
+    segments = table.segments
+    weights = [float(segment.content_token_count) for segment in segments]
+    return _over_segments(segments, [segment.containment for segment in segments], weights)
 
 
 def _theme(table: EvidenceTable) -> float | None:
     """Mean cosine of the segments to the source's theme."""
-    return _over_segments(table, lambda segment: _clipped(segment.theme_cosine), lambda _: 1)
+    segments = table.segments
+    return _over_segments(segments, [_clipped(segment.theme_cosine) for segment in segments], [1.0] * len(segments))
 
 
 def _over_segments(
-    table: EvidenceTable, value: Callable[[SummarySegment], float], weight: Callable[[SummarySegment], float]
+    segments: Sequence[SummarySegment], values: Sequence[float], weights: Sequence[float]
 ) -> float | None:
-    segments = table.segments
-    if not segments:
-        return None
-    return guarded_mean(
-        [value(segment) for segment in segments],
-        [float(weight(segment)) for segment in segments],
-        [segment.may_raise for segment in segments],
-    )
+    return guarded_mean(values, weights, [segment.may_raise for segment in segments]) if segments else None
 
 
 def _stance(table: EvidenceTable) -> float | None:
@@ -172,34 +145,30 @@ def _tone(table: EvidenceTable) -> float | None:
     return (1 + share) / 2 if inherited else share
 
 
-TOOLS: Mapping[MetricName, tuple[Instrument, ...]] = {
-    MetricName.COVERAGE: (
-        Instrument("key_point_recall", _told_key_points),
-        Instrument("answered_questions", lambda table: _answered(table.coverage_questions)),
-        Instrument("salient_words", _salient_words),
-    ),
-    MetricName.ALIGNMENT: (
-        Instrument("stance", _stance),
-        Instrument("meaning", lambda table: 1 - table.tone.meaning_distance),
-    ),
-    MetricName.HALLUCINATION: (
-        Instrument("claim_support", lambda table: 1 - unsupported_share(table.claims)),
-        Instrument("answered_claims", lambda table: _answered(table.claim_questions), 0.35),
-    ),
-    MetricName.RELEVANCE: (
-        Instrument("containment", _containment),
-        Instrument("theme", _theme),
-        Instrument("salient_words", _salient_words),
-    ),
-    MetricName.BIAS_TOXICITY: (Instrument("lexicon", _lexicon), Instrument("tone", _tone)),
-}
-"""The tools of each metric, in the order in which they are reported."""
-
-
 def _mean(values: Sequence[float]) -> float | None:
     return math.fsum(values) / len(values) if values else None
 
 
-def _answered(questions: Sequence[Question]) -> float | None:
-    """Mean score of the answers to a language model's questions; None without any."""
-    return _mean([question.score for question in questions])
+TOOLS: Mapping[MetricName, tuple[tuple[str, Measure, float], ...]] = {
+    MetricName.COVERAGE: (
+        ("key_point_recall", lambda table: _mean([point.covered_share for point in table.judge_key_points]), 1.0),
+        ("answered_questions", lambda table: _mean([one.score for one in table.coverage_questions]), 1.0),
+        ("salient_words", _salient_words, 1.0),
+    ),
+    MetricName.ALIGNMENT: (
+        ("stance", _stance, 1.0),
+        ("meaning", lambda table: 1 - table.tone.meaning_distance, 1.0),
+    ),
+    MetricName.HALLUCINATION: (
+        ("claim_support", lambda table: 1 - unsupported_share(table.claims), 1.0),
+        ("answered_claims", lambda table: _mean([one.score for one in table.claim_questions]), 0.35),
+    ),
+    MetricName.RELEVANCE: (
+        ("containment", _containment, 1.0),
+        ("theme", _theme, 1.0),
+        ("salient_words", _salient_words, 1.0),
+    ),
+    MetricName.BIAS_TOXICITY: (("lexicon", _lexicon, 1.0), ("tone", _tone, 1.0)),
+}
+"""The tools of each metric, in the order in which they are reported: name, share in [0, 1] or None where there is
+nothing to measure, and weight in the mean of the metric's tools."""

@@ -31,8 +31,6 @@ def test_the_interval_of_a_mean_is_that_of_the_normal_law() -> None:
     expected = 1.96 * values.std() / math.sqrt(ROWS)
     assert found.high - found.value == pytest.approx(expected, rel=0.1)
     assert found.value - found.low == pytest.approx(expected, rel=0.1)
-    narrow = estimate(mean, values, confidence=0.5)
-    assert narrow.high - narrow.low == pytest.approx(2 * 0.674 * values.std() / math.sqrt(ROWS), rel=0.15)
 
 
 def test_copies_of_a_row_in_its_group_make_no_interval_narrower() -> None:

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from pipeline.judge.exact import (
     clip,
-    distinct_spans,
     duplicate_span_count,
     exact,
     half_up,
@@ -58,9 +57,9 @@ def test_sums_of_decimals_stay_in_their_band() -> None:
     assert 0.1 + 0.2 != 0.3
 
 
-@pytest.mark.parametrize(("value", "error"), [(float("nan"), ValueError), (float("inf"), OverflowError)])
-def test_what_is_no_number_is_refused(value: float, error: type[Exception]) -> None:
-    with pytest.raises(error):
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+def test_what_is_no_number_is_refused(value: float) -> None:
+    with pytest.raises(ValueError, match="Invalid literal"):
         exact(value)
 
 
@@ -126,23 +125,6 @@ def test_spans_are_duplicates_from_one_half_on() -> None:
     assert duplicate_span_count([]) == 0
 
 
-def test_the_first_of_duplicates_is_kept() -> None:
-    assert distinct_spans([span(0, 10), span(1, 10), span(20, 30)]) == (span(0, 10), span(20, 30))
-
-
-PLACES = st.tuples(st.integers(0, 40), st.integers(0, 12), st.sampled_from(["source", "summary"]))
-
-
-@given(st.lists(PLACES.map(lambda place: span(place[0], place[0] + place[1], place[2])), max_size=25))
-def test_what_is_kept_is_no_duplicate_and_what_is_left_out_is_one(places: list[TextSpan]) -> None:
-    kept: list[TextSpan] = []
-    for place in places:
-        if all(intersection_over_union(place, other) < Fraction(1, 2) for other in kept):
-            kept.append(place)
-    assert distinct_spans(places) == tuple(kept)
-
-
-def test_a_place_is_compared_with_those_near_it_alone() -> None:
-    # To compare all with all would run into the test's time limit.
-    places = [span(at * 7, at * 7 + 10) for at in range(30_000)]
-    assert len(distinct_spans(places)) == 30_000
+def test_a_span_is_compared_with_those_that_are_no_duplicates() -> None:
+    assert duplicate_span_count([span(0, 10), span(4, 14), span(2, 12)]) == 1
+    assert duplicate_span_count([span(0, 10), span(3, 13), span(6, 16)]) == 1

@@ -51,15 +51,8 @@ def test_two_tools_and_a_model_that_mostly_says_fair() -> None:
 def test_tools_may_weigh_differently() -> None:
     # (3 * 2 + 1 * 4) / 4; a tool without weight says nothing.
     assert fuse([2.0, 4.0, 5.0], weights=[3.0, 1.0, 0.0]).score == 2.5
-    assert fuse([2.0, math.nan], weights=[0.5, 3.0]).score == 2.0
     with pytest.raises(NothingToFuseError):
         fuse([2.0], weights=[0.0])
-
-
-@pytest.mark.parametrize("weights", [[1.0], [1.0, -1.0], [1.0, math.inf], [1.0, math.nan]])
-def test_weights_that_are_none_are_refused(weights: list[float]) -> None:
-    with pytest.raises(InvalidInputError, match="weights: expected 2 finite numbers"):
-        fuse([2.0, 3.0], weights=weights)
 
 
 def test_perfect_agreement_reaches_the_top() -> None:
@@ -104,20 +97,6 @@ def test_without_tools_the_model_alone_decides() -> None:
 def test_nothing_at_all_is_an_error() -> None:
     with pytest.raises(NothingToFuseError, match="gather more evidence"):
         fuse([])
-    with pytest.raises(NothingToFuseError):
-        fuse([math.nan])
-
-
-def test_nan_is_left_out_with_a_note() -> None:
-    fusion = fuse([math.nan, 2.6, 2.8], MOSTLY_FAIR)
-    assert round(fusion.score, 2) == 2.94
-    assert fusion.notes == ("tool_scores[0] is NaN and was left out",)
-
-
-@pytest.mark.parametrize("score", [0.99, 5.01, -1.0, math.inf, -math.inf])
-def test_a_score_off_the_scale_is_refused(score: float) -> None:
-    with pytest.raises(InvalidInputError, match=r"tool_scores\[1\]: expected a score in \[1, 5\]"):
-        fuse([3.0, score], MOSTLY_FAIR)
 
 
 def test_a_score_off_the_scale_is_taken_with_a_mapping() -> None:
@@ -134,9 +113,7 @@ def test_a_mapping_clips_to_the_scale(value: float, score: float) -> None:
 
 
 def test_nan_stays_nan_under_a_mapping() -> None:
-    mapping = LogisticMapping(b1=4.0, b2=1.0, b3=0.0, b4=0.0, b5=3.0)
-    fusion = fuse([mapping(math.nan), mapping(0.0)])
-    assert (fusion.score, len(fusion.notes)) == (3.0, 1)
+    assert math.isnan(LogisticMapping(b1=4.0, b2=1.0, b3=0.0, b4=0.0, b5=3.0)(math.nan))
 
 
 @pytest.mark.parametrize(
@@ -168,12 +145,6 @@ def test_an_unknown_level_is_refused(text: str) -> None:
 def test_numbers_that_are_no_probabilities_are_refused(probabilities: Distribution) -> None:
     with pytest.raises(InvalidInputError, match="probabilities: expected"):
         fuse([3.0], probabilities)
-
-
-@pytest.mark.parametrize("eta", [0.0, -1.0, math.nan, math.inf])
-def test_eta_is_above_zero(eta: float) -> None:
-    with pytest.raises(InvalidInputError, match="eta"):
-        fuse([3.0], eta=eta)
 
 
 def test_weights_far_from_the_mean_do_not_vanish() -> None:

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from typing import cast
 
 import pytest
 
@@ -23,8 +22,6 @@ from tests.unit.pipeline.judge.tables import table
 COVERAGE, BIAS = MetricName.COVERAGE, MetricName.BIAS_TOXICITY
 REQUEST = JudgeRequest("The agency raised fees.", "Fees rose.")
 LIMITS = JudgeLimits(max_source_chars=30, max_summary_chars=20, max_tool_scores=3)
-UNKNOWN_FRAMEWORK = cast("tuple[Framework, ...]", ("twin_lock", "triple_lock"))  # as from a file
-UNKNOWN = cast("MetricName", "style")
 PERCENT = LogisticMapping(b1=4, b2=0.1, b3=50, b4=0, b5=3)
 
 
@@ -45,7 +42,6 @@ def score(value: float, tool: str = "mine", mapping: LogisticMapping | None = No
         (replace(REQUEST, source="x" * 31), "source", "31 characters"),
         (replace(REQUEST, summary="x" * 21), "summary", "21 characters"),
         (replace(REQUEST, summary="half \ud83d"), "summary", "a lone surrogate at character 5"),
-        (replace(REQUEST, frameworks=UNKNOWN_FRAMEWORK), "frameworks[1]", "another word"),
         (replace(REQUEST, tool_scores=(score(3), score(5.01, "b"))), "tool_scores[1].score", "5.01"),
         (replace(REQUEST, tool_scores=(score(0.99),)), "tool_scores[0].score", "0.99"),
         (replace(REQUEST, tool_scores=(score(-math.inf),)), "tool_scores[0].score", "-inf"),
@@ -54,11 +50,6 @@ def score(value: float, tool: str = "mine", mapping: LogisticMapping | None = No
         (replace(REQUEST, tool_scores=(score(3, " "),)), "tool_scores[0].tool", "only white space"),
         (replace(REQUEST, tool_scores=(score(3, "x" * 101),)), "tool_scores[0].tool", "101 characters"),
         (replace(REQUEST, tool_scores=tuple(score(3, str(i)) for i in range(4))), "tool_scores", "4 scores"),
-        (
-            replace(REQUEST, tool_scores=(replace(score(3), metric=UNKNOWN),)),
-            "tool_scores[0].metric",
-            "another word",
-        ),
     ],
 )
 def test_bad_input_is_refused_with_its_field(request_: JudgeRequest, field: str, got: str) -> None:

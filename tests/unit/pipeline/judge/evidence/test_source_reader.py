@@ -9,14 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from pipeline.judge.config import JudgementCacheConfig
-from pipeline.judge.judge import JudgeCaches, SourceReader
+from pipeline.judge.judge import Judge, JudgeCaches
 from pipeline.off_loop import NobodyWaitsError, OffLoop, stop_if_nobody_waits, stoppable
 
 SOURCE = "Acme makes engines in Leeds. It was founded in 1921. Sales fell by 12% last year."
 
 
-def reader(config: JudgementCacheConfig | None = None) -> SourceReader:
-    return SourceReader(kept=JudgeCaches(config).sources)
+def reader(config: JudgementCacheConfig | None = None) -> Judge:
+    return Judge(caches=JudgeCaches(config))
 
 
 async def test_summaries_of_one_source_share_its_reading() -> None:
@@ -28,7 +28,7 @@ async def test_summaries_of_one_source_share_its_reading() -> None:
 
 async def test_sixteen_requests_that_arrive_together_read_once() -> None:
     with ThreadPoolExecutor(4) as executor:
-        sources = SourceReader(OffLoop(executor), JudgeCaches().sources)
+        sources = Judge(executor=executor, caches=JudgeCaches())
         found = await asyncio.gather(*(sources.read(SOURCE) for _ in range(16)))
     assert len({id(one) for one in found}) == 1
 
