@@ -247,11 +247,23 @@ class SummaryPlan:
         """
         return iterations * (self.map_calls + self.reduce_calls + self.shape_calls + 1) + 1 + self.json_calls
 
-    def most_repeats(self, iterations: int = 1) -> int:
-        """Bounds the calls beside the planned ones: every text of map and reduce, and the JSON, is asked for again.
+    @property
+    def most_calls(self) -> int:
+        """All calls if the critic is never content."""
+        return self.calls(self.max_iterations)
+
+    @property
+    def most_cost(self) -> float | None:
+        """What these calls cost at most."""
+        return self.cost(self.max_iterations)
+
+    @property
+    def most_repeats(self) -> int:
+        """Bounds the calls beside these: every text of map and reduce, and the JSON, is asked for again.
 
         And the last text of each iteration once more where a language model misses the length.
         """
+        iterations = self.max_iterations
         corrections = iterations * int(self.shape.goal is not None and self.limits.shapes_merges)
         texts = iterations * (self.map_calls + self.reduce_calls + self.shape_calls) + self.json_calls
         return (texts + corrections) * self.limits.repeats + corrections

@@ -19,7 +19,7 @@ from pipeline.summarize.errors import (
     SummaryAsideError,
     UnknownSummaryError,
 )
-from pipeline.summarize.events import Accepted, Event, EventChannel, Finished, Shown, SummaryObserver, WithText
+from pipeline.summarize.events import Accepted, Event, EventChannel, Finished, Shown, SummaryObserver, TextDone
 from pipeline.summarize.graph.run import TEXT, SummaryJob
 from pipeline.summarize.known_calls import answer_scope, call_scope
 from pipeline.summarize.plan import Planner, SummaryPlan
@@ -334,7 +334,7 @@ class Summarizer:
             await run.give_up()
 
     async def _with_text(self, event: Event) -> Event:
-        if not isinstance(event, WithText):
+        if not isinstance(event, TextDone):
             return event
         body = await self.store.result(event.result_key)
         return replace(event, text=TEXT.validate_json(body).written.text if body else None)

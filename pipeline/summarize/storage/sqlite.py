@@ -14,7 +14,7 @@ from typing import IO, Any, Self, TypeVar
 from uuid import uuid4
 
 from pipeline.summarize.errors import StorageError, StorageFullError
-from pipeline.summarize.storage.schema import ADDED_COLUMNS, SCHEMA, WRITES_NOTHING, Row, Statement
+from pipeline.summarize.storage.schema import ADDED_COLUMNS, SCHEMA, WRITES_NOTHING, Row, Statement, Value
 
 Result = TypeVar("Result")
 
@@ -57,9 +57,9 @@ class SqliteDatabase:
             await self._rounds
         self._thread.shutdown()
 
-    async def fetch(self, statement: Statement) -> list[Row]:
+    async def fetch(self, sql: str, *values: Value) -> list[Row]:
         """See Database."""
-        return await self._run(lambda: self._execute(statement).fetchall())
+        return await self._run(lambda: self._execute(Statement(sql, values)).fetchall())
 
     async def transact(self, statements: Sequence[Statement]) -> list[int]:
         """See Database."""

@@ -10,7 +10,7 @@ from pipeline.summarize.errors import StorageError
 from pipeline.summarize.storage.schema import Statement
 from pipeline.summarize.storage.sqlite import SqliteDatabase
 
-COUNT = Statement("SELECT COUNT(*) FROM texts")
+COUNT = "SELECT COUNT(*) FROM texts"
 
 
 def text(name: str) -> list[Statement]:
@@ -33,7 +33,7 @@ async def test_what_is_handed_over_together_is_committed_together(tmp_path: Path
     async with SqliteDatabase(tmp_path / "rounds.sqlite") as database:
         needs = "CREATE TABLE needs (sha256 TEXT REFERENCES texts DEFERRABLE INITIALLY DEFERRED)"
         await database.transact([Statement(needs)])
-        await database.fetch(Statement("PRAGMA foreign_keys = ON"))
+        await database.fetch("PRAGMA foreign_keys = ON")
         lacking = [Statement("INSERT INTO needs VALUES ('nowhere')")]  # only the commit finds out
         answers = await asyncio.gather(
             database.transact(lacking), database.transact(text("good")), return_exceptions=True
@@ -52,7 +52,7 @@ async def test_work_of_a_cancelled_caller_is_still_done(tmp_path: Path) -> None:
         with pytest.raises(asyncio.CancelledError):
             await caller
     with sqlite3.connect(path) as connection:
-        assert connection.execute(COUNT.sql).fetchall() == [(1,)]
+        assert connection.execute(COUNT).fetchall() == [(1,)]
 
 
 async def test_work_that_is_handed_over_while_it_closes_has_an_end(tmp_path: Path) -> None:
