@@ -215,7 +215,7 @@ class SummaryRun:
         """Has the calls of this task taken out of the summary's budget, with what earlier runs took."""
         job, budget = self.job, self.job.summary.request.budget
         if budget != NO_BUDGET:
-            before = (await job.store.run_totals(job.summary_id)).usage
+            _, before, _ = await job.store.run_totals(job.summary_id)
             self._spending = Spending(budget, job.writer.limits.prices, before)
             spend_from(self._spending)
 
@@ -368,7 +368,7 @@ class Assembler:
 
     async def _with_totals(self, result: SummaryResult, levels: _Levels, meter: Meter | None) -> SummaryResult:
         """Adds what this run and all runs cost, and how far the summary is."""
-        totals, plan = await self._store.run_totals(self._id), self._summary.plan
+        (run_count, total_usage, total_s), plan = await self._store.run_totals(self._id), self._summary.plan
         begun, calls_done = (result.iterations, Stage.MAP), await self._store.call_count(self._id)
         calls_planned = meter.calls_total if meter else plan.calls(result.iterations) if plan else 0
         return replace(
@@ -379,9 +379,9 @@ class Assembler:
             usage=meter.usage if meter else LlmUsage(),
             elapsed_s=meter.elapsed_s if meter else 0.0,
             input_tokens=plan.input_tokens if plan else 0,
-            total_usage=totals.usage,
-            total_elapsed_s=totals.elapsed_s,
-            run_count=totals.run_count,
+            total_usage=total_usage,
+            total_elapsed_s=total_s,
+            run_count=run_count,
             current_batch=sum(count for iteration, stage, _, count in levels if (iteration, stage) == begun),
             batch_count=plan.batch_count if plan else 0,
         )

@@ -168,10 +168,8 @@ def _place(task: Task) -> tuple[object, ...]:
             is_first, is_last = task.batch_index == 0, task.batch_index == task.batch_count - 1
         case MergeTask():
             numbers = [number for one in task.extractions for number in one.chunk_indexes]
-            is_first, is_last = (
-                numbers[0] in (0, 1),
-                task.group_index == task.group_count - 1,
-            )  # callers count from either
+            # Callers count from 0 or from 1.
+            is_first, is_last = numbers[0] in (0, 1), task.group_index == task.group_count - 1
         case _:
             return ()
     return is_first, is_last, tuple(number - numbers[0] for number in numbers)
@@ -430,18 +428,16 @@ class Run:
     async def written_texts(self, iteration: int, level: int, first: int, last: int) -> list[Extraction]:
         """Returns the texts of a level from position `first` to `last`, inclusive, as they were written."""
         step = StepId(iteration, _stage_of(level), level, first)
-        bodies = await self.job.store.bodies(self.job.summary_id, step, last)
-        return [
-            Extraction(TEXT.validate_json(body).written.text, output.chunk_indexes, output.pages)
-            for output, body in bodies
-        ]
+        return await self._texts(step, last, lambda body: TEXT.validate_json(body).written.text)
 
     async def unique_texts(self, iteration: int, level: int, first: int, last: int) -> list[Extraction]:
         """Returns the same texts without what was said before."""
-        bodies = await self.job.store.bodies(self.job.summary_id, StepId(iteration, Stage.UNIQUE, level, first), last)
-        return [
-            Extraction(UNIQUE.validate_json(body).text, output.chunk_indexes, output.pages) for output, body in bodies
-        ]
+        step = StepId(iteration, Stage.UNIQUE, level, first)
+        return await self._texts(step, last, lambda body: UNIQUE.validate_json(body).text)
+
+    async def _texts(self, first: StepId, last: int, read: Callable[[str], str]) -> list[Extraction]:
+        bodies = await self.job.store.bodies(self.job.summary_id, first, last)
+        return [Extraction(read(body), output.chunk_indexes, output.pages) for output, body in bodies]
 
     async def level_text(self, iteration: int, level: int) -> str:
         """Returns all texts of a level as one, without what was said before."""

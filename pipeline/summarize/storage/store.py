@@ -6,13 +6,13 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from uuid import uuid4
 
 from pydantic import TypeAdapter
 
 from pipeline.errors import InvalidInputError
-from pipeline.llm.chat_model import NO_USAGE, LlmUsage
+from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.document import Document, SourceChunk
 from pipeline.summarize.errors import DamagedSummaryError
 from pipeline.summarize.known_calls import CallTexts, KnownCalls, TextRow
@@ -91,19 +91,6 @@ _EXPIRE = (
     "DELETE FROM results WHERE written_at < NOW_S - ? AND result_key NOT IN (SELECT result_key FROM steps)",
     *_UNUSED,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class RunTotals:
-    """What runs cost together.
-
-    Attributes:
-        elapsed_s: of one that was killed, up to its last heartbeat.
-    """
-
-    run_count: int = 0
-    usage: LlmUsage = NO_USAGE
-    elapsed_s: float = 0.0
 
 
 class SummaryStore:
@@ -292,11 +279,11 @@ class SummaryStore:
         )
         await self._database.transact([statement])
 
-    async def run_totals(self, summary_id: str) -> RunTotals:
-        """Adds up all runs of a summary."""
+    async def run_totals(self, summary_id: str) -> tuple[int, LlmUsage, float]:
+        """Counts the runs of a summary, and adds up their usage and seconds; a killed one's to its last heartbeat."""
         rows = await self._database.fetch("SELECT usage, elapsed_s FROM run_costs WHERE summary_id = ?", summary_id)
         usage = sum((_USAGE.validate_json(row[0]) for row in rows), LlmUsage())
-        return RunTotals(len(rows), usage, sum(float(row[1]) for row in rows))
+        return len(rows), usage, sum(float(row[1]) for row in rows)
 
     async def warn(self, summary_id: str, code: str, message: str) -> None:
         """Stores a warning, once."""
