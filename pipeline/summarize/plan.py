@@ -195,11 +195,6 @@ class SummaryPlan:
         return sum(self.level_calls)
 
     @property
-    def wave_count(self) -> int:
-        """Waves of the map."""
-        return -(-len(self.batches) // self.wave)
-
-    @property
     def input_tokens(self) -> int:
         """Of all chunks, each once."""
         return sum(batch.token_count for batch in self.batches)
@@ -300,7 +295,7 @@ class SummaryPlan:
         levels by a half at least.
         """
         levels = 2 * len(self.batches).bit_length() + 1
-        each = 1 + self.wave_count + 2 * levels + 1
+        each = 1 + ceil(len(self.batches) / self.wave) + 2 * levels + 1
         return self.max_iterations * each + 4
 
 

@@ -10,6 +10,7 @@ from datetime import timedelta
 from enum import IntEnum
 
 from pipeline.errors import InvalidInputError
+from pipeline.llm.chat_model import NO_USAGE
 from pipeline.off_loop import OffLoop
 from pipeline.summarize.config import StorageConfig, SummarizeConfig
 from pipeline.summarize.document import Document, SummarizeOptions
@@ -310,7 +311,8 @@ class Summarizer:
         if done is not None and summary.status is SummaryStatus.DONE:
             self._observer.answered_from_store()
             yield Accepted(summary.summary_id, is_resumed=True)
-            yield Finished(done.as_reused(summary.summary_id))
+            # It cost nothing this time.
+            yield Finished(replace(done, calls_reused=done.calls_done, usage=NO_USAGE, elapsed_s=0.0))
             return
         lease = await self.store.leases.acquire(summary.summary_id, self.config.lease_ttl_s)
         limit = None if shown.include_text else self.config.progress_events

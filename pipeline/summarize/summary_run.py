@@ -330,7 +330,7 @@ class Assembler:
         verdicts = {number: found for number in finals if (found := await self._read(number, Stage.REFLECT, VERDICT))}
         begun = max((iteration for iteration, *_ in levels), default=1)
         is_done = status is SummaryStatus.DONE
-        chosen = _with_topics(levels) if is_done else _best(finals, verdicts) or begun
+        chosen = _with_topics(levels) if is_done else _best(finals, verdicts, begun)
         final = await self._read(chosen, Stage.FINAL, UNIQUE)
         text, warnings = (final.text, []) if final else await self._partial_text(chosen, levels)
         if failure and final and begun > chosen:
@@ -455,8 +455,7 @@ def _with_topics(levels: _Levels) -> int:
     return max(iteration for iteration, stage, *_ in levels if stage is Stage.TOPICS)
 
 
-def _best(finals: list[int], verdicts: dict[int, VerdictOutcome]) -> int | None:
+def _best(finals: list[int], verdicts: dict[int, VerdictOutcome], default: int) -> int:
     """Returns the summary that kept most, of those that were finished before the end came."""
-    if not finals:
-        return None
-    return max(finals, key=lambda number: verdicts[number].retention.share if number in verdicts else -1.0)
+    shares = {number: verdict.retention.share for number, verdict in verdicts.items()}
+    return max(finals, key=lambda number: shares.get(number, -1.0), default=default)

@@ -442,10 +442,6 @@ class Run:
         members = await self.unique_texts(iteration, level, 0, outputs[-1].position)
         return "\n\n".join(member.text for member in members)
 
-    async def is_written(self, iteration: int) -> bool:
-        """Tells whether an iteration has its text and the layers above it, which are stored last."""
-        return bool(await self.job.store.outputs(self.job.summary_id, iteration, Stage.LAYERS))
-
     async def final_text(self, iteration: int) -> str:
         """Returns the summary of an iteration that was reduced to one text."""
         text = await read_step(self.job.store, self.job.summary_id, StepId(iteration, Stage.FINAL), UNIQUE)
