@@ -196,7 +196,6 @@ class SummarizeServicer(SummarizeServiceServicer):
 
 
 PAGE_BREAK = "\f"
-_PRIORITIES = EnumCodec(JobPriority, common_pb2.Priority.DESCRIPTOR)
 MAX_ID_CHARS = 100  # of ours have 32; a longer one is no id and need not be looked up
 
 _MOST_OF_A_PAGE, _DEFAULT_PAGE = 1_000, 50
@@ -204,6 +203,7 @@ _ENUMS: Mapping[str, EnumCodec[Any]] = {
     "summary_type": EnumCodec(SummaryType, pb.SummaryType.DESCRIPTOR),
     "detail": EnumCodec(SummaryDetail, pb.SummaryDetail.DESCRIPTOR),
     "form": EnumCodec(SummaryForm, pb.SummaryForm.DESCRIPTOR),
+    "priority": EnumCodec(JobPriority, common_pb2.Priority.DESCRIPTOR),
 }
 
 
@@ -285,7 +285,7 @@ def parse_summary_id(summary_id: str) -> str:
 
 def parse_job_priority(number: int) -> JobPriority:
     """Returns the priority of a job; bulk by default. Raises InvalidInputError."""
-    return _PRIORITIES.parse(number, "priority") if number else JobPriority.BULK
+    return _ENUMS["priority"].parse(number, "priority") if number else JobPriority.BULK
 
 
 def parse_page_size(page_size: int) -> int:
@@ -340,9 +340,6 @@ def _span_of(chunks: str, pages: str = "") -> Callable[[Any], pb.DocumentSpan]:
     return span
 
 
-_STRETCH = _span_of("chunk_indexes", "pages")
-
-
 _EXCEPTIONS: Exceptions = {
     "SummaryPlan.writer": None,  # of the server
     "SummaryPlan.writer_kind": None,
@@ -352,7 +349,9 @@ _EXCEPTIONS: Exceptions = {
     "SummaryPlan.max_prompt_tokens": SummaryPlan.max_prompt_tokens,
     "SummaryPlan.max_completion_tokens": SummaryPlan.max_completion_tokens,
     "LlmUsage.identity": None,  # `writer` of the summary names it
-    **dict.fromkeys(("BatchDone.span", "GroupDone.span", "IntermediateSummary.span"), _STRETCH),
+    **dict.fromkeys(
+        ("BatchDone.span", "GroupDone.span", "IntermediateSummary.span"), _span_of("chunk_indexes", "pages")
+    ),
     "RemovedDuplicate.kept": _span_of("kept_chunks"),
     "RemovedDuplicate.dropped": _span_of("dropped_chunks"),
     "Summary.cost": None,  # at the prices of the server
