@@ -8,7 +8,6 @@ import weakref
 from collections import deque
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from types import UnionType
 
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.plan import SummaryPlan
@@ -68,50 +67,48 @@ class Planned:
     progress: SummaryProgress
 
 
-@dataclass(frozen=True, slots=True)
-class BatchDone:
-    """A map call is finished.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextDone:
+    """A call that writes a text is finished. It is progress: a slow reader may miss some.
 
     Attributes:
+        usage: of this call, with compressions.
         is_reused: True if it cost nothing in this run.
-        text: what was extracted; None unless the reader asked for texts.
+        text: what was written; None unless the reader asked for texts.
     """
 
-    batch_index: int
-    batch_count: int
     chunk_indexes: tuple[int, int]
     pages: tuple[int, int]
     usage: LlmUsage
     is_reused: bool
-    retention: Retention
     result_key: str
     progress: SummaryProgress
     text: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class GroupDone:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchDone(TextDone):
+    """A map call is finished."""
+
+    batch_index: int
+    batch_count: int
+    retention: Retention
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupDone(TextDone):
     """A reduce call is finished.
 
     Attributes:
         level: from 1.
         group_count: of this level, with a lone text that needs no call.
         merged_count: texts that became one.
-        usage: of this call, with compressions.
-        text: what was written; None unless the reader asked for texts.
     """
 
     level: int
     group_index: int
     group_count: int
     merged_count: int
-    chunk_indexes: tuple[int, int]
-    pages: tuple[int, int]
-    usage: LlmUsage
-    is_reused: bool
-    result_key: str
-    progress: SummaryProgress
-    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,21 +180,7 @@ class Shown:
     include_draft: bool = False
 
 
-WithText = BatchDone | GroupDone
-"""Events of calls that write a text. They are progress: a slow reader may miss some."""
-
-Event = (
-    Accepted
-    | Planned
-    | BatchDone
-    | GroupDone
-    | Drafted
-    | LayersFound
-    | Reflected
-    | TopicsFound
-    | SummaryWarning
-    | Finished
-)
+Event = Accepted | Planned | TextDone | Drafted | LayersFound | Reflected | TopicsFound | SummaryWarning | Finished
 
 
 class CallOutcome(StrEnum):
@@ -275,10 +258,10 @@ class EventChannel:
 
     def offer(self, event: Event) -> None:
         """Adds an event. Never waits."""
-        if isinstance(event, WithText):
+        if isinstance(event, TextDone):
             self._last_progress = event
             if self._limit is not None:
-                self._dropped += self._make_room(WithText, self._limit)
+                self._dropped += self._make_room(TextDone, self._limit)
         elif isinstance(event, Drafted):
             self._draft = event
             self._make_room(Drafted, 1)  # the next draft says all that the one that waits says
@@ -290,7 +273,7 @@ class EventChannel:
         for channel in tuple(self._copies):
             channel.offer(event)
 
-    def _make_room(self, kind: type | UnionType, most: int) -> int:
+    def _make_room(self, kind: type, most: int) -> int:
         """Drops the oldest event of a kind if as many wait as may. Returns how many were dropped."""
         waiting = [place for place, event in enumerate(self._events) if isinstance(event, kind)]
         if len(waiting) < most:
@@ -314,7 +297,7 @@ class EventChannel:
                 self._changed.clear()
                 await self._changed.wait()
             event = self._events.popleft()
-            if isinstance(event, WithText) and self._dropped:
+            if isinstance(event, TextDone) and self._dropped:
                 event = replace(event, progress=replace(event.progress, joined_events=self._dropped))
                 self._dropped = 0
             if not isinstance(event, Drafted):

@@ -9,7 +9,6 @@ import logging
 from collections.abc import Callable
 from contextlib import AbstractContextManager, aclosing, nullcontext, suppress
 from functools import partial
-from types import TracebackType
 from typing import Self
 
 from pipeline.summarize.errors import StorageError, SummaryAsideError, SummaryRunningError, UnknownSummaryError
@@ -48,9 +47,7 @@ class JobRunner:
         self._work = asyncio.create_task(self._take_jobs(), name="summary-jobs")
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         tasks = [*filter(None, [self._work]), *self._running.values()]
         for task in tasks:
             task.cancel()

@@ -17,7 +17,7 @@ from pipeline.off_loop import OffLoop
 from pipeline.reading.words import count_words
 from pipeline.summarize.config import ALL, SummarizeConfig, Wave
 from pipeline.summarize.document import Document, SourceChunk, SummarizeOptions
-from pipeline.summarize.known_calls import CallTexts, KnownCalls, TextRow, cut_row, to_cuts
+from pipeline.summarize.known_calls import CallTexts, TextRow, cut_row, to_cuts
 from pipeline.summarize.packing import split_by_tokens
 from pipeline.summarize.steering.wishes import PLAIN, LengthGoal, LengthUnit, Shape, SummaryDetail
 from pipeline.summarize.storage.store import SummaryStore
@@ -81,20 +81,26 @@ class BatchPacker:
     count_tokens: Callable[[str], int]
     overhead_tokens: int = 0
 
-    def parts(self, chunks: Iterable[SourceChunk]) -> list[ChunkPart]:
-        """Returns chunks in order, those that are too long in parts. Together they hold every character."""
-        return [part for chunk in chunks for part in self._parts(chunk)]
+    def parts(self, chunks: Iterable[SourceChunk]) -> Iterator[ChunkPart]:
+        """Yields chunks in order, those that are too long in parts. Together they hold every character."""
+        budget = max(1, self.budget_tokens - self.overhead_tokens)
+        for chunk in chunks:
+            if (tokens := self.count_tokens(chunk.text)) <= budget:
+                yield ChunkPart(chunk, tokens)
+                continue
+            for text in split_by_tokens(chunk.text, budget, self.count_tokens):
+                if text.strip():
+                    yield ChunkPart(replace(chunk, text=text), self.count_tokens(text))
 
     def cuts(self, parts: Sequence[ChunkPart], start: int, end: int) -> Iterator[range]:
         """Yields batches of the parts from `start` up to `end`, each as full as it may be."""
         first, tokens = start, 0
         for place in range(start, end):
-            if place > first and (
-                place - first == self.batch_size or tokens + self._prompt_tokens(parts[place]) > self.budget_tokens
-            ):
+            added = self.tokens(parts, range(place, place + 1))
+            if place > first and (place - first == self.batch_size or tokens + added > self.budget_tokens):
                 yield range(first, place)
                 first, tokens = place, 0
-            tokens += self._prompt_tokens(parts[place])
+            tokens += added
         if first < end:
             yield range(first, end)
 
@@ -103,28 +109,16 @@ class BatchPacker:
 
         Else every edit would leave a small batch behind.
         """
-        is_half_full = 2 * len(cut) >= self.batch_size or 2 * self._tokens(parts, cut) >= self.budget_tokens
+        is_half_full = 2 * len(cut) >= self.batch_size or 2 * self.tokens(parts, cut) >= self.budget_tokens
         return is_half_full and self.fits(parts, cut)
 
     def fits(self, parts: Sequence[ChunkPart], cut: range) -> bool:
         """Tells whether parts may be a batch."""
-        return len(cut) <= self.batch_size and (len(cut) == 1 or self._tokens(parts, cut) <= self.budget_tokens)
+        return len(cut) <= self.batch_size and (len(cut) == 1 or self.tokens(parts, cut) <= self.budget_tokens)
 
-    def _tokens(self, parts: Sequence[ChunkPart], cut: range) -> int:
-        return sum(self._prompt_tokens(parts[place]) for place in cut)
-
-    def _prompt_tokens(self, part: ChunkPart) -> int:
-        return part.token_count + self.overhead_tokens
-
-    def _parts(self, chunk: SourceChunk) -> Iterator[ChunkPart]:
-        budget = max(1, self.budget_tokens - self.overhead_tokens)
-        tokens = self.count_tokens(chunk.text)
-        if tokens <= budget:
-            yield ChunkPart(chunk, tokens)
-            return
-        for text in split_by_tokens(chunk.text, budget, self.count_tokens):
-            if text.strip():
-                yield ChunkPart(replace(chunk, text=text), self.count_tokens(text))
+    def tokens(self, parts: Sequence[ChunkPart], cut: range) -> int:
+        """Counts what parts take of the budget."""
+        return sum(parts[place].token_count + self.overhead_tokens for place in cut)
 
 
 def to_batches(parts: Sequence[ChunkPart], cuts: Iterable[range]) -> tuple[ChunkBatch, ...]:
@@ -201,11 +195,6 @@ class SummaryPlan:
         return sum(self.level_calls)
 
     @property
-    def wave_count(self) -> int:
-        """Waves of the map."""
-        return -(-len(self.batches) // self.wave)
-
-    @property
     def input_tokens(self) -> int:
         """Of all chunks, each once."""
         return sum(batch.token_count for batch in self.batches)
@@ -247,11 +236,23 @@ class SummaryPlan:
         """
         return iterations * (self.map_calls + self.reduce_calls + self.shape_calls + 1) + 1 + self.json_calls
 
-    def most_repeats(self, iterations: int = 1) -> int:
-        """Bounds the calls beside the planned ones: every text of map and reduce, and the JSON, is asked for again.
+    @property
+    def most_calls(self) -> int:
+        """All calls if the critic is never content."""
+        return self.calls(self.max_iterations)
+
+    @property
+    def most_cost(self) -> float | None:
+        """What these calls cost at most."""
+        return self.cost(self.max_iterations)
+
+    @property
+    def most_repeats(self) -> int:
+        """Bounds the calls beside these: every text of map and reduce, and the JSON, is asked for again.
 
         And the last text of each iteration once more where a language model misses the length.
         """
+        iterations = self.max_iterations
         corrections = iterations * int(self.shape.goal is not None and self.limits.shapes_merges)
         texts = iterations * (self.map_calls + self.reduce_calls + self.shape_calls) + self.json_calls
         return (texts + corrections) * self.limits.repeats + corrections
@@ -294,7 +295,7 @@ class SummaryPlan:
         levels by a half at least.
         """
         levels = 2 * len(self.batches).bit_length() + 1
-        each = 1 + self.wave_count + 2 * levels + 1
+        each = 1 + ceil(len(self.batches) / self.wave) + 2 * levels + 1
         return self.max_iterations * each + 4
 
 
@@ -338,7 +339,7 @@ class Planner:
     def _packer_of(self, parts: Sequence[ChunkPart]) -> BatchPacker:
         """Packs all parts into one batch where a language model can read them at once and is asked for a length."""
         packer, limits = self.packer, self.writer.limits
-        tokens = sum(part.token_count + packer.overhead_tokens for part in parts)
+        tokens = packer.tokens(parts, range(len(parts)))
         if not limits.shapes_merges or self.options.batch_size or self._goal(parts) is None:
             return packer
         once = min(limits.prompt_budget_tokens, self._reduce_budget_tokens(1))
@@ -363,22 +364,20 @@ class Planner:
             scope: what calls of earlier summaries must have in common with those of this one.
             lengths: parts of each batch of one that has begun; empty for full batches.
         """
-        parts, row = await off_loop(lambda: self._read(scope))
+        parts = await off_loop(self.parts)
+        texts = (part.chunk.text for part in parts)
+        row = await off_loop(lambda: TextRow.of(f"map\n{scope}", texts).with_ends())
         known = await store.known_calls(row) if lengths is None else {}
 
         def plan() -> SummaryPlan:
-            cuts = self._former_cuts(parts, lengths) if lengths is not None else self._cuts(parts, row, known)
+            packer = self._packer_of(parts)
+            if lengths is None:
+                cuts = cut_row(row, known, partial(packer.may_stay, parts), partial(packer.cuts, parts))
+            else:
+                cuts = self._former_cuts(parts, lengths)
             return self.plan(parts, cuts, tuple(row.call(cut.start, len(cut)) for cut in cuts))
 
         return await off_loop(plan)
-
-    def _read(self, scope: str) -> tuple[list[ChunkPart], TextRow]:
-        parts = self.parts()
-        return parts, TextRow.of(f"map\n{scope}", (part.chunk.text for part in parts)).with_ends()
-
-    def _cuts(self, parts: Sequence[ChunkPart], row: TextRow, known: KnownCalls) -> list[range]:
-        packer = self._packer_of(parts)
-        return cut_row(row, known, partial(packer.may_stay, parts), partial(packer.cuts, parts))
 
     def _former_cuts(self, parts: Sequence[ChunkPart], lengths: Sequence[int]) -> list[range]:
         """Returns the batches that a summary had; full ones where the limits of the writer have changed."""
@@ -389,7 +388,7 @@ class Planner:
 
     def parts(self) -> list[ChunkPart]:
         """Counts all tokens of the document: the CPU-heavy step of a long one, run it off the loop."""
-        return self.packer.parts(self.document.chunks)
+        return list(self.packer.parts(self.document.chunks))
 
     def plan(
         self, parts: Sequence[ChunkPart], cuts: Sequence[range] | None = None, calls: tuple[CallTexts, ...] = ()

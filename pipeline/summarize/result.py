@@ -1,6 +1,6 @@
 """The result of a summary: what there is when it ends."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 from pipeline.llm.chat_model import NO_USAGE, LlmUsage
@@ -222,10 +222,6 @@ class SummaryResult:
     def flaw_count(self) -> int | None:
         """What the gate left wrong; None without a gate."""
         return self.trust.flaw_count if self.trust else None
-
-    def as_reused(self, summary_id: str) -> "SummaryResult":
-        """Returns this result as it is given again: it cost nothing this time."""
-        return replace(self, summary_id=summary_id, calls_reused=self.calls_done, usage=LlmUsage(), elapsed_s=0.0)
 
 
 @dataclass(frozen=True, slots=True)

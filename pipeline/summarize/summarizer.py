@@ -10,6 +10,7 @@ from datetime import timedelta
 from enum import IntEnum
 
 from pipeline.errors import InvalidInputError
+from pipeline.llm.chat_model import NO_USAGE
 from pipeline.off_loop import OffLoop
 from pipeline.summarize.config import StorageConfig, SummarizeConfig
 from pipeline.summarize.document import Document, SummarizeOptions
@@ -19,7 +20,7 @@ from pipeline.summarize.errors import (
     SummaryAsideError,
     UnknownSummaryError,
 )
-from pipeline.summarize.events import Accepted, Event, EventChannel, Finished, Shown, SummaryObserver, WithText
+from pipeline.summarize.events import Accepted, Event, EventChannel, Finished, Shown, SummaryObserver, TextDone
 from pipeline.summarize.graph.run import TEXT, SummaryJob
 from pipeline.summarize.known_calls import answer_scope, call_scope
 from pipeline.summarize.plan import Planner, SummaryPlan
@@ -310,7 +311,8 @@ class Summarizer:
         if done is not None and summary.status is SummaryStatus.DONE:
             self._observer.answered_from_store()
             yield Accepted(summary.summary_id, is_resumed=True)
-            yield Finished(done.as_reused(summary.summary_id))
+            # It cost nothing this time.
+            yield Finished(replace(done, calls_reused=done.calls_done, usage=NO_USAGE, elapsed_s=0.0))
             return
         lease = await self.store.leases.acquire(summary.summary_id, self.config.lease_ttl_s)
         limit = None if shown.include_text else self.config.progress_events
@@ -334,7 +336,7 @@ class Summarizer:
             await run.give_up()
 
     async def _with_text(self, event: Event) -> Event:
-        if not isinstance(event, WithText):
+        if not isinstance(event, TextDone):
             return event
         body = await self.store.result(event.result_key)
         return replace(event, text=TEXT.validate_json(body).written.text if body else None)

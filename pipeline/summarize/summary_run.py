@@ -37,7 +37,6 @@ from pipeline.summarize.graph.run import (
     Stored,
     SummaryJob,
     TextOutcome,
-    UniqueText,
     VerdictOutcome,
     read_step,
 )
@@ -192,8 +191,10 @@ class SummaryRun:
             raise _CancelRequestedError
 
     async def _graph_to_its_end(self) -> None:
-        job = self.job
-        plan = await self._plan()
+        job, before = self.job, self.job.summary.plan
+        planner = Planner(job.document, job.writer, job.config, job.options)
+        lengths = before.batch_lengths if before else None  # of the batches that the summary has already
+        plan = await planner.plan_with_known(job.call_scope, lengths, store=job.store, off_loop=job.off_loop)
         await self._adopt(plan)
         done = await job.store.call_count(job.summary_id)
         begun = max((iteration for iteration, *_ in await job.store.levels(job.summary_id)), default=1)
@@ -214,7 +215,7 @@ class SummaryRun:
         """Has the calls of this task taken out of the summary's budget, with what earlier runs took."""
         job, budget = self.job, self.job.summary.request.budget
         if budget != NO_BUDGET:
-            before = (await job.store.run_totals(job.summary_id)).usage
+            _, before, _ = await job.store.run_totals(job.summary_id)
             self._spending = Spending(budget, job.writer.limits.prices, before)
             spend_from(self._spending)
 
@@ -225,20 +226,11 @@ class SummaryRun:
         bounds = CitationBounds(job.config.max_citations, max_read, job.caller)
         return await cite(text, job.document.chunks, bounds, gate.reader if gate else None, job.off_loop)
 
-    async def _plan(self) -> SummaryPlan:
-        """Plans with the batches that the summary has already, else with those of earlier summaries."""
-        job, before = self.job, self.job.summary.plan
-        planner = Planner(job.document, job.writer, job.config, job.options)
-        lengths = before.batch_lengths if before else None
-        return await planner.plan_with_known(job.call_scope, lengths, store=job.store, off_loop=job.off_loop)
-
     async def _adopt(self, plan: SummaryPlan) -> None:
         """Remembers the plan. A resumed summary whose plan has changed begins again; equal calls are reused."""
         job, before = self.job, self.job.summary
         calls, each = plan.calls(), plan.calls(2) - plan.calls()
-        record = PlanRecord(
-            plan.key, calls, each, plan.input_tokens, len(plan.batches), batch_lengths=plan.batch_lengths
-        )
+        record = PlanRecord(plan.key, calls, each, plan.input_tokens, len(plan.batches), plan.batch_lengths)
         if before.plan is not None:
             begun_by, writer = before.request.writer, job.writer.identity
             if begun_by != writer:
@@ -253,20 +245,14 @@ class SummaryRun:
 
 
 def _note_result(span: Span, result: SummaryResult) -> None:
-    """Adds what a run came to."""
+    same = ("writer", "iterations", "calls_done", "calls_planned", "calls_reused", "input_tokens", "output_tokens")
     note(
         span,
+        **{name: getattr(result, name) for name in same},
         status=result.status.value,
-        writer=result.writer,
-        iterations=result.iterations,
-        calls_done=result.calls_done,
-        calls_planned=result.calls_planned,
-        calls_reused=result.calls_reused,
         model_calls=result.usage.calls,
         prompt_tokens=result.usage.prompt_tokens,
         completion_tokens=result.usage.completion_tokens,
-        input_tokens=result.input_tokens,
-        output_tokens=result.output_tokens,
         retained_share=result.retention.share if result.retention else None,
         removed_duplicates=result.duplicate_count,
         topics=len(result.topics),
@@ -309,9 +295,9 @@ class _Measured:
         if step.stage is not Stage.COMPRESS:
             retention = add_up(outcome.retention for _, outcome in outcomes)
             self.stages.append(StageRetention(step.stage, step.level, retention))
-        for output, outcome in outcomes:
-            if step.stage is not Stage.COMPRESS:
+            for output, outcome in outcomes:
                 self.duplicates += outcome.duplicates_from(output.chunk_indexes[0])
+        for output, outcome in outcomes:
             if outcome.trust:
                 self.trusts.append(outcome.trust)
                 self.warnings += trust_warnings(outcome.trust, place_of(output, chunks))
@@ -321,10 +307,8 @@ class Assembler:
     """Reads one summary's steps."""
 
     def __init__(self, store: SummaryStore, summary: StoredSummary, config: SummarizeConfig) -> None:
-        self._store = store
-        self._summary = summary
+        self._store, self._summary, self._config = store, summary, config
         self._id = summary.summary_id
-        self._config = config
 
     async def assemble(
         self,
@@ -346,7 +330,7 @@ class Assembler:
         verdicts = {number: found for number in finals if (found := await self._read(number, Stage.REFLECT, VERDICT))}
         begun = max((iteration for iteration, *_ in levels), default=1)
         is_done = status is SummaryStatus.DONE
-        chosen = _with_topics(levels) if is_done else _best(finals, verdicts) or begun
+        chosen = _with_topics(levels) if is_done else _best(finals, verdicts, begun)
         final = await self._read(chosen, Stage.FINAL, UNIQUE)
         text, warnings = (final.text, []) if final else await self._partial_text(chosen, levels)
         if failure and final and begun > chosen:
@@ -366,7 +350,7 @@ class Assembler:
             iterations=begun,
             critic_verdict=verdict.verdict.critic_verdict if verdict else None,
             critique=verdict.verdict.text if verdict else "",
-            warnings=(*await self._warnings(), *warnings, *first_warnings(measured.warnings)),
+            warnings=(*await self._store.warnings(self._id), *warnings, *first_warnings(measured.warnings)),
             failure=failure,
             output_tokens=(await self._store.outputs(self._id, chosen, Stage.FINAL))[0].tokens if final else 0,
             stages=tuple(measured.stages),
@@ -384,7 +368,7 @@ class Assembler:
 
     async def _with_totals(self, result: SummaryResult, levels: _Levels, meter: Meter | None) -> SummaryResult:
         """Adds what this run and all runs cost, and how far the summary is."""
-        totals, plan = await self._store.run_totals(self._id), self._summary.plan
+        (run_count, total_usage, total_s), plan = await self._store.run_totals(self._id), self._summary.plan
         begun, calls_done = (result.iterations, Stage.MAP), await self._store.call_count(self._id)
         calls_planned = meter.calls_total if meter else plan.calls(result.iterations) if plan else 0
         return replace(
@@ -395,9 +379,9 @@ class Assembler:
             usage=meter.usage if meter else LlmUsage(),
             elapsed_s=meter.elapsed_s if meter else 0.0,
             input_tokens=plan.input_tokens if plan else 0,
-            total_usage=totals.usage,
-            total_elapsed_s=totals.elapsed_s,
-            run_count=totals.run_count,
+            total_usage=total_usage,
+            total_elapsed_s=total_s,
+            run_count=run_count,
             current_batch=sum(count for iteration, stage, _, count in levels if (iteration, stage) == begun),
             batch_count=plan.batch_count if plan else 0,
         )
@@ -445,16 +429,14 @@ class Assembler:
                 continue
             step = StepId(iteration, stage, level)
             if stage in (Stage.MAP, Stage.REDUCE, Stage.COMPRESS):
-                outcomes = [
-                    (output, TEXT.validate_json(body)) async for output, body in self._bodies(step, calls_only=True)
-                ]
+                bodies = self._bodies(step, calls_only=True)
+                outcomes = [(output, TEXT.validate_json(body)) async for output, body in bodies]
                 is_found = any(outcome.trust and outcome.trust.findings for _, outcome in outcomes)
-                measured.add(
-                    step, outcomes, await self._store.chunks(self._summary.document_sha256) if is_found else ()
-                )
+                chunks = await self._store.chunks(self._summary.document_sha256) if is_found else ()
+                measured.add(step, outcomes, chunks)
             elif stage is Stage.UNIQUE:
-                unique: list[UniqueText] = [UNIQUE.validate_json(body) async for _, body in self._bodies(step)]
-                measured.duplicates += [each for text in unique for each in text.removed]
+                async for _, body in self._bodies(step):
+                    measured.duplicates += UNIQUE.validate_json(body).removed
         return measured
 
     async def _bodies(self, first: StepId, *, calls_only: bool = False) -> AsyncIterator[tuple[StepOutput, str]]:
@@ -467,17 +449,13 @@ class Assembler:
     async def _read(self, iteration: int, stage: Stage, form: TypeAdapter[Stored], *, level: int = 0) -> Stored | None:
         return await read_step(self._store, self._id, StepId(iteration, stage, level), form)
 
-    async def _warnings(self) -> list[SummaryWarning]:
-        return [SummaryWarning(code, message) for code, message in await self._store.warnings(self._id)]
-
 
 def _with_topics(levels: _Levels) -> int:
     """Returns the iteration whose topics were found."""
     return max(iteration for iteration, stage, *_ in levels if stage is Stage.TOPICS)
 
 
-def _best(finals: list[int], verdicts: dict[int, VerdictOutcome]) -> int | None:
+def _best(finals: list[int], verdicts: dict[int, VerdictOutcome], default: int) -> int:
     """Returns the summary that kept most, of those that were finished before the end came."""
-    if not finals:
-        return None
-    return max(finals, key=lambda number: verdicts[number].retention.share if number in verdicts else -1.0)
+    shares = {number: verdict.retention.share for number, verdict in verdicts.items()}
+    return max(finals, key=lambda number: shares.get(number, -1.0), default=default)

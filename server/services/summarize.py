@@ -37,12 +37,12 @@ from pipeline.summarize.events import (
 )
 from pipeline.summarize.packing import split_by_tokens
 from pipeline.summarize.plan import SummaryPlan
-from pipeline.summarize.result import IntermediateSummary, SummaryResult, SummaryView, SummaryWarning
+from pipeline.summarize.result import SummaryResult, SummaryView, SummaryWarning
 from pipeline.summarize.steering.budget import SummaryBudget
 from pipeline.summarize.steering.wishes import SummaryDetail, SummaryForm
 from pipeline.summarize.storage.records import StoredSummary, SummaryEntry, SummaryPage
 from pipeline.summarize.summarizer import JobPriority, Summarizer
-from pipeline.summarize.writer import RemovedDuplicate, WriterLimits
+from pipeline.summarize.writer import WriterLimits
 from server.backends import ChosenWriter
 from server.errors import NoWriterError
 from server.rpc.admission import Context
@@ -203,6 +203,7 @@ _ENUMS: Mapping[str, EnumCodec[Any]] = {
     "summary_type": EnumCodec(SummaryType, pb.SummaryType.DESCRIPTOR),
     "detail": EnumCodec(SummaryDetail, pb.SummaryDetail.DESCRIPTOR),
     "form": EnumCodec(SummaryForm, pb.SummaryForm.DESCRIPTOR),
+    "priority": EnumCodec(JobPriority, common_pb2.Priority.DESCRIPTOR),
 }
 
 
@@ -274,25 +275,17 @@ def inside(field: str) -> Iterator[None]:
 
 def parse_summary_id(summary_id: str) -> str:
     """Refuses what cannot be an id. Raises InvalidInputError."""
-    if not summary_id:
-        raise InvalidInputError("summary_id", "the id of an `accepted` event", "nothing")
+    if not summary_id or "\0" in summary_id:  # Postgres cannot look for a zero byte
+        given = "a zero byte" if summary_id else "nothing"
+        raise InvalidInputError("summary_id", "the id of an `accepted` event", given)
     if len(summary_id) > MAX_ID_CHARS:
         raise InvalidInputError("summary_id", f"at most {MAX_ID_CHARS} characters", str(len(summary_id)))
-    if "\0" in summary_id:  # Postgres cannot look for it
-        raise InvalidInputError("summary_id", "the id of an `accepted` event", "a zero byte")
     return summary_id
 
 
 def parse_job_priority(number: int) -> JobPriority:
     """Returns the priority of a job; bulk by default. Raises InvalidInputError."""
-    priorities = {
-        common_pb2.PRIORITY_UNSPECIFIED: JobPriority.BULK,
-        common_pb2.PRIORITY_INTERACTIVE: JobPriority.INTERACTIVE,
-        common_pb2.PRIORITY_BULK: JobPriority.BULK,
-    }
-    if number not in priorities:
-        raise InvalidInputError("priority", "a value of Priority", str(number))
-    return priorities[common_pb2.Priority.ValueType(number)]
+    return _ENUMS["priority"].parse(number, "priority") if number else JobPriority.BULK
 
 
 def parse_page_size(page_size: int) -> int:
@@ -334,57 +327,33 @@ def _text_chunks(text: str, max_chars: int, chunk_tokens: int) -> list[SourceChu
     return [SourceChunk(index, number, "".join(parts)) for index, (number, parts) in enumerate(found)]
 
 
-def most_calls(plan: SummaryPlan) -> int:
-    """Counts the calls if the critic is never content."""
-    return plan.calls(plan.max_iterations)
+def _span_of(chunks: str, pages: str = "") -> Callable[[Any], pb.DocumentSpan]:
+    """Returns what makes a stretch of the document from the attributes with its chunks and its pages."""
 
+    def span(one: object) -> pb.DocumentSpan:
+        first_chunk, last_chunk = getattr(one, chunks)
+        first_page, last_page = getattr(one, pages) if pages else (0, 0)
+        return pb.DocumentSpan(
+            first_chunk=first_chunk, last_chunk=last_chunk, first_page=first_page, last_page=last_page
+        )
 
-def most_cost(plan: SummaryPlan) -> float | None:
-    """Bounds the cost of these calls."""
-    return plan.cost(plan.max_iterations)
-
-
-def most_repeats(plan: SummaryPlan) -> int:
-    """Counts the calls if, besides, every text must be asked for again."""
-    return plan.most_repeats(plan.max_iterations)
-
-
-def _span_of(one: BatchDone | GroupDone | IntermediateSummary) -> pb.DocumentSpan:
-    """Gives the stretch of the document that a call was about."""
-    return _to_span(one.chunk_indexes, one.pages)
-
-
-def _kept_span(duplicate: RemovedDuplicate) -> pb.DocumentSpan:
-    """Gives where a sentence stayed."""
-    return _to_span(duplicate.kept_chunks)
-
-
-def _dropped_span(duplicate: RemovedDuplicate) -> pb.DocumentSpan:
-    """Gives where a sentence was dropped."""
-    return _to_span(duplicate.dropped_chunks)
-
-
-def _to_span(chunks: tuple[int, int], pages: tuple[int, int] = (0, 0)) -> pb.DocumentSpan:
-    return pb.DocumentSpan(first_chunk=chunks[0], last_chunk=chunks[1], first_page=pages[0], last_page=pages[1])
+    return span
 
 
 _EXCEPTIONS: Exceptions = {
     "SummaryPlan.writer": None,  # of the server
     "SummaryPlan.writer_kind": None,
     "SummaryPlan.calls": SummaryPlan.calls,
-    "SummaryPlan.most_calls": most_calls,
-    "SummaryPlan.most_repeats": most_repeats,
     "SummaryPlan.max_cost": SummaryPlan.cost,
-    "SummaryPlan.most_cost": most_cost,
     "SummaryPlan.rounds": SummaryPlan.rounds,
     "SummaryPlan.max_prompt_tokens": SummaryPlan.max_prompt_tokens,
     "SummaryPlan.max_completion_tokens": SummaryPlan.max_completion_tokens,
     "LlmUsage.identity": None,  # `writer` of the summary names it
-    "BatchDone.span": _span_of,
-    "GroupDone.span": _span_of,
-    "IntermediateSummary.span": _span_of,
-    "RemovedDuplicate.kept": _kept_span,
-    "RemovedDuplicate.dropped": _dropped_span,
+    **dict.fromkeys(
+        ("BatchDone.span", "GroupDone.span", "IntermediateSummary.span"), _span_of("chunk_indexes", "pages")
+    ),
+    "RemovedDuplicate.kept": _span_of("kept_chunks"),
+    "RemovedDuplicate.dropped": _span_of("dropped_chunks"),
     "Summary.cost": None,  # at the prices of the server
     "Summary.total_cost": None,
     "Summary.citations": "citation.cited",

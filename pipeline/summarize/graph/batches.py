@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 
 from pipeline.reading.blocks import BlockKind, read_blocks
 from pipeline.reading.values import Term, find_terms
@@ -23,20 +23,16 @@ _ABBREVIATION = re.compile(rf"\b{_SHORT}\b")
 
 
 class BatchTerms:
-    """Finds the terms of each batch once, whoever needs them first."""
+    """Finds the terms of each batch once, whoever needs them first.
+
+    Attributes:
+        of: returns the distinct terms of a batch.
+    """
 
     def __init__(self, batches: Sequence[ChunkBatch]) -> None:
-        self._batches = batches
-        self._terms: list[tuple[Term, ...] | None] = [None] * len(batches)
+        self.of = cache(lambda index: tuple(find_terms(batches[index].text)))
+        self._batch_count = len(batches)
         self._stopped = False
-
-    def of(self, index: int) -> tuple[Term, ...]:
-        """Returns the distinct terms of a batch."""
-        terms = self._terms[index]
-        if terms is None:
-            terms = tuple(find_terms(self._batches[index].text))
-            self._terms[index] = terms
-        return terms
 
     async def read_ahead(self, off_loop: Callable[[Callable[[], object]], Awaitable[object]]) -> None:
         """Reads all batches one by one on a thread. Cancel it when nobody needs it any more.
@@ -44,15 +40,14 @@ class BatchTerms:
         Pauses in between: Python runs one thread at a time, and one that reads without a pause makes every request of
         the event loop wait for it (64 requests at once took 0.3 s longer).
         """
-        for index in range(len(self._batches)):
-            if self._terms[index] is None:
-                await off_loop(lambda index=index: self.of(index))  # type: ignore[misc]  # mypy types no defaults
-                await asyncio.sleep(0.005)
+        for index in range(self._batch_count):
+            await off_loop(partial(self.of, index))
+            await asyncio.sleep(0.005)
 
     def of_document(self) -> dict[Term, None]:
         """Returns the distinct terms of all batches. CPU-heavy if not all were read: run it off the loop."""
         terms: dict[Term, None] = {}
-        for index in range(len(self._batches)):
+        for index in range(self._batch_count):
             if self._stopped:
                 break
             terms.update(dict.fromkeys(self.of(index)))

@@ -32,7 +32,6 @@ from pipeline.llm.errors import (
     UnknownModelError,
 )
 from pipeline.reading.values import find_terms
-from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.errors import StalledReductionError
 from pipeline.summarize.events import CallOutcome
 from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, Trust, finding
@@ -286,7 +285,7 @@ def _planned(run: Run, call: TextCall, *, is_extra: bool = False) -> PlannedCall
     async def ask(task: TextTask) -> TextOutcome:
         try:
             with heard_by(listener):
-                written = await (_extract(run, task) if isinstance(task, ExtractTask) else _merge(run, task))
+                written = await _write(run, task)
                 if isinstance(task, MergeTask) and task.stage is MergeStage.COMPRESS:
                     _expect_shorter(run, "compressing a text", task.extractions[0].text, written.text)
         except (LlmError, StalledReductionError) as error:
@@ -458,76 +457,58 @@ class _Passage:
         return step._replace(stage=Stage.DRAFT, position=position)
 
 
-async def _extract(run: Run, task: ExtractTask) -> Written:
-    """Extracts a batch: first with its context, then without, then in halves down to parts of one chunk.
+async def _write(run: Run, task: TextTask) -> Written:
+    """Asks for a text. What overflows the model is asked for without its context, then in halves.
 
-    Raises:
-        ContextOverflowError: not even a scrap of text fits.
-    """
-    try:
-        return await run.job.writer.extract(task)
-    except ContextOverflowError:
-        if task.context:
-            return await _extract(run, replace(task, context=()))
-        halves = _halves(run, task.chunks)
-        if len(halves) == 1:
-            raise
-    return _join([await _extract(run, replace(task, chunks=half)) for half in halves])
-
-
-async def _merge(run: Run, task: MergeTask) -> Written:
-    """Merges a group: if it does not fit, each text is first rewritten in half of its length.
+    The texts of a merge are each rewritten in half of their length first.
 
     Raises:
         ContextOverflowError: not even a scrap of text fits.
         StalledReductionError: rewriting did not make a text shorter.
     """
     try:
-        return await run.job.writer.merge(task)
+        return await (run.job.writer.extract(task) if isinstance(task, ExtractTask) else run.job.writer.merge(task))
     except ContextOverflowError:
-        if task.stage is MergeStage.COMPRESS:
-            return await _compress_in_parts(run, task)
-    written = [await _shorten(run, task, extraction) for extraction in task.extractions]
-    texts = zip(task.extractions, written, strict=True)
-    shorter = replace(task, extractions=tuple(replace(extraction, text=one.text) for extraction, one in texts))
-    merged = await _merge(run, shorter)
+        smaller = _smaller(run, task)
+        if not smaller:
+            raise
+    written = [await _write(run, part) for part in smaller]
+    if isinstance(task, ExtractTask) or task.stage is MergeStage.COMPRESS:
+        return _join(written)
+    for one, shorter in zip(task.extractions, written, strict=True):
+        _expect_shorter(run, "shortening a text that overflowed the model", one.text, shorter.text)
+    texts = tuple(replace(one, text=shorter.text) for one, shorter in zip(task.extractions, written, strict=True))
+    merged = await _write(run, replace(task, extractions=texts))
     return replace(merged, usage=sum((one.usage for one in written), merged.usage))
 
 
-async def _shorten(run: Run, task: MergeTask, extraction: Extraction) -> Written:
-    target = max(1, min(run.count_tokens(extraction.text) // 2, run.plan.limits.output_tokens))
+def _smaller(run: Run, task: TextTask) -> list[TextTask]:
+    """Returns what is asked in place of a task that overflowed the model; nothing where only a scrap is left."""
+    if isinstance(task, ExtractTask):
+        if task.context:
+            return [replace(task, context=())]
+        chunks, middle = task.chunks, len(task.chunks) // 2
+        if middle:
+            return [replace(task, chunks=half) for half in (chunks[:middle], chunks[middle:])]
+        return [replace(task, chunks=(replace(chunks[0], text=text),)) for text in _half_texts(run, chunks[0].text)]
+    if task.stage is MergeStage.COMPRESS:
+        (whole,) = task.extractions
+        halves = _half_texts(run, whole.text)
+        target = max(1, task.target_tokens // max(1, len(halves)))
+        return [replace(task, extractions=(replace(whole, text=text),), target_tokens=target) for text in halves]
     # A piece has a length of its own: the shape is that of the whole.
-    compress = replace(task, stage=MergeStage.COMPRESS, extractions=(extraction,), target_tokens=target, shape=PLAIN)
-    written = await _merge(run, compress)
-    _expect_shorter(run, "shortening a text that overflowed the model", extraction.text, written.text)
-    return written
-
-
-async def _compress_in_parts(run: Run, task: MergeTask) -> Written:
-    (extraction,) = task.extractions
-    parts = _half_texts(run, extraction.text)
-    if len(parts) == 1:
-        raise ContextOverflowError("the model's context does not hold the shortest prompt: use a larger one")
-    target = max(1, task.target_tokens // len(parts))
-    tasks = [
-        replace(task, extractions=(replace(extraction, text=part),), target_tokens=target)
-        for part in parts
-        if part.strip()
+    task, most = replace(task, stage=MergeStage.COMPRESS, shape=PLAIN), run.plan.limits.output_tokens
+    targets = [max(1, min(run.count_tokens(one.text) // 2, most)) for one in task.extractions]
+    return [
+        replace(task, extractions=(one,), target_tokens=target)
+        for one, target in zip(task.extractions, targets, strict=True)
     ]
-    return _join([await _merge(run, part) for part in tasks])
-
-
-def _halves(run: Run, chunks: tuple[SourceChunk, ...]) -> list[tuple[SourceChunk, ...]]:
-    if len(chunks) > 1:
-        middle = len(chunks) // 2
-        return [chunks[:middle], chunks[middle:]]
-    texts = [text for text in _half_texts(run, chunks[0].text) if text.strip()]
-    return [(replace(chunks[0], text=text),) for text in texts]
 
 
 def _half_texts(run: Run, text: str) -> list[str]:
-    tokens = run.count_tokens(text)
-    return split_by_tokens(text, tokens // 2 + 1, run.job.writer.count_tokens) if tokens >= _LEAST_TOKENS else [text]
+    if (tokens := run.count_tokens(text)) < _LEAST_TOKENS:
+        return []
+    return [part for part in split_by_tokens(text, tokens // 2 + 1, run.job.writer.count_tokens) if part.strip()]
 
 
 def _join(parts: list[Written]) -> Written:

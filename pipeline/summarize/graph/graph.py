@@ -107,11 +107,8 @@ class GroupTask(TypedDict):
     last: int
 
 
-SummaryGraph = CompiledStateGraph[SummaryState, Run, SummaryState, SummaryState]
-
-
 @cache
-def summary_graph() -> SummaryGraph:
+def summary_graph() -> CompiledStateGraph[SummaryState, Run, SummaryState, SummaryState]:
     """Compiles the graph. One graph serves all summaries.
 
     extract and merge run once for each task that another node sends; the step ends when all of them have.
@@ -138,7 +135,7 @@ async def plan(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
         run.meter.calls_total = max(run.meter.calls_total, run.plan.calls(iteration))
         note(span, calls_planned=run.meter.calls_total, chunk_count=len(run.job.document.chunks), wave=run.plan.wave)
         begun: SummaryState = {"iteration": iteration, "level": 0}
-        if await run.is_written(iteration):
+        if await run.job.store.outputs(run.job.summary_id, iteration, Stage.LAYERS):  # stored last
             return Command(update=begun, goto="reflect")
         run.known_batches = {output.position for output in await run.outputs(iteration, 0)}
         return Command(update=begun, goto=_wave(run, iteration, 0))
@@ -201,7 +198,6 @@ async def _extract_batch(run: Run, iteration: int, index: int) -> StepAnswer[Tex
 
 
 def _note_text(span: Span, text: StepAnswer[TextOutcome]) -> None:
-    """Adds to a span what a map or reduce call came to."""
     written = text.outcome.written
     note(
         span,
@@ -409,7 +405,11 @@ async def _merge_group(run: Run, state: GroupTask) -> StepAnswer[TextOutcome]:
         critique=await run.critique_for(iteration),
         shape=run.plan.shape if is_shaped else PLAIN,
     )
-    whole = join_extractions(members)
+    whole = Extraction(
+        "\n\n".join(member.text for member in members),
+        (members[0].chunk_indexes[0], members[-1].chunk_indexes[1]),
+        (min(member.pages[0] for member in members), max(member.pages[1] for member in members)),
+    )
     texts = TextRow.of(_scope(run), [member.text for member in members]).call(0, len(members))
     merged = await ask_merge(run, step, task, whole, texts)
     run.job.channel.offer(
@@ -427,15 +427,6 @@ async def _merge_group(run: Run, state: GroupTask) -> StepAnswer[TextOutcome]:
         )
     )
     return merged
-
-
-def join_extractions(members: list[Extraction]) -> Extraction:
-    """Returns neighbours as one text with the whole stretch of the document."""
-    return Extraction(
-        "\n\n".join(member.text for member in members),
-        (members[0].chunk_indexes[0], members[-1].chunk_indexes[1]),
-        (min(member.pages[0] for member in members), max(member.pages[1] for member in members)),
-    )
 
 
 async def reflect(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
@@ -457,15 +448,8 @@ async def _judge(run: Run, iteration: int) -> VerdictOutcome:
     summary = await run.final_text(iteration)
     retention = await run.job.off_loop(lambda: measure(run.terms.of_document(), [Mentions.of(summary)]))
     options = run.job.options
-    task = CritiqueTask(
-        options.summary_type,
-        run.job.document.name,
-        iteration,
-        summary,
-        retention,
-        run.wishes,
-        run.plan.target_tokens,
-    )
+    name, target = run.job.document.name, run.plan.target_tokens
+    task = CritiqueTask(options.summary_type, name, iteration, summary, retention, run.wishes, target)
 
     async def ask(task: CritiqueTask) -> VerdictOutcome:
         # Without a critic the summary stands as it is, with a warning: it is paid for.

@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from types import TracebackType
 from typing import Any, TypeVar
 
 from opentelemetry import trace
@@ -168,10 +167,8 @@ def _place(task: Task) -> tuple[object, ...]:
             is_first, is_last = task.batch_index == 0, task.batch_index == task.batch_count - 1
         case MergeTask():
             numbers = [number for one in task.extractions for number in one.chunk_indexes]
-            is_first, is_last = (
-                numbers[0] in (0, 1),
-                task.group_index == task.group_count - 1,
-            )  # callers count from either
+            # Callers count from 0 or from 1.
+            is_first, is_last = numbers[0] in (0, 1), task.group_index == task.group_count - 1
         case _:
             return ()
     return is_first, is_last, tuple(number - numbers[0] for number in numbers)
@@ -266,9 +263,7 @@ class CallGate:
         self._active += 1
         self._idle.clear()
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._active -= 1
         if not self._active:
             self._idle.set()
@@ -430,28 +425,22 @@ class Run:
     async def written_texts(self, iteration: int, level: int, first: int, last: int) -> list[Extraction]:
         """Returns the texts of a level from position `first` to `last`, inclusive, as they were written."""
         step = StepId(iteration, _stage_of(level), level, first)
-        bodies = await self.job.store.bodies(self.job.summary_id, step, last)
-        return [
-            Extraction(TEXT.validate_json(body).written.text, output.chunk_indexes, output.pages)
-            for output, body in bodies
-        ]
+        return await self._texts(step, last, lambda body: TEXT.validate_json(body).written.text)
 
     async def unique_texts(self, iteration: int, level: int, first: int, last: int) -> list[Extraction]:
         """Returns the same texts without what was said before."""
-        bodies = await self.job.store.bodies(self.job.summary_id, StepId(iteration, Stage.UNIQUE, level, first), last)
-        return [
-            Extraction(UNIQUE.validate_json(body).text, output.chunk_indexes, output.pages) for output, body in bodies
-        ]
+        step = StepId(iteration, Stage.UNIQUE, level, first)
+        return await self._texts(step, last, lambda body: UNIQUE.validate_json(body).text)
+
+    async def _texts(self, first: StepId, last: int, read: Callable[[str], str]) -> list[Extraction]:
+        bodies = await self.job.store.bodies(self.job.summary_id, first, last)
+        return [Extraction(read(body), output.chunk_indexes, output.pages) for output, body in bodies]
 
     async def level_text(self, iteration: int, level: int) -> str:
         """Returns all texts of a level as one, without what was said before."""
         outputs = await self.outputs(iteration, level)
         members = await self.unique_texts(iteration, level, 0, outputs[-1].position)
         return "\n\n".join(member.text for member in members)
-
-    async def is_written(self, iteration: int) -> bool:
-        """Tells whether an iteration has its text and the layers above it, which are stored last."""
-        return bool(await self.job.store.outputs(self.job.summary_id, iteration, Stage.LAYERS))
 
     async def final_text(self, iteration: int) -> str:
         """Returns the summary of an iteration that was reduced to one text."""

@@ -68,11 +68,9 @@ class LeaseTable:
             LeaseLostError: another server has it.
         """
         rows = await self._database.fetch(
-            Statement(
-                "UPDATE summaries SET lease_expires_at = NOW_S + ?, updated_at = NOW_S "
-                "WHERE summary_id = ? AND lease_owner = ? RETURNING cancel_requested",
-                (ttl_s, lease.summary_id, lease.holder),
-            )
+            "UPDATE summaries SET lease_expires_at = NOW_S + ?, updated_at = NOW_S "
+            "WHERE summary_id = ? AND lease_owner = ? RETURNING cancel_requested",
+            *(ttl_s, lease.summary_id, lease.holder),
         )
         if not rows:
             raise LeaseLostError(lease.summary_id)
@@ -130,10 +128,8 @@ class LeaseTable:
     async def _acquire(self, lease: Lease, ttl_s: float) -> Lease:
         summary_id = lease.summary_id
         rows = await self._database.fetch(
-            Statement(
-                "SELECT lease_owner, lease_expires_at, lease_expires_at - NOW_S FROM summaries WHERE summary_id = ?",
-                (summary_id,),
-            )
+            "SELECT lease_owner, lease_expires_at, lease_expires_at - NOW_S FROM summaries WHERE summary_id = ?",
+            summary_id,
         )
         if not rows:
             raise UnknownSummaryError(summary_id)
@@ -217,18 +213,15 @@ class JobTable:
 
         An owner may have as many as are free, so that there is always room for another; those without owner are one.
         """
-        add = Statement(_ADD, (priority, summary_id, most))
-        counts = await self._database.transact([add])
-        if not counts[0] and not await self.holds(summary_id):
+        if not await self._change(_ADD, priority, summary_id, most) and not await self.holds(summary_id):
             return False
-        await self._database.transact([Statement(_QUEUED, (SummaryStatus.QUEUED, summary_id))])
+        await self._change(_QUEUED, SummaryStatus.QUEUED, summary_id)
         self.added.set()
         return True
 
     async def holds(self, summary_id: str) -> bool:
         """Tells whether a summary is queued, or runs without a reader."""
-        rows = await self._database.fetch(Statement("SELECT 1 FROM jobs WHERE summary_id = ?", (summary_id,)))
-        return bool(rows)
+        return bool(await self._database.fetch("SELECT 1 FROM jobs WHERE summary_id = ?", summary_id))
 
     async def next(self) -> list[QueuedJob]:
         """Returns jobs that nobody runs, or whose server has ended: the first to take comes first.
@@ -238,8 +231,7 @@ class JobTable:
         jobs: list[QueuedJob] = []
         gone: dict[str, bool] = {}
         for which in ("is_free", "NOT is_free"):
-            rows = await self._database.fetch(Statement(_NEXT.format(which=which)))
-            for summary_id, owner, holder, is_free in rows:
+            for summary_id, owner, holder, is_free in await self._database.fetch(_NEXT.format(which=which)):
                 server = str(holder).partition(":")[0]
                 if not is_free and server not in gone:
                     gone[server] = server != self._database.owner and await self._database.is_gone(server)
@@ -250,30 +242,28 @@ class JobTable:
     async def begin(self, summary_id: str) -> int:
         """Counts an attempt. Returns how many there were, this one included; 0 if the job is no longer queued."""
         rows = await self._database.fetch(
-            Statement("UPDATE jobs SET attempts = attempts + 1 WHERE summary_id = ? RETURNING attempts", (summary_id,))
+            "UPDATE jobs SET attempts = attempts + 1 WHERE summary_id = ? RETURNING attempts", summary_id
         )
         return int(rows[0][0]) if rows else 0
 
     async def leave(self, summary_id: str) -> None:
         """Takes back an attempt at a job that another server runs."""
-        left = Statement("UPDATE jobs SET attempts = attempts - 1 WHERE summary_id = ? AND attempts > 0", (summary_id,))
-        await self._database.transact([left])
+        await self._change("UPDATE jobs SET attempts = attempts - 1 WHERE summary_id = ? AND attempts > 0", summary_id)
 
     async def put_back(self, summary_id: str) -> None:
         """Leaves a job to another server, or to this one after its restart."""
-        await self._database.transact(
-            [
-                Statement("UPDATE jobs SET attempts = 0 WHERE summary_id = ?", (summary_id,)),
-                Statement(_QUEUED, (SummaryStatus.QUEUED, summary_id)),
-            ]
-        )
+        await self._change("UPDATE jobs SET attempts = 0 WHERE summary_id = ?", summary_id)
+        await self._change(_QUEUED, SummaryStatus.QUEUED, summary_id)
 
     async def remove(self, summary_id: str) -> None:
         """Forgets a job: it has ended."""
-        await self._database.transact([Statement("DELETE FROM jobs WHERE summary_id = ?", (summary_id,))])
+        await self._change("DELETE FROM jobs WHERE summary_id = ?", summary_id)
 
     async def remove_done(self, summary_id: str) -> None:
         """Forgets a job whose summary was done before it was taken."""
-        done = "SELECT summary_id FROM summaries WHERE summary_id = ? AND status = ?"
-        statement = Statement(f"DELETE FROM jobs WHERE summary_id = ({done})", (summary_id, SummaryStatus.DONE))  # noqa: S608
-        await self._database.transact([statement])
+        done = "(SELECT summary_id FROM summaries WHERE summary_id = ? AND status = ?)"
+        await self._change(f"DELETE FROM jobs WHERE summary_id = {done}", summary_id, SummaryStatus.DONE)  # noqa: S608
+
+    async def _change(self, sql: str, *values: str | int) -> int:
+        """Returns the number of rows that changed."""
+        return (await self._database.transact([Statement(sql, values)]))[0]

@@ -64,9 +64,9 @@ class PostgresDatabase:
     async def __aexit__(self, *error: object) -> None:
         await self._close()
 
-    async def fetch(self, statement: Statement) -> list[Row]:
+    async def fetch(self, sql: str, *values: Value) -> list[Row]:
         """See Database."""
-        return await self._finish(self._fetch(statement))
+        return await self._finish(self._fetch(Statement(sql, values)))
 
     async def transact(self, statements: Sequence[Statement]) -> list[int]:
         """See Database."""
@@ -78,9 +78,7 @@ class PostgresDatabase:
 
     async def is_gone(self, owner: str) -> bool:
         """See Database."""
-        number = _lock_number(owner)
-        rows = await self.fetch(Statement("SELECT pg_try_advisory_xact_lock(?::bigint)", (number,)))
-        return bool(rows[0][0])
+        return bool((await self.fetch("SELECT pg_try_advisory_xact_lock(?::bigint)", _lock_number(owner)))[0][0])
 
     async def _fetch(self, statement: Statement) -> list[Row]:
         with _storage_errors():

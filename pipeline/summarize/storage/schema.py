@@ -145,8 +145,8 @@ class Database(Protocol):
     def held_leases(self) -> set[str]:
         """Leases that runs of this process hold. One that is missing here is over, even if a full disk still has it."""
 
-    async def fetch(self, statement: Statement) -> list[Row]:
-        """Returns the rows of a query."""
+    async def fetch(self, sql: str, *values: Value) -> list[Row]:
+        """Returns the rows of a query, see Statement."""
 
     async def transact(self, statements: Sequence[Statement]) -> list[int]:
         """Carries out all statements or none. Returns the number of rows that each changed."""

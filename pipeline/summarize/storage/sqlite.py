@@ -1,6 +1,7 @@
 """Summaries in one SQLite file: the default, for one host.
 
-One thread owns the connection, and is visited as rarely as possible.
+One thread owns the connection, and is visited as rarely as possible: what is handed over while it is busy goes there
+together, and its results come back together. Waking a thread and the event loop costs more than a small query.
 """
 
 import asyncio
@@ -13,7 +14,7 @@ from typing import IO, Any, Self, TypeVar
 from uuid import uuid4
 
 from pipeline.summarize.errors import StorageError, StorageFullError
-from pipeline.summarize.storage.schema import ADDED_COLUMNS, SCHEMA, WRITES_NOTHING, Row, Statement
+from pipeline.summarize.storage.schema import ADDED_COLUMNS, SCHEMA, WRITES_NOTHING, Row, Statement, Value
 
 Result = TypeVar("Result")
 
@@ -34,7 +35,9 @@ class SqliteDatabase:
         self.held_leases: set[str] = set()
         self._path = path
         self._owners = path.with_name(f"{path.name}.owners")
-        self._thread = SerialThread("summaries-sqlite", self._commit)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="summaries-sqlite")
+        self._waiting: list[tuple[Callable[[], Any], asyncio.Future[Any]]] = []
+        self._rounds: asyncio.Task[None] | None = None
         self._connection: sqlite3.Connection | None = None
         self._owner_file: IO[bytes] | None = None
         self._file_number = 0
@@ -44,18 +47,19 @@ class SqliteDatabase:
         try:
             await self._run(self._open)
         except BaseException:
-            await self._run(self._close)
-            await self._thread.close()
+            await self.__aexit__()
             raise
         return self
 
     async def __aexit__(self, *error: object) -> None:
         await self._run(self._close)
-        await self._thread.close()
+        while self._rounds:
+            await self._rounds
+        self._thread.shutdown()
 
-    async def fetch(self, statement: Statement) -> list[Row]:
+    async def fetch(self, sql: str, *values: Value) -> list[Row]:
         """See Database."""
-        return await self._run(lambda: self._execute(statement).fetchall())
+        return await self._run(lambda: self._execute(Statement(sql, values)).fetchall())
 
     async def transact(self, statements: Sequence[Statement]) -> list[int]:
         """See Database."""
@@ -70,8 +74,14 @@ class SqliteDatabase:
         return await self._run(lambda: self._is_unlocked(owner))
 
     async def _run(self, work: Callable[[], Result]) -> Result:
+        """Returns what work does on the thread. It is carried out even if the caller is cancelled, see Database."""
+        future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        self._waiting.append((work, future))
+        self._rounds = self._rounds or asyncio.create_task(self._work_rounds())
         try:
-            return await self._thread.run(work)
+            return await asyncio.shield(future)
+        except RuntimeError as error:
+            raise StorageError("the database is closed") from error
         except sqlite3.Error as error:
             if error.sqlite_errorcode in NO_SPACE:
                 problem = f"no space left for {self._path}: free some, then resume the summary"
@@ -82,6 +92,34 @@ class SqliteDatabase:
             raise StorageError(f"cannot use {self._path}: {error}{advice}") from error
         except OSError as error:
             raise StorageError(f"cannot use {self._path}: {error}") from error
+
+    async def _work_rounds(self) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            while self._waiting:
+                round_, self._waiting = self._waiting, []
+                try:
+                    outcomes = await loop.run_in_executor(self._thread, self._round, [work for work, _ in round_])
+                except RuntimeError as error:  # the thread has ended
+                    outcomes = [(None, error)] * len(round_)
+                for (_, future), (result, failed) in zip(round_, outcomes, strict=True):
+                    future.set_exception(failed) if failed else future.set_result(result)
+        finally:
+            self._rounds = None
+
+    def _round(self, works: Sequence[Callable[[], Any]]) -> list[tuple[Any, BaseException | None]]:
+        """Returns what each work came to. An error of the common commit is that of all."""
+        outcomes: list[tuple[Any, BaseException | None]] = []
+        for work in works:
+            try:
+                outcomes.append((work(), None))
+            except BaseException as error:  # noqa: BLE001 - belongs to the caller who handed the work over
+                outcomes.append((None, error))
+        try:
+            self._commit()
+        except Exception as error:  # noqa: BLE001 - the same, for all callers of the round
+            return [(None, failed or error) for _, failed in outcomes]
+        return outcomes
 
     @property
     def _connected(self) -> sqlite3.Connection:
@@ -149,16 +187,14 @@ class SqliteDatabase:
         self._transact([Statement(WRITES_NOTHING)])
 
     def _commit(self) -> None:
-        """Ends a round. An error is the error of all of the round's callers."""
         connection = self._connection
-        if connection is None or not connection.in_transaction:
-            return
-        try:
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
+        if connection is not None and connection.in_transaction:
+            try:
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
 
     def _is_unlocked(self, owner: str) -> bool:
         path = self._owners / owner
@@ -177,79 +213,3 @@ def damage(connection: sqlite3.Connection) -> list[str]:
     """Says what is damaged in a database file, in SQLite's words; nothing if it is whole."""
     found = [str(row[0]) for row in connection.execute("PRAGMA quick_check(10)")]
     return [] if found == ["ok"] else found
-
-
-_Work = tuple[Callable[[], Any], "asyncio.Future[Any]"]
-
-
-class SerialThread:
-    """Runs work on one named thread, in the order in which it was handed over.
-
-    What is handed over while the thread is busy goes there together, and its results come back together: waking a
-    thread and the event loop costs more than a small query. Work is carried out even if the caller is cancelled.
-
-    Args:
-        finish: ends what a round of work left open, such as a transaction; its error is the error of the whole round.
-    """
-
-    def __init__(self, name: str, finish: Callable[[], None] | None = None) -> None:
-        self._executor = ThreadPoolExecutor(1, thread_name_prefix=name)
-        self._finish = finish
-        self._waiting: list[_Work] = []
-        self._is_busy = False
-        self._is_closed = False
-
-    async def run(self, work: Callable[[], Result]) -> Result:
-        """Returns what the work returns, or raises what it raises.
-
-        Raises:
-            StorageError: the thread has ended.
-        """
-        if self._is_closed:
-            raise StorageError("the database is closed")
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[Result] = loop.create_future()
-        self._waiting.append((work, future))
-        if not self._is_busy:
-            self._is_busy = True
-            loop.call_soon(self._hand_over, loop)  # with all else that this turn of the loop hands over
-        return await asyncio.shield(future)
-
-    async def close(self) -> None:
-        """Waits for all work, also what is handed over meanwhile, and ends the thread."""
-        while self._is_busy:
-            await self.run(lambda: None)
-        self._is_closed = True
-        self._executor.shutdown()
-
-    def _hand_over(self, loop: asyncio.AbstractEventLoop) -> None:
-        round_, self._waiting = self._waiting, []
-        if not round_:
-            self._is_busy = False
-            return
-        self._executor.submit(self._work, loop, round_)
-
-    def _work(self, loop: asyncio.AbstractEventLoop, round_: list[_Work]) -> None:
-        """On the thread: does a round and sends all its results back at once."""
-        outcomes: list[tuple[Any, BaseException | None]] = []
-        for work, _ in round_:
-            try:
-                outcomes.append((work(), None))
-            except BaseException as error:  # noqa: BLE001 - belongs to the caller who handed the work over
-                outcomes.append((None, error))
-        try:
-            if self._finish:
-                self._finish()
-        except Exception as error:  # noqa: BLE001 - the same, for all callers of the round
-            outcomes = [(None, failed or error) for _, failed in outcomes]
-        loop.call_soon_threadsafe(self._deliver, loop, round_, outcomes)
-
-    def _deliver(
-        self, loop: asyncio.AbstractEventLoop, round_: list[_Work], outcomes: list[tuple[Any, BaseException | None]]
-    ) -> None:
-        for (_, future), (result, error) in zip(round_, outcomes, strict=True):
-            if error is None:
-                future.set_result(result)
-            else:
-                future.set_exception(error)
-        self._hand_over(loop)

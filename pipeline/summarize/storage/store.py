@@ -6,16 +6,17 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from uuid import uuid4
 
 from pydantic import TypeAdapter
 
 from pipeline.errors import InvalidInputError
-from pipeline.llm.chat_model import NO_USAGE, LlmUsage
+from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.document import Document, SourceChunk
 from pipeline.summarize.errors import DamagedSummaryError
 from pipeline.summarize.known_calls import CallTexts, KnownCalls, TextRow
+from pipeline.summarize.result import SummaryWarning
 from pipeline.summarize.steering.budget import SummaryBudget
 from pipeline.summarize.storage.leases import JobTable, LeaseTable
 from pipeline.summarize.storage.records import (
@@ -92,19 +93,6 @@ _EXPIRE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class RunTotals:
-    """What runs cost together.
-
-    Attributes:
-        elapsed_s: of one that was killed, up to its last heartbeat.
-    """
-
-    run_count: int = 0
-    usage: LlmUsage = NO_USAGE
-    elapsed_s: float = 0.0
-
-
 class SummaryStore:
     """Summaries, their documents, their steps, what writers answered and what runs cost."""
 
@@ -123,19 +111,18 @@ class SummaryStore:
         summary_id = uuid4().hex
         row = (summary_id, idempotency_key, request_key, REQUEST.dump_json(request).decode(), document_sha256)
         await self._database.transact([KEEPS_TEXTS, Statement(_CREATE, (*row, SummaryStatus.RUNNING, request.owner))])
-        by_key = Statement(_BY_IDEMPOTENCY_KEY, (idempotency_key,))
-        stored = await self._find(by_key if idempotency_key else Statement(_BY_ID, (summary_id,)))
+        stored = await (self._find(_BY_IDEMPOTENCY_KEY, idempotency_key) if idempotency_key else self.find(summary_id))
         assert stored is not None, "a summary that was just stored can be read"  # noqa: S101
         return stored
 
     async def find(self, summary_id: str) -> StoredSummary | None:
         """Returns a summary; None if there is none. Raises DamagedSummaryError."""
-        return await self._find(Statement(_BY_ID, (summary_id,)))
+        return await self._find(_BY_ID, summary_id)
 
     async def find_done(self, request_key: str) -> StoredSummary | None:
         """Returns a finished summary of an equal request; None if there is none, or it is damaged."""
         with suppress(DamagedSummaryError):
-            return await self._find(Statement(_DONE_BY_REQUEST, (request_key,)))
+            return await self._find(_DONE_BY_REQUEST, request_key)
         return None
 
     async def page(self, owner: str, page_size: int, page_token: str) -> SummaryPage:
@@ -145,8 +132,7 @@ class SummaryStore:
             InvalidInputError: no page gave this token.
         """
         created_at, summary_id = _parse_token(page_token)
-        values = (owner, created_at, created_at, summary_id, page_size + 1)
-        rows = await self._database.fetch(Statement(_PAGE, values))
+        rows = await self._database.fetch(_PAGE, owner, created_at, created_at, summary_id, page_size + 1)
         last = rows[page_size - 1] if len(rows) > page_size else None
         entries = tuple(entry for row in rows[:page_size] if (entry := _to_entry(row)) is not None)
         return SummaryPage(entries, f"{last[5]!r}:{last[0]}" if last else "")
@@ -158,18 +144,13 @@ class SummaryStore:
 
     async def set_plan(self, summary_id: str, plan: PlanRecord) -> None:
         """Remembers a plan, and forgets the steps of any other; their results stay."""
-        await self._database.transact(
-            [
-                Statement("DELETE FROM steps WHERE summary_id = ?", (summary_id,)),
-                Statement(
-                    "UPDATE summaries SET plan = ? WHERE summary_id = ?", (_PLAN.dump_json(plan).decode(), summary_id)
-                ),
-            ]
-        )
+        forget = Statement("DELETE FROM steps WHERE summary_id = ?", (summary_id,))
+        row = (_PLAN.dump_json(plan).decode(), summary_id)
+        await self._database.transact([forget, Statement("UPDATE summaries SET plan = ? WHERE summary_id = ?", row)])
 
     async def result(self, result_key: str) -> str | None:
         """Returns what was stored under a key; None if nothing was."""
-        rows = await self._database.fetch(Statement("SELECT body FROM results WHERE result_key = ?", (result_key,)))
+        rows = await self._database.fetch("SELECT body FROM results WHERE result_key = ?", result_key)
         return str(rows[0][0]) if rows else None
 
     async def record(
@@ -183,29 +164,23 @@ class SummaryStore:
             is_call: True for what the plan counts as a call.
             call: what the answer of the first was written from, by which later summaries know it.
         """
-        results = [Statement(_RESULT, (output.result_key, body)) for _, output, body in steps if body is not None]
-        rows = [
-            Statement(
-                _STEP,
-                (
-                    *(summary_id, *step, output.result_key, int(is_call), output.tokens),
-                    *(*output.chunk_indexes, *output.pages),
-                ),
-            )
-            for step, output, _ in steps
-        ]
-        texts = [(call.first_key, call.count, call.whole_key, steps[0][1].result_key)] if call else []
-        others = [KEEPS_TEXTS, *(Statement(_REMEMBER_CALL, row) for row in texts), *results]
+        others = [KEEPS_TEXTS]
+        if call:
+            row = (call.first_key, call.count, call.whole_key, steps[0][1].result_key)
+            others.append(Statement(_REMEMBER_CALL, row))
+        others += [Statement(_RESULT, (output.result_key, body)) for _, output, body in steps if body is not None]
+        rows: list[Statement] = []
+        for step, (_, result_key, tokens, chunk_indexes, pages) in ((step, output) for step, output, _ in steps):
+            values = (summary_id, *step, result_key, int(is_call), tokens, *chunk_indexes, *pages)
+            rows.append(Statement(_STEP, values))
         return sum((await self._database.transact([*others, *rows]))[len(others) :])
 
     async def outputs(self, summary_id: str, iteration: int, stage: Stage, level: int = 0) -> list[StepOutput]:
         """Returns what the steps of a stage wrote, in the order of the document, without the texts."""
         rows = await self._database.fetch(
-            Statement(
-                "SELECT position, result_key, tokens, first_chunk, last_chunk, first_page, last_page FROM steps "
-                "WHERE summary_id = ? AND iteration = ? AND stage = ? AND level = ? ORDER BY position",
-                (summary_id, iteration, stage, level),
-            )
+            "SELECT position, result_key, tokens, first_chunk, last_chunk, first_page, last_page FROM steps "
+            "WHERE summary_id = ? AND iteration = ? AND stage = ? AND level = ? ORDER BY position",
+            *(summary_id, iteration, stage, level),
         )
         return [_to_output(row) for row in rows]
 
@@ -223,29 +198,25 @@ class SummaryStore:
         `calls_only` leaves out steps that only passed a text on.
         """
         rows = await self._database.fetch(
-            Statement(
-                "SELECT position, steps.result_key, tokens, first_chunk, last_chunk, first_page, last_page, body "
-                "FROM steps JOIN results ON results.result_key = steps.result_key WHERE summary_id = ? "
-                "AND iteration = ? AND stage = ? AND level = ? AND position BETWEEN ? AND ? AND is_call >= ? "
-                "ORDER BY position LIMIT ?",
-                (summary_id, *first, last_position, int(calls_only), most),
-            )
+            "SELECT position, steps.result_key, tokens, first_chunk, last_chunk, first_page, last_page, body "
+            "FROM steps JOIN results ON results.result_key = steps.result_key WHERE summary_id = ? "
+            "AND iteration = ? AND stage = ? AND level = ? AND position BETWEEN ? AND ? AND is_call >= ? "
+            "ORDER BY position LIMIT ?",
+            *(summary_id, *first, last_position, int(calls_only), most),
         )
         return [(_to_output(row), str(row[7])) for row in rows]
 
     async def call_count(self, summary_id: str) -> int:
         """Counts the finished steps that the plan counts as calls."""
-        statement = Statement("SELECT COUNT(*) FROM steps WHERE summary_id = ? AND is_call = 1", (summary_id,))
-        return int((await self._database.fetch(statement))[0][0])
+        counted = "SELECT COUNT(*) FROM steps WHERE summary_id = ? AND is_call = 1"
+        return int((await self._database.fetch(counted, summary_id))[0][0])
 
     async def levels(self, summary_id: str) -> list[tuple[int, Stage, int, int]]:
         """Returns (iteration, stage, level, number of steps) of everything that was done."""
         rows = await self._database.fetch(
-            Statement(
-                "SELECT iteration, stage, level, COUNT(*) FROM steps WHERE summary_id = ? "
-                "GROUP BY iteration, stage, level ORDER BY iteration, stage, level",
-                (summary_id,),
-            )
+            "SELECT iteration, stage, level, COUNT(*) FROM steps WHERE summary_id = ? "
+            "GROUP BY iteration, stage, level ORDER BY iteration, stage, level",
+            summary_id,
         )
         return [(i, Stage(s), level, n) for i, s, level, n in rows]
 
@@ -259,14 +230,14 @@ class SummaryStore:
         for start in range(0, len(keys), _ROWS_PER_STATEMENT):
             part = keys[start : start + _ROWS_PER_STATEMENT]
             sql = _KNOWN_CALLS.format(marks=", ".join("?" * len(part)))
-            for first_key, count, whole_key in await self._database.fetch(Statement(sql, tuple(part))):
+            for first_key, count, whole_key in await self._database.fetch(sql, *part):
                 found[first_key].append(CallTexts(first_key, count, whole_key))
         return found
 
     async def save_document(self, document_sha256: str, chunks: Sequence[SourceChunk]) -> None:
         """Stores every chunk's text once by its hash; does nothing if the document is there already."""
-        known = Statement("SELECT 1 FROM document_chunks WHERE document_sha256 = ? LIMIT 1", (document_sha256,))
-        if not await self._database.fetch(known):
+        known = "SELECT 1 FROM document_chunks WHERE document_sha256 = ? LIMIT 1"
+        if not await self._database.fetch(known, document_sha256):
             await self._database.transact([KEEPS_TEXTS, *_inserts(document_sha256, chunks)])
 
     async def document_of(self, summary: StoredSummary) -> Document:
@@ -284,11 +255,9 @@ class SummaryStore:
     async def chunks(self, document_sha256: str) -> tuple[SourceChunk, ...]:
         """Returns the chunks of a document in order; none if it is not there."""
         rows = await self._database.fetch(
-            Statement(
-                "SELECT chunk_index, page_number, body FROM document_chunks JOIN texts ON sha256 = text_sha256 "
-                "WHERE document_sha256 = ? ORDER BY position",
-                (document_sha256,),
-            )
+            "SELECT chunk_index, page_number, body FROM document_chunks JOIN texts ON sha256 = text_sha256 "
+            "WHERE document_sha256 = ? ORDER BY position",
+            document_sha256,
         )
         return tuple(SourceChunk(index, page, body) for index, page, body in rows)
 
@@ -310,32 +279,29 @@ class SummaryStore:
         )
         await self._database.transact([statement])
 
-    async def run_totals(self, summary_id: str) -> RunTotals:
-        """Adds up all runs of a summary."""
-        statement = Statement("SELECT usage, elapsed_s FROM run_costs WHERE summary_id = ?", (summary_id,))
-        rows = await self._database.fetch(statement)
+    async def run_totals(self, summary_id: str) -> tuple[int, LlmUsage, float]:
+        """Counts the runs of a summary, and adds up their usage and seconds; a killed one's to its last heartbeat."""
+        rows = await self._database.fetch("SELECT usage, elapsed_s FROM run_costs WHERE summary_id = ?", summary_id)
         usage = sum((_USAGE.validate_json(row[0]) for row in rows), LlmUsage())
-        return RunTotals(len(rows), usage, sum(float(row[1]) for row in rows))
+        return len(rows), usage, sum(float(row[1]) for row in rows)
 
     async def warn(self, summary_id: str, code: str, message: str) -> None:
         """Stores a warning, once."""
-        statement = Statement(
-            "INSERT INTO warnings VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (summary_id, code, message)
-        )
-        await self._database.transact([statement])
+        sql = "INSERT INTO warnings VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+        await self._database.transact([Statement(sql, (summary_id, code, message))])
 
-    async def warnings(self, summary_id: str) -> list[tuple[str, str]]:
-        """Returns code and message of all warnings."""
-        statement = Statement("SELECT code, message FROM warnings WHERE summary_id = ? ORDER BY code", (summary_id,))
-        return [(code, message) for code, message in await self._database.fetch(statement)]
+    async def warnings(self, summary_id: str) -> list[SummaryWarning]:
+        """Returns all warnings."""
+        told = "SELECT code, message FROM warnings WHERE summary_id = ? ORDER BY code"
+        return [SummaryWarning(code, message) for code, message in await self._database.fetch(told, summary_id)]
 
     async def expire(self, keep_s: float) -> None:
         """Deletes summaries that nobody touched for `keep_s`, and what only they needed."""
         expire = [Statement(sql, (keep_s,) if "?" in sql else ()) for sql in _EXPIRE]
         await self._database.transact([DROPS_TEXTS, *expire])
 
-    async def _find(self, statement: Statement) -> StoredSummary | None:
-        rows = await self._database.fetch(statement)
+    async def _find(self, sql: str, value: str) -> StoredSummary | None:
+        rows = await self._database.fetch(sql, value)
         return _to_summary(rows[0]) if rows else None
 
 
@@ -418,8 +384,7 @@ def _to_entry(row: Row) -> SummaryEntry | None:
 
 
 def _to_output(row: Row) -> StepOutput:
-    position, result_key, tokens, first_chunk, last_chunk, first_page, last_page = row[:7]
-    return StepOutput(position, result_key, tokens, (first_chunk, last_chunk), (first_page, last_page))
+    return StepOutput(row[0], row[1], row[2], row[3:5], row[5:7])
 
 
 def _to_summary(row: Row) -> StoredSummary:

@@ -11,14 +11,13 @@ import pytest
 from pipeline.summarize.errors import SummaryAsideError
 from pipeline.summarize.events import Accepted, GroupDone
 from pipeline.summarize.storage.records import SummaryStatus
-from pipeline.summarize.storage.schema import Statement
 from pipeline.summarize.summarizer import Summarizer
 from tests.fakes_summarize import ScriptedWriter
 from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in
 from tests.unit.pipeline.summarize.test_durability import FAILURES, EndpointDown
 
 DOCUMENT, LONG = numbered_document(29), numbered_document(203)
-ALL_IDS = Statement("SELECT summary_id FROM summaries")
+ALL_IDS = "SELECT summary_id FROM summaries"
 
 
 async def check_is_free(summarizer: Summarizer, summary_id: str, place: Path) -> None:

@@ -17,7 +17,17 @@ from pipeline.summarize.retention import Retention
 
 def batch_done(index: int) -> BatchDone:
     progress = SummaryProgress(Phase.MAP, 1, index + 1, 100, 0, LlmUsage(), 1.0, None)
-    return BatchDone(index, 100, (index, index), (1, 1), LlmUsage(), False, Retention(()), "key", progress)  # noqa: FBT003
+    return BatchDone(
+        batch_index=index,
+        batch_count=100,
+        chunk_indexes=(index, index),
+        pages=(1, 1),
+        usage=LlmUsage(),
+        is_reused=False,
+        retention=Retention(()),
+        result_key="key",
+        progress=progress,
+    )
 
 
 async def take_all(channel: EventChannel) -> list[Event]:

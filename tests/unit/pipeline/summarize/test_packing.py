@@ -14,7 +14,7 @@ TEXTS = st.text(alphabet="ab .\n!?1é", max_size=400)
 
 
 def batches_of(packer: BatchPacker, chunks: list[SourceChunk]) -> tuple[ChunkBatch, ...]:
-    parts = packer.parts(chunks)
+    parts = list(packer.parts(chunks))
     return to_batches(parts, packer.cuts(parts, 0, len(parts)))
 
 

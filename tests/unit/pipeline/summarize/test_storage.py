@@ -13,6 +13,7 @@ from pipeline.errors import InvalidInputError
 from pipeline.summarize.document import SourceChunk, SummarizeOptions
 from pipeline.summarize.errors import DamagedSummaryError, StorageError, StorageFullError
 from pipeline.summarize.events import Accepted, BatchDone
+from pipeline.summarize.result import SummaryWarning
 from pipeline.summarize.storage.records import (
     PlanRecord,
     Stage,
@@ -73,7 +74,7 @@ async def test_documents_keep_their_chunks_and_texts_are_stored_once(open_databa
         await store.save_document(name, chunks)
         assert await store.chunks(name) == chunks
         assert await store.chunks("unknown") == ()
-        rows = await database.fetch(Statement("SELECT COUNT(*) FROM texts WHERE body LIKE ?", (f"{name} %",)))
+        rows = await database.fetch("SELECT COUNT(*) FROM texts WHERE body LIKE ?", f"{name} %")
     assert rows[0][0] == 50
 
 
@@ -107,7 +108,7 @@ async def test_several_statements_are_carried_out_together_or_not_at_all(open_da
     async with open_database() as database:
         with pytest.raises(StorageError):
             await database.transact([insert, insert])
-        assert await database.fetch(Statement("SELECT * FROM texts WHERE sha256 = ?", (key,))) == []
+        assert await database.fetch("SELECT * FROM texts WHERE sha256 = ?", key) == []
 
 
 async def test_what_was_handed_over_is_stored_even_if_the_caller_is_cancelled(open_database: OpenDatabase) -> None:
@@ -119,7 +120,7 @@ async def test_what_was_handed_over_is_stored_even_if_the_caller_is_cancelled(op
         with pytest.raises(asyncio.CancelledError):
             await storing
     async with open_database() as database:
-        assert await database.fetch(Statement("SELECT body FROM texts WHERE sha256 = ?", (key,))) == [("body",)]
+        assert await database.fetch("SELECT body FROM texts WHERE sha256 = ?", key) == [("body",)]
 
 
 async def test_old_summaries_are_deleted_with_all_that_only_they_need(open_database: OpenDatabase) -> None:
@@ -148,7 +149,7 @@ async def test_old_summaries_are_deleted_with_all_that_only_they_need(open_datab
         assert await store.chunks(old) == ()
         assert await store.find(ids[young]) is not None
         assert await store.result(young) == young
-        assert await store.warnings(ids[young]) == [("code", young)]
+        assert await store.warnings(ids[young]) == [SummaryWarning("code", young)]
         assert await store.chunks(young) == (SourceChunk(0, 0, young),)
 
 

@@ -86,8 +86,31 @@ RESULT = SummaryResult(
     length=SummaryLength(LengthUnit.WORDS, 100, 96, is_met=True),
     layers=SummaryLayers("All in short.", SECTIONS),
 )
-BATCH = BatchDone(3, 9, (21, 27), (4, 5), USAGE, True, RETENTION, "key", PROGRESS, "Extracted.")  # noqa: FBT003
-GROUP = GroupDone(2, 1, 3, 4, (0, 27), (1, 5), USAGE, True, "key", PROGRESS, "Merged.")  # noqa: FBT003
+BATCH = BatchDone(
+    batch_index=3,
+    batch_count=9,
+    chunk_indexes=(21, 27),
+    pages=(4, 5),
+    usage=USAGE,
+    is_reused=True,
+    retention=RETENTION,
+    result_key="key",
+    progress=PROGRESS,
+    text="Extracted.",
+)
+GROUP = GroupDone(
+    level=2,
+    group_index=1,
+    group_count=3,
+    merged_count=4,
+    chunk_indexes=(0, 27),
+    pages=(1, 5),
+    usage=USAGE,
+    is_reused=True,
+    result_key="key",
+    progress=PROGRESS,
+    text="Merged.",
+)
 REFLECTED = Reflected(2, CriticVerdict.UNPARSEABLE, "Hm.", RETENTION, begins_again=True, progress=PROGRESS)
 EVENTS: dict[str, Event] = {
     "accepted": Accepted("a1", is_resumed=True),

@@ -40,7 +40,7 @@ async def test_a_whole_file_is_called_whole(summaries: Path, capsys: pytest.Capt
 
 async def test_a_row_that_cannot_be_read_is_named(summaries: Path) -> None:
     async with SqliteDatabase(summaries) as database:
-        [[damaged]] = await database.fetch(Statement("SELECT summary_id FROM summaries WHERE request_key = 'two'"))
+        [[damaged]] = await database.fetch("SELECT summary_id FROM summaries WHERE request_key = 'two'")
         await database.transact([Statement("UPDATE summaries SET plan = 'x' WHERE request_key = 'two'")])
     with pytest.raises(NegativeAnswer, match=f"cannot be read, and go when they expire: {damaged}$"):
         check_stored()
