@@ -9,7 +9,7 @@ from functools import partial
 from operator import itemgetter
 
 from pipeline.assess.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore, mean_score, names_kind
-from pipeline.assess.images import ImageMeasurement, ImageTool, MissingImageToolsError, crop, measure_image
+from pipeline.assess.images import MAPPINGS, ImageTool, MissingImageToolsError, crop, measure_image
 from pipeline.assess.look import LOOK_TOKENS, look_messages, look_schema, read_look
 from pipeline.assess.run import AssessPlan, AssessRun, AssessTool, ToolRun
 from pipeline.judge.evidence.table import Claim, EvidenceTable, KeyPoint, KeyPointCoverage
@@ -53,13 +53,13 @@ async def _judge(run: AssessRun, plan: AssessPlan, tools: Sequence[AssessTool]) 
     run.table = run.table or judgement.evidence
     run.judge_usage += judgement.language_model_usage
     run.notes += [note for note in judgement.notes if note not in run.notes]
-    results = {(framework, one.name): one for framework in frameworks for one in judgement[framework].metrics}
     asked = {(tool.framework, tool.metric): tool for tool in tools}
     done = []
-    for key, result in results.items():
-        if (tool := asked.get(key)) is not None:
-            run.metrics[tool.name] = result
-            done.append(_keep(run, _metric_run(plan, tool, result)))
+    for framework in frameworks:
+        for result in judgement[framework].metrics:
+            if (tool := asked.get((framework, result.name))) is not None:
+                run.metrics[tool.name] = result
+                done.append(_keep(run, _metric_run(plan, tool, result)))
     return done
 
 
@@ -83,20 +83,20 @@ async def _measure(run: AssessRun, plan: AssessPlan, part: str) -> list[ToolRun]
         failed = f"missing_image_tools: {error}"
         return [_keep(run, ToolRun(plan.iteration, tool.name, error=failed), part) for tool in tools.values()]
     done = []
-    for one in measured:
-        tool = tools[one.tool]
-        score = ToolScore(tool.name, one.score, part, tool.distortion)
-        done.append(_keep(run, ToolRun(plan.iteration, tool.name, score, one.value), part))
+    for kind, value in measured.items():
+        tool = tools[kind]
+        score = ToolScore(tool.name, MAPPINGS[kind](value), part, tool.distortion)
+        done.append(_keep(run, ToolRun(plan.iteration, tool.name, score, value), part))
     return done
 
 
-def _measured(run: AssessRun, part: str, tools: Sequence[ImageTool]) -> Sequence[ImageMeasurement]:
+def _measured(run: AssessRun, part: str, tools: Sequence[ImageTool]) -> dict[ImageTool, float]:
     """Measures; nothing where a part is too small to be measured."""
     image, reference = run.checked.images[0], run.checked.reference
     if (box := run.boxes.get(part)) is None:
         return measure_image(image, reference, tools)
     detail = crop(image, box)
-    return () if detail is None else measure_image(detail, None if reference is None else crop(reference, box), tools)
+    return {} if detail is None else measure_image(detail, None if reference is None else crop(reference, box), tools)
 
 
 async def _look(run: AssessRun, plan: AssessPlan) -> None:

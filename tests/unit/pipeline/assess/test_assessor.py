@@ -3,11 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from langgraph.runtime import Runtime
 from scipy.ndimage import gaussian_filter
 
 from pipeline.assess import execute as execute_module
-from pipeline.assess.assessor import decide_next_node
 from pipeline.assess.evidence import GLOBAL, DistortionSeverity, ToolScore
 from pipeline.assess.images import MissingImageToolsError
 from pipeline.assess.request import AssessRequest, AssessStage
@@ -167,10 +165,6 @@ async def test_planner_and_executor_give_the_evidence_and_no_answer() -> None:
     assert kinds == ["AssessPlan", "ToolRun", "EvidenceGathered", "Assessment"]
     assert told.assessment.evidence == told.gathered[0].evidence
     assert told.assessment.synthesis is None
-
-
-def test_without_an_answer_the_graph_ends() -> None:
-    assert decide_next_node({}, Runtime()) == "__end__"
 
 
 async def test_the_callers_scores_are_kept_through_every_iteration() -> None:
