@@ -30,15 +30,9 @@ from pipeline.llm.limiter import Clock, EndpointLimiter
 from pipeline.llm.metering import UsageTotals
 from pipeline.llm.refusal import read_complaint, refusal, safe_quote, status_of, to_complaint
 
-NO_HEADERS: Mapping[str, str] = {}
-
 
 class Endpoint:
-    """Whoever calls the endpoint does it through one object of this class; inside `async with`.
-
-    Attributes:
-        was_ever_connected: True after the first answer of any kind.
-    """
+    """Whoever calls the endpoint does it through one object of this class; inside `async with`."""
 
     def __init__(self, config: LlmConfig, *, clock: Clock | None = None) -> None:
         """Raises LlmSettingsError when the key cannot be used."""
@@ -46,7 +40,6 @@ class Endpoint:
         self.clock = clock or Clock()
         self.limiter = EndpointLimiter(config.rates, self.clock, max_quiet_s=config.retries.max_retry_after_s)
         self.usage = UsageTotals(config.prices)
-        self.was_ever_connected = False
         self._key = read_api_key(config)
 
     async def __aenter__(self) -> Self:
@@ -66,7 +59,7 @@ class Endpoint:
         *,
         private_texts: Iterable[str] = (),
         most_bytes: int | None = None,
-        headers: Mapping[str, str] = NO_HEADERS,
+        headers: Mapping[str, str] = {},
         on_part: Callable[[bytes], None] | None = None,
     ) -> Completion:
         """Asks for a completion once. Cancelling closes the connection at once.
@@ -119,7 +112,7 @@ class Endpoint:
         path: str,
         body: bytes | None,
         most_bytes: int,
-        headers: Mapping[str, str] = NO_HEADERS,
+        headers: Mapping[str, str] = {},
         on_part: Callable[[bytes], None] | None = None,
     ) -> tuple[httpx2.Response, bytes]:
         """Sends a request and reads its answer, whatever its status. Raises LlmError; `from None`: no texts in it."""
@@ -133,7 +126,7 @@ class Endpoint:
         )
         try:
             response = await self._connections.handle_async_request(request)
-            self.was_ever_connected = True
+            self.usage.was_ever_connected = True
             try:
                 return response, await _read(response, most_bytes, on_part)
             finally:
@@ -149,7 +142,7 @@ class Endpoint:
                 f"the endpoint was silent for {self.config.silence_s:g} s (timeouts.silence_s)"
             ) from None
         except httpx2.TransportError:
-            self.was_ever_connected = True
+            self.usage.was_ever_connected = True
             raise ConnectionFailedError("the connection ended before the answer did") from None
 
     def _headers(self, extra: Mapping[str, str]) -> dict[str, str]:

@@ -5,6 +5,7 @@ Each attempt goes through the limiter; failures are retried.
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -201,13 +202,9 @@ class OpenAiChatModel:
         if request.json_schema is not None and not takes_schemas(refused):
             request = replace(request, messages=with_schema_prompt(request.messages, request.json_schema))
         body = request_body(request, refused, self._config)
-        retries = Retries(
-            self._config.retries,
-            was_ever_connected=lambda: endpoint.was_ever_connected,
-            max_bad_answers=1 if request.asks_once else MAX_BAD_ANSWERS,
-            fault_rate=lambda: endpoint.usage.fault_rate,
-        )
-        number, began_s = endpoint.limiter.take_number(), endpoint.clock.now_s()
+        most_bad, most_s = (1, self.once_s) if request.asks_once else (MAX_BAD_ANSWERS, math.inf)
+        retries = Retries(self._config.retries, endpoint.usage, max_bad_answers=most_bad)
+        number, ends_s = endpoint.limiter.take_number(), endpoint.clock.now_s() + most_s
         most_tokens = self._most_tokens(request)
         while True:
             try:
@@ -217,23 +214,15 @@ class OpenAiChatModel:
             except LlmError as error:
                 if isinstance(error, AuthenticationFailedError) and endpoint.reload_key():
                     continue  # the key was changed under us, as it should be now and then
-                delay_s = retries.delay_after(error)
-                is_late = request.asks_once and endpoint.clock.now_s() + (delay_s or 0.0) > began_s + self.once_s
-                if delay_s is None or is_late:
-                    error.attempts = retries.failed_attempts
-                    # What is refused where others are answered is refused for what it says.
-                    error.is_of_call |= isinstance(error, RequestRefusedError) and endpoint.usage.answers > 0
+                delay_s = retries.delay_after(error, most_s=ends_s - endpoint.clock.now_s())
+                if delay_s is None:
                     raise
                 if request.on_draft is not None:
                     request.on_draft("")
                 endpoint.usage.retries += 1
                 trace.get_current_span().add_event(
                     "retry",
-                    {
-                        "error.type": type(error).__name__,
-                        "attempt": retries.failed_attempts,
-                        "delay_s": round(delay_s, 3),
-                    },
+                    {"error.type": type(error).__name__, "attempt": retries.failed_attempts, "delay_s": delay_s},
                 )
             await endpoint.clock.sleep(delay_s)
 

@@ -9,7 +9,7 @@ import math
 import random
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -18,6 +18,7 @@ from importlib.resources import files
 from pydantic import SecretStr
 
 from pipeline.llm.chat_model import LlmUsage
+from pipeline.llm.completion import WHY_EMPTY
 from pipeline.llm.config import RetryConfig
 from pipeline.llm.dialect import NAMED_FIELDS
 from pipeline.llm.errors import (
@@ -36,6 +37,7 @@ from pipeline.llm.errors import (
     RequestRefusedError,
     UnknownModelError,
 )
+from pipeline.llm.metering import UsageTotals
 
 _OVERFLOW_CODES = {"context_length_exceeded", "exceed_context_size_error"}
 # The words of OpenAI, vLLM, llama.cpp, TGI and Anthropic.
@@ -167,7 +169,7 @@ def _unavailable(status: int, wait_s: float | None, said: str) -> LlmError:
     if status in _BUSY or wait_s is not None:
         later = "" if wait_s is None else f"; it asks to be called again in {wait_s:g} s"
         return EndpointBusyError(f"the endpoint is busy (HTTP {status}){later}", retry_after_s=wait_s)
-    return EndpointFailedError(f"the endpoint failed (HTTP {status}){said}", status=status)
+    return EndpointFailedError(f"the endpoint failed (HTTP {status}){said}")
 
 
 def _refused(status: int, complaint: Complaint, said: str) -> LlmError:
@@ -180,7 +182,7 @@ def _refused(status: int, complaint: Complaint, said: str) -> LlmError:
         hint = "set context_tokens to what the model holds"
         error = ContextOverflowError(f"prompt and answer do not fit into the model's context {at}{said}; {hint}")
     elif complaint.says("filter"):
-        error = FilteredError(f"the endpoint's content filter refuses the text {at}{said}", status=status)
+        error = FilteredError(f"the endpoint's content filter refuses the text {at}{said}")
     elif status == HTTPStatus.UNAUTHORIZED or complaint.says("key"):
         hint = "set the right one, with access to the model"
         error = AuthenticationFailedError(f"the endpoint refuses the API key {at}; {hint}")
@@ -192,7 +194,7 @@ def _refused(status: int, complaint: Complaint, said: str) -> LlmError:
         advice = f"there is no chat endpoint at this address {at}; base_url usually ends in /v1"
     elif status < HTTPStatus.BAD_REQUEST:
         advice = f"the endpoint redirects {at}; set base_url to where it really is"
-    return error or RequestRefusedError(advice, status=status, refused_fields=fields, numbers=complaint.numbers)
+    return error or RequestRefusedError(advice, refused_fields=fields, numbers=complaint.numbers)
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
@@ -254,9 +256,6 @@ MAX_BAD_ANSWERS = 6
 """Empty, endless or unreadable answers of one call. Where 30% of all requests fail, a fifth of them so, one document of
 270 calls in a hundred has a call with four of them."""
 
-# Another try would end the same way.
-_FINAL_REASONS = {"content_filter", "refusal", "length", "tool_calls", "reasoning_content", "reasoning"}
-
 _DRAW = random.Random()  # noqa: S311 - no secret
 
 
@@ -265,59 +264,58 @@ class Retries:
 
     Waits are drawn from 0 to a bound that doubles ("full jitter": callers that failed together do not come back
     together). A Retry-After of the endpoint is kept by the limiter, for everybody; it is not added here.
+
+    Args:
+        totals: of the endpoint, which tell how it answers others.
     """
 
-    def __init__(
-        self,
-        config: RetryConfig,
-        *,
-        was_ever_connected: Callable[[], bool],
-        max_bad_answers: int = MAX_BAD_ANSWERS,
-        fault_rate: Callable[[], float | None] = lambda: None,
-    ) -> None:
-        self._config = config
-        self._was_ever_connected = was_ever_connected
-        self._max_bad_answers = max_bad_answers
-        self._fault_rate = fault_rate
-        self._bad_answers = self._timeouts = 0
-        self.failed_attempts = 0
+    def __init__(self, config: RetryConfig, totals: UsageTotals, *, max_bad_answers: int = MAX_BAD_ANSWERS) -> None:
+        self._config, self._totals, self._max_bad_answers = config, totals, max_bad_answers
+        self._bad_answers = self._timeouts = self.failed_attempts = 0
 
-    def delay_after(self, error: LlmError) -> float | None:
-        """Counts a failure and returns the seconds to wait before the next request; None to give up."""
+    def delay_after(self, error: LlmError, *, most_s: float = math.inf) -> float | None:
+        """Counts a failure and returns the seconds to wait, up to `most_s`, before the next request.
+
+        None to give up: the error then says what the call took, and whether it is to blame.
+        """
         self.failed_attempts += 1
         self._bad_answers += isinstance(error, BadAnswerError)
         self._timeouts += isinstance(error, AnswerTimeoutError)
-        if self.failed_attempts >= self._config.max_attempts or not self._may_retry(error):
-            error.attempts = self.failed_attempts
-            if isinstance(error, BadAnswerError | EndpointUnavailableError) and self._others_are_answered():
-                error.is_of_call = not isinstance(error, QuotaExhaustedError)
-            error.usage = LlmUsage(retries=self.failed_attempts - 1)
-            return None
         bound_s = self._config.base_delay_s * 2.0 ** (self.failed_attempts - 1)
-        return _DRAW.uniform(0, min(bound_s, 30.0))
+        delay_s = _DRAW.uniform(0, min(bound_s, 30.0))
+        if self.failed_attempts < self._config.max_attempts and self._may_retry(error) and delay_s <= most_s:
+            return delay_s
+        error.attempts = self.failed_attempts
+        error.usage = LlmUsage(retries=self.failed_attempts - 1)
+        error.is_of_call |= self._are_others_answered(error)
+        return None
 
     def _may_retry(self, error: LlmError) -> bool:
         match error:
             case QuotaExhaustedError():
                 return False
-            case EmptyAnswerError() if error.finish_reason in _FINAL_REASONS:
+            case EmptyAnswerError() if error.finish_reason in WHY_EMPTY:
                 return False
             case BadAnswerError():
                 return self._bad_answers < self._most(self._max_bad_answers)
             case AnswerTimeoutError():
                 return self._timeouts < self._most(self._config.max_timeouts)
-            case ConnectionFailedError() if not self._was_ever_connected():
+            case ConnectionFailedError() if not self._totals.was_ever_connected:
                 return self.failed_attempts < FIRST_CONTACT_ATTEMPTS
         wait_s = error.retry_after_s or 0.0 if isinstance(error, EndpointUnavailableError) else math.inf
         return wait_s <= self._config.max_retry_after_s
 
-    def _others_are_answered(self) -> bool:
-        rate = self._fault_rate()
-        return rate is not None and rate <= 1 / 2
+    def _are_others_answered(self, error: LlmError) -> bool:
+        """Tells whether the endpoint answers calls other than the one that failed so."""
+        if isinstance(error, RequestRefusedError):
+            return self._totals.answers > 0
+        rate = self._totals.fault_rate
+        may_pass = isinstance(error, BadAnswerError | EndpointUnavailableError)
+        return may_pass and not isinstance(error, QuotaExhaustedError) and rate is not None and rate <= 1 / 2
 
     def _most(self, count: int) -> int:
         """Returns how often a call may fail so: more where a call in 10,000 would do so by chance; 1 stays 1."""
-        rate = self._fault_rate() or 0.0
+        rate = self._totals.fault_rate or 0.0
         if count == 1 or not 0.0 < rate <= 1 / 2:
             return count
         return max(count, math.ceil(math.log(1e-4) / math.log(rate)))
