@@ -115,7 +115,7 @@ async def ask(request: SynthesisRequest, images: tuple[Image, ...], chat: ChatMo
     ids = request.evidence.items().keys()
     read = partial(read_answer, letters=allowed_letters(request), known_ids=ids)
     try:
-        found = await ask_json(metered, prompt, read, max_attempts=config.max_attempts, about=_about(request))
+        found = await ask_json(metered, prompt, read, max_attempts=config.max_attempts)
     except UnusableAnswerError as error:
         if images and isinstance(cause := error.__cause__, RequestRefusedError) and IMAGES in cause.refused_fields:
             asked = await ask(request, (), chat, config)
@@ -129,12 +129,6 @@ async def ask(request: SynthesisRequest, images: tuple[Image, ...], chat: ChatMo
     answer = found.value.model_copy(update={"used_evidence": known})
     levels = read_levels(found) if request.mode is Mode.SCORING else None
     return Asked(answer, levels, None, metered.request_count, metered.usage, notes)
-
-
-def _about(request: SynthesisRequest) -> str:
-    """Sums up the evidence for the log: counts, no texts."""
-    items, scores = len(request.evidence.items()), len(request.evidence.tool_scores)
-    return f"mode={request.mode} parts={len(request.scope)} findings={items - scores} tool_scores={scores}"
 
 
 def _prompt(

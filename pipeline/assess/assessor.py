@@ -19,7 +19,7 @@ from langgraph.types import Command
 from pipeline.assess.evidence import Evidence
 from pipeline.assess.execute import execute, gather
 from pipeline.assess.planner import choose_plan, first_plan, next_plan
-from pipeline.assess.request import AssessRequest, AssessStage, CheckedRequest, SynthesisRequest, check_assessment
+from pipeline.assess.request import AssessRequest, AssessStage, Checked, SynthesisRequest, check_assessment
 from pipeline.assess.result import Synthesis
 from pipeline.assess.run import (
     AssessEvent,
@@ -103,7 +103,7 @@ async def summarizer(state: AssessState, runtime: Runtime[AssessRun]) -> Command
             eta=request.eta,
             form=request.form,
         )
-        checked = CheckedRequest(question, run.checked.images, levels=None, notes=())
+        checked = Checked(question, run.checked.images)
         synthesis = await run.synthesizer.answer(checked, run.models.synthesizer if run.models else None)
         note(span, author=synthesis.author, degraded=synthesis.degraded, need_replan=synthesis.need_replan)
     begins_again = synthesis.need_replan and plan.iteration < request.max_replan_iterations
@@ -154,7 +154,7 @@ class Assessor:
         started_s = time.monotonic()
         synthesizer = self._synthesizer
         checked = await synthesizer.off_loop(partial(check_assessment, request, synthesizer.config.limits))
-        if checked.has_text and judge is None and request.stage is not AssessStage.PLAN:
+        if request.has_text and judge is None and request.stage is not AssessStage.PLAN:
             raise ValueError("a summary is to be assessed, and there is no judge")
         run = AssessRun(
             checked=checked,

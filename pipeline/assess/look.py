@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from pipeline.assess.evidence import GLOBAL, DistortionSeverity, Finding
 from pipeline.assess.images import Box
-from pipeline.assess.request import CheckedAssessment
+from pipeline.assess.request import AssessRequest, Checked
 from pipeline.llm.ask import WrongAnswerError, object_schema, read_json
 from pipeline.llm.chat_model import ChatMessage
 from pipeline.llm.conversation import conversation
@@ -37,7 +37,12 @@ class _Findings(BaseModel):
 
 
 def look_messages(
-    prompt: Prompt, asked: CheckedAssessment, scope: Sequence[str], *, distortions: Sequence[str], doubts: Sequence[str]
+    prompt: Prompt,
+    asked: Checked[AssessRequest],
+    scope: Sequence[str],
+    *,
+    distortions: Sequence[str],
+    doubts: Sequence[str],
 ) -> tuple[ChatMessage, ...]:
     """Returns the conversation.
 

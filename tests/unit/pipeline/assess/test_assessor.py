@@ -88,7 +88,7 @@ async def test_a_part_that_is_not_found_is_looked_for_more_widely() -> None:
     told = await assess(replace(TEXT, scope=("ancient bridge",)))
     assert told.assessment.iteration_count == 1
     assert told.assessment.replan_history == ("no analysis of ancient bridge; no tool scores",)
-    assert told.evidence.covers("ancient bridge")
+    assert told.evidence.distortion_analysis.get("ancient bridge")
 
 
 async def test_it_ends_when_nothing_else_can_be_tried() -> None:
