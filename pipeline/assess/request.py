@@ -31,12 +31,8 @@ class Mode(StrEnum):
     SCORING = "scoring"  # a level from A, excellent, to E, bad
 
 
-@dataclass(frozen=True, slots=True)
-class LevelAnswer:
-    """What a model of the caller's says about the level, by letter or name; exactly one of the two."""
-
-    log_probabilities: Mapping[str, float] | None = None
-    level: str | None = None
+LevelAnswer = Mapping[str, float] | str
+"""What a model of the caller's says about the level, by letter or name: log-probabilities, or the level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,12 +189,10 @@ def _check_scope(scope: tuple[str, ...], limits: SynthesisLimits) -> None:
 def _levels(answer: LevelAnswer, mode: Mode) -> Levels:
     if mode is not Mode.SCORING:
         raise InvalidInputError("level_answer", "none in explanation mode", "one")
-    if answer.level is not None and answer.log_probabilities is None:
-        level = _level("level_answer.level", answer.level)
+    if isinstance(answer, str):
+        level = _level("level_answer.level", answer)
         return Levels(from_classification(level), LevelSource.CLASSIFICATION)
-    if answer.log_probabilities is None or answer.level is not None:
-        raise InvalidInputError("level_answer", "either log-probabilities or a level", "both or neither")
-    logits = {_level("level_answer.logits", name): value for name, value in answer.log_probabilities.items()}
+    logits = {_level("level_answer.logits", name): value for name, value in answer.items()}
     try:
         probabilities = from_log_probabilities(logits)
     except InvalidInputError as error:

@@ -74,13 +74,11 @@ def parse_quality_scores(scores: Sequence[pb.QualityToolScore], field: str) -> t
 
 
 def parse_level_answer(answer: pb.LevelAnswer) -> LevelAnswer:
-    """Reads what the caller's model said of the level."""
-    match answer.WhichOneof("kind"):
-        case "logits":
-            return LevelAnswer(log_probabilities=set_fields(answer.logits))
-        case "level":
-            return LevelAnswer(level=answer.level)
-    return LevelAnswer()
+    """Reads what the caller's model said of the level. Raises InvalidInputError when it said nothing."""
+    kind = answer.WhichOneof("kind")
+    if kind is None:
+        raise InvalidInputError("level_answer", "log-probabilities or a level", "neither")
+    return set_fields(answer.logits) if kind == "logits" else answer.level
 
 
 def parse_assess(request: pb.AssessRequest) -> AssessRequest:
