@@ -16,13 +16,7 @@ from pipeline.assess.choose import answer_in_short, choose, describe
 from pipeline.assess.config import SynthesisConfig
 from pipeline.assess.evidence import WorstDistortion, mean_score
 from pipeline.assess.request import Checked, Levels, Mode, SynthesisRequest, check_request
-from pipeline.assess.result import (
-    DETERMINISTIC,
-    ReplanNeed,
-    ReplanReason,
-    Synthesis,
-    replan_needs,
-)
+from pipeline.assess.result import DETERMINISTIC, ReplanNeed, ReplanReason, Synthesis, replan_needs
 from pipeline.judge.fusion import (
     Fusion,
     FusionForm,
@@ -37,9 +31,6 @@ from pipeline.llm.config import LlmRole
 from pipeline.llm.conversation import author_of
 from pipeline.off_loop import OffLoop
 
-NOTHING_TO_FUSE = "nothing_to_fuse: neither tool scores nor level probabilities"
-NO_CHOICE = "no_supported_choice: the evidence names none of the choices, or several alike"
-NO_EVIDENCE = "no_evidence: there is nothing to answer from"
 LEAST_AGREEMENT = 0.2
 """Less agreement of tools and level probabilities is as good as none: a certain model is three levels away."""
 
@@ -157,14 +148,18 @@ def _within_scope(checked: Checked[SynthesisRequest]) -> Checked[SynthesisReques
 def _decide(request: SynthesisRequest, fusion: Fusion | None, answer: ModelAnswer | None) -> tuple[str, str | None]:
     """Returns the fused level, the model's answer or that of the evidence; and why there is none if there is none."""
     if request.mode is Mode.SCORING:
-        return (fusion.level.letter, None) if fusion else (GENERIC_ANSWER, NOTHING_TO_FUSE)
-    if answer is not None:
+        found = fusion.level.letter if fusion else ""
+        error = "nothing_to_fuse: neither tool scores nor level probabilities"
+    elif answer is not None:
         return answer.final_answer, None
-    if request.choices:
+    elif request.choices:
         index = choose(request.question, request.choices, request.evidence, fusion)
-        return (LETTERS[index], None) if index is not None else (GENERIC_ANSWER, NO_CHOICE)
-    found = answer_in_short(request.evidence, fusion)
-    return (found, None) if found else (GENERIC_ANSWER, NO_EVIDENCE)
+        found = "" if index is None else LETTERS[index]
+        error = "no_supported_choice: the evidence names none of the choices, or several alike"
+    else:
+        found = answer_in_short(request.evidence, fusion)
+        error = "no_evidence: there is nothing to answer from"
+    return (found, None) if found else (GENERIC_ANSWER, error)
 
 
 def _fuse(request: SynthesisRequest, levels: Levels | None, worst: WorstDistortion | None) -> Fusion | None:
