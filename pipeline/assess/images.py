@@ -213,12 +213,21 @@ class MissingImageToolsError(PipelineError):
 def decode(image: Image) -> Float64:
     """Returns the luminance of a checked image, shape (height, width), in [0, 1].
 
+    Reads 16 bits a pixel as such, and shows what is transparent on white, as viewers do.
+
     Raises:
         InvalidInputError: the file's data are damaged inside.
         MissingImageToolsError: the extra `images` is not installed.
     """
     with _opened(image) as picture:
-        return _luminance(picture)
+        from PIL import Image as Pillow  # noqa: PLC0415 - extra
+
+        if picture.mode.startswith("I"):
+            return np.asarray(picture, dtype=np.float64) / _MOST_16_BIT
+        shown = picture.convert("RGBA" if picture.has_transparency_data else "RGB")
+        if picture.has_transparency_data:
+            shown = Pillow.alpha_composite(Pillow.new("RGBA", picture.size, "white"), shown).convert("RGB")
+        return np.asarray(np.asarray(shown, dtype=np.float64) @ _REC_601 / _MOST_8_BIT, dtype=np.float64)
 
 
 Box = tuple[float, float, float, float]
@@ -258,19 +267,6 @@ def _opened(image: Image) -> Iterator[Any]:
             yield picture
     except (OSError, ValueError, SyntaxError, Pillow.DecompressionBombError) as error:  # what its decoders raise
         raise InvalidInputError(image.path, "an image that can be decoded", type(error).__name__) from None
-
-
-def _luminance(picture: Any) -> Float64:  # noqa: ANN401 - of Pillow, which is an extra
-    """Reads 16 bits a pixel as such, and shows what is transparent on white, as viewers do."""
-    from PIL import Image as Pillow  # noqa: PLC0415 - extra
-
-    if picture.mode.startswith("I"):
-        return np.asarray(picture, dtype=np.float64) / _MOST_16_BIT
-    if picture.has_transparency_data:
-        white = Pillow.new("RGBA", picture.size, "white")
-        picture = Pillow.alpha_composite(white, picture.convert("RGBA"))
-    pixels = np.asarray(picture.convert("RGB"), dtype=np.float64)
-    return np.asarray(pixels @ _REC_601 / _MOST_8_BIT, dtype=np.float64)
 
 
 BLOCK = 8  # pixels: the side of a JPEG block
