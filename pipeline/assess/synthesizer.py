@@ -130,7 +130,7 @@ class Synthesizer:
         checked = _within_scope(checked)
         if chat_model is None or checked.levels is not None:
             return _synthesis(checked, Asked(levels=checked.levels), DETERMINISTIC)
-        asked = await ask(checked.request, checked.images, chat_model, self.config)
+        asked = await _ask(checked, chat_model, self.config)
         return _synthesis(checked, asked, author_of(chat_model, LlmRole.SYNTHESIZER))
 
 
@@ -266,12 +266,12 @@ def read_answer(text: str, letters: str, known_ids: Collection[str]) -> ModelAns
     return answer.model_copy(update={"final_answer": final, "quality_reasoning": reasoning})
 
 
-async def ask(request: SynthesisRequest, images: tuple[Image, ...], chat: ChatModel, config: SynthesisConfig) -> Asked:
+async def _ask(checked: Checked[SynthesisRequest], chat: ChatModel, config: SynthesisConfig) -> Asked:
     """Returns a valid answer, or why there is none, and what it cost. Never raises LlmError.
 
     An endpoint that refuses images is asked again without them.
     """
-    metered = MeteredChatModel(chat)
+    metered, request, images = MeteredChatModel(chat), checked.request, checked.images
     prompt, notes = _prompt(request, images, chat, config.answer_tokens)
     ids = request.evidence.items().keys()
     read = partial(read_answer, letters=allowed_letters(request), known_ids=ids)
@@ -279,7 +279,7 @@ async def ask(request: SynthesisRequest, images: tuple[Image, ...], chat: ChatMo
         found = await ask_json(metered, prompt, read, max_attempts=config.max_attempts)
     except UnusableAnswerError as error:
         if images and isinstance(cause := error.__cause__, RequestRefusedError) and IMAGES in cause.refused_fields:
-            asked = await ask(request, (), chat, config)
+            asked = await _ask(replace(checked, images=()), chat, config)
             refused = "images_refused: the endpoint takes no images; it answered without them"
             return replace(asked, usage=metered.usage + asked.usage, notes=(refused, *asked.notes))
         return Asked(error=error.reason, attempts=metered.request_count, usage=metered.usage, notes=notes)

@@ -3,7 +3,6 @@
 The log-probabilities of an answer say how probable each letter was in its place.
 """
 
-import json
 import logging
 import math
 import re
@@ -97,12 +96,11 @@ def _problem(error: WrongAnswerError | BadAnswerError) -> str:
 def read_json(text: str, kind: type[Reply]) -> Reply:
     """Reads a reply of some kind in JSON. Raises WrongAnswerError if it is none."""
     try:
-        return kind.model_validate(json.loads(text))
+        return kind.model_validate_json(text)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        raise WrongAnswerError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-    except (ValueError, RecursionError):
-        raise WrongAnswerError("it was no JSON") from None
+        where = ".".join(map(str, first["loc"]))
+        raise WrongAnswerError(f"{where}: {first['msg']}" if where else "it was no JSON object") from None
 
 
 def object_schema(properties: Mapping[str, object], title: str = "") -> dict[str, object]:

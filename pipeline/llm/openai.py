@@ -18,7 +18,7 @@ from opentelemetry import trace
 from opentelemetry.trace import SpanKind
 
 from pipeline.llm import errors
-from pipeline.llm.chat_model import ChatMessage, ChatRequest, Completion, LlmUsage
+from pipeline.llm.chat_model import ChatRequest, Completion, LlmUsage
 from pipeline.llm.completion import DraftReader, JsonProblemError, extract_json, repair_messages
 from pipeline.llm.config import LlmConfig, LlmRole
 from pipeline.llm.dialect import OPTIONAL_FIELDS, request_body, takes_schemas, with_schema_prompt
@@ -139,7 +139,7 @@ class OpenAiChatModel:
                     if error.finish_reason != "length" or is_full or not self._allow_more(thinking):
                         raise
                 except errors.ContextOverflowError:
-                    prompt = sum(_tokens(message, self.count_tokens) for message in request.messages)
+                    prompt = _prompt_tokens(request, self.count_tokens)
                     most_thinking = max(0, self.context_tokens - prompt - request.max_tokens)
                     if thinking <= most_thinking:
                         raise
@@ -219,7 +219,7 @@ class OpenAiChatModel:
         """Estimates what a request may cost; not worth the time when nobody counts."""
         if self._endpoint.config.rates.tokens_per_minute is None:
             return 0
-        return sum(_tokens(message, estimate_tokens) for message in request.messages) + request.max_tokens
+        return _prompt_tokens(request, estimate_tokens) + request.max_tokens
 
     async def _attempt(self, request: ChatRequest, body: dict[str, object], permit: Permit) -> Completion:
         usage = self._endpoint.usage
@@ -254,7 +254,7 @@ class OpenAiChatModel:
         thoughts = completion.completion_tokens - round(1.2 * written)  # an estimate may be a fifth too low
         if thoughts > 64:  # noqa: PLR2004 - fewer may be the tags of a chat template
             self._thinking_tokens = min(self.most_thinking, max(self._thinking_tokens, round(1.5 * thoughts)))
-        prompt = completion.prompt_tokens or sum(_tokens(message, self.count_tokens) for message in request.messages)
+        prompt = completion.prompt_tokens or _prompt_tokens(request, self.count_tokens)
         return replace(
             completion,
             prompt_tokens=prompt,
@@ -295,9 +295,9 @@ def _most_chars(request: ChatRequest) -> int:
     return 1_024 + request.max_tokens * 16
 
 
-def _tokens(message: ChatMessage, count_tokens: TokenCount) -> int:
+def _prompt_tokens(request: ChatRequest, count_tokens: TokenCount) -> int:
     image_tokens = 1_500  # 1024 x 1024: 765 at GPT-4o, 1,369 at Qwen2-VL (28 x 28 pixels a token)
-    return count_tokens(message.content) + image_tokens * len(message.images)
+    return sum(count_tokens(one.content) + image_tokens * len(one.images) for one in request.messages)
 
 
 def _span_attributes(config: LlmConfig, request: ChatRequest) -> dict[str, str | int | float]:

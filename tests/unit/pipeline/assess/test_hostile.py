@@ -86,7 +86,7 @@ async def test_after_three_wrong_answers_the_evidence_answers() -> None:
     assert len(chat.requests) == 3
     assert synthesis.degraded
     assert synthesis.final_answer == "C"  # of the tools
-    assert synthesis.error == "invalid_answer: it was no JSON"
+    assert synthesis.error == "invalid_answer: it was no JSON object"
     assert not synthesis.need_replan
     assert synthesis.replan_needs != ()
     assert synthesis.author == "deterministic"
