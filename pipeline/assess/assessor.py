@@ -19,7 +19,7 @@ from langgraph.types import Command
 from pipeline.assess.evidence import Evidence
 from pipeline.assess.execute import execute, gather
 from pipeline.assess.planner import choose_plan, first_plan, next_plan
-from pipeline.assess.request import AssessRequest, AssessStage, Checked, SynthesisRequest, check_assessment
+from pipeline.assess.request import AssessRequest, AssessStage, CheckedQuestion, SynthesisRequest, check_assessment
 from pipeline.assess.result import Synthesis
 from pipeline.assess.run import (
     AssessEvent,
@@ -103,7 +103,7 @@ async def summarizer(state: AssessState, runtime: Runtime[AssessRun]) -> Command
             eta=request.eta,
             form=request.form,
         )
-        checked = Checked(question, run.checked.images)
+        checked = CheckedQuestion(question, run.checked.images)
         synthesis = await run.synthesizer.answer(checked, run.models.synthesizer if run.models else None)
         note(span, author=synthesis.author, degraded=synthesis.degraded, need_replan=synthesis.need_replan)
     begins_again = synthesis.need_replan and plan.iteration < request.max_replan_iterations

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 
 from pipeline.assess.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore, mean_score, names_kind
 from pipeline.assess.images import MAPPINGS, Box, ImageTool, MissingImageToolsError, crop, measure_image
-from pipeline.assess.request import AssessRequest, Checked
+from pipeline.assess.request import AssessRequest, CheckedQuestion
 from pipeline.assess.run import AssessPlan, AssessRun, AssessTool, ToolRun
 from pipeline.judge.evidence.table import Claim, EvidenceTable, KeyPoint, KeyPointCoverage
 from pipeline.judge.fusion import Level, level_of
@@ -150,7 +150,7 @@ class _Findings(BaseModel):
 
 
 def _look_messages(
-    prompt: Prompt, asked: Checked[AssessRequest], plan: AssessPlan, scope: Sequence[str]
+    prompt: Prompt, asked: CheckedQuestion[AssessRequest], plan: AssessPlan, scope: Sequence[str]
 ) -> tuple[ChatMessage, ...]:
     """Returns the conversation about some parts. Without distortions in the plan, any are looked for."""
     numbered = [{"part": number, "name": name} for number, name in enumerate(scope, start=1)]

@@ -90,7 +90,7 @@ Q_co = TypeVar("Q_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Checked(Generic[Q_co]):
+class CheckedQuestion(Generic[Q_co]):
     """A request whose every part can be worked with.
 
     Attributes:
@@ -107,7 +107,7 @@ class Checked(Generic[Q_co]):
     notes: tuple[str, ...] = ()
 
 
-def check_request(request: SynthesisRequest, limits: SynthesisLimits) -> Checked[SynthesisRequest]:
+def check_request(request: SynthesisRequest, limits: SynthesisLimits) -> CheckedQuestion[SynthesisRequest]:
     """Checks all parts in the order of the fields. Raises InvalidInputError for the first that breaks a rule."""
     check_text("question", request.question, limits.max_question_chars)
     _check_choices(request, limits)
@@ -120,7 +120,7 @@ def check_request(request: SynthesisRequest, limits: SynthesisLimits) -> Checked
     levels = None if request.level_answer is None else _levels(request.level_answer, request.mode)
     images = read_images(request.images, limits.images)
     evidence = replace(request.evidence, tool_scores=scores)
-    return Checked(replace(request, evidence=evidence), images, levels, notes=notes)
+    return CheckedQuestion(replace(request, evidence=evidence), images, levels, notes=notes)
 
 
 def _check_findings(evidence: Evidence, limits: SynthesisLimits) -> None:
@@ -256,7 +256,7 @@ class AssessRequest:
         return bool(self.summary.strip())
 
 
-def check_assessment(request: AssessRequest, limits: SynthesisLimits) -> Checked[AssessRequest]:
+def check_assessment(request: AssessRequest, limits: SynthesisLimits) -> CheckedQuestion[AssessRequest]:
     """Checks all parts but source and summary, which the judge checks. Raises InvalidInputError for the first."""
     if bool(request.source.strip()) != request.has_text:
         field = "source" if request.has_text else "summary"
@@ -279,7 +279,7 @@ def check_assessment(request: AssessRequest, limits: SynthesisLimits) -> Checked
         checked = check_request(asked, limits)
     except InvalidInputError as error:
         raise error.at(error.field.removeprefix("evidence.")) from None
-    return Checked(
+    return CheckedQuestion(
         request=replace(request, tool_scores=checked.request.evidence.tool_scores),
         images=checked.images,
         reference=_reference(request, checked.images, limits),

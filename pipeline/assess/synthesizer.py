@@ -18,7 +18,7 @@ from pipeline.assess.choose import answer_in_short, choose, describe
 from pipeline.assess.config import SynthesisConfig
 from pipeline.assess.evidence import WorstDistortion, evidence_json, mean_score
 from pipeline.assess.images import Image
-from pipeline.assess.request import Checked, Levels, Mode, SynthesisRequest, check_request
+from pipeline.assess.request import CheckedQuestion, Levels, Mode, SynthesisRequest, check_request
 from pipeline.assess.result import DETERMINISTIC, ReplanNeed, ReplanReason, Synthesis, replan_needs
 from pipeline.judge.fusion import (
     Fusion,
@@ -125,7 +125,7 @@ class Synthesizer:
         """
         return await self.answer(await self.off_loop(lambda: check_request(request, self.config.limits)), chat_model)
 
-    async def answer(self, checked: Checked[SynthesisRequest], chat_model: ChatModel | None) -> Synthesis:
+    async def answer(self, checked: CheckedQuestion[SynthesisRequest], chat_model: ChatModel | None) -> Synthesis:
         """Returns an answer to a request that has been checked."""
         checked = _within_scope(checked)
         if chat_model is None or checked.levels is not None:
@@ -134,7 +134,7 @@ class Synthesizer:
         return _synthesis(checked, asked, author_of(chat_model, LlmRole.SYNTHESIZER))
 
 
-def _synthesis(checked: Checked[SynthesisRequest], asked: Asked, author: str) -> Synthesis:
+def _synthesis(checked: CheckedQuestion[SynthesisRequest], asked: Asked, author: str) -> Synthesis:
     """Takes the model's words, or those of the evidence; in scoring mode the fused level."""
     request, levels, answer = checked.request, asked.levels, asked.answer
     worst = None if request.form is FusionForm.PAPER_RAW else request.evidence.worst_distortion()
@@ -161,7 +161,7 @@ def _synthesis(checked: Checked[SynthesisRequest], asked: Asked, author: str) ->
 
 
 def _doubts(
-    checked: Checked[SynthesisRequest], asked: Asked, fusion: Fusion | None, worst: WorstDistortion | None
+    checked: CheckedQuestion[SynthesisRequest], asked: Asked, fusion: Fusion | None, worst: WorstDistortion | None
 ) -> Iterator[ReplanNeed]:
     """Yields what speaks against an answer. A model is believed to be unsure only of images that it saw."""
     scope, seen = checked.request.scope, asked.answer if checked.images else None
@@ -194,7 +194,7 @@ def _fusion_notes(fusion: Fusion | None, levels: Levels | None) -> Iterator[str]
         yield f"no_agreement: {fusion.agreement:.2f} between tools and level probabilities; trust the score little"
 
 
-def _within_scope(checked: Checked[SynthesisRequest]) -> Checked[SynthesisRequest]:
+def _within_scope(checked: CheckedQuestion[SynthesisRequest]) -> CheckedQuestion[SynthesisRequest]:
     """Leaves out what the evidence says of other parts, with a note."""
     request = checked.request
     evidence = request.evidence.within(request.scope)
@@ -266,7 +266,7 @@ def read_answer(text: str, letters: str, known_ids: Collection[str]) -> ModelAns
     return answer.model_copy(update={"final_answer": final, "quality_reasoning": reasoning})
 
 
-async def _ask(checked: Checked[SynthesisRequest], chat: ChatModel, config: SynthesisConfig) -> Asked:
+async def _ask(checked: CheckedQuestion[SynthesisRequest], chat: ChatModel, config: SynthesisConfig) -> Asked:
     """Returns a valid answer, or why there is none, and what it cost. Never raises LlmError.
 
     An endpoint that refuses images is asked again without them.

@@ -76,7 +76,9 @@ async def test_who_waits_no_more_ends_the_call_of_the_model(serve: Serve, *, is_
             timeout_s = 0.1
             while log.requests.total() == 0:  # a slow machine needs a later deadline to reach the model
                 timeout_s *= 2
-                assert await served.stub.Synthesize(request, timeout=timeout_s).code() is StatusCode.DEADLINE_EXCEEDED
+                call = served.stub.Synthesize(request, timeout=timeout_s)
+                code = await call.code()
+                assert code is StatusCode.DEADLINE_EXCEEDED or (await call).synthesis.degraded  # time was left for that
         else:
             call = served.stub.Synthesize(request)
             asked = asyncio.ensure_future(call.code())
