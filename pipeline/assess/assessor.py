@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from functools import partial
-from typing import Any, Literal, TypedDict, cast
+from typing import Any, TypedDict, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END, START, StateGraph
@@ -19,7 +19,7 @@ from langgraph.types import Command
 from pipeline.assess.evidence import Evidence
 from pipeline.assess.execute import execute, gather
 from pipeline.assess.planner import choose_plan, first_plan, next_plan
-from pipeline.assess.request import AssessRequest, AssessStage, CheckedRequest, SynthesisRequest, check_assessment
+from pipeline.assess.request import AssessRequest, AssessStage, CheckedQuestion, SynthesisRequest, check_assessment
 from pipeline.assess.result import Synthesis
 from pipeline.assess.run import (
     AssessEvent,
@@ -53,11 +53,9 @@ def build_graph() -> AssessGraph:
     """Compiles the graph. One graph serves all assessments; nothing of them is kept."""
     builder = StateGraph(AssessState, context_schema=AssessRun)
     builder.add_node("planner", planner, destinations=("executor", END))
-    builder.add_node("executor", executor)
-    builder.add_node("summarizer", summarizer)
+    builder.add_node("executor", executor, destinations=("summarizer", END))
+    builder.add_node("summarizer", summarizer, destinations=("planner", END))
     builder.add_edge(START, "planner")
-    builder.add_conditional_edges("executor", _after_evidence, {"summarizer": "summarizer", END: END})
-    builder.add_conditional_edges("summarizer", decide_next_node, {"planner": "planner", END: END})
     return builder.compile(name="assess")
 
 
@@ -66,11 +64,7 @@ async def planner(state: AssessState, runtime: Runtime[AssessRun]) -> Command[st
     run, last = runtime.context, state.get("synthesis")
     iteration = 0 if last is None else state["plan"].iteration + 1
     with open_judge_span("assess planner", node="planner", iteration=iteration) as span:
-        plan: AssessPlan | None
-        if last is None:
-            plan = await choose_plan(run, first_plan(run.checked.request, run.tools))
-        else:
-            plan = await _next(run, state["plan"], last)
+        plan = await _first(run) if last is None else await _next(run, state["plan"], last)
         if plan is None:
             run.notes.append("nothing else can be tried: the evidence stays incomplete")
             return Command(goto=END)
@@ -82,7 +76,7 @@ async def planner(state: AssessState, runtime: Runtime[AssessRun]) -> Command[st
     return Command(update={"plan": plan}, goto=END if is_last else "executor")
 
 
-async def executor(state: AssessState, runtime: Runtime[AssessRun]) -> AssessState:
+async def executor(state: AssessState, runtime: Runtime[AssessRun]) -> Command[str]:
     """Runs the tools of the plan, and gathers what they found."""
     run, plan = runtime.context, state["plan"]
     with open_judge_span("assess executor", node="executor", iteration=plan.iteration) as span:
@@ -91,14 +85,14 @@ async def executor(state: AssessState, runtime: Runtime[AssessRun]) -> AssessSta
         evidence = gather(run, plan)
         note(span, item_count=len(evidence.items()))
     runtime.stream_writer(EvidenceGathered(plan.iteration, evidence))
-    return {"evidence": evidence}
+    is_last = run.checked.request.stage is AssessStage.EVIDENCE
+    return Command(update={"evidence": evidence}, goto=END if is_last else "summarizer")
 
 
-async def summarizer(state: AssessState, runtime: Runtime[AssessRun]) -> AssessState:
-    """Answers from the evidence, and says whether it suffices."""
-    run, plan = runtime.context, state["plan"]
+async def summarizer(state: AssessState, runtime: Runtime[AssessRun]) -> Command[str]:
+    """Answers from the evidence; another plan follows while it does not suffice and the limit is not reached."""
+    run, plan, request = runtime.context, state["plan"], runtime.context.checked.request
     with open_judge_span("assess summarizer", node="summarizer", iteration=plan.iteration) as span:
-        request = run.checked.request
         question = SynthesisRequest(
             question=request.question,
             mode=plan.mode,
@@ -109,25 +103,16 @@ async def summarizer(state: AssessState, runtime: Runtime[AssessRun]) -> AssessS
             eta=request.eta,
             form=request.form,
         )
-        checked = CheckedRequest(question, run.checked.images, levels=None, notes=())
+        checked = CheckedQuestion(question, run.checked.images)
         synthesis = await run.synthesizer.answer(checked, run.models.synthesizer if run.models else None)
         note(span, author=synthesis.author, degraded=synthesis.degraded, need_replan=synthesis.need_replan)
-    begins_again = decide_next_node({**state, "synthesis": synthesis}, runtime) == "planner"
+    begins_again = synthesis.need_replan and plan.iteration < request.max_replan_iterations
     runtime.stream_writer(Synthesized(plan.iteration, synthesis, begins_again))
-    return {"synthesis": synthesis}
+    return Command(update={"synthesis": synthesis}, goto="planner" if begins_again else END)
 
 
-def decide_next_node(state: AssessState, runtime: Runtime[AssessRun]) -> Literal["planner", "__end__"]:
-    """Tells what follows an answer: another plan while it asks for one and the limit is not reached."""
-    synthesis = state.get("synthesis")
-    if synthesis is None or not synthesis.need_replan:
-        return "__end__"
-    is_left = state["plan"].iteration < runtime.context.checked.request.max_replan_iterations
-    return "planner" if is_left else "__end__"
-
-
-def _after_evidence(_: AssessState, runtime: Runtime[AssessRun]) -> Literal["summarizer", "__end__"]:
-    return "__end__" if runtime.context.checked.request.stage is AssessStage.EVIDENCE else "summarizer"
+async def _first(run: AssessRun) -> AssessPlan | None:
+    return await choose_plan(run, first_plan(run.checked.request, run.tools))
 
 
 async def _next(run: AssessRun, last: AssessPlan, synthesis: Synthesis) -> AssessPlan | None:
@@ -169,7 +154,7 @@ class Assessor:
         started_s = time.monotonic()
         synthesizer = self._synthesizer
         checked = await synthesizer.off_loop(partial(check_assessment, request, synthesizer.config.limits))
-        if checked.has_text and judge is None and request.stage is not AssessStage.PLAN:
+        if request.has_text and judge is None and request.stage is not AssessStage.PLAN:
             raise ValueError("a summary is to be assessed, and there is no judge")
         run = AssessRun(
             checked=checked,

@@ -82,10 +82,6 @@ class Evidence:
     distortion_analysis: Mapping[str, tuple[Finding, ...] | None] = field(default_factory=dict)
     tool_scores: tuple[ToolScore, ...] = ()
 
-    def covers(self, part: str) -> bool:
-        """Tells whether something was found, be it nothing wrong, about a part of the scope."""
-        return bool(self.distortion_analysis.get(part))
-
     def within(self, scope: Collection[str]) -> "Evidence":
         """Returns the findings and scores of some parts."""
         analysis = {part: found for part, found in self.distortion_analysis.items() if part in scope}
@@ -119,15 +115,12 @@ class Evidence:
 
     def only(self, ids: Iterable[str]) -> "Evidence":
         """Returns the items with these ids (see `items`), in their order."""
-        wanted = set(ids)
-        analysis: dict[str, tuple[Finding, ...] | None] = {}
-        scores: list[ToolScore] = []
-        for name, (part, content) in self.items().items():
-            if name in wanted and isinstance(content, Finding):
-                analysis[part] = (*(analysis.get(part) or ()), content)
-            elif name in wanted and isinstance(content, ToolScore):
-                scores.append(content)
-        return Evidence(analysis, tuple(scores))
+        found = [one for name, one in self.items().items() if name in set(ids)]
+        analysis: dict[str, tuple[Finding, ...]] = {}
+        for part, content in found:
+            if isinstance(content, Finding):
+                analysis[part] = (*analysis.get(part, ()), content)
+        return Evidence(analysis, tuple(content for _, content in found if isinstance(content, ToolScore)))
 
     def items(self) -> dict[str, tuple[str, Finding | ToolScore]]:
         """Returns findings and scores with their parts, by the ids of answers: D1, D2, ..., T1, T2, ..."""

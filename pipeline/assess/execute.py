@@ -1,24 +1,31 @@
 """The executor: runs the tools of a plan that have not run yet, and gathers what they found as evidence.
 
-Tools are metrics of the judge, measures of images, and a look at them by a language model.
+Tools are metrics of the judge, measures of images, and a look at them by a language model: what is wrong with each part
+of the scope, and where the part is. A second look is told what the first one left open.
 """
 
+import json
 import math
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from operator import itemgetter
 
+from pydantic import BaseModel, Field
+
 from pipeline.assess.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore, mean_score, names_kind
-from pipeline.assess.images import ImageMeasurement, ImageTool, MissingImageToolsError, crop, measure_image
-from pipeline.assess.look import LOOK_TOKENS, look_messages, look_schema, read_look
+from pipeline.assess.images import MAPPINGS, Box, ImageTool, MissingImageToolsError, crop, measure_image
+from pipeline.assess.request import AssessRequest, CheckedQuestion
 from pipeline.assess.run import AssessPlan, AssessRun, AssessTool, ToolRun
 from pipeline.judge.evidence.table import Claim, EvidenceTable, KeyPoint, KeyPointCoverage
 from pipeline.judge.fusion import Level, level_of
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import MAX_SCORE, Framework, MetricName, MetricResult, MetricStatus
-from pipeline.llm.ask import UnusableAnswerError, ask_json
-from pipeline.llm.chat_model import ChatRequest
+from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_json, object_schema, read_json
+from pipeline.llm.chat_model import ChatMessage, ChatRequest
+from pipeline.llm.conversation import conversation
 from pipeline.llm.errors import RequestRefusedError
+from pipeline.llm.fence import Fence
+from pipeline.prompts.prompts import Prompt
 from pipeline.reading.words import fold_case
 from pipeline.support.claim_support import ClaimLabel
 
@@ -53,13 +60,13 @@ async def _judge(run: AssessRun, plan: AssessPlan, tools: Sequence[AssessTool]) 
     run.table = run.table or judgement.evidence
     run.judge_usage += judgement.language_model_usage
     run.notes += [note for note in judgement.notes if note not in run.notes]
-    results = {(framework, one.name): one for framework in frameworks for one in judgement[framework].metrics}
     asked = {(tool.framework, tool.metric): tool for tool in tools}
     done = []
-    for key, result in results.items():
-        if (tool := asked.get(key)) is not None:
-            run.metrics[tool.name] = result
-            done.append(_keep(run, _metric_run(plan, tool, result)))
+    for framework in frameworks:
+        for result in judgement[framework].metrics:
+            if (tool := asked.get((framework, result.name))) is not None:
+                run.metrics[tool.name] = result
+                done.append(_keep(run, _metric_run(plan, tool, result)))
     return done
 
 
@@ -83,20 +90,20 @@ async def _measure(run: AssessRun, plan: AssessPlan, part: str) -> list[ToolRun]
         failed = f"missing_image_tools: {error}"
         return [_keep(run, ToolRun(plan.iteration, tool.name, error=failed), part) for tool in tools.values()]
     done = []
-    for one in measured:
-        tool = tools[one.tool]
-        score = ToolScore(tool.name, one.score, part, tool.distortion)
-        done.append(_keep(run, ToolRun(plan.iteration, tool.name, score, one.value), part))
+    for kind, value in measured.items():
+        tool = tools[kind]
+        score = ToolScore(tool.name, MAPPINGS[kind](value), part, tool.distortion)
+        done.append(_keep(run, ToolRun(plan.iteration, tool.name, score, value), part))
     return done
 
 
-def _measured(run: AssessRun, part: str, tools: Sequence[ImageTool]) -> Sequence[ImageMeasurement]:
+def _measured(run: AssessRun, part: str, tools: Sequence[ImageTool]) -> dict[ImageTool, float]:
     """Measures; nothing where a part is too small to be measured."""
     image, reference = run.checked.images[0], run.checked.reference
     if (box := run.boxes.get(part)) is None:
         return measure_image(image, reference, tools)
     detail = crop(image, box)
-    return () if detail is None else measure_image(detail, None if reference is None else crop(reference, box), tools)
+    return {} if detail is None else measure_image(detail, None if reference is None else crop(reference, box), tools)
 
 
 async def _look(run: AssessRun, plan: AssessPlan) -> None:
@@ -105,18 +112,13 @@ async def _look(run: AssessRun, plan: AssessPlan) -> None:
     parts = tuple(part for part in plan.scope if part in doubtful or part not in run.seen)
     if run.models is None or not run.has_eyes or not parts:
         return
-    messages = look_messages(
-        run.models.executor.prompts["look"],
-        run.checked,
-        parts,
-        distortions=plan.distortions,
-        doubts=[need.message for need in plan.needs],
-    )
-    config = run.synthesizer.config
-    request = ChatRequest(messages, LOOK_TOKENS, 0.0, json_schema=look_schema(), seed=0)
-    read = partial(read_look, scope=parts)
+    executor, max_attempts = run.models.executor, run.synthesizer.config.max_attempts
+    messages = _look_messages(executor.prompts["look"], run.checked, plan, parts)
+    most_tokens = 800
+    request = ChatRequest(messages, most_tokens, 0.0, json_schema=_look_schema(), seed=0)
+    read = partial(_read_look, scope=parts)
     try:
-        answer = await ask_json(run.models.executor, request, read, max_attempts=config.max_attempts)
+        answer = await ask_json(executor, request, read, max_attempts=max_attempts)
     except UnusableAnswerError as error:
         run.is_blind = isinstance(error.__cause__, RequestRefusedError)
         run.notes.append(f"images were not looked at, {error.reason}")
@@ -129,6 +131,79 @@ async def _look(run: AssessRun, plan: AssessPlan) -> None:
 def _keep(run: AssessRun, done: ToolRun, part: str = GLOBAL) -> ToolRun:
     run.runs[done.tool, part] = done
     return done
+
+
+_MAX_FINDINGS = 40
+_LOOK_CHARS = 500
+
+
+class _SeenFinding(BaseModel):
+    part: int
+    type: str = Field(min_length=1, max_length=100)
+    severity: DistortionSeverity
+    explanation: str = Field(default="", max_length=_LOOK_CHARS)
+    box: tuple[float, ...] | None = None
+
+
+class _Findings(BaseModel):
+    findings: tuple[_SeenFinding, ...] = Field(min_length=1, max_length=_MAX_FINDINGS)
+
+
+def _look_messages(
+    prompt: Prompt, asked: CheckedQuestion[AssessRequest], plan: AssessPlan, scope: Sequence[str]
+) -> tuple[ChatMessage, ...]:
+    """Returns the conversation about some parts. Without distortions in the plan, any are looked for."""
+    numbered = [{"part": number, "name": name} for number, name in enumerate(scope, start=1)]
+    parts, left_open = json.dumps(numbered, ensure_ascii=False), "\n".join(need.message for need in plan.needs)
+    question = asked.request.question
+    fence = Fence([question, parts, left_open])
+    words = {
+        "question": fence.mark(question),
+        "parts": fence.mark(parts),
+        "distortions": ", ".join(plan.distortions) or "any",
+        "again": prompt.fill("again", doubts=fence.mark(left_open)) if plan.needs else "",
+    }
+    return conversation(prompt, fence, words, images=[image.part for image in asked.images])
+
+
+def _look_schema() -> dict[str, object]:
+    """Returns the JSON schema of the reply."""
+    finding = {
+        "part": {"type": "integer"},
+        "type": {"type": "string", "maxLength": 100},
+        "severity": {"type": "string", "enum": [one.value for one in DistortionSeverity]},
+        "explanation": {"type": "string", "maxLength": _LOOK_CHARS},
+        "box": {"type": ["array", "null"], "items": {"type": "number"}},
+    }
+    return object_schema({"findings": {"type": "array", "items": object_schema(finding)}}, title="findings")
+
+
+def _read_look(text: str, scope: Sequence[str]) -> tuple[dict[str, tuple[Finding, ...]], dict[str, Box]]:
+    """Returns findings by part, and where those are in the first image that are only a part of it.
+
+    Raises:
+        WrongAnswerError: it is no reply, or says nothing of any part.
+    """
+    findings: dict[str, tuple[Finding, ...]] = {}
+    boxes: dict[str, Box] = {}
+    for one in read_json(text, _Findings).findings:
+        if 1 <= one.part <= len(scope):
+            part = scope[one.part - 1]
+            found = Finding(one.type.strip(), one.severity, one.explanation.strip())
+            findings[part] = (*findings.get(part, ()), found)
+            if part != GLOBAL and (box := _read_box(one.box)):
+                boxes.setdefault(part, box)
+    if not findings:
+        raise WrongAnswerError("no finding had a number of the parts")
+    return findings, boxes
+
+
+def _read_box(shares: Sequence[float] | None) -> Box | None:
+    """Returns a box inside the image; a wrong one is none, and no reason to refuse what was seen."""
+    match shares:
+        case (left, top, right, bottom) if 0 <= left < right <= 1 and 0 <= top < bottom <= 1:
+            return left, top, right, bottom
+    return None
 
 
 def gather(run: AssessRun, plan: AssessPlan) -> Evidence:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Generic, TypeVar
 
 from pipeline.assess.config import SynthesisLimits
 from pipeline.assess.evidence import GLOBAL, Evidence, ToolScore
@@ -30,12 +31,8 @@ class Mode(StrEnum):
     SCORING = "scoring"  # a level from A, excellent, to E, bad
 
 
-@dataclass(frozen=True, slots=True)
-class LevelAnswer:
-    """What a model of the caller's says about the level, by letter or name; exactly one of the two."""
-
-    log_probabilities: Mapping[str, float] | None = None
-    level: str | None = None
+LevelAnswer = Mapping[str, float] | str
+"""What a model of the caller's says about the level, by letter or name: log-probabilities, or the level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,23 +86,28 @@ class Levels:
     source: LevelSource
 
 
+Q_co = TypeVar("Q_co", covariant=True)
+
+
 @dataclass(frozen=True, slots=True)
-class CheckedRequest:
+class CheckedQuestion(Generic[Q_co]):
     """A request whose every part can be worked with.
 
     Attributes:
         request: with scores mapped to [1, 5], and without those that are NaN.
         levels: what the caller's own model said; None when it said nothing.
+        reference: the undistorted original of the first image.
         notes: what was left out.
     """
 
-    request: SynthesisRequest
-    images: tuple[Image, ...]
-    levels: Levels | None
-    notes: tuple[str, ...]
+    request: Q_co
+    images: tuple[Image, ...] = ()
+    levels: Levels | None = None
+    reference: Image | None = None
+    notes: tuple[str, ...] = ()
 
 
-def check_request(request: SynthesisRequest, limits: SynthesisLimits) -> CheckedRequest:
+def check_request(request: SynthesisRequest, limits: SynthesisLimits) -> CheckedQuestion[SynthesisRequest]:
     """Checks all parts in the order of the fields. Raises InvalidInputError for the first that breaks a rule."""
     check_text("question", request.question, limits.max_question_chars)
     _check_choices(request, limits)
@@ -118,7 +120,7 @@ def check_request(request: SynthesisRequest, limits: SynthesisLimits) -> Checked
     levels = None if request.level_answer is None else _levels(request.level_answer, request.mode)
     images = read_images(request.images, limits.images)
     evidence = replace(request.evidence, tool_scores=scores)
-    return CheckedRequest(replace(request, evidence=evidence), images, levels, notes)
+    return CheckedQuestion(replace(request, evidence=evidence), images, levels, notes=notes)
 
 
 def _check_findings(evidence: Evidence, limits: SynthesisLimits) -> None:
@@ -187,12 +189,10 @@ def _check_scope(scope: tuple[str, ...], limits: SynthesisLimits) -> None:
 def _levels(answer: LevelAnswer, mode: Mode) -> Levels:
     if mode is not Mode.SCORING:
         raise InvalidInputError("level_answer", "none in explanation mode", "one")
-    if answer.level is not None and answer.log_probabilities is None:
-        level = _level("level_answer.level", answer.level)
+    if isinstance(answer, str):
+        level = _level("level_answer.level", answer)
         return Levels(from_classification(level), LevelSource.CLASSIFICATION)
-    if answer.log_probabilities is None or answer.level is not None:
-        raise InvalidInputError("level_answer", "either log-probabilities or a level", "both or neither")
-    logits = {_level("level_answer.logits", name): value for name, value in answer.log_probabilities.items()}
+    logits = {_level("level_answer.logits", name): value for name, value in answer.items()}
     try:
         probabilities = from_log_probabilities(logits)
     except InvalidInputError as error:
@@ -250,33 +250,18 @@ class AssessRequest:
     max_replan_iterations: int = 2
     stage: AssessStage = AssessStage.ANSWER
 
-
-@dataclass(frozen=True, slots=True)
-class CheckedAssessment:
-    """A request whose every part can be worked with.
-
-    Attributes:
-        request: with scores mapped to [1, 5], and without those that are NaN.
-        notes: what was left out.
-    """
-
-    request: AssessRequest
-    images: tuple[Image, ...]
-    reference: Image | None
-    notes: tuple[str, ...]
-
     @property
     def has_text(self) -> bool:
         """Whether there is a summary to judge."""
-        return bool(self.request.summary.strip())
+        return bool(self.summary.strip())
 
 
-def check_assessment(request: AssessRequest, limits: SynthesisLimits) -> CheckedAssessment:
+def check_assessment(request: AssessRequest, limits: SynthesisLimits) -> CheckedQuestion[AssessRequest]:
     """Checks all parts but source and summary, which the judge checks. Raises InvalidInputError for the first."""
-    if bool(request.source.strip()) != bool(request.summary.strip()):
-        field = "source" if request.summary.strip() else "summary"
+    if bool(request.source.strip()) != request.has_text:
+        field = "source" if request.has_text else "summary"
         raise InvalidInputError(field, "source and summary together, or neither", "only the other one")
-    if not (request.summary.strip() or request.images or request.tool_scores):
+    if not (request.has_text or request.images or request.tool_scores):
         raise InvalidInputError("images", "an image, a source with a summary, or a tool score to assess", "nothing")
     if not 0 <= request.max_replan_iterations <= MOST_REPLANS:
         got = str(request.max_replan_iterations)
@@ -294,7 +279,7 @@ def check_assessment(request: AssessRequest, limits: SynthesisLimits) -> Checked
         checked = check_request(asked, limits)
     except InvalidInputError as error:
         raise error.at(error.field.removeprefix("evidence.")) from None
-    return CheckedAssessment(
+    return CheckedQuestion(
         request=replace(request, tool_scores=checked.request.evidence.tool_scores),
         images=checked.images,
         reference=_reference(request, checked.images, limits),

@@ -59,7 +59,7 @@ def replan_needs(
 
 def _gaps(scope: tuple[str, ...], evidence: Evidence) -> Iterator[ReplanNeed]:
     findings = evidence.findings()
-    if missing := tuple(part for part in scope if not evidence.covers(part)):
+    if missing := tuple(part for part in scope if not evidence.distortion_analysis.get(part)):
         yield ReplanNeed(ReplanReason.SCOPE_NOT_COVERED, f"no analysis of {', '.join(missing)}", missing)
     if not evidence.tool_scores:
         yield ReplanNeed(ReplanReason.NO_TOOL_SCORES, "no tool scores", scope)

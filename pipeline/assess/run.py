@@ -6,7 +6,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from pipeline.assess.evidence import Evidence, Finding, ToolScore
 from pipeline.assess.images import COMPARING, Box, ImageTool
-from pipeline.assess.request import CheckedAssessment, Mode
+from pipeline.assess.request import AssessRequest, CheckedQuestion, Mode
 from pipeline.assess.result import ReplanNeed, Synthesis
 from pipeline.assess.synthesizer import Synthesizer
 from pipeline.judge.evidence.table import EvidenceTable
@@ -43,9 +43,11 @@ class AssessTool:
         return self.framework is not None and self.framework is not FIRST_OPINION
 
 
-def available_tools(checked: CheckedAssessment) -> tuple[AssessTool, ...]:
+def available_tools(checked: CheckedQuestion[AssessRequest]) -> tuple[AssessTool, ...]:
     """Returns the tools for what there is to assess: first opinions first."""
-    frameworks = sorted(Framework, key=lambda framework: framework is not FIRST_OPINION) if checked.has_text else []
+    frameworks = (
+        sorted(Framework, key=lambda framework: framework is not FIRST_OPINION) if checked.request.has_text else []
+    )
     texts = [
         AssessTool(f"{framework.value}.{metric.value}", metric.value, framework, metric)
         for framework in frameworks
@@ -182,7 +184,7 @@ class AssessRun:
         judge_usage: what the judge's own questions to the language model cost.
     """
 
-    checked: CheckedAssessment
+    checked: CheckedQuestion[AssessRequest]
     tools: tuple[AssessTool, ...]
     judge: TextJudge | None
     models: AssessModels[MeteredChatModel] | None

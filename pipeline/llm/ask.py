@@ -3,7 +3,6 @@
 The log-probabilities of an answer say how probable each letter was in its place.
 """
 
-import json
 import logging
 import math
 import re
@@ -54,7 +53,7 @@ class JsonAnswer(Generic[T]):
 
 
 async def ask_json(
-    chat: ChatModel, request: ChatRequest, read: Callable[[str], T], *, max_attempts: int, about: str = ""
+    chat: ChatModel, request: ChatRequest, read: Callable[[str], T], *, max_attempts: int
 ) -> JsonAnswer[T]:
     """Returns the first answer that can be read. An attempt is one answer: none is repaired behind our back.
 
@@ -63,7 +62,6 @@ async def ask_json(
     Args:
         read: turns a text into a value; raises WrongAnswerError.
         max_attempts: at least 1.
-        about: pairs `key=value` for the log, of numbers and our own words; default: what is asked for.
 
     Raises:
         UnusableAnswerError: none could be read, the endpoint failed, or the prompt does not fit into its context.
@@ -71,7 +69,7 @@ async def ask_json(
     if not fits(chat, request):
         raise UnusableAnswerError("context_overflow: the evidence does not fit into the model's context")
     *before, last = request.messages
-    about = about or f"asked_for={(request.json_schema or {}).get('title', 'text')}"
+    asked_for = (request.json_schema or {}).get("title", "text")
     words = problem = ""
     for attempt in range(1, max_attempts + 1):
         messages = (*before, replace(last, content=last.content + words))
@@ -79,11 +77,11 @@ async def ask_json(
             completion = await chat.complete(replace(request, messages=messages, asks_once=True))
             return JsonAnswer(read(completion.text), completion)
         except (WrongAnswerError, BadAnswerError) as error:
-            _log.warning("answer_refused attempt=%d error=%s %s", attempt, type(error).__name__, about)
+            _log.warning("answer_refused attempt=%d error=%s asked_for=%s", attempt, type(error).__name__, asked_for)
             problem = _problem(error)
             words = "\n\n" + " ".join(_STRICTER[:attempt]).format(problem=problem, count=attempt)
         except LlmError as error:  # it has been retried already; other words would not help
-            _log.warning("endpoint_failed attempt=%d error=%s %s", attempt, type(error).__name__, about)
+            _log.warning("endpoint_failed attempt=%d error=%s asked_for=%s", attempt, type(error).__name__, asked_for)
             name = to_snake(type(error).__name__.removesuffix("Error"))
             raise UnusableAnswerError(f"{name}: {error}") from error
     raise UnusableAnswerError(f"invalid_answer: {problem}")
@@ -98,12 +96,11 @@ def _problem(error: WrongAnswerError | BadAnswerError) -> str:
 def read_json(text: str, kind: type[Reply]) -> Reply:
     """Reads a reply of some kind in JSON. Raises WrongAnswerError if it is none."""
     try:
-        return kind.model_validate(json.loads(text))
+        return kind.model_validate_json(text)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        raise WrongAnswerError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-    except (ValueError, RecursionError):
-        raise WrongAnswerError("it was no JSON") from None
+        where = ".".join(map(str, first["loc"]))
+        raise WrongAnswerError(f"{where}: {first['msg']}" if where else "it was no JSON object") from None
 
 
 def object_schema(properties: Mapping[str, object], title: str = "") -> dict[str, object]:

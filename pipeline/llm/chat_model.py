@@ -4,7 +4,8 @@ Includes what its answers cost the request that asked for them.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
+from operator import add
 from typing import Literal, Protocol, Self
 
 from pipeline.prompts.prompts import Prompts
@@ -27,12 +28,7 @@ class LlmUsage:
     retries: int = 0
 
     def __add__(self, other: Self) -> "LlmUsage":
-        return LlmUsage(
-            self.calls + other.calls,
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-            self.retries + other.retries,
-        )
+        return LlmUsage(*map(add, astuple(self), astuple(other)))
 
 
 NO_USAGE = LlmUsage()

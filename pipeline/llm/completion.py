@@ -220,7 +220,7 @@ def _describe(body: bytes, content_type: str, reason: str) -> str:
     return f"the endpoint's answer ({len(body)} bytes, {kind}) is no whole completion{why}"
 
 
-_WHY_EMPTY = {
+WHY_EMPTY = {
     "length": "finish_reason length: it used up max_tokens before the first word: allow more",
     "content_filter": "finish_reason content_filter: the endpoint's content filter stopped it",
     "refusal": "the model refuses to answer",
@@ -228,13 +228,14 @@ _WHY_EMPTY = {
     "reasoning_content": "the answer stands in reasoning_content: turn the endpoint's reasoning parser off",
     "reasoning": "the answer stands in reasoning: turn the endpoint's reasoning parser off",
 }
+"""Why an answer has no text, where another request would end the same way; and what people may do."""
 
 
 def _explain_empty(finish_reason: str, message: Json) -> EmptyAnswerError:
     """Says why an answer has no text, and what people may do."""
-    said = [name for name in _WHY_EMPTY if message.get(name)]
-    reason = finish_reason if finish_reason in _WHY_EMPTY or not said else said[0]
-    advice = _WHY_EMPTY.get(reason, f"finish_reason {reason}")
+    said = [name for name in WHY_EMPTY if message.get(name)]
+    reason = finish_reason if finish_reason in WHY_EMPTY or not said else said[0]
+    advice = WHY_EMPTY.get(reason, f"finish_reason {reason}")
     return EmptyAnswerError(f"the model's answer is empty ({advice})", finish_reason=reason)
 
 

@@ -290,8 +290,5 @@ def _over(config: LlmConfig, role: RoleConfig) -> ModelConfig:
         shared["tokenizer_file"] = None
     fallback = given.pop("fallback", None)
     merged = ModelConfig.model_validate(shared | given)
-    return (
-        merged
-        if fallback is None
-        else merged.model_copy(update={"fallback": _over(merged, RoleConfig.model_validate(fallback))})
-    )
+    other = None if fallback is None else _over(merged, RoleConfig.model_validate(fallback))
+    return merged.model_copy(update={"fallback": other})

@@ -15,30 +15,17 @@ from urllib.request import getproxies, proxy_bypass
 import httpx2
 from pydantic import SecretStr
 
+from pipeline.llm import errors
 from pipeline.llm.chat_model import Completion
 from pipeline.llm.completion import ErrorObjectError, parse_completion
 from pipeline.llm.config import LlmConfig
-from pipeline.llm.errors import (
-    AnswerTimeoutError,
-    ConnectionFailedError,
-    EndlessAnswerError,
-    LlmError,
-    LlmSettingsError,
-    UnreadableAnswerError,
-)
 from pipeline.llm.limiter import Clock, EndpointLimiter
 from pipeline.llm.metering import UsageTotals
 from pipeline.llm.refusal import read_complaint, refusal, safe_quote, status_of, to_complaint
 
-NO_HEADERS: Mapping[str, str] = {}
-
 
 class Endpoint:
-    """Whoever calls the endpoint does it through one object of this class; inside `async with`.
-
-    Attributes:
-        was_ever_connected: True after the first answer of any kind.
-    """
+    """Whoever calls the endpoint does it through one object of this class; inside `async with`."""
 
     def __init__(self, config: LlmConfig, *, clock: Clock | None = None) -> None:
         """Raises LlmSettingsError when the key cannot be used."""
@@ -46,7 +33,6 @@ class Endpoint:
         self.clock = clock or Clock()
         self.limiter = EndpointLimiter(config.rates, self.clock, max_quiet_s=config.retries.max_retry_after_s)
         self.usage = UsageTotals(config.prices)
-        self.was_ever_connected = False
         self._key = read_api_key(config)
 
     async def __aenter__(self) -> Self:
@@ -66,7 +52,7 @@ class Endpoint:
         *,
         private_texts: Iterable[str] = (),
         most_bytes: int | None = None,
-        headers: Mapping[str, str] = NO_HEADERS,
+        headers: Mapping[str, str] = {},
         on_part: Callable[[bytes], None] | None = None,
     ) -> Completion:
         """Asks for a completion once. Cancelling closes the connection at once.
@@ -86,7 +72,7 @@ class Endpoint:
             async with asyncio.timeout(self.config.timeouts.attempt_s):
                 response, answer = await self._exchange("/chat/completions", data, most_bytes, headers, on_part)
         except TimeoutError:
-            raise AnswerTimeoutError(
+            raise errors.AnswerTimeoutError(
                 f"no whole answer within {self.config.timeouts.attempt_s:g} s (timeouts.attempt_s)"
             ) from None
         status, words = response.status_code, None
@@ -106,7 +92,7 @@ class Endpoint:
                 _, answer = await self._exchange("/models", None, self.config.max_answer_bytes)
             names = (str(model["id"]) for model in json.loads(answer)["data"])
             return tuple(name.encode("utf-8", "replace").decode() for name in names)[:10]
-        except (LlmError, TimeoutError, ValueError, KeyError, TypeError, RecursionError):
+        except (errors.LlmError, TimeoutError, ValueError, KeyError, TypeError, RecursionError):
             return ()
 
     def reload_key(self) -> bool:
@@ -119,7 +105,7 @@ class Endpoint:
         path: str,
         body: bytes | None,
         most_bytes: int,
-        headers: Mapping[str, str] = NO_HEADERS,
+        headers: Mapping[str, str] = {},
         on_part: Callable[[bytes], None] | None = None,
     ) -> tuple[httpx2.Response, bytes]:
         """Sends a request and reads its answer, whatever its status. Raises LlmError; `from None`: no texts in it."""
@@ -133,7 +119,7 @@ class Endpoint:
         )
         try:
             response = await self._connections.handle_async_request(request)
-            self.was_ever_connected = True
+            self.usage.was_ever_connected = True
             try:
                 return response, await _read(response, most_bytes, on_part)
             finally:
@@ -141,16 +127,16 @@ class Endpoint:
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
             why = str(error) or "no answer in time"  # of the system or of TLS; knows nothing of the request
             where = self.config.base_url
-            raise ConnectionFailedError(
+            raise errors.ConnectionFailedError(
                 f"cannot connect to {where} ({why}): is it running, and base_url right?"
             ) from None
         except httpx2.TimeoutException:
-            raise AnswerTimeoutError(
+            raise errors.AnswerTimeoutError(
                 f"the endpoint was silent for {self.config.silence_s:g} s (timeouts.silence_s)"
             ) from None
         except httpx2.TransportError:
-            self.was_ever_connected = True
-            raise ConnectionFailedError("the connection ended before the answer did") from None
+            self.usage.was_ever_connected = True
+            raise errors.ConnectionFailedError("the connection ended before the answer did") from None
 
     def _headers(self, extra: Mapping[str, str]) -> dict[str, str]:
         """Returns all that leaves beside the body, and what a request cannot do without: host, length."""
@@ -173,13 +159,13 @@ async def _read(response: httpx2.Response, most_bytes: int, on_part: Callable[[b
     """
     if response.headers.get("content-encoding", "identity").lower() != "identity":
         # What it unpacks to is not known before it is there.
-        raise UnreadableAnswerError("the endpoint compresses its answer, although it was asked not to")
+        raise errors.UnreadableAnswerError("the endpoint compresses its answer, although it was asked not to")
     tell = on_part if response.is_success else None
     answer = bytearray()
     async for part in response.aiter_raw():
         answer += part
         if len(answer) > most_bytes:
-            raise EndlessAnswerError(
+            raise errors.EndlessAnswerError(
                 f"the endpoint's answer has more than {most_bytes} bytes; it ignores max_tokens, or is no chat endpoint"
             )
         if tell is not None:
@@ -219,14 +205,14 @@ def read_api_key(config: LlmConfig) -> SecretStr | None:
         text = config.api_key_file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         problem = error.strerror if isinstance(error, OSError) else "it is no text"
-        raise LlmSettingsError(f"cannot read the key file {config.api_key_file}: {problem}") from None
+        raise errors.LlmSettingsError(f"cannot read the key file {config.api_key_file}: {problem}") from None
     return _checked(text, str(config.api_key_file))
 
 
 def _checked(text: str, source: str) -> SecretStr:
     key = text.strip()
     if not key:
-        raise LlmSettingsError(f"{source} holds no key: put the endpoint's key there and nothing else")
+        raise errors.LlmSettingsError(f"{source} holds no key: put the endpoint's key there and nothing else")
     if not key.isascii() or not key.isprintable() or " " in key:
-        raise LlmSettingsError(f"{source} holds something else than one key: put the endpoint's key there alone")
+        raise errors.LlmSettingsError(f"{source} holds something else than one key: put the endpoint's key there alone")
     return SecretStr(key)

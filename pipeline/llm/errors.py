@@ -4,13 +4,13 @@
     └── LlmError(attempts)
         ├── EndpointUnavailableError(retry_after_s)   the same call may succeed later
         │   ├── EndpointBusyError            429, 503 or 529: less, or later
-        │   ├── EndpointFailedError(status)  any other 5xx, or 408
+        │   ├── EndpointFailedError          any other 5xx, or 408
         │   ├── ConnectionFailedError        refused, reset, or cut in the middle of an answer
         │   ├── AnswerTimeoutError           connected, and silent for too long
         │   └── QuotaExhaustedError          429 that no waiting helps: the account has no credit
         ├── AuthenticationFailedError        the endpoint refuses the key
         ├── UnknownModelError                the endpoint does not serve the model, or is not at this address
-        ├── RequestRefusedError(status)      any other 4xx or 3xx
+        ├── RequestRefusedError              any other 4xx or 3xx
         │   └── FilteredError                a filter refuses what the texts say
         ├── BadAnswerError                   the endpoint answered, but not with a completion
         │   ├── UnreadableAnswerError        HTML, half a JSON, no choices
@@ -65,10 +65,6 @@ class EndpointBusyError(EndpointUnavailableError):
 class EndpointFailedError(EndpointUnavailableError):
     """The endpoint itself failed (5xx)."""
 
-    def __init__(self, message: str, *, status: int, retry_after_s: float | None = None) -> None:
-        super().__init__(message, retry_after_s=retry_after_s)
-        self.status = status
-
 
 class ConnectionFailedError(EndpointUnavailableError):
     """There is no connection, or it ended before the answer did."""
@@ -99,15 +95,10 @@ class RequestRefusedError(LlmError):
     """
 
     def __init__(
-        self,
-        message: str,
-        *,
-        status: int,
-        refused_fields: frozenset[str] = frozenset(),
-        numbers: tuple[int, ...] = (),
+        self, message: str, *, refused_fields: frozenset[str] = frozenset(), numbers: tuple[int, ...] = ()
     ) -> None:
         super().__init__(message)
-        self.status, self.refused_fields, self.numbers = status, refused_fields, numbers
+        self.refused_fields, self.numbers = refused_fields, numbers
 
 
 class FilteredError(RequestRefusedError):

@@ -169,8 +169,8 @@ class EndpointLimiter:
         self._clock = clock
         self._max_quiet_s = max_quiet_s
         self._concurrency = AdaptiveConcurrency(config.max_concurrency)
-        self._requests = Rate(config.requests_per_minute) if config.requests_per_minute else None
-        self._tokens = Rate(config.tokens_per_minute) if config.tokens_per_minute else None
+        no_limit = 1e18
+        self._rates = [Rate(rate or no_limit) for rate in (config.requests_per_minute, config.tokens_per_minute)]
         self._quiet_until_s = 0.0
         self._held = 0
         self._turns = Turns()
@@ -247,10 +247,7 @@ class EndpointLimiter:
 
     async def _wait_for_rate(self, tokens: int) -> None:
         now_s = self._clock.now_s()
-        ready_s = max(
-            self._requests.reserve(1, now_s) if self._requests else now_s,
-            self._tokens.reserve(tokens, now_s) if self._tokens else now_s,
-        )
+        ready_s = max(rate.reserve(amount, now_s) for rate, amount in zip(self._rates, (1, tokens), strict=True))
         # The pause may be prolonged while we wait, so look again.
         while (delay_s := max(ready_s, self._quiet_until_s) - self._clock.now_s()) > 0:
             await self._clock.sleep(delay_s)
@@ -263,8 +260,5 @@ class EndpointLimiter:
 
     def _give_back(self, requests: int, tokens: int) -> None:
         """Corrects the rates by what a request really cost."""
-        now_s = self._clock.now_s()
-        if self._requests is not None:
-            self._requests.give_back(requests, now_s)
-        if self._tokens is not None:
-            self._tokens.give_back(tokens, now_s)
+        for rate, amount in zip(self._rates, (requests, tokens), strict=True):
+            rate.give_back(amount, self._clock.now_s())

@@ -27,6 +27,7 @@ class UsageTotals:
         retries: those of them that were made again after a failure.
         answers: those that brought a completion.
         failures: the others, by error class; a cancelled request is in neither.
+        was_ever_connected: True after the first answer of any kind.
     """
 
     prices: PriceConfig
@@ -37,6 +38,7 @@ class UsageTotals:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost: float = 0.0
+    was_ever_connected: bool = False
     _fault_share: float = 0.0
 
     @property

@@ -5,6 +5,7 @@ Each attempt goes through the limiter; failures are retried.
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,23 +17,12 @@ from urllib.parse import urlsplit
 from opentelemetry import trace
 from opentelemetry.trace import SpanKind
 
-from pipeline.llm.chat_model import ChatMessage, ChatRequest, Completion, LlmUsage
+from pipeline.llm import errors
+from pipeline.llm.chat_model import ChatRequest, Completion, LlmUsage
 from pipeline.llm.completion import DraftReader, JsonProblemError, extract_json, repair_messages
 from pipeline.llm.config import LlmConfig, LlmRole
 from pipeline.llm.dialect import OPTIONAL_FIELDS, request_body, takes_schemas, with_schema_prompt
 from pipeline.llm.endpoint import Endpoint
-from pipeline.llm.errors import (
-    AnswerTimeoutError,
-    AuthenticationFailedError,
-    ContextOverflowError,
-    EmptyAnswerError,
-    EndlessAnswerError,
-    LlmError,
-    LlmSettingsError,
-    RequestRefusedError,
-    SchemaMismatchError,
-    UnknownModelError,
-)
 from pipeline.llm.limiter import Permit
 from pipeline.llm.refusal import MAX_BAD_ANSWERS, Retries
 from pipeline.llm.token_count import TokenCount, estimate_tokens, load_token_count
@@ -94,10 +84,10 @@ class OpenAiChatModel:
             try:
                 async with asyncio.timeout(_patience_s()):
                     completion = await self._structured(request) if request.json_schema else await self._ask(request)
-            except UnknownModelError:
+            except errors.UnknownModelError:
                 raise await self._unknown_model() from None
             except TimeoutError:
-                raise AnswerTimeoutError("no answer while the caller has time for other ways to one") from None
+                raise errors.AnswerTimeoutError("no answer while the caller has time for other ways to one") from None
             span.set_attributes(
                 {
                     "gen_ai.response.model": completion.model,
@@ -114,7 +104,7 @@ class OpenAiChatModel:
         while True:
             try:
                 completion = await self._ask(asked)
-            except LlmError as error:
+            except errors.LlmError as error:
                 error.usage += spent
                 raise
             spent += completion.usage
@@ -126,7 +116,7 @@ class OpenAiChatModel:
             is_cut = completion.finish_reason == "length"
             if asked is not request or request.asks_once or is_cut:
                 advice = "; allow more max_tokens" if is_cut else ""
-                failure = SchemaMismatchError(f"the answer is not the JSON asked for: {problem}{advice}")
+                failure = errors.SchemaMismatchError(f"the answer is not the JSON asked for: {problem}{advice}")
                 failure.usage = spent
                 raise failure
             asked = replace(request, messages=repair_messages(request.messages, completion.text, problem))
@@ -142,14 +132,14 @@ class OpenAiChatModel:
                 most = min(min(request.max_tokens, self._config.max_tokens or limit) + thinking, limit)
                 try:
                     completion = await self._call(replace(request, max_tokens=most), refused)
-                except RequestRefusedError as error:
+                except errors.RequestRefusedError as error:
                     self._learn(refused, most, error)
-                except EmptyAnswerError as error:
+                except errors.EmptyAnswerError as error:
                     is_full = thinking >= most_thinking or most >= limit
                     if error.finish_reason != "length" or is_full or not self._allow_more(thinking):
                         raise
-                except ContextOverflowError:
-                    prompt = sum(_tokens(message, self.count_tokens) for message in request.messages)
+                except errors.ContextOverflowError:
+                    prompt = _prompt_tokens(request, self.count_tokens)
                     most_thinking = max(0, self.context_tokens - prompt - request.max_tokens)
                     if thinking <= most_thinking:
                         raise
@@ -173,7 +163,7 @@ class OpenAiChatModel:
                     return
         yield
 
-    def _learn(self, left_out: frozenset[str], max_tokens: int, error: RequestRefusedError) -> None:
+    def _learn(self, left_out: frozenset[str], max_tokens: int, error: errors.RequestRefusedError) -> None:
         """Drops what was refused; raises the error if that is nothing, or a schema that the settings insist on."""
         learned = error.refused_fields & OPTIONAL_FIELDS
         smaller = [number for number in error.numbers if 16 <= number < max_tokens]  # noqa: PLR2004 - no limit is less
@@ -189,9 +179,9 @@ class OpenAiChatModel:
             fields = ",".join(sorted(error.refused_fields))
             _log.warning("endpoint_refuses model=%s fields=%s", self._config.model, fields)
 
-    async def _unknown_model(self) -> UnknownModelError:
+    async def _unknown_model(self) -> errors.UnknownModelError:
         served = ", ".join(await self._endpoint.served_models()) or "which models, it does not say"
-        return UnknownModelError(
+        return errors.UnknownModelError(
             f"the endpoint {self._config.base_url} does not serve the model {self._config.model!r}; it serves: {served}"
         )
 
@@ -201,39 +191,27 @@ class OpenAiChatModel:
         if request.json_schema is not None and not takes_schemas(refused):
             request = replace(request, messages=with_schema_prompt(request.messages, request.json_schema))
         body = request_body(request, refused, self._config)
-        retries = Retries(
-            self._config.retries,
-            was_ever_connected=lambda: endpoint.was_ever_connected,
-            max_bad_answers=1 if request.asks_once else MAX_BAD_ANSWERS,
-            fault_rate=lambda: endpoint.usage.fault_rate,
-        )
-        number, began_s = endpoint.limiter.take_number(), endpoint.clock.now_s()
+        most_bad, most_s = (1, self.once_s) if request.asks_once else (MAX_BAD_ANSWERS, math.inf)
+        retries = Retries(self._config.retries, endpoint.usage, max_bad_answers=most_bad)
+        number, ends_s = endpoint.limiter.take_number(), endpoint.clock.now_s() + most_s
         most_tokens = self._most_tokens(request)
         while True:
             try:
                 async with endpoint.limiter.attempt(number, most_tokens) as permit:
                     completion = await self._attempt(request, body, permit)
                     return replace(completion, retries=retries.failed_attempts)
-            except LlmError as error:
-                if isinstance(error, AuthenticationFailedError) and endpoint.reload_key():
+            except errors.LlmError as error:
+                if isinstance(error, errors.AuthenticationFailedError) and endpoint.reload_key():
                     continue  # the key was changed under us, as it should be now and then
-                delay_s = retries.delay_after(error)
-                is_late = request.asks_once and endpoint.clock.now_s() + (delay_s or 0.0) > began_s + self.once_s
-                if delay_s is None or is_late:
-                    error.attempts = retries.failed_attempts
-                    # What is refused where others are answered is refused for what it says.
-                    error.is_of_call |= isinstance(error, RequestRefusedError) and endpoint.usage.answers > 0
+                delay_s = retries.delay_after(error, most_s=ends_s - endpoint.clock.now_s())
+                if delay_s is None:
                     raise
                 if request.on_draft is not None:
                     request.on_draft("")
                 endpoint.usage.retries += 1
                 trace.get_current_span().add_event(
                     "retry",
-                    {
-                        "error.type": type(error).__name__,
-                        "attempt": retries.failed_attempts,
-                        "delay_s": round(delay_s, 3),
-                    },
+                    {"error.type": type(error).__name__, "attempt": retries.failed_attempts, "delay_s": delay_s},
                 )
             await endpoint.clock.sleep(delay_s)
 
@@ -241,12 +219,12 @@ class OpenAiChatModel:
         """Estimates what a request may cost; not worth the time when nobody counts."""
         if self._endpoint.config.rates.tokens_per_minute is None:
             return 0
-        return sum(_tokens(message, estimate_tokens) for message in request.messages) + request.max_tokens
+        return _prompt_tokens(request, estimate_tokens) + request.max_tokens
 
     async def _attempt(self, request: ChatRequest, body: dict[str, object], permit: Permit) -> Completion:
         usage = self._endpoint.usage
         usage.count_attempt()
-        error: LlmError | None = None
+        error: errors.LlmError | None = None
         try:
             completion = await self._endpoint.post(
                 body,
@@ -256,8 +234,10 @@ class OpenAiChatModel:
                 on_part=DraftReader(request.on_draft, _most_chars(request)).feed if request.on_draft else None,
             )
             if (length := len(completion.text)) > _most_chars(request):  # no text of so few tokens
-                raise EndlessAnswerError(f"an answer of {length} characters ignores max_tokens, {request.max_tokens}")
-        except LlmError as failure:
+                raise errors.EndlessAnswerError(
+                    f"an answer of {length} characters ignores max_tokens, {request.max_tokens}"
+                )
+        except errors.LlmError as failure:
             error = failure
             raise
         finally:
@@ -274,7 +254,7 @@ class OpenAiChatModel:
         thoughts = completion.completion_tokens - round(1.2 * written)  # an estimate may be a fifth too low
         if thoughts > 64:  # noqa: PLR2004 - fewer may be the tags of a chat template
             self._thinking_tokens = min(self.most_thinking, max(self._thinking_tokens, round(1.5 * thoughts)))
-        prompt = completion.prompt_tokens or sum(_tokens(message, self.count_tokens) for message in request.messages)
+        prompt = completion.prompt_tokens or _prompt_tokens(request, self.count_tokens)
         return replace(
             completion,
             prompt_tokens=prompt,
@@ -298,7 +278,7 @@ def _expect_whole(request: ChatRequest, completion: Completion) -> None:
         sum(len(content.encode()) - len(content) for content in contents) // 8,
     )
     if completion.prompt_tokens < sent:
-        raise LlmSettingsError(
+        raise errors.LlmSettingsError(
             f"the endpoint has read {completion.prompt_tokens} of more than {sent} tokens that were sent, and left the "
             f"others out: set llm.context_tokens to {completion.prompt_tokens}, or have the endpoint hold more "
             "(Ollama: num_ctx)"
@@ -315,9 +295,9 @@ def _most_chars(request: ChatRequest) -> int:
     return 1_024 + request.max_tokens * 16
 
 
-def _tokens(message: ChatMessage, count_tokens: TokenCount) -> int:
+def _prompt_tokens(request: ChatRequest, count_tokens: TokenCount) -> int:
     image_tokens = 1_500  # 1024 x 1024: 765 at GPT-4o, 1,369 at Qwen2-VL (28 x 28 pixels a token)
-    return count_tokens(message.content) + image_tokens * len(message.images)
+    return sum(count_tokens(one.content) + image_tokens * len(one.images) for one in request.messages)
 
 
 def _span_attributes(config: LlmConfig, request: ChatRequest) -> dict[str, str | int | float]:

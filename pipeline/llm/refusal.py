@@ -9,7 +9,7 @@ import math
 import random
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -17,25 +17,12 @@ from importlib.resources import files
 
 from pydantic import SecretStr
 
+from pipeline.llm import errors
 from pipeline.llm.chat_model import LlmUsage
+from pipeline.llm.completion import WHY_EMPTY
 from pipeline.llm.config import RetryConfig
 from pipeline.llm.dialect import NAMED_FIELDS
-from pipeline.llm.errors import (
-    AnswerTimeoutError,
-    AuthenticationFailedError,
-    BadAnswerError,
-    ConnectionFailedError,
-    ContextOverflowError,
-    EmptyAnswerError,
-    EndpointBusyError,
-    EndpointFailedError,
-    EndpointUnavailableError,
-    FilteredError,
-    LlmError,
-    QuotaExhaustedError,
-    RequestRefusedError,
-    UnknownModelError,
-)
+from pipeline.llm.metering import UsageTotals
 
 _OVERFLOW_CODES = {"context_length_exceeded", "exceed_context_size_error"}
 # The words of OpenAI, vLLM, llama.cpp, TGI and Anthropic.
@@ -146,7 +133,7 @@ _TRANSIENT = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_EA
 _DENIED = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
 
 
-def refusal(status: int, headers: Mapping[str, str], complaint: Complaint, quote: str) -> LlmError:
+def refusal(status: int, headers: Mapping[str, str], complaint: Complaint, quote: str) -> errors.LlmError:
     """Returns the error to raise.
 
     Args:
@@ -155,7 +142,9 @@ def refusal(status: int, headers: Mapping[str, str], complaint: Complaint, quote
     """
     said = f": {quote}" if quote else ""
     if status == HTTPStatus.PAYMENT_REQUIRED or complaint.code == "insufficient_quota":
-        return QuotaExhaustedError(f"the account has no credit left (HTTP {status}); pay, or set another API key")
+        return errors.QuotaExhaustedError(
+            f"the account has no credit left (HTTP {status}); pay, or set another API key"
+        )
     is_failure = status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in _BUSY | _TRANSIENT
     is_misplaced = complaint.is_about_images or (status not in _BUSY | _DENIED and complaint.is_about_system)
     if is_failure and (not is_misplaced or complaint.is_overflow):
@@ -163,36 +152,36 @@ def refusal(status: int, headers: Mapping[str, str], complaint: Complaint, quote
     return _refused(status, complaint, said)
 
 
-def _unavailable(status: int, wait_s: float | None, said: str) -> LlmError:
+def _unavailable(status: int, wait_s: float | None, said: str) -> errors.LlmError:
     if status in _BUSY or wait_s is not None:
         later = "" if wait_s is None else f"; it asks to be called again in {wait_s:g} s"
-        return EndpointBusyError(f"the endpoint is busy (HTTP {status}){later}", retry_after_s=wait_s)
-    return EndpointFailedError(f"the endpoint failed (HTTP {status}){said}", status=status)
+        return errors.EndpointBusyError(f"the endpoint is busy (HTTP {status}){later}", retry_after_s=wait_s)
+    return errors.EndpointFailedError(f"the endpoint failed (HTTP {status}){said}")
 
 
-def _refused(status: int, complaint: Complaint, said: str) -> LlmError:
+def _refused(status: int, complaint: Complaint, said: str) -> errors.LlmError:
     fields, at = complaint.refused_fields(), f"(HTTP {status})"
-    error: LlmError | None = None
+    error: errors.LlmError | None = None
     advice = f"the endpoint refuses the request {at}{said}"
     if complaint.is_about_images:
         advice, fields = f"the endpoint takes no images {at}{said}", frozenset({IMAGES})
     elif status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE or complaint.is_overflow:
         hint = "set context_tokens to what the model holds"
-        error = ContextOverflowError(f"prompt and answer do not fit into the model's context {at}{said}; {hint}")
+        error = errors.ContextOverflowError(f"prompt and answer do not fit into the model's context {at}{said}; {hint}")
     elif complaint.says("filter"):
-        error = FilteredError(f"the endpoint's content filter refuses the text {at}{said}", status=status)
+        error = errors.FilteredError(f"the endpoint's content filter refuses the text {at}{said}")
     elif status == HTTPStatus.UNAUTHORIZED or complaint.says("key"):
         hint = "set the right one, with access to the model"
-        error = AuthenticationFailedError(f"the endpoint refuses the API key {at}; {hint}")
+        error = errors.AuthenticationFailedError(f"the endpoint refuses the API key {at}; {hint}")
     elif status == HTTPStatus.FORBIDDEN:
-        error = AuthenticationFailedError(f"the endpoint forbids it {at}{said}; may the key use the model?")
+        error = errors.AuthenticationFailedError(f"the endpoint forbids it {at}{said}; may the key use the model?")
     elif complaint.code == "model_not_found" or (status == HTTPStatus.NOT_FOUND and complaint.says("model")):
-        error = UnknownModelError("the endpoint does not serve this model")
+        error = errors.UnknownModelError("the endpoint does not serve this model")
     elif status == HTTPStatus.NOT_FOUND:
         advice = f"there is no chat endpoint at this address {at}; base_url usually ends in /v1"
     elif status < HTTPStatus.BAD_REQUEST:
         advice = f"the endpoint redirects {at}; set base_url to where it really is"
-    return error or RequestRefusedError(advice, status=status, refused_fields=fields, numbers=complaint.numbers)
+    return error or errors.RequestRefusedError(advice, refused_fields=fields, numbers=complaint.numbers)
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
@@ -254,9 +243,6 @@ MAX_BAD_ANSWERS = 6
 """Empty, endless or unreadable answers of one call. Where 30% of all requests fail, a fifth of them so, one document of
 270 calls in a hundred has a call with four of them."""
 
-# Another try would end the same way.
-_FINAL_REASONS = {"content_filter", "refusal", "length", "tool_calls", "reasoning_content", "reasoning"}
-
 _DRAW = random.Random()  # noqa: S311 - no secret
 
 
@@ -265,59 +251,58 @@ class Retries:
 
     Waits are drawn from 0 to a bound that doubles ("full jitter": callers that failed together do not come back
     together). A Retry-After of the endpoint is kept by the limiter, for everybody; it is not added here.
+
+    Args:
+        totals: of the endpoint, which tell how it answers others.
     """
 
-    def __init__(
-        self,
-        config: RetryConfig,
-        *,
-        was_ever_connected: Callable[[], bool],
-        max_bad_answers: int = MAX_BAD_ANSWERS,
-        fault_rate: Callable[[], float | None] = lambda: None,
-    ) -> None:
-        self._config = config
-        self._was_ever_connected = was_ever_connected
-        self._max_bad_answers = max_bad_answers
-        self._fault_rate = fault_rate
-        self._bad_answers = self._timeouts = 0
-        self.failed_attempts = 0
+    def __init__(self, config: RetryConfig, totals: UsageTotals, *, max_bad_answers: int = MAX_BAD_ANSWERS) -> None:
+        self._config, self._totals, self._max_bad_answers = config, totals, max_bad_answers
+        self._bad_answers = self._timeouts = self.failed_attempts = 0
 
-    def delay_after(self, error: LlmError) -> float | None:
-        """Counts a failure and returns the seconds to wait before the next request; None to give up."""
+    def delay_after(self, error: errors.LlmError, *, most_s: float = math.inf) -> float | None:
+        """Counts a failure and returns the seconds to wait, up to `most_s`, before the next request.
+
+        None to give up: the error then says what the call took, and whether it is to blame.
+        """
         self.failed_attempts += 1
-        self._bad_answers += isinstance(error, BadAnswerError)
-        self._timeouts += isinstance(error, AnswerTimeoutError)
-        if self.failed_attempts >= self._config.max_attempts or not self._may_retry(error):
-            error.attempts = self.failed_attempts
-            if isinstance(error, BadAnswerError | EndpointUnavailableError) and self._others_are_answered():
-                error.is_of_call = not isinstance(error, QuotaExhaustedError)
-            error.usage = LlmUsage(retries=self.failed_attempts - 1)
-            return None
+        self._bad_answers += isinstance(error, errors.BadAnswerError)
+        self._timeouts += isinstance(error, errors.AnswerTimeoutError)
         bound_s = self._config.base_delay_s * 2.0 ** (self.failed_attempts - 1)
-        return _DRAW.uniform(0, min(bound_s, 30.0))
+        delay_s = _DRAW.uniform(0, min(bound_s, 30.0))
+        if self.failed_attempts < self._config.max_attempts and self._may_retry(error) and delay_s <= most_s:
+            return delay_s
+        error.attempts = self.failed_attempts
+        error.usage = LlmUsage(retries=self.failed_attempts - 1)
+        error.is_of_call |= self._are_others_answered(error)
+        return None
 
-    def _may_retry(self, error: LlmError) -> bool:
+    def _may_retry(self, error: errors.LlmError) -> bool:
         match error:
-            case QuotaExhaustedError():
+            case errors.QuotaExhaustedError():
                 return False
-            case EmptyAnswerError() if error.finish_reason in _FINAL_REASONS:
+            case errors.EmptyAnswerError() if error.finish_reason in WHY_EMPTY:
                 return False
-            case BadAnswerError():
+            case errors.BadAnswerError():
                 return self._bad_answers < self._most(self._max_bad_answers)
-            case AnswerTimeoutError():
+            case errors.AnswerTimeoutError():
                 return self._timeouts < self._most(self._config.max_timeouts)
-            case ConnectionFailedError() if not self._was_ever_connected():
+            case errors.ConnectionFailedError() if not self._totals.was_ever_connected:
                 return self.failed_attempts < FIRST_CONTACT_ATTEMPTS
-        wait_s = error.retry_after_s or 0.0 if isinstance(error, EndpointUnavailableError) else math.inf
+        wait_s = error.retry_after_s or 0.0 if isinstance(error, errors.EndpointUnavailableError) else math.inf
         return wait_s <= self._config.max_retry_after_s
 
-    def _others_are_answered(self) -> bool:
-        rate = self._fault_rate()
-        return rate is not None and rate <= 1 / 2
+    def _are_others_answered(self, error: errors.LlmError) -> bool:
+        """Tells whether the endpoint answers calls other than the one that failed so."""
+        if isinstance(error, errors.RequestRefusedError):
+            return self._totals.answers > 0
+        rate = self._totals.fault_rate
+        may_pass = isinstance(error, errors.BadAnswerError | errors.EndpointUnavailableError)
+        return may_pass and not isinstance(error, errors.QuotaExhaustedError) and rate is not None and rate <= 1 / 2
 
     def _most(self, count: int) -> int:
         """Returns how often a call may fail so: more where a call in 10,000 would do so by chance; 1 stays 1."""
-        rate = self._fault_rate() or 0.0
+        rate = self._totals.fault_rate or 0.0
         if count == 1 or not 0.0 < rate <= 1 / 2:
             return count
         return max(count, math.ceil(math.log(1e-4) / math.log(rate)))

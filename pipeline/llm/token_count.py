@@ -1,6 +1,7 @@
 """Counts tokens for budgets: exactly with the model's tokenizer, or by a cautious estimate."""
 
 import math
+import string
 from collections.abc import Callable
 from pathlib import Path
 
@@ -40,17 +41,6 @@ def load_token_count(tokenizer_file: Path | None) -> TokenCount:
     return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)
 
 
-def _class_of(byte: int) -> str:
-    character = chr(byte)
-    if byte >= 128:  # noqa: PLR2004 - not ASCII
-        return "n"
-    if character.isalpha():
-        return "a"
-    if character.isdigit():
-        return "d"
-    if character == " ":
-        return "s"
-    return "l" if character.isspace() else "p"
-
-
-_CLASSES = bytes(ord(_class_of(byte)) for byte in range(256))
+_MEMBERS = {"a": string.ascii_letters, "d": string.digits, "s": " ", "l": "\t\n\v\f\r\x1c\x1d\x1e\x1f"}
+_KINDS = {letter: kind for kind, letters in _MEMBERS.items() for letter in letters}
+_CLASSES = "".join(_KINDS.get(chr(byte), "p" if chr(byte).isascii() else "n") for byte in range(256)).encode()

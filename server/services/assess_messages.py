@@ -3,8 +3,8 @@
 What a caller gets wrong becomes an InvalidInputError with the field's path.
 """
 
-from collections.abc import Sequence
-from typing import assert_never
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from precis.v1 import fusion_pb2
 from precis.v1 import synthesis_pb2 as pb
@@ -12,14 +12,7 @@ from precis.v1 import synthesis_pb2 as pb
 from pipeline.assess.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore
 from pipeline.assess.request import AssessRequest, AssessStage, LevelAnswer, Mode, SynthesisRequest, parse_scope
 from pipeline.assess.result import Synthesis
-from pipeline.assess.run import (
-    AssessEvent,
-    Assessment,
-    AssessPlan,
-    EvidenceGathered,
-    Synthesized,
-    ToolRun,
-)
+from pipeline.assess.run import AssessEvent, Assessment, AssessPlan, EvidenceGathered, Synthesized, ToolRun
 from pipeline.errors import InvalidInputError
 from pipeline.judge.fusion import Fusion, Level, LevelSource
 from pipeline.rule_identity import rules_of
@@ -63,9 +56,12 @@ def parse_evidence(evidence: pb.QualityEvidence) -> Evidence:
         path = f"evidence.distortion_analysis[{index}]"
         if part.scope in analysis:
             raise InvalidInputError(f"{path}.scope", "each part once", "one again")
-        analysis[part.scope] = tuple(
-            _parse_finding(finding, f"{path}.findings[{place}]") for place, finding in enumerate(part.findings)
+        severities = (
+            SEVERITIES.parse(one.severity, f"{path}.findings[{place}].severity")
+            for place, one in enumerate(part.findings)
         )
+        pairs = zip(part.findings, severities, strict=True)
+        analysis[part.scope] = tuple(Finding(one.kind, severity, one.explanation) for one, severity in pairs)
     return Evidence(analysis, parse_quality_scores(evidence.tool_scores, "evidence.tool_scores"))
 
 
@@ -78,18 +74,11 @@ def parse_quality_scores(scores: Sequence[pb.QualityToolScore], field: str) -> t
 
 
 def parse_level_answer(answer: pb.LevelAnswer) -> LevelAnswer:
-    """Reads what the caller's model said of the level."""
-    match answer.WhichOneof("kind"):
-        case "logits":
-            return LevelAnswer(log_probabilities=set_fields(answer.logits))
-        case "level":
-            return LevelAnswer(level=answer.level)
-    return LevelAnswer()
-
-
-def _parse_finding(finding: pb.DistortionFinding, field: str) -> Finding:
-    severity = SEVERITIES.parse(finding.severity, f"{field}.severity")
-    return Finding(finding.kind, severity, finding.explanation)
+    """Reads what the caller's model said of the level. Raises InvalidInputError when it said nothing."""
+    kind = answer.WhichOneof("kind")
+    if kind is None:
+        raise InvalidInputError("level_answer", "log-probabilities or a level", "neither")
+    return set_fields(answer.logits) if kind == "logits" else answer.level
 
 
 def parse_assess(request: pb.AssessRequest) -> AssessRequest:
@@ -161,11 +150,13 @@ to_quality_evidence = reply(Evidence, pb.QualityEvidence, _EXCEPTIONS)
 to_fusion = reply(Fusion, fusion_pb2.ScoreFusion, _EXCEPTIONS)
 _to_finding = reply(Finding, pb.DistortionFinding)
 _to_synthesis = reply(Synthesis, pb.Synthesis, _EXCEPTIONS)
-_to_plan = reply(AssessPlan, pb.AssessmentPlan, _EXCEPTIONS)
-_to_tool_run = reply(ToolRun, pb.ToolRun, _EXCEPTIONS)
-_to_gathered = reply(EvidenceGathered, pb.EvidenceGathered, _EXCEPTIONS)
-_to_made = reply(Synthesized, pb.SynthesisMade, _EXCEPTIONS)
-_to_assessment = reply(Assessment, pb.Assessment, _EXCEPTIONS)
+_EVENTS: Mapping[type[AssessEvent], tuple[str, Callable[[Any], Any]]] = {
+    AssessPlan: ("plan", reply(AssessPlan, pb.AssessmentPlan, _EXCEPTIONS)),
+    ToolRun: ("tool", reply(ToolRun, pb.ToolRun, _EXCEPTIONS)),
+    EvidenceGathered: ("evidence", reply(EvidenceGathered, pb.EvidenceGathered, _EXCEPTIONS)),
+    Synthesized: ("synthesis", reply(Synthesized, pb.SynthesisMade, _EXCEPTIONS)),
+    Assessment: ("assessment", reply(Assessment, pb.Assessment, _EXCEPTIONS)),
+}
 
 
 def to_synthesis(synthesis: Synthesis, *, language_model: str) -> pb.Synthesis:
@@ -183,25 +174,13 @@ def to_assess_event(event: AssessEvent, *, all_roles: str = "", synthesizer: str
 
     `all_roles` and `synthesizer` are the identities of the language models that may be asked; empty without one.
     """
-    match event:
-        case AssessPlan():
-            return pb.AssessResponse(plan=_to_plan(event))
-        case ToolRun():
-            return pb.AssessResponse(tool=_to_tool_run(event))
-        case EvidenceGathered():
-            return pb.AssessResponse(evidence=_to_gathered(event))
-        case Synthesized():
-            made = _to_made(event)
-            _add_usage(made.synthesis, event.synthesis, synthesizer)
-            return pb.AssessResponse(synthesis=made)
-        case Assessment():
-            assessment = _to_assessment(event)
-            _add_usage(assessment, event, all_roles)
-            if event.synthesis is not None:
-                _add_usage(assessment.synthesis, event.synthesis, synthesizer)
-            return pb.AssessResponse(assessment=assessment)
-        case _:
-            assert_never(event)
+    field, convert = _EVENTS[type(event)]
+    message = convert(event)
+    if isinstance(event, Assessment):
+        _add_usage(message, event, all_roles)
+    if isinstance(event, Synthesized | Assessment) and event.synthesis is not None:
+        _add_usage(message.synthesis, event.synthesis, synthesizer)
+    return pb.AssessResponse(**{field: message})
 
 
 def _add_usage(message: pb.Synthesis | pb.Assessment, answered: Synthesis | Assessment, identity: str) -> None:

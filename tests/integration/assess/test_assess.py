@@ -76,8 +76,9 @@ async def test_who_waits_no_more_ends_the_call_of_the_model(serve: Serve, *, is_
             timeout_s = 0.1
             while log.requests.total() == 0:  # a slow machine needs a later deadline to reach the model
                 timeout_s *= 2
-                code = await served.stub.Synthesize(request, timeout=timeout_s).code()
-                assert code in {StatusCode.OK, StatusCode.DEADLINE_EXCEEDED}  # the former by rules, where time is left
+                call = served.stub.Synthesize(request, timeout=timeout_s)
+                code = await call.code()
+                assert code is StatusCode.DEADLINE_EXCEEDED or (await call).synthesis.degraded  # time was left for that
         else:
             call = served.stub.Synthesize(request)
             asked = asyncio.ensure_future(call.code())

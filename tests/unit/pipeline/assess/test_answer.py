@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.assess.ask import read_answer
+from pipeline.assess.synthesizer import read_answer
 from pipeline.llm.ask import WrongAnswerError
 from tests.unit.pipeline.assess.questions import reply
 

@@ -62,9 +62,9 @@ async def test_errors_are_logged_with_attempt_type_and_counts_of_the_evidence(ca
     with caplog.at_level("WARNING"):
         await synthesizer.synthesize(injected(SCORING), chat_model=chat)
     assert [record.getMessage() for record in caplog.records] == [
-        "answer_refused attempt=1 error=WrongAnswerError mode=scoring parts=1 findings=1 tool_scores=2",
-        "answer_refused attempt=2 error=EmptyAnswerError mode=scoring parts=1 findings=1 tool_scores=2",
-        "endpoint_failed attempt=3 error=EndpointBusyError mode=scoring parts=1 findings=1 tool_scores=2",
+        "answer_refused attempt=1 error=WrongAnswerError asked_for=quality_answer",
+        "answer_refused attempt=2 error=EmptyAnswerError asked_for=quality_answer",
+        "endpoint_failed attempt=3 error=EndpointBusyError asked_for=quality_answer",
     ]
 
 
@@ -86,7 +86,7 @@ async def test_after_three_wrong_answers_the_evidence_answers() -> None:
     assert len(chat.requests) == 3
     assert synthesis.degraded
     assert synthesis.final_answer == "C"  # of the tools
-    assert synthesis.error == "invalid_answer: it was no JSON"
+    assert synthesis.error == "invalid_answer: it was no JSON object"
     assert not synthesis.need_replan
     assert synthesis.replan_needs != ()
     assert synthesis.author == "deterministic"

@@ -5,7 +5,7 @@ import pytest
 from pipeline.assess.config import SynthesisLimits
 from pipeline.assess.evidence import ToolScore
 from pipeline.assess.planner import first_plan, next_plan
-from pipeline.assess.request import AssessRequest, CheckedAssessment, Mode, check_assessment
+from pipeline.assess.request import AssessRequest, CheckedQuestion, Mode, check_assessment
 from pipeline.assess.result import ReplanNeed, ReplanReason
 from pipeline.assess.run import AssessPlan, AssessTool, available_tools
 from tests.unit.pipeline.assess.assessments import TEXT
@@ -14,7 +14,7 @@ from tests.unit.pipeline.assess.pictures import encoded, scene
 PICTURE = AssessRequest("What do you see?", images=(encoded(scene()),))
 
 
-def checked(request: AssessRequest) -> CheckedAssessment:
+def checked(request: AssessRequest) -> CheckedQuestion[AssessRequest]:
     return check_assessment(request, SynthesisLimits())
 
 

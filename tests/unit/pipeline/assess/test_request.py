@@ -7,7 +7,6 @@ from pipeline.assess.config import SynthesisLimits
 from pipeline.assess.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore
 from pipeline.assess.request import (
     AssessRequest,
-    LevelAnswer,
     Mode,
     SynthesisRequest,
     check_assessment,
@@ -39,9 +38,8 @@ BAD = {
     "evidence.distortion_analysis.findings[0].kind": replace(
         OPEN, evidence=Evidence({GLOBAL: (Finding("", DistortionSeverity.NONE),)})
     ),
-    "level_answer.level": replace(SCORING, level_answer=LevelAnswer(level="F")),
-    "level_answer.logits": replace(SCORING, level_answer=LevelAnswer({"A": math.nan})),
-    "level_answer": replace(SCORING, level_answer=LevelAnswer({"A": -1.0}, "A")),
+    "level_answer.level": replace(SCORING, level_answer="F"),
+    "level_answer.logits": replace(SCORING, level_answer={"A": math.nan}),
     "images[0]": replace(OPEN, images=(b"no image",)),
     "images[1]": replace(OPEN, images=(encoded(scene()), encoded(scene())[:-20])),
     "options.eta": replace(SCORING, eta=0.0),
@@ -56,9 +54,7 @@ def test_what_breaks_a_rule_is_refused_by_name(field: str) -> None:
     assert caught.value.field == field
 
 
-@pytest.mark.parametrize(
-    "request_", [replace(SCORING, choices=("a", "b")), replace(OPEN, level_answer=LevelAnswer(level="A"))]
-)
+@pytest.mark.parametrize("request_", [replace(SCORING, choices=("a", "b")), replace(OPEN, level_answer="A")])
 def test_parts_of_the_other_mode_are_refused(request_: SynthesisRequest) -> None:
     with pytest.raises(InvalidInputError, match="mode"):
         check_request(request_, SynthesisLimits())
@@ -77,11 +73,11 @@ def test_a_score_on_another_scale_is_mapped() -> None:
 
 
 def test_the_level_of_the_callers_model_becomes_probabilities() -> None:
-    named = check_request(replace(SCORING, level_answer=LevelAnswer(level="good")), SynthesisLimits()).levels
+    named = check_request(replace(SCORING, level_answer="good"), SynthesisLimits()).levels
     assert named is not None
     assert named.source is LevelSource.CLASSIFICATION
     assert named.probabilities == pytest.approx((0.05, 0.05, 0.05, 0.8, 0.05))
-    logits = LevelAnswer({"A": math.log(3), "B": 0.0})
+    logits = {"A": math.log(3), "B": 0.0}
     weighed = check_request(replace(SCORING, level_answer=logits), SynthesisLimits()).levels
     assert weighed is not None
     assert weighed.source is LevelSource.LOGITS

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.assess.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore, WorstDistortion
-from pipeline.assess.request import LevelAnswer, SynthesisRequest
+from pipeline.assess.request import SynthesisRequest
 from pipeline.assess.result import ReplanReason
 from pipeline.assess.synthesizer import GENERIC_ANSWER, Synthesizer
 from pipeline.judge.fusion import FusionForm, LevelSource, fuse
@@ -141,7 +141,7 @@ async def test_a_model_sees_the_evidence_of_the_asked_scope_alone() -> None:
 
 async def test_a_certain_model_far_from_the_tools_is_smoothed_noted_and_looked_at_again() -> None:
     sharp = Evidence({GLOBAL: (Finding("Blurs", DistortionSeverity.NONE),)}, (ToolScore("IQA", 5.0),))
-    answer = LevelAnswer({"E": 0.0})
+    answer = {"E": 0.0}
     synthesis = await synthesizer.synthesize(replace(SCORING, evidence=sharp, level_answer=answer))
     assert synthesis.fusion is not None
     assert min(synthesis.fusion.probabilities) > 0
@@ -151,7 +151,7 @@ async def test_a_certain_model_far_from_the_tools_is_smoothed_noted_and_looked_a
 
 
 async def test_a_model_that_agrees_is_neither_smoothed_nor_noted() -> None:
-    synthesis = await synthesizer.synthesize(replace(SCORING, level_answer=LevelAnswer({"C": 0.0})))
+    synthesis = await synthesizer.synthesize(replace(SCORING, level_answer={"C": 0.0}))
     assert synthesis.notes == ()
     assert not synthesis.need_replan
 
@@ -179,7 +179,7 @@ async def test_for_images_an_answer_that_is_unsure_or_contradicts_a_score_asks_f
 
 async def test_the_callers_levels_take_the_place_of_asking() -> None:
     chat = ScriptedChat(reply("A"))
-    await synthesizer.synthesize(replace(SCORING, level_answer=LevelAnswer(level="C")), chat_model=chat)
+    await synthesizer.synthesize(replace(SCORING, level_answer="C"), chat_model=chat)
     assert chat.requests == []
 
 

@@ -109,7 +109,7 @@ async def test_a_part_that_the_model_said_nothing_of_is_asked_about_again() -> N
     told = await assess(request, chat_model=chat)
     assert told.assessment.replan_history == ("no analysis of sky",)
     assert told.assessment.iteration_count == 1
-    assert told.evidence.covers("sky")
+    assert told.evidence.distortion_analysis.get("sky")
     asked_again = chat.requests[4].messages[1].content
     assert "sky" in asked_again
     assert '"car"' not in asked_again
@@ -149,7 +149,7 @@ async def test_a_box_that_shows_nothing_leaves_the_part_unmeasured(box: tuple[fl
     chat = ScriptedChat(plan("blur"), look((1, "blur", "slight"), box=box), reply("B"))
     told = await assess(replace(PICTURE, scope=("car",), max_replan_iterations=0), chat_model=chat)
     assert told.evidence.tool_scores == ()
-    assert told.evidence.covers("car")
+    assert told.evidence.distortion_analysis.get("car")
 
 
 async def test_each_role_is_asked_for_its_own_part() -> None:

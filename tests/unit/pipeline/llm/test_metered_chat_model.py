@@ -79,7 +79,7 @@ async def test_a_repair_that_fails_leaves_the_answer_before_it_paid_for() -> Non
 
 
 async def test_a_refused_request_costs_nothing() -> None:
-    inner = FakeChat(RequestRefusedError("no", status=400))
+    inner = FakeChat(RequestRefusedError("no"))
     metered = MeteredChatModel(inner)
     with pytest.raises(RequestRefusedError):
         await metered.complete(request())

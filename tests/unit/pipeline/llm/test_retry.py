@@ -1,15 +1,17 @@
 import pytest
 
 from pipeline.llm import errors
-from pipeline.llm.config import RetryConfig
+from pipeline.llm.config import NO_PRICES, RetryConfig
+from pipeline.llm.metering import UsageTotals
 from pipeline.llm.refusal import FIRST_CONTACT_ATTEMPTS, MAX_BAD_ANSWERS, Retries
 
 CONFIG = RetryConfig()
+ANSWERING = UsageTotals(NO_PRICES, was_ever_connected=True)
 
 
 def attempts(error: errors.LlmError, *, was_ever_connected: bool = True) -> int:
     """Counts the attempts of a call that always fails like this."""
-    retries = Retries(CONFIG, was_ever_connected=lambda: was_ever_connected)
+    retries = Retries(CONFIG, UsageTotals(NO_PRICES, was_ever_connected=was_ever_connected))
     while retries.delay_after(error) is not None:
         pass
     assert error.attempts == retries.failed_attempts
@@ -21,7 +23,7 @@ def attempts(error: errors.LlmError, *, was_ever_connected: bool = True) -> int:
     [
         errors.EndpointBusyError("busy"),
         errors.EndpointBusyError("busy", retry_after_s=CONFIG.max_retry_after_s),
-        errors.EndpointFailedError("failed", status=500),
+        errors.EndpointFailedError("failed"),
         errors.ConnectionFailedError("reset"),
     ],
 )
@@ -37,9 +39,9 @@ def test_silence_is_waited_for_a_few_times_only(*, was_ever_connected: bool) -> 
 
 
 def test_silence_counts_over_the_whole_call() -> None:
-    retries = Retries(RetryConfig(max_timeouts=2), was_ever_connected=lambda: True)
+    retries = Retries(RetryConfig(max_timeouts=2), ANSWERING)
     assert retries.delay_after(errors.AnswerTimeoutError("silent")) is not None
-    assert retries.delay_after(errors.EndpointFailedError("failed", status=500)) is not None
+    assert retries.delay_after(errors.EndpointFailedError("failed")) is not None
     assert retries.delay_after(errors.AnswerTimeoutError("silent")) is None
 
 
@@ -49,7 +51,7 @@ def test_silence_counts_over_the_whole_call() -> None:
         errors.AuthenticationFailedError("key"),
         errors.UnknownModelError("model"),
         errors.ContextOverflowError("long"),
-        errors.RequestRefusedError("refused", status=400),
+        errors.RequestRefusedError("refused"),
         errors.QuotaExhaustedError("no credit"),
         errors.EndpointBusyError("busy", retry_after_s=CONFIG.max_retry_after_s + 1),
         errors.EmptyAnswerError("thought too long", finish_reason="length"),
@@ -73,14 +75,14 @@ def test_an_address_that_never_worked_is_given_up_early() -> None:
 
 
 def test_bad_answers_count_however_many_other_failures_come_between() -> None:
-    retries = Retries(CONFIG, was_ever_connected=lambda: True, max_bad_answers=4)
+    retries = Retries(CONFIG, ANSWERING, max_bad_answers=4)
     bad, busy = errors.UnreadableAnswerError("html"), errors.EndpointBusyError("busy")
     outcomes = [retries.delay_after(error) for error in (bad, busy, bad, busy, bad, busy, bad)]
     assert [delay is None for delay in outcomes] == [False] * 6 + [True]
 
 
 def test_waits_are_drawn_from_zero_to_a_bound_that_doubles() -> None:
-    retries = Retries(RetryConfig(base_delay_s=4), was_ever_connected=lambda: True)
+    retries = Retries(RetryConfig(base_delay_s=4), ANSWERING)
     for bound_s in (4, 8, 16, 30, 30):
         delay_s = retries.delay_after(errors.EndpointBusyError("busy"))
         assert delay_s is not None
@@ -88,7 +90,5 @@ def test_waits_are_drawn_from_zero_to_a_bound_that_doubles() -> None:
 
 
 def test_callers_that_fail_together_come_back_apart() -> None:
-    delays = {
-        Retries(CONFIG, was_ever_connected=lambda: True).delay_after(errors.EndpointBusyError("x")) for _ in range(20)
-    }
+    delays = {Retries(CONFIG, ANSWERING).delay_after(errors.EndpointBusyError("x")) for _ in range(20)}
     assert len(delays) == 20

@@ -111,14 +111,13 @@ def test_everything_that_is_set_in_a_question_is_read() -> None:
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        (synthesis_pb2.LevelAnswer(level="C"), LevelAnswer(level="C")),
+        (synthesis_pb2.LevelAnswer(level="C"), "C"),
         (
             synthesis_pb2.LevelAnswer(logits=synthesis_pb2.LevelLogits(bad=0.0, excellent=-1.5)),
-            LevelAnswer(log_probabilities={"bad": 0.0, "excellent": -1.5}),
+            {"bad": 0.0, "excellent": -1.5},
         ),
-        (synthesis_pb2.LevelAnswer(), LevelAnswer()),
     ],
-    ids=["level", "logits", "neither"],
+    ids=["level", "logits"],
 )
 def test_what_the_callers_model_said_is_read(answer: synthesis_pb2.LevelAnswer, expected: LevelAnswer) -> None:
     request = synthesis_pb2.SynthesizeRequest(mode=SCORING, level_answer=answer)
@@ -129,6 +128,7 @@ def test_what_the_callers_model_said_is_read(answer: synthesis_pb2.LevelAnswer, 
     ("fields", "field"),
     [
         ({"scope": synthesis_pb2.QualityScope(objects=synthesis_pb2.ScopeObjects(names=["a", " "]))}, "scope[1]"),
+        ({"level_answer": synthesis_pb2.LevelAnswer()}, "level_answer"),
         ({"evidence": evidence(BLUR, scopes=("car", "car"))}, "evidence.distortion_analysis[1].scope"),
         ({"options": synthesis_pb2.SynthesisOptions(fusion_form=UNKNOWN)}, "options.fusion_form"),
     ],
