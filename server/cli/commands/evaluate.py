@@ -70,12 +70,9 @@ async def evaluate(
     check_run(options, [file, *(summary or ())], is_bulk=is_bulk)
     if is_bulk and summary:
         raise InputError("--summary and JSON Lines exclude each other: put the summaries into the lines")
-    from server.cli.evaluate.evaluations import evaluate_bulk, evaluate_document
+    from server.cli.evaluate import evaluations as work
 
-    if is_bulk:
-        await evaluate_bulk(file, connection, options, fail_over)
-    else:
-        await evaluate_document(file, summary or [], connection, options, fail_over)
+    await work.evaluate(file, summary or [], connection, options, fail_over, is_bulk=is_bulk)
 
 
 @command("precis gold report.pdf -o gold.json", "precis evaluate gold.json -s summary.txt", exits=exit_codes())

@@ -205,15 +205,12 @@ async def judge(
     pass or fail, as [bold]precis calibrate[/] learned from your own labels.
     """
     _ = options.floors  # what is wrong with them is said before anything is read
-    inputs = [path for path in (items, source, options.calibration, *(summary or ())) if path]
-    check_run(run, inputs, is_bulk=items is not None)
+    texts = [path for path in (source, *(summary or ())) if path]
+    check_run(run, [path for path in (items, options.calibration, *texts) if path], is_bulk=items is not None)
     if items is None and (source is None or not summary):
         raise InputError("nothing to judge: give --source FILE and --summary FILE, or FILE.jsonl")
-    if items is not None and (source or summary):
+    if items is not None and texts:
         raise InputError("give --source and --summary, or FILE.jsonl, not both")
-    from server.cli.judge.judgements import judge_bulk, judge_document
+    from server.cli.judge import judgements as work
 
-    if items is not None:
-        await judge_bulk(items, connection, options, run)
-    elif source is not None:
-        await judge_document(source, summary or [], connection, options, run)
+    await work.judge(items, texts, connection=connection, options=options, run=run)

@@ -18,6 +18,13 @@ HARD_FAILS = {
     pb.HARD_FAIL_RULE_INVALID_JSON: "invalid JSON",
     pb.HARD_FAIL_RULE_TRUNCATION: "truncation",
 }
+VALID_STATUSES = {pb.ENTITY_STATUS_VALID, pb.ENTITY_STATUS_VALID_WITHOUT_CONTEXT}
+ENTITY_WORDS = {
+    pb.ENTITY_STATUS_VALID: "named",
+    pb.ENTITY_STATUS_VALID_WITHOUT_CONTEXT: "named; the reference has no context to compare",
+    pb.ENTITY_STATUS_NOT_FOUND: "not named",
+    pb.ENTITY_STATUS_CONTEXT_MISMATCH: "named in another context",
+}
 
 Named = tuple[str, pb.EvaluateResponse]
 Row = tuple[Text, Text]
@@ -128,9 +135,6 @@ def missed_sections(response: pb.EvaluateResponse, row_limit: int | None) -> Ite
         if rows:
             hint = "evaluate this summary alone, or use --json"
             yield titled_list(f"{title} ({len(rows)})", rows, row_limit, hint)
-
-
-VALID_STATUSES = {pb.ENTITY_STATUS_VALID, pb.ENTITY_STATUS_VALID_WITHOUT_CONTEXT}
 
 
 def score_text(score: float) -> Text:
