@@ -15,7 +15,7 @@ from server.cli.commands.judge import BEST_SCORE, ScoreKind
 from server.cli.console import SHOWN_ITEMS, Grid, note_files, print_result, shown
 from server.cli.errors import InputError, NegativeAnswer
 from server.cli.files import naming, parse_message, read_named_rows, to_id, write_result
-from server.cli.judge.calibration import Identity, find_metric, identity_of, read_calibration, score_of
+from server.cli.judge import calibration
 from server.cli.judge.names import status_name
 from server.cli.page.render import render_page
 
@@ -26,7 +26,7 @@ PAGE_ITEMS = 1_000
 
 def compare(paths: Sequence[Path], options: CompareOptions) -> None:
     """Reads, compares, prints. Raises CliError; NegativeAnswer for a regression."""
-    fitted = read_calibration(options.calibration)
+    fitted = calibration.read_calibration(options.calibration)
     if fitted is not None:
         taken = ("framework", "metric", "policy", "threshold")
         options = replace(options, **{name: getattr(fitted, name) for name in taken})
@@ -56,7 +56,7 @@ class ScoredItem:
     category: str
     score: float | None
     status: str = ""
-    identity: Identity | None = None
+    identity: calibration.Identity | None = None
 
 
 Scores = Mapping[str, ScoredItem]
@@ -71,24 +71,19 @@ def read_scores(path: Path, kind: ScoreKind) -> Scores:
             raise InputError("error: this item failed; judge it again with precis judge --resume")
         if "result" not in fields:
             raise InputError("result: expected what precis judge --output writes, got nothing; judge the items first")
-        category = str(fields.get("category") or "")
-        return str(fields.get("id", place)), scored_item(category, to_result(fields["result"]), kind)
+        result = to_result(fields["result"])
+        metric, score = calibration.find_metric(result, kind), calibration.score_of(result, kind)
+        if metric is None:
+            raise InputError(f"result.frameworks: expected {kind.framework} {kind.metric}")
+        if score is not None and not 0 <= score <= BEST_SCORE:
+            raise InputError(f"result.frameworks: expected a score from 0 to {BEST_SCORE:g}, got {score:g}")
+        category, status = str(fields.get("category") or ""), "" if score is not None else status_name(metric)
+        return str(fields.get("id", place)), ScoredItem(category, score, status, calibration.identity_of(result))
 
     return dict(read_named_rows(path, parse))
 
 
-def scored_item(category: str, result: pb.JudgeResult, kind: ScoreKind) -> ScoredItem:
-    """Takes the score out of a judgement. Raises InputError when it lacks it, or what the policy needs."""
-    metric = find_metric(result, kind)
-    if metric is None:
-        raise InputError(f"result.frameworks: expected {kind.framework} {kind.metric}")
-    score = score_of(result, kind)
-    if score is not None and not 0 <= score <= BEST_SCORE:
-        raise InputError(f"result.frameworks: expected a score from 0 to {BEST_SCORE:g}, got {score:g}")
-    return ScoredItem(category, score, "" if score is not None else status_name(metric), identity_of(result))
-
-
-def identities_of(*files: Scores) -> set[Identity]:
+def identities_of(*files: Scores) -> set[calibration.Identity]:
     """Lists the models that judged."""
     return {one.identity for items in files for one in items.values() if one.identity is not None}
 
@@ -116,13 +111,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class LostScore:
-    """An item that had a score, and has none that counts now.
-
-    Attributes:
-        first: the score that it had.
-        passed: with that.
-        status: why it has none.
-    """
+    """An item that had a score, passed with it or did not, and has none that counts now; `status` says why."""
 
     id: str
     category: str
@@ -133,14 +122,9 @@ class LostScore:
 
 @dataclass(frozen=True, slots=True)
 class PairStudy:
-    """What the pairs of a category amount to, or all of them.
+    """What the pairs of a category amount to, or all of them, with an empty one.
 
-    Attributes:
-        category: empty for all.
-        difference: second less first.
-        wins: pairs with a higher second score.
-        fixed: pairs that pass only now.
-        broken: pairs that passed before.
+    The difference is second less first; what is won has a higher second score, what is fixed passes only now.
     """
 
     category: str
@@ -237,24 +221,17 @@ class ComparisonReport:
 
     def flip_grid(self, limit: int) -> Grid:
         """The first items that changed sides."""
+        words = {True: "passes now", False: "no longer passes"}
         rows = [
-            (
-                one.id,
-                one.category,
-                f"{one.first:.2f}",
-                f"{one.second:.2f}",
-                "passes now" if one.second > one.first else "no longer passes",
-            )
+            (one.id, one.category, f"{one.first:.2f}", f"{one.second:.2f}", words[one.second > one.first])
             for one in self.flips
         ]
         return first_rows("items that changed sides", (">before", ">after", ""), rows, limit)
 
     def lost_grid(self, limit: int) -> Grid:
         """The first items that lost their score, with the reason, and whether they passed before."""
-        rows = []
-        for one in self.lost:
-            why = ", ".join(filter(None, (one.status, "no longer passes" if one.passed else "")))
-            rows.append((one.id, one.category, f"{one.first:.2f}", why))
+        reasons = [", ".join(filter(None, (one.status, "no longer passes" if one.passed else ""))) for one in self.lost]
+        rows = [(one.id, one.category, f"{one.first:.2f}", why) for one, why in zip(self.lost, reasons, strict=True)]
         return first_rows("items that lost their score", (">before", ""), rows, limit)
 
 

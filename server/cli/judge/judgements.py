@@ -5,7 +5,7 @@ import json
 import statistics
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +84,7 @@ def to_work(
         return (await client.send(call)).result
 
     def more_fields(item: Item, result: pb.JudgeResult) -> dict[str, Any]:
-        calibrated = {"calibrated": applied.verdict_of(result).to_fields()} if applied else {}
+        calibrated = {"calibrated": asdict(applied.verdict_of(result))} if applied else {}
         return category_field(item, result) | {"scores": names.flat_scores(result)} | calibrated
 
     decisive = (*frameworks, str(options.use_language_model))
@@ -177,9 +177,9 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
         breaches = names.breaches_of(result, self.floors)
         fails = []
         if self.applied is not None:
-            verdict = self.applied.verdict_of(result)
-            self.verdicts[verdict.word] += 1
-            fails = [] if verdict.passed else [f"{self.applied.kind} does not pass --calibration"]
+            verdict = self.applied.verdict_of(result).verdict
+            self.verdicts[verdict] += 1
+            fails = [] if verdict == "pass" else [f"{self.applied.kind} does not pass --calibration"]
         return row_of(item, result, breaches, [*breaches, *fails])
 
     def counts(self) -> list[str]:
