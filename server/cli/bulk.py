@@ -1,12 +1,19 @@
-"""The items of `precis evaluate` and `precis judge`: a few at once, or many, whose results are written as they come."""
+"""The items of `precis evaluate` and `precis judge`: a few at once, or many, whose results are written as they come.
+
+A line of results is {"id", "item_sha256", NAME} or {"id", "item_sha256", "error"}. The hash is of the item and of the
+terms on which it was sent, so that --resume keeps what has not changed and sends the rest again.
+"""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, aclosing
-from dataclasses import dataclass
+import json
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing, contextmanager, nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, Generic
 
+from google.protobuf import json_format
+from google.protobuf.message import Message
 from google.rpc import code_pb2
 from precis import errors
 from precis.v1 import common_pb2
@@ -14,13 +21,137 @@ from precis.v1 import common_pb2
 from server.cli.connection import CommandClient, open_client, server_errors, to_cli_error
 from server.cli.console import note_files, output_console, print_json, print_note, to_json_document, write
 from server.cli.errors import CliError, InputError
-from server.cli.files import STDIN, decode, feed, parse_object, read_lines, result_file
+from server.cli.files import (
+    STDIN,
+    decode,
+    feed,
+    parse_object,
+    partial_of,
+    read_lines,
+    result_file,
+    to_json_fields,
+    to_json_line,
+)
 from server.cli.options import Connection, RunOptions
-from server.cli.parquet import PARQUET, count_rows, read_parquet
+from server.cli.parquet import PARQUET, count_rows, read_parquet, write_lines
 from server.cli.progress import Progress, State
-from server.cli.results import Answer, EarlierResults, I, R, Work, earlier_results, to_answer
-from server.cli.tally import Tally
+from server.cli.tally import Answer, I, NamedItem, R, Tally
 from server.rpc.streams import map_concurrently
+
+
+def category_field(item: NamedItem, _result: Message) -> dict[str, Any]:
+    """Repeats the category of an item that has one."""
+    return {"category": item.category} if item.category else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Work(Generic[I, R]):
+    """What a command does with its items.
+
+    Attributes:
+        verb: for the progress, for example "judging".
+        name: of a result in its line.
+        result_type: the message of a result.
+        send: gets the result of one item. Raises PrecisError.
+        terms: what decides the result beside the item.
+        more_fields: gives further fields of a result's line; asked again for one that is kept. Raises CliError.
+    """
+
+    verb: str
+    name: str
+    result_type: type[R]
+    send: Callable[[CommandClient, I], Awaitable[R]]
+    terms: tuple[str, ...] = ()
+    more_fields: Callable[[I, R], dict[str, Any]] = category_field
+
+    def fields(self, item: I, result: R) -> dict[str, Any]:
+        """Gives a result, and what stands beside it, as plain data."""
+        return {self.name: to_json_fields(result), **self.more_fields(item, result)}
+
+
+def to_answer(
+    work: Work[I, R], item_id: str, item: I | None, sha256: str, outcome: R | common_pb2.ItemError
+) -> Answer[I, R]:
+    """Builds the answer to an item from its result or its error."""
+    error, result = (outcome, None) if isinstance(outcome, common_pb2.ItemError) else (None, outcome)
+    answer = work.fields(item, result) if item and result is not None else {"error": to_json_fields(outcome)}
+    line = to_json_line({"id": item_id, "item_sha256": sha256, **answer})
+    return Answer(item_id, item, result, error, line)
+
+
+@dataclass
+class EarlierResults(Generic[I, R]):
+    """The results of an earlier run, found by the hash of their item. Failed items are not among them."""
+
+    work: Work[I, R]
+    file: BinaryIO | None = None
+    offsets: dict[str, list[int]] = field(default_factory=dict)
+
+    def take(self, item: I, sha256: str) -> Answer[I, R] | None:
+        """Returns the answer to an item, once for each time that it was worked on."""
+        offsets = self.offsets.get(sha256)
+        if self.file is None or not offsets:
+            return None
+        self.file.seek(offsets.pop(0))
+        fields = json.loads(self.file.readline())
+        kept = {name: fields[name] for name in ("id", "item_sha256", self.work.name)}
+        result = json_format.ParseDict(kept[self.work.name], self.work.result_type(), ignore_unknown_fields=True)
+        line = to_json_line({**kept, **self.work.more_fields(item, result)})
+        return Answer(item.id, item, result, None, line, is_kept=True)
+
+
+@contextmanager
+def earlier_results(options: RunOptions, work: Work[I, R]) -> Iterator[EarlierResults[I, R]]:
+    """Opens what an interrupted run left, or else the results of one that ended; nothing without --resume.
+
+    What an interrupted run left is put into FILE.earlier, because FILE.partial is about to be written anew, and stays
+    there until a run has ended.
+
+    Raises:
+        InputError: a file is there but does not hold results.
+    """
+    output = options.output
+    if output is None:
+        yield EarlierResults(work)
+        return
+    earlier, partial = output.with_name(output.name + ".earlier"), partial_of(output)
+    try:
+        if options.resume and output.suffix == PARQUET and output.exists() and not earlier.exists():
+            write_lines(output, earlier)
+        if options.resume and partial.exists():
+            with partial.open("rb") as left, earlier.open("ab") as kept:
+                kept.writelines(
+                    line for line in left if line.endswith(b"\n")
+                )  # else the run ended while it was written
+            partial.unlink()
+        path = earlier if earlier.exists() else output
+        with path.open("rb") if options.resume and path.exists() else nullcontext() as file:
+            yield EarlierResults(work, file, index_lines(file, path, work.name) if file else {})
+        earlier.unlink(missing_ok=True)
+    except BrokenPipeError:
+        raise  # stdout's, from the block: its reader has gone
+    except OSError as error:
+        raise CliError(f"cannot go on with {output}: {error.strerror}") from error
+
+
+def index_lines(file: BinaryIO, path: Path, name: str) -> dict[str, list[int]]:
+    """Finds where the line of each result begins. Raises InputError."""
+    offsets: dict[str, list[int]] = {}
+    start = 0
+    for number, line in enumerate(file, start=1):
+        try:
+            fields = json.loads(line)
+        except (ValueError, RecursionError):
+            fields = None
+        is_named = isinstance(fields, dict) and isinstance(fields.get("item_sha256"), str)
+        if not is_named or not (name in fields or "error" in fields):
+            raise InputError(
+                f"{path}: line {number} is no result of this command; to do all items again, leave out --resume"
+            )
+        if name in fields:
+            offsets.setdefault(fields["item_sha256"], []).append(start)
+        start += len(line)
+    return offsets
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ from bisect import insort
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Generic
+from typing import ClassVar, Generic, Protocol, TypeVar
 
+from google.protobuf.message import Message
 from google.rpc import code_pb2
 from precis.v1 import common_pb2
 from rich.console import Console
@@ -18,7 +19,6 @@ from rich.console import Console
 from server.cli.console import SHOWN_ITEMS, Grid, number, shown
 from server.cli.errors import CliError, NegativeAnswer
 from server.cli.page.render import render_page
-from server.cli.results import Answer, I, R
 
 NAME_LIMIT = 40
 BIN_COUNT = 10
@@ -26,6 +26,46 @@ PLAIN = "items"  # what is counted when nothing is told apart
 WHOLE_ITEMS = 500  # a page with thousands of articles opens in no browser
 MAX_CATEGORIES = 100
 NO_CATEGORY, OTHER_CATEGORIES = "(none)", "(others)"
+
+
+class NamedItem(Protocol):
+    """What is sent to the server, with a name of the caller's choice."""
+
+    @property
+    def id(self) -> str:
+        """Names it."""
+
+    @property
+    def category(self) -> str:
+        """The caller's word for its kind; empty for none."""
+
+    def sha256(self, *terms: str) -> str:
+        """Hashes it, and the terms on which it is sent, in hexadecimal."""
+
+
+I = TypeVar("I", bound=NamedItem)  # noqa: E741 - an item
+R = TypeVar("R", bound=Message)
+
+
+@dataclass(frozen=True)
+class Answer(Generic[I, R]):
+    """What became of one item.
+
+    Attributes:
+        id: the item's.
+        item: None for one that could not be read.
+        result: None for one that failed.
+        error: why it failed.
+        line: its line in the results.
+        is_kept: it comes from an earlier run.
+    """
+
+    id: str
+    item: I | None
+    result: R | None
+    error: common_pb2.ItemError | None
+    line: str
+    is_kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)

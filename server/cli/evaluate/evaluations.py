@@ -12,7 +12,7 @@ from precis.v1 import common_pb2
 from precis.v1 import evaluate_pb2 as pb
 from rich.console import Console
 
-from server.cli.bulk import read_json_lines, run_few, run_many
+from server.cli.bulk import Work, read_json_lines, run_few, run_many
 from server.cli.connection import CommandClient
 from server.cli.console import page_number
 from server.cli.errors import InputError
@@ -20,7 +20,6 @@ from server.cli.evaluate import table
 from server.cli.files import naming, parse_message, parse_object, read_text
 from server.cli.options import Connection, RunOptions
 from server.cli.page.marks import Mark, MarkedText, Role, cut
-from server.cli.results import Work
 from server.cli.tally import ItemRow, Tally
 
 REQUEST_FIELDS = {"datum", "generated", "candidates", "options"}

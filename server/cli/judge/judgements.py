@@ -14,7 +14,7 @@ from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
 from rich.console import Console
 
-from server.cli.bulk import read_json_lines, run_few, run_many
+from server.cli.bulk import Work, category_field, read_json_lines, run_few, run_many
 from server.cli.commands.judge import BEST_SCORE, Floor, FrameworkChoice, JudgeOptions
 from server.cli.connection import CommandClient
 from server.cli.console import page_number
@@ -26,8 +26,7 @@ from server.cli.judge.calibration import Calibration, read_calibration
 from server.cli.judge.names import metrics_of, verdict_of
 from server.cli.judge.table import print_judgements, print_verdicts
 from server.cli.options import Connection, RunOptions
-from server.cli.results import Answer, Work, category_field
-from server.cli.tally import ItemRow, Tally, histogram
+from server.cli.tally import Answer, ItemRow, Tally, histogram
 
 
 @dataclass(frozen=True, slots=True)
