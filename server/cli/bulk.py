@@ -18,20 +18,10 @@ from google.rpc import code_pb2
 from precis import errors
 from precis.v1 import common_pb2
 
+from server.cli import files
 from server.cli.connection import CommandClient, open_client, server_errors, to_cli_error
 from server.cli.console import note_files, output_console, print_json, print_note, to_json_document, write
 from server.cli.errors import CliError, InputError
-from server.cli.files import (
-    STDIN,
-    decode,
-    feed,
-    parse_object,
-    partial_of,
-    read_lines,
-    result_file,
-    to_json_fields,
-    to_json_line,
-)
 from server.cli.options import Connection, RunOptions
 from server.cli.parquet import PARQUET, count_rows, read_parquet, write_lines
 from server.cli.progress import Progress, State
@@ -66,7 +56,7 @@ class Work(Generic[I, R]):
 
     def fields(self, item: I, result: R) -> dict[str, Any]:
         """Gives a result, and what stands beside it, as plain data."""
-        return {self.name: to_json_fields(result), **self.more_fields(item, result)}
+        return {self.name: files.to_json_fields(result), **self.more_fields(item, result)}
 
 
 def to_answer(
@@ -74,8 +64,8 @@ def to_answer(
 ) -> Answer[I, R]:
     """Builds the answer to an item from its result or its error."""
     error, result = (outcome, None) if isinstance(outcome, common_pb2.ItemError) else (None, outcome)
-    answer = work.fields(item, result) if item and result is not None else {"error": to_json_fields(outcome)}
-    line = to_json_line({"id": item_id, "item_sha256": sha256, **answer})
+    answer = work.fields(item, result) if item and result is not None else {"error": files.to_json_fields(outcome)}
+    line = files.to_json_line({"id": item_id, "item_sha256": sha256, **answer})
     return Answer(item_id, item, result, error, line)
 
 
@@ -96,7 +86,7 @@ class EarlierResults(Generic[I, R]):
         fields = json.loads(self.file.readline())
         kept = {name: fields[name] for name in ("id", "item_sha256", self.work.name)}
         result = json_format.ParseDict(kept[self.work.name], self.work.result_type(), ignore_unknown_fields=True)
-        line = to_json_line({**kept, **self.work.more_fields(item, result)})
+        line = files.to_json_line({**kept, **self.work.more_fields(item, result)})
         return Answer(item.id, item, result, None, line, is_kept=True)
 
 
@@ -114,7 +104,7 @@ def earlier_results(options: RunOptions, work: Work[I, R]) -> Iterator[EarlierRe
     if output is None:
         yield EarlierResults(work)
         return
-    earlier, partial = output.with_name(output.name + ".earlier"), partial_of(output)
+    earlier, partial = output.with_name(output.name + ".earlier"), files.partial_of(output)
     try:
         if options.resume and output.suffix == PARQUET and output.exists() and not earlier.exists():
             write_lines(output, earlier)
@@ -179,16 +169,16 @@ def read_json_lines(path: Path, parse: Callable[[dict[str, Any], str], I]) -> It
     is_parquet = path.suffix == PARQUET
 
     def found() -> Iterator[I | BadItem]:
-        for number, line in read_parquet(path) if is_parquet else read_lines(path):
+        for number, line in read_parquet(path) if is_parquet else files.read_lines(path):
             place = f"line {number}"
             try:
-                yield parse(parse_object(decode(line)), place)
+                yield parse(files.parse_object(files.decode(line)), place)
             except InputError as error:
                 yield BadItem(place, error.message)
 
     if is_parquet:
         return found(), count_rows(path)
-    return found(), None if path == STDIN else sum(1 for _ in read_lines(path))
+    return found(), None if path == files.STDIN else sum(1 for _ in files.read_lines(path))
 
 
 async def run_few(
@@ -196,7 +186,7 @@ async def run_few(
 ) -> None:
     """Works on a few items at once, writes what is asked for, shows the results in their order. Raises CliError."""
     tally.keeps_page = options.report is not None
-    with result_file(options.report) as page, result_file(options.output) as output:
+    with files.result_file(options.report) as page, files.result_file(options.output) as output:
         results = await send_all(work, items, connection, options)
         for item, result in zip(items, results, strict=True):
             tally.add(Answer(item.id, item, result, None, ""))
@@ -237,7 +227,7 @@ async def run_many(
 ) -> None:
     """Works on many items, writes what is asked for, shows what they amount to. Raises CliError."""
     tally.keeps_page = options.report is not None
-    with result_file(options.report) as page:
+    with files.result_file(options.report) as page:
         await run_bulk(work, items, connection, options, tally.add)
         if page is not None:
             page.write(tally.render())
@@ -252,7 +242,7 @@ async def run_bulk(
 ) -> None:
     """Works on many items; writes each answer, and hands it to `take`. Raises CliError when no other can be had."""
     done = failed = 0
-    with earlier_results(options, work) as earlier, result_file(options.output) as output, Progress() as progress:
+    with earlier_results(options, work) as earlier, files.result_file(options.output) as output, Progress() as progress:
         progress.update(State(work.verb, 0, items[1]))
         try:
             async with aclosing(answers(work, items, connection, options, earlier)) as found:
@@ -298,7 +288,7 @@ async def answers(
         workers = open_cluster(options)
     async with (
         workers as client,
-        aclosing(feed(items[0])) as read,
+        aclosing(files.feed(items[0])) as read,
         aclosing(map_concurrently(read, answer, limit=options.concurrency * client.width)) as finished,
     ):
         async for one in finished:

@@ -78,7 +78,7 @@ async def calibrate(path: Path, connection: Connection, options: CalibrateOption
     """
     rows = read_labels(path, options.scale)
     answers = JudgedRows(options, {row.item.id: row for row in rows})
-    judging = JudgeOptions([options.kind.framework], no_llm=options.no_llm)
+    judging = JudgeOptions([options.framework], no_llm=options.no_llm)
     items = (row.item for row in rows), len(rows)
     await run_bulk(to_work(judging, common_pb2.PRIORITY_BULK), items, connection, run, answers.add)
     if not options.as_json:
@@ -203,7 +203,7 @@ class JudgedRows:
         if answer.error is not None:
             self.failed.add(answer.id, answer.error)
         elif (result := answer.result) is not None:
-            kind = self.options.kind
+            kind = self.options
             status = status_name(calibration.find_metric(result, kind) or pb.JudgeMetric())
             score, claims = calibration.score_of(result, kind), calibration.worst_claims(result, kind.policy)
             row = self.rows[answer.id]

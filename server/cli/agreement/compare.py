@@ -30,7 +30,7 @@ def compare(paths: Sequence[Path], options: CompareOptions) -> None:
     if fitted is not None:
         taken = ("framework", "metric", "policy", "threshold")
         options = replace(options, **{name: getattr(fitted, name) for name in taken})
-    first, second = (read_scores(path, options.kind) for path in paths)
+    first, second = (read_scores(path, options) for path in paths)
     if fitted is not None:
         for identity in identities_of(first, second):
             fitted.check(identity)
@@ -319,7 +319,7 @@ def render_comparison(paths: Sequence[Path], report: ComparisonReport) -> str:
 def print_comparison(console: Console, report: ComparisonReport) -> None:
     """Prints the table of all pairs and of categories, and the items that changed sides or lost their score."""
     count = report.whole.count if report.whole else 0
-    console.print(f"{report.options.kind}: {count} items with a score in both files", markup=False)
+    console.print(f"{report.options}: {count} items with a score in both files", markup=False)
     for line in report.remarks:
         console.print(shown(line, style="dim"))
     for grid in (report.pair_grid, report.flip_grid(SHOWN_ITEMS), report.lost_grid(SHOWN_ITEMS)):

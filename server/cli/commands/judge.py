@@ -44,20 +44,21 @@ class Policy(StrEnum):
     LENIENT = "lenient"
 
 
-FrameworkOption = Annotated[FrameworkChoice, Option("--framework", "-f", help="Whose score.")]
-MetricOption = Annotated[MetricChoice, Option("--metric", "-m", help="Which score.")]
-PolicyOption = Annotated[
-    Policy, Option("--policy", help="Whether statements count that may be true but are not in the source.")
-]
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ScoreKind:
-    """Which score of a judgement is meant."""
+    """Which score of a judgement is meant. Raises InputError for a policy that does not go with the metric."""
 
-    framework: FrameworkChoice = FrameworkChoice.ULTRA
-    metric: MetricChoice = MetricChoice.HALLUCINATION
-    policy: Policy = Policy.STRICT
+    framework: Annotated[FrameworkChoice, Option("--framework", "-f", help="Whose score.")] = FrameworkChoice.ULTRA
+    metric: Annotated[MetricChoice, Option("--metric", "-m", help="Which score.")] = MetricChoice.HALLUCINATION
+    policy: Annotated[
+        Policy, Option("--policy", help="Whether statements count that may be true but are not in the source.")
+    ] = Policy.STRICT
+
+    def __post_init__(self) -> None:
+        if self.policy is Policy.LENIENT and self.metric is not MetricChoice.HALLUCINATION:
+            raise InputError(
+                f"--policy lenient is about unsupported claims: it goes with hallucination, not {self.metric}"
+            )
 
     def __str__(self) -> str:
         """Writes for example "ultra hallucination, lenient"."""
