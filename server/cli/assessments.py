@@ -28,8 +28,7 @@ from server.cli.options import Connection
 R = TypeVar("R", pb.SynthesizeRequest, pb.AssessRequest)
 
 
-def assess_request(file: Path | None, subject: SubjectOptions, options: QuestionOptions) -> pb.AssessRequest:
-    """Builds the request. Raises InputError."""
+def _assess_request(file: Path | None, subject: SubjectOptions, options: QuestionOptions) -> pb.AssessRequest:
     if [file, subject.source, subject.summary].count(STDIN) > 1:
         raise InputError("only one of FILE.json, --source and --summary can be standard input")
     request = asking(pb.AssessRequest(), file, options)
@@ -91,7 +90,7 @@ async def assess_subject(
     file: Path | None, subject: SubjectOptions, options: QuestionOptions, connection: Connection
 ) -> None:
     """Reads, asks, says what happens, prints. Raises CliError."""
-    request, outcome = assess_request(file, subject, options), None
+    request, outcome = _assess_request(file, subject, options), None
     call = Call(rpc_path(JUDGE, "Assess"), request, pb.AssessResponse.FromString)
     async with open_client(connection, options.timeout_s) as client, aclosing(client.stream(call)) as events:
         async for event in events:
@@ -147,9 +146,9 @@ def print_assessment(console: Console, outcome: pb.Assessment) -> None:
     if outcome.HasField("synthesis"):
         print_synthesis(console, outcome.synthesis)
     elif outcome.HasField("evidence"):
-        console.print(evidence_grid(outcome.evidence).to_table())
+        console.print(_evidence_grid(outcome.evidence).to_table())
     else:
-        console.print(plan_list(outcome.plan))
+        console.print(_plan_list(outcome.plan))
     for note in outcome.notes:
         console.print(shown(f"note: {note}", limit=TEXT_LIMIT))
     seconds = outcome.elapsed.ToTimedelta().total_seconds()
@@ -158,15 +157,15 @@ def print_assessment(console: Console, outcome: pb.Assessment) -> None:
 
 def print_synthesis(console: Console, synthesis: pb.Synthesis) -> None:
     """Prints the answer, what it rests on, and what speaks against it."""
-    console.print(shown(answer_line(synthesis), limit=TEXT_LIMIT, style="bold"))
+    console.print(shown(_answer_line(synthesis), limit=TEXT_LIMIT, style="bold"))
     console.print(shown(synthesis.quality_reasoning, limit=TEXT_LIMIT))
     if synthesis.HasField("fusion"):
-        console.print(fusion_line(synthesis.fusion))
+        console.print(_fusion_line(synthesis.fusion))
     if synthesis.HasField("worst_distortion"):
         worst = synthesis.worst_distortion
         told = f"in place of the mean: {worst.kind or 'quality'} in {worst.scope}, {worst.score:.2f}"
         console.print(shown(told, limit=TEXT_LIMIT))
-    console.print(evidence_grid(synthesis.used_evidence).to_table())
+    console.print(_evidence_grid(synthesis.used_evidence).to_table())
     for need in synthesis.replan_needs:
         reason = word_of(pb.ReplanReason, need.reason)
         console.print(shown(f"lacking: {need.message} ({reason})", limit=TEXT_LIMIT, style="yellow"))
@@ -178,16 +177,14 @@ def print_synthesis(console: Console, synthesis: pb.Synthesis) -> None:
     console.print(shown(f"answered by {synthesis.author}{asked}", style="dim"))
 
 
-def answer_line(synthesis: pb.Synthesis) -> str:
-    """Says the answer; of a level with its word and the score."""
+def _answer_line(synthesis: pb.Synthesis) -> str:
     if not synthesis.level:
         return synthesis.final_answer
     level = word_of(fusion_pb2.QualityLevel, synthesis.level)
     return f"{synthesis.final_answer}, {level}: {synthesis.fusion.score:.2f} of 5"
 
 
-def fusion_line(fusion: fusion_pb2.ScoreFusion) -> str:
-    """Says what the score was fused from."""
+def _fusion_line(fusion: fusion_pb2.ScoreFusion) -> str:
     parts = [f"mean of the tools {fusion.tool_mean:.2f}"] if fusion.HasField("tool_mean") else []
     if fusion.HasField("agreement") or not parts:
         shares = zip(LETTERS, fusion.probabilities, strict=False)
@@ -197,8 +194,7 @@ def fusion_line(fusion: fusion_pb2.ScoreFusion) -> str:
     return "; ".join(parts)
 
 
-def evidence_grid(evidence: pb.QualityEvidence) -> Grid:
-    """Builds the table of findings and scores."""
+def _evidence_grid(evidence: pb.QualityEvidence) -> Grid:
     rows: list[tuple[str | Text, ...]] = []
     for part in evidence.distortion_analysis:
         for one in part.findings:
@@ -208,8 +204,7 @@ def evidence_grid(evidence: pb.QualityEvidence) -> Grid:
     return Grid(("part", "distortion", "severity", ">score", "by"), rows, CELL_LIMIT)
 
 
-def plan_list(plan: pb.AssessmentPlan) -> Table:
-    """Builds the list of what is planned."""
+def _plan_list(plan: pb.AssessmentPlan) -> Table:
     facts = {
         "mode": word_of(pb.SynthesisMode, plan.mode),
         "scope": _scope(plan),

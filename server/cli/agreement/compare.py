@@ -226,17 +226,16 @@ class ComparisonReport:
             (one.id, one.category, f"{one.first:.2f}", f"{one.second:.2f}", words[one.second > one.first])
             for one in self.flips
         ]
-        return first_rows("items that changed sides", (">before", ">after", ""), rows, limit)
+        return _first_rows("items that changed sides", (">before", ">after", ""), rows, limit)
 
     def lost_grid(self, limit: int) -> Grid:
         """The first items that lost their score, with the reason, and whether they passed before."""
         reasons = [", ".join(filter(None, (one.status, "no longer passes" if one.passed else ""))) for one in self.lost]
         rows = [(one.id, one.category, f"{one.first:.2f}", why) for one, why in zip(self.lost, reasons, strict=True)]
-        return first_rows("items that lost their score", (">before", ""), rows, limit)
+        return _first_rows("items that lost their score", (">before", ""), rows, limit)
 
 
-def first_rows(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], limit: int) -> Grid:
-    """Builds the table of the first items, which tells how many there are."""
+def _first_rows(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], limit: int) -> Grid:
     count = f"{len(rows)}, the first {limit}" if len(rows) > limit else f"{len(rows)}"
     return Grid((f"{title} ({count})", "category", *headings), rows[:limit])
 
@@ -266,8 +265,8 @@ def report_of(paths: Sequence[Path], first: Scores, second: Scores, options: Com
     before, after = ([sides[at].status == ABSTAINED for _, *sides in items] for at in (0, 1))
     return ComparisonReport(
         options,
-        study_pairs("", pairs, options.threshold) if pairs else None,
-        [study_pairs(name, [one for one in pairs if one.category == name], options.threshold) for name in categories],
+        _study_pairs("", pairs, options.threshold) if pairs else None,
+        [_study_pairs(name, [one for one in pairs if one.category == name], options.threshold) for name in categories],
         sorted(flips, key=lambda pair: (pair.second - pair.first, pair.id)),
         sorted(lost, key=lambda one: (-one.first, one.id)),
         unscored,
@@ -276,8 +275,7 @@ def report_of(paths: Sequence[Path], first: Scores, second: Scores, options: Com
     )
 
 
-def study_pairs(category: str, pairs: Sequence[Pair], threshold: float) -> PairStudy:
-    """Counts and estimates."""
+def _study_pairs(category: str, pairs: Sequence[Pair], threshold: float) -> PairStudy:
     first, second = [pair.first for pair in pairs], [pair.second for pair in pairs]
     passes = [(pair.first >= threshold, pair.second >= threshold) for pair in pairs]
     return PairStudy(

@@ -139,11 +139,6 @@ class JudgeOptions:
         needed = {FrameworkChoice.ULTRA, *(floor.framework for floor in self.floors)}
         return tuple(dict.fromkeys(self.framework or [choice for choice in FrameworkChoice if choice in needed]))
 
-    @property
-    def use_language_model(self) -> bool | None:
-        """None: as the server's settings say."""
-        return False if self.no_llm else None
-
 
 def print_schema(is_asked: bool) -> None:  # noqa: FBT001 - typer passes the option's value
     """Prints the JSON Schema of the frameworks' objects, and ends the command."""

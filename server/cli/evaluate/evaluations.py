@@ -63,7 +63,7 @@ def read_candidates(path: Path, summaries: Sequence[Path]) -> list[Candidate]:
         unknown = sorted(document.keys() - REQUEST_FIELDS)
         if unknown:
             raise InputError(f"no such field: {', '.join(unknown)}; known are {', '.join(sorted(REQUEST_FIELDS))}")
-        named = named_summaries(document) + others
+        named = _named_summaries(document) + others
         if not named:
             raise InputError("nothing to evaluate: add `generated` or `candidates`, or give --summary FILE")
         shared = {name: value for name, value in document.items() if name in ("datum", "options")}
@@ -86,8 +86,7 @@ def read_summary(file: Path) -> str:
         return text
 
 
-def named_summaries(document: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Lists name and fields of the summaries in a document."""
+def _named_summaries(document: Mapping[str, Any]) -> list[tuple[str, Any]]:
     if "generated" in document and "candidates" in document:
         raise InputError("`generated` and `candidates` exclude each other")
     if "generated" in document:

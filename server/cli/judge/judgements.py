@@ -69,9 +69,10 @@ def to_work(
     if applied is not None:
         asked = {*frameworks, applied.framework}
         frameworks = tuple(choice for choice in FrameworkChoice if choice in asked)
+    use_language_model = False if options.no_llm else None  # as the server's settings say
     common = pb.JudgeRequest(
         frameworks=[pb.JudgeFramework.Value(f"JUDGE_FRAMEWORK_{choice.name}") for choice in frameworks],
-        options=pb.JudgeOptions(use_language_model=options.use_language_model),
+        options=pb.JudgeOptions(use_language_model=use_language_model),
         priority=priority,
         view=common_pb2.RESULT_VIEW_FULL,  # for --output, --report and what the tables show
     )
@@ -86,15 +87,14 @@ def to_work(
         calibrated = {"calibrated": asdict(applied.verdict_of(result))} if applied else {}
         return category_field(item, result) | {"scores": names.flat_scores(result)} | calibrated
 
-    decisive = (*frameworks, str(options.use_language_model))
+    decisive = (*frameworks, str(use_language_model))
     return Work("judging", "result", pb.JudgeResult, send, decisive, more_fields)
 
 
 UNDER = "under the limit"
 
 
-def row_of(item: Item, result: pb.JudgeResult, breaches: Sequence[str], faults: Sequence[str]) -> ItemRow:
-    """Builds the row of an item."""
+def _row_of(item: Item, result: pb.JudgeResult, breaches: Sequence[str], faults: Sequence[str]) -> ItemRow:
     metrics = [(f"{names.framework_word(key[0])} {names.metric_word(key[1])}", one) for key, one in metrics_of(result)]
     special = sorted({status for _, metric in metrics if (status := names.status_name(metric))})
     special += [UNDER] if breaches else []
@@ -179,7 +179,7 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
             verdict = self.applied.verdict_of(result).verdict
             self.verdicts[verdict] += 1
             fails = [] if verdict == "pass" else [f"{self.applied.kind} does not pass --calibration"]
-        return row_of(item, result, breaches, [*breaches, *fails])
+        return _row_of(item, result, breaches, [*breaches, *fails])
 
     def counts(self) -> list[str]:
         """See Tally."""
@@ -207,11 +207,10 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
 
     def page_values(self) -> dict[str, object]:
         """See Tally."""
-        return {"floors": self.floors, "claim_histogram": claim_histogram}
+        return {"floors": self.floors, "claim_histogram": _claim_histogram}
 
 
-def claim_histogram(claims: Sequence[evidence_pb2.Claim]) -> list[tuple[float, float, Counter[str]]]:
-    """Counts claims by probability and label."""
+def _claim_histogram(claims: Sequence[evidence_pb2.Claim]) -> list[tuple[float, float, Counter[str]]]:
     return histogram(((claim.probability, names.label_word(claim.label)) for claim in claims), 1.0)
 
 

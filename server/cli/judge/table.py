@@ -37,7 +37,7 @@ def print_judgements(
     else:
         verdict = verdict_of(first)
         console.print(str(verdict), style="bold", markup=False)
-        console.print(score_table(first, verdict))
+        console.print(_score_table(first, verdict))
         for framework in [] if is_brief else first.frameworks:
             console.print(reasons(framework))
         if not is_brief:
@@ -70,8 +70,7 @@ def comparison_table(results: Sequence[tuple[str, pb.JudgeResult]]) -> Table:
     return table
 
 
-def score_table(result: pb.JudgeResult, verdict: ClaimVerdict) -> Table:
-    """Builds the table of metrics by framework."""
+def _score_table(result: pb.JudgeResult, verdict: ClaimVerdict) -> Table:
     headings = (f">{names.framework_word(framework.framework)}" for framework in result.frameworks)
     table = new_table("", *headings, title=TITLE)
     for row in zip(*(framework.metrics for framework in result.frameworks), strict=True):
