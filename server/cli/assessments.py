@@ -149,32 +149,31 @@ def print_assessment(console: Console, outcome: pb.Assessment) -> None:
         console.print(_evidence_grid(outcome.evidence).to_table())
     else:
         console.print(_plan_list(outcome.plan))
-    for note in outcome.notes:
-        console.print(shown(f"note: {note}", limit=TEXT_LIMIT))
+    _say(console, "", *(f"note: {note}" for note in outcome.notes))
     seconds = outcome.elapsed.ToTimedelta().total_seconds()
-    console.print(shown(f"{outcome.iteration_count} times planned again; {seconds:.1f} s", style="dim"))
+    _say(console, "dim", f"{outcome.iteration_count} times planned again; {seconds:.1f} s")
+
+
+def _say(console: Console, style: str, *lines: str) -> None:
+    for line in filter(None, lines):
+        console.print(shown(line, limit=TEXT_LIMIT, style=style))
 
 
 def print_synthesis(console: Console, synthesis: pb.Synthesis) -> None:
     """Prints the answer, what it rests on, and what speaks against it."""
-    console.print(shown(_answer_line(synthesis), limit=TEXT_LIMIT, style="bold"))
-    console.print(shown(synthesis.quality_reasoning, limit=TEXT_LIMIT))
-    if synthesis.HasField("fusion"):
-        console.print(_fusion_line(synthesis.fusion))
+    worst, asked = synthesis.worst_distortion, synthesis.attempt_count
+    _say(console, "bold", _answer_line(synthesis))
+    _say(
+        console, "", synthesis.quality_reasoning, _fusion_line(synthesis.fusion) if synthesis.HasField("fusion") else ""
+    )
     if synthesis.HasField("worst_distortion"):
-        worst = synthesis.worst_distortion
-        told = f"in place of the mean: {worst.kind or 'quality'} in {worst.scope}, {worst.score:.2f}"
-        console.print(shown(told, limit=TEXT_LIMIT))
+        _say(console, "", f"in place of the mean: {worst.kind or 'quality'} in {worst.scope}, {worst.score:.2f}")
     console.print(_evidence_grid(synthesis.used_evidence).to_table())
-    for need in synthesis.replan_needs:
-        reason = word_of(pb.ReplanReason, need.reason)
-        console.print(shown(f"lacking: {need.message} ({reason})", limit=TEXT_LIMIT, style="yellow"))
-    if synthesis.degraded:
-        console.print(shown(f"degraded: {synthesis.error}", limit=TEXT_LIMIT, style="red"))
-    for note in synthesis.notes:
-        console.print(shown(f"note: {note}", limit=TEXT_LIMIT))
-    asked = f" after {synthesis.attempt_count} attempts" if synthesis.attempt_count else ""
-    console.print(shown(f"answered by {synthesis.author}{asked}", style="dim"))
+    needs = ((need.message, word_of(pb.ReplanReason, need.reason)) for need in synthesis.replan_needs)
+    _say(console, "yellow", *(f"lacking: {message} ({reason})" for message, reason in needs))
+    _say(console, "red", f"degraded: {synthesis.error}" if synthesis.degraded else "")
+    _say(console, "", *(f"note: {note}" for note in synthesis.notes))
+    _say(console, "dim", f"answered by {synthesis.author}{f' after {asked} attempts' if asked else ''}")
 
 
 def _answer_line(synthesis: pb.Synthesis) -> str:

@@ -8,7 +8,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Generic
 
@@ -83,11 +83,9 @@ class EarlierResults(Generic[I, R]):
         if self.file is None or not offsets:
             return None
         self.file.seek(offsets.pop(0))
-        fields = json.loads(self.file.readline())
-        kept = {name: fields[name] for name in ("id", "item_sha256", self.work.name)}
-        result = json_format.ParseDict(kept[self.work.name], self.work.result_type(), ignore_unknown_fields=True)
-        line = files.to_json_line({**kept, **self.work.more_fields(item, result)})
-        return Answer(item.id, item, result, None, line, is_kept=True)
+        fields = json.loads(self.file.readline())[self.work.name]
+        result = json_format.ParseDict(fields, self.work.result_type(), ignore_unknown_fields=True)
+        return replace(to_answer(self.work, item.id, item, sha256, result), is_kept=True)
 
 
 @contextmanager
@@ -110,9 +108,8 @@ def earlier_results(options: RunOptions, work: Work[I, R]) -> Iterator[EarlierRe
             write_lines(output, earlier)
         if options.resume and partial.exists():
             with partial.open("rb") as left, earlier.open("ab") as kept:
-                kept.writelines(
-                    line for line in left if line.endswith(b"\n")
-                )  # else the run ended while it was written
+                # A line without an end was being written when the run ended.
+                kept.writelines(line for line in left if line.endswith(b"\n"))
             partial.unlink()
         path = earlier if earlier.exists() else output
         with path.open("rb") if options.resume and path.exists() else nullcontext() as file:

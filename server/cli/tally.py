@@ -73,7 +73,6 @@ class ItemRow:
     """One item of many, without its texts.
 
     Attributes:
-        id: names it.
         category: the caller's word for its kind; empty for none.
         headline: the score that counts most; None when there is none.
         badness: ranks the items; the worst has most.
@@ -132,14 +131,12 @@ class Tally(ABC, Generic[I, R]):
     """Collects a few numbers of each item. Texts and evidence are kept of the worst alone, and only for a page.
 
     Attributes:
-        keeps_page: a page will be asked for.
         failed: items without a result.
         done_count: items with a result.
         kept_count: of those, the ones from an earlier run.
         scores: those that count, of all items, by what they measure.
         headlines: the score that counts most, of each item by category; after 100 categories the rest are one.
         faults: id and fault of the first results that are not good enough.
-        fault_count: how many faults there are.
         worst: rows of the worst items; of equals those that came earlier.
         rows: of all items, for a page.
         whole: badness of the worst items, and what the page shows of them; at most `whole_limit`.

@@ -19,7 +19,6 @@ from server.cli.judge import calibration
 from server.cli.judge.names import status_name
 from server.cli.page.render import render_page
 
-RESULT_FIELDS = ("frameworks", "models", "language_model", "rules", "evidence")
 ABSTAINED = "abstained"  # a status, in words
 PAGE_ITEMS = 1_000
 
@@ -71,7 +70,10 @@ def read_scores(path: Path, kind: ScoreKind) -> Scores:
             raise InputError("error: this item failed; judge it again with precis judge --resume")
         if "result" not in fields:
             raise InputError("result: expected what precis judge --output writes, got nothing; judge the items first")
-        result = to_result(fields["result"])
+        if not isinstance(fields["result"], dict):
+            raise InputError(f"result: expected an object, got {type(fields['result']).__name__}")
+        with naming("result"):
+            result = parse_message(fields["result"], pb.JudgeResult(), ignores_unknown=True)
         metric, score = calibration.find_metric(result, kind), calibration.score_of(result, kind)
         if metric is None:
             raise InputError(f"result.frameworks: expected {kind.framework} {kind.metric}")
@@ -86,17 +88,6 @@ def read_scores(path: Path, kind: ScoreKind) -> Scores:
 def identities_of(*files: Scores) -> set[calibration.Identity]:
     """Lists the models that judged."""
     return {one.identity for items in files for one in items.values() if one.identity is not None}
-
-
-def to_result(fields: object) -> pb.JudgeResult:
-    """Reads as much of a judgement as a score needs. Raises InputError."""
-    if not isinstance(fields, dict):
-        raise InputError(f"result: expected an object, got {type(fields).__name__}")
-    wanted = {name: fields[name] for name in RESULT_FIELDS if name in fields}
-    if isinstance(wanted.get("evidence"), dict):
-        wanted["evidence"] = {"claims": wanted["evidence"].get("claims", [])}
-    with naming("result"):
-        return parse_message(wanted, pb.JudgeResult(), ignores_unknown=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,14 +68,11 @@ class Calibration(FrozenModel):
 
     Attributes:
         version: of this format.
-        framework: whose score it reads.
-        metric: which one.
         policy: how unsupported statements count.
         threshold: summaries with this score pass.
         least_precision: what the threshold was asked to reach; None: it balances both kinds of errors.
         mapping: from score to the probability that people call a summary good.
-        models: that judged the labelled summaries.
-        language_model: that helped; empty for none.
+        language_model: that helped to judge; empty for none.
         rules: by which they judged; empty in files of before there was an identity of rules.
         row_count: labelled summaries with a score.
         good_count: of those, the good ones.
@@ -153,10 +150,8 @@ def identity_of(result: pb.JudgeResult) -> Identity | None:
 
 def find_metric(result: pb.JudgeResult, kind: ScoreKind) -> pb.JudgeMetric | None:
     """Finds a metric; None when its framework did not judge."""
-    for framework in result.frameworks:
-        if names.framework_word(framework.framework) == kind.framework:
-            return next((metric for metric in framework.metrics if names.metric_word(metric.name) == kind.metric), None)
-    return None
+    named = (((names.framework_word(key[0]), names.metric_word(key[1])), one) for key, one in names.metrics_of(result))
+    return next((metric for words, metric in named if words == (kind.framework, kind.metric)), None)
 
 
 def score_of(result: pb.JudgeResult, kind: ScoreKind) -> float | None:
