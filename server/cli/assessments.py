@@ -28,18 +28,6 @@ from server.cli.options import Connection
 R = TypeVar("R", pb.SynthesizeRequest, pb.AssessRequest)
 
 
-def _assess_request(file: Path | None, subject: SubjectOptions, options: QuestionOptions) -> pb.AssessRequest:
-    if [file, subject.source, subject.summary].count(STDIN) > 1:
-        raise InputError("only one of FILE.json, --source and --summary can be standard input")
-    request = asking(pb.AssessRequest(), file, options)
-    for name in ("source", "summary"):
-        if (path := getattr(subject, name)) is not None:
-            setattr(request, name, read_document_text(path))
-    if subject.reference is not None:
-        request.reference = read_bytes(subject.reference)
-    return request
-
-
 def asking(request: R, file: Path | None, options: QuestionOptions) -> R:
     """Fills a request from a file, if there is one, and lays the options over it. Raises InputError."""
     if file is not None:
@@ -90,7 +78,14 @@ async def assess_subject(
     file: Path | None, subject: SubjectOptions, options: QuestionOptions, connection: Connection
 ) -> None:
     """Reads, asks, says what happens, prints. Raises CliError."""
-    request, outcome = _assess_request(file, subject, options), None
+    if [file, subject.source, subject.summary].count(STDIN) > 1:
+        raise InputError("only one of FILE.json, --source and --summary can be standard input")
+    request, outcome = asking(pb.AssessRequest(), file, options), None
+    for name in ("source", "summary"):
+        if (path := getattr(subject, name)) is not None:
+            setattr(request, name, read_document_text(path))
+    if subject.reference is not None:
+        request.reference = read_bytes(subject.reference)
     call = Call(rpc_path(JUDGE, "Assess"), request, pb.AssessResponse.FromString)
     async with open_client(connection, options.timeout_s) as client, aclosing(client.stream(call)) as events:
         async for event in events:
@@ -163,9 +158,8 @@ def print_synthesis(console: Console, synthesis: pb.Synthesis) -> None:
     """Prints the answer, what it rests on, and what speaks against it."""
     worst, asked = synthesis.worst_distortion, synthesis.attempt_count
     _say(console, "bold", _answer_line(synthesis))
-    _say(
-        console, "", synthesis.quality_reasoning, _fusion_line(synthesis.fusion) if synthesis.HasField("fusion") else ""
-    )
+    fused = _fusion_line(synthesis.fusion) if synthesis.HasField("fusion") else ""
+    _say(console, "", synthesis.quality_reasoning, fused)
     if synthesis.HasField("worst_distortion"):
         _say(console, "", f"in place of the mean: {worst.kind or 'quality'} in {worst.scope}, {worst.score:.2f}")
     console.print(_evidence_grid(synthesis.used_evidence).to_table())

@@ -68,14 +68,7 @@ MEASURES = {
 
 
 async def calibrate(path: Path, connection: Connection, options: CalibrateOptions, run: RunOptions) -> None:
-    """Reads, judges, measures, writes, prints. Raises CliError.
-
-    Args:
-        path: of the labelled rows.
-        connection: to the server.
-        options: what is measured and fitted, and where it goes.
-        run: of the judging alone; its output holds the judgements.
-    """
+    """Reads, judges, measures, writes, prints; `run` is of the judging alone. Raises CliError."""
     rows = read_labels(path, options.scale)
     answers = JudgedRows(options, {row.item.id: row for row in rows})
     judging = JudgeOptions([options.framework], no_llm=options.no_llm)

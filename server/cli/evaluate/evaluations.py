@@ -55,7 +55,7 @@ def read_candidates(path: Path, summaries: Sequence[Path]) -> list[Candidate]:
         InputError: a file cannot be read, or does not hold what it should.
     """
     text = read_text(path)
-    others = [(file.name, {"text": read_summary(file)}) for file in summaries]
+    others = [(file.name, {"text": _read_summary(file)}) for file in summaries]
     with naming(path):
         document = parse_object(text)
         if {"entry", "summary"} <= document.keys():
@@ -74,8 +74,7 @@ def read_candidates(path: Path, summaries: Sequence[Path]) -> list[Candidate]:
         return candidates
 
 
-def read_summary(file: Path) -> str:
-    """Reads a summary. Raises InputError."""
+def _read_summary(file: Path) -> str:
     if file.suffix.lower() != ".json":
         return read_text(file)
     content = read_text(file)

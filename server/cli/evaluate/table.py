@@ -46,7 +46,7 @@ def _component_table(response: pb.EvaluateResponse) -> Table:
     title = f"loss {response.loss:.4f}   (0 perfect, 1 worst)"
     table = new_table("component", ">score", ">weight", ">contribution", "from", title=title)
     if response.HasField("hard_fail"):
-        table.add_row("hard fail", "", "", "1.0000", hard_fail_text(response))
+        table.add_row("hard fail", "", "", "1.0000", _hard_fail_text(response))
         return table
     for name in COMPONENTS:
         part = getattr(response, name).score
@@ -111,7 +111,7 @@ def missed_sections(response: pb.EvaluateResponse, row_limit: int | None) -> Ite
         "Facts not in the summary": missed_rows(response.facts.facts),
         "Sentences without support": missed_rows(response.facts.sentences),
         "Entities missing": [
-            (_score_text(entity.fuzzy_ratio), entity_text(entity))
+            (_score_text(entity.fuzzy_ratio), _entity_text(entity))
             for entity in response.entities.entities
             if entity.status not in VALID_STATUSES
         ],
@@ -119,7 +119,7 @@ def missed_sections(response: pb.EvaluateResponse, row_limit: int | None) -> Ite
         "Outline points in the wrong order": [(Text(), text) for text in inversion_texts(response.flow)],
     }
     if response.HasField("hard_fail"):
-        sections = {"Hard fail": [(Text(), hard_fail_text(response))]}
+        sections = {"Hard fail": [(Text(), _hard_fail_text(response))]}
     for title, rows in sections.items():
         if rows:
             hint = "evaluate this summary alone, or use --json"
@@ -148,8 +148,7 @@ def missed_rows(evidence: Sequence[pb.EntailmentEvidence]) -> list[Row]:
     ]
 
 
-def entity_text(evidence: pb.EntityEvidence) -> Text:
-    """Says what was found in place of an entity."""
+def _entity_text(evidence: pb.EntityEvidence) -> Text:
     lead = "  most similar: "
     if evidence.status == pb.ENTITY_STATUS_CONTEXT_MISMATCH:
         lead = f"  found in another context (cosine {evidence.context_cosine:.2f}): "
@@ -168,8 +167,7 @@ def inversion_texts(flow: pb.FlowComponent) -> Iterator[Text]:
         )
 
 
-def hard_fail_text(response: pb.EvaluateResponse) -> Text:
-    """Says which rule fired, why, and where."""
+def _hard_fail_text(response: pb.EvaluateResponse) -> Text:
     hard_fail = response.hard_fail
     where = f"“{hard_fail.evidence.text}”" if hard_fail.HasField("evidence") else ""
     return Text.assemble((f"{hard_fail_rule(response)}: ", "red"), quoted(hard_fail.reason, (" at ", where)))

@@ -164,14 +164,10 @@ def _doubts(number: int, claim: evidence_pb2.Claim) -> Iterator[Mark]:
 
 
 def _source_marks(claims: Sequence[evidence_pb2.Claim]) -> Iterator[Mark]:
-    for number, claim in enumerate(claims, start=1):
-        if claim.HasField("premise"):
-            yield _to_mark(Role.PREMISE, number, claim.premise)
-        if claim.HasField("support"):
-            yield _to_mark(role_of(claim), number, claim.support)
-        for mismatch in claim.mismatches:
-            if mismatch.HasField("source"):
-                yield _to_mark(Role.INSTEAD, number, mismatch.source)
+    for number, claim in enumerate(claims, start=1):  # a span that is not set is empty, and cut away
+        yield _to_mark(Role.PREMISE, number, claim.premise)
+        yield _to_mark(role_of(claim), number, claim.support)
+        yield from (_to_mark(Role.INSTEAD, number, mismatch.source) for mismatch in claim.mismatches)
 
 
 def role_of(claim: evidence_pb2.Claim) -> Role:
