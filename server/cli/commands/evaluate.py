@@ -9,15 +9,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from server.cli.errors import InputError
-from server.cli.options import (
-    Connection,
-    ItemTimeoutOption,
-    RunOptions,
-    check_outputs,
-    check_run,
-    command,
-    exit_codes,
-)
+from server.cli.options import Connection, ItemTimeoutOption, RunOptions, check_outputs, check_run, command, exit_codes
 
 MANY_ITEMS_SUFFIXES = {".jsonl", ".ndjson", ".parquet"}
 
