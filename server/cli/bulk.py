@@ -178,27 +178,39 @@ def read_json_lines(path: Path, parse: Callable[[dict[str, Any], str], I]) -> It
     return found(), None if path == files.STDIN else sum(1 for _ in files.read_lines(path))
 
 
-async def run_few(
-    work: Work[I, R], items: Sequence[I], connection: Connection, options: RunOptions, tally: Tally[I, R]
+async def run_items(
+    work: Work[I, R], items: Items[I] | list[I], connection: Connection, options: RunOptions, tally: Tally[I, R]
 ) -> None:
-    """Works on a few items at once, writes what is asked for, shows the results in their order. Raises CliError."""
+    """Works on a list of a few items at once, or on many; writes what is asked for, and shows it. Raises CliError."""
     tally.keeps_page = options.report is not None
-    with files.result_file(options.report) as page, files.result_file(options.output) as output:
-        results = await send_all(work, items, connection, options)
-        for item, result in zip(items, results, strict=True):
-            tally.add(Answer(item.id, item, result, None, ""))
-        fields = [{"id": item.id} | work.fields(item, result) for item, result in zip(items, results, strict=True)]
-        if output is not None:
-            output.write(to_json_document({"results": fields}))
+    is_bulk = not isinstance(items, list)
+    with files.result_file(options.report) as page:
+        if isinstance(items, list):
+            await _run_few(work, items, connection, options, tally)
+        else:
+            await run_bulk(work, items, connection, options, tally.add)
         if page is not None:
-            page.write(tally.render(has_index=len(items) > 1))
-    if options.as_json:
-        print_json({"results": fields})
-    else:
-        named = [(item.id, result) for item, result in zip(items, results, strict=True)]
-        tally.show(output_console(), named, is_brief=options.is_brief)
+            page.write(tally.render(has_index=is_bulk or tally.item_count > 1))
+    if is_bulk and not options.as_json:
+        tally.print(output_console())
     note_files(report=options.report)
     tally.check()
+
+
+async def _run_few(
+    work: Work[I, R], items: list[I], connection: Connection, options: RunOptions, tally: Tally[I, R]
+) -> None:
+    with files.result_file(options.output) as output:
+        answered = list(zip(items, await send_all(work, items, connection, options), strict=True))
+        fields = {"results": [{"id": item.id} | work.fields(item, result) for item, result in answered]}
+        if output is not None:
+            output.write(to_json_document(fields))
+    for item, result in answered:
+        tally.add(Answer(item.id, item, result, None, ""))
+    if options.as_json:
+        print_json(fields)
+    else:
+        tally.show(output_console(), [(item.id, result) for item, result in answered], is_brief=options.is_brief)
 
 
 async def send_all(work: Work[I, R], items: Sequence[I], connection: Connection, options: RunOptions) -> list[R]:
@@ -217,21 +229,6 @@ async def send_all(work: Work[I, R], items: Sequence[I], connection: Connection,
         with Progress() as progress:
             progress.update(State(work.verb, 0, len(items)))
             return await asyncio.gather(*map(one, items))
-
-
-async def run_many(
-    work: Work[I, R], items: Items[I], connection: Connection, options: RunOptions, tally: Tally[I, R]
-) -> None:
-    """Works on many items, writes what is asked for, shows what they amount to. Raises CliError."""
-    tally.keeps_page = options.report is not None
-    with files.result_file(options.report) as page:
-        await run_bulk(work, items, connection, options, tally.add)
-        if page is not None:
-            page.write(tally.render())
-    if not options.as_json:
-        tally.print(output_console())
-    note_files(report=options.report)
-    tally.check()
 
 
 async def run_bulk(

@@ -12,7 +12,7 @@ from precis.v1 import common_pb2
 from precis.v1 import evaluate_pb2 as pb
 from rich.console import Console
 
-from server.cli.bulk import Work, read_json_lines, run_few, run_many
+from server.cli.bulk import Work, read_json_lines, run_items
 from server.cli.connection import CommandClient
 from server.cli.console import page_number
 from server.cli.errors import InputError
@@ -205,13 +205,9 @@ async def evaluate(
     is_bulk: bool,
 ) -> None:
     """Reads a document or many items, evaluates, prints. Raises CliError; NegativeAnswer over `fail_over`."""
-    tally = EvaluateTally(fail_over)
-    if is_bulk:
-        work = to_work(common_pb2.PRIORITY_BULK)
-        await run_many(work, read_json_lines(path, parse_line), connection, options, tally)
-    else:
-        candidates = read_candidates(path, summaries)
-        await run_few(to_work(common_pb2.PRIORITY_INTERACTIVE), candidates, connection, options, tally)
+    work = to_work(common_pb2.PRIORITY_BULK if is_bulk else common_pb2.PRIORITY_INTERACTIVE)
+    items = read_json_lines(path, parse_line) if is_bulk else read_candidates(path, summaries)
+    await run_items(work, items, connection, options, EvaluateTally(fail_over))
 
 
 def to_work(priority: common_pb2.Priority.ValueType) -> Work[Candidate, pb.EvaluateResponse]:

@@ -14,7 +14,7 @@ from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
 from rich.console import Console
 
-from server.cli.bulk import Work, category_field, read_json_lines, run_few, run_many
+from server.cli.bulk import Work, category_field, read_json_lines, run_items
 from server.cli.commands.judge import BEST_SCORE, Floor, FrameworkChoice, JudgeOptions
 from server.cli.connection import CommandClient
 from server.cli.console import page_number
@@ -219,10 +219,6 @@ async def judge(
 ) -> None:
     """Reads a source and its summaries, or many items; judges, prints. Raises CliError; itself when items failed."""
     applied = read_calibration(options.calibration)
-    tally = JudgeTally(options.floors, applied)
-    if many is not None:
-        work = to_work(options, common_pb2.PRIORITY_BULK, applied)
-        await run_many(work, read_json_lines(many, to_item), connection, run, tally)
-    else:
-        items = read_summaries(*texts)
-        await run_few(to_work(options, common_pb2.PRIORITY_INTERACTIVE, applied), items, connection, run, tally)
+    work = to_work(options, common_pb2.PRIORITY_BULK if many else common_pb2.PRIORITY_INTERACTIVE, applied)
+    items = read_json_lines(many, to_item) if many else read_summaries(*texts)
+    await run_items(work, items, connection, run, JudgeTally(options.floors, applied))
