@@ -215,11 +215,13 @@ class JudgedRows:
         options, judged = self.options, [self.judged[row_id] for row_id in self.rows]
         scored = [one for one in judged if not math.isnan(one.score)]
         without_score = [one for one in judged if math.isnan(one.score)]
+        counts = sorted(Counter(one.status for one in without_score).items())
+        left_out = [f"{count} more have no score that counts: {status}" for status, count in counts]
         labelled = to_labelled([one.row for one in scored], [one.score for one in scored], options.scale)
         try:
             found = study(labelled, options.precision)
         except InvalidInputError as error:
-            raise InputError("; ".join([str(error), *left_out(without_score)])) from error
+            raise InputError("; ".join([str(error), *left_out])) from error
         fitted = calibration.Calibration(
             framework=options.framework,
             metric=options.metric,
@@ -239,13 +241,7 @@ class JudgedRows:
             one for one, good in zip(scored, labelled.good, strict=True) if (one.score >= found.threshold) != good
         ]
         disagreements.sort(key=lambda one: (-abs(one.score - found.threshold), one.row.item.id))
-        return CalibrationReport(fitted, found, disagreements, without_score)
-
-
-def left_out(rows: Sequence[JudgedRow]) -> list[str]:
-    """Says why rows have no score that counts, a line for each reason."""
-    counts = sorted(Counter(one.status for one in rows).items())
-    return [f"{count} more have no score that counts: {status}" for status, count in counts]
+        return CalibrationReport(fitted, found, disagreements, without_score, left_out)
 
 
 def to_measured(estimate: Estimate) -> calibration.Measured:
@@ -263,12 +259,14 @@ class CalibrationReport:
         study: what was measured.
         disagreements: summaries that the threshold decides otherwise than people; the farthest from it first.
         without_score: rows that could not be used.
+        left_out: says which these are, a line for each reason.
     """
 
     calibration: calibration.Calibration
     study: Study
     disagreements: Sequence[JudgedRow]
     without_score: Sequence[JudgedRow]
+    left_out: Sequence[str]
 
     def words_of(self, one: JudgedRow) -> str:
         """Says what the judge and what people say of a summary."""
@@ -287,11 +285,6 @@ class CalibrationReport:
             "verdict": "pass" if one.score >= self.calibration.threshold else "fail",
             "claims": [to_json_fields(claim) for claim in one.claims],
         }
-
-    @property
-    def left_out(self) -> list[str]:
-        """Says which rows could not be used."""
-        return left_out(self.without_score)
 
     @property
     def measure_grid(self) -> Grid:

@@ -150,10 +150,7 @@ class ClaimVerdict:
     """What all claims of a summary amount to.
 
     Attributes:
-        claim_count: of the summary.
-        unchecked_count: of those, the ones that a bound left unread.
-        unsupported_count: of the checked ones.
-        partial_count: of the checked ones.
+        unchecked_count: claims that a bound left unread; `unsupported_count` and `partial_count` are of the others.
         worst: number of the least probable claim, from 1; None without claims.
         worst_score: 10 x its probability.
         reads_nothing: the summary states nothing that could be checked.
