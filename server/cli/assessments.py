@@ -28,19 +28,6 @@ from server.cli.options import Connection
 R = TypeVar("R", pb.SynthesizeRequest, pb.AssessRequest)
 
 
-def assess_request(file: Path | None, subject: SubjectOptions, options: QuestionOptions) -> pb.AssessRequest:
-    """Builds the request. Raises InputError."""
-    if [file, subject.source, subject.summary].count(STDIN) > 1:
-        raise InputError("only one of FILE.json, --source and --summary can be standard input")
-    request = asking(pb.AssessRequest(), file, options)
-    for name in ("source", "summary"):
-        if (path := getattr(subject, name)) is not None:
-            setattr(request, name, read_document_text(path))
-    if subject.reference is not None:
-        request.reference = read_bytes(subject.reference)
-    return request
-
-
 def asking(request: R, file: Path | None, options: QuestionOptions) -> R:
     """Fills a request from a file, if there is one, and lays the options over it. Raises InputError."""
     if file is not None:
@@ -91,7 +78,14 @@ async def assess_subject(
     file: Path | None, subject: SubjectOptions, options: QuestionOptions, connection: Connection
 ) -> None:
     """Reads, asks, says what happens, prints. Raises CliError."""
-    request, outcome = assess_request(file, subject, options), None
+    if [file, subject.source, subject.summary].count(STDIN) > 1:
+        raise InputError("only one of FILE.json, --source and --summary can be standard input")
+    request, outcome = asking(pb.AssessRequest(), file, options), None
+    for name in ("source", "summary"):
+        if (path := getattr(subject, name)) is not None:
+            setattr(request, name, read_document_text(path))
+    if subject.reference is not None:
+        request.reference = read_bytes(subject.reference)
     call = Call(rpc_path(JUDGE, "Assess"), request, pb.AssessResponse.FromString)
     async with open_client(connection, options.timeout_s) as client, aclosing(client.stream(call)) as events:
         async for event in events:
@@ -147,47 +141,43 @@ def print_assessment(console: Console, outcome: pb.Assessment) -> None:
     if outcome.HasField("synthesis"):
         print_synthesis(console, outcome.synthesis)
     elif outcome.HasField("evidence"):
-        console.print(evidence_grid(outcome.evidence).to_table())
+        console.print(_evidence_grid(outcome.evidence).to_table())
     else:
-        console.print(plan_list(outcome.plan))
-    for note in outcome.notes:
-        console.print(shown(f"note: {note}", limit=TEXT_LIMIT))
+        console.print(_plan_list(outcome.plan))
+    _say(console, "", *(f"note: {note}" for note in outcome.notes))
     seconds = outcome.elapsed.ToTimedelta().total_seconds()
-    console.print(shown(f"{outcome.iteration_count} times planned again; {seconds:.1f} s", style="dim"))
+    _say(console, "dim", f"{outcome.iteration_count} times planned again; {seconds:.1f} s")
+
+
+def _say(console: Console, style: str, *lines: str) -> None:
+    for line in filter(None, lines):
+        console.print(shown(line, limit=TEXT_LIMIT, style=style))
 
 
 def print_synthesis(console: Console, synthesis: pb.Synthesis) -> None:
     """Prints the answer, what it rests on, and what speaks against it."""
-    console.print(shown(answer_line(synthesis), limit=TEXT_LIMIT, style="bold"))
-    console.print(shown(synthesis.quality_reasoning, limit=TEXT_LIMIT))
-    if synthesis.HasField("fusion"):
-        console.print(fusion_line(synthesis.fusion))
+    worst, asked = synthesis.worst_distortion, synthesis.attempt_count
+    _say(console, "bold", _answer_line(synthesis))
+    fused = _fusion_line(synthesis.fusion) if synthesis.HasField("fusion") else ""
+    _say(console, "", synthesis.quality_reasoning, fused)
     if synthesis.HasField("worst_distortion"):
-        worst = synthesis.worst_distortion
-        told = f"in place of the mean: {worst.kind or 'quality'} in {worst.scope}, {worst.score:.2f}"
-        console.print(shown(told, limit=TEXT_LIMIT))
-    console.print(evidence_grid(synthesis.used_evidence).to_table())
-    for need in synthesis.replan_needs:
-        reason = word_of(pb.ReplanReason, need.reason)
-        console.print(shown(f"lacking: {need.message} ({reason})", limit=TEXT_LIMIT, style="yellow"))
-    if synthesis.degraded:
-        console.print(shown(f"degraded: {synthesis.error}", limit=TEXT_LIMIT, style="red"))
-    for note in synthesis.notes:
-        console.print(shown(f"note: {note}", limit=TEXT_LIMIT))
-    asked = f" after {synthesis.attempt_count} attempts" if synthesis.attempt_count else ""
-    console.print(shown(f"answered by {synthesis.author}{asked}", style="dim"))
+        _say(console, "", f"in place of the mean: {worst.kind or 'quality'} in {worst.scope}, {worst.score:.2f}")
+    console.print(_evidence_grid(synthesis.used_evidence).to_table())
+    needs = ((need.message, word_of(pb.ReplanReason, need.reason)) for need in synthesis.replan_needs)
+    _say(console, "yellow", *(f"lacking: {message} ({reason})" for message, reason in needs))
+    _say(console, "red", f"degraded: {synthesis.error}" if synthesis.degraded else "")
+    _say(console, "", *(f"note: {note}" for note in synthesis.notes))
+    _say(console, "dim", f"answered by {synthesis.author}{f' after {asked} attempts' if asked else ''}")
 
 
-def answer_line(synthesis: pb.Synthesis) -> str:
-    """Says the answer; of a level with its word and the score."""
+def _answer_line(synthesis: pb.Synthesis) -> str:
     if not synthesis.level:
         return synthesis.final_answer
     level = word_of(fusion_pb2.QualityLevel, synthesis.level)
     return f"{synthesis.final_answer}, {level}: {synthesis.fusion.score:.2f} of 5"
 
 
-def fusion_line(fusion: fusion_pb2.ScoreFusion) -> str:
-    """Says what the score was fused from."""
+def _fusion_line(fusion: fusion_pb2.ScoreFusion) -> str:
     parts = [f"mean of the tools {fusion.tool_mean:.2f}"] if fusion.HasField("tool_mean") else []
     if fusion.HasField("agreement") or not parts:
         shares = zip(LETTERS, fusion.probabilities, strict=False)
@@ -197,8 +187,7 @@ def fusion_line(fusion: fusion_pb2.ScoreFusion) -> str:
     return "; ".join(parts)
 
 
-def evidence_grid(evidence: pb.QualityEvidence) -> Grid:
-    """Builds the table of findings and scores."""
+def _evidence_grid(evidence: pb.QualityEvidence) -> Grid:
     rows: list[tuple[str | Text, ...]] = []
     for part in evidence.distortion_analysis:
         for one in part.findings:
@@ -208,8 +197,7 @@ def evidence_grid(evidence: pb.QualityEvidence) -> Grid:
     return Grid(("part", "distortion", "severity", ">score", "by"), rows, CELL_LIMIT)
 
 
-def plan_list(plan: pb.AssessmentPlan) -> Table:
-    """Builds the list of what is planned."""
+def _plan_list(plan: pb.AssessmentPlan) -> Table:
     facts = {
         "mode": word_of(pb.SynthesisMode, plan.mode),
         "scope": _scope(plan),

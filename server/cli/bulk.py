@@ -1,26 +1,144 @@
-"""The items of `precis evaluate` and `precis judge`: a few at once, or many, whose results are written as they come."""
+"""The items of `precis evaluate` and `precis judge`: a few at once, or many, whose results are written as they come.
+
+A line of results is {"id", "item_sha256", NAME} or {"id", "item_sha256", "error"}. The hash is of the item and of the
+terms on which it was sent, so that --resume keeps what has not changed and sends the rest again.
+"""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, aclosing
-from dataclasses import dataclass
+import json
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, Generic
 
+from google.protobuf import json_format
+from google.protobuf.message import Message
 from google.rpc import code_pb2
 from precis import errors
 from precis.v1 import common_pb2
 
+from server.cli import files
 from server.cli.connection import CommandClient, open_client, server_errors, to_cli_error
 from server.cli.console import note_files, output_console, print_json, print_note, to_json_document, write
 from server.cli.errors import CliError, InputError
-from server.cli.files import STDIN, decode, feed, parse_object, read_lines, result_file
 from server.cli.options import Connection, RunOptions
-from server.cli.parquet import PARQUET, count_rows, read_parquet
+from server.cli.parquet import PARQUET, count_rows, read_parquet, write_lines
 from server.cli.progress import Progress, State
-from server.cli.results import Answer, EarlierResults, I, R, Work, earlier_results, to_answer
-from server.cli.tally import Tally
+from server.cli.tally import Answer, I, NamedItem, R, Tally
 from server.rpc.streams import map_concurrently
+
+
+def category_field(item: NamedItem, _result: Message) -> dict[str, Any]:
+    """Repeats the category of an item that has one."""
+    return {"category": item.category} if item.category else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Work(Generic[I, R]):
+    """What a command does with its items.
+
+    Attributes:
+        verb: for the progress, for example "judging".
+        name: of a result in its line.
+        result_type: the message of a result.
+        send: gets the result of one item. Raises PrecisError.
+        terms: what decides the result beside the item.
+        more_fields: gives further fields of a result's line; asked again for one that is kept. Raises CliError.
+    """
+
+    verb: str
+    name: str
+    result_type: type[R]
+    send: Callable[[CommandClient, I], Awaitable[R]]
+    terms: tuple[str, ...] = ()
+    more_fields: Callable[[I, R], dict[str, Any]] = category_field
+
+    def fields(self, item: I, result: R) -> dict[str, Any]:
+        """Gives a result, and what stands beside it, as plain data."""
+        return {self.name: files.to_json_fields(result), **self.more_fields(item, result)}
+
+
+def to_answer(
+    work: Work[I, R], item_id: str, item: I | None, sha256: str, outcome: R | common_pb2.ItemError
+) -> Answer[I, R]:
+    """Builds the answer to an item from its result or its error."""
+    error, result = (outcome, None) if isinstance(outcome, common_pb2.ItemError) else (None, outcome)
+    answer = work.fields(item, result) if item and result is not None else {"error": files.to_json_fields(outcome)}
+    line = files.to_json_line({"id": item_id, "item_sha256": sha256, **answer})
+    return Answer(item_id, item, result, error, line)
+
+
+@dataclass
+class EarlierResults(Generic[I, R]):
+    """The results of an earlier run, found by the hash of their item. Failed items are not among them."""
+
+    work: Work[I, R]
+    file: BinaryIO | None = None
+    offsets: dict[str, list[int]] = field(default_factory=dict)
+
+    def take(self, item: I, sha256: str) -> Answer[I, R] | None:
+        """Returns the answer to an item, once for each time that it was worked on."""
+        offsets = self.offsets.get(sha256)
+        if self.file is None or not offsets:
+            return None
+        self.file.seek(offsets.pop(0))
+        fields = json.loads(self.file.readline())[self.work.name]
+        result = json_format.ParseDict(fields, self.work.result_type(), ignore_unknown_fields=True)
+        return replace(to_answer(self.work, item.id, item, sha256, result), is_kept=True)
+
+
+@contextmanager
+def earlier_results(options: RunOptions, work: Work[I, R]) -> Iterator[EarlierResults[I, R]]:
+    """Opens what an interrupted run left, or else the results of one that ended; nothing without --resume.
+
+    What an interrupted run left is put into FILE.earlier, because FILE.partial is about to be written anew, and stays
+    there until a run has ended.
+
+    Raises:
+        InputError: a file is there but does not hold results.
+    """
+    output = options.output
+    if output is None:
+        yield EarlierResults(work)
+        return
+    earlier, partial = output.with_name(output.name + ".earlier"), files.partial_of(output)
+    try:
+        if options.resume and output.suffix == PARQUET and output.exists() and not earlier.exists():
+            write_lines(output, earlier)
+        if options.resume and partial.exists():
+            with partial.open("rb") as left, earlier.open("ab") as kept:
+                # A line without an end was being written when the run ended.
+                kept.writelines(line for line in left if line.endswith(b"\n"))
+            partial.unlink()
+        path = earlier if earlier.exists() else output
+        with path.open("rb") if options.resume and path.exists() else nullcontext() as file:
+            yield EarlierResults(work, file, index_lines(file, path, work.name) if file else {})
+        earlier.unlink(missing_ok=True)
+    except BrokenPipeError:
+        raise  # stdout's, from the block: its reader has gone
+    except OSError as error:
+        raise CliError(f"cannot go on with {output}: {error.strerror}") from error
+
+
+def index_lines(file: BinaryIO, path: Path, name: str) -> dict[str, list[int]]:
+    """Finds where the line of each result begins. Raises InputError."""
+    offsets: dict[str, list[int]] = {}
+    start = 0
+    for number, line in enumerate(file, start=1):
+        try:
+            fields = json.loads(line)
+        except (ValueError, RecursionError):
+            fields = None
+        is_named = isinstance(fields, dict) and isinstance(fields.get("item_sha256"), str)
+        if not is_named or not (name in fields or "error" in fields):
+            raise InputError(
+                f"{path}: line {number} is no result of this command; to do all items again, leave out --resume"
+            )
+        if name in fields:
+            offsets.setdefault(fields["item_sha256"], []).append(start)
+        start += len(line)
+    return offsets
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,39 +166,51 @@ def read_json_lines(path: Path, parse: Callable[[dict[str, Any], str], I]) -> It
     is_parquet = path.suffix == PARQUET
 
     def found() -> Iterator[I | BadItem]:
-        for number, line in read_parquet(path) if is_parquet else read_lines(path):
+        for number, line in read_parquet(path) if is_parquet else files.read_lines(path):
             place = f"line {number}"
             try:
-                yield parse(parse_object(decode(line)), place)
+                yield parse(files.parse_object(files.decode(line)), place)
             except InputError as error:
                 yield BadItem(place, error.message)
 
     if is_parquet:
         return found(), count_rows(path)
-    return found(), None if path == STDIN else sum(1 for _ in read_lines(path))
+    return found(), None if path == files.STDIN else sum(1 for _ in files.read_lines(path))
 
 
-async def run_few(
-    work: Work[I, R], items: Sequence[I], connection: Connection, options: RunOptions, tally: Tally[I, R]
+async def run_items(
+    work: Work[I, R], items: Items[I] | list[I], connection: Connection, options: RunOptions, tally: Tally[I, R]
 ) -> None:
-    """Works on a few items at once, writes what is asked for, shows the results in their order. Raises CliError."""
+    """Works on a list of a few items at once, or on many; writes what is asked for, and shows it. Raises CliError."""
     tally.keeps_page = options.report is not None
-    with result_file(options.report) as page, result_file(options.output) as output:
-        results = await send_all(work, items, connection, options)
-        for item, result in zip(items, results, strict=True):
-            tally.add(Answer(item.id, item, result, None, ""))
-        fields = [{"id": item.id} | work.fields(item, result) for item, result in zip(items, results, strict=True)]
-        if output is not None:
-            output.write(to_json_document({"results": fields}))
+    is_bulk = not isinstance(items, list)
+    with files.result_file(options.report) as page:
+        if isinstance(items, list):
+            await _run_few(work, items, connection, options, tally)
+        else:
+            await run_bulk(work, items, connection, options, tally.add)
         if page is not None:
-            page.write(tally.render(has_index=len(items) > 1))
-    if options.as_json:
-        print_json({"results": fields})
-    else:
-        named = [(item.id, result) for item, result in zip(items, results, strict=True)]
-        tally.show(output_console(), named, is_brief=options.is_brief)
+            page.write(tally.render(has_index=is_bulk or tally.item_count > 1))
+    if is_bulk and not options.as_json:
+        tally.print(output_console())
     note_files(report=options.report)
     tally.check()
+
+
+async def _run_few(
+    work: Work[I, R], items: list[I], connection: Connection, options: RunOptions, tally: Tally[I, R]
+) -> None:
+    with files.result_file(options.output) as output:
+        answered = list(zip(items, await send_all(work, items, connection, options), strict=True))
+        fields = {"results": [{"id": item.id} | work.fields(item, result) for item, result in answered]}
+        if output is not None:
+            output.write(to_json_document(fields))
+    for item, result in answered:
+        tally.add(Answer(item.id, item, result, None, ""))
+    if options.as_json:
+        print_json(fields)
+    else:
+        tally.show(output_console(), [(item.id, result) for item, result in answered], is_brief=options.is_brief)
 
 
 async def send_all(work: Work[I, R], items: Sequence[I], connection: Connection, options: RunOptions) -> list[R]:
@@ -101,27 +231,12 @@ async def send_all(work: Work[I, R], items: Sequence[I], connection: Connection,
             return await asyncio.gather(*map(one, items))
 
 
-async def run_many(
-    work: Work[I, R], items: Items[I], connection: Connection, options: RunOptions, tally: Tally[I, R]
-) -> None:
-    """Works on many items, writes what is asked for, shows what they amount to. Raises CliError."""
-    tally.keeps_page = options.report is not None
-    with result_file(options.report) as page:
-        await run_bulk(work, items, connection, options, tally.add)
-        if page is not None:
-            page.write(tally.render())
-    if not options.as_json:
-        tally.print(output_console())
-    note_files(report=options.report)
-    tally.check()
-
-
 async def run_bulk(
     work: Work[I, R], items: Items[I], connection: Connection, options: RunOptions, take: Callable[[Answer[I, R]], None]
 ) -> None:
     """Works on many items; writes each answer, and hands it to `take`. Raises CliError when no other can be had."""
     done = failed = 0
-    with earlier_results(options, work) as earlier, result_file(options.output) as output, Progress() as progress:
+    with earlier_results(options, work) as earlier, files.result_file(options.output) as output, Progress() as progress:
         progress.update(State(work.verb, 0, items[1]))
         try:
             async with aclosing(answers(work, items, connection, options, earlier)) as found:
@@ -167,7 +282,7 @@ async def answers(
         workers = open_cluster(options)
     async with (
         workers as client,
-        aclosing(feed(items[0])) as read,
+        aclosing(files.feed(items[0])) as read,
         aclosing(map_concurrently(read, answer, limit=options.concurrency * client.width)) as finished,
     ):
         async for one in finished:

@@ -7,10 +7,11 @@ import statistics
 from abc import ABC, abstractmethod
 from bisect import insort
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Generic, Protocol, TypeVar
 
+from google.protobuf.message import Message
 from google.rpc import code_pb2
 from precis.v1 import common_pb2
 from rich.console import Console
@@ -18,9 +19,7 @@ from rich.console import Console
 from server.cli.console import SHOWN_ITEMS, Grid, number, shown
 from server.cli.errors import CliError, NegativeAnswer
 from server.cli.page.render import render_page
-from server.cli.results import Answer, I, R
 
-NamedScores = Iterable[tuple[str, Sequence[float]]]
 NAME_LIMIT = 40
 BIN_COUNT = 10
 PLAIN = "items"  # what is counted when nothing is told apart
@@ -29,25 +28,70 @@ MAX_CATEGORIES = 100
 NO_CATEGORY, OTHER_CATEGORIES = "(none)", "(others)"
 
 
+class NamedItem(Protocol):
+    """What is sent to the server, with a name of the caller's choice."""
+
+    @property
+    def id(self) -> str:
+        """Names it."""
+
+    @property
+    def category(self) -> str:
+        """The caller's word for its kind; empty for none."""
+
+    def sha256(self, *terms: str) -> str:
+        """Hashes it, and the terms on which it is sent, in hexadecimal."""
+
+
+I = TypeVar("I", bound=NamedItem)  # noqa: E741 - an item
+R = TypeVar("R", bound=Message)
+
+
+@dataclass(frozen=True)
+class Answer(Generic[I, R]):
+    """What became of one item.
+
+    Attributes:
+        id: the item's.
+        item: None for one that could not be read.
+        result: None for one that failed.
+        error: why it failed.
+        line: its line in the results.
+        is_kept: it comes from an earlier run.
+    """
+
+    id: str
+    item: I | None
+    result: R | None
+    error: common_pb2.ItemError | None
+    line: str
+    is_kept: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class ItemRow:
     """One item of many, without its texts.
 
     Attributes:
-        id: names it.
         category: the caller's word for its kind; empty for none.
         headline: the score that counts most; None when there is none.
         badness: ranks the items; the worst has most.
+        scores: by what they measure; None for one that does not count.
         statuses: what is special about it, a word or two each.
-        cells: text and class of its cells in the index of a page.
+        faults: what is not good enough about it.
+        cells: text and class of its cells in the index of a page, by heading.
+        bars: the values whose spread a page draws, by title.
     """
 
     id: str
     category: str
     headline: float | None
     badness: float
+    scores: Mapping[str, float | None]
     statuses: Sequence[str]
-    cells: Sequence[tuple[str, str]]
+    faults: Sequence[str]
+    cells: Mapping[str, tuple[str, str]]
+    bars: Mapping[str, float | None]
 
 
 @dataclass
@@ -87,13 +131,12 @@ class Tally(ABC, Generic[I, R]):
     """Collects a few numbers of each item. Texts and evidence are kept of the worst alone, and only for a page.
 
     Attributes:
-        keeps_page: a page will be asked for.
         failed: items without a result.
         done_count: items with a result.
         kept_count: of those, the ones from an earlier run.
+        scores: those that count, of all items, by what they measure.
         headlines: the score that counts most, of each item by category; after 100 categories the rest are one.
         faults: id and fault of the first results that are not good enough.
-        fault_count: how many faults there are.
         worst: rows of the worst items; of equals those that came earlier.
         rows: of all items, for a page.
         whole: badness of the worst items, and what the page shows of them; at most `whole_limit`.
@@ -101,6 +144,7 @@ class Tally(ABC, Generic[I, R]):
 
     headline_name: ClassVar[str]
     digits: ClassVar[int]  # of a score
+    top: ClassVar[float]  # of the range of scores, from 0
     noun: ClassVar[str]  # for one result
     template: ClassVar[str]
     script: ClassVar[str]
@@ -108,12 +152,13 @@ class Tally(ABC, Generic[I, R]):
     failed: FailedItems = field(default_factory=FailedItems)
     done_count: int = 0
     kept_count: int = 0
+    scores: dict[str, list[float]] = field(default_factory=dict)
     headlines: dict[str, list[float]] = field(default_factory=dict)
     faults: list[tuple[str, str]] = field(default_factory=list)
     fault_count: int = 0
     worst: list[ItemRow] = field(default_factory=list)
     rows: list[ItemRow] = field(default_factory=list)
-    whole: list[tuple[float, Any]] = field(default_factory=list)
+    whole: list[tuple[float, Answer[I, R]]] = field(default_factory=list)
     whole_limit: int = WHOLE_ITEMS
 
     def add(self, answer: Answer[I, R]) -> None:
@@ -125,6 +170,10 @@ class Tally(ABC, Generic[I, R]):
         self.done_count += 1
         self.kept_count += answer.is_kept
         row = self.take(answer.item, answer.result, is_kept=answer.is_kept)
+        self.fault_count += len(row.faults)
+        self.faults += [(row.id, fault) for fault in row.faults][: SHOWN_ITEMS - len(self.faults)]
+        for name, score in row.scores.items():
+            self.scores.setdefault(name, []).extend([] if score is None else [score])
         insort(self.worst, row, key=lambda one: -one.badness)
         del self.worst[SHOWN_ITEMS:]
         category = row.category or NO_CATEGORY
@@ -133,20 +182,17 @@ class Tally(ABC, Generic[I, R]):
         self.headlines.setdefault(category, []).extend([] if row.headline is None else [row.headline])
         if self.keeps_page:
             self.rows.append(row)
-            insort(self.whole, (row.badness, self.whole_item(answer.item, answer.result)), key=lambda one: -one[0])
+            whole = replace(answer, item=self.shown_of(answer.item), line="")
+            insort(self.whole, (row.badness, whole), key=lambda one: -one[0])
             del self.whole[self.whole_limit :]
 
     @abstractmethod
     def take(self, item: I, result: R, /, *, is_kept: bool) -> ItemRow:
         """Takes in a result; returns its row."""
 
-    @abstractmethod
-    def whole_item(self, item: I, result: R, /) -> Any:  # noqa: ANN401 - the template's
-        """Returns what a page shows of an item."""
-
-    @abstractmethod
-    def scores_by_name(self) -> list[tuple[str, list[float]]]:
-        """Lists the scores of all items by what they measure."""
+    def shown_of(self, item: I) -> I:
+        """Returns as much of an item as a page shows."""
+        return item
 
     @abstractmethod
     def counts(self) -> list[str]:
@@ -161,8 +207,8 @@ class Tally(ABC, Generic[I, R]):
         """Prints the results of a few items, with what is behind them unless that is too much."""
 
     @abstractmethod
-    def page_values(self, rows: Sequence[Any], /) -> dict[str, object]:
-        """Returns what the template shows, beside what all pages of items show."""
+    def page_values(self) -> dict[str, object]:
+        """Returns what the template needs beside what all pages of items show."""
 
     @property
     @abstractmethod
@@ -180,14 +226,12 @@ class Tally(ABC, Generic[I, R]):
         return [] if set(self.headlines) <= {NO_CATEGORY} else sorted(self.headlines.items())
 
     @property
-    def category_grid(self) -> Grid:
-        """The headline score by category."""
-        return spread_grid(self.categories, heading=f"{self.headline_name} by category", digits=self.digits)
-
-    def note_faults(self, item_id: str, faults: Sequence[str]) -> None:
-        """Takes in what is not good enough about an item."""
-        self.fault_count += len(faults)
-        self.faults += [(item_id, fault) for fault in faults][: SHOWN_ITEMS - len(self.faults)]
+    def grids(self) -> dict[str, Grid]:
+        """What all scores amount to, and the headline score by category, by title; without those that are empty."""
+        by_category = f"{self.headline_name} by category"
+        found = {"scores": ("", self.scores.items()), by_category: (by_category, self.categories)}
+        grids = {title: spread_grid(rows, heading, self.digits) for title, (heading, rows) in found.items()}
+        return {title: grid for title, grid in grids.items() if grid.rows}
 
     def check(self) -> None:
         """Raises CliError when items failed, NegativeAnswer when results are not good enough."""
@@ -202,10 +246,8 @@ class Tally(ABC, Generic[I, R]):
         kept = [f"{self.kept_count} kept from an earlier run"] if self.kept_count else []
         counts = (f"{self.item_count} items", f"{self.failed.count} failed", *self.counts(), *kept)
         console.print(", ".join(counts), markup=False)
-        if any(values for _, values in self.scores_by_name()):
-            console.print(spread_grid(self.scores_by_name(), digits=self.digits).to_table())
-            if self.categories:
-                console.print(self.category_grid.to_table())
+        for grid in self.grids.values():
+            console.print(grid.to_table())
         for line in self.remarks():
             console.print(shown(line, style="dim"))
         if self.done_count:
@@ -216,8 +258,9 @@ class Tally(ABC, Generic[I, R]):
     def render(self, *, has_index: bool = True) -> str:
         """Renders the page: the worst items whole, after an index of all unless there is but one to show."""
         items = [item for _, item in self.whole]
-        rows: list[Any] = sorted(self.rows, key=lambda row: -row.badness) if has_index else []
+        rows = sorted(self.rows, key=lambda row: -row.badness) if has_index else []
         one, many = f"{self.noun} of {items[0].id if items else ''}", f"{self.noun}s of {self.item_count} summaries"
+        bars = {title: [(row.bars[title], PLAIN) for row in rows] for title in (rows[0].bars if rows else ())}
         return render_page(
             self.template,
             script_file=self.script,
@@ -227,55 +270,28 @@ class Tally(ABC, Generic[I, R]):
             rows=rows,
             has_index=has_index,
             statuses=sorted({status for row in rows for status in row.statuses}),
+            headings=list(dict.fromkeys(heading for row in rows for heading in row.cells)),
+            histograms={title: histogram(values, self.top) for title, values in bars.items()},
             describe=describe,
-            **self.page_values(rows),
+            **self.page_values(),
         )
 
 
-def spread_grid(rows: NamedScores, *, heading: str = "", digits: int = 3) -> Grid:
+def spread_grid(rows: Iterable[tuple[str, Sequence[float]]], heading: str, digits: int) -> Grid:
     """Builds the table of means and quantiles; a row without numbers is left out."""
     cells = []
     for name, values in rows:
         if values:
-            spread = (statistics.fmean(values), *deciles(values))
+            tenths = statistics.quantiles(values, n=10, method="inclusive") if len(values) > 1 else [values[0]] * 9
+            spread = (statistics.fmean(values), tenths[0], tenths[4], tenths[8])
             cells.append((name, *(number(one, digits) for one in spread), str(len(values))))
     return Grid((heading, ">mean", ">p10", ">median", ">p90", ">items"), cells, NAME_LIMIT)
 
 
-def deciles(values: Sequence[float]) -> tuple[float, float, float]:
-    """Returns the 10th, 50th and 90th percentile."""
-    if len(values) == 1:
-        return values[0], values[0], values[0]
-    tenths = statistics.quantiles(values, n=10, method="inclusive")
-    return tenths[0], tenths[4], tenths[8]
-
-
-@dataclass(frozen=True, slots=True)
-class Bin:
-    """A tenth of a histogram's range, from `low` to `high`; the last one has its upper end.
-
-    Attributes:
-        counts: of values, by kind.
-    """
-
-    low: float
-    high: float
-    counts: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def total(self) -> int:
-        """Counts all kinds."""
-        return self.counts.total()
-
-
-def histogram(values: Iterable[tuple[float, str]], limit: float) -> list[Bin]:
-    """Counts values of [0, limit], each with its kind, in tenths of the range."""
-    bins = [Bin(limit * at / BIN_COUNT, limit * (at + 1) / BIN_COUNT) for at in range(BIN_COUNT)]
+def histogram(values: Iterable[tuple[float | None, str]], top: float) -> list[tuple[float, float, Counter[str]]]:
+    """Counts values of [0, top], each with its kind, in tenths of the range; None is left out."""
+    counts: list[Counter[str]] = [Counter() for _ in range(BIN_COUNT)]
     for value, kind in values:
-        bins[min(int(value / limit * BIN_COUNT), BIN_COUNT - 1)].counts[kind] += 1
-    return bins
-
-
-def plain_histogram(values: Iterable[float | None], limit: float) -> list[Bin]:
-    """Counts values of one kind; None is left out."""
-    return histogram(((value, PLAIN) for value in values if value is not None), limit)
+        if value is not None:
+            counts[min(int(value / top * BIN_COUNT), BIN_COUNT - 1)][kind] += 1
+    return [(top * at / BIN_COUNT, top * (at + 1) / BIN_COUNT, found) for at, found in enumerate(counts)]

@@ -37,16 +37,7 @@ from server.cli.console import (
 )
 from server.cli.errors import InputError
 from server.cli.files import read_named_rows, to_json_fields, write_result
-from server.cli.judge.calibration import (
-    NO_MODELS,
-    Calibration,
-    Identity,
-    Measured,
-    find_metric,
-    identity_of,
-    score_of,
-    worst_claims,
-)
+from server.cli.judge import calibration
 from server.cli.judge.judgements import Item, JudgeAnswer, to_item, to_work
 from server.cli.judge.names import status_name
 from server.cli.judge.table import claim_text, label_text
@@ -77,17 +68,10 @@ MEASURES = {
 
 
 async def calibrate(path: Path, connection: Connection, options: CalibrateOptions, run: RunOptions) -> None:
-    """Reads, judges, measures, writes, prints. Raises CliError.
-
-    Args:
-        path: of the labelled rows.
-        connection: to the server.
-        options: what is measured and fitted, and where it goes.
-        run: of the judging alone; its output holds the judgements.
-    """
+    """Reads, judges, measures, writes, prints; `run` is of the judging alone. Raises CliError."""
     rows = read_labels(path, options.scale)
     answers = JudgedRows(options, {row.item.id: row for row in rows})
-    judging = JudgeOptions([options.kind.framework], no_llm=options.no_llm)
+    judging = JudgeOptions([options.framework], no_llm=options.no_llm)
     items = (row.item for row in rows), len(rows)
     await run_bulk(to_work(judging, common_pb2.PRIORITY_BULK), items, connection, run, answers.add)
     if not options.as_json:
@@ -186,13 +170,13 @@ class JudgedRow:
 
     Attributes:
         row: the summary.
-        score: None when there is none that counts.
+        score: under the policy; NaN when there is none that counts.
         status: what is special about it; empty when nothing is.
         claims: the worst ones.
     """
 
     row: LabelRow
-    score: float | None
+    score: float
     status: str
     claims: list[evidence_pb2.Claim]
 
@@ -204,19 +188,20 @@ class JudgedRows:
     options: CalibrateOptions
     rows: Mapping[str, LabelRow]
     judged: dict[str, JudgedRow] = field(default_factory=dict)
-    identities: set[Identity] = field(default_factory=set)
+    identities: set[calibration.Identity] = field(default_factory=set)
     failed: FailedItems = field(default_factory=FailedItems)
 
     def add(self, answer: JudgeAnswer) -> None:
         """Takes one answer in."""
         if answer.error is not None:
             self.failed.add(answer.id, answer.error)
-        elif answer.result is not None:
-            kind, result = self.options.kind, answer.result
-            status = status_name(find_metric(result, kind) or pb.JudgeMetric())
-            claims = worst_claims(result, kind.policy)
-            self.judged[answer.id] = JudgedRow(self.rows[answer.id], score_of(result, kind), status, claims)
-            if (identity := identity_of(result)) is not None:
+        elif (result := answer.result) is not None:
+            kind = self.options
+            status = status_name(calibration.find_metric(result, kind) or pb.JudgeMetric())
+            score, claims = calibration.score_of(result, kind), calibration.worst_claims(result, kind.policy)
+            row = self.rows[answer.id]
+            self.judged[answer.id] = JudgedRow(row, math.nan if score is None else score, status, claims)
+            if (identity := calibration.identity_of(result)) is not None:
                 self.identities.add(identity)
 
     def report(self) -> "CalibrationReport":
@@ -226,36 +211,43 @@ class JudgedRows:
             raise InputError(
                 "the results come from different models or rules; without --resume all rows are judged anew"
             )
-        identity = next(iter(self.identities), NO_MODELS)
-        return report_of([self.judged[row_id] for row_id in self.rows], identity, self.options)
+        models, language_model, rules = next(iter(self.identities), calibration.NO_MODELS)
+        options, judged = self.options, [self.judged[row_id] for row_id in self.rows]
+        scored = [one for one in judged if not math.isnan(one.score)]
+        without_score = [one for one in judged if math.isnan(one.score)]
+        counts = sorted(Counter(one.status for one in without_score).items())
+        left_out = [f"{count} more have no score that counts: {status}" for status, count in counts]
+        labelled = to_labelled([one.row for one in scored], [one.score for one in scored], options.scale)
+        try:
+            found = study(labelled, options.precision)
+        except InvalidInputError as error:
+            raise InputError("; ".join([str(error), *left_out])) from error
+        fitted = calibration.Calibration(
+            framework=options.framework,
+            metric=options.metric,
+            policy=options.policy,
+            threshold=found.threshold,
+            least_precision=options.precision,
+            mapping=found.mapping,
+            models=models,
+            language_model=language_model,
+            rules=rules,
+            row_count=len(scored),
+            good_count=int(labelled.good.sum()),
+            data_sha256=digest_of([one.row for one in judged], options.scale),
+            measures={name: to_measured(one) for name, one in found.measures.items()},
+        )
+        disagreements = [
+            one for one, good in zip(scored, labelled.good, strict=True) if (one.score >= found.threshold) != good
+        ]
+        disagreements.sort(key=lambda one: (-abs(one.score - found.threshold), one.row.item.id))
+        return CalibrationReport(fitted, found, disagreements, without_score, left_out)
 
 
-@dataclass(frozen=True, slots=True)
-class Disagreement:
-    """A summary that the threshold decides otherwise than people do.
-
-    Attributes:
-        id: of the row.
-        category: of the row.
-        label: mean of the annotators.
-        score: under the policy.
-        probability: that people call it good.
-        verdict: what the threshold says, "pass" or "fail"; people say the opposite.
-        claims: the worst ones.
-    """
-
-    id: str
-    category: str
-    label: float
-    score: float
-    probability: float
-    verdict: str
-    claims: list[evidence_pb2.Claim]
-
-    def __str__(self) -> str:
-        """Says what the judge and what people say."""
-        verdict = {"pass": "passes", "fail": "fails"}[self.verdict]
-        return f"{verdict} with {self.score:.2f} (probability {self.probability:.2f}); people say {self.label:g}"
+def to_measured(estimate: Estimate) -> calibration.Measured:
+    """Rounds a measure for the file; the last bits of a sum differ between machines."""
+    fields = asdict(estimate).items()
+    return calibration.Measured(**{name: None if math.isnan(one) else round(one, 6) for name, one in fields})
 
 
 @dataclass(frozen=True)
@@ -265,16 +257,34 @@ class CalibrationReport:
     Attributes:
         calibration: what was fitted.
         study: what was measured.
-        disagreements: the farthest from the threshold first.
+        disagreements: summaries that the threshold decides otherwise than people; the farthest from it first.
         without_score: rows that could not be used.
-        left_out: says which rows these are, a line for each reason.
+        left_out: says which these are, a line for each reason.
     """
 
-    calibration: Calibration
+    calibration: calibration.Calibration
     study: Study
-    disagreements: Sequence[Disagreement]
+    disagreements: Sequence[JudgedRow]
     without_score: Sequence[JudgedRow]
     left_out: Sequence[str]
+
+    def words_of(self, one: JudgedRow) -> str:
+        """Says what the judge and what people say of a summary."""
+        verb = "passes" if one.score >= self.calibration.threshold else "fails"
+        probability = self.calibration.probability(one.score)
+        return f"{verb} with {one.score:.2f} (probability {probability:.2f}); people say {one.row.label:g}"
+
+    def fields_of(self, one: JudgedRow) -> dict[str, Any]:
+        """Gives a disagreement as plain data."""
+        return {
+            "id": one.row.item.id,
+            "category": one.row.item.category,
+            "label": one.row.label,
+            "score": one.score,
+            "probability": self.calibration.probability(one.score),
+            "verdict": "pass" if one.score >= self.calibration.threshold else "fail",
+            "claims": [to_json_fields(claim) for claim in one.claims],
+        }
 
     @property
     def measure_grid(self) -> Grid:
@@ -320,58 +330,9 @@ class CalibrationReport:
         )
 
 
-def report_of(judged: Sequence[JudgedRow], identity: Identity, options: CalibrateOptions) -> CalibrationReport:
-    """Measures and fits. Raises InputError when that cannot be done with these rows."""
-    scored = [(one, one.score) for one in judged if one.score is not None]
-    without_score = [one for one in judged if one.score is None]
-    counts = sorted(Counter(one.status for one in without_score).items())
-    left_out = [f"{count} more have no score that counts: {status}" for status, count in counts]
-    scale = options.scale
-    labelled = to_labelled([one.row for one, _ in scored], [score for _, score in scored], scale)
-    try:
-        found = study(labelled, options.precision)
-    except InvalidInputError as error:
-        raise InputError("; ".join([str(error), *left_out])) from error
-    models, language_model, rules = identity
-    calibration = Calibration(
-        framework=options.framework,
-        metric=options.metric,
-        policy=options.policy,
-        threshold=found.threshold,
-        least_precision=options.precision,
-        mapping=found.mapping,
-        models=models,
-        language_model=language_model,
-        rules=rules,
-        row_count=len(scored),
-        good_count=int(labelled.good.sum()),
-        data_sha256=digest_of([one.row for one in judged], scale),
-        measures={name: to_measured(one) for name, one in found.measures.items()},
-    )
-    disagreements = []
-    for one, score in scored:
-        item, label, passed = one.row.item, one.row.label, score >= found.threshold
-        if passed != scale.is_good(label):
-            verdict, probability = "pass" if passed else "fail", calibration.probability(score)
-            disagreements.append(Disagreement(item.id, item.category, label, score, probability, verdict, one.claims))
-    disagreements.sort(key=lambda one: (-abs(one.score - found.threshold), one.id))
-    return CalibrationReport(calibration, found, disagreements, without_score, left_out)
-
-
-def to_measured(estimate: Estimate) -> Measured:
-    """Rounds a measure for the file; the last bits of a sum differ between machines."""
-    value, low, high = (
-        None if math.isnan(one) else round(one, 6) for one in (estimate.value, estimate.low, estimate.high)
-    )
-    return Measured(value=value, low=low, high=high)
-
-
 def to_fields(report: CalibrationReport) -> dict[str, Any]:
     """Gives the report as plain data; what is not defined is null."""
     found = report.study
-    disagreements = [
-        asdict(one) | {"claims": [to_json_fields(claim) for claim in one.claims]} for one in report.disagreements
-    ]
     categories = [
         {name: None if value != value else value for name, value in asdict(one).items()}  # noqa: PLR0124 - NaN alone
         for one in found.categories
@@ -382,32 +343,28 @@ def to_fields(report: CalibrationReport) -> dict[str, Any]:
         "reliability_of_score": [asdict(one) for one in found.raw_bins],
         "reliability_of_probability": [asdict(one) for one in found.mapped_bins],
         "categories": categories,
-        "disagreements": disagreements,
+        "disagreements": [report.fields_of(one) for one in report.disagreements],
         "without_score": [{"id": one.row.item.id, "status": one.status} for one in report.without_score],
     }
 
 
 def render_calibration(report: CalibrationReport) -> str:
     """Renders the page."""
-    return render_page(
-        "calibration.html",
-        title=f"Calibration of {report.calibration.kind}",
-        report=report,
-        disagreements=report.disagreements[:PAGE_DISAGREEMENTS],
-    )
+    title, worst = f"Calibration of {report.calibration.kind}", report.disagreements[:PAGE_DISAGREEMENTS]
+    return render_page("calibration.html", title=title, report=report, disagreements=worst)
 
 
 def print_calibration(console: Console, report: CalibrationReport) -> None:
     """Prints the measures, what was fitted, and the worst disagreements with what decided."""
-    calibration, found = report.calibration, report.disagreements
-    bad_count = calibration.row_count - calibration.good_count
-    console.print(f"{calibration.kind}: {calibration.good_count} good and {bad_count} bad summaries", markup=False)
+    fitted, found = report.calibration, report.disagreements
+    bad_count = fitted.row_count - fitted.good_count
+    console.print(f"{fitted.kind}: {fitted.good_count} good and {bad_count} bad summaries", markup=False)
     for line in report.left_out:
         console.print(shown(line, style="dim"))
     for grid in (report.measure_grid, report.reliability_grid(), report.category_grid):
         if grid.rows:
             console.print(grid.to_table())
-    console.print(Text(f"Pass from {calibration.threshold:g} of 10; {report.mapping_words}", style="bold"))
+    console.print(Text(f"Pass from {fitted.threshold:g} of 10; {report.mapping_words}", style="bold"))
     console.print(Text(f"{report.fold_words}\n", style="dim"))
     if not found:
         console.print(Text("The threshold decides every summary as people do.", style="green"))
@@ -415,5 +372,5 @@ def print_calibration(console: Console, report: CalibrationReport) -> None:
     rest = f", the {SHOWN_ITEMS} worst" if len(found) > SHOWN_ITEMS else ""
     console.print(Text(f"{len(found)} summaries that people decide otherwise{rest}", style="bold"))
     for one in found[:SHOWN_ITEMS]:
-        console.print(Text.assemble(shown(one.id, limit=80, style="bold"), f"  {one}"))
+        console.print(Text.assemble(shown(one.row.item.id, limit=80, style="bold"), f"  {report.words_of(one)}"))
         console.print(indented(to_list((label_text(claim), claim_text(claim)) for claim in one.claims), below=1))

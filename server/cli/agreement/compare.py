@@ -15,22 +15,21 @@ from server.cli.commands.judge import BEST_SCORE, ScoreKind
 from server.cli.console import SHOWN_ITEMS, Grid, note_files, print_result, shown
 from server.cli.errors import InputError, NegativeAnswer
 from server.cli.files import naming, parse_message, read_named_rows, to_id, write_result
-from server.cli.judge.calibration import Identity, find_metric, identity_of, read_calibration, score_of
+from server.cli.judge import calibration
 from server.cli.judge.names import status_name
 from server.cli.page.render import render_page
 
-RESULT_FIELDS = ("frameworks", "models", "language_model", "rules", "evidence")
 ABSTAINED = "abstained"  # a status, in words
 PAGE_ITEMS = 1_000
 
 
 def compare(paths: Sequence[Path], options: CompareOptions) -> None:
     """Reads, compares, prints. Raises CliError; NegativeAnswer for a regression."""
-    fitted = read_calibration(options.calibration)
+    fitted = calibration.read_calibration(options.calibration)
     if fitted is not None:
         taken = ("framework", "metric", "policy", "threshold")
         options = replace(options, **{name: getattr(fitted, name) for name in taken})
-    first, second = (read_scores(path, options.kind) for path in paths)
+    first, second = (read_scores(path, options) for path in paths)
     if fitted is not None:
         for identity in identities_of(first, second):
             fitted.check(identity)
@@ -56,7 +55,7 @@ class ScoredItem:
     category: str
     score: float | None
     status: str = ""
-    identity: Identity | None = None
+    identity: calibration.Identity | None = None
 
 
 Scores = Mapping[str, ScoredItem]
@@ -71,37 +70,24 @@ def read_scores(path: Path, kind: ScoreKind) -> Scores:
             raise InputError("error: this item failed; judge it again with precis judge --resume")
         if "result" not in fields:
             raise InputError("result: expected what precis judge --output writes, got nothing; judge the items first")
-        category = str(fields.get("category") or "")
-        return str(fields.get("id", place)), scored_item(category, to_result(fields["result"]), kind)
+        if not isinstance(fields["result"], dict):
+            raise InputError(f"result: expected an object, got {type(fields['result']).__name__}")
+        with naming("result"):
+            result = parse_message(fields["result"], pb.JudgeResult(), ignores_unknown=True)
+        metric, score = calibration.find_metric(result, kind), calibration.score_of(result, kind)
+        if metric is None:
+            raise InputError(f"result.frameworks: expected {kind.framework} {kind.metric}")
+        if score is not None and not 0 <= score <= BEST_SCORE:
+            raise InputError(f"result.frameworks: expected a score from 0 to {BEST_SCORE:g}, got {score:g}")
+        category, status = str(fields.get("category") or ""), "" if score is not None else status_name(metric)
+        return str(fields.get("id", place)), ScoredItem(category, score, status, calibration.identity_of(result))
 
     return dict(read_named_rows(path, parse))
 
 
-def scored_item(category: str, result: pb.JudgeResult, kind: ScoreKind) -> ScoredItem:
-    """Takes the score out of a judgement. Raises InputError when it lacks it, or what the policy needs."""
-    metric = find_metric(result, kind)
-    if metric is None:
-        raise InputError(f"result.frameworks: expected {kind.framework} {kind.metric}")
-    score = score_of(result, kind)
-    if score is not None and not 0 <= score <= BEST_SCORE:
-        raise InputError(f"result.frameworks: expected a score from 0 to {BEST_SCORE:g}, got {score:g}")
-    return ScoredItem(category, score, "" if score is not None else status_name(metric), identity_of(result))
-
-
-def identities_of(*files: Scores) -> set[Identity]:
+def identities_of(*files: Scores) -> set[calibration.Identity]:
     """Lists the models that judged."""
     return {one.identity for items in files for one in items.values() if one.identity is not None}
-
-
-def to_result(fields: object) -> pb.JudgeResult:
-    """Reads as much of a judgement as a score needs. Raises InputError."""
-    if not isinstance(fields, dict):
-        raise InputError(f"result: expected an object, got {type(fields).__name__}")
-    wanted = {name: fields[name] for name in RESULT_FIELDS if name in fields}
-    if isinstance(wanted.get("evidence"), dict):
-        wanted["evidence"] = {"claims": wanted["evidence"].get("claims", [])}
-    with naming("result"):
-        return parse_message(wanted, pb.JudgeResult(), ignores_unknown=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +102,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class LostScore:
-    """An item that had a score, and has none that counts now.
-
-    Attributes:
-        first: the score that it had.
-        passed: with that.
-        status: why it has none.
-    """
+    """An item that had a score, passed with it or did not, and has none that counts now; `status` says why."""
 
     id: str
     category: str
@@ -133,14 +113,9 @@ class LostScore:
 
 @dataclass(frozen=True, slots=True)
 class PairStudy:
-    """What the pairs of a category amount to, or all of them.
+    """What the pairs of a category amount to, or all of them, with an empty one.
 
-    Attributes:
-        category: empty for all.
-        difference: second less first.
-        wins: pairs with a higher second score.
-        fixed: pairs that pass only now.
-        broken: pairs that passed before.
+    The difference is second less first; what is won has a higher second score, what is fixed passes only now.
     """
 
     category: str
@@ -237,29 +212,21 @@ class ComparisonReport:
 
     def flip_grid(self, limit: int) -> Grid:
         """The first items that changed sides."""
+        words = {True: "passes now", False: "no longer passes"}
         rows = [
-            (
-                one.id,
-                one.category,
-                f"{one.first:.2f}",
-                f"{one.second:.2f}",
-                "passes now" if one.second > one.first else "no longer passes",
-            )
+            (one.id, one.category, f"{one.first:.2f}", f"{one.second:.2f}", words[one.second > one.first])
             for one in self.flips
         ]
-        return first_rows("items that changed sides", (">before", ">after", ""), rows, limit)
+        return _first_rows("items that changed sides", (">before", ">after", ""), rows, limit)
 
     def lost_grid(self, limit: int) -> Grid:
         """The first items that lost their score, with the reason, and whether they passed before."""
-        rows = []
-        for one in self.lost:
-            why = ", ".join(filter(None, (one.status, "no longer passes" if one.passed else "")))
-            rows.append((one.id, one.category, f"{one.first:.2f}", why))
-        return first_rows("items that lost their score", (">before", ""), rows, limit)
+        reasons = [", ".join(filter(None, (one.status, "no longer passes" if one.passed else ""))) for one in self.lost]
+        rows = [(one.id, one.category, f"{one.first:.2f}", why) for one, why in zip(self.lost, reasons, strict=True)]
+        return _first_rows("items that lost their score", (">before", ""), rows, limit)
 
 
-def first_rows(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], limit: int) -> Grid:
-    """Builds the table of the first items, which tells how many there are."""
+def _first_rows(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], limit: int) -> Grid:
     count = f"{len(rows)}, the first {limit}" if len(rows) > limit else f"{len(rows)}"
     return Grid((f"{title} ({count})", "category", *headings), rows[:limit])
 
@@ -289,8 +256,8 @@ def report_of(paths: Sequence[Path], first: Scores, second: Scores, options: Com
     before, after = ([sides[at].status == ABSTAINED for _, *sides in items] for at in (0, 1))
     return ComparisonReport(
         options,
-        study_pairs("", pairs, options.threshold) if pairs else None,
-        [study_pairs(name, [one for one in pairs if one.category == name], options.threshold) for name in categories],
+        _study_pairs("", pairs, options.threshold) if pairs else None,
+        [_study_pairs(name, [one for one in pairs if one.category == name], options.threshold) for name in categories],
         sorted(flips, key=lambda pair: (pair.second - pair.first, pair.id)),
         sorted(lost, key=lambda one: (-one.first, one.id)),
         unscored,
@@ -299,8 +266,7 @@ def report_of(paths: Sequence[Path], first: Scores, second: Scores, options: Com
     )
 
 
-def study_pairs(category: str, pairs: Sequence[Pair], threshold: float) -> PairStudy:
-    """Counts and estimates."""
+def _study_pairs(category: str, pairs: Sequence[Pair], threshold: float) -> PairStudy:
     first, second = [pair.first for pair in pairs], [pair.second for pair in pairs]
     passes = [(pair.first >= threshold, pair.second >= threshold) for pair in pairs]
     return PairStudy(
@@ -342,7 +308,7 @@ def render_comparison(paths: Sequence[Path], report: ComparisonReport) -> str:
 def print_comparison(console: Console, report: ComparisonReport) -> None:
     """Prints the table of all pairs and of categories, and the items that changed sides or lost their score."""
     count = report.whole.count if report.whole else 0
-    console.print(f"{report.options.kind}: {count} items with a score in both files", markup=False)
+    console.print(f"{report.options}: {count} items with a score in both files", markup=False)
     for line in report.remarks:
         console.print(shown(line, style="dim"))
     for grid in (report.pair_grid, report.flip_grid(SHOWN_ITEMS), report.lost_grid(SHOWN_ITEMS)):

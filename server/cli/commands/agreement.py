@@ -7,15 +7,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from server.cli.commands.judge import (
-    FrameworkChoice,
-    FrameworkOption,
-    MetricChoice,
-    MetricOption,
-    Policy,
-    PolicyOption,
-    ScoreKind,
-)
+from server.cli.commands.judge import ScoreKind
 from server.cli.errors import InputError
 from server.cli.options import (
     ConcurrencyOption,
@@ -79,23 +71,11 @@ def parse_scale(text: str | None, good_from: float | None) -> Scale:
 
 
 @dataclass(frozen=True)
-class ScoreOptions:
+class ScoreOptions(ScoreKind):
     """Which score `precis calibrate` and `precis compare` take, and how they show what they found."""
 
-    framework: FrameworkOption = FrameworkChoice.ULTRA
-    metric: MetricOption = MetricChoice.HALLUCINATION
-    policy: PolicyOption = Policy.STRICT
     as_json: JsonOption = False
     report: ReportOption = None
-
-    @property
-    def kind(self) -> ScoreKind:
-        """The score. Raises InputError for a policy that does not go with the metric."""
-        if self.policy is Policy.LENIENT and self.metric is not MetricChoice.HALLUCINATION:
-            raise InputError(
-                f"--policy lenient is about unsupported claims: it goes with hallucination, not {self.metric}"
-            )
-        return ScoreKind(self.framework, self.metric, self.policy)
 
 
 @dataclass(frozen=True)
@@ -168,7 +148,7 @@ async def calibrate(
     [bold]--output[/] writes what [bold]precis judge --calibration[/] applies: threshold, mapping,
     policy, and the models that it holds for.
     """
-    _ = options.kind, options.scale  # what is wrong with them is said before anything is read
+    _ = options.scale  # what is wrong with it is said before anything is read
     if options.resume and options.results is None:
         raise InputError("--resume needs --results: it goes on with the judgements there")
     run = RunOptions(
@@ -202,7 +182,6 @@ def compare(
     these count when they have become more, beyond chance.
     """
     check_outputs([path for path in (before, after, options.calibration) if path], options.report)
-    _ = options.kind  # what is wrong with it is said before anything is read
     from server.cli.agreement import compare as work
 
     work.compare((before, after), options)

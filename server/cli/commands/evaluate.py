@@ -1,25 +1,24 @@
 """`precis evaluate`: the command's options and help. The work is in `evaluate_document` and `evaluate_bulk`.
 
-`precis gold`: proposes a golden reference. `precis target`: how long a summary should be.
+`precis gold`: proposes a golden reference. `precis target`: how long a summary should be, done here.
 """
 
+import math
 from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
 
+from pipeline.compression import get_target_summary_length
+from server.cli.console import Grid, output_console
 from server.cli.errors import InputError
-from server.cli.options import (
-    Connection,
-    ItemTimeoutOption,
-    RunOptions,
-    check_outputs,
-    check_run,
-    command,
-    exit_codes,
-)
+from server.cli.options import Connection, ItemTimeoutOption, RunOptions, check_outputs, check_run, command, exit_codes
 
 MANY_ITEMS_SUFFIXES = {".jsonl", ".ndjson", ".parquet"}
+TOKENS_PER_WORD = 1.3  # of the embedder's tokenizer: news 1.3, a plain report 1.2, manuals with code and tables 1.5
+TABLE_TOKENS = (500, 1_500, 5_000, 15_000, 50_000, 100_000)
+"""Lengths that are listed when none is given: at least one for each tier of the schedule."""
+MOST_DIGITS = 12
 
 
 @command(
@@ -70,12 +69,9 @@ async def evaluate(
     check_run(options, [file, *(summary or ())], is_bulk=is_bulk)
     if is_bulk and summary:
         raise InputError("--summary and JSON Lines exclude each other: put the summaries into the lines")
-    from server.cli.evaluate.evaluations import evaluate_bulk, evaluate_document
+    from server.cli.evaluate import evaluations as work
 
-    if is_bulk:
-        await evaluate_bulk(file, connection, options, fail_over)
-    else:
-        await evaluate_document(file, summary or [], connection, options, fail_over)
+    await work.evaluate(file, summary or [], connection, options, fail_over, is_bulk=is_bulk)
 
 
 @command("precis gold report.pdf -o gold.json", "precis evaluate gold.json -s summary.txt", exits=exit_codes())
@@ -112,6 +108,32 @@ def target(
     Its length component scores 1 there, and loses half at 65 % more or less. One word
     is taken for 1.3 tokens; the evaluation counts exactly. Asks no server.
     """
-    from server.cli.evaluate.target import print_targets
+    rows = []
+    for tokens in TABLE_TOKENS if length is None else [read_length(length)]:
+        goal = target_of(tokens)
+        numbers = (tokens, round(tokens / TOKENS_PER_WORD), goal, round(goal / TOKENS_PER_WORD))
+        rows.append([*(f"{one:,}" for one in numbers), f"{goal / tokens:.1%}"])
+    headings = (">document, tokens", ">about words", ">summary, tokens", ">about words", ">share")
+    output_console().print(Grid(headings, rows).to_table())
 
-    print_targets(length)
+
+def target_of(tokens: int) -> int:
+    """Applies the schedule to a document of so many tokens; a summary is never longer than that."""
+    return min(tokens, get_target_summary_length(tokens))
+
+
+def read_length(length: str) -> int:
+    """Reads a number of tokens, or counts those of the document of that name, roughly. Raises InputError."""
+    digits = length.replace(",", "").replace("_", "")
+    if digits.isdecimal():
+        if len(digits) > MOST_DIGITS or not int(digits):
+            raise InputError(f"expected a length from 1 to {10**MOST_DIGITS:,}, got {length[:40]}")
+        return int(digits)
+    if length.startswith("-") and length != "-":
+        raise InputError(f"expected a length from 1, or a file, got {length}")
+    from server.cli.documents.read import read_document_text
+
+    words = len(read_document_text(Path(length)).split())
+    if not words:
+        raise InputError(f"{length} holds no text")
+    return math.ceil(words * TOKENS_PER_WORD)

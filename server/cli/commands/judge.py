@@ -44,20 +44,21 @@ class Policy(StrEnum):
     LENIENT = "lenient"
 
 
-FrameworkOption = Annotated[FrameworkChoice, Option("--framework", "-f", help="Whose score.")]
-MetricOption = Annotated[MetricChoice, Option("--metric", "-m", help="Which score.")]
-PolicyOption = Annotated[
-    Policy, Option("--policy", help="Whether statements count that may be true but are not in the source.")
-]
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ScoreKind:
-    """Which score of a judgement is meant."""
+    """Which score of a judgement is meant. Raises InputError for a policy that does not go with the metric."""
 
-    framework: FrameworkChoice = FrameworkChoice.ULTRA
-    metric: MetricChoice = MetricChoice.HALLUCINATION
-    policy: Policy = Policy.STRICT
+    framework: Annotated[FrameworkChoice, Option("--framework", "-f", help="Whose score.")] = FrameworkChoice.ULTRA
+    metric: Annotated[MetricChoice, Option("--metric", "-m", help="Which score.")] = MetricChoice.HALLUCINATION
+    policy: Annotated[
+        Policy, Option("--policy", help="Whether statements count that may be true but are not in the source.")
+    ] = Policy.STRICT
+
+    def __post_init__(self) -> None:
+        if self.policy is Policy.LENIENT and self.metric is not MetricChoice.HALLUCINATION:
+            raise InputError(
+                f"--policy lenient is about unsupported claims: it goes with hallucination, not {self.metric}"
+            )
 
     def __str__(self) -> str:
         """Writes for example "ultra hallucination, lenient"."""
@@ -138,11 +139,6 @@ class JudgeOptions:
         needed = {FrameworkChoice.ULTRA, *(floor.framework for floor in self.floors)}
         return tuple(dict.fromkeys(self.framework or [choice for choice in FrameworkChoice if choice in needed]))
 
-    @property
-    def use_language_model(self) -> bool | None:
-        """None: as the server's settings say."""
-        return False if self.no_llm else None
-
 
 def print_schema(is_asked: bool) -> None:  # noqa: FBT001 - typer passes the option's value
     """Prints the JSON Schema of the frameworks' objects, and ends the command."""
@@ -205,15 +201,12 @@ async def judge(
     pass or fail, as [bold]precis calibrate[/] learned from your own labels.
     """
     _ = options.floors  # what is wrong with them is said before anything is read
-    inputs = [path for path in (items, source, options.calibration, *(summary or ())) if path]
-    check_run(run, inputs, is_bulk=items is not None)
+    texts = [path for path in (source, *(summary or ())) if path]
+    check_run(run, [path for path in (items, options.calibration, *texts) if path], is_bulk=items is not None)
     if items is None and (source is None or not summary):
         raise InputError("nothing to judge: give --source FILE and --summary FILE, or FILE.jsonl")
-    if items is not None and (source or summary):
+    if items is not None and texts:
         raise InputError("give --source and --summary, or FILE.jsonl, not both")
-    from server.cli.judge.judgements import judge_bulk, judge_document
+    from server.cli.judge import judgements as work
 
-    if items is not None:
-        await judge_bulk(items, connection, options, run)
-    elif source is not None:
-        await judge_document(source, summary or [], connection, options, run)
+    await work.judge(items, texts, connection=connection, options=options, run=run)

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +12,15 @@ from precis.v1 import common_pb2
 from precis.v1 import evaluate_pb2 as pb
 from rich.console import Console
 
-from server.cli.bulk import read_json_lines, run_few, run_many
+from server.cli.bulk import Work, read_json_lines, run_items
 from server.cli.connection import CommandClient
 from server.cli.console import page_number
 from server.cli.errors import InputError
-from server.cli.evaluate.table import COMPONENTS, VALID_STATUSES, hard_fail_rule, inputs_of, print_report, score_of
+from server.cli.evaluate import table
 from server.cli.files import naming, parse_message, parse_object, read_text
 from server.cli.options import Connection, RunOptions
 from server.cli.page.marks import Mark, MarkedText, Role, cut
-from server.cli.results import Work
-from server.cli.tally import ItemRow, Tally, plain_histogram
+from server.cli.tally import ItemRow, Tally
 
 REQUEST_FIELDS = {"datum", "generated", "candidates", "options"}
 
@@ -56,7 +55,7 @@ def read_candidates(path: Path, summaries: Sequence[Path]) -> list[Candidate]:
         InputError: a file cannot be read, or does not hold what it should.
     """
     text = read_text(path)
-    others = [(file.name, {"text": read_summary(file)}) for file in summaries]
+    others = [(file.name, {"text": _read_summary(file)}) for file in summaries]
     with naming(path):
         document = parse_object(text)
         if {"entry", "summary"} <= document.keys():
@@ -64,7 +63,7 @@ def read_candidates(path: Path, summaries: Sequence[Path]) -> list[Candidate]:
         unknown = sorted(document.keys() - REQUEST_FIELDS)
         if unknown:
             raise InputError(f"no such field: {', '.join(unknown)}; known are {', '.join(sorted(REQUEST_FIELDS))}")
-        named = named_summaries(document) + others
+        named = _named_summaries(document) + others
         if not named:
             raise InputError("nothing to evaluate: add `generated` or `candidates`, or give --summary FILE")
         shared = {name: value for name, value in document.items() if name in ("datum", "options")}
@@ -75,8 +74,7 @@ def read_candidates(path: Path, summaries: Sequence[Path]) -> list[Candidate]:
         return candidates
 
 
-def read_summary(file: Path) -> str:
-    """Reads a summary. Raises InputError."""
+def _read_summary(file: Path) -> str:
     if file.suffix.lower() != ".json":
         return read_text(file)
     content = read_text(file)
@@ -87,8 +85,7 @@ def read_summary(file: Path) -> str:
         return text
 
 
-def named_summaries(document: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Lists name and fields of the summaries in a document."""
+def _named_summaries(document: Mapping[str, Any]) -> list[tuple[str, Any]]:
     if "generated" in document and "candidates" in document:
         raise InputError("`generated` and `candidates` exclude each other")
     if "generated" in document:
@@ -114,66 +111,26 @@ def to_request(fields: dict[str, Any]) -> pb.EvaluateRequest:
     return request
 
 
-ENTITY_WORDS = {
-    pb.ENTITY_STATUS_VALID: "named",
-    pb.ENTITY_STATUS_VALID_WITHOUT_CONTEXT: "named; the reference has no context to compare",
-    pb.ENTITY_STATUS_NOT_FOUND: "not named",
-    pb.ENTITY_STATUS_CONTEXT_MISMATCH: "named in another context",
-}
+def sentence_of(response: pb.EvaluateResponse) -> str:
+    """Sums an evaluation up in a sentence."""
+    if rule := table.hard_fail_rule(response):
+        return f"Loss 1, the worst: a hard fail, {rule}."
+    facts, flow, entities = response.facts, response.flow, response.entities
+    counts = (
+        (facts.hit_fact_count, facts.fact_count, "facts are told"),
+        (facts.supported_sentence_count, facts.sentence_count, "claims are supported"),
+        (flow.covered_count, flow.point_count, "points of the outline are covered"),
+        (entities.valid_count, entities.entity_count, "entities are named"),
+    )
+    found = ", ".join(f"{count} of {total} {what}" for count, total, what in counts if total)
+    return f"Loss {response.loss:.3f}, where 0 is perfect and 1 is worst: {found}."
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluatedItem:
-    """A summary with its reference and what was found."""
-
-    id: str
-    request: pb.EvaluateRequest
-    response: pb.EvaluateResponse
-
-    @property
-    def rule(self) -> str:
-        """Names the hard fail; empty without one."""
-        return hard_fail_rule(self.response)
-
-    @property
-    def said(self) -> str:
-        """Sums the evaluation up in a sentence."""
-        if self.rule:
-            return f"Loss 1, the worst: a hard fail, {self.rule}."
-        facts, flow, entities = self.response.facts, self.response.flow, self.response.entities
-        counts = (
-            (facts.hit_fact_count, facts.fact_count, "facts are told"),
-            (facts.supported_sentence_count, facts.sentence_count, "claims are supported"),
-            (flow.covered_count, flow.point_count, "points of the outline are covered"),
-            (entities.valid_count, entities.entity_count, "entities are named"),
-        )
-        found = ", ".join(f"{count} of {total} {what}" for count, total, what in counts if total)
-        return f"Loss {self.response.loss:.3f}, where 0 is perfect and 1 is worst: {found}."
-
-    @property
-    def parts(self) -> list[tuple[str, pb.ComponentScore, str]]:
-        """Lists the factors: name, part in the loss, and what it was computed from."""
-        response = self.response
-        return [(name, getattr(response, name).score, inputs_of(response, name)) for name in COMPONENTS]
-
-    @property
-    def pieces(self) -> list[MarkedText]:
-        """Cuts the summary where its sentences begin and end."""
-        sentences = [one.hypothesis for one in self.response.facts.sentences]
-        marks = [Mark(Role.CLAIM, number, one.start, one.end) for number, one in enumerate(sentences, start=1)]
-        return cut(self.request.generated.text, marks)
-
-    @property
-    def entities(self) -> list[tuple[pb.EntityEvidence, bool, str]]:
-        """Lists the entities, whether they count, and what came of them."""
-        found = self.response.entities.entities
-        return [(one, one.status in VALID_STATUSES, ENTITY_WORDS.get(one.status, "unknown")) for one in found]
-
-    @property
-    def inversions(self) -> list[tuple[str, str]]:
-        """Lists the outline points that the summary visits in the wrong order: the later, then the earlier one."""
-        texts = [point.evidence.hypothesis.text for point in self.response.flow.points]
-        return [(texts[pair.later_point], texts[pair.earlier_point]) for pair in self.response.flow.inversions]
+def pieces_of(candidate: Candidate, response: pb.EvaluateResponse) -> list[MarkedText]:
+    """Cuts the summary where its sentences begin and end."""
+    sentences = [one.hypothesis for one in response.facts.sentences]
+    marks = [Mark(Role.CLAIM, number, one.start, one.end) for number, one in enumerate(sentences, start=1)]
+    return cut(candidate.request.generated.text, marks)
 
 
 @dataclass
@@ -182,18 +139,15 @@ class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
 
     Attributes:
         fail_over: a loss over this is a fault; None for none.
-        losses: of all items.
-        scores: by component, where it applies.
     """
 
     headline_name = "loss"
     digits = 3
+    top = 1.0
     noun = "Evaluation"
     template = "evaluations.html"
     script = "items.js"
     fail_over: float | None = None
-    losses: list[float] = field(default_factory=list)
-    scores: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in COMPONENTS})
     hard_fail_count: int = 0
 
     @property
@@ -203,26 +157,30 @@ class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
 
     def take(self, item: Candidate, response: pb.EvaluateResponse, /, *, is_kept: bool) -> ItemRow:
         """See Tally."""
-        loss, rule = response.loss, hard_fail_rule(response)
-        scores = [score_of(response, name) for name in COMPONENTS]
-        self.losses.append(loss)
+        loss, rule = response.loss, table.hard_fail_rule(response)
+        scores = {name: table.score_of(response, name) for name in table.COMPONENTS}
         self.hard_fail_count += bool(rule)
-        for name, score in zip(COMPONENTS, scores, strict=True):
-            self.scores[name] += [] if score is None else [score]
-        if self.fail_over is not None and loss > self.fail_over:
-            self.note_faults(item.id, [f"{loss:.4f}"])
-        cells = [(f"{loss:.3f}", "high-cell"), *((page_number(score), "") for score in scores), (rule, "")]
-        return ItemRow(item.id, item.category, loss, loss, [rule] if rule else [], cells)
+        return ItemRow(
+            item.id,
+            item.category,
+            headline=loss,
+            badness=loss,
+            scores={"loss": loss, **scores},
+            statuses=[rule] if rule else [],
+            faults=[f"{loss:.4f}"] if self.fail_over is not None and loss > self.fail_over else [],
+            cells={
+                "loss": (f"{loss:.3f}", "high-cell"),
+                **{name: (page_number(score), "") for name, score in scores.items()},
+                "status": (rule, ""),
+            },
+            bars={"Items by loss": loss},
+        )
 
-    def whole_item(self, item: Candidate, response: pb.EvaluateResponse, /) -> EvaluatedItem:
+    def shown_of(self, item: Candidate) -> Candidate:
         """Keeps what a page shows: not the document, which may be a book."""
         request = pb.EvaluateRequest(generated=item.request.generated)
         request.datum.summary.CopyFrom(item.request.datum.summary)
-        return EvaluatedItem(item.id, request, response)
-
-    def scores_by_name(self) -> list[tuple[str, list[float]]]:
-        """See Tally."""
-        return [("loss", self.losses), *self.scores.items()]
+        return Candidate(item.id, request)
 
     def counts(self) -> list[str]:
         """See Tally."""
@@ -230,29 +188,26 @@ class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
 
     def show(self, console: Console, results: Sequence[tuple[str, pb.EvaluateResponse]], *, is_brief: bool) -> None:
         """See Tally."""
-        print_report(console, results, is_brief=is_brief)
+        table.print_report(console, results, is_brief=is_brief)
 
-    def page_values(self, rows: Sequence[ItemRow]) -> dict[str, object]:
+    def page_values(self) -> dict[str, object]:
         """See Tally."""
-        return {
-            "frameworks": (),
-            "headings": ("loss", *COMPONENTS, "status"),
-            "histograms": {"Items by loss": plain_histogram((row.headline for row in rows), 1.0)},
-        }
+        return {"sentence_of": sentence_of, "pieces_of": pieces_of, "table": table}
 
 
-async def evaluate_document(
-    path: Path, summaries: Sequence[Path], connection: Connection, options: RunOptions, fail_over: float | None = None
+async def evaluate(
+    path: Path,
+    summaries: Sequence[Path],
+    connection: Connection,
+    options: RunOptions,
+    fail_over: float | None,
+    *,
+    is_bulk: bool,
 ) -> None:
-    """Reads, evaluates, prints. Raises CliError; NegativeAnswer for a loss over `fail_over`."""
-    candidates = read_candidates(path, summaries)
-    await run_few(to_work(common_pb2.PRIORITY_INTERACTIVE), candidates, connection, options, EvaluateTally(fail_over))
-
-
-async def evaluate_bulk(path: Path, connection: Connection, options: RunOptions, fail_over: float | None) -> None:
-    """Reads, evaluates, prints. Raises CliError; CliError itself when items failed."""
-    items = read_json_lines(path, parse_line)
-    await run_many(to_work(common_pb2.PRIORITY_BULK), items, connection, options, EvaluateTally(fail_over))
+    """Reads a document or many items, evaluates, prints. Raises CliError; NegativeAnswer over `fail_over`."""
+    work = to_work(common_pb2.PRIORITY_BULK if is_bulk else common_pb2.PRIORITY_INTERACTIVE)
+    items = read_json_lines(path, parse_line) if is_bulk else read_candidates(path, summaries)
+    await run_items(work, items, connection, options, EvaluateTally(fail_over))
 
 
 def to_work(priority: common_pb2.Priority.ValueType) -> Work[Candidate, pb.EvaluateResponse]:

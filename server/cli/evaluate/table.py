@@ -18,6 +18,13 @@ HARD_FAILS = {
     pb.HARD_FAIL_RULE_INVALID_JSON: "invalid JSON",
     pb.HARD_FAIL_RULE_TRUNCATION: "truncation",
 }
+VALID_STATUSES = {pb.ENTITY_STATUS_VALID, pb.ENTITY_STATUS_VALID_WITHOUT_CONTEXT}
+ENTITY_WORDS = {
+    pb.ENTITY_STATUS_VALID: "named",
+    pb.ENTITY_STATUS_VALID_WITHOUT_CONTEXT: "named; the reference has no context to compare",
+    pb.ENTITY_STATUS_NOT_FOUND: "not named",
+    pb.ENTITY_STATUS_CONTEXT_MISMATCH: "named in another context",
+}
 
 Named = tuple[str, pb.EvaluateResponse]
 Row = tuple[Text, Text]
@@ -26,7 +33,7 @@ Row = tuple[Text, Text]
 
 def print_report(console: Console, results: Sequence[Named], *, is_brief: bool = False) -> None:
     """Prints one evaluation, or several side by side, and what each summary missed."""
-    console.print(component_table(results[0][1]) if len(results) == 1 else comparison_table(results))
+    console.print(_component_table(results[0][1]) if len(results) == 1 else comparison_table(results))
     for name, response in [] if is_brief else results:
         missed = list(missed_sections(response, COMPARED_ROWS if len(results) > 1 else None))
         if len(results) > 1:
@@ -35,20 +42,16 @@ def print_report(console: Console, results: Sequence[Named], *, is_brief: bool =
     console.print(footer(results[0][1]))
 
 
-def component_table(response: pb.EvaluateResponse) -> Table:
-    """Builds the table of one evaluation: score, weight, contribution and the formula's inputs."""
+def _component_table(response: pb.EvaluateResponse) -> Table:
     title = f"loss {response.loss:.4f}   (0 perfect, 1 worst)"
     table = new_table("component", ">score", ">weight", ">contribution", "from", title=title)
     if response.HasField("hard_fail"):
-        table.add_row("hard fail", "", "", "1.0000", hard_fail_text(response))
+        table.add_row("hard fail", "", "", "1.0000", _hard_fail_text(response))
         return table
     for name in COMPONENTS:
         part = getattr(response, name).score
-        if part.applicable:
-            numbers = (f"{part.score:.3f}", f"{part.weight:.2f}", f"{part.contribution:.4f}")
-        else:
-            numbers = ("-", "0", "0")
-        table.add_row(name, *numbers, inputs_of(response, name))
+        numbers = (f"{part.score:.3f}", f"{part.weight:.2f}", f"{part.contribution:.4f}")
+        table.add_row(name, *(numbers if part.applicable else ("-", "0", "0")), inputs_of(response, name))
     return table
 
 
@@ -91,21 +94,14 @@ def inputs_of(response: pb.EvaluateResponse, name: str) -> str:
     facts, entities, flow, length = response.facts, response.entities, response.flow, response.length
     if not getattr(response, name).score.applicable:
         return "does not apply: the golden reference has none"
-    match name:
-        case "facts":
-            return (
-                f"recall {facts.hit_fact_count}/{facts.fact_count}, "
-                f"precision {facts.supported_sentence_count}/{facts.sentence_count}"
-            )
-        case "entities":
-            return f"{entities.valid_count}/{entities.entity_count} named"
-        case "flow":
-            return f"{flow.covered_count}/{flow.point_count} points covered, {flow.inversion_count} inversions"
-        case "semantic":
-            return f"cosine {response.semantic.cosine:.3f}"
-        case _:
-            off = f"{length.deviation:.0%} off"
-            return f"{length.generated_tokens} tokens, target {length.target_tokens} ({off})"
+    recall = f"{facts.hit_fact_count}/{facts.fact_count}"
+    return {
+        "facts": f"recall {recall}, precision {facts.supported_sentence_count}/{facts.sentence_count}",
+        "entities": f"{entities.valid_count}/{entities.entity_count} named",
+        "flow": f"{flow.covered_count}/{flow.point_count} points covered, {flow.inversion_count} inversions",
+        "semantic": f"cosine {response.semantic.cosine:.3f}",
+        "length": f"{length.generated_tokens} tokens, target {length.target_tokens} ({length.deviation:.0%} off)",
+    }[name]
 
 
 def missed_sections(response: pb.EvaluateResponse, row_limit: int | None) -> Iterator[RenderableType]:
@@ -115,7 +111,7 @@ def missed_sections(response: pb.EvaluateResponse, row_limit: int | None) -> Ite
         "Facts not in the summary": missed_rows(response.facts.facts),
         "Sentences without support": missed_rows(response.facts.sentences),
         "Entities missing": [
-            (score_text(entity.fuzzy_ratio), entity_text(entity))
+            (_score_text(entity.fuzzy_ratio), _entity_text(entity))
             for entity in response.entities.entities
             if entity.status not in VALID_STATUSES
         ],
@@ -123,25 +119,21 @@ def missed_sections(response: pb.EvaluateResponse, row_limit: int | None) -> Ite
         "Outline points in the wrong order": [(Text(), text) for text in inversion_texts(response.flow)],
     }
     if response.HasField("hard_fail"):
-        sections = {"Hard fail": [(Text(), hard_fail_text(response))]}
+        sections = {"Hard fail": [(Text(), _hard_fail_text(response))]}
     for title, rows in sections.items():
         if rows:
             hint = "evaluate this summary alone, or use --json"
             yield titled_list(f"{title} ({len(rows)})", rows, row_limit, hint)
 
 
-VALID_STATUSES = {pb.ENTITY_STATUS_VALID, pb.ENTITY_STATUS_VALID_WITHOUT_CONTEXT}
-
-
-def score_text(score: float) -> Text:
-    """Writes the score of a row."""
+def _score_text(score: float) -> Text:
     return Text(f"{score:.2f}", style="yellow")
 
 
 def quoted(text: str, *more: tuple[str, str]) -> Text:
-    """Quotes a text, and behind it others, each after the words that say what it is."""
+    """Quotes a text, and behind it those of others that are not empty, each after the words that say what it is."""
     found = shown(text, limit=QUOTE_LIMIT)
-    for lead, other in more:
+    for lead, other in [one for one in more if one[1]]:
         found.append(lead, style="dim")
         found.append_text(shown(other, limit=QUOTE_LIMIT, style="dim"))
     return found
@@ -150,19 +142,17 @@ def quoted(text: str, *more: tuple[str, str]) -> Text:
 def missed_rows(evidence: Sequence[pb.EntailmentEvidence]) -> list[Row]:
     """Lists the hypotheses that were not hit, worst first, each with its best premise."""
     missed = sorted((pair for pair in evidence if not pair.hit), key=lambda pair: pair.probability)
-    closest = [[("\nclosest: ", pair.premise.text)] if pair.HasField("premise") else [] for pair in missed]
     return [
-        (score_text(pair.probability), quoted(pair.hypothesis.text, *more))
-        for pair, more in zip(missed, closest, strict=True)
+        (_score_text(pair.probability), quoted(pair.hypothesis.text, ("\nclosest: ", pair.premise.text)))
+        for pair in missed
     ]
 
 
-def entity_text(evidence: pb.EntityEvidence) -> Text:
-    """Says what was found in place of an entity."""
-    lead = "  most similar: " if evidence.HasField("match") else ""
+def _entity_text(evidence: pb.EntityEvidence) -> Text:
+    lead = "  most similar: "
     if evidence.status == pb.ENTITY_STATUS_CONTEXT_MISMATCH:
         lead = f"  found in another context (cosine {evidence.context_cosine:.2f}): "
-    return quoted(evidence.entity.text, *([(lead, evidence.match.text)] if lead else []))
+    return quoted(evidence.entity.text, (lead, evidence.match.text))
 
 
 def inversion_texts(flow: pb.FlowComponent) -> Iterator[Text]:
@@ -177,11 +167,10 @@ def inversion_texts(flow: pb.FlowComponent) -> Iterator[Text]:
         )
 
 
-def hard_fail_text(response: pb.EvaluateResponse) -> Text:
-    """Says which rule fired, why, and where."""
+def _hard_fail_text(response: pb.EvaluateResponse) -> Text:
     hard_fail = response.hard_fail
-    where = [(" at ", f"“{hard_fail.evidence.text}”")] if hard_fail.HasField("evidence") else []
-    return Text.assemble((f"{hard_fail_rule(response)}: ", "red"), quoted(hard_fail.reason, *where))
+    where = f"“{hard_fail.evidence.text}”" if hard_fail.HasField("evidence") else ""
+    return Text.assemble((f"{hard_fail_rule(response)}: ", "red"), quoted(hard_fail.reason, (" at ", where)))
 
 
 def footer(response: pb.EvaluateResponse) -> Text:

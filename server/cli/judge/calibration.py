@@ -18,15 +18,7 @@ from pipeline.frozen import FrozenModel
 from server.cli.commands.judge import FrameworkChoice, MetricChoice, Policy, ScoreKind
 from server.cli.errors import InputError
 from server.cli.files import naming, parse_object, read_text
-from server.cli.judge.names import (
-    LEAST_CONTRADICTION,
-    counting_score,
-    framework_word,
-    is_supported,
-    is_unread,
-    metric_word,
-    models_said,
-)
+from server.cli.judge import names
 
 SHOWN_CLAIMS = 3
 
@@ -58,26 +50,17 @@ class Measured(FrozenModel):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a calibration says of a summary; all None when its metric has no score that counts.
+    """What a calibration says of a summary; nothing when its metric has no score that counts.
 
     Attributes:
         score: under the policy.
         probability: that people call it good.
-        passed: whether the score reaches the threshold.
+        verdict: whether the score reaches the threshold.
     """
 
     score: float | None = None
     probability: float | None = None
-    passed: bool | None = None
-
-    @property
-    def word(self) -> str:
-        """The verdict in a word."""
-        return {True: "pass", False: "fail", None: "none"}[self.passed]
-
-    def to_fields(self) -> dict[str, float | str | None]:
-        """Gives the verdict as plain data."""
-        return {"score": self.score, "probability": self.probability, "verdict": self.word}
+    verdict: Literal["pass", "fail", "none"] = "none"
 
 
 class Calibration(FrozenModel):
@@ -85,14 +68,11 @@ class Calibration(FrozenModel):
 
     Attributes:
         version: of this format.
-        framework: whose score it reads.
-        metric: which one.
         policy: how unsupported statements count.
         threshold: summaries with this score pass.
         least_precision: what the threshold was asked to reach; None: it balances both kinds of errors.
         mapping: from score to the probability that people call a summary good.
-        models: that judged the labelled summaries.
-        language_model: that helped; empty for none.
+        language_model: that helped to judge; empty for none.
         rules: by which they judged; empty in files of before there was an identity of rules.
         row_count: labelled summaries with a score.
         good_count: of those, the good ones.
@@ -135,14 +115,14 @@ class Calibration(FrozenModel):
         score = score_of(result, self.kind)
         if score is None:
             return Verdict()
-        return Verdict(score, self.probability(score), score >= self.threshold)
+        return Verdict(score, self.probability(score), "pass" if score >= self.threshold else "fail")
 
     def check(self, identity: Identity | None) -> None:
         """Refuses models and rules of a judgement that are not those of the calibration. Raises InputError."""
         fitted: Identity = (self.models, self.language_model, self.rules)
         if identity is not None and identity != fitted:
             made, found = (
-                models_said(models, writer or "no language model", f"rules {rules[:8] or 'unknown'}")
+                names.models_said(models, writer or "no language model", f"rules {rules[:8] or 'unknown'}")
                 for models, writer, rules in (fitted, identity)
             )
             raise InputError(f"--calibration was made with {made}, and this judgement with {found}: calibrate again")
@@ -162,7 +142,7 @@ def read_calibration(path: Path | None) -> Calibration | None:
 
 def identity_of(result: pb.JudgeResult) -> Identity | None:
     """Names the models behind a judgement, and the rules; None when no model read the texts."""
-    if is_unread(result):
+    if names.is_unread(result):
         return None
     models = (JudgeModel(name=one.name, revision=one.revision, sha256=one.sha256) for one in result.models)
     return tuple(models), result.language_model, result.rules
@@ -170,10 +150,8 @@ def identity_of(result: pb.JudgeResult) -> Identity | None:
 
 def find_metric(result: pb.JudgeResult, kind: ScoreKind) -> pb.JudgeMetric | None:
     """Finds a metric; None when its framework did not judge."""
-    for framework in result.frameworks:
-        if framework_word(framework.framework) == kind.framework:
-            return next((metric for metric in framework.metrics if metric_word(metric.name) == kind.metric), None)
-    return None
+    named = (((names.framework_word(key[0]), names.metric_word(key[1])), one) for key, one in names.metrics_of(result))
+    return next((metric for words, metric in named if words == (kind.framework, kind.metric)), None)
 
 
 def score_of(result: pb.JudgeResult, kind: ScoreKind) -> float | None:
@@ -184,7 +162,7 @@ def score_of(result: pb.JudgeResult, kind: ScoreKind) -> float | None:
     back.
     """
     metric = find_metric(result, kind)
-    score = None if metric is None else counting_score(metric)
+    score = None if metric is None else names.counting_score(metric)
     if score is None or kind.policy is Policy.STRICT:
         return score
     doubts = [(1 - claim.probability, is_neutral(claim)) for claim in result.evidence.claims]
@@ -196,8 +174,8 @@ def score_of(result: pb.JudgeResult, kind: ScoreKind) -> float | None:
 def is_neutral(claim: evidence_pb2.Claim) -> bool:
     """Tells whether the source says neither that a claim is true nor anything against it, not even in one word."""
     return not (
-        is_supported(claim)
-        or claim.contradiction >= LEAST_CONTRADICTION
+        names.is_supported(claim)
+        or claim.contradiction >= names.LEAST_CONTRADICTION
         or any(mismatch.HasField("source") for mismatch in claim.mismatches)
     )
 

@@ -65,20 +65,10 @@ def flat_scores(result: pb.JudgeResult) -> dict[str, float | int | str | None]:
     return {**said, "unsupported_claims": result.unsupported_claim_count, "claims": result.claim_count, **scores}
 
 
-def is_partial(framework: pb.FrameworkResult) -> bool:
-    """Tells whether a score of a framework comes from a part of the claims."""
-    return any(metric.status == pb.JUDGE_METRIC_STATUS_PARTIAL for metric in framework.metrics)
-
-
 def cap_name(cap: pb.MetricCap) -> str:
     """Says what a cap limits, unless that is the score itself, and to how much."""
     part = "" if cap.applies_to in ("", WHOLE_SCORE) else cap.applies_to.replace("_", " ")
-    return f"{part} at most {limit_name(cap.limit)}".lstrip()
-
-
-def limit_name(limit: float) -> str:
-    """Writes a limit with as many decimals as a score, and without those that are 0."""
-    return f"{limit:.2f}".rstrip("0").rstrip(".")
+    return f"{part} at most {cap.limit:.3g}".lstrip()
 
 
 def is_contradicted(claim: evidence_pb2.Claim) -> bool:
@@ -104,10 +94,8 @@ def models_said(models: Iterable[Any], *others: str) -> str:
 
 def add(total: common_pb2.LlmUsage, more: common_pb2.LlmUsage) -> None:
     """Adds to a total."""
-    total.calls += more.calls
-    total.prompt_tokens += more.prompt_tokens
-    total.completion_tokens += more.completion_tokens
-    total.retries += more.retries
+    for name in ("calls", "prompt_tokens", "completion_tokens", "retries"):
+        setattr(total, name, getattr(total, name) + getattr(more, name))
 
 
 def in_words(usage: common_pb2.LlmUsage) -> str:
@@ -162,10 +150,7 @@ class ClaimVerdict:
     """What all claims of a summary amount to.
 
     Attributes:
-        claim_count: of the summary.
-        unchecked_count: of those, the ones that a bound left unread.
-        unsupported_count: of the checked ones.
-        partial_count: of the checked ones.
+        unchecked_count: claims that a bound left unread; `unsupported_count` and `partial_count` are of the others.
         worst: number of the least probable claim, from 1; None without claims.
         worst_score: 10 x its probability.
         reads_nothing: the summary states nothing that could be checked.
@@ -187,7 +172,7 @@ class ClaimVerdict:
     @property
     def left_out(self) -> str:
         """Says how many claims were not checked; empty when all were. Stands beside every score that is partial."""
-        return left_out(self.unchecked_count, self.claim_count)
+        return f"{self.unchecked_count:,} of {self.claim_count:,} claims not checked" if self.unchecked_count else ""
 
     @property
     def said(self) -> str:
@@ -212,11 +197,6 @@ class ClaimVerdict:
         if self.worst_score is None:
             return f"{self.said}."
         return f"{self.said}; {self.worst_word} is claim {self.worst} with {self.worst_score:.2f} of 10."
-
-
-def left_out(unchecked_count: int, claim_count: int) -> str:
-    """Says how many claims were not checked; empty when all were."""
-    return f"{unchecked_count:,} of {claim_count:,} claims not checked" if unchecked_count else ""
 
 
 def verdict_of(result: pb.JudgeResult) -> ClaimVerdict:
@@ -252,7 +232,7 @@ def remarks_of(metric: pb.JudgeMetric, left_out: str = "") -> list[str]:
     remarks = (
         status_name(metric) if metric.status else "no score that counts",
         left_out if metric.status == pb.JUDGE_METRIC_STATUS_PARTIAL else "",
-        f"capped at {limit_name(min(limits))}" if limits else "",
+        f"capped at {min(limits):.3g}" if limits else "",
         f"confidence {metric.confidence:.2f}" if metric.HasField("confidence") else "",
     )
     return list(filter(None, remarks))
@@ -260,12 +240,5 @@ def remarks_of(metric: pb.JudgeMetric, left_out: str = "") -> list[str]:
 
 def input_text(value: pb.MetricInput) -> str:
     """Writes an input so that the score can be computed again."""
-    match value.WhichOneof("value"):
-        case "number":
-            return f"{value.number:.6g}"
-        case "count":
-            return str(value.count)
-        case "flag":
-            return "yes" if value.flag else "no"
-        case _:
-            return value.text
+    words = {"number": f"{value.number:.6g}", "count": str(value.count), "flag": "yes" if value.flag else "no"}
+    return words.get(value.WhichOneof("value") or "", value.text)

@@ -9,24 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from server.cli.console import SHOWN_ITEMS, Grid, comparison, indented, new_table, number, shown, titled_list, to_list
+from server.cli.judge import names
 from server.cli.judge.calibration import Calibration, Verdict
-from server.cli.judge.names import (
-    ClaimVerdict,
-    add,
-    cap_name,
-    counting_score,
-    doubted_words,
-    framework_word,
-    in_words,
-    is_contradicted,
-    is_supported,
-    label_word,
-    metric_word,
-    mismatch_word,
-    models_said,
-    remarks_of,
-    verdict_of,
-)
+from server.cli.judge.names import ClaimVerdict, is_contradicted, is_supported, verdict_of
 
 QUOTE_LIMIT = 200  # characters of one quoted text
 REASON_LIMIT = 600
@@ -41,7 +26,7 @@ def print_judgements(
     (_, first), *others = results
     usage = common_pb2.LlmUsage()
     for _, result in results:
-        add(usage, result.language_model_usage)
+        names.add(usage, result.language_model_usage)
     if others:
         console.print(comparison_table(results))
         for name, result in [] if is_brief else results:
@@ -52,7 +37,7 @@ def print_judgements(
     else:
         verdict = verdict_of(first)
         console.print(str(verdict), style="bold", markup=False)
-        console.print(score_table(first, verdict))
+        console.print(_score_table(first, verdict))
         for framework in [] if is_brief else first.frameworks:
             console.print(reasons(framework))
         if not is_brief:
@@ -62,7 +47,7 @@ def print_judgements(
 
 def print_verdicts(console: Console, calibration: Calibration, verdicts: Sequence[tuple[str, Verdict]]) -> None:
     """Prints what a calibration says of each summary."""
-    rows = [(name, number(one.score), number(one.probability), one.word) for name, one in verdicts]
+    rows = [(name, number(one.score), number(one.probability), one.verdict) for name, one in verdicts]
     console.print(Grid(("calibrated", f">{calibration.kind}", ">probability", "verdict"), rows).to_table())
     console.print(Text(calibration.basis, style="dim"))
 
@@ -72,9 +57,11 @@ def comparison_table(results: Sequence[tuple[str, pb.JudgeResult]]) -> Table:
     table = comparison(("", ""), [name for name, _ in results], TITLE)
     for frameworks in zip(*(result.frameworks for _, result in results), strict=True):
         for metrics in zip(*(framework.metrics for framework in frameworks), strict=True):
-            best = max((score for metric in metrics if (score := counting_score(metric)) is not None), default=None)
+            best = max(
+                (score for metric in metrics if (score := names.counting_score(metric)) is not None), default=None
+            )
             cells = (score_cell(metric, best=best) for metric in metrics)
-            table.add_row(framework_word(frameworks[0].framework), metric_word(metrics[0].name), *cells)
+            table.add_row(names.framework_word(frameworks[0].framework), names.metric_word(metrics[0].name), *cells)
         table.add_section()
     verdicts = [verdict_of(result) for _, result in results]
     table.add_row("claims", "checked", *(f"{one.checked_count:,} of {one.claim_count:,}" for one in verdicts))
@@ -83,21 +70,22 @@ def comparison_table(results: Sequence[tuple[str, pb.JudgeResult]]) -> Table:
     return table
 
 
-def score_table(result: pb.JudgeResult, verdict: ClaimVerdict) -> Table:
-    """Builds the table of metrics by framework."""
-    headings = (f">{framework_word(framework.framework)}" for framework in result.frameworks)
+def _score_table(result: pb.JudgeResult, verdict: ClaimVerdict) -> Table:
+    headings = (f">{names.framework_word(framework.framework)}" for framework in result.frameworks)
     table = new_table("", *headings, title=TITLE)
     for row in zip(*(framework.metrics for framework in result.frameworks), strict=True):
-        table.add_row(metric_word(row[0].name), *(score_cell(metric, left_out=verdict.left_out) for metric in row))
+        table.add_row(
+            names.metric_word(row[0].name), *(score_cell(metric, left_out=verdict.left_out) for metric in row)
+        )
     return table
 
 
 def score_cell(metric: pb.JudgeMetric, *, best: float | None = None, left_out: str = "") -> Text:
     """Shows a score, and before it what is special; `best` is highlighted."""
-    said = ", ".join(remarks_of(metric, left_out))
+    said = ", ".join(names.remarks_of(metric, left_out))
     if not metric.HasField("score"):
         return Text(said, style="red")
-    counting = counting_score(metric)
+    counting = names.counting_score(metric)
     style = "dim" if counting is None else "bold green" if counting == best else ""
     return Text.assemble((f"{said}  " if said else "", "dim"), (f"{metric.score:.2f}", style))
 
@@ -110,9 +98,9 @@ def reasons(framework: pb.FrameworkResult) -> RenderableType:
         for cap in metric.caps:
             why = shown(cap.reason, limit=QUOTE_LIMIT)
             without = "" if cap.lowered else " (it was as low without)"
-            text.append_text(Text.assemble("\n", (cap_name(cap), "yellow"), ": ", why, (without, "dim")))
-        rows.append((metric_word(metric.name), text))
-    return Group(Text(framework_word(framework.framework), style="bold"), indented(to_list(rows), below=1))
+            text.append_text(Text.assemble("\n", (names.cap_name(cap), "yellow"), ": ", why, (without, "dim")))
+        rows.append((names.metric_word(metric.name), text))
+    return Group(Text(names.framework_word(framework.framework), style="bold"), indented(to_list(rows), below=1))
 
 
 def claim_section(claims: Sequence[evidence_pb2.Claim], verdict: ClaimVerdict) -> RenderableType:
@@ -142,18 +130,18 @@ def claim_section(claims: Sequence[evidence_pb2.Claim], verdict: ClaimVerdict) -
 
 def label_text(claim: evidence_pb2.Claim, before: str = "") -> Text:
     """Names the label of a claim in its colour."""
-    label = label_word(claim.label)
+    label = names.label_word(claim.label)
     return Text(f"{before}{label}", style=LABEL_STYLES.get(label, ""))
 
 
 def claim_text(claim: evidence_pb2.Claim) -> Text:
     """Quotes a claim, and what speaks against it: words, other values, and the passage of the source that decides."""
     lines = [shown(claim.passage.text, limit=QUOTE_LIMIT)]
-    if words := doubted_words(claim):
+    if words := names.doubted_words(claim):
         said = ", ".join(f"“{span.text}”" for span in words)
         lines.append(Text.assemble(("not supported: ", "dim"), shown(said, limit=QUOTE_LIMIT)))
     for mismatch in claim.mismatches:
-        kind = mismatch_word(mismatch.kind)
+        kind = names.mismatch_word(mismatch.kind)
         instead = shown(f"“{mismatch.source.text}”") if mismatch.HasField("source") else Text("nothing like it")
         between = ("; the source has ", "dim")
         lines.append(Text.assemble((f"{kind}: ", "dim"), shown(f"“{mismatch.claim.text}”"), between, instead))
@@ -172,7 +160,7 @@ def footer(result: pb.JudgeResult, usage: common_pb2.LlmUsage) -> Text:
     degraded = "; degraded: the language model gave no usable answer somewhere" if result.degraded else ""
     notes = "".join(f"; {note}" for note in result.notes)
     pairs = result.evidence.scored_pair_count
-    cost = f"; {said}" if (said := in_words(usage)) else ""
+    cost = f"; {said}" if (said := names.in_words(usage)) else ""
     rules = [f"rules {result.rules[:8]}"] if result.rules else []
-    models = models_said(result.models, *rules, result.language_model or "no language model")
+    models = names.models_said(result.models, *rules, result.language_model or "no language model")
     return shown(f"{pairs} NLI pairs, {total_s:.2f} s{cached}; {models}{cost}{degraded}{notes}", style="dim")

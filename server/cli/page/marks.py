@@ -100,7 +100,7 @@ class ClaimRun:
 def claim_runs(text: str, claims: Sequence[evidence_pb2.Claim]) -> list[ClaimRun]:
     """Cuts a summary into what is shown as one claim each; of claims that overlap the shortest, then the worst."""
     runs: list[ClaimRun] = []
-    for piece in cut(text, summary_marks(claims)):
+    for piece in cut(text, _summary_marks(claims)):
         covering = [mark for mark in piece.marks if mark.role is Role.CLAIM]
         ranked = ((mark.end - mark.start, claims[mark.claim - 1].probability, mark.claim) for mark in covering)
         claim = min(ranked)[2] if covering else None
@@ -132,7 +132,7 @@ class MarkedSource:
 
 def marked_source(text: str, claims: Sequence[evidence_pb2.Claim]) -> MarkedSource:
     """Cuts a source where a passage begins or ends that a claim was checked against."""
-    pieces = cut(text, source_marks(claims))
+    pieces = cut(text, _source_marks(claims))
     marked = [piece for piece in pieces if piece.marks]
     places: dict[tuple[int, Role], list[tuple[int, int]]] = {}
     ends = accumulate(len(piece.text) for piece in pieces)
@@ -150,10 +150,9 @@ def claim_pieces(claim: evidence_pb2.Claim) -> list[MarkedText]:
     return cut(claim.passage.text, inside)
 
 
-def summary_marks(claims: Sequence[evidence_pb2.Claim]) -> Iterator[Mark]:
-    """Yields what is to be seen in the summary."""
+def _summary_marks(claims: Sequence[evidence_pb2.Claim]) -> Iterator[Mark]:
     for number, claim in enumerate(claims, start=1):
-        yield to_mark(Role.CLAIM, number, claim.passage)
+        yield _to_mark(Role.CLAIM, number, claim.passage)
         yield from _doubts(number, claim)
 
 
@@ -161,19 +160,14 @@ def _doubts(number: int, claim: evidence_pb2.Claim) -> Iterator[Mark]:
     """Yields the unsupported words of a claim; that all of it is not supported is said by its label."""
     spans = (*claim.unsupported, *(mismatch.claim for mismatch in claim.mismatches))
     whole = (claim.passage.start, claim.passage.end)
-    yield from (to_mark(Role.DOUBT, number, span) for span in spans if (span.start, span.end) != whole)
+    yield from (_to_mark(Role.DOUBT, number, span) for span in spans if (span.start, span.end) != whole)
 
 
-def source_marks(claims: Sequence[evidence_pb2.Claim]) -> Iterator[Mark]:
-    """Yields what is to be seen in the source."""
-    for number, claim in enumerate(claims, start=1):
-        if claim.HasField("premise"):
-            yield to_mark(Role.PREMISE, number, claim.premise)
-        if claim.HasField("support"):
-            yield to_mark(role_of(claim), number, claim.support)
-        for mismatch in claim.mismatches:
-            if mismatch.HasField("source"):
-                yield to_mark(Role.INSTEAD, number, mismatch.source)
+def _source_marks(claims: Sequence[evidence_pb2.Claim]) -> Iterator[Mark]:
+    for number, claim in enumerate(claims, start=1):  # a span that is not set is empty, and cut away
+        yield _to_mark(Role.PREMISE, number, claim.premise)
+        yield _to_mark(role_of(claim), number, claim.support)
+        yield from (_to_mark(Role.INSTEAD, number, mismatch.source) for mismatch in claim.mismatches)
 
 
 def role_of(claim: evidence_pb2.Claim) -> Role:
@@ -183,6 +177,5 @@ def role_of(claim: evidence_pb2.Claim) -> Role:
     return Role.AGAINST if is_contradicted(claim) else Role.CLOSEST
 
 
-def to_mark(role: Role, number: int, span: common_pb2.TextSpan) -> Mark:
-    """Marks a span."""
+def _to_mark(role: Role, number: int, span: common_pb2.TextSpan) -> Mark:
     return Mark(role, number, span.start, span.end)

@@ -9,12 +9,12 @@ from google.rpc import code_pb2
 from precis.v1 import common_pb2
 from precis.v1 import judge_pb2 as pb
 
+from server.cli.bulk import EarlierResults, earlier_results, to_answer
 from server.cli.commands.judge import JudgeOptions
 from server.cli.errors import CliError, InputError
 from server.cli.files import result_file
 from server.cli.judge.judgements import Item, JudgeAnswer, to_work
 from server.cli.options import RunOptions
-from server.cli.results import EarlierResults, earlier_results, to_answer
 from tests.judgements import judgement
 
 WORK = to_work(JudgeOptions(), common_pb2.PRIORITY_BULK)

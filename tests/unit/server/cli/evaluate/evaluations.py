@@ -4,7 +4,7 @@ from precis.v1 import common_pb2
 from precis.v1 import evaluate_pb2 as pb
 
 from server.cli.evaluate.evaluations import Candidate
-from server.cli.results import Answer
+from server.cli.tally import Answer
 
 SUMMARY = "The gate closed on Tuesday. The market was flooded."
 EvaluateAnswer = Answer[Candidate, pb.EvaluateResponse]

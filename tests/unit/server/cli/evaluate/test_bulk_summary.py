@@ -12,7 +12,7 @@ from rich.console import Console
 
 from server.cli.console import SHOWN_ITEMS
 from server.cli.evaluate.evaluations import Candidate, EvaluateTally
-from server.cli.results import Answer
+from server.cli.tally import Answer
 from tests.unit.server.cli.evaluate.evaluations import answered, candidate, evaluation
 
 EvaluateAnswer = Answer[Candidate, pb.EvaluateResponse]

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from server.cli.commands.evaluate import read_length, target, target_of
 from server.cli.errors import InputError
-from server.cli.evaluate.target import print_targets, read_length, target_of
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_what_is_no_length_is_refused(length: str) -> None:
 
 
 def test_without_a_length_a_table_has_every_tier(capsys: pytest.CaptureFixture[str]) -> None:
-    print_targets(None)
+    target(length=None)
     rows = [line.split() for line in capsys.readouterr().out.splitlines() if line.rstrip().endswith("%")]
     assert [row[2] for row in rows] == ["300", "300", "500", "1,000", "2,500", "2,500"]
     assert rows[0] == ["500", "385", "300", "231", "60.0%"]

@@ -1,6 +1,7 @@
 """A calibration: what the policy gives back, what a file may hold, and which judgements it is for."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -139,13 +140,13 @@ def test_a_file_that_is_no_calibration_is_refused_by_field(
 
 def test_a_verdict_has_score_and_probability(tmp_path: Path) -> None:
     applied = fitted(tmp_path)
-    assert applied.verdict_of(judgement()) == Verdict(ULTRA_SCORE, 0.5, passed=True)
+    assert applied.verdict_of(judgement()) == Verdict(ULTRA_SCORE, 0.5, "pass")
     low = judgement()
     low.frameworks[2].metrics[2].score = 2.99
-    assert applied.verdict_of(low).to_fields() == {"score": 2.99, "probability": 0.5, "verdict": "fail"}
+    assert asdict(applied.verdict_of(low)) == {"score": 2.99, "probability": 0.5, "verdict": "fail"}
     abstained = judgement()
     abstained.frameworks[2].metrics[2].status = pb.JUDGE_METRIC_STATUS_ABSTAINED
-    assert applied.verdict_of(abstained).to_fields() == {"score": None, "probability": None, "verdict": "none"}
+    assert asdict(applied.verdict_of(abstained)) == {"score": None, "probability": None, "verdict": "none"}
 
 
 def test_a_judgement_by_other_models_has_no_verdict(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from server.cli.judge.judgements import Item, read_summaries, to_item, to_work
 def test_items_are_named_after_their_summaries(tmp_path: Path) -> None:
     for name, text in {"a.txt": "\ufeffSource.", "b.txt": "Summary.\r\n", "c.txt": "Other."}.items():
         (tmp_path / name).write_text(text, encoding="utf-8", newline="")
-    assert read_summaries(tmp_path / "a.txt", [tmp_path / "b.txt", tmp_path / "c.txt"]) == [
+    assert read_summaries(tmp_path / "a.txt", tmp_path / "b.txt", tmp_path / "c.txt") == [
         Item("b.txt", "Source.", "Summary.\r\n"),
         Item("c.txt", "Source.", "Other."),
     ]
@@ -26,7 +26,7 @@ def test_items_are_named_after_their_summaries(tmp_path: Path) -> None:
 
 def test_standard_input_is_one_text() -> None:
     with pytest.raises(InputError, match="only one of --source and --summary"):
-        read_summaries(Path("-"), [Path("a.txt"), Path("-")])
+        read_summaries(Path("-"), Path("a.txt"), Path("-"))
 
 
 def test_lines_are_items_and_other_fields_are_left_alone(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def bulk_page(count: int, *, whole: int = WHOLE_ITEMS, coverage: int = 2) -> Ele
 
 def test_a_bulk_run_has_an_index_that_leads_to_the_items() -> None:
     page = bulk_page(12)
-    rows = list(one(page, "table", class_="index").find("tr"))[1:]
+    rows = list(one(page, "table", class_="items").find("tr"))[1:]
     assert [next(row.find("th")).text for row in rows[:3]] == ["item 0", "item 10", "item 1"]
     cells = [cell.text for cell in rows[0].find("td")]
     assert cells == ["0.00", "0.00", "0.00", "0.20", *"130", "abstained, error"]
@@ -56,15 +56,19 @@ def test_a_bulk_run_opens_with_a_verdict_and_the_spread_of_its_items() -> None:
     ]
 
 
-def test_means_of_scores_that_are_partial_say_so() -> None:
+def test_the_spread_of_every_score_is_in_the_page_and_which_of_them_are_partial() -> None:
     tally = JudgeTally(keeps_page=True)
     for omitted in (0, 7):
         item, result = long_judgement(4, omitted=omitted)
         answer = JudgeAnswer(item.id, item, result, None, "")
         tally.add(answer)
-    chart = next(read_page(tally.render()).find("figure", class_="chart"))
-    remarks = [[remark.text for remark in metric.find(class_="remark")] for metric in chart.find(class_="metric")]
-    assert remarks == [["partial", "7 of 15 claims not checked"]] * 4 + [[]]
+    index = one(read_page(tally.render()), id="index")
+    spread = next(index.find("table"))
+    rows = {next(row.find("th")).text: [cell.text for cell in row.find("td")] for row in spread.find("tr")}
+    assert rows["ultra hallucination"] == ["7.00", "7.00", "7.00", "7.00", "2"]
+    notes = [note.text for note in index.find(class_="note")]
+    assert "ultra hallucination: partial in 1 items" in notes
+    assert not [note for note in notes if "bias-toxicity" in note]
 
 
 def test_what_items_can_be_filtered_by_is_in_the_page() -> None:
@@ -75,7 +79,7 @@ def test_what_items_can_be_filtered_by_is_in_the_page() -> None:
         "error",
         "under the limit",
     ]
-    statuses = [row.attributes["data-statuses"] for row in one(index, "tbody").find("tr")]
+    statuses = [row.attributes["data-statuses"] for row in one(one(index, "table", class_="items"), "tbody").find("tr")]
     assert statuses[0] == "abstained|error|under the limit"
 
 
@@ -84,4 +88,4 @@ def test_of_many_items_the_worst_are_shown_whole() -> None:
     titles = [section.find("h2") for section in page.find("section", class_="item")]
     assert [next(title).text for title in titles] == ["item 0", "item 10", "item 1"]
     assert "The 3 worst are shown whole" in one(page, "section", id="index").text
-    assert len(list(one(page, "table", class_="index").find("tr"))) == 13
+    assert len(list(one(page, "table", class_="items").find("tr"))) == 13

@@ -169,7 +169,7 @@ async def test_claims_are_filtered_by_label_and_words(open_page: Open) -> None:
 
 async def test_items_are_filtered_and_sorted(open_page: Open) -> None:
     async with open_page(bulk(20)) as page:
-        rows, items = page.locator(".index tbody tr:visible"), page.locator(".item:visible")
+        rows, items = page.locator(".items tbody tr:visible"), page.locator(".item:visible")
 
         async def fits(count: int) -> None:
             assert (await rows.count(), await items.count()) == (count, count)
@@ -199,7 +199,7 @@ async def test_items_are_filtered_and_sorted(open_page: Open) -> None:
 async def test_fifty_items_are_shown_whole_then_more_and_a_link_reaches_each(open_page: Open) -> None:
     async with open_page(bulk(60)) as page:
         items, more = page.locator(".item:visible"), page.locator(".more-items")
-        assert (await items.count(), await page.locator(".index tbody tr:visible").count()) == (50, 60)
+        assert (await items.count(), await page.locator(".items tbody tr:visible").count()) == (50, 60)
         assert await more.inner_text() == "Show more: 50 of 60 items are shown whole"
         await page.locator(".index a[href='#item-55']").click()
         assert await page.locator("#item-55").is_visible()
