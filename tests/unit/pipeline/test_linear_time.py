@@ -1,7 +1,7 @@
 """What reads the texts of clients takes time that grows with them, whatever they hold."""
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 import pytest
@@ -46,11 +46,12 @@ UNITS = (
 )
 
 
-class _Source:
+class _Source(WordIndex):
     def __init__(self, *, knows: bool) -> None:
+        super().__init__(ReadText.of("source", "", MAX_CHARS))
         self._knows = knows
 
-    def is_about(self, stems: Sequence[str]) -> bool:
+    def is_about(self, stems: Sequence[str], among: Collection[int] | None = None) -> bool:
         return self._knows and bool(stems)
 
     def sentence_count(self, stem: str) -> int:
