@@ -70,15 +70,15 @@ async def test_a_judgement_tells_what_the_model_cost_it(serve: Serve) -> None:
 
 
 async def test_judgements_and_summaries_share_the_endpoints_limit(serve: Serve) -> None:
-    async with serve(Script(replies=(*judge_replies(), PASS)), rates={"max_concurrency": 2}) as served:
+    async with serve(Script(replies=(*judge_replies(), PASS)), rates={"max_concurrency": 1}) as served:
         served.endpoint.gate.clear()
         request = summarize_pb2.SummarizeRequest(document=chunks(29))
         summary = asyncio.ensure_future(follow(SummarizeServiceStub(served.channel).Summarize(request)))
-        await served.endpoint.log.until(lambda log: log.in_flight == 2)
+        await served.endpoint.log.until(lambda log: log.in_flight == 1)
         judgement = asyncio.ensure_future(served.stub.Judge(judge_request()))
         while (await scrape(served.app))["precis_llm_waiting"] == 0:  # the judge's call finds no place
             pass
         served.endpoint.gate.set()
         assert (await summary).summary.status == summarize_pb2.SUMMARY_STATUS_DONE
         assert not (await judgement).result.degraded
-        assert served.endpoint.log.peak_in_flight == 2
+        assert served.endpoint.log.peak_in_flight == 1
