@@ -9,6 +9,7 @@ from bisect import insort
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 from google.protobuf.message import Message
@@ -260,7 +261,9 @@ class Tally(ABC, Generic[I, R]):
         items = [item for _, item in self.whole]
         rows = sorted(self.rows, key=lambda row: -row.badness) if has_index else []
         one, many = f"{self.noun} of {items[0].id if items else ''}", f"{self.noun}s of {self.item_count} summaries"
-        bars = {title: [(row.bars[title], PLAIN) for row in rows] for title in (rows[0].bars if rows else ())}
+        bars: dict[str, list[tuple[float | None, str]]] = {}
+        for title, value in chain.from_iterable(row.bars.items() for row in rows):  # items may have other frameworks
+            bars.setdefault(title, []).append((value, PLAIN))
         return render_page(
             self.template,
             script_file=self.script,
