@@ -15,7 +15,7 @@ from server.observe.metrics_server import PATH, READY_PATH
 from tests.integration.conftest import Start
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = {"/health", "/openapi.json", "/ui", "/ui/page.js", "/ui/page.css", "/ui/style.css"}
+PAGES = {"/", "/health", "/openapi.json", "/ui", "/ui/page.js", "/ui/page.css", "/ui/style.css"}
 
 
 async def test_every_door_is_of_a_kind_whose_resources_have_bounds(start: Start) -> None:

@@ -74,7 +74,7 @@ async def test_ctrl_c_says_how_to_go_on(start: Start, manual: Path) -> None:
 
 
 async def test_a_partial_summary_is_written_and_is_an_error(start: Start, manual: Path) -> None:
-    script = Script(replies=(PASS,), author=write, first_faults=(None,), faults=FaultPlan({Fault.HTML: 1.0}))
+    script = Script(replies=(PASS,), author=write, first_faults=(None,), faults=FaultPlan({Fault.QUOTA: 1.0}))
     async with bench(start, script, summarize={"wave": 1}) as served:
         ended = await precis("summarize", manual, "--json", "-a", served.app.address)
     assert ended.code == 4

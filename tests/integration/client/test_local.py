@@ -74,7 +74,7 @@ def test_a_refused_field_is_named_as_a_server_names_it_and_a_call_without_time_i
     assert (caught.value.field, caught.value.reason) == ("summary", "INVALID_REQUEST")
     assert caught.value.request_id
     with pytest.raises(errors.DeadlineExceeded):
-        here.embed(["w1"], timeout_s=0)
+        here.judge(" ".join([SOURCE] * 500), SUMMARY, timeout_s=0)
 
 
 def broken_pairs(error: Exception) -> Iterator[tuple[str, str]]:
