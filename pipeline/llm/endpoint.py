@@ -21,7 +21,7 @@ from pipeline.llm.completion import ErrorObjectError, parse_completion
 from pipeline.llm.config import LlmConfig
 from pipeline.llm.limiter import Clock, EndpointLimiter
 from pipeline.llm.metering import UsageTotals
-from pipeline.llm.refusal import read_complaint, refusal, safe_quote, status_of, to_complaint
+from pipeline.llm.refusal import read_complaint, refusal, safe_quote, status_of, to_complaint, without_request
 
 
 class Endpoint:
@@ -81,9 +81,9 @@ class Endpoint:
                 return parse_completion(answer, response.headers.get("content-type", ""))
             except ErrorObjectError as error:
                 status, words = status_of(*error.args), to_complaint(*error.args)
-        words = words or read_complaint(answer)
-        quote = safe_quote(words.message, key=self._key, private_texts=private_texts)
-        raise refusal(status, response.headers, words, quote)
+        words, texts = words or read_complaint(answer), tuple(private_texts)
+        quote = safe_quote(words.message, key=self._key, private_texts=texts)
+        raise refusal(status, response.headers, without_request(words, texts), quote)
 
     async def served_models(self) -> tuple[str, ...]:
         """Returns the first few names of models that the endpoint serves; empty if it does not say."""

@@ -10,7 +10,7 @@ import random
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from importlib.resources import files
@@ -94,12 +94,15 @@ class Complaint:
         return frozenset(named or ({"system"} if self.is_about_system else ()))
 
 
+_MOST_CHARS = 2000  # of what an endpoint says: it may say as much as an answer may hold
+
+
 def read_complaint(body: bytes) -> Complaint:
     """Reads what an answer says is wrong: an error object in JSON, see `to_complaint`, or plain text."""
     try:
         return to_complaint(json.loads(body))
     except (ValueError, RecursionError):
-        return Complaint("", "", body[:2000].decode("utf-8", "replace"))
+        return Complaint("", "", body[:_MOST_CHARS].decode("utf-8", "replace"))
 
 
 def to_complaint(value: object) -> Complaint:
@@ -108,10 +111,11 @@ def to_complaint(value: object) -> Complaint:
         (value,) = value
     inner = value.get("error", value) if isinstance(value, dict) else value
     if not isinstance(inner, dict):
-        return Complaint("", "", str(inner))
+        return Complaint("", "", str(inner)[:_MOST_CHARS])
     code = inner.get("code") if isinstance(inner.get("code"), str) else inner.get("type") or inner.get("status")
     message = inner.get("message") or inner.get("detail") or ""
-    return Complaint(str(code or "").lower(), str(inner.get("param") or ""), str(message))
+    short = (str(one or "")[:_MOST_CHARS] for one in (code, inner.get("param"), message))
+    return Complaint(next(short).lower(), next(short), next(short))
 
 
 def status_of(value: object) -> int:
@@ -223,17 +227,37 @@ def safe_quote(words: str, *, key: SecretStr | None, private_texts: Iterable[str
 
     Endpoints do repeat: a validation error often holds the whole request, a refused key comes back half masked.
     """
-    line = " ".join(words.split())[:240].encode("utf-8", "replace").decode()  # JSON may hold half a character
+    line = _one_line(words)[:240]
     secret = key.get_secret_value() if key is not None else ""
     if secret and any(part in line for part in (secret[:6], secret[-6:])):
         return ""
     if _ENCODED.search(line):
         return ""
-    texts = [" ".join(text.split()) for text in private_texts]
-    stretches = {line[start : start + _STRETCH] for start in range(max(1, len(line) - _STRETCH + 1))}
-    if any(stretch in text for stretch in stretches for text in texts if len(stretch) == _STRETCH):
-        return ""
-    return line
+    return line if _repeat_start(line, private_texts) == len(line) else ""
+
+
+_MOST_TAUGHT = 500  # characters: an endpoint says what is wrong first
+
+
+def without_request(complaint: Complaint, private_texts: Iterable[str]) -> Complaint:
+    """Returns a complaint up to where it begins to repeat the request: what a text says teaches nothing of an endpoint.
+
+    Else a text with the words "max_tokens 16", in an error that holds the request, would shorten everybody's answers.
+    """
+    line = _one_line(complaint.message)[:_MOST_TAUGHT]
+    return replace(complaint, message=line[: _repeat_start(line, private_texts)])
+
+
+def _one_line(words: str) -> str:
+    return " ".join(words.split()).encode("utf-8", "replace").decode()  # JSON may hold half a character
+
+
+def _repeat_start(line: str, texts: Iterable[str]) -> int:
+    """Returns where a line begins to repeat one of some texts; its length if it does not."""
+    lines = [" ".join(text.split()) for text in texts]
+    starts = range(len(line) - _STRETCH + 1)
+    repeats = (at for at in starts if any(line[at : at + _STRETCH] in text for text in lines))
+    return next(repeats, len(line))
 
 
 FIRST_CONTACT_ATTEMPTS = 3

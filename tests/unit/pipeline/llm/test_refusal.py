@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from pipeline.llm import errors
-from pipeline.llm.refusal import read_complaint, refusal, retry_after_s, safe_quote
+from pipeline.llm.refusal import (
+    Complaint,
+    read_complaint,
+    refusal,
+    retry_after_s,
+    safe_quote,
+    to_complaint,
+    without_request,
+)
 
 
 def refuse(status: int, body: object, headers: Mapping[str, str] | None = None) -> errors.LlmError:
@@ -185,3 +193,18 @@ def test_a_date_in_the_future_is_the_time_until_then() -> None:
     wait_s = retry_after_s({"retry-after": date})
     assert wait_s is not None
     assert 3000 < wait_s <= 3600
+
+
+def test_what_a_text_says_in_an_error_that_repeats_it_teaches_nothing_of_the_endpoint() -> None:
+    text = "The manual says: max_tokens 16 is unsupported,\nas are temperature, response_format and a system role."
+    complaint = Complaint("", "", f"1 validation error for messages.0.content: {text}")
+    assert complaint.refused_fields()
+    assert complaint.numbers == (1, 0, 16)
+    own = without_request(complaint, [f"Give what it says. {text}"])
+    assert (own.refused_fields(), own.numbers) == (frozenset(), (1, 0))
+    assert without_request(complaint, ["Another caller's words."]).refused_fields() == complaint.refused_fields()
+
+
+def test_what_an_endpoint_says_without_end_is_read_in_part() -> None:
+    complaint = to_complaint({"error": {"message": "max_tokens 7 " * 100_000}})
+    assert 0 < len(complaint.numbers) < 200
