@@ -13,7 +13,8 @@ from server.cli.documents.read import read_document_text
 from server.cli.errors import InputError
 from tests.office import zipped
 
-CHATS = ("release", "harbour")
+CHATS, CHATS_AFTERWARDS = ("release", "harbour"), ("library", "clinic")
+"""The rule `decisions` was made on the former; the latter were written when it was done."""
 DECISIONS = 3
 UNREAD = {
     "a.rtf": b"{\\rtf1\\ansi The board met.\\par}",
@@ -74,6 +75,9 @@ async def _served(models: Path, data: Path, *, quick: bool) -> dict[str, Figure]
         chats = [await kept_decisions(summaries, name) for name in CHATS[quick:]]
         all_kept = [count == DECISIONS for kept in chats for count, _ in kept.values()]
         figures["decisions_kept"] = sum(all_kept) / len(all_kept)
+        chats = [await kept_decisions(summaries, name) for name in CHATS_AFTERWARDS[quick:]]
+        counts = [count for kept in chats for count, _ in kept.values()]
+        figures["decisions_kept_afterwards"] = sum(counts) / (DECISIONS * len(counts))
         questions = read_questions()
         found = await answered(summaries, data, questions[1::6] if quick else questions)
     for name, is_held in (("focus_found", True), ("focus_found_chosen_on", False)):
