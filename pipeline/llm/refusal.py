@@ -34,7 +34,6 @@ _OVERFLOW_WORDS = re.compile(
 )
 _WORDS: Mapping[str, Sequence[str]] = json.loads(files("pipeline.llm").joinpath("complaints.json").read_text("utf-8"))
 _IMAGE_WORDS = re.compile(r"\b(image_url|image input|images?|multimodal|vision)\b", re.IGNORECASE)
-_STREAM_WORDS = re.compile(r"\bstream(ing)?\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +88,9 @@ class Complaint:
             named = {"max_tokens"}
         if "max_tokens" in named:  # the other is then the one to use instead
             named.discard("max_completion_tokens")
-        if self.param == "stream" or (not named and self.says("unsupported") and _STREAM_WORDS.search(self.message)):
+        if self.param == "stream" or (not named and self.says("unsupported") and self.says("stream")):
             named.add("stream")
         return frozenset(named or ({"system"} if self.is_about_system else ()))
-
-
-_MOST_CHARS = 2000  # of what an endpoint says: it may say as much as an answer may hold
 
 
 def read_complaint(body: bytes) -> Complaint:
@@ -102,7 +98,7 @@ def read_complaint(body: bytes) -> Complaint:
     try:
         return to_complaint(json.loads(body))
     except (ValueError, RecursionError):
-        return Complaint("", "", body[:_MOST_CHARS].decode("utf-8", "replace"))
+        return Complaint("", "", _said(body.decode("utf-8", "replace")))
 
 
 def to_complaint(value: object) -> Complaint:
@@ -111,11 +107,14 @@ def to_complaint(value: object) -> Complaint:
         (value,) = value
     inner = value.get("error", value) if isinstance(value, dict) else value
     if not isinstance(inner, dict):
-        return Complaint("", "", str(inner)[:_MOST_CHARS])
+        return Complaint("", "", _said(inner))
     code = inner.get("code") if isinstance(inner.get("code"), str) else inner.get("type") or inner.get("status")
     message = inner.get("message") or inner.get("detail") or ""
-    short = (str(one or "")[:_MOST_CHARS] for one in (code, inner.get("param"), message))
-    return Complaint(next(short).lower(), next(short), next(short))
+    return Complaint(_said(code).lower(), _said(inner.get("param")), _said(message))
+
+
+def _said(words: object) -> str:
+    return str(words or "")[:800]  # an endpoint says first what is wrong, and may say as much as an answer may hold
 
 
 def status_of(value: object) -> int:
@@ -196,19 +195,19 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
             `retry-after` holds seconds or a date (RFC 9110, 10.2.3).
     """
     milliseconds = _number(headers.get("retry-after-ms"))
+    text = headers.get("retry-after")
     if milliseconds is not None:
         return milliseconds / 1000
-    text = headers.get("retry-after")
     seconds = _number(text)
     return seconds if seconds is not None or text is None else _until(text)
 
 
 def _number(text: str | None) -> float | None:
     try:
-        value = float(text or "")
+        value = float(text or "nan")
     except ValueError:
         return None
-    return value if math.isfinite(value) and value >= 0 else None
+    return value if 0 <= value < math.inf else None
 
 
 def _until(date: str) -> float | None:
@@ -228,15 +227,10 @@ def safe_quote(words: str, *, key: SecretStr | None, private_texts: Iterable[str
     Endpoints do repeat: a validation error often holds the whole request, a refused key comes back half masked.
     """
     line = _one_line(words)[:240]
-    secret = key.get_secret_value() if key is not None else ""
-    if secret and any(part in line for part in (secret[:6], secret[-6:])):
-        return ""
-    if _ENCODED.search(line):
-        return ""
-    return line if _repeat_start(line, private_texts) == len(line) else ""
-
-
-_MOST_TAUGHT = 500  # characters: an endpoint says what is wrong first
+    secret = key.get_secret_value() if key else ""
+    holds_key = any(part in line for part in (secret[:6], secret[-6:]) if part)
+    is_ours = holds_key or _ENCODED.search(line) or _repeat_start(line, private_texts) < len(line)
+    return "" if is_ours else line
 
 
 def without_request(complaint: Complaint, private_texts: Iterable[str]) -> Complaint:
@@ -244,7 +238,7 @@ def without_request(complaint: Complaint, private_texts: Iterable[str]) -> Compl
 
     Else a text with the words "max_tokens 16", in an error that holds the request, would shorten everybody's answers.
     """
-    line = _one_line(complaint.message)[:_MOST_TAUGHT]
+    line = _one_line(complaint.message)
     return replace(complaint, message=line[: _repeat_start(line, private_texts)])
 
 
@@ -254,10 +248,9 @@ def _one_line(words: str) -> str:
 
 def _repeat_start(line: str, texts: Iterable[str]) -> int:
     """Returns where a line begins to repeat one of some texts; its length if it does not."""
-    lines = [" ".join(text.split()) for text in texts]
+    lines = [_one_line(text) for text in texts]
     starts = range(len(line) - _STRETCH + 1)
-    repeats = (at for at in starts if any(line[at : at + _STRETCH] in text for text in lines))
-    return next(repeats, len(line))
+    return next((at for at in starts if any(line[at : at + _STRETCH] in text for text in lines)), len(line))
 
 
 FIRST_CONTACT_ATTEMPTS = 3
@@ -292,8 +285,7 @@ class Retries:
         self.failed_attempts += 1
         self._bad_answers += isinstance(error, errors.BadAnswerError)
         self._timeouts += isinstance(error, errors.AnswerTimeoutError)
-        bound_s = self._config.base_delay_s * 2.0 ** (self.failed_attempts - 1)
-        delay_s = _DRAW.uniform(0, min(bound_s, 30.0))
+        delay_s = _DRAW.uniform(0, min(self._config.base_delay_s * 2.0 ** (self.failed_attempts - 1), 30.0))
         if self.failed_attempts < self._config.max_attempts and self._may_retry(error) and delay_s <= most_s:
             return delay_s
         error.attempts = self.failed_attempts
