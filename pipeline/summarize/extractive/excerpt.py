@@ -40,6 +40,8 @@ LABEL_LEVEL = 7
 TEXT_KINDS = frozenset({BlockKind.PROSE, BlockKind.BULLET, BlockKind.STEP, BlockKind.TURN})
 """Kinds that say something in words, which an embedder and an NLI model can compare."""
 STATEMENTS = (BlockKind.PROSE, BlockKind.BULLET, BlockKind.TURN)
+ANSWERS = TEXT_KINDS | {BlockKind.TABLE_ROW}
+"""Kinds that may answer a question."""
 _PARAGRAPH_WORDS = 90
 _FEWEST_WORDS = 4  # of a list item that is written as a sentence
 _BACKTICKS = re.compile(r"`{3,}")
@@ -176,7 +178,7 @@ def _begins(excerpts: Sequence[Excerpt], before: int, position: int, group: list
 def _said(excerpts: Sequence[Excerpt], position: int, before: int) -> str:
     """Returns an excerpt as a sentence: a row with its columns, an item with its full stop, each with its label."""
     excerpt = excerpts[position]
-    text = _row(excerpts, excerpt) if excerpt.kind is BlockKind.TABLE_ROW else excerpt.text
+    text = words_of(excerpts, excerpt)
     if excerpt.kind is BlockKind.TURN and excerpt.mark:
         text = f"{excerpt.mark} {text}"
     if excerpt.kind in (*LIST_KINDS, BlockKind.TABLE_ROW) and not is_sentence_end(text):
@@ -188,11 +190,15 @@ def _said(excerpts: Sequence[Excerpt], position: int, before: int) -> str:
     return text
 
 
-def _row(excerpts: Sequence[Excerpt], row: Excerpt) -> str:
-    """Returns the cells of a row, each behind the name of its column."""
-    heads = [excerpts[need].text.split("\n")[0] for need in row.needs if excerpts[need].kind is BlockKind.TABLE_HEAD]
+def words_of(excerpts: Sequence[Excerpt], excerpt: Excerpt) -> str:
+    """Returns what an excerpt says: the cells of a row, each behind the name of its column."""
+    if excerpt.kind is not BlockKind.TABLE_ROW:
+        return excerpt.text
+    heads = [
+        excerpts[need].text.split("\n")[0] for need in excerpt.needs if excerpts[need].kind is BlockKind.TABLE_HEAD
+    ]
     names = _cells(heads[0]) if heads else []
-    cells = _cells(row.text)
+    cells = _cells(excerpt.text)
     names += [""] * (len(cells) - len(names))
     pairs = zip(names, cells, strict=False)
     return "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)

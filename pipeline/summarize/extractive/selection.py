@@ -26,7 +26,7 @@ from pipeline.reading.values import Term, TermKind
 from pipeline.reading.word_lists import phrase_list, word_list
 from pipeline.reading.word_table import WordTable
 from pipeline.reading.words import fold_case
-from pipeline.summarize.extractive.excerpt import STATEMENTS, TEXT_KINDS, Excerpt
+from pipeline.summarize.extractive.excerpt import ANSWERS, STATEMENTS, TEXT_KINDS, Excerpt, words_of
 
 Float64 = npt.NDArray[np.float64]
 
@@ -112,7 +112,7 @@ def score_focus(excerpts: Sequence[Excerpt], positions: Sequence[int], likeness:
         Shape (sentences,), at least 0.
     """
     wanted = _stems(focus)
-    own = [wanted & _stems(excerpts[position].text) for position in positions]
+    own = [wanted & _stems(words_of(excerpts, excerpts[position])) for position in positions]
     counts = Counter(stem for stems in own for stem in stems)
     rarity = {stem: np.log1p(len(own) / max(1, counts[stem])) for stem in wanted}
     needs = (
@@ -326,8 +326,8 @@ class _Selection:
     def fill(self, limit: float, *, takes_cut: bool = False) -> None:
         """Takes sentences by maximal marginal relevance: central, and unlike what is there."""
         material, sentences, central = self.material, self.material.sentences, self.material.centrality
-        # Steps are kept for being acted on; they may be the answer to a question.
-        kinds = TEXT_KINDS if material.has_focus else STATEMENTS
+        # Steps are kept for being acted on, rows for their values; they may be the answer to a question.
+        kinds = ANSWERS if material.has_focus else STATEMENTS
         free = [
             row
             for row, position in enumerate(sentences)

@@ -17,7 +17,16 @@ from pipeline.reading.chunks import token_offsets
 from pipeline.summarize.document import SummaryType
 from pipeline.summarize.duplicates import find_entailed, find_repeats
 from pipeline.summarize.extractive.config import ExtractiveConfig
-from pipeline.summarize.extractive.excerpt import TEXT_KINDS, Excerpt, read_excerpts, resized, writable, write_form
+from pipeline.summarize.extractive.excerpt import (
+    ANSWERS,
+    TEXT_KINDS,
+    Excerpt,
+    read_excerpts,
+    resized,
+    words_of,
+    writable,
+    write_form,
+)
 from pipeline.summarize.extractive.selection import (
     VALUE_KINDS,
     Budget,
@@ -45,7 +54,7 @@ from pipeline.summarize.writer import (
     Written,
 )
 
-_VERSION = "extractive-16"
+_VERSION = "extractive-17"
 """Changes whenever the same input may give another text, so that no cache answers with the old one."""
 
 _CONTEXT_TOKENS = 2_048  # the graph cuts a critique to a part of the context's limit
@@ -158,8 +167,9 @@ class ExtractiveWriter:
         if task.wishes.focus:  # an answer needs the heading above it, and not those above that
             excerpts = [replace(each, needs=()) if each.kind is BlockKind.HEADING else each for each in excerpts]
         exact = await self._off_loop(partial(find_repeats, excerpts))
-        sentences = [at for at, each in enumerate(excerpts) if each.kind in TEXT_KINDS and at not in exact]
-        vectors = await self._embed([excerpts[at].text for at in sentences])
+        kinds = ANSWERS if task.wishes.focus else TEXT_KINDS
+        sentences = [at for at, each in enumerate(excerpts) if each.kind in kinds and at not in exact]
+        vectors = await self._embed([words_of(excerpts, excerpts[at]) for at in sentences])
         unfit = exact.keys() | (set(range(len(excerpts))) - writable(excerpts, shape.form))
         dropped = unfit if len(unfit) < len(excerpts) else exact  # else nothing of it can be written in this form
         material = Material(excerpts, sentences, vectors, frozenset(dropped), stretch.ends_document)

@@ -420,7 +420,7 @@ def unwrap(text: str, source: SourceText) -> tuple[str, list[str]]:
             while kept and not kept[edge].strip():
                 kept.pop(edge)
             words = kept[edge].strip().strip("*_ ") if kept else ""
-            if words.startswith("#") or fold(words) in source.lines or not is_framing(words):
+            if words.startswith(("#", "`", "~")) or fold(words) in source.lines or not is_framing(words):
                 break
             removed.append(kept.pop(edge))
     return ("\n".join(kept).strip() if removed else text), removed

@@ -92,6 +92,16 @@ async def test_a_question_is_answered_by_the_entry_that_it_names(name: str, writ
     assert f"The default is {SIZES[name]} MB" in text
 
 
+async def test_a_question_is_answered_by_the_row_that_names_it() -> None:
+    rows = "\n".join(
+        f"| {seal} | {use} |" for seal, use in {"EPDM": "water", "NBR": "oil", "PTFE": "steam", "FKM": "acids"}.items()
+    )
+    text = f"# Seals\n\nThe pump has two seals. Seals wear.\n\n| Seal | Used for |\n|---|---|\n{rows}\n"
+    assert "| FKM | acids |" in await shaped(
+        Shape(LengthGoal(25, LengthUnit.WORDS)), text=text, focus="Which seal is used for acids?"
+    )
+
+
 def rewrite(text: str, *positions: int) -> str:
     excerpts = read_excerpts([text], count_tokens)
     return write_markdown(excerpts, positions or range(len(excerpts)))

@@ -101,6 +101,14 @@ def test_a_heading_is_no_chat(heading: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "answer", ["```\n$ make V7\n```\n\nThe valve V7 opens.", "The valve V7 opens:\n\n```\n$ make V7\n```"]
+)
+def test_code_at_an_edge_keeps_both_of_its_fences(answer: str) -> None:
+    found = inspect(answer, SourceText(["$ make V7\n\nThe valve V7 opens:"], (), ""))
+    assert (found.text, found.removed) == (answer, [])
+
+
+@pytest.mark.parametrize(
     ("answer", "kind"),
     [
         ("I'm sorry, but I can't assist with that request.", FaultKind.REFUSAL),
