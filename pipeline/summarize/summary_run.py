@@ -205,10 +205,8 @@ class SummaryRun:
         run = Run(job, plan, self._meter, citing, self.calls)
         async with run.side_work():
             job.channel.offer(Planned(plan, self._meter.progress()))
-            start = SummaryState(iteration=0, level=0, best_iteration=0)
-            await summary_graph().ainvoke(
-                start, {"recursion_limit": plan.supersteps, "run_name": "summarize"}, context=run
-            )
+            start, most_steps = SummaryState(iteration=0, best_iteration=0), 4 * plan.max_iterations + 2
+            await summary_graph().ainvoke(start, {"recursion_limit": most_steps, "run_name": "summarize"}, context=run)
             self._citation = await citing.of(await Assembler(job.store, job.summary, job.config).finished_text())
 
     async def _open_budget(self) -> None:

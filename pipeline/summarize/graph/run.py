@@ -343,9 +343,7 @@ class Run:
     Attributes:
         citing: told the text of the summary as soon as only its topics are missing.
         calls: every call of the writer passes it.
-        slots: as many as calls may be in flight; a node that asks for a text takes one for all of its work.
-            LangGraph's own `max_concurrency` forgets the tasks that wait when a run is cancelled.
-        known_batches: whose texts were stored before the iteration began in this run.
+        slots: as many as calls may be in flight; whoever asks for a text takes one for all of its work.
     """
 
     job: SummaryJob
@@ -359,7 +357,6 @@ class Run:
     slots: asyncio.Semaphore = field(init=False)
     count_tokens: Callable[[str], int] = field(init=False)
     mentions_of: Callable[[str], Mentions] = field(init=False)
-    known_batches: set[int] = field(default_factory=set)
     _critiques: dict[int, str | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
