@@ -16,7 +16,6 @@ from pydantic import TypeAdapter
 from pipeline.errors import PipelineError
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.errors import EndpointUnavailableError
-from pipeline.summarize.citations.cite import CitationBounds, Citing, cite
 from pipeline.summarize.citations.places import NOT_CITED, Citations
 from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.document import SourceChunk
@@ -201,13 +200,11 @@ class SummaryRun:
         await self._open_budget()
         calls_total = max(plan.calls(begun), done)
         self._meter = Meter(plan, calls_done=done, calls_total=calls_total, calls_reused=done, iteration=begun)
-        citing = Citing(self._cite)
-        run = Run(job, plan, self._meter, citing, self.calls)
-        async with run.side_work():
-            job.channel.offer(Planned(plan, self._meter.progress()))
-            start, most_steps = SummaryState(iteration=0, best_iteration=0), 4 * plan.max_iterations + 2
-            await summary_graph().ainvoke(start, {"recursion_limit": most_steps, "run_name": "summarize"}, context=run)
-            self._citation = await citing.of(await Assembler(job.store, job.summary, job.config).finished_text())
+        run = Run(job, plan, self._meter, self.calls)
+        job.channel.offer(Planned(plan, self._meter.progress()))
+        start, most_steps = SummaryState(iteration=0, best_iteration=0), 4 * plan.max_iterations + 2
+        await summary_graph().ainvoke(start, {"recursion_limit": most_steps, "run_name": "summarize"}, context=run)
+        self._citation = run.citation
 
     async def _open_budget(self) -> None:
         """Has the calls of this task taken out of the summary's budget, with what earlier runs took."""
@@ -216,13 +213,6 @@ class SummaryRun:
             _, before, _ = await job.store.run_totals(job.summary_id)
             self._spending = Spending(budget, job.writer.limits.prices, before)
             spend_from(self._spending)
-
-    async def _cite(self, text: str) -> Citations:
-        """Finds where the sentences of the finished text stand in the document."""
-        job, gate = self.job, self.job.gate
-        max_read = gate.max_cited_claims if gate else 0
-        bounds = CitationBounds(job.config.max_citations, max_read, job.caller)
-        return await cite(text, job.document.chunks, bounds, gate.reader if gate else None, job.off_loop)
 
     async def _adopt(self, plan: SummaryPlan) -> None:
         """Remembers the plan. A resumed summary whose plan has changed begins again; equal calls are reused."""
@@ -383,11 +373,6 @@ class Assembler:
             current_batch=sum(count for iteration, stage, _, count in levels if (iteration, stage) == begun),
             batch_count=plan.batch_count if plan else 0,
         )
-
-    async def finished_text(self) -> str:
-        """Returns the summary of the iteration whose topics were found, as it was written."""
-        final = await self._read(_with_topics(await self._store.levels(self._id)), Stage.FINAL, UNIQUE)
-        return final.text if final else ""
 
     async def intermediate_summaries(self, iteration: int) -> tuple[IntermediateSummary, ...]:
         """Returns what was extracted from each batch, then what merges made of it, up to 200,000 characters."""

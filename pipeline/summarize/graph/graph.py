@@ -6,11 +6,12 @@ calls at once; when one has failed, those that are on their way are let finish.
 """
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import cache, partial
 from itertools import count
-from typing import Any, TypedDict
+from typing import Any, TypedDict, TypeVar
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -19,6 +20,10 @@ from langgraph.types import Command
 from opentelemetry.trace import Span
 
 from pipeline.llm.chat_model import NO_USAGE
+from pipeline.off_loop import stoppable
+from pipeline.reading.values import Term
+from pipeline.summarize.citations.cite import CitationBounds, cite
+from pipeline.summarize.citations.places import Citations
 from pipeline.summarize.duplicates import DuplicateFilter
 from pipeline.summarize.events import BatchDone, Drafted, GroupDone, LayersFound, Phase, Reflected, TopicsFound
 from pipeline.summarize.graph.calls import (
@@ -65,6 +70,8 @@ from pipeline.summarize.writer import (
 )
 from pipeline.tracing import note
 
+T = TypeVar("T")
+
 
 class SummaryState(TypedDict, total=False):
     """Where a summary stands between two steps.
@@ -110,9 +117,32 @@ async def extract(state: SummaryState, runtime: Runtime[Run]) -> None:
     """Map step: one extraction stored for each batch that lacks one, a wave at once."""
     run, iteration = runtime.context, state["iteration"]
     known = {output.position for output in await run.outputs(iteration, 0)}
-    for first in range(0, len(run.plan.batches), run.plan.wave):
-        wave = range(first, min(first + run.plan.wave, len(run.plan.batches)))
-        await _at_once(_extract(run, iteration, batch) for batch in wave if batch not in known)
+    async with _beside(_read_terms(run)):
+        for first in range(0, len(run.plan.batches), run.plan.wave):
+            wave = range(first, min(first + run.plan.wave, len(run.plan.batches)))
+            await _at_once(_extract(run, iteration, batch) for batch in wave if batch not in known)
+
+
+async def _read_terms(run: Run) -> None:
+    """Finds the terms of all batches ahead, on a thread.
+
+    Pauses in between: Python runs one thread at a time, and one that reads without a pause makes every request of the
+    event loop wait for it (64 requests at once took 0.3 s longer).
+    """
+    for index in range(len(run.plan.batches)):
+        await run.job.off_loop(partial(run.terms_of, index))
+        await asyncio.sleep(0.005)
+
+
+@asynccontextmanager
+async def _beside(work: Coroutine[Any, Any, T]) -> AsyncIterator["asyncio.Task[T]"]:
+    """Does work beside the body of a `with`, at whose end it is given up."""
+    task = asyncio.create_task(work)
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 async def _at_once(works: Iterable[Coroutine[Any, Any, None]]) -> None:
@@ -139,7 +169,7 @@ async def _extract_batch(run: Run, iteration: int, index: int) -> StepAnswer[Tex
 
     def measured(text: str) -> Retention:
         known = () if task.context_is_source else map(run.mentions_of, task.context)
-        return measure(run.terms.of(index), [run.mentions_of(text), *known])
+        return measure(run.terms_of(index), [run.mentions_of(text), *known])
 
     output = StepOutput(index, "", 0, batch.chunk_indexes, batch.pages)
     call = TextCall(StepId(iteration, Stage.MAP, 0, index), task, measured, output, run.plan.batch_calls[index])
@@ -399,7 +429,7 @@ async def reflect(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
 
 async def _judge(run: Run, iteration: int) -> VerdictOutcome:
     summary = await run.final_text(iteration)
-    retention = await run.job.off_loop(lambda: measure(run.terms.of_document(), [Mentions.of(summary)]))
+    retention = await run.job.off_loop(lambda: measure(_document_terms(run), [Mentions.of(summary)]))
     options = run.job.options
     name, target = run.job.document.name, run.plan.target_tokens
     task = CritiqueTask(options.summary_type, name, iteration, summary, retention, run.wishes, target)
@@ -411,6 +441,10 @@ async def _judge(run: Run, iteration: int) -> VerdictOutcome:
 
     step = StepId(iteration, Stage.REFLECT)
     return (await answer(run, PlannedCall(step, task, ask, VERDICT))).outcome
+
+
+def _document_terms(run: Run) -> dict[Term, None]:
+    return dict.fromkeys(term for index in stoppable(range(len(run.plan.batches))) for term in run.terms_of(index))
 
 
 async def _better(run: Run, best: int, iteration: int) -> int:
@@ -458,27 +492,40 @@ async def _tell_verdict(run: Run, iteration: int, outcome: VerdictOutcome, best:
 
 
 async def topics(state: SummaryState, runtime: Runtime[Run]) -> None:
-    """Asks for the key topics of the best summary."""
-    run = runtime.context
+    """Asks for the key topics of the best summary, and cites it meanwhile."""
+    run, best = runtime.context, state["best_iteration"]
     run.meter.phase = Phase.TOPICS
-    best, fewest = state["best_iteration"], run.job.config.min_topics
-    with run.span("topics", phase=Phase.TOPICS.value, iteration=best) as span:
-        summary = await run.final_text(best)
-        run.citing.begin(summary)  # beside the calls that are left
+    summary = await run.final_text(best)
+    async with _beside(_cite(run, summary)) as citing:
+        found = await _find_topics(run, best, summary)
+        if run.plan.json_calls:
+            await write_json(run, best)
+        run.meter.phase = Phase.DONE
+        run.job.channel.offer(TopicsFound(found.topics, run.meter.progress()))
+        run.citation = await citing
+
+
+async def _cite(run: Run, text: str) -> Citations:
+    """Finds where the sentences of the finished text stand in the document."""
+    job, gate = run.job, run.job.gate
+    bounds = CitationBounds(job.config.max_citations, gate.max_cited_claims if gate else 0, job.caller)
+    return await cite(text, job.document.chunks, bounds, gate.reader if gate else None, job.off_loop)
+
+
+async def _find_topics(run: Run, iteration: int, summary: str) -> TopicList:
+    fewest = run.job.config.min_topics
+    with run.span("topics", phase=Phase.TOPICS.value, iteration=iteration) as span:
         task = TopicsTask(run.job.document.name, summary, fewest, run.job.config.max_topics)
 
         async def ask(task: TopicsTask) -> TopicList:
             return await or_instead(run.job.writer.topics(task), TopicList((), NO_USAGE))
 
-        found = await answer(run, PlannedCall(StepId(best, Stage.TOPICS), task, ask, TOPICS))
+        found = await answer(run, PlannedCall(StepId(iteration, Stage.TOPICS), task, ask, TOPICS))
         note(span, topic_count=len(found.outcome.topics), reused=found.is_reused)
-    if found.outcome.left_out:
-        message = f"{len(found.outcome.left_out)} key topics that the summary does not mention were left out"
+    if left_out := len(found.outcome.left_out):
+        message = f"{left_out} key topics that the summary does not mention were left out"
         await run.job.warn(WarningCode.TOPICS_LEFT_OUT, message)
     if len(found.outcome.topics) < fewest:
         message = f"{len(found.outcome.topics)} key topics instead of {fewest} or more"
         await run.job.warn(WarningCode.FEW_TOPICS, message)
-    if run.plan.json_calls:
-        await write_json(run, best)
-    run.meter.phase = Phase.DONE
-    run.job.channel.offer(TopicsFound(found.outcome.topics, run.meter.progress()))
+    return found.outcome

@@ -10,7 +10,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, TypeVar
 
 from opentelemetry import trace
@@ -19,13 +19,14 @@ from pydantic import TypeAdapter
 
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.off_loop import OffLoop
-from pipeline.summarize.citations.cite import Citing
+from pipeline.reading.values import Term, find_terms
+from pipeline.summarize.citations.places import NOT_CITED, Citations
 from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.document import Document, SummarizeOptions
 from pipeline.summarize.events import Drafted, EventChannel, Phase, SummaryObserver, SummaryProgress
 from pipeline.summarize.gate.findings import Trust
 from pipeline.summarize.gate.gate import GatedWriter, TrustGate
-from pipeline.summarize.graph.batches import Background, BatchTerms
+from pipeline.summarize.graph.batches import Background
 from pipeline.summarize.known_calls import answer_scope, call_scope
 from pipeline.summarize.packing import head_by_tokens
 from pipeline.summarize.plan import SummaryPlan
@@ -341,17 +342,18 @@ class Run:
     """One run of one summary, once it is planned.
 
     Attributes:
-        citing: told the text of the summary as soon as only its topics are missing.
         calls: every call of the writer passes it.
+        citation: of the finished text.
+        terms_of: returns the distinct terms of a batch, which are found once.
         slots: as many as calls may be in flight; whoever asks for a text takes one for all of its work.
     """
 
     job: SummaryJob
     plan: SummaryPlan
     meter: Meter
-    citing: Citing
     calls: CallGate = field(default_factory=CallGate)
-    terms: BatchTerms = field(init=False)
+    citation: Citations = NOT_CITED
+    terms_of: Callable[[int], tuple[Term, ...]] = field(init=False)
     background: Background = field(init=False)
     wishes: Wishes = field(init=False)
     slots: asyncio.Semaphore = field(init=False)
@@ -360,7 +362,8 @@ class Run:
     _critiques: dict[int, str | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.terms, self.background = BatchTerms(self.plan.batches), Background(self.plan.batches)
+        self.terms_of = cache(lambda batch: tuple(find_terms(self.plan.batches[batch].text)))
+        self.background = Background(self.plan.batches)
         self.wishes = self.job.options.wishes
         self.slots = asyncio.Semaphore(self.plan.concurrency)
         # Neighbouring batches see the same context; a run holds on to a few texts, not to all.
@@ -376,17 +379,6 @@ class Run:
         if not self.job.channel.wants_drafts:
             return None
         return lambda text: self.job.channel.offer(Drafted(iteration, text))
-
-    @asynccontextmanager
-    async def side_work(self) -> AsyncIterator[None]:
-        """Owns what goes on beside the graph: reads the terms of all batches ahead, and ends citations at the end."""
-        reading = asyncio.create_task(self.terms.read_ahead(self.job.off_loop))
-        try:
-            yield
-        finally:
-            self.terms.stop()
-            reading.cancel()
-            await asyncio.gather(reading, self.citing.stop(), return_exceptions=True)
 
     @asynccontextmanager
     async def beside(self) -> AsyncIterator[None]:
