@@ -33,7 +33,6 @@ from pipeline.summarize.graph.calls import (
     answer,
     ask_merge,
     ask_text,
-    fit_group,
     or_instead,
     warn_of_text,
 )
@@ -376,13 +375,12 @@ async def _merge(run: Run, step: StepId, group: range, group_count: int) -> None
 
 async def _merge_group(run: Run, step: StepId, group: range, group_count: int) -> StepAnswer[TextOutcome]:
     members = await run.unique_texts(step.iteration, step.level - 1, group[0], group[-1])
-    fitting, extra = await fit_group(run, step, group[0], members)
     is_final = group_count == 1
     is_shaped = is_final and run.plan.limits.shapes_merges
     stage = MergeStage.FINAL if is_final else MergeStage.INTERMEDIATE
     target = run.plan.answer_tokens if is_shaped else run.plan.limits.output_tokens
     task = replace(
-        run.merge_task(stage, step.level, fitting, target),
+        run.merge_task(stage, step.level, members, target),
         group_index=step.position,
         group_count=group_count,
         critique=await run.critique_for(step.iteration),
@@ -403,7 +401,7 @@ async def _merge_group(run: Run, step: StepId, group: range, group_count: int) -
             merged_count=len(members),
             chunk_indexes=whole.chunk_indexes,
             pages=whole.pages,
-            usage=merged.outcome.written.usage + extra,
+            usage=merged.outcome.written.usage,
             is_reused=merged.is_reused,
             result_key=merged.result_key,
             progress=run.meter.progress(),
