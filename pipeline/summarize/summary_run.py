@@ -6,9 +6,8 @@ ids, names of ours, counts and shares: never a text, a name or a topic.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from opentelemetry.trace import Span, Status, StatusCode
 from pydantic import TypeAdapter
@@ -37,6 +36,7 @@ from pipeline.summarize.graph.run import (
     SummaryJob,
     TextOutcome,
     VerdictOutcome,
+    alongside,
     read_step,
 )
 from pipeline.summarize.plan import Planner, SummaryPlan
@@ -135,7 +135,9 @@ class SummaryRun:
     async def _run(self) -> tuple[SummaryStatus, SummaryFailure | None]:
         """Runs to the end. Returns how the summary stands then, and why it is not done."""
         try:
-            await self._until_first(self._graph_to_its_end(), self._heartbeat())
+            async with alongside(self._graph_to_its_end()) as graph, alongside(self._heartbeat()) as heart:
+                for task in (await asyncio.wait((graph, heart), return_when=asyncio.FIRST_COMPLETED))[0]:
+                    task.result()
         except _CancelRequestedError:
             failure = SummaryFailure("SummaryCancelled", "the summary was cancelled: resume it by its id")
             return SummaryStatus.CANCELLED, failure
@@ -164,18 +166,6 @@ class SummaryRun:
         await self.job.store.leases.release(self.lease, status, kept, flaw_count=flaw_count, ends_job=True)
         self.job.channel.offer(Finished(result))
         return result
-
-    async def _until_first(self, *works: Coroutine[Any, Any, None]) -> None:
-        """Waits for the first of several works to end, raises its error, and stops the others."""
-        tasks = [asyncio.create_task(work) for work in works]
-        try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _heartbeat(self) -> None:
         """Keeps the lease, and ends when somebody cancels the summary, here or from another server."""

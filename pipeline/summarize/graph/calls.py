@@ -37,7 +37,7 @@ from pipeline.summarize.errors import StalledReductionError
 from pipeline.summarize.events import CallOutcome
 from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, Trust, finding
 from pipeline.summarize.gate.gate import Case, TrustGate
-from pipeline.summarize.graph.run import TEXT, Run, Task, TextOutcome, VerdictOutcome, task_key
+from pipeline.summarize.graph.run import TEXT, Run, Task, TextOutcome, VerdictOutcome, alongside, task_key
 from pipeline.summarize.known_calls import CallTexts
 from pipeline.summarize.packing import head_by_tokens, split_by_tokens
 from pipeline.summarize.result import WarningCode
@@ -188,12 +188,8 @@ async def ask_text(run: Run, call: TextCall) -> StepAnswer[TextOutcome]:
     gate = run.job.gate
     if gate is None or await run.job.store.result(task_key(run.job.answer_scope, call.task)) is not None:
         return await answer(run, _planned(run, call))
-    reading = asyncio.ensure_future(gate.read(call.task, room=_room(run, call.task), caller=run.job.caller))
-    try:
+    async with alongside(gate.read(call.task, room=_room(run, call.task), caller=run.job.caller)) as reading:
         return await _Passage(run, call, gate).answer(reading)
-    finally:
-        reading.cancel()
-        await asyncio.gather(reading, return_exceptions=True)
 
 
 async def warn_of_text(run: Run, outcome: TextOutcome, call: TextCall) -> None:

@@ -6,12 +6,11 @@ calls at once; when one has failed, those that are on their way are let finish.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from itertools import count
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypedDict
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -46,6 +45,7 @@ from pipeline.summarize.graph.run import (
     TextOutcome,
     UniqueText,
     VerdictOutcome,
+    alongside,
     read_step,
     text_key,
 )
@@ -68,8 +68,6 @@ from pipeline.summarize.writer import (
     TopicsTask,
 )
 from pipeline.tracing import note
-
-T = TypeVar("T")
 
 
 class SummaryState(TypedDict, total=False):
@@ -116,7 +114,7 @@ async def extract(state: SummaryState, runtime: Runtime[Run]) -> None:
     """Map step: one extraction stored for each batch that lacks one, a wave at once."""
     run, iteration = runtime.context, state["iteration"]
     known = {output.position for output in await run.outputs(iteration, 0)}
-    async with _beside(_read_terms(run)):
+    async with alongside(_read_terms(run)):
         for first in range(0, len(run.plan.batches), run.plan.wave):
             wave = range(first, min(first + run.plan.wave, len(run.plan.batches)))
             await _at_once(_extract(run, iteration, batch) for batch in wave if batch not in known)
@@ -131,17 +129,6 @@ async def _read_terms(run: Run) -> None:
     for index in range(len(run.plan.batches)):
         await run.job.off_loop(partial(run.terms_of, index))
         await asyncio.sleep(0.005)
-
-
-@asynccontextmanager
-async def _beside(work: Coroutine[Any, Any, T]) -> AsyncIterator["asyncio.Task[T]"]:
-    """Does work beside the body of a `with`, at whose end it is given up."""
-    task = asyncio.create_task(work)
-    try:
-        yield task
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 async def _at_once(works: Iterable[Coroutine[Any, Any, None]]) -> None:
@@ -494,7 +481,7 @@ async def topics(state: SummaryState, runtime: Runtime[Run]) -> None:
     run, best = runtime.context, state["best_iteration"]
     run.meter.phase = Phase.TOPICS
     summary = await run.final_text(best)
-    async with _beside(_cite(run, summary)) as citing:
+    async with alongside(_cite(run, summary)) as citing:
         found = await _find_topics(run, best, summary)
         if run.plan.json_calls:
             await write_json(run, best)
