@@ -25,7 +25,11 @@ from pipeline.llm.refusal import read_complaint, refusal, safe_quote, status_of,
 
 
 class Endpoint:
-    """Whoever calls the endpoint does it through one object of this class; inside `async with`."""
+    """Whoever calls the endpoint does it through one object of this class; inside `async with`.
+
+    Attributes:
+        is_silent: it gave no sign of life when that was last asked.
+    """
 
     def __init__(self, config: LlmConfig, *, clock: Clock | None = None) -> None:
         """Raises LlmSettingsError when the key cannot be used."""
@@ -33,6 +37,7 @@ class Endpoint:
         self.clock = clock or Clock()
         self.limiter = EndpointLimiter(config.rates, self.clock, max_quiet_s=config.retries.max_retry_after_s)
         self.usage = UsageTotals(config.prices)
+        self.is_silent = False
         self._key = read_api_key(config)
 
     async def __aenter__(self) -> Self:
@@ -94,6 +99,16 @@ class Endpoint:
             return tuple(name.encode("utf-8", "replace").decode() for name in names)[:10]
         except (errors.LlmError, TimeoutError, ValueError, KeyError, TypeError, RecursionError):
             return ()
+
+    async def lives(self) -> bool:
+        """Tells whether the endpoint answers at all, within a second: a model may take minutes for an answer."""
+        try:
+            async with asyncio.timeout(min(1.0, self.config.timeouts.connect_s)):
+                await self._exchange("/models", None, self.config.max_answer_bytes)
+            self.is_silent = False
+        except (errors.LlmError, TimeoutError):
+            self.is_silent = True
+        return not self.is_silent
 
     def reload_key(self) -> bool:
         """Reads the key again and tells whether it is another one."""

@@ -7,11 +7,11 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from opentelemetry import trace
@@ -60,6 +60,7 @@ class OpenAiChatModel:
 
     most_thinking: ClassVar[int] = 1 << 15  # tokens
     once_s: ClassVar[float] = 8.0  # for the attempts of a call whose caller can do without
+    silent_s: ClassVar[float] = 4.0  # after which such a call asks whether the endpoint lives
 
     def __init__(self, endpoint: Endpoint, config: LlmConfig | None = None) -> None:
         """Takes the endpoint's own settings by default. Raises LlmSettingsError for an unreadable tokenizer_file."""
@@ -83,7 +84,8 @@ class OpenAiChatModel:
         with open_span(_tracer, f"chat {self._config.model}", attributes, kind=SpanKind.CLIENT) as span:
             try:
                 async with asyncio.timeout(_patience_s()):
-                    completion = await self._structured(request) if request.json_schema else await self._ask(request)
+                    asking = self._structured(request) if request.json_schema else self._ask(request)
+                    completion = await (self._unless_silent(asking) if request.asks_once else asking)
             except errors.UnknownModelError:
                 raise await self._unknown_model() from None
             except TimeoutError:
@@ -97,6 +99,18 @@ class OpenAiChatModel:
                 }
             )
             return completion
+
+    async def _unless_silent(self, asking: Coroutine[Any, Any, Completion]) -> Completion:
+        """Returns an answer that its caller can do without; leaves an endpoint that gives no sign of life."""
+        answering = asyncio.create_task(asking)
+        try:
+            await asyncio.wait({answering}, timeout=0 if self._endpoint.is_silent else self.silent_s)
+            if not answering.done() and not await self._endpoint.lives():
+                raise errors.AnswerTimeoutError(f"the endpoint {self._config.base_url} gives no sign of life")
+            return await answering
+        finally:
+            answering.cancel()
+            await asyncio.gather(answering, return_exceptions=True)
 
     async def _structured(self, request: ChatRequest) -> Completion:
         """Asks for JSON that fits the schema, and once more where it does not; an error tells what answers cost."""

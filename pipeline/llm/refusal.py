@@ -24,16 +24,7 @@ from pipeline.llm.config import RetryConfig
 from pipeline.llm.dialect import NAMED_FIELDS
 from pipeline.llm.metering import UsageTotals
 
-_OVERFLOW_CODES = {"context_length_exceeded", "exceed_context_size_error"}
-# The words of OpenAI, vLLM, llama.cpp, TGI and Anthropic.
-_OVERFLOW_WORDS = re.compile(
-    r"maximum context length|max_model_len|context (size|window|length)|max_new_tokens. must be|"
-    r"(tokens?|prompt|input)\b[^.]{0,60}\bexceeds? |(prompt|input|messages) (is|are) too (long|large)|"
-    r"exceeds (the )?(maximum|available) (input|prompt|context)|too many (input )?tokens|reduce the (length|prompt)",
-    re.IGNORECASE,
-)
 _WORDS: Mapping[str, Sequence[str]] = json.loads(files("pipeline.llm").joinpath("complaints.json").read_text("utf-8"))
-_IMAGE_WORDS = re.compile(r"\b(image_url|image input|images?|multimodal|vision)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +50,13 @@ class Complaint:
     def is_overflow(self) -> bool:
         """Whether the request is too long for the model, and no shorter answer would mend that."""
         is_limit = "max_tokens" in self.refused_fields() and not self.says("prompt")
-        return self.code in _OVERFLOW_CODES or (bool(_OVERFLOW_WORDS.search(self.message)) and not is_limit)
+        is_said = self.says("overflow") or (self.says("exceeds") and self.says("tokens"))
+        return self.code in _WORDS["overflow codes"] or (is_said and not is_limit)
 
     @property
     def is_about_images(self) -> bool:
         """Whether pictures are refused as such. llama.cpp says so with status 500."""
-        return self.says("unsupported") and bool(_IMAGE_WORDS.search(self.message))
+        return self.says("unsupported") and self.says("images")
 
     @property
     def is_about_system(self) -> bool:

@@ -77,7 +77,6 @@ class SummarizeConfig(FrozenModel):
     critique_tokens: ClassVar[int] = 1_000  # most of a critique that later prompts carry
     min_topics: int = Field(default=5, ge=1, description="Fewest key topics.")
     max_topics: int = Field(default=10, ge=1, description="Most key topics.")
-    max_compressions: ClassVar[int] = 4  # attempts to make one overlong text fit its group
     max_citations: int = Field(
         default=20_000, ge=0, le=20_000, description="Sentences of a summary whose place in the document is given."
     )

@@ -208,9 +208,6 @@ class SummaryObserver:
         """A planned call ended; a reused one took no time and cost nothing."""
 
 
-_MOST_HISTORY = 1_000  # events that a later reader is told of
-
-
 class EventChannel:
     """A queue whose writer never waits and whose memory is bounded.
 
@@ -227,14 +224,12 @@ class EventChannel:
     def __init__(self, max_progress_events: int | None, *, include_draft: bool = False) -> None:
         self._limit = max_progress_events
         self._include_draft = include_draft
-        self._draft: Drafted | None = None
         self._read_draft: Drafted | None = None
         self._events: deque[Event] = deque()
+        self._past: deque[Event] = deque(maxlen=1_000)  # what a later reader is told
         self._dropped = 0
         self._closed = False
         self._changed = asyncio.Event()
-        self._history: list[Event] = []
-        self._last_progress: Event | None = None
         self._copies: weakref.WeakSet[EventChannel] = weakref.WeakSet()
 
     @property
@@ -248,9 +243,8 @@ class EventChannel:
         Whoever forgets it leaves.
         """
         channel = EventChannel(max_progress_events, include_draft=include_draft)
-        for event in (*self._history, self._last_progress, None if self._closed else self._draft):
-            if event is not None:
-                channel.offer(event)
+        for event in self._past:
+            channel.offer(event)
         if self._closed:
             channel.close()
         self._copies.add(channel)
@@ -258,28 +252,12 @@ class EventChannel:
 
     def offer(self, event: Event) -> None:
         """Adds an event. Never waits."""
-        if isinstance(event, TextDone):
-            self._last_progress = event
-            if self._limit is not None:
-                self._dropped += self._make_room(TextDone, self._limit)
-        elif isinstance(event, Drafted):
-            self._draft = event
-            self._make_room(Drafted, 1)  # the next draft says all that the one that waits says
-        elif len(self._history) < _MOST_HISTORY:
-            self._history.append(event)
+        _add(self._past, event, 1)
         if self._include_draft or not isinstance(event, Drafted):
-            self._events.append(event)
+            self._dropped += _add(self._events, event, self._limit)
             self._changed.set()
         for channel in tuple(self._copies):
             channel.offer(event)
-
-    def _make_room(self, kind: type, most: int) -> int:
-        """Drops the oldest event of a kind if as many wait as may. Returns how many were dropped."""
-        waiting = [place for place, event in enumerate(self._events) if isinstance(event, kind)]
-        if len(waiting) < most:
-            return 0
-        del self._events[waiting[0]]
-        return 1
 
     def close(self) -> None:
         """Ends the stream after the events that wait."""
@@ -315,3 +293,17 @@ class EventChannel:
             return replace(event, begins_anew=True)
         piece = event.text[len(before.text) :]
         return replace(event, text=piece) if piece else None
+
+
+def _add(events: deque[Event], event: Event, most_progress: int | None) -> bool:
+    """Adds an event, in place of the oldest of its kind where as many wait as may: of drafts one.
+
+    Returns whether progress was dropped. A draft says all that the one before it says.
+    """
+    kind, most = (Drafted, 1) if isinstance(event, Drafted) else (TextDone, most_progress)
+    places = [at for at, one in enumerate(events) if isinstance(one, kind)] if isinstance(event, kind) and most else []
+    is_full = bool(places) and len(places) == most
+    if is_full:
+        del events[places[0]]
+    events.append(event)
+    return is_full and kind is TextDone

@@ -23,8 +23,6 @@ from pipeline.summarize.steering.wishes import PLAIN, LengthGoal, LengthUnit, Sh
 from pipeline.summarize.storage.store import SummaryStore
 from pipeline.summarize.writer import Writer, WriterLimits
 
-# One superstep of `wave="all"` holds at most this many batches: LangGraph prepares all tasks of a step at once.
-_MOST_TASKS_OF_A_STEP = 1_024
 MIN_CONTENT_TOKENS = 16
 """A budget below leaves no room for text; such limits are a mistake in the settings."""
 
@@ -287,17 +285,6 @@ class SummaryPlan:
         reduce_rounds = sum(-(-calls // parallel) for calls in self.level_calls)
         return iterations * (map_rounds + reduce_rounds + self.shape_calls + 1) + 1 + self.json_calls
 
-    @property
-    def supersteps(self) -> int:
-        """Bounds LangGraph's steps, also when every group shrinks to two texts. Its default of 25 is for short runs.
-
-        Between groups that are taken over single texts may stand: a level is then shorter by a third only, and two
-        levels by a half at least.
-        """
-        levels = 2 * len(self.batches).bit_length() + 1
-        each = 1 + ceil(len(self.batches) / self.wave) + 2 * levels + 1
-        return self.max_iterations * each + 4
-
 
 @dataclass(frozen=True, slots=True)
 class Planner:
@@ -415,7 +402,7 @@ class Planner:
         return SummaryPlan(
             batches=to_batches(parts, cuts),
             level_calls=tuple(level_calls(len(cuts), group_size)),
-            wave=min(len(cuts), _MOST_TASKS_OF_A_STEP if isinstance(wave, str) else wave),
+            wave=len(cuts) if isinstance(wave, str) else min(len(cuts), wave),
             uses_source_context=wave == ALL,
             concurrency=limits.concurrency,
             group_size=group_size,

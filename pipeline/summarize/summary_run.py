@@ -6,9 +6,8 @@ ids, names of ours, counts and shares: never a text, a name or a topic.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from opentelemetry.trace import Span, Status, StatusCode
 from pydantic import TypeAdapter
@@ -16,7 +15,6 @@ from pydantic import TypeAdapter
 from pipeline.errors import PipelineError
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.errors import EndpointUnavailableError
-from pipeline.summarize.citations.cite import CitationBounds, Citing, cite
 from pipeline.summarize.citations.places import NOT_CITED, Citations
 from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.document import SourceChunk
@@ -38,6 +36,7 @@ from pipeline.summarize.graph.run import (
     SummaryJob,
     TextOutcome,
     VerdictOutcome,
+    alongside,
     read_step,
 )
 from pipeline.summarize.plan import Planner, SummaryPlan
@@ -136,7 +135,9 @@ class SummaryRun:
     async def _run(self) -> tuple[SummaryStatus, SummaryFailure | None]:
         """Runs to the end. Returns how the summary stands then, and why it is not done."""
         try:
-            await self._until_first(self._graph_to_its_end(), self._heartbeat())
+            async with alongside(self._graph_to_its_end()) as graph, alongside(self._heartbeat()) as heart:
+                for task in (await asyncio.wait((graph, heart), return_when=asyncio.FIRST_COMPLETED))[0]:
+                    task.result()
         except _CancelRequestedError:
             failure = SummaryFailure("SummaryCancelled", "the summary was cancelled: resume it by its id")
             return SummaryStatus.CANCELLED, failure
@@ -166,18 +167,6 @@ class SummaryRun:
         self.job.channel.offer(Finished(result))
         return result
 
-    async def _until_first(self, *works: Coroutine[Any, Any, None]) -> None:
-        """Waits for the first of several works to end, raises its error, and stops the others."""
-        tasks = [asyncio.create_task(work) for work in works]
-        try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-
     async def _heartbeat(self) -> None:
         """Keeps the lease, and ends when somebody cancels the summary, here or from another server."""
         while True:
@@ -201,15 +190,11 @@ class SummaryRun:
         await self._open_budget()
         calls_total = max(plan.calls(begun), done)
         self._meter = Meter(plan, calls_done=done, calls_total=calls_total, calls_reused=done, iteration=begun)
-        citing = Citing(self._cite)
-        run = Run(job, plan, self._meter, citing, self.calls)
-        async with run.side_work():
-            job.channel.offer(Planned(plan, self._meter.progress()))
-            start = SummaryState(iteration=0, level=0, best_iteration=0)
-            await summary_graph().ainvoke(
-                start, {"recursion_limit": plan.supersteps, "run_name": "summarize"}, context=run
-            )
-            self._citation = await citing.of(await Assembler(job.store, job.summary, job.config).finished_text())
+        run = Run(job, plan, self._meter, self.calls)
+        job.channel.offer(Planned(plan, self._meter.progress()))
+        start, most_steps = SummaryState(iteration=0, best_iteration=0), 4 * plan.max_iterations + 2
+        await summary_graph().ainvoke(start, {"recursion_limit": most_steps, "run_name": "summarize"}, context=run)
+        self._citation = run.citation
 
     async def _open_budget(self) -> None:
         """Has the calls of this task taken out of the summary's budget, with what earlier runs took."""
@@ -218,13 +203,6 @@ class SummaryRun:
             _, before, _ = await job.store.run_totals(job.summary_id)
             self._spending = Spending(budget, job.writer.limits.prices, before)
             spend_from(self._spending)
-
-    async def _cite(self, text: str) -> Citations:
-        """Finds where the sentences of the finished text stand in the document."""
-        job, gate = self.job, self.job.gate
-        max_read = gate.max_cited_claims if gate else 0
-        bounds = CitationBounds(job.config.max_citations, max_read, job.caller)
-        return await cite(text, job.document.chunks, bounds, gate.reader if gate else None, job.off_loop)
 
     async def _adopt(self, plan: SummaryPlan) -> None:
         """Remembers the plan. A resumed summary whose plan has changed begins again; equal calls are reused."""
@@ -385,11 +363,6 @@ class Assembler:
             current_batch=sum(count for iteration, stage, _, count in levels if (iteration, stage) == begun),
             batch_count=plan.batch_count if plan else 0,
         )
-
-    async def finished_text(self) -> str:
-        """Returns the summary of the iteration whose topics were found, as it was written."""
-        final = await self._read(_with_topics(await self._store.levels(self._id)), Stage.FINAL, UNIQUE)
-        return final.text if final else ""
 
     async def intermediate_summaries(self, iteration: int) -> tuple[IntermediateSummary, ...]:
         """Returns what was extracted from each batch, then what merges made of it, up to 200,000 characters."""

@@ -4,9 +4,8 @@ Every sentence is compared with the document itself, however many merges lie bet
 document and of the summary; the number of sentences that are cited, located and read is bounded.
 """
 
-import asyncio
 from bisect import bisect_left, bisect_right
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, chain, islice
@@ -188,35 +187,3 @@ def _in_order(folded: Sequence[str], found: Mapping[str, list[Span]]) -> Iterato
         at = min(bisect_left(spans, (here, 0)), len(spans) - 1)
         yield spans[at] if spans else None
         here = spans[0][0] if len(spans) == 1 else here
-
-
-class Citing:
-    """The citations of one summary.
-
-    Args:
-        find: finds those of a text.
-    """
-
-    def __init__(self, find: Callable[[str], Awaitable[Citations]]) -> None:
-        self._find = find
-        self._begun: list[tuple[str, asyncio.Future[Citations]]] = []  # all but the last are given up
-
-    def begin(self, text: str) -> None:
-        """Begins with a text of which it is likely that nothing changes any more; once for each text."""
-        if not self._begun or self._begun[-1][0] != text:
-            self._cancel()
-            self._begun.append((text, asyncio.ensure_future(self._find(text))))
-
-    async def of(self, text: str) -> Citations:
-        """Returns the citations of a text; raises what finding them raises."""
-        self.begin(text)
-        return await self._begun[-1][1]
-
-    async def stop(self) -> None:
-        """Ends what nobody waits for. Never raises."""
-        self._cancel()
-        await asyncio.gather(*(found for _, found in self._begun), return_exceptions=True)
-
-    def _cancel(self) -> None:
-        if self._begun:  # once for each: it may take a while to end
-            self._begun[-1][1].cancel()

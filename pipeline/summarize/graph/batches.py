@@ -1,18 +1,16 @@
-"""What code reads of the batches of a document, once: their terms, the headings above and abbreviations.
+"""What code reads of the batches of a document, once: the headings above and abbreviations.
 
 Batches that run at once do not see each other's extractions. Code finds for each of them what no batch could know by
 itself: that "12 bar" stands below "Hydraulics > Pump P-3", and that PSU is the power supply unit of chapter 1.
 """
 
-import asyncio
 import math
 import re
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cached_property
 
 from pipeline.reading.blocks import BlockKind, read_blocks
-from pipeline.reading.values import Term, find_terms
 from pipeline.reading.words import fold_case
 from pipeline.summarize.plan import ChunkBatch
 
@@ -20,42 +18,6 @@ _SHORT = r"[A-Z][A-Za-z0-9]{0,4}[A-Z][A-Za-z0-9]{0,3}"
 _DEFINED = re.compile(rf"(?<=\w )\(({_SHORT})s?\)")
 _WORDS_BEFORE = re.compile(r"(?:[\w/-]+ )+$")
 _ABBREVIATION = re.compile(rf"\b{_SHORT}\b")
-
-
-class BatchTerms:
-    """Finds the terms of each batch once, whoever needs them first.
-
-    Attributes:
-        of: returns the distinct terms of a batch.
-    """
-
-    def __init__(self, batches: Sequence[ChunkBatch]) -> None:
-        self.of = cache(lambda index: tuple(find_terms(batches[index].text)))
-        self._batch_count = len(batches)
-        self._stopped = False
-
-    async def read_ahead(self, off_loop: Callable[[Callable[[], object]], Awaitable[object]]) -> None:
-        """Reads all batches one by one on a thread. Cancel it when nobody needs it any more.
-
-        Pauses in between: Python runs one thread at a time, and one that reads without a pause makes every request of
-        the event loop wait for it (64 requests at once took 0.3 s longer).
-        """
-        for index in range(self._batch_count):
-            await off_loop(partial(self.of, index))
-            await asyncio.sleep(0.005)
-
-    def of_document(self) -> dict[Term, None]:
-        """Returns the distinct terms of all batches. CPU-heavy if not all were read: run it off the loop."""
-        terms: dict[Term, None] = {}
-        for index in range(self._batch_count):
-            if self._stopped:
-                break
-            terms.update(dict.fromkeys(self.of(index)))
-        return terms
-
-    def stop(self) -> None:
-        """Ends `of_document` early: nobody needs it any more."""
-        self._stopped = True
 
 
 @dataclass

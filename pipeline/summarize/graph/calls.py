@@ -1,7 +1,8 @@
 """One call of a writer: the stored answer, or a new one that is checked, repaired and stored before anybody sees it.
 
-A prompt may overflow the model's context although it was within its budget, which rests on counts that may be
-estimates. No text is skipped then: less is asked at once, until it fits or cannot become less.
+Texts may not fit into one prompt, and a prompt may overflow the model's context although it was within its budget,
+which rests on counts that may be estimates. No text is skipped then: less is asked at once, until it fits or cannot
+become less.
 
 Texts pass the gate of their writer, if there is one. One that nothing is wrong with is stored as the text of its step,
 and costs no further call. Any other is stored as a draft first, so that no kill loses it, then read, repaired, asked
@@ -36,7 +37,7 @@ from pipeline.summarize.errors import StalledReductionError
 from pipeline.summarize.events import CallOutcome
 from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, Trust, finding
 from pipeline.summarize.gate.gate import Case, TrustGate
-from pipeline.summarize.graph.run import TEXT, Run, Task, TextOutcome, VerdictOutcome, task_key
+from pipeline.summarize.graph.run import TEXT, Run, Task, TextOutcome, VerdictOutcome, alongside, task_key
 from pipeline.summarize.known_calls import CallTexts
 from pipeline.summarize.packing import head_by_tokens, split_by_tokens
 from pipeline.summarize.result import WarningCode
@@ -62,7 +63,6 @@ _log = logging.getLogger(__name__)
 _NO_OUTPUT = StepOutput(0, "")
 _COMPLAINT_TOKENS = 400
 _LEAST_TOKENS = 16  # of a text that is still worth cutting
-_PARTS = 1_000  # of one text; keeps the positions of compress steps apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,12 +188,8 @@ async def ask_text(run: Run, call: TextCall) -> StepAnswer[TextOutcome]:
     gate = run.job.gate
     if gate is None or await run.job.store.result(task_key(run.job.answer_scope, call.task)) is not None:
         return await answer(run, _planned(run, call))
-    reading = asyncio.ensure_future(gate.read(call.task, room=_room(run, call.task), caller=run.job.caller))
-    try:
+    async with alongside(gate.read(call.task, room=_room(run, call.task), caller=run.job.caller)) as reading:
         return await _Passage(run, call, gate).answer(reading)
-    finally:
-        reading.cancel()
-        await asyncio.gather(reading, return_exceptions=True)
 
 
 async def warn_of_text(run: Run, outcome: TextOutcome, call: TextCall) -> None:
@@ -224,60 +220,6 @@ async def ask_merge(
     return merged
 
 
-async def fit_group(run: Run, step: StepId, first: int, members: list[Extraction]) -> tuple[list[Extraction], LlmUsage]:
-    """Returns the members of a group, made shorter one by one until all fit into one prompt together.
-
-    Args:
-        step: of the merge.
-        first: position of the first member in its level.
-
-    What several attempts do not make short enough is chosen from the text, with a warning.
-    """
-    budget, attempts = run.plan.reduce_budget_tokens, run.job.config.max_compressions
-    fitting, usage = list(members), LlmUsage()
-    for attempt in range(attempts + 1):
-        sizes = [run.count_tokens(member.text) for member in fitting]
-        if sum(sizes) <= budget:
-            break
-        share = budget // len(fitting)
-        for index, size in enumerate(sizes):
-            if size > share and attempt == attempts:
-                task = run.merge_task(MergeStage.COMPRESS, step.level, [fitting[index]], share)
-                text, _ = await _from_input(run, task)
-                fitting[index] = replace(fitting[index], text=head_by_tokens(text, share, run.count_tokens))
-                first_chunk, last_chunk = fitting[index].chunk_indexes
-                message = f"a text for chunks {first_chunk}-{last_chunk} stayed too long: its sentences were chosen"
-                await run.job.warn(WarningCode.ANSWER_CUT, message)
-            elif size > share:
-                position = ((first + index) * attempts + attempt) * _PARTS
-                own = StepId(step.iteration, Stage.COMPRESS, step.level, position)
-                fitting[index], cost = await _compress(run, own, fitting[index], share)
-                usage += cost
-    return fitting, usage
-
-
-async def _compress(run: Run, step: StepId, extraction: Extraction, target_tokens: int) -> tuple[Extraction, LlmUsage]:
-    """Writes one text shorter, in parts if it is longer than a prompt. Proves that it became shorter."""
-    parts = split_by_tokens(extraction.text, run.plan.reduce_budget_tokens, run.count_tokens)
-    target = max(1, min(target_tokens // len(parts), run.plan.limits.output_tokens))
-    written: list[Written] = []
-    for index, text in enumerate(parts):
-        run.meter.calls_total += 1
-        part = replace(extraction, text=text)
-        task = run.merge_task(MergeStage.COMPRESS, step.level, [part], target)
-        task = replace(task, critique=await run.critique_for(step.iteration))
-        shorter = await ask_merge(run, step._replace(position=step.position + index), task, part)
-        written.append(shorter.outcome.written)
-    compressed = _join(written)
-    return replace(extraction, text=compressed.text), compressed.usage
-
-
-def _expect_shorter(run: Run, stage: str, before: str, after: str) -> None:
-    sizes = run.count_tokens(before), run.count_tokens(after)
-    if sizes[1] >= sizes[0]:
-        raise StalledReductionError(stage, *sizes)
-
-
 def _planned(run: Run, call: TextCall, *, is_extra: bool = False) -> PlannedCall[TextOutcome]:
     """Returns a text's call as the graph counts it; an extra one may fail."""
     listener = run.listener(call.step.iteration) if _is_summary(run, call.task) else None
@@ -286,8 +228,6 @@ def _planned(run: Run, call: TextCall, *, is_extra: bool = False) -> PlannedCall
         try:
             with heard_by(listener):
                 written = await _write(run, task)
-                if isinstance(task, MergeTask) and task.stage is MergeStage.COMPRESS:
-                    _expect_shorter(run, "compressing a text", task.extractions[0].text, written.text)
         except (LlmError, StalledReductionError) as error:
             is_needed = not is_extra and not _is_of_call(task, error)
             if is_needed or isinstance(error, BudgetExceededError):
@@ -457,29 +397,42 @@ class _Passage:
         return step._replace(stage=Stage.DRAFT, position=position)
 
 
-async def _write(run: Run, task: TextTask) -> Written:
-    """Asks for a text. What overflows the model is asked for without its context, then in halves.
+async def _write(run: Run, task: TextTask, tries: int = 4) -> Written:
+    """Asks for a text. What does not fit into a prompt is asked for without its context, then in halves.
 
-    The texts of a merge are each rewritten in half of their length first.
+    Of the texts of a merge the long ones are shortened first.
+
+    Args:
+        tries: how often they may be.
 
     Raises:
         ContextOverflowError: not even a scrap of text fits.
-        StalledReductionError: rewriting did not make a text shorter.
+        StalledReductionError: texts did not become short enough.
     """
-    try:
-        return await (run.job.writer.extract(task) if isinstance(task, ExtractTask) else run.job.writer.merge(task))
-    except ContextOverflowError:
-        smaller = _smaller(run, task)
-        if not smaller:
-            raise
-    written = [await _write(run, part) for part in smaller]
+    smaller = [] if _has_room(run, task) else _smaller(run, task)
+    if not smaller:
+        try:
+            return await (run.job.writer.extract(task) if isinstance(task, ExtractTask) else run.job.writer.merge(task))
+        except ContextOverflowError:
+            smaller = _smaller(run, task)
+            if not smaller:
+                raise
     if isinstance(task, ExtractTask) or task.stage is MergeStage.COMPRESS:
-        return _join(written)
-    for one, shorter in zip(task.extractions, written, strict=True):
-        _expect_shorter(run, "shortening a text that overflowed the model", one.text, shorter.text)
-    texts = tuple(replace(one, text=shorter.text) for one, shorter in zip(task.extractions, written, strict=True))
-    merged = await _write(run, replace(task, extractions=texts))
+        return _join([await _write(run, part) for part in smaller])
+    written = [await _write(run, part) for part in smaller]
+    parts = dict(zip((part.extractions[0] for part in smaller if isinstance(part, MergeTask)), written, strict=True))
+    texts = [replace(one, text=parts[one].text) if one in parts else one for one in task.extractions]
+    sizes = [sum(run.count_tokens(one.text) for one in some) for some in (task.extractions, texts)]
+    if sizes[1] >= sizes[0] or not tries:
+        raise StalledReductionError("shortening the texts of a merge", *sizes)
+    merged = await _write(run, replace(task, extractions=tuple(texts)), tries - 1)
     return replace(merged, usage=sum((one.usage for one in written), merged.usage))
+
+
+def _has_room(run: Run, task: TextTask) -> bool:
+    """Tells whether the texts of a merge, or one to compress, fit into a prompt; all others do as they are planned."""
+    is_bounded = isinstance(task, MergeTask) and (len(task.extractions) > 1 or task.stage is MergeStage.COMPRESS)
+    return not is_bounded or sum(map(run.count_tokens, _texts(task))) <= run.plan.reduce_budget_tokens
 
 
 def _smaller(run: Run, task: TextTask) -> list[TextTask]:
@@ -496,12 +449,14 @@ def _smaller(run: Run, task: TextTask) -> list[TextTask]:
         halves = _half_texts(run, whole.text)
         target = max(1, task.target_tokens // max(1, len(halves)))
         return [replace(task, extractions=(replace(whole, text=text),), target_tokens=target) for text in halves]
+    sizes, budget = [run.count_tokens(one.text) for one in task.extractions], run.plan.reduce_budget_tokens
+    # Where the budget is kept, the endpoint holds less than its settings say.
+    share = (budget if sum(sizes) > budget else sum(sizes) // 2) // len(sizes)
     # A piece has a length of its own: the shape is that of the whole.
-    task, most = replace(task, stage=MergeStage.COMPRESS, shape=PLAIN), run.plan.limits.output_tokens
-    targets = [max(1, min(run.count_tokens(one.text) // 2, most)) for one in task.extractions]
+    target = max(1, min(share, run.plan.limits.output_tokens))
+    task = replace(task, stage=MergeStage.COMPRESS, shape=PLAIN, target_tokens=target)
     return [
-        replace(task, extractions=(one,), target_tokens=target)
-        for one, target in zip(task.extractions, targets, strict=True)
+        replace(task, extractions=(one,)) for one, size in zip(task.extractions, sizes, strict=True) if size > share
     ]
 
 

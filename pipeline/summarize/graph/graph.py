@@ -1,22 +1,28 @@
 """The graph of a summary: plan -> map waves -> reduce levels -> reflect -> again or topics.
 
-A node is a function from the state, which is a few numbers, to the next; texts come from the store and go there. A run
-that goes on begins at the first node: batches, merges and verdicts that are stored are not asked for again. When one
-call has failed, those that are on their way are let finish.
+A node is a function from the state, two numbers, to the next; texts come from the store and go there. A run that goes
+on begins at the first node: batches, merges and verdicts that are stored are not asked for again. Nodes make their
+calls at once; when one has failed, those that are on their way are let finish.
 """
 
-from collections.abc import Iterator, Sequence
+import asyncio
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from typing import TypedDict
+from itertools import count
+from typing import Any, TypedDict
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Command, Send
+from langgraph.types import Command
 from opentelemetry.trace import Span
 
 from pipeline.llm.chat_model import NO_USAGE
+from pipeline.off_loop import stoppable
+from pipeline.reading.values import Term
+from pipeline.summarize.citations.cite import CitationBounds, cite
+from pipeline.summarize.citations.places import Citations
 from pipeline.summarize.duplicates import DuplicateFilter
 from pipeline.summarize.events import BatchDone, Drafted, GroupDone, LayersFound, Phase, Reflected, TopicsFound
 from pipeline.summarize.graph.calls import (
@@ -26,7 +32,6 @@ from pipeline.summarize.graph.calls import (
     answer,
     ask_merge,
     ask_text,
-    fit_group,
     or_instead,
     warn_of_text,
 )
@@ -40,6 +45,7 @@ from pipeline.summarize.graph.run import (
     TextOutcome,
     UniqueText,
     VerdictOutcome,
+    alongside,
     read_step,
     text_key,
 )
@@ -69,104 +75,78 @@ class SummaryState(TypedDict, total=False):
 
     Attributes:
         iteration: from 1; 0 before the plan node.
-        level: of the reduction whose texts are complete; 0 is the map.
         best_iteration: the one whose summary is the best so far; 0 before the first verdict.
     """
 
     iteration: int
-    level: int
     best_iteration: int
-
-
-class BatchTask(TypedDict):
-    """One map call.
-
-    Attributes:
-        leads_wave: True for the one of its wave that sends the next wave.
-    """
-
-    iteration: int
-    batch: int
-    leads_wave: bool
-
-
-class GroupTask(TypedDict):
-    """One reduce call.
-
-    Attributes:
-        level: of the result, from 1.
-        first: position of the first text in the level below.
-        last: of the last text, inclusive.
-    """
-
-    iteration: int
-    level: int
-    group: int
-    group_count: int
-    first: int
-    last: int
 
 
 @cache
 def summary_graph() -> CompiledStateGraph[SummaryState, Run, SummaryState, SummaryState]:
-    """Compiles the graph. One graph serves all summaries.
-
-    extract and merge run once for each task that another node sends; the step ends when all of them have.
-    """
+    """Compiles the graph. One graph serves all summaries."""
     builder = StateGraph(SummaryState, context_schema=Run)
-    builder.add_node("plan", plan, destinations=("extract", "reduce", "reflect"))
-    builder.add_node("extract", extract, input_schema=BatchTask, destinations=("extract", "reduce"))
-    builder.add_node("reduce", reduce, destinations=("merge", "reduce", "reflect"))
-    builder.add_node("merge", merge, input_schema=GroupTask)
+    builder.add_node("plan", plan, destinations=("extract", "reflect"))
+    builder.add_node("extract", extract)
+    builder.add_node("reduce", reduce)
     builder.add_node("reflect", reflect, destinations=("plan", "topics"))
     builder.add_node("topics", topics)
     builder.add_edge(START, "plan")
-    builder.add_edge("merge", "reduce")
+    builder.add_edge("extract", "reduce")
+    builder.add_edge("reduce", "reflect")
     builder.add_edge("topics", END)
     return builder.compile(name="summarize")
 
 
 async def plan(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
-    """Begins an iteration with the first wave that lacks a batch. One that has its text goes to the critic at once."""
+    """Begins an iteration. One that has its text goes to the critic at once."""
     run = runtime.context
-    iteration = state.get("iteration", 0) + 1
+    iteration = state["iteration"] + 1
     with run.span("plan", iteration=iteration, batch_count=len(run.plan.batches)) as span:
         run.meter.phase, run.meter.iteration = Phase.MAP, iteration
         run.meter.calls_total = max(run.meter.calls_total, run.plan.calls(iteration))
         note(span, calls_planned=run.meter.calls_total, chunk_count=len(run.job.document.chunks), wave=run.plan.wave)
-        begun: SummaryState = {"iteration": iteration, "level": 0}
-        if await run.job.store.outputs(run.job.summary_id, iteration, Stage.LAYERS):  # stored last
-            return Command(update=begun, goto="reflect")
-        run.known_batches = {output.position for output in await run.outputs(iteration, 0)}
-        return Command(update=begun, goto=_wave(run, iteration, 0))
+        is_written = await run.job.store.outputs(run.job.summary_id, iteration, Stage.LAYERS)  # stored last
+    return Command(update={"iteration": iteration}, goto="reflect" if is_written else "extract")
 
 
-def _wave(run: Run, iteration: int, first: int) -> list[Send] | str:
-    """Returns the tasks of the first wave from a batch on that lacks one, or what follows the last wave."""
-    batch_count = len(run.plan.batches)
-    for start in range(first, batch_count, run.plan.wave):
-        wave = range(start, min(start + run.plan.wave, batch_count))
-        if missing := [batch for batch in wave if batch not in run.known_batches]:
-            tasks = [BatchTask(iteration=iteration, batch=each, leads_wave=each == missing[0]) for each in missing]
-            return [Send("extract", task) for task in tasks]
-    return "reduce"
+async def extract(state: SummaryState, runtime: Runtime[Run]) -> None:
+    """Map step: one extraction stored for each batch that lacks one, a wave at once."""
+    run, iteration = runtime.context, state["iteration"]
+    known = {output.position for output in await run.outputs(iteration, 0)}
+    async with alongside(_read_terms(run)):
+        for first in range(0, len(run.plan.batches), run.plan.wave):
+            wave = range(first, min(first + run.plan.wave, len(run.plan.batches)))
+            await _at_once(_extract(run, iteration, batch) for batch in wave if batch not in known)
 
 
-async def extract(state: BatchTask, runtime: Runtime[Run]) -> Command[str] | None:
-    """Map step: one batch in, one extraction stored.
+async def _read_terms(run: Run) -> None:
+    """Finds the terms of all batches ahead, on a thread.
 
-    The first batch of a wave also sends the next wave. LangGraph starts that when the whole wave is done, since the
-    tasks of a step wait for each other; a step of its own for it would cost as much again.
+    Pauses in between: Python runs one thread at a time, and one that reads without a pause makes every request of the
+    event loop wait for it (64 requests at once took 0.3 s longer).
     """
-    run = runtime.context
-    run.meter.phase = Phase.MAP
-    iteration, index = state["iteration"], state["batch"]
+    for index in range(len(run.plan.batches)):
+        await run.job.off_loop(partial(run.terms_of, index))
+        await asyncio.sleep(0.005)
+
+
+async def _at_once(works: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Waits for several works; with the first error, and when nobody waits any more, the others end."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _extract(run: Run, iteration: int, index: int) -> None:
     async with run.slots:
         counts = {"iteration": iteration, "batch_index": index, "chunk_count": len(run.plan.batches[index].chunks)}
         with run.span("extract", phase=Phase.MAP.value, **counts) as span:
             _note_text(span, await _extract_batch(run, iteration, index))
-    next_wave = index - index % run.plan.wave + run.plan.wave
-    return Command(goto=_wave(run, iteration, next_wave)) if state["leads_wave"] else None
 
 
 async def _extract_batch(run: Run, iteration: int, index: int) -> StepAnswer[TextOutcome]:
@@ -175,7 +155,7 @@ async def _extract_batch(run: Run, iteration: int, index: int) -> StepAnswer[Tex
 
     def measured(text: str) -> Retention:
         known = () if task.context_is_source else map(run.mentions_of, task.context)
-        return measure(run.terms.of(index), [run.mentions_of(text), *known])
+        return measure(run.terms_of(index), [run.mentions_of(text), *known])
 
     output = StepOutput(index, "", 0, batch.chunk_indexes, batch.pages)
     call = TextCall(StepId(iteration, Stage.MAP, 0, index), task, measured, output, run.plan.batch_calls[index])
@@ -252,20 +232,25 @@ def _source_context(run: Run, index: int, limit_tokens: int) -> tuple[str, ...]:
     return tuple(filter(None, (run.background.of(index, min(room, config.outline_tokens), count_tokens), tail)))
 
 
-async def reduce(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
-    """Joins the texts of a level: drops what was said before, groups the rest, or ends with the last one."""
-    run = runtime.context
+async def reduce(state: SummaryState, runtime: Runtime[Run]) -> None:
+    """Joins the texts of a level, again and again: drops what was said before, merges groups, ends with one text."""
+    run, iteration = runtime.context, state["iteration"]
     run.meter.phase = Phase.REDUCE
-    iteration, level = state["iteration"], state["level"]
-    with run.span("reduce", phase=Phase.REDUCE.value, iteration=iteration, level=level) as span:
-        texts, hashes = await _drop_duplicates(run, iteration, level)
-        if len(texts) == 1:
-            note(span, group_count=0)
-            await _end_with(run, iteration, level, texts[0])
-            return Command(goto="reflect")
-        sends = await _next_level(run, iteration, level, texts, hashes)
-        note(span, group_count=len(sends))
-        return Command(update={"level": level + 1}, goto=sends or "reduce")
+    for level in count():
+        with run.span("reduce", phase=Phase.REDUCE.value, iteration=iteration, level=level) as span:
+            texts, hashes = await _drop_duplicates(run, iteration, level)
+            groups = await _next_level(run, iteration, level, texts, hashes) if len(texts) > 1 else []
+            note(span, group_count=len(groups))
+            if len(texts) == 1:
+                await _end_with(run, iteration, level, texts[0])
+                return
+        steps = (StepId(iteration, Stage.REDUCE, level + 1, index) for index in range(len(groups)))
+        merged = {output.position for output in await run.outputs(iteration, level + 1)}
+        await _at_once(
+            _merge(run, step, group, len(groups))
+            for step, group in zip(steps, groups, strict=True)
+            if step.position not in merged
+        )
 
 
 async def _end_with(run: Run, iteration: int, level: int, last: StepOutput) -> None:
@@ -278,32 +263,21 @@ async def _end_with(run: Run, iteration: int, level: int, last: StepOutput) -> N
     run.job.channel.offer(LayersFound(layers.overview, layers.sections, run.meter.progress()))
 
 
-async def _next_level(run: Run, iteration: int, level: int, texts: list[StepOutput], hashes: list[bytes]) -> list[Send]:
-    """Returns the merges of the next level that are not stored. A lone text goes up without one."""
+async def _next_level(
+    run: Run, iteration: int, level: int, texts: list[StepOutput], hashes: list[bytes]
+) -> list[range]:
+    """Returns the groups of the texts of a level. A lone text goes up without a merge."""
     groups = await _group(run, StepId(iteration, Stage.GROUPS, level), [text.tokens for text in texts], hashes)
     written = {output.position: output for output in await run.outputs(iteration, level)}
-    merged = {output.position for output in await run.outputs(iteration, level + 1)}
-    sends: list[Send] = []
     for index, group in enumerate(groups):
         if len(group) == 1:
             lone = written[texts[group[0]].position]._replace(position=index)
             await run.record(StepId(iteration, Stage.REDUCE, level + 1, index), lone, None)
-        if len(group) == 1 or index in merged:
-            continue
-        task = GroupTask(
-            iteration=iteration,
-            level=level + 1,
-            group=index,
-            group_count=len(groups),
-            first=group[0],
-            last=group[-1],
-        )
-        sends.append(Send("merge", task))
     # When groups have shrunk by tokens, more calls are to come than were planned.
     planned = sum(level_calls(len(texts), run.plan.group_size))
     merges = sum(len(group) > 1 for group in groups)
     run.meter.calls_total += merges + sum(level_calls(len(groups), run.plan.group_size)) - planned
-    return sends
+    return groups
 
 
 async def _drop_duplicates(run: Run, iteration: int, level: int) -> tuple[list[StepOutput], list[bytes]]:
@@ -378,31 +352,25 @@ def _pack(plan: SummaryPlan, token_counts: Sequence[int], start: int, end: int) 
         yield range(start + group.start, start + group.stop)
 
 
-async def merge(state: GroupTask, runtime: Runtime[Run]) -> None:
-    """Reduce step: one group in, one text stored."""
-    run = runtime.context
+async def _merge(run: Run, step: StepId, group: range, group_count: int) -> None:
+    """Stores one text for a group of several."""
     async with run.slots:
-        counts = {"iteration": state["iteration"], "level": state["level"], "group_index": state["group"]}
-        with run.span("merge", phase=Phase.REDUCE.value, **counts) as span:
-            text = await _merge_group(run, state)
-            note(span, text_count=state["last"] - state["first"] + 1)
-            _note_text(span, text)
+        counts = {"iteration": step.iteration, "level": step.level, "group_index": step.position}
+        with run.span("merge", phase=Phase.REDUCE.value, text_count=len(group), **counts) as span:
+            _note_text(span, await _merge_group(run, step, group, group_count))
 
 
-async def _merge_group(run: Run, state: GroupTask) -> StepAnswer[TextOutcome]:
-    iteration, level = state["iteration"], state["level"]
-    step = StepId(iteration, Stage.REDUCE, level, state["group"])
-    members = await run.unique_texts(iteration, level - 1, state["first"], state["last"])
-    fitting, extra = await fit_group(run, step, state["first"], members)
-    is_final = state["group_count"] == 1
+async def _merge_group(run: Run, step: StepId, group: range, group_count: int) -> StepAnswer[TextOutcome]:
+    members = await run.unique_texts(step.iteration, step.level - 1, group[0], group[-1])
+    is_final = group_count == 1
     is_shaped = is_final and run.plan.limits.shapes_merges
     stage = MergeStage.FINAL if is_final else MergeStage.INTERMEDIATE
     target = run.plan.answer_tokens if is_shaped else run.plan.limits.output_tokens
     task = replace(
-        run.merge_task(stage, level, fitting, target),
-        group_index=state["group"],
-        group_count=state["group_count"],
-        critique=await run.critique_for(iteration),
+        run.merge_task(stage, step.level, members, target),
+        group_index=step.position,
+        group_count=group_count,
+        critique=await run.critique_for(step.iteration),
         shape=run.plan.shape if is_shaped else PLAIN,
     )
     whole = Extraction(
@@ -414,13 +382,13 @@ async def _merge_group(run: Run, state: GroupTask) -> StepAnswer[TextOutcome]:
     merged = await ask_merge(run, step, task, whole, texts)
     run.job.channel.offer(
         GroupDone(
-            level=level,
-            group_index=state["group"],
-            group_count=state["group_count"],
+            level=step.level,
+            group_index=step.position,
+            group_count=group_count,
             merged_count=len(members),
             chunk_indexes=whole.chunk_indexes,
             pages=whole.pages,
-            usage=merged.outcome.written.usage + extra,
+            usage=merged.outcome.written.usage,
             is_reused=merged.is_reused,
             result_key=merged.result_key,
             progress=run.meter.progress(),
@@ -436,7 +404,7 @@ async def reflect(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
     iteration = state["iteration"]
     with run.span("reflect", phase=Phase.REFLECT.value, iteration=iteration) as span:
         outcome = await run.verdict_of(iteration) or await _judge(run, iteration)
-        best = await _better(run, state.get("best_iteration", 0), iteration)
+        best = await _better(run, state["best_iteration"], iteration)
         begins_again = await _begins_again(run, iteration, outcome.verdict)
         await _tell_verdict(run, iteration, outcome, best, begins_again=begins_again)
         critic_verdict, share = outcome.verdict.critic_verdict.value, outcome.retention.share
@@ -446,7 +414,7 @@ async def reflect(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
 
 async def _judge(run: Run, iteration: int) -> VerdictOutcome:
     summary = await run.final_text(iteration)
-    retention = await run.job.off_loop(lambda: measure(run.terms.of_document(), [Mentions.of(summary)]))
+    retention = await run.job.off_loop(lambda: measure(_document_terms(run), [Mentions.of(summary)]))
     options = run.job.options
     name, target = run.job.document.name, run.plan.target_tokens
     task = CritiqueTask(options.summary_type, name, iteration, summary, retention, run.wishes, target)
@@ -458,6 +426,10 @@ async def _judge(run: Run, iteration: int) -> VerdictOutcome:
 
     step = StepId(iteration, Stage.REFLECT)
     return (await answer(run, PlannedCall(step, task, ask, VERDICT))).outcome
+
+
+def _document_terms(run: Run) -> dict[Term, None]:
+    return dict.fromkeys(term for index in stoppable(range(len(run.plan.batches))) for term in run.terms_of(index))
 
 
 async def _better(run: Run, best: int, iteration: int) -> int:
@@ -505,27 +477,40 @@ async def _tell_verdict(run: Run, iteration: int, outcome: VerdictOutcome, best:
 
 
 async def topics(state: SummaryState, runtime: Runtime[Run]) -> None:
-    """Asks for the key topics of the best summary."""
-    run = runtime.context
+    """Asks for the key topics of the best summary, and cites it meanwhile."""
+    run, best = runtime.context, state["best_iteration"]
     run.meter.phase = Phase.TOPICS
-    best, fewest = state["best_iteration"], run.job.config.min_topics
-    with run.span("topics", phase=Phase.TOPICS.value, iteration=best) as span:
-        summary = await run.final_text(best)
-        run.citing.begin(summary)  # beside the calls that are left
+    summary = await run.final_text(best)
+    async with alongside(_cite(run, summary)) as citing:
+        found = await _find_topics(run, best, summary)
+        if run.plan.json_calls:
+            await write_json(run, best)
+        run.meter.phase = Phase.DONE
+        run.job.channel.offer(TopicsFound(found.topics, run.meter.progress()))
+        run.citation = await citing
+
+
+async def _cite(run: Run, text: str) -> Citations:
+    """Finds where the sentences of the finished text stand in the document."""
+    job, gate = run.job, run.job.gate
+    bounds = CitationBounds(job.config.max_citations, gate.max_cited_claims if gate else 0, job.caller)
+    return await cite(text, job.document.chunks, bounds, gate.reader if gate else None, job.off_loop)
+
+
+async def _find_topics(run: Run, iteration: int, summary: str) -> TopicList:
+    fewest = run.job.config.min_topics
+    with run.span("topics", phase=Phase.TOPICS.value, iteration=iteration) as span:
         task = TopicsTask(run.job.document.name, summary, fewest, run.job.config.max_topics)
 
         async def ask(task: TopicsTask) -> TopicList:
             return await or_instead(run.job.writer.topics(task), TopicList((), NO_USAGE))
 
-        found = await answer(run, PlannedCall(StepId(best, Stage.TOPICS), task, ask, TOPICS))
+        found = await answer(run, PlannedCall(StepId(iteration, Stage.TOPICS), task, ask, TOPICS))
         note(span, topic_count=len(found.outcome.topics), reused=found.is_reused)
-    if found.outcome.left_out:
-        message = f"{len(found.outcome.left_out)} key topics that the summary does not mention were left out"
+    if left_out := len(found.outcome.left_out):
+        message = f"{left_out} key topics that the summary does not mention were left out"
         await run.job.warn(WarningCode.TOPICS_LEFT_OUT, message)
     if len(found.outcome.topics) < fewest:
         message = f"{len(found.outcome.topics)} key topics instead of {fewest} or more"
         await run.job.warn(WarningCode.FEW_TOPICS, message)
-    if run.plan.json_calls:
-        await write_json(run, best)
-    run.meter.phase = Phase.DONE
-    run.job.channel.offer(TopicsFound(found.outcome.topics, run.meter.progress()))
+    return found.outcome

@@ -7,10 +7,10 @@ store.
 import asyncio
 import hashlib
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, TypeVar
 
 from opentelemetry import trace
@@ -19,13 +19,14 @@ from pydantic import TypeAdapter
 
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.off_loop import OffLoop
-from pipeline.summarize.citations.cite import Citing
+from pipeline.reading.values import Term, find_terms
+from pipeline.summarize.citations.places import NOT_CITED, Citations
 from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.document import Document, SummarizeOptions
 from pipeline.summarize.events import Drafted, EventChannel, Phase, SummaryObserver, SummaryProgress
 from pipeline.summarize.gate.findings import Trust
 from pipeline.summarize.gate.gate import GatedWriter, TrustGate
-from pipeline.summarize.graph.batches import Background, BatchTerms
+from pipeline.summarize.graph.batches import Background
 from pipeline.summarize.known_calls import answer_scope, call_scope
 from pipeline.summarize.packing import head_by_tokens
 from pipeline.summarize.plan import SummaryPlan
@@ -134,6 +135,17 @@ async def read_step(store: SummaryStore, summary_id: str, step: StepId, form: Ty
     """Returns what a step stored; None before it."""
     bodies = await store.bodies(summary_id, step, step.position)
     return form.validate_json(bodies[0][1]) if bodies else None
+
+
+@asynccontextmanager
+async def alongside(work: Coroutine[Any, Any, Stored]) -> AsyncIterator["asyncio.Task[Stored]"]:
+    """Does work beside the body of a `with`, at whose end it is given up."""
+    task = asyncio.create_task(work)
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 _EACH = "__all__"
@@ -341,29 +353,28 @@ class Run:
     """One run of one summary, once it is planned.
 
     Attributes:
-        citing: told the text of the summary as soon as only its topics are missing.
         calls: every call of the writer passes it.
-        slots: as many as calls may be in flight; a node that asks for a text takes one for all of its work.
-            LangGraph's own `max_concurrency` forgets the tasks that wait when a run is cancelled.
-        known_batches: whose texts were stored before the iteration began in this run.
+        citation: of the finished text.
+        terms_of: returns the distinct terms of a batch, which are found once.
+        slots: as many as calls may be in flight; whoever asks for a text takes one for all of its work.
     """
 
     job: SummaryJob
     plan: SummaryPlan
     meter: Meter
-    citing: Citing
     calls: CallGate = field(default_factory=CallGate)
-    terms: BatchTerms = field(init=False)
+    citation: Citations = NOT_CITED
+    terms_of: Callable[[int], tuple[Term, ...]] = field(init=False)
     background: Background = field(init=False)
     wishes: Wishes = field(init=False)
     slots: asyncio.Semaphore = field(init=False)
     count_tokens: Callable[[str], int] = field(init=False)
     mentions_of: Callable[[str], Mentions] = field(init=False)
-    known_batches: set[int] = field(default_factory=set)
     _critiques: dict[int, str | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.terms, self.background = BatchTerms(self.plan.batches), Background(self.plan.batches)
+        self.terms_of = cache(lambda batch: tuple(find_terms(self.plan.batches[batch].text)))
+        self.background = Background(self.plan.batches)
         self.wishes = self.job.options.wishes
         self.slots = asyncio.Semaphore(self.plan.concurrency)
         # Neighbouring batches see the same context; a run holds on to a few texts, not to all.
@@ -379,17 +390,6 @@ class Run:
         if not self.job.channel.wants_drafts:
             return None
         return lambda text: self.job.channel.offer(Drafted(iteration, text))
-
-    @asynccontextmanager
-    async def side_work(self) -> AsyncIterator[None]:
-        """Owns what goes on beside the graph: reads the terms of all batches ahead, and ends citations at the end."""
-        reading = asyncio.create_task(self.terms.read_ahead(self.job.off_loop))
-        try:
-            yield
-        finally:
-            self.terms.stop()
-            reading.cancel()
-            await asyncio.gather(reading, self.citing.stop(), return_exceptions=True)
 
     @asynccontextmanager
     async def beside(self) -> AsyncIterator[None]:

@@ -14,10 +14,8 @@ _log = logging.getLogger(__name__)
 # The result of an earlier run goes: it would be shown, and be too old, if this run leaves none.
 _TAKE = """
     UPDATE summaries SET lease_owner = ?, lease_expires_at = NOW_S + ?, status = ?, result = NULL, flaw_count = NULL,
-    cancel_requested = 0, updated_at = NOW_S WHERE summary_id = ? AND """
-_TAKE_FREE = _TAKE + "lease_owner IS NULL"
-_TAKE_FROM = _TAKE + "lease_owner = ?"
-_TAKE_NOT_RENEWED = _TAKE_FROM + " AND lease_expires_at = ?"
+    cancel_requested = 0, updated_at = NOW_S
+    WHERE summary_id = ? AND COALESCE(lease_owner, '') = ? AND lease_expires_at = ?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,16 +132,12 @@ class LeaseTable:
         if not rows:
             raise UnknownSummaryError(summary_id)
         holder, expires_at, seconds_left = rows[0]
-        if holder is None:
-            is_taken = await self._take(lease, ttl_s, _TAKE_FREE)
-        elif await self._has_ended(holder):
-            is_taken = await self._take(lease, ttl_s, _TAKE_FROM, holder)
-        elif seconds_left < 0 and holder not in self._database.held_leases:
+        is_free = holder is None or await self._has_ended(holder)
+        if not is_free and seconds_left < 0 and holder not in self._database.held_leases:
             await asyncio.sleep(ttl_s / 3)  # a lease lasts for three renewals at least, see SummarizeConfig
-            is_taken = await self._take(lease, ttl_s, _TAKE_NOT_RENEWED, holder, expires_at)
-        else:
-            is_taken = False
-        if not is_taken:
+            is_free = True  # unless it was renewed
+        row = (lease.holder, ttl_s, SummaryStatus.RUNNING, summary_id, holder or "", expires_at)
+        if not is_free or await self._database.transact([Statement(_TAKE, row)]) != [1]:
             raise SummaryRunningError(summary_id, max(0.0, seconds_left))
         return lease
 
@@ -165,10 +159,6 @@ class LeaseTable:
             pass  # it was not taken
         finally:
             self._database.held_leases.discard(lease.holder)
-
-    async def _take(self, lease: Lease, ttl_s: float, sql: str, *values: str | float) -> bool:
-        row = (lease.holder, ttl_s, SummaryStatus.RUNNING, lease.summary_id)
-        return await self._database.transact([Statement(sql, (*row, *values))]) == [1]
 
 
 _ADD = """

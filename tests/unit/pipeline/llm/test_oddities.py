@@ -1,9 +1,12 @@
 """What endpoints really send, played against the real client and the real graph over a real socket."""
 
+import asyncio
 import json
 import random
+import socket
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +18,7 @@ from pipeline.llm.completion import JsonProblemError, extract_json, parse_comple
 from pipeline.llm.config import LlmConfig, LlmRole
 from pipeline.llm.errors import AnswerTimeoutError, EmptyAnswerError
 from pipeline.llm.metering import FallbackChatModel
-from pipeline.llm.openai import leave_time_before
+from pipeline.llm.openai import OpenAiChatModel, leave_time_before
 from pipeline.llm.spoken import spoken
 from scripts.benchmarks.endpoints.oddities import ODDITIES, Oddity
 from scripts.benchmarks.endpoints.played import play
@@ -109,6 +112,31 @@ async def test_a_silent_endpoint_is_left_while_the_caller_has_time() -> None:
         leave_time_before(time.monotonic() + 0.5)
         with pytest.raises(AnswerTimeoutError, match="while the caller has time"):  # else it waits without end
             await at.model.complete(request())
+
+
+async def test_an_endpoint_without_a_sign_of_life_is_left_by_a_caller_who_can_do_without(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(OpenAiChatModel, "silent_s", 0.01)
+    with socket.create_server(("127.0.0.1", 0)) as dead:  # connects, and reads nothing
+        url = f"http://127.0.0.1:{dead.getsockname()[1]}/v1"
+        async with bench(base_url=url, timeouts={"connect_s": 0.05}) as at:
+            for is_known in (False, True):
+                assert at.endpoint.is_silent is is_known
+                with pytest.raises(AnswerTimeoutError, match="no sign of life"):
+                    await at.model.complete(replace(request(), asks_once=True))
+
+
+async def test_a_slow_model_of_a_living_endpoint_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(OpenAiChatModel, "silent_s", 0.0)
+    async with bench() as at:
+        at.scripted.gate.clear()
+        asking = asyncio.create_task(at.model.complete(replace(request(), asks_once=True)))
+        await at.scripted.log.until(lambda log: log.in_flight == 1)
+        assert await at.endpoint.lives()
+        assert not asking.done()
+        at.scripted.gate.set()
+        assert (await asking).text
 
 
 async def test_a_fallback_answers_where_a_model_fails_and_both_are_paid() -> None:

@@ -1,13 +1,9 @@
-"""What code reads of the batches: once, and what a batch is told of the rest of the document."""
-
-import asyncio
-from collections.abc import Callable
+"""What a batch is told of the rest of the document."""
 
 import pytest
 
-from pipeline.reading.values import Term, TermKind
 from pipeline.summarize.document import SourceChunk
-from pipeline.summarize.graph.batches import Background, BatchTerms
+from pipeline.summarize.graph.batches import Background
 from pipeline.summarize.plan import ChunkBatch
 
 
@@ -55,43 +51,3 @@ def test_what_does_not_fit_is_left_out() -> None:
     defines = "# Pump\n\nThe power supply unit (PSU) hums."
     assert told(defines, "PSU", limit_tokens=3)[1] == "Headings above: Pump"
     assert told(defines, "PSU", limit_tokens=2)[1] == ""
-
-
-BATCHES = [ChunkBatch((SourceChunk(index, 1, f"Pump P-{index} runs at {index} bar."),), 8) for index in range(5)]
-PART_NUMBERS = {Term(TermKind.PART_NUMBER, f"p-{index}") for index in range(5)}
-
-
-async def test_all_batches_are_read_ahead_and_none_twice() -> None:
-    terms = BatchTerms(BATCHES)
-    first = terms.of(3)
-    read: list[object] = []
-
-    async def off_loop(work: Callable[[], object]) -> None:
-        read.append(work())
-
-    await terms.read_ahead(off_loop)
-    assert read[3] is first
-    assert all(terms.of(index) is found for index, found in enumerate(read))
-    assert len(read) == 5
-    assert set(terms.of_document()) >= PART_NUMBERS
-
-
-async def test_reading_ahead_can_be_cancelled_and_the_rest_is_read_when_needed() -> None:
-    terms = BatchTerms(BATCHES)
-    started = asyncio.Event()
-
-    async def never(work: Callable[[], object]) -> None:
-        started.set()
-        await asyncio.Event().wait()
-
-    reading = asyncio.create_task(terms.read_ahead(never))
-    await started.wait()
-    reading.cancel()
-    await asyncio.gather(reading, return_exceptions=True)
-    assert set(terms.of_document()) >= PART_NUMBERS
-
-
-def test_a_run_that_is_over_reads_no_further() -> None:
-    terms = BatchTerms(BATCHES)
-    terms.stop()
-    assert terms.of_document() == {}

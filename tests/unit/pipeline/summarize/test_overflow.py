@@ -97,7 +97,7 @@ async def test_a_text_longer_than_a_prompt_is_compressed_in_parts(tmp_path: Path
     merges, status, _ = await reduce(tmp_path, writer, 2)
     assert status is SummaryStatus.DONE
     parts = [task.extractions[0].text for task in merges if task.stage is MergeStage.COMPRESS and task.level == 1]
-    assert "".join(parts[:4]) == _text("Batch 0", 2_000).text
+    assert "".join(parts).startswith(_text("Batch 0", 2_000).text)
 
 
 @pytest.mark.parametrize("shrink", [1.0, 1.5, 0.999])

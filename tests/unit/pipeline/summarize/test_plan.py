@@ -58,12 +58,6 @@ def test_without_waves_batches_only_wait_for_the_endpoint_and_waves_of_one_follo
     assert plan.rounds() == rounds + 11 + 2
 
 
-def test_steps_are_enough_for_groups_of_two_in_every_iteration() -> None:
-    plan = plan_of(1403, wave=1)
-    levels_of_pairs = 8  # 201, 101, 51, 26, 13, 7, 4, 2, 1
-    assert plan.supersteps >= 2 * (1 + 201 + 2 * levels_of_pairs + 1 + 1) + 1
-
-
 def test_answers_that_cannot_fit_their_group_make_the_plan_an_estimate() -> None:
     narrow = dataclasses.replace(WIDE, model_context_tokens=16_000)
     assert not full_plan(numbered_document(70), ScriptedWriter(narrow)).is_exact

@@ -1,17 +1,16 @@
 """Where do the sentences of a summary stand in its document?"""
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from pipeline.off_loop import OffLoop
-from pipeline.summarize import summary_run
-from pipeline.summarize.citations.cite import CitationBounds, Citing, cite
+from pipeline.summarize.citations.cite import CitationBounds, cite
 from pipeline.summarize.citations.places import Citations, CitationSupport, SourcePlace
 from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.gate.gate import ClaimReader
+from pipeline.summarize.graph import graph
 from pipeline.summarize.writer import CritiqueTask, TopicsTask
 from pipeline.support.claim_support import SupportConfig
 from tests.fakes_pipeline import ScriptedEntailment
@@ -134,53 +133,6 @@ async def test_sentences_beyond_the_bound_are_counted_and_not_cited() -> None:
     assert [(one.support, one.count) for one in found.counts] == [(CitationSupport.VERBATIM, 2)]
 
 
-async def test_a_text_that_was_begun_is_not_read_again() -> None:
-    asked: list[str] = []
-
-    async def find(text: str) -> Citations:
-        asked.append(text)
-        return Citations(citable_count=len(text))
-
-    citing = Citing(find)
-    citing.begin("one")
-    assert (await citing.of("one")).citable_count == 3
-    assert (await citing.of("other")).citable_count == 5
-    assert asked == ["one", "other"]
-
-
-async def test_a_text_that_became_another_and_one_that_nobody_needs_are_given_up() -> None:
-    left: list[str] = []
-
-    async def find(text: str) -> Citations:
-        try:
-            await asyncio.Event().wait()
-        finally:
-            for _ in range(9):  # some take a while to end
-                await asyncio.sleep(0)
-            left.append(text)
-        return Citations()
-
-    citing = Citing(find)
-    await citing.stop()
-    for text in ("one", "other"):
-        citing.begin(text)
-        await asyncio.sleep(0)
-    citing.begin("last")
-    await citing.stop()
-    assert left == ["one", "other"]
-
-
-async def test_what_finding_them_raises_is_raised_where_they_are_needed() -> None:
-    async def find(text: str) -> Citations:
-        raise ValueError(text)
-
-    citing = Citing(find)
-    citing.begin("one")
-    with pytest.raises(ValueError, match="one"):
-        await citing.of("one")
-    await citing.stop()
-
-
 async def test_a_summary_is_cited_beside_the_call_for_its_topics(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -190,7 +142,7 @@ async def test_a_summary_is_cited_beside_the_call_for_its_topics(
         order.append("citations")
         return await cite(*texts)  # type: ignore[arg-type]  # the same as it takes
 
-    monkeypatch.setattr(summary_run, "cite", noted)
+    monkeypatch.setattr(graph, "cite", noted)
     writer = ScriptedWriter(before=lambda task: order.append(type(task).__name__))
     async with summarizer_in(tmp_path) as summarizer:
         result = result_of(await read_all(summarizer.stream(numbered_document(7), writer=writer)))
