@@ -225,7 +225,7 @@ async def send_all(work: Work[I, R], items: Sequence[I], connection: Connection,
         progress.update(State(work.verb, done, len(items)))
         return result
 
-    async with open_client(connection, options.timeout_s, is_local=options.is_local) as client:
+    async with open_client(connection, options.timeout_s, local=options.local) as client:
         with Progress() as progress:
             progress.update(State(work.verb, 0, len(items)))
             return await asyncio.gather(*map(one, items))
@@ -274,7 +274,7 @@ async def answers(
             return to_answer(work, item.id, item, sha256, to_item_error(error, connection))
 
     workers: AbstractAsyncContextManager[CommandClient] = open_client(
-        connection, options.timeout_s, is_local=options.is_local
+        connection, options.timeout_s, local=options.local
     )
     if options.engine == "ray":
         from server.cli.ray_engine import open_cluster
