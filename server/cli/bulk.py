@@ -182,8 +182,8 @@ async def run_items(
     work: Work[I, R], items: Items[I] | list[I], connection: Connection, options: RunOptions, tally: Tally[I, R]
 ) -> None:
     """Works on a list of a few items at once, or on many; writes what is asked for, and shows it. Raises CliError."""
-    tally.keeps_page = options.report is not None
     is_bulk = not isinstance(items, list)
+    tally.keeps_page = options.report is not None or not is_bulk
     with files.result_file(options.report) as page:
         if isinstance(items, list):
             await _run_few(work, items, connection, options, tally)

@@ -40,7 +40,7 @@ def names_in(folder: Path) -> list[str]:
 async def test_one_summary_is_a_table_of_components_and_what_was_missed(app: App, document: Path) -> None:
     ended = await precis("evaluate", document, "--address", app.address)
     assert (ended.code, ended.err) == (0, "")
-    assert all(name in ended.out for name in ("loss", "facts", "entities", "flow", "semantic", "length"))
+    assert all(name in ended.out for name in ("Loss", "facts", "entities", "flow", "semantic", "length"))
     assert "Entities missing (" in ended.out
     assert "w199  most similar: " in ended.out
     assert "\x1b" not in ended.out  # piped: no colours
