@@ -131,20 +131,12 @@ def write_layers(folder: Path, summary: pb.Summary, *, cites_pages: bool = False
     texts = {name: text for name, text in texts.items() if text.strip()}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for file in folder.iterdir():
-            if file.name not in texts and (file.name in LAYER_FILES or _is_section(file)):
-                file.unlink()
+        for file in (*map(folder.joinpath, LAYER_FILES), *folder.glob("section-[0-9][0-9]*.md")):
+            file.unlink(missing_ok=True)
         for name, text in texts.items():
             (folder / name).write_text(text.rstrip() + "\n", encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot write to {folder}: {error.strerror}") from error
-
-
-def _is_section(file: Path) -> bool:
-    """Tells whether a file has a name that `write_layers` gives to sections."""
-    kind, *words = file.stem.split("-")
-    named = all(word.isascii() and word.isalnum() for word in words)
-    return named and kind == "section" and file.suffix == ".md" and words[:1] != [] and words[0].isdecimal()
 
 
 async def follow(stream: AsyncSummaryStream, client: CommandClient, *, is_ours: bool = True) -> pb.Summary:
