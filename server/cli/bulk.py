@@ -182,8 +182,8 @@ async def run_items(
     work: Work[I, R], items: Items[I] | list[I], connection: Connection, options: RunOptions, tally: Tally[I, R]
 ) -> None:
     """Works on a list of a few items at once, or on many; writes what is asked for, and shows it. Raises CliError."""
-    tally.keeps_page = options.report is not None
     is_bulk = not isinstance(items, list)
+    tally.keeps_page = options.report is not None or not is_bulk
     with files.result_file(options.report) as page:
         if isinstance(items, list):
             await _run_few(work, items, connection, options, tally)
@@ -225,7 +225,7 @@ async def send_all(work: Work[I, R], items: Sequence[I], connection: Connection,
         progress.update(State(work.verb, done, len(items)))
         return result
 
-    async with open_client(connection, options.timeout_s, is_local=options.is_local) as client:
+    async with open_client(connection, options.timeout_s, local=options.local) as client:
         with Progress() as progress:
             progress.update(State(work.verb, 0, len(items)))
             return await asyncio.gather(*map(one, items))
@@ -274,7 +274,7 @@ async def answers(
             return to_answer(work, item.id, item, sha256, to_item_error(error, connection))
 
     workers: AbstractAsyncContextManager[CommandClient] = open_client(
-        connection, options.timeout_s, is_local=options.is_local
+        connection, options.timeout_s, local=options.local
     )
     if options.engine == "ray":
         from server.cli.ray_engine import open_cluster

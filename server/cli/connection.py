@@ -1,8 +1,9 @@
 """How a command reaches the server: the client, and every error of it as one line."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import grpc
 from grpc import aio
@@ -60,14 +61,24 @@ class LocalCommandClient(CommandClient, LocalClient):
 
 @asynccontextmanager
 async def open_client(
-    connection: Connection, timeout_s: float, retry: RetryPolicy = DEFAULT_RETRY, *, is_local: bool = False
+    connection: Connection,
+    timeout_s: float,
+    retry: RetryPolicy = DEFAULT_RETRY,
+    *,
+    local: Mapping[str, Any] | None = None,
 ) -> AsyncIterator[CommandClient]:
     """Opens a client for one command; errors of calls inside the block become CliErrors.
 
-    `timeout_s` bounds each unary call. With `is_local` a server in this process is called instead.
+    Args:
+        connection: how the server is reached.
+        timeout_s: bounds each unary call.
+        retry: how often failed calls are made again.
+        local: settings of a server in this process, which is called instead; None for none.
     """
     with server_errors(connection):
-        made = LocalCommandClient(timeout_s=timeout_s, retry=retry) if is_local else None
+        if local is not None:
+            logging.getLogger().addHandler(logging.NullHandler())  # else its warnings stand between ours
+        made = None if local is None else LocalCommandClient(local, timeout_s=timeout_s, retry=retry)
         async with made or new_client(connection, timeout_s, retry) as client:
             client.flags = "" if connection.address == DEFAULT_ADDRESS else f" --address {connection.address}"
             yield client
@@ -128,7 +139,7 @@ def to_cli_error(error: errors.PrecisError, connection: Connection) -> CliError:
         )
         return InputError(f"{connection.address} {problem} with --api-key-file")
     message = "; ".join(f"{violation.field}: {violation.description}" for violation in error.violations) or str(error)
-    if isinstance(error, INPUT_ERRORS):
+    if isinstance(error, INPUT_ERRORS) or error.reason == "NOT_STARTED":  # of a server in this process
         return InputError(message)
     if isinstance(error, RETRY_ERRORS):
         return TryLaterError(f"{message} (try later)")

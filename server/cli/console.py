@@ -51,15 +51,7 @@ def new_table(*headings: str, title: str = "") -> Table:
     """Builds an empty table; a column of numbers, which are set to the right, has a ">" before its heading."""
     table = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left")
     for heading in headings:
-        table.add_column(heading.removeprefix(">"), justify="right" if heading.startswith(">") else "left")
-    return table
-
-
-def comparison(headings: Sequence[str], names: Sequence[str], title: str) -> Table:
-    """Builds the empty table of things side by side: one column each, behind those that say what a row is."""
-    table = new_table(*headings, title=title)
-    for name in names:
-        table.add_column(shown(name, limit=30), justify="right")
+        table.add_column(shown(heading.removeprefix(">")), justify="right" if heading.startswith(">") else "left")
     return table
 
 

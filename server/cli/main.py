@@ -17,7 +17,7 @@ from server.cli.commands.agreement import calibrate, compare
 from server.cli.commands.assess import assess, synthesize
 from server.cli.commands.evaluate import evaluate, gold, target
 from server.cli.commands.judge import judge
-from server.cli.commands.probe import contract, embed, entail, health, load
+from server.cli.commands.probe import contract, health, load
 from server.cli.commands.serve import serve, settings, ui
 from server.cli.commands.summarize import app as summaries
 from server.cli.commands.summarize import summarize
@@ -77,7 +77,7 @@ def precis(
 
 COMMANDS = (
     *(serve, ui, settings, summarize, evaluate, gold, target, judge, calibrate, compare, assess, synthesize),
-    *(embed, entail, health, contract, load),
+    *(health, contract, load),
 )
 for command in COMMANDS:
     app.command()(command)

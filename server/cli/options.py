@@ -74,6 +74,11 @@ class RunOptions:
     ] = None
     cores: Annotated[int, Option(min=1, help="Cores of one actor of --engine ray.")] = 4
 
+    @property
+    def local(self) -> dict[str, Any] | None:
+        """Settings of a server in this process; None without one."""
+        return {} if self.is_local else None
+
 
 def check_run(options: RunOptions, inputs: Sequence[Path], *outputs: Path | None, is_bulk: bool) -> None:
     """Refuses what cannot work, such as to write over what is read. Raises InputError."""

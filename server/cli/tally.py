@@ -10,19 +10,21 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from google.protobuf.message import Message
 from google.rpc import code_pb2
 from precis.v1 import common_pb2
 from rich.console import Console
+from rich.text import Text
 
-from server.cli.console import SHOWN_ITEMS, Grid, number, shown
+from server.cli.console import SHOWN_ITEMS, Grid, indented, number, shown
 from server.cli.errors import CliError, NegativeAnswer
 from server.cli.page.render import render_page
 
 NAME_LIMIT = 40
 BIN_COUNT = 10
+COMPARED_ROWS = 3  # of each kind of evidence when several items are compared
 PLAIN = "items"  # what is counted when nothing is told apart
 WHOLE_ITEMS = 500  # a page with thousands of articles opens in no browser
 MAX_CATEGORIES = 100
@@ -147,6 +149,7 @@ class Tally(ABC, Generic[I, R]):
     digits: ClassVar[int]  # of a score
     top: ClassVar[float]  # of the range of scores, from 0
     noun: ClassVar[str]  # for one result
+    table: ClassVar[Any]  # the module that builds for the terminal: sentence, overview, evidence, footer of results
     template: ClassVar[str]
     script: ClassVar[str]
     keeps_page: bool = False
@@ -204,10 +207,6 @@ class Tally(ABC, Generic[I, R]):
         return []
 
     @abstractmethod
-    def show(self, console: Console, results: Sequence[tuple[str, R]], *, is_brief: bool) -> None:
-        """Prints the results of a few items, with what is behind them unless that is too much."""
-
-    @abstractmethod
     def page_values(self) -> dict[str, object]:
         """Returns what the template needs beside what all pages of items show."""
 
@@ -233,6 +232,32 @@ class Tally(ABC, Generic[I, R]):
         found = {"scores": ("", self.scores.items()), by_category: (by_category, self.categories)}
         grids = {title: spread_grid(rows, heading, self.digits) for title, (heading, rows) in found.items()}
         return {title: grid for title, grid in grids.items() if grid.rows}
+
+    def show(self, console: Console, results: Sequence[tuple[str, R]], *, is_brief: bool) -> None:
+        """Prints the results of a few items, several side by side, with what is behind them unless that is too much."""
+        is_one = len(results) == 1
+        if not is_one:
+            console.print(self.comparison().to_table())
+        for item_id, result in results if is_one or not is_brief else ():
+            if not is_one:
+                console.print(shown(item_id, style="bold"))
+            console.print(Text(self.table.sentence(result), style="bold" if is_one else ""))
+            if is_one:
+                console.print(self.table.overview(result, is_brief=is_brief))
+            if not is_brief:
+                console.print(indented(self.table.evidence(result, SHOWN_ITEMS if is_one else COMPARED_ROWS)))
+        console.print(self.table.footer([result for _, result in results]))
+
+    def comparison(self) -> Grid:
+        """Builds the table of several items: a column each, a row for each of their numbers."""
+        found = [
+            {name: text for name, (text, _) in row.cells.items()}
+            | {name: number(score, self.digits) for name, score in row.scores.items()}
+            for row in self.rows
+        ]
+        names = list(dict.fromkeys(name for texts in found for name in texts))
+        rows = [(name, *(texts.get(name, "-") for texts in found)) for name in names]
+        return Grid(("", *(f">{row.id}" for row in self.rows)), [row for row in rows if any(row[1:])], NAME_LIMIT)
 
     def check(self) -> None:
         """Raises CliError when items failed, NegativeAnswer when results are not good enough."""

@@ -128,9 +128,11 @@ def read_ratings(label: object, scale: Scale) -> dict[str, float]:
 
 def to_rating(place: str, value: object, scale: Scale) -> float:
     """Reads one annotator's label. Raises InputError."""
-    if not isinstance(value, int | float) or not math.isfinite(value) or not scale.holds(value):
+    if not isinstance(value, int | float) or not scale.holds(value):
         hint = "; for another scale give --scale LOW:HIGH" if scale.is_binary and isinstance(value, int | float) else ""
-        found = f"{value}" if isinstance(value, int | float) else "nothing" if value is None else type(value).__name__
+        found = (
+            f"{value}"[:40] if isinstance(value, int | float) else "nothing" if value is None else type(value).__name__
+        )
         raise InputError(f"{place}: expected {scale}, got {found}{hint}")
     return float(value)
 

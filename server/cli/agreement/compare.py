@@ -12,7 +12,7 @@ from rich.text import Text
 from pipeline.agreement.bootstrap import CONFIDENCE, Difference, paired_difference
 from server.cli.commands.agreement import CompareOptions
 from server.cli.commands.judge import BEST_SCORE, ScoreKind
-from server.cli.console import SHOWN_ITEMS, Grid, note_files, print_result, shown
+from server.cli.console import SHOWN_ITEMS, Grid, note_files, number, print_result, shown
 from server.cli.errors import InputError, NegativeAnswer
 from server.cli.files import naming, parse_message, read_named_rows, to_id, write_result
 from server.cli.judge import calibration
@@ -92,22 +92,12 @@ def identities_of(*files: Scores) -> set[calibration.Identity]:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The scores of one item."""
+    """The scores of one item, None where there is none that counts; `status` says why."""
 
     id: str
     category: str
-    first: float
-    second: float
-
-
-@dataclass(frozen=True, slots=True)
-class LostScore:
-    """An item that had a score, passed with it or did not, and has none that counts now; `status` says why."""
-
-    id: str
-    category: str
-    first: float
-    passed: bool
+    first: float | None
+    second: float | None
     status: str
 
 
@@ -136,11 +126,10 @@ class ComparisonReport:
 
     Attributes:
         options: how it was made; with kind and threshold of the calibration.
-        whole: all pairs; None when every item lost its score.
+        whole: all pairs with two scores; None when every item lost its score.
         categories: in order of their names.
-        flips: pairs that changed sides; those that passed before first, the greatest falls first.
-        lost: items that have a score in the first file alone; the highest first.
-        unscored: why items have no score that counts on one side or both, by id.
+        changed: items that lost their score, the highest first; then those that changed sides, the deepest first.
+        unscored: items without a score that counts on one side or both.
         abstains_more: whether the judge abstains from more items than before, beyond chance.
         is_one_judge: whether the same models judged all that a model read.
     """
@@ -148,9 +137,8 @@ class ComparisonReport:
     options: CompareOptions
     whole: PairStudy | None
     categories: Sequence[PairStudy]
-    flips: Sequence[Pair]
-    lost: Sequence[LostScore]
-    unscored: Mapping[str, str]
+    changed: Sequence[Pair]
+    unscored: Sequence[Pair]
     abstains_more: bool
     is_one_judge: bool
 
@@ -165,13 +153,13 @@ class ComparisonReport:
         return self.has_fallen or bool(self.decisive)
 
     @property
-    def decisive(self) -> Sequence[LostScore]:
+    def decisive(self) -> Sequence[Pair]:
         """Lost scores that are a regression: all, but for the few items of any summaries that the judge abstains from.
 
         It abstains from 0.9% of the summaries of QAGS-CNN and 5.2% of rank19's, good ones and bad ones.
         """
         counts_all = self.abstains_more or self.whole is None
-        return [one for one in self.lost if counts_all or one.status != ABSTAINED]
+        return [one for one in self.changed if one.second is None and (counts_all or one.status != ABSTAINED)]
 
     @property
     def verdict(self) -> str:
@@ -180,7 +168,7 @@ class ComparisonReport:
         of_mean = f"{fallen} beyond {self.options.tolerance:g} points at {CONFIDENCE:.0%} confidence."
         if not self.decisive:
             return of_mean
-        passed = sum(one.passed for one in self.decisive)
+        passed = sum(map(self.passed, self.decisive))
         lost = f"Regression: {len(self.decisive)} items lost their score; {passed} of them passed before."
         return f"{lost} Of the others: {of_mean}" if self.whole else f"{lost} No item has two scores."
 
@@ -191,7 +179,7 @@ class ComparisonReport:
         if not self.is_one_judge:
             remarks.append("Different models or rules judged: the difference is of judges as well as of summaries.")
         if self.unscored:
-            why = ", ".join(sorted({status for status in self.unscored.values() if status}))
+            why = ", ".join(sorted({one.status for one in self.unscored if one.status}))
             said = f"{len(self.unscored)} items have no score that counts on one side, and are left out of the means"
             remarks.append(f"{said}: {why}." if why else f"{said}.")
         return remarks
@@ -210,25 +198,22 @@ class ComparisonReport:
         passes = f">pass {self.options.threshold:g} now/no longer"
         return Grid((*headings, ">won/lost/tied", passes), rows, 40)
 
-    def flip_grid(self, limit: int) -> Grid:
-        """The first items that changed sides."""
-        words = {True: "passes now", False: "no longer passes"}
-        rows = [
-            (one.id, one.category, f"{one.first:.2f}", f"{one.second:.2f}", words[one.second > one.first])
-            for one in self.flips
-        ]
-        return _first_rows("items that changed sides", (">before", ">after", ""), rows, limit)
+    def changed_grid(self, limit: int) -> Grid:
+        """The first items that lost their score, with the reason, or changed sides."""
+        count = f"{len(self.changed)}, the first {limit}" if len(self.changed) > limit else f"{len(self.changed)}"
+        rows = []
+        for one in self.changed[:limit]:
+            passes = one.second is not None and one.second >= self.options.threshold
+            side = "passes now" if passes else "no longer passes" if self.passed(one) else ""
+            what = ", ".join(filter(None, (one.status, side)))
+            rows.append((one.id, one.category, number(one.first), number(one.second), what))
+        return Grid(
+            (f"items that changed sides or lost their score ({count})", "category", ">before", ">after", ""), rows
+        )
 
-    def lost_grid(self, limit: int) -> Grid:
-        """The first items that lost their score, with the reason, and whether they passed before."""
-        reasons = [", ".join(filter(None, (one.status, "no longer passes" if one.passed else ""))) for one in self.lost]
-        rows = [(one.id, one.category, f"{one.first:.2f}", why) for one, why in zip(self.lost, reasons, strict=True)]
-        return _first_rows("items that lost their score", (">before", ""), rows, limit)
-
-
-def _first_rows(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], limit: int) -> Grid:
-    count = f"{len(rows)}, the first {limit}" if len(rows) > limit else f"{len(rows)}"
-    return Grid((f"{title} ({count})", "category", *headings), rows[:limit])
+    def passed(self, pair: Pair) -> bool:
+        """Tells whether an item passed before."""
+        return pair.first is not None and pair.first >= self.options.threshold
 
 
 def report_of(paths: Sequence[Path], first: Scores, second: Scores, options: CompareOptions) -> ComparisonReport:
@@ -238,46 +223,49 @@ def report_of(paths: Sequence[Path], first: Scores, second: Scores, options: Com
         raise InputError(
             f"{only[0]} items are only in {paths[0]}, {only[1]} only in {paths[1]}: compare the same items"
         )
-    pairs, lost, unscored = [], [], {}
-    items = [(item_id, first[item_id], second[item_id]) for item_id in sorted(first)]
-    for item_id, one, other in items:
-        category = one.category or other.category
-        if one.score is not None and other.score is not None:
-            pairs.append(Pair(item_id, category, one.score, other.score))
+    pairs: list[Pair] = []
+    scored: dict[str, list[tuple[float, float]]] = {"": []}
+    changed: list[tuple[tuple[bool, float, str], Pair]] = []
+    for item_id in sorted(first):
+        one, other = first[item_id], second[item_id]
+        category, status = one.category or other.category, (one if one.score is None else other).status
+        pairs.append(pair := Pair(item_id, category, one.score, other.score, status))
+        if one.score is None:
             continue
-        unscored[item_id] = (one if one.score is None else other).status
-        if one.score is not None:
-            passed = one.score >= options.threshold
-            lost.append(LostScore(item_id, category, one.score, passed, other.status))
-    if not pairs and not lost:
+        if other.score is None:
+            changed.append(((False, -one.score, item_id), pair))
+            continue
+        for name in {"", category}:
+            scored.setdefault(name, []).append((one.score, other.score))
+        if (one.score < options.threshold) != (other.score < options.threshold):
+            changed.append(((True, other.score - one.score, item_id), pair))
+    if not scored[""] and not changed:
         raise InputError(f"{paths[0]} and {paths[1]} have no item with two scores")
-    categories = sorted({pair.category for pair in pairs} - {""})
-    flips = [pair for pair in pairs if (pair.first < options.threshold) != (pair.second < options.threshold)]
-    before, after = ([sides[at].status == ABSTAINED for _, *sides in items] for at in (0, 1))
+    studies = [_study(name, scored[name], options.threshold) for name in sorted(scored) if scored[name]]
+    before, after = ([side[name].status == ABSTAINED for name in sorted(side)] for side in (first, second))
     return ComparisonReport(
         options,
-        _study_pairs("", pairs, options.threshold) if pairs else None,
-        [_study_pairs(name, [one for one in pairs if one.category == name], options.threshold) for name in categories],
-        sorted(flips, key=lambda pair: (pair.second - pair.first, pair.id)),
-        sorted(lost, key=lambda one: (-one.first, one.id)),
-        unscored,
+        next((one for one in studies if not one.category), None),
+        [one for one in studies if one.category],
+        [pair for _, pair in sorted(changed, key=lambda one: one[0])],
+        [pair for pair in pairs if pair.first is None or pair.second is None],
         abstains_more=paired_difference(before, after).estimate.low > 0,
         is_one_judge=len(identities_of(first, second)) <= 1,
     )
 
 
-def _study_pairs(category: str, pairs: Sequence[Pair], threshold: float) -> PairStudy:
-    first, second = [pair.first for pair in pairs], [pair.second for pair in pairs]
-    passes = [(pair.first >= threshold, pair.second >= threshold) for pair in pairs]
+def _study(category: str, pairs: Sequence[tuple[float, float]], threshold: float) -> PairStudy:
+    first, second = zip(*pairs, strict=True)
+    passes = [(one >= threshold, other >= threshold) for one, other in pairs]
     return PairStudy(
         category,
         len(pairs),
         sum(first) / len(pairs),
         sum(second) / len(pairs),
         paired_difference(first, second),
-        wins=sum(pair.second > pair.first for pair in pairs),
-        losses=sum(pair.second < pair.first for pair in pairs),
-        ties=sum(pair.second == pair.first for pair in pairs),
+        wins=sum(other > one for one, other in pairs),
+        losses=sum(other < one for one, other in pairs),
+        ties=sum(other == one for one, other in pairs),
         fixed=passes.count((False, True)),
         broken=passes.count((True, False)),
     )
@@ -293,9 +281,8 @@ def to_fields(report: ComparisonReport) -> dict[str, Any]:
         "confidence": CONFIDENCE,
         "all": asdict(report.whole) if report.whole else None,
         "categories": [asdict(one) for one in report.categories],
-        "flips": [asdict(one) for one in report.flips],
-        "lost": [asdict(one) for one in report.lost],
-        "unscored": list(report.unscored),
+        "changed": [asdict(one) for one in report.changed],
+        "unscored": [one.id for one in report.unscored],
     }
 
 
@@ -311,7 +298,7 @@ def print_comparison(console: Console, report: ComparisonReport) -> None:
     console.print(f"{report.options}: {count} items with a score in both files", markup=False)
     for line in report.remarks:
         console.print(shown(line, style="dim"))
-    for grid in (report.pair_grid, report.flip_grid(SHOWN_ITEMS), report.lost_grid(SHOWN_ITEMS)):
+    for grid in (report.pair_grid, report.changed_grid(SHOWN_ITEMS)):
         if grid.rows:
             console.print(grid.to_table())
     console.print(Text(report.verdict, style="red" if report.is_regression else "green"))

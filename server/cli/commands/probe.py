@@ -1,4 +1,4 @@
-"""Commands that try a server: its models, its health, its contract, and how fast it answers."""
+"""Commands that try a server: its health, its contract, and how fast it answers."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,39 +30,6 @@ class LoadOptions:
     report: ReportOption = None
     as_json: JsonOption = False
     timeout_s: TimeoutOption = 60.0
-
-
-@command(
-    'precis embed "The cat sat on the mat." "A cat was sitting there."',
-    "precis embed --file lines.txt --json > vectors.json",
-)
-async def embed(
-    texts: Annotated[list[str] | None, Argument(metavar="TEXT", help="Texts to embed.")] = None,
-    *,
-    file: Annotated[Path | None, Option("--file", "-f", metavar="TXT", help="One text a line; - reads stdin.")] = None,
-    as_json: JsonOption = False,
-    timeout_s: TimeoutOption = 60.0,
-    connection: Connection,
-) -> None:
-    """Embed texts, and show how similar they are to each other (cosine)."""
-    from server.cli.run.probe import embed_texts
-
-    await embed_texts(texts or [], file, connection, as_json=as_json, timeout_s=timeout_s)
-
-
-@command('precis entail "A man plays the guitar on stage." "Somebody makes music." "The stage is empty."')
-async def entail(
-    premise: Annotated[str, Argument(help="The text that is taken as true.")],
-    hypotheses: Annotated[list[str], Argument(metavar="HYPOTHESIS", help="Claims to check against it.")],
-    *,
-    as_json: JsonOption = False,
-    timeout_s: TimeoutOption = 60.0,
-    connection: Connection,
-) -> None:
-    """Check claims against a premise: probabilities of entailment, neutral and contradiction."""
-    from server.cli.run.probe import entail_pairs
-
-    await entail_pairs(premise, hypotheses, connection, as_json=as_json, timeout_s=timeout_s)
 
 
 @command(

@@ -179,13 +179,7 @@ async def summarize(
     read = list_files(files, tells_skipped=False) if files else []
     check_outputs(read, target.output, target.report, *layers)
 
-    if here is None:
-        writer = work.open_summaries(connection, timeout_s)
-    else:
-        from server.cli.summarize.local import local_client
-
-        writer = local_client(here, timeout_s)
-    async with writer as client:
+    async with work.open_summaries(connection, timeout_s, here) as client:
         if resume is not None:
             stream = client.resume_summary(resume, budget=bounds, timeout_s=timeout_s)
             await work.write_summary(work.follow(stream, client), client, target)

@@ -10,7 +10,6 @@ from typing import Any
 from precis.calls import EVALUATE, Call, rpc_path
 from precis.v1 import common_pb2
 from precis.v1 import evaluate_pb2 as pb
-from rich.console import Console
 
 from server.cli.bulk import Work, read_json_lines, run_items
 from server.cli.connection import CommandClient
@@ -111,21 +110,6 @@ def to_request(fields: dict[str, Any]) -> pb.EvaluateRequest:
     return request
 
 
-def sentence_of(response: pb.EvaluateResponse) -> str:
-    """Sums an evaluation up in a sentence."""
-    if rule := table.hard_fail_rule(response):
-        return f"Loss 1, the worst: a hard fail, {rule}."
-    facts, flow, entities = response.facts, response.flow, response.entities
-    counts = (
-        (facts.hit_fact_count, facts.fact_count, "facts are told"),
-        (facts.supported_sentence_count, facts.sentence_count, "claims are supported"),
-        (flow.covered_count, flow.point_count, "points of the outline are covered"),
-        (entities.valid_count, entities.entity_count, "entities are named"),
-    )
-    found = ", ".join(f"{count} of {total} {what}" for count, total, what in counts if total)
-    return f"Loss {response.loss:.3f}, where 0 is perfect and 1 is worst: {found}."
-
-
 def pieces_of(candidate: Candidate, response: pb.EvaluateResponse) -> list[MarkedText]:
     """Cuts the summary where its sentences begin and end."""
     sentences = [one.hypothesis for one in response.facts.sentences]
@@ -145,6 +129,7 @@ class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
     digits = 3
     top = 1.0
     noun = "Evaluation"
+    table = table
     template = "evaluations.html"
     script = "items.js"
     fail_over: float | None = None
@@ -186,13 +171,9 @@ class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
         """See Tally."""
         return [f"{self.hard_fail_count} hard fails"]
 
-    def show(self, console: Console, results: Sequence[tuple[str, pb.EvaluateResponse]], *, is_brief: bool) -> None:
-        """See Tally."""
-        table.print_report(console, results, is_brief=is_brief)
-
     def page_values(self) -> dict[str, object]:
         """See Tally."""
-        return {"sentence_of": sentence_of, "pieces_of": pieces_of, "table": table}
+        return {"pieces_of": pieces_of, "table": table}
 
 
 async def evaluate(

@@ -3,16 +3,15 @@
 from collections.abc import Iterator, Sequence
 
 from precis.v1 import evaluate_pb2 as pb
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from server.cli.console import comparison, indented, new_table, shown, titled_list
+from server.cli.console import new_table, shown, titled_list
 from server.cli.judge.names import models_said
 
 COMPONENTS = ("facts", "entities", "flow", "semantic", "length")
 QUOTE_LIMIT = 160  # characters of one quoted text
-COMPARED_ROWS = 3  # of each kind of evidence when several summaries are compared
 HARD_FAILS = {
     pb.HARD_FAIL_RULE_META_COMMENTARY: "meta-commentary",
     pb.HARD_FAIL_RULE_INVALID_JSON: "invalid JSON",
@@ -26,25 +25,28 @@ ENTITY_WORDS = {
     pb.ENTITY_STATUS_CONTEXT_MISMATCH: "named in another context",
 }
 
-Named = tuple[str, pb.EvaluateResponse]
 Row = tuple[Text, Text]
 """A score and what it is about."""
 
 
-def print_report(console: Console, results: Sequence[Named], *, is_brief: bool = False) -> None:
-    """Prints one evaluation, or several side by side, and what each summary missed."""
-    console.print(_component_table(results[0][1]) if len(results) == 1 else comparison_table(results))
-    for name, response in [] if is_brief else results:
-        missed = list(missed_sections(response, COMPARED_ROWS if len(results) > 1 else None))
-        if len(results) > 1:
-            console.print(Text.assemble(shown(name, style="bold"), f"  loss {response.loss:.3f}"))
-        console.print(indented(Group(*missed) if missed else Text("Nothing was missed.\n", style="green")))
-    console.print(footer(results[0][1]))
+def sentence(response: pb.EvaluateResponse) -> str:
+    """Sums an evaluation up in a sentence."""
+    if rule := hard_fail_rule(response):
+        return f"Loss 1, the worst: a hard fail, {rule}."
+    facts, flow, entities = response.facts, response.flow, response.entities
+    counts = (
+        (facts.hit_fact_count, facts.fact_count, "facts are told"),
+        (facts.supported_sentence_count, facts.sentence_count, "claims are supported"),
+        (flow.covered_count, flow.point_count, "points of the outline are covered"),
+        (entities.valid_count, entities.entity_count, "entities are named"),
+    )
+    found = ", ".join(f"{count} of {total} {what}" for count, total, what in counts if total)
+    return f"Loss {response.loss:.3f}, where 0 is perfect and 1 is worst: {found}."
 
 
-def _component_table(response: pb.EvaluateResponse) -> Table:
-    title = f"loss {response.loss:.4f}   (0 perfect, 1 worst)"
-    table = new_table("component", ">score", ">weight", ">contribution", "from", title=title)
+def overview(response: pb.EvaluateResponse, *, is_brief: bool) -> Table:  # noqa: ARG001 - has nothing more to show
+    """Builds the table of what the loss is made of."""
+    table = new_table("component", ">score", ">weight", ">contribution", "from")
     if response.HasField("hard_fail"):
         table.add_row("hard fail", "", "", "1.0000", _hard_fail_text(response))
         return table
@@ -52,21 +54,6 @@ def _component_table(response: pb.EvaluateResponse) -> Table:
         part = getattr(response, name).score
         numbers = (f"{part.score:.3f}", f"{part.weight:.2f}", f"{part.contribution:.4f}")
         table.add_row(name, *(numbers if part.applicable else ("-", "0", "0")), inputs_of(response, name))
-    return table
-
-
-def comparison_table(results: Sequence[Named]) -> Table:
-    """Builds the table of several evaluations: one column each, best value of a row in bold."""
-    table = comparison([""], [name for name, _ in results], "loss and component scores")
-    losses = [response.loss for _, response in results]
-    table.add_row("loss", *(cell(loss, best=min(losses)) for loss in losses), end_section=True)
-    for name in COMPONENTS:
-        scores = [score_of(response, name) for _, response in results]
-        best = max((score for score in scores if score is not None), default=None)
-        table.add_row(name, *(cell(score, best=best) for score in scores))
-    rules = [hard_fail_rule(response) for _, response in results]
-    if any(rules):
-        table.add_row("hard fail", *rules)
     return table
 
 
@@ -84,11 +71,6 @@ def score_of(response: pb.EvaluateResponse, name: str) -> float | None:
     return part.score if part.applicable else None
 
 
-def cell(value: float | None, *, best: float | None) -> Text:
-    """Shows one number of the comparison."""
-    return Text("-") if value is None else Text(f"{value:.3f}", style="bold green" if value == best else "")
-
-
 def inputs_of(response: pb.EvaluateResponse, name: str) -> str:
     """Says in a few words what a score was computed from."""
     facts, entities, flow, length = response.facts, response.entities, response.flow, response.length
@@ -104,8 +86,8 @@ def inputs_of(response: pb.EvaluateResponse, name: str) -> str:
     }[name]
 
 
-def missed_sections(response: pb.EvaluateResponse, row_limit: int | None) -> Iterator[RenderableType]:
-    """Yields a titled list for everything that cost something and has a place in the texts."""
+def evidence(response: pb.EvaluateResponse, row_limit: int) -> RenderableType:
+    """Builds a titled list for everything that cost something and has a place in the texts."""
     points = [point.evidence for point in response.flow.points]
     sections = {
         "Facts not in the summary": missed_rows(response.facts.facts),
@@ -120,10 +102,12 @@ def missed_sections(response: pb.EvaluateResponse, row_limit: int | None) -> Ite
     }
     if response.HasField("hard_fail"):
         sections = {"Hard fail": [(Text(), _hard_fail_text(response))]}
-    for title, rows in sections.items():
-        if rows:
-            hint = "evaluate this summary alone, or use --json"
-            yield titled_list(f"{title} ({len(rows)})", rows, row_limit, hint)
+    lists = [
+        titled_list(f"{title} ({len(rows)})", rows, row_limit, "--json has all")
+        for title, rows in sections.items()
+        if rows
+    ]
+    return Group(*lists) if lists else Text("Nothing was missed.\n", style="green")
 
 
 def _score_text(score: float) -> Text:
@@ -173,8 +157,9 @@ def _hard_fail_text(response: pb.EvaluateResponse) -> Text:
     return Text.assemble((f"{hard_fail_rule(response)}: ", "red"), quoted(hard_fail.reason, (" at ", where)))
 
 
-def footer(response: pb.EvaluateResponse) -> Text:
+def footer(responses: Sequence[pb.EvaluateResponse]) -> Text:
     """Says what the numbers come from and how long they took."""
+    response = responses[0]
     usage, total_s = response.nli, response.timings.total.ToTimedelta().total_seconds()
     models = models_said(response.models)
     return shown(f"{usage.scored_pair_count} NLI pairs, {total_s:.2f} s; {models}", style="dim")

@@ -21,10 +21,9 @@ from server.cli.console import page_number
 from server.cli.documents.read import document_name, read_document_text
 from server.cli.errors import InputError
 from server.cli.files import STDIN, text_of
-from server.cli.judge import names
+from server.cli.judge import names, table
 from server.cli.judge.calibration import Calibration, read_calibration
 from server.cli.judge.names import metrics_of, verdict_of
-from server.cli.judge.table import print_judgements, print_verdicts
 from server.cli.options import Connection, RunOptions
 from server.cli.tally import Answer, ItemRow, Tally, histogram
 
@@ -148,6 +147,7 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
     digits = 2
     top = BEST_SCORE
     noun = "Judgement"
+    table = table
     template = "judgements.html"
     script = "claims.js"
     limit_words = UNDER
@@ -200,10 +200,10 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
 
     def show(self, console: Console, results: Sequence[tuple[str, pb.JudgeResult]], *, is_brief: bool) -> None:
         """See Tally."""
-        print_judgements(console, results, is_brief=is_brief)
+        super().show(console, results, is_brief=is_brief)
         if self.applied:
             verdicts = [(item_id, self.applied.verdict_of(result)) for item_id, result in results]
-            print_verdicts(console, self.applied, verdicts)
+            console.print(table.verdict_table(self.applied, verdicts))
 
     def page_values(self) -> dict[str, object]:
         """See Tally."""

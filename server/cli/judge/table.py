@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from server.cli.console import SHOWN_ITEMS, Grid, comparison, indented, new_table, number, shown, titled_list, to_list
+from server.cli.console import Grid, indented, new_table, number, shown, titled_list, to_list
 from server.cli.judge import names
 from server.cli.judge.calibration import Calibration, Verdict
-from server.cli.judge.names import ClaimVerdict, is_contradicted, is_supported, verdict_of
+from server.cli.judge.names import is_contradicted, is_supported, verdict_of
 
 QUOTE_LIMIT = 200  # characters of one quoted text
 REASON_LIMIT = 600
@@ -19,74 +19,38 @@ TITLE = "scores   (10 best, 0 worst)"
 LABEL_STYLES = {"supported": "green", "partial": "yellow", "unsupported": "red"}
 
 
-def print_judgements(
-    console: Console, results: Sequence[tuple[str, pb.JudgeResult]], *, is_brief: bool = False
-) -> None:
-    """Prints a judgement, or the scores of several side by side, and the claims of each that are not supported."""
-    (_, first), *others = results
-    usage = common_pb2.LlmUsage()
-    for _, result in results:
-        names.add(usage, result.language_model_usage)
-    if others:
-        console.print(comparison_table(results))
-        for name, result in [] if is_brief else results:
-            verdict = verdict_of(result)
-            console.print(shown(name, style="bold"))
-            console.print(indented(Text(str(verdict)), below=1))
-            console.print(indented(claim_section(result.evidence.claims, verdict)))
-    else:
-        verdict = verdict_of(first)
-        console.print(str(verdict), style="bold", markup=False)
-        console.print(_score_table(first, verdict))
-        for framework in [] if is_brief else first.frameworks:
-            console.print(reasons(framework))
-        if not is_brief:
-            console.print(claim_section(first.evidence.claims, verdict))
-    console.print(footer(first, usage))
+def sentence(result: pb.JudgeResult) -> str:
+    """Sums a judgement up in a sentence."""
+    return str(verdict_of(result))
 
 
-def print_verdicts(console: Console, calibration: Calibration, verdicts: Sequence[tuple[str, Verdict]]) -> None:
-    """Prints what a calibration says of each summary."""
+def overview(result: pb.JudgeResult, *, is_brief: bool) -> RenderableType:
+    """Builds the scores of a judgement, and why they are what they are unless that is too much."""
+    return Group(_score_table(result), *(reasons(one) for one in ([] if is_brief else result.frameworks)))
+
+
+def verdict_table(calibration: Calibration, verdicts: Sequence[tuple[str, Verdict]]) -> RenderableType:
+    """Builds the table of what a calibration says of each summary."""
     rows = [(name, number(one.score), number(one.probability), one.verdict) for name, one in verdicts]
-    console.print(Grid(("calibrated", f">{calibration.kind}", ">probability", "verdict"), rows).to_table())
-    console.print(Text(calibration.basis, style="dim"))
+    grid = Grid(("calibrated", f">{calibration.kind}", ">probability", "verdict"), rows)
+    return Group(grid.to_table(), Text(calibration.basis, style="dim"))
 
 
-def comparison_table(results: Sequence[tuple[str, pb.JudgeResult]]) -> Table:
-    """Builds the table of several judgements: one column each, best score of a row in bold."""
-    table = comparison(("", ""), [name for name, _ in results], TITLE)
-    for frameworks in zip(*(result.frameworks for _, result in results), strict=True):
-        for metrics in zip(*(framework.metrics for framework in frameworks), strict=True):
-            best = max(
-                (score for metric in metrics if (score := names.counting_score(metric)) is not None), default=None
-            )
-            cells = (score_cell(metric, best=best) for metric in metrics)
-            table.add_row(names.framework_word(frameworks[0].framework), names.metric_word(metrics[0].name), *cells)
-        table.add_section()
-    verdicts = [verdict_of(result) for _, result in results]
-    table.add_row("claims", "checked", *(f"{one.checked_count:,} of {one.claim_count:,}" for one in verdicts))
-    table.add_row("claims", "not supported", *(f"{one.unsupported_count:,}" for one in verdicts))
-    table.add_row("claims", "worst score", *(number(one.worst_score) for one in verdicts))
-    return table
-
-
-def _score_table(result: pb.JudgeResult, verdict: ClaimVerdict) -> Table:
+def _score_table(result: pb.JudgeResult) -> Table:
+    left_out = verdict_of(result).left_out
     headings = (f">{names.framework_word(framework.framework)}" for framework in result.frameworks)
     table = new_table("", *headings, title=TITLE)
     for row in zip(*(framework.metrics for framework in result.frameworks), strict=True):
-        table.add_row(
-            names.metric_word(row[0].name), *(score_cell(metric, left_out=verdict.left_out) for metric in row)
-        )
+        table.add_row(names.metric_word(row[0].name), *(score_cell(metric, left_out) for metric in row))
     return table
 
 
-def score_cell(metric: pb.JudgeMetric, *, best: float | None = None, left_out: str = "") -> Text:
-    """Shows a score, and before it what is special; `best` is highlighted."""
+def score_cell(metric: pb.JudgeMetric, left_out: str) -> Text:
+    """Shows a score, and before it what is special."""
     said = ", ".join(names.remarks_of(metric, left_out))
     if not metric.HasField("score"):
         return Text(said, style="red")
-    counting = names.counting_score(metric)
-    style = "dim" if counting is None else "bold green" if counting == best else ""
+    style = "dim" if names.counting_score(metric) is None else ""
     return Text.assemble((f"{said}  " if said else "", "dim"), (f"{metric.score:.2f}", style))
 
 
@@ -103,11 +67,12 @@ def reasons(framework: pb.FrameworkResult) -> RenderableType:
     return Group(Text(names.framework_word(framework.framework), style="bold"), indented(to_list(rows), below=1))
 
 
-def claim_section(claims: Sequence[evidence_pb2.Claim], verdict: ClaimVerdict) -> RenderableType:
+def evidence(result: pb.JudgeResult, row_limit: int) -> RenderableType:
     """Lists the claims that are not supported, worst first, with what the source says.
 
     Then those to look at again: supported as a whole, though the source has another number, date or name in a place.
     """
+    claims, left_out = result.evidence.claims, verdict_of(result).left_out
     numbered = list(enumerate(claims, start=1))
     doubtful = sorted((one for one in numbered if not is_supported(one[1])), key=lambda one: one[1].probability)
     differing = [
@@ -115,7 +80,7 @@ def claim_section(claims: Sequence[evidence_pb2.Claim], verdict: ClaimVerdict) -
         for one in numbered
         if is_supported(one[1]) and any(mismatch.HasField("source") for mismatch in one[1].mismatches)
     ]
-    omitted = f"; {verdict.left_out}" if verdict.left_out else ""
+    omitted = f"; {left_out}" if left_out else ""
     sections = (
         (f"Claims that are not supported ({{}} of {len(claims):,}{omitted}), worst first", doubtful),
         ("Supported as a whole, but the source has another value ({}); look at these again", differing),
@@ -124,7 +89,7 @@ def claim_section(claims: Sequence[evidence_pb2.Claim], verdict: ClaimVerdict) -
     for heading, found in sections:
         rows = [(label_text(claim, f"{position} "), claim_text(claim)) for position, claim in found]
         if rows:
-            lists.append(titled_list(heading.format(f"{len(rows):,}"), rows, SHOWN_ITEMS, "--json has all"))
+            lists.append(titled_list(heading.format(f"{len(rows):,}"), rows, row_limit, "--json has all"))
     return Group(*lists)
 
 
@@ -153,8 +118,11 @@ def claim_text(claim: evidence_pb2.Claim) -> Text:
     return Text("\n").join(lines)
 
 
-def footer(result: pb.JudgeResult, usage: common_pb2.LlmUsage) -> Text:
+def footer(results: Sequence[pb.JudgeResult]) -> Text:
     """Says what the numbers come from, how long they took, and what the language model cost, if there was one."""
+    result, usage = results[0], common_pb2.LlmUsage()
+    for one in results:
+        names.add(usage, one.language_model_usage)
     total_s = result.timings.total.ToTimedelta().total_seconds()
     cached = ", from the cache" if result.is_cached else ""
     degraded = "; degraded: the language model gave no usable answer somewhere" if result.degraded else ""

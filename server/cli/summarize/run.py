@@ -1,8 +1,9 @@
 """Summarizes documents: sends them, follows the events, writes, lists and shows the results."""
 
 import asyncio
-from collections.abc import Awaitable
-from contextlib import AbstractAsyncContextManager
+import shlex
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from precis.v1 import summarize_pb2 as pb
 from precis.words import word_of
 from rich.console import Console
 
-from server.cli.commands.summarize import BudgetOptions, SummaryOptions, TargetOptions
+from server.cli.commands.summarize import BudgetOptions, EndpointOptions, SummaryOptions, TargetOptions
 from server.cli.connection import CommandClient, open_client
 from server.cli.console import Grid, output_console, print_note, to_json_document, write
 from server.cli.errors import CliError, InputError, NegativeAnswer
@@ -31,11 +32,24 @@ BEGIN_TWICE = RetryPolicy(max_attempts=2)
 """A stream that breaks is resumed as often as the client likes; a server that is not there is said to be so at once."""
 
 
-def open_summaries(
-    connection: Connection, timeout_s: float | None = None
-) -> AbstractAsyncContextManager[CommandClient]:
-    """Opens a server that writes summaries; errors of calls inside the block become CliErrors."""
-    return open_client(connection, timeout_s or PLAN_TIMEOUT_S, BEGIN_TWICE)
+@asynccontextmanager
+async def open_summaries(
+    connection: Connection, timeout_s: float | None = None, endpoint: EndpointOptions | None = None
+) -> AsyncIterator[CommandClient]:
+    """Opens a server that writes summaries; errors of calls inside the block become CliErrors.
+
+    For an endpoint it is one in this process: a server that called whatever address its callers name, with whatever
+    key, could be sent anywhere inside its network. Nor does the key of another endpoint ever go to the one named here.
+    """
+    local, flags = None, ""
+    if endpoint is not None:
+        llm = {"base_url": endpoint.url, "model": endpoint.model, "api_key": None, "api_key_file": endpoint.key_file}
+        local = {"llm": llm, "summary_storage": {}}  # the latter: it outlives this process
+        key = f" --api-key-file {shlex.quote(str(endpoint.key_file))}" if endpoint.key_file else ""
+        flags = f" --endpoint {shlex.quote(endpoint.url)} --model {shlex.quote(endpoint.model)}{key}"
+    async with open_client(connection, timeout_s or PLAN_TIMEOUT_S, BEGIN_TWICE, local=local) as client:
+        client.flags = flags or client.flags
+        yield client
 
 
 def to_budget(options: BudgetOptions) -> pb.SummaryBudget | None:
@@ -117,20 +131,12 @@ def write_layers(folder: Path, summary: pb.Summary, *, cites_pages: bool = False
     texts = {name: text for name, text in texts.items() if text.strip()}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for file in folder.iterdir():
-            if file.name not in texts and (file.name in LAYER_FILES or _is_section(file)):
-                file.unlink()
+        for file in (*map(folder.joinpath, LAYER_FILES), *folder.glob("section-[0-9][0-9]*.md")):
+            file.unlink(missing_ok=True)
         for name, text in texts.items():
             (folder / name).write_text(text.rstrip() + "\n", encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot write to {folder}: {error.strerror}") from error
-
-
-def _is_section(file: Path) -> bool:
-    """Tells whether a file has a name that `write_layers` gives to sections."""
-    kind, *words = file.stem.split("-")
-    named = all(word.isascii() and word.isalnum() for word in words)
-    return named and kind == "section" and file.suffix == ".md" and words[:1] != [] and words[0].isdecimal()
 
 
 async def follow(stream: AsyncSummaryStream, client: CommandClient, *, is_ours: bool = True) -> pb.Summary:

@@ -118,6 +118,6 @@ async def test_results_that_fell_are_a_regression(judge: ScriptedJudge, tmp_path
     assert tolerant.code == 0
     found = json.loads(tolerant.out)
     assert (found["is_regression"], found["all"]["losses"], len(found["categories"])) == (False, 20, 2)
-    assert {flip["id"] for flip in found["flips"]} == {"5", "6", "7"}
+    assert {one["id"] for one in found["changed"]} == {"5", "6", "7"}
     better = await precis("compare", fallen, results)
     assert better.code == 0

@@ -40,7 +40,7 @@ def names_in(folder: Path) -> list[str]:
 async def test_one_summary_is_a_table_of_components_and_what_was_missed(app: App, document: Path) -> None:
     ended = await precis("evaluate", document, "--address", app.address)
     assert (ended.code, ended.err) == (0, "")
-    assert all(name in ended.out for name in ("loss", "facts", "entities", "flow", "semantic", "length"))
+    assert all(name in ended.out for name in ("Loss", "facts", "entities", "flow", "semantic", "length"))
     assert "Entities missing (" in ended.out
     assert "w199  most similar: " in ended.out
     assert "\x1b" not in ended.out  # piped: no colours
@@ -113,7 +113,7 @@ async def test_keys_and_certificates_that_cannot_be_read_are_named(app: App, tmp
     empty = written(tmp_path / "empty", "")
     empty.write_text("\n", encoding="utf-8")
     for arguments in (["--api-key-file", missing], ["--tls-ca", missing], ["--api-key-file", empty]):
-        ended = await precis("embed", "w1", "-a", app.address, *arguments)
+        ended = await precis("summaries", "list", "-a", app.address, *arguments)
         assert ended.code == 2
         assert str(arguments[1]) in ended.error
 
@@ -122,11 +122,12 @@ async def test_the_key_is_sent(start: Start, tmp_path: Path) -> None:
     keys = tmp_path / "keys"
     keys.write_text("secret\n", encoding="utf-8")
     async with start(auth={"keys_file": keys}) as app:
-        without = await precis("embed", "w1", "-a", app.address)
+        without = await precis("summaries", "list", "-a", app.address)
         assert (without.code, "wants an API key" in without.error, "--api-key-file" in without.error) == (2, True, True)
-        wrong = await precis("embed", "w1", "-a", app.address, "--api-key-file", written(tmp_path / "wrong", "key"))
-        assert (wrong.code, f"does not know the API key in {tmp_path / 'wrong'}" in wrong.error) == (2, True)
-        assert (await precis("embed", "w1", "-a", app.address, "--api-key-file", keys)).code == 0
+        other = written(tmp_path / "wrong", "key")
+        wrong = await precis("summaries", "list", "-a", app.address, "--api-key-file", other)
+        assert (wrong.code, f"does not know the API key in {other}" in wrong.error) == (2, True)
+        assert (await precis("summaries", "list", "-a", app.address, "--api-key-file", keys)).code == 0
 
 
 async def test_health_tells_each_service(app: App, gate: Gate) -> None:
@@ -135,22 +136,6 @@ async def test_health_tells_each_service(app: App, gate: Gate) -> None:
     assert json.loads(ended.out) == dict.fromkeys(("server", *SERVICES), "SERVING")
     unknown = await precis("health", "-a", app.address, "--service", "precis.v1.Nothing")
     assert (unknown.code, unknown.error) == (1, "precis: not serving: precis.v1.Nothing")
-
-
-async def test_embed_and_entail_show_numbers(app: App, tmp_path: Path) -> None:
-    lines = tmp_path / "lines.txt"
-    lines.write_text("w1 w2\n\nw3\n", encoding="utf-8")
-    embedded = await precis("embed", "w1 w2", "--file", lines, "--json", "-a", app.address)
-    vectors = [result["embedding"]["values"] for result in json.loads(embedded.out)["results"]]
-    assert len(vectors) == 3
-    assert vectors[0] == vectors[1] != vectors[2]
-    assert "1.000" in (await precis("embed", "w1", "w1", "-a", app.address)).out
-    entailed = await precis("entail", "w1 w2", "w3", "w4", "--json", "-a", app.address)
-    scores = [result["scores"] for result in json.loads(entailed.out)["results"]]
-    assert [sum(score[name] for name in ("entailment", "neutral", "contradiction")) for score in scores] == (
-        pytest.approx([1, 1])
-    )
-    assert (await precis("embed", "-a", app.address)).error == "precis: nothing to embed: give texts, or --file FILE"
 
 
 async def test_the_contract_is_whole_and_in_the_order_of_its_imports(tmp_path: Path) -> None:

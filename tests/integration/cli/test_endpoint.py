@@ -17,8 +17,9 @@ KEY = "sk-of-the-endpoint"
 
 
 @pytest.fixture
-def manual(tmp_path: Path) -> Path:
-    """A text of a few pages."""
+def manual(tmp_path: Path, tiny_models: Path) -> Path:
+    """A text of a few pages, beside models."""
+    (tmp_path / "models").symlink_to(tiny_models)
     path = tmp_path / "manual.txt"
     path.write_text("\f".join(f"Torque bolt B-{page} to {page}0 Nm. " * 60 for page in range(1, 4)), encoding="utf-8")
     return path
@@ -33,9 +34,17 @@ def key_file(tmp_path: Path) -> Path:
 
 async def summarize(tmp_path: Path, endpoint: ScriptedEndpoint, *arguments: object, **variables: str) -> Ended:
     """Runs the command against an endpoint."""
-    stored = {"PRECIS_SUMMARY_STORAGE__DIRECTORY": str(tmp_path / "summaries")}
     named = ("--endpoint", endpoint.base_url, "--model", "scripted")
-    return await precis("summarize", *arguments, *named, stdin=None, **stored | variables)
+    return await precis("summarize", *arguments, *named, stdin=None, **variables_of(tmp_path) | variables)
+
+
+def variables_of(tmp_path: Path) -> dict[str, str]:
+    """Returns settings of a server in the command's process."""
+    return {
+        "PRECIS_SUMMARY_STORAGE__DIRECTORY": str(tmp_path / "summaries"),
+        "PRECIS_MODELS_DIR": str(tmp_path / "models"),
+        "PRECIS_INFERENCE__RUNTIME__WARMUP_S": "0.05",
+    }
 
 
 async def test_it_plans_writes_and_reuses_without_a_server(tmp_path: Path, manual: Path, key_file: Path) -> None:
@@ -80,7 +89,7 @@ async def test_ctrl_c_says_how_to_go_on_here(tmp_path: Path, manual: Path) -> No
     async with ScriptedEndpoint(Script(replies=(PASS,), author=write)) as endpoint:
         endpoint.gate.clear()
         arguments = ("summarize", manual, "--endpoint", endpoint.base_url, "--model", "scripted")
-        running = await started(*arguments, PRECIS_SUMMARY_STORAGE__DIRECTORY=str(tmp_path / "summaries"))
+        running = await started(*arguments, **variables_of(tmp_path))
         summary_id = (await running.err.readline()).decode().split()[1]
         await endpoint.log.until(lambda log: log.in_flight > 0)
         running.process.send_signal(signal.SIGINT)

@@ -57,12 +57,9 @@ REFUSED = {
     "summarize one.txt --model m": "--endpoint and --model belong together",
     "summarize one.txt --endpoint ftp://x --model m": "http:// or https://",
     f"summarize one.txt {HERE} -a h:1": "leave --address out",
-    f"summarize one.txt {HERE} --api-key-file none": "none",
 }
 UNREACHED = (
     "health",
-    "embed one",
-    "entail one two",
     "judge labels.jsonl",
     "calibrate labels.jsonl --scale 1:5",
     "assess one.json --timeout 5",

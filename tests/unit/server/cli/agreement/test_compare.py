@@ -64,7 +64,7 @@ def test_pairs_by_hand() -> None:
     assert (whole.count, whole.first_mean, whole.second_mean) == (4, 5.75, 6)
     assert whole.difference.estimate.value == 0.25
     assert (whole.wins, whole.losses, whole.ties, whole.fixed, whole.broken) == (2, 1, 1, 1, 1)
-    assert [(pair.id, pair.first, pair.second) for pair in found.flips] == [("item 01", 6, 4), ("item 00", 4, 6)]
+    assert [(pair.id, pair.first, pair.second) for pair in found.changed] == [("item 01", 6, 4), ("item 00", 4, 6)]
     assert [one.category for one in found.categories] == ["news"]
 
 
@@ -97,24 +97,27 @@ def test_items_that_lost_their_score_are_a_regression_and_listed() -> None:
     found = with_lost([3, 9, 6, 7, None], [None, None, 6, 7, None])
     assert found.whole is not None
     assert (found.whole.count, found.has_fallen, found.is_regression) == (2, False, True)
-    assert [(one.id, one.first, one.passed) for one in found.lost] == [("item 01", 9, True), ("item 00", 3, False)]
+    assert [(one.id, one.first, found.passed(one)) for one in found.changed] == [
+        ("item 01", 9, True),
+        ("item 00", 3, False),
+    ]
     text = printed(found)
     assert "3 items have no score that counts on one side, and are left out of the means: unsupported language." in text
-    assert "items that lost their score (2)" in text
+    assert "items that changed sides or lost their score (2)" in text
     assert [line.split() for line in text.splitlines() if line.split()[:2] in (["item", "00"], ["item", "01"])] == [
-        ["item", "01", "9.00", "unsupported", "language,", "no", "longer", "passes"],
-        ["item", "00", "3.00", "unsupported", "language"],
+        ["item", "01", "9.00", "-", "unsupported", "language,", "no", "longer", "passes"],
+        ["item", "00", "3.00", "-", "unsupported", "language"],
     ]
     assert found.verdict == (
         "Regression: 2 items lost their score; 1 of them passed before. "
         "Of the others: No regression beyond 0 points at 95% confidence."
     )
     assert to_fields(found)["is_regression"]
-    assert to_fields(found)["lost"][0] == {
+    assert to_fields(found)["changed"][0] == {
         "id": "item 01",
         "category": "",
         "first": 9,
-        "passed": True,
+        "second": None,
         "status": "unsupported language",
     }
 
@@ -122,11 +125,11 @@ def test_items_that_lost_their_score_are_a_regression_and_listed() -> None:
 def test_a_few_items_that_the_judge_abstains_from_are_listed_and_no_regression() -> None:
     before: list[float | None] = [8.0] * 40
     few = with_lost([None, *before], [8, None, *before[1:]], status="abstained")
-    assert (len(few.lost), few.abstains_more, few.is_regression) == (1, False, False)
+    assert (len(few.changed), few.abstains_more, few.is_regression) == (1, False, False)
     assert few.verdict == "No regression beyond 0 points at 95% confidence."
-    assert "items that lost their score (1)" in printed(few)
+    assert "items that changed sides or lost their score (1)" in printed(few)
     many = with_lost(before, [None] * 10 + before[10:], status="abstained")
-    assert (len(many.lost), many.abstains_more, many.is_regression) == (10, True, True)
+    assert (len(many.changed), many.abstains_more, many.is_regression) == (10, True, True)
     assert to_fields(many)["abstains_more"]
     assert with_lost([8, None], [None, 8], status="abstained").verdict.startswith("Regression: 1 items lost")
 

@@ -20,7 +20,7 @@ from server.cli.main import app
 ROOT = Path(__file__).resolve().parents[5]
 COMMANDS = (
     *("serve", "ui", "settings", "summarize", "evaluate", "gold", "target", "judge", "calibrate", "compare", "assess"),
-    *("synthesize", "embed", "entail", "health", "contract", "load", "models install", "models export", "models list"),
+    *("synthesize", "health", "contract", "load", "models install", "models export", "models list"),
     "summaries submit",
 )
 HEAVY = {"grpc", "google.protobuf", "numpy", "onnx", "onnxruntime", "tokenizers", "server.app", "torch"}

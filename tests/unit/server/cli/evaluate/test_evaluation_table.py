@@ -6,7 +6,10 @@ from precis.v1 import common_pb2
 from precis.v1 import evaluate_pb2 as pb
 from rich.console import Console
 
-from server.cli.evaluate.table import COMPARED_ROWS, COMPONENTS, print_report
+from server.cli.evaluate.evaluations import EvaluateTally
+from server.cli.evaluate.table import COMPONENTS
+from server.cli.tally import COMPARED_ROWS
+from tests.unit.server.cli.evaluate.evaluations import answered, candidate
 
 
 def span(text: str) -> common_pb2.TextSpan:
@@ -30,8 +33,10 @@ def response(loss: float = 0.25) -> pb.EvaluateResponse:
 
 
 def printed(*results: tuple[str, pb.EvaluateResponse], is_brief: bool = False) -> str:
-    file = io.StringIO()
-    print_report(Console(file=file, width=140, highlight=False), results, is_brief=is_brief)
+    file, tally = io.StringIO(), EvaluateTally(keeps_page=True)
+    for name, result in results:
+        tally.add(answered(candidate(name), result))
+    tally.show(Console(file=file, width=140, highlight=False), results, is_brief=is_brief)
     return file.getvalue()
 
 
@@ -109,6 +114,6 @@ def test_a_comparison_shows_few_rows_and_says_so() -> None:
     whole.facts.facts.extend(evidence(f"Fact {number}.", 0.1) for number in range(10))
     text = printed(("one", whole), ("two", response(0.5)))
     assert text.count("  Fact ") == COMPARED_ROWS
-    assert f"and {10 - COMPARED_ROWS} more; evaluate this summary alone" in text
+    assert f"and {10 - COMPARED_ROWS} more; --json has all" in text
     [loss] = [line.split() for line in text.splitlines() if line.split()[:1] == ["loss"] and len(line.split()) == 3]
     assert loss == ["loss", "0.250", "0.500"]

@@ -10,16 +10,18 @@ from rich.console import Console
 from server.cli.commands.judge import parse_floor
 from server.cli.judge.judgements import Item, JudgeAnswer, JudgeTally
 from server.cli.judge.names import verdict_of
-from server.cli.judge.table import print_judgements
 from tests.judgements import judgement
 from tests.unit.server.cli.page.many_claims import long_judgement
 
 ITEM = Item("one", "Source.", "Summary.")
 
 
-def printed(result: pb.JudgeResult) -> str:
-    file = io.StringIO()
-    print_judgements(Console(file=file, width=160, highlight=False), [("one", result)])
+def printed(*results: pb.JudgeResult) -> str:
+    file, tally = io.StringIO(), JudgeTally(keeps_page=True)
+    named = [(f"item-{number}", result) for number, result in enumerate(results)]
+    for item_id, result in named:
+        tally.add(JudgeAnswer(item_id, Item(item_id, "Source.", "Summary."), result, None, ""))
+    tally.show(Console(file=file, width=160, highlight=False), named, is_brief=False)
     return file.getvalue()
 
 
@@ -41,17 +43,17 @@ def test_scores_stand_in_the_strict_order_with_what_is_special_about_them() -> N
     assert row(table, "relevance") == ["relevance", "4.00", "error", "7.02"]
 
 
-def test_summaries_are_compared_row_by_row_and_the_best_is_highlighted() -> None:
+def test_summaries_are_compared_row_by_row() -> None:
     better = judgement()
     better.frameworks[0].metrics[2].score = 8
-    file = io.StringIO()
-    print_judgements(
-        Console(file=file, width=140, force_terminal=True, color_system="standard"), [("a", judgement()), ("b", better)]
-    )
-    [hallucination] = [line for line in file.getvalue().splitlines() if "twin-lock" in line and "hallucination" in line]
-    assert "\x1b[1;32m8.00" in hallucination
-    assert "\x1b[1;32m3.00" not in hallucination
-    assert file.getvalue().count("Claims that are not supported") == 2
+    better.evidence.omitted_claim_count = 5
+    text = printed(judgement(), better)
+    assert row(text, "twin-lock", "hallucination") == ["twin-lock", "hallucination", "3.00", "8.00"]
+    assert row(text, "claims") == ["claims", "3", "8"]
+    assert row(text, "unsupported", "claims") == ["unsupported", "claims", "1", "1"]
+    assert row(text, "worst", "claim") == ["worst", "claim", "0.20", "0.20"]
+    assert row(text, "not", "checked") == ["not", "checked", "0", "5"]
+    assert text.count("Claims that are not supported") == 2
 
 
 def test_every_cap_says_why_and_whether_it_made_a_difference() -> None:
@@ -94,16 +96,6 @@ def test_what_was_left_out_stands_beside_the_scores() -> None:
 def test_the_words_of_a_claim_that_are_not_supported_are_named() -> None:
     assert "not supported: “in 1802”" in printed(long_judgement(3)[1])
     assert "not supported:" not in printed(judgement())  # the mismatch and the label say it
-
-
-def test_a_comparison_tells_how_much_of_each_summary_was_read() -> None:
-    file = io.StringIO()
-    results = [("a", judgement()), ("b", judgement())]
-    results[1][1].evidence.omitted_claim_count = 5
-    print_judgements(Console(file=file, width=140, highlight=False), results)
-    assert row(file.getvalue(), "claims", "checked")[2:] == ["3", "of", "3", "3", "of", "8"]
-    assert row(file.getvalue(), "claims", "not")[3:] == ["1", "1"]
-    assert row(file.getvalue(), "claims", "worst")[3:] == ["0.20", "0.20"]
 
 
 def test_what_the_numbers_come_from_is_named() -> None:
