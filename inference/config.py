@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Role = Literal["embedding", "nli"]
+Device = Literal["cpu", "cuda"]
 
 
 class _Config(BaseModel):

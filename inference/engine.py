@@ -19,11 +19,10 @@ from typing import Self, TypeVar
 
 from inference.batching.batcher import DynamicBatcher
 from inference.batching.worker_pool import WorkerPool
-from inference.config import InferenceConfig, Role
+from inference.config import Device, InferenceConfig, Role
 from inference.core.library import load_library
 from inference.front_doors import EmbeddingModel, FrontDoor, NliModel
-from inference.models.model import LoadedModel, OpenBackend, load_model, open_session
-from inference.models.session import Device, choose_device
+from inference.models.model import LoadedModel, OpenBackend, choose_device, load_model, open_session
 from inference.statistics import EngineStatistics, Observer
 from inference.tokens.tokenizer_thread import TokenizerThread
 
@@ -59,8 +58,7 @@ class Engine:
 
     async def __aenter__(self) -> Self:
         config = self._config
-        # Where the core is asked for, it is the CPU's.
-        device = "cpu" if config.backend == "core" else choose_device(config.runtime.execution_provider)
+        device = choose_device(config)
         at_once = asyncio.Semaphore(1 if device == "cuda" else len(config.roles))  # a GPU's clock counts its neighbours
 
         async def load(role: Role) -> LoadedModel:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from inference.backend import Backend, Int64
 from inference.batching.cost_table import CostTable, PaddingPrice
-from inference.models.session import Device
+from inference.config import Device
 
 _MIN_LENGTH = 8
 _LONG_ENOUGH_S = 0.03  # a run this long is not repeated

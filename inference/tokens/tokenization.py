@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from array import array
 from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from tokenizers import Tokenizer
+
 from inference.batching.in_flight import Encoded
 from inference.errors import CorruptModelError, InputTooLongError
-from inference.models.native import Tokenizer
 from inference.tokens.word_memo import WordMemo, word_separators
+
+# It would otherwise start one thread a core, beside workers that already use every core.
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 _ID_BYTES = 4
 _HEAD_CHARS_PER_TOKEN = 16  # a head this long nearly always has all the tokens that the model reads

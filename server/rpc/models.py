@@ -14,13 +14,13 @@ from typing import TypeVar
 import numpy as np
 from opentelemetry import trace
 from precis.v1 import common_pb2
+from tokenizers import Tokenizer
 
 from inference.call import Call, Priority
 from inference.engine import Engine
 from inference.errors import DeadlineExpiredError, QueueFullError
 from inference.front_doors import EmbeddingModel, EntailmentBatch, ItemBatch, NliModel
 from inference.models.directory import ModelDirectory
-from inference.models.native import Tokenizer
 from pipeline.llm.chat_model import ChatModel
 from pipeline.llm.openai import leave_time_before
 from pipeline.protocols import CheckedPairs, Float32, ModelIdentities, ModelIdentity, Models, TokenMark

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tokenizers import Tokenizer
 
 from inference.config import InferenceConfig
 from inference.engine import Engine
 from inference.front_doors import ItemBatch
-from inference.models.native import Tokenizer
 from inference.tokens.tokenization import TextEncoder
 from inference.tokens.word_memo import word_separators
 from pipeline.reading.sentences import split_sentences
