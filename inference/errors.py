@@ -4,7 +4,6 @@
     ├── RefusedError                   not admitted: nothing was computed
     │   ├── QueueFullError(retry_after_s)     there will be room after that time
     │   ├── ListTooLongError(size, limit)     the queue could never hold the call
-    │   ├── InputTooLongError(index)          a text is longer than the tokenizer may be given
     │   ├── NoWorkerError                     every worker is dead and could not be started again yet
     │   └── ShuttingDownError                 the engine is leaving its `async with`
     ├── DeadlineExpiredError           the deadline passed, or could not be met, before compute
@@ -54,16 +53,6 @@ class ListTooLongError(RefusedError):
         self.size = size
         self.limit = limit
         self.unit = unit
-
-
-class InputTooLongError(RefusedError):
-    """Item `index` has more characters than may be tokenized."""
-
-    def __init__(self, index: int, *, char_count: int, limit: int) -> None:
-        super().__init__(f"item {index} has {char_count} characters, the limit is {limit}; split it")
-        self.index = index
-        self.char_count = char_count
-        self.limit = limit
 
 
 class NoWorkerError(RefusedError):

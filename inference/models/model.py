@@ -87,11 +87,7 @@ def load_model(
         backends, directory = (core,), directory.computed_from(CORE_FILE)
     else:
         backends = _open_sessions(directory, config, device, open_backend)
-    encoder = TextEncoder(
-        directory.tokenizer_path,
-        max_tokens=manifest.max_tokens,
-        max_text_chars=config.tokenization.max_text_chars,
-    )
+    encoder = TextEncoder(directory.tokenizer_path, max_tokens=manifest.max_tokens)
     plan = WarmupPlan(
         inputs=manifest.inputs,
         max_tokens=manifest.max_tokens,
