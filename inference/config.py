@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Role = Literal["embedding", "nli"]
+Device = Literal["cpu", "cuda"]
 
 
 class _Config(BaseModel):
@@ -80,21 +81,6 @@ class CacheConfig(_Config):
     max_bytes: int = Field(default=64 << 20, ge=0, description="Memory for one model's results; 0 keeps none.")
 
 
-class TokenizationConfig(_Config):
-    """How texts become tokens without holding up the event loop."""
-
-    max_text_chars: int = Field(default=1_000_000, ge=1, description="A longer text is refused.")
-    inline_chars: int = Field(
-        default=2_000,
-        ge=0,
-        description="Calls of at most this many characters are tokenized at once, longer ones on the "
-        "tokenizer's thread.",
-    )
-    max_pending_chars: int = Field(
-        default=32_000_000, ge=1, description="Characters that may wait for the tokenizer thread."
-    )
-
-
 class InferenceConfig(_Config):
     """Everything that the engine can be told."""
 
@@ -110,4 +96,3 @@ class InferenceConfig(_Config):
     batch: BatchConfig = BatchConfig()
     queue: QueueConfig = QueueConfig()
     cache: CacheConfig = CacheConfig()
-    tokenization: TokenizationConfig = TokenizationConfig()

@@ -11,6 +11,7 @@ import math
 import os
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
@@ -19,13 +20,11 @@ from typing import Self, TypeVar
 
 from inference.batching.batcher import DynamicBatcher
 from inference.batching.worker_pool import WorkerPool
-from inference.config import InferenceConfig, Role
+from inference.config import Device, InferenceConfig, Role
 from inference.core.library import load_library
-from inference.front_doors import EmbeddingModel, FrontDoor, NliModel
-from inference.models.model import LoadedModel, OpenBackend, load_model, open_session
-from inference.models.session import Device, choose_device
+from inference.front_doors import EmbeddingModel, NliModel
+from inference.models.model import LoadedModel, OpenBackend, choose_device, load_model, open_session
 from inference.statistics import EngineStatistics, Observer
-from inference.tokens.tokenizer_thread import TokenizerThread
 
 logger = logging.getLogger(__name__)
 
@@ -53,14 +52,13 @@ class Engine:
         self._stack = AsyncExitStack()
         self._models: dict[Role, LoadedModel] = {}
         self._batchers: dict[Role, DynamicBatcher] = {}
-        self._doors: dict[Role, FrontDoor] = {}
         self._pool: WorkerPool | None = None
+        self._thread = ThreadPoolExecutor(1, "precis-tokenizer")
         self._watchers: list[Callable[[bool], None]] = []
 
     async def __aenter__(self) -> Self:
         config = self._config
-        # Where the core is asked for, it is the CPU's.
-        device = "cpu" if config.backend == "core" else choose_device(config.runtime.execution_provider)
+        device = choose_device(config)
         at_once = asyncio.Semaphore(1 if device == "cuda" else len(config.roles))  # a GPU's clock counts its neighbours
 
         async def load(role: Role) -> LoadedModel:
@@ -76,15 +74,13 @@ class Engine:
                 raise model
             self._models[role] = model
         self._pool = WorkerPool(config.runtime, _worker_count(config, device))
-        thread = TokenizerThread(config.tokenization.max_pending_chars)
         for role, model in self._models.items():
             self._batchers[role] = DynamicBatcher(model.compute, self._pool, config, observer=self._observer)
-            self._doors[role] = FrontDoor(self._batchers[role], thread, config.tokenization.inline_chars)
         for watcher in self._watchers:
             self._pool.watch(watcher)
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self._pool)
-            await stack.enter_async_context(thread)
+            stack.enter_context(self._thread)
             self._stack = stack.pop_all()
         return self
 
@@ -106,12 +102,12 @@ class Engine:
     @property
     def embedder(self) -> EmbeddingModel:
         """The model of role `embedding`. KeyError when the config does not name it."""
-        return EmbeddingModel(self._models["embedding"], self._doors["embedding"])
+        return EmbeddingModel(self._models["embedding"], self._batchers["embedding"], self._thread)
 
     @property
     def nli(self) -> NliModel:
         """The model of role `nli`. KeyError when the config does not name it."""
-        return NliModel(self._models["nli"], self._doors["nli"])
+        return NliModel(self._models["nli"], self._batchers["nli"], self._thread)
 
     @property
     def models(self) -> dict[Role, LoadedModel]:

@@ -4,7 +4,6 @@
     ├── RefusedError                   not admitted: nothing was computed
     │   ├── QueueFullError(retry_after_s)     there will be room after that time
     │   ├── ListTooLongError(size, limit)     the queue could never hold the call
-    │   ├── InputTooLongError(index)          a text is longer than the tokenizer may be given
     │   ├── NoWorkerError                     every worker is dead and could not be started again yet
     │   └── ShuttingDownError                 the engine is leaving its `async with`
     ├── DeadlineExpiredError           the deadline passed, or could not be met, before compute
@@ -16,7 +15,6 @@
         ├── MissingModelError          it, or a file of it, is not there
         ├── ManifestError              its manifest.json is unreadable or wrong
         ├── HashMismatchError          a file's bytes are not those of the manifest
-        ├── InexactArithmeticError     it computes in int8, which this CPU sums wrongly
         ├── CoreUnavailableError       the settings ask for the compiled core, which cannot run it here
         └── CorruptModelError          ONNX Runtime cannot load the graph
 
@@ -55,16 +53,6 @@ class ListTooLongError(RefusedError):
         self.size = size
         self.limit = limit
         self.unit = unit
-
-
-class InputTooLongError(RefusedError):
-    """Item `index` has more characters than may be tokenized."""
-
-    def __init__(self, index: int, *, char_count: int, limit: int) -> None:
-        super().__init__(f"item {index} has {char_count} characters, the limit is {limit}; split it")
-        self.index = index
-        self.char_count = char_count
-        self.limit = limit
 
 
 class NoWorkerError(RefusedError):
@@ -113,6 +101,8 @@ class ExecutionProviderError(InferenceError):
         super().__init__(
             f"execution provider {requested!r} is not available (ONNX Runtime here offers "
             f"{', '.join(available)}); install the extra `gpu`, or set the provider to `auto` or `cpu`"
+            if available
+            else "ONNX Runtime is not installed: pip install onnxruntime, or set PRECIS_INFERENCE__BACKEND=core"
         )
 
 
@@ -149,16 +139,6 @@ class HashMismatchError(ModelDirectoryError):
         super().__init__(
             path,
             f"wrong sha256 for {path}: expected {expected[:12]}..., found {actual[:12]}...; {_REINSTALL}",
-        )
-
-
-class InexactArithmeticError(ModelDirectoryError):
-    """The model computes in int8, and this CPU's sums of bytes saturate: its answers would be others, and wrong."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(
-            path,
-            f"{path} computes in int8_rows, which this CPU sums wrongly; run `precis models install --precision fp32`",
         )
 
 

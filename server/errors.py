@@ -29,7 +29,6 @@ from grpc import StatusCode
 
 from inference.errors import (
     DeadlineExpiredError,
-    InputTooLongError,
     ListTooLongError,
     NoWorkerError,
     PoisonedItemError,
@@ -185,7 +184,6 @@ INTERNAL = StatusRule(StatusCode.INTERNAL, "INTERNAL")
 STATUS_RULES: Mapping[type[Exception], StatusRule] = {
     InvalidRequestError: StatusRule(StatusCode.INVALID_ARGUMENT, "INVALID_REQUEST"),
     InvalidInputError: StatusRule(StatusCode.INVALID_ARGUMENT, "INVALID_REQUEST"),
-    InputTooLongError: StatusRule(StatusCode.INVALID_ARGUMENT, "INPUT_TOO_LONG"),
     ListTooLongError: StatusRule(StatusCode.INVALID_ARGUMENT, "LIST_TOO_LONG"),
     UnauthenticatedError: StatusRule(StatusCode.UNAUTHENTICATED, "UNKNOWN_KEY"),
     TooManyCallsError: StatusRule(StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_CALLS"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import replace
 
 from inference.backend import Float32
 from inference.batching.admission import Admission
@@ -15,7 +16,7 @@ from inference.batching.worker_pool import WorkerPool
 from inference.call import Call
 from inference.config import InferenceConfig
 from inference.errors import DeadlineExpiredError, NoWorkerError, RefusedError, ShuttingDownError
-from inference.statistics import BatchRecord, Counters, ModelStatistics, Observer
+from inference.statistics import BatchRecord, ModelStatistics, Observer
 
 _SLICE_ITEMS = 256  # queued at a time, about 1 ms, so that a long list does not hold up the loop
 
@@ -44,7 +45,7 @@ class DynamicBatcher:
         self._admission = Admission(config.queue, self._turn_s)
         self._cache = ResultCache(config.cache.max_bytes)
         self._in_flight: dict[bytes, Entry] = {}
-        self._counters = Counters()
+        self._counters = ModelStatistics()
         self._slowdown = 1.0  # what batches take, with the pauses between them, by what the cost table says
         self._lag_s = 0.0  # from the end of a batch until the event loop hears of it
         self._is_closing = False
@@ -150,14 +151,13 @@ class DynamicBatcher:
 
     def statistics(self) -> ModelStatistics:
         """What this batcher has done and is doing."""
-        counters = {name: getattr(self._counters, name) for name in Counters.__slots__}
-        return ModelStatistics(
+        return replace(
+            self._counters,
             pending_items=self._admission.items,
             pending_tokens=self._admission.tokens,
             cached_rows=len(self._cache),
             cached_bytes=self._cache.byte_count,
             refused_calls=self._admission.refused_count,
-            **counters,
         )
 
     def _answer_cached(self, ticket: Ticket, items: Sequence[Encoded]) -> list[int]:

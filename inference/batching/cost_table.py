@@ -3,23 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-
-
-@dataclass(frozen=True, slots=True)
-class PaddingPrice:
-    """What rows of different length cost over rows of their mean length.
-
-    A graph that computes its padding pays for each token of it. One that skips it still pays for the rectangles of
-    attention, which grow with the square of the longest row.
-    """
-
-    token_s: float  # for each token of padding
-    cell_s: float  # for each cell of rows * longest^2 over rows * mean^2
-    is_skipped: bool  # padding costs much less than tokens do
 
 
 class CostTable:
@@ -31,19 +17,23 @@ class CostTable:
     """
 
     def __init__(
-        self, measured: Mapping[tuple[int, int], float], *, max_rows: int, max_length: int, padding: PaddingPrice
+        self, measured: Mapping[tuple[int, int], float], *, max_rows: int, max_length: int, padding_s: float
     ) -> None:
-        """Takes seconds for (rows, length), each at least 1; every length needs a cell with one row."""
+        """Takes seconds for (rows, length), each at least 1, and for a token of padding.
+
+        Every length needs a cell with one row.
+        """
         lengths = sorted({length for _, length in measured})
         fixed_s = _fixed_seconds(measured, lengths)
         grid = np.array([_over_rows(measured, length, max_rows, fixed_s) for length in lengths])
         grid = np.maximum.accumulate(grid, axis=0)
         self._seconds = [[0.0] * (max_length + 2)]
         self._seconds += [_over_lengths(lengths, grid[:, rows], max_length + 1) for rows in range(max_rows)]
-        self._padding = padding
+        self._padding_s = padding_s
         self.max_rows = max_rows
         self.max_length = max_length
-        self.skips_padding = padding.is_skipped
+        slope_s = (self._seconds[1][max_length] - self._seconds[1][1]) / max(1, max_length - 1)
+        self.skips_padding = padding_s < slope_s / 2  # it costs much less than tokens do
 
     def seconds(self, rows: int, tokens: int, longest: int) -> float:
         """Predicted seconds for `rows` rows of `tokens` tokens in total, the longest of which has `longest`."""
@@ -54,8 +44,7 @@ class CostTable:
         mean = tokens / rows
         below = int(mean)
         even_s = column[below] + (mean - below) * (column[below + 1] - column[below])
-        cells = rows * (longest * longest - mean * mean)
-        return even_s + padding * self._padding.token_s + cells * self._padding.cell_s
+        return even_s + padding * self._padding_s
 
     def row_worths(self, max_batch_tokens: int) -> list[float]:
         """The least that a row can cost at each length: its share of the best batch of its own length.

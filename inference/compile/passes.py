@@ -18,7 +18,7 @@ from onnx import NodeProto, TensorProto, helper, numpy_helper
 
 from inference.compile.bert import EMBEDDING, Pooling
 from inference.compile.errors import CompileError, UnsupportedModelError
-from inference.models.native import ort
+from inference.models.session import ort
 
 _NAMES = ("batch", "length")
 

@@ -15,13 +15,12 @@ from inference.backend import Backend, Float32
 from inference.batching.in_flight import Encoded
 from inference.batching.worker import pad_rows
 from inference.compile.errors import VerificationError
+from inference.front_doors import Item
 from inference.models.directory import ModelDirectory
-from inference.models.int8 import check_arithmetic
 from inference.models.manifest import CONTRADICTION, ENTAILMENT, NEUTRAL, NLI_LABELS
 from inference.models.model import output_of
 from inference.models.session import OrtBackend
 from inference.tokens.tokenization import TextEncoder
-from inference.tokens.tokenizer_thread import Item
 
 MAX_NEIGHBOUR_DELTA = 1e-4  # how far a score may move with the company it is computed in
 _MAX_NORM_ERROR = 1e-3
@@ -53,7 +52,6 @@ def probe(directory: ModelDirectory, *, must_agree: bool = True) -> dict[str, fl
 
     Raises:
         CorruptModelError: graph or tokenizer cannot be loaded.
-        InexactArithmeticError: this CPU cannot compute it.
         VerificationError: a wrong answer, one that is not finite, or one that depends on its neighbours.
     """
     run = ProbeRunner(directory)
@@ -77,10 +75,9 @@ class ProbeRunner:
 
     def __init__(self, directory: ModelDirectory, backend: Backend | None = None) -> None:
         """Takes another backend than the graph's session, if given."""
-        check_arithmetic(directory)
         self.neighbour_delta = 0.0
         self._manifest = manifest = directory.manifest
-        encoder = TextEncoder(directory.tokenizer_path, max_tokens=manifest.max_tokens, max_text_chars=10_000)
+        encoder = TextEncoder(directory.tokenizer_path, max_tokens=manifest.max_tokens)
         self._encode: Callable[[Sequence[Any]], list[Encoded]] = (
             encoder.encode_pairs if manifest.task == "nli" else encoder.encode_texts
         )

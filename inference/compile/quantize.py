@@ -18,9 +18,8 @@ from onnx import NodeProto, TensorProto, numpy_helper
 
 from inference.compile.graph import make_node
 from inference.compile.weights import Float32
-from inference.models.int8 import is_int8_fast
 from inference.models.manifest import Precision
-from inference.models.session import choose_device
+from inference.models.session import choose_device, is_int8_fast
 
 PrecisionChoice = Literal["auto", Precision]
 

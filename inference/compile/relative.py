@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +11,6 @@ from numpy.typing import NDArray
 from inference.compile.config import DebertaConfig
 from inference.compile.graph import GraphBuilder
 from inference.compile.weights import Float32, Float64, WeightScope
-
-_TO_END = int(np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True)
@@ -64,12 +61,6 @@ class RelativePositions:
         self._width = graph.node("Add", length, self._start)
         self._end = graph.node("Add", self._start, graph.node("Mul", length, self._width))
         self._shape = graph.node("Concat", graph.ints(0, 0), length, self._width, axis=0)
-
-    @cached_property
-    def from_first(self) -> str:
-        """The distances that [CLS] sees, (L,): 0 down to 1 - L."""
-        end = self._graph.node("Add", self._start, self._length)
-        return self._graph.node("Slice", self.descending, self._start, end, name="distances.from_first")
 
     def tables(self, attention: WeightScope) -> PositionTables:
         """Projects the relative embeddings with one layer's weights."""

@@ -11,43 +11,33 @@ own, and what `uv pip install` unpacks is no longer the file that the sha256 is 
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import zipfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import TypeAlias
 
 from inference.compile.errors import WheelError
 from inference.compile.staging import ProgressEvent, ProgressListener, no_progress
 from inference.models.directory import sha256_of
 
-_RAW_PROGRESS_SINCE = (24, 1)  # Python 3.11 and 3.12 still bundle an older pip, which refuses the option
-_PROGRESS_LINE = re.compile(r"Progress (\d+) of (\d+)")  # what `--progress-bar raw` prints
-
-
 # Fetches one requirement's wheel into a folder; raises WheelError when it is not to be had.
-Download: TypeAlias = Callable[[str, Path, ProgressListener], None]
+Download: TypeAlias = Callable[[str, Path], None]
 
 
-def pip_download(requirement: str, folder: Path, progress: ProgressListener, /) -> None:
+def pip_download(requirement: str, folder: Path) -> None:
     """Downloads a pinned wheel into `folder`, from wherever the user's pip is configured to look.
 
     Raises:
         WheelError: there is neither pip nor uv, or see `download_with`.
     """
-    if find_spec("pip"):
-        pip, version = [sys.executable, "-m", "pip"], metadata.version("pip")
-    else:
-        pip, version = pip_of_uv(requirement, shutil.which("uv")), "26"
-    download_with([*pip, "download", "--progress-bar", progress_bar(version)], requirement, folder, progress)
+    pip = [sys.executable, "-m", "pip"] if find_spec("pip") else pip_of_uv(requirement, shutil.which("uv"))
+    download_with([*pip, "download"], requirement, folder)
 
 
 def pip_of_uv(requirement: str, uv: str | None) -> list[str]:
@@ -61,70 +51,46 @@ def pip_of_uv(requirement: str, uv: str | None) -> list[str]:
     return [uv, "tool", "run", "--python", sys.executable, "pip"]
 
 
-def download_with(command: list[str], requirement: str, folder: Path, progress: ProgressListener) -> None:
-    """Runs a command of pip that downloads one wheel, with bounded time and visible progress.
+def download_with(command: list[str], requirement: str, folder: Path) -> None:
+    """Runs a command of pip that downloads one wheel, in at most half an hour, and shows its progress as pip does.
 
     Nothing is installed: no dependency is fetched and no code of the package runs.
 
     Raises:
-        WheelError: pip failed or took longer than half an hour; with the last line pip wrote.
+        WheelError: pip failed or took longer; with the last line pip wrote.
     """
-    with (
-        tempfile.TemporaryFile("w+") as complaints,
-        subprocess.Popen(  # noqa: S603  # our own interpreter, or uv, and a pinned requirement
-            [*command, *_OPTIONS, "--dest", str(folder), requirement],
-            stdout=subprocess.PIPE,
-            stderr=complaints,
+    quiet = ["--no-deps", "--only-binary=:all:", "--no-cache-dir", "--disable-pip-version-check", "--no-input"]
+    patient = [
+        "--retries",
+        "3",
+        "--timeout",
+        "30",
+    ]  # pip's own, with its backoff, for each connection; 30 s without a byte
+    try:
+        ended = subprocess.run(  # noqa: S603  # our own interpreter, or uv, and a pinned requirement
+            [*command, *quiet, *patient, "--dest", str(folder), requirement],
+            stdout=sys.__stderr__,  # what a command prints is its answer alone
+            stderr=subprocess.PIPE,
             text=True,
             env=os.environ | _index_of_uv(),
-        ) as process,
-    ):
-        timer = threading.Timer(1800.0, process.kill)  # 83 MB at 50 kB/s
-        timer.start()
-        try:
-            _report(requirement, process.stdout or (), progress)
-            code = process.wait()
-        finally:
-            timer.cancel()
-            process.kill()  # an interrupted install leaves no pip behind
-        if code != 0:
-            raise WheelError(requirement, _explain(complaints, code))
+            timeout=1800.0,  # 83 MB at 50 kB/s
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise WheelError(requirement, f"download failed: it took more than half an hour; {_ADVICE}") from None
+    if ended.returncode != 0:
+        errors = [line.strip() for line in ended.stderr.splitlines() if line.lower().startswith("error: ")]
+        reason = errors[-1].partition(": ")[2] if errors else f"pip ended with code {ended.returncode}"
+        raise WheelError(requirement, f"download failed: {reason}; {_ADVICE}")
 
 
-_OPTIONS = (
-    *("--no-deps", "--only-binary=:all:", "--no-cache-dir", "--disable-pip-version-check", "--no-input"),
-    *("--retries", "3", "--timeout", "30"),  # pip's own, with its backoff, per connection; 30 s without a byte
-)
+_ADVICE = "check the network and pip's index, or give a folder that holds the wheel with --wheels-dir"
 
 
 def _index_of_uv() -> dict[str, str]:
     """Tells pip the package index of a user who has told it to uv alone."""
     index = os.environ.get("UV_DEFAULT_INDEX") or os.environ.get("UV_INDEX_URL")
     return {"PIP_INDEX_URL": index} if index and "PIP_INDEX_URL" not in os.environ else {}
-
-
-def progress_bar(pip_version: str) -> str:
-    """Chooses pip's progress output: lines that can be parsed where this pip writes them, else none."""
-    numbers = tuple(int(number) for number in re.findall(r"\d+", pip_version)[:2])
-    return "raw" if numbers >= _RAW_PROGRESS_SINCE else "off"
-
-
-def _report(requirement: str, output: Iterable[str], progress: ProgressListener) -> None:
-    """Turns pip's progress lines into events until pip closes its output."""
-    for line in output:
-        if match := _PROGRESS_LINE.search(line):
-            done, total = int(match[1]), int(match[2])
-            progress(ProgressEvent("download", requirement, done, total or None, "bytes"))
-
-
-def _explain(complaints: IO[str], code: int) -> str:
-    complaints.seek(0)
-    errors = [line.strip() for line in complaints if line.lower().startswith("error: ")]
-    reason = errors[-1].partition(": ")[2] if errors else f"pip ended with code {code}"
-    return (
-        f"download failed: {reason}; check the network and pip's index, "
-        "or give a folder that holds the wheel with --wheels-dir"
-    )
 
 
 @dataclass(frozen=True)
@@ -152,7 +118,6 @@ def fetch_wheel(
     *,
     cache_dir: Path,
     wheels_dir: Path | None = None,
-    progress: ProgressListener = no_progress,
     download: Download = pip_download,
 ) -> Path:
     """Returns the path of a wheel whose sha256 has been checked.
@@ -173,7 +138,7 @@ def fetch_wheel(
     cache_dir.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".download-", dir=cache_dir) as folder:
         downloaded = Path(folder) / wheel.file_name
-        download(wheel.requirement, Path(folder), progress)
+        download(wheel.requirement, Path(folder))
         if not downloaded.is_file():
             raise WheelError(wheel.requirement, f"pip did not write {wheel.file_name}")
         _checked(wheel, downloaded).replace(cached)  # same file system, so a reader never sees part of it

@@ -132,6 +132,6 @@ def packing_problem(directory: ModelDirectory) -> str:
         return f"the model has no packed weights: {repack}"
     if manifest.core not in ROWS or file_version(directory.path / CORE_FILE) != FILE_VERSION:
         return f"this version does not compute {manifest.core} as it was packed: {repack}"
-    if manifest.core_source != manifest.files[MODEL_FILE]:
+    if manifest.core_source != manifest.files.get(MODEL_FILE, manifest.core_source):
         return f"the weights were packed from another {MODEL_FILE}: {repack}"
     return ""

@@ -26,7 +26,9 @@ class ModelDirectory:
 
     @property
     def model_path(self) -> Path:
-        """The ONNX graph."""
+        """The ONNX graph. Raises MissingModelError for a directory that has the core's weights alone."""
+        if MODEL_FILE not in self.manifest.files:
+            raise MissingModelError(self.path / MODEL_FILE)
         return self.path / MODEL_FILE
 
     @property

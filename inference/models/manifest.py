@@ -68,7 +68,7 @@ class Manifest(BaseModel):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        for required in (MODEL_FILE, TOKENIZER_FILE):
+        for required in (TOKENIZER_FILE, *([] if self.core else [MODEL_FILE])):
             if required not in self.files:
                 raise ValueError(f"files: {required} is not listed")
         for name in self.files:

@@ -5,21 +5,20 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
 from inference.backend import Backend, Float32
 from inference.batching.batch import BatchLimits, ComputeModel
-from inference.config import InferenceConfig, Role
+from inference.config import Device, InferenceConfig, Role
 from inference.core.core_backend import CoreBackend, core_problem
 from inference.core.library import CoreLibrary
 from inference.core.packed_file import CORE_FILE
-from inference.errors import CoreUnavailableError, CorruptModelError, ManifestError
+from inference.errors import CoreUnavailableError, CorruptModelError, ExecutionProviderError, ManifestError
 from inference.models.directory import ModelDirectory, check_sha256, load_model_directory
-from inference.models.int8 import check_arithmetic
 from inference.models.manifest import MANIFEST_FILE, MODEL_FILE, NLI_LABELS, Manifest
-from inference.models.session import Device, OrtBackend
 from inference.models.warmup import WarmupPlan, clock_for, measure_costs
 from inference.tokens.tokenization import TextEncoder
 
@@ -42,8 +41,22 @@ class LoadedModel:
         return self.directory.manifest
 
 
+def choose_device(config: InferenceConfig) -> Device:
+    """Returns where graphs run. Raises ExecutionProviderError: CUDA is asked for, and not there."""
+    wanted, has_runtime = config.runtime.execution_provider, find_spec("onnxruntime") is not None
+    if config.backend == "core" or wanted == "cpu" or (wanted == "auto" and not has_runtime):
+        return "cpu"  # as the core is
+    from inference.models import session  # noqa: PLC0415 - 80 MB, of no use where the core computes
+
+    return session.choose_device(wanted)
+
+
 def open_session(path: Path, device: Device, device_id: int) -> Backend:
-    """Opens a graph with ONNX Runtime."""
+    """Opens a graph with ONNX Runtime. Raises ExecutionProviderError: it is not installed."""
+    try:
+        from inference.models.session import OrtBackend  # noqa: PLC0415 - as above
+    except ImportError as error:
+        raise ExecutionProviderError(device, available=[]) from error
     return OrtBackend(path, device, device_id=device_id)
 
 
@@ -74,11 +87,7 @@ def load_model(
         backends, directory = (core,), directory.computed_from(CORE_FILE)
     else:
         backends = _open_sessions(directory, config, device, open_backend)
-    encoder = TextEncoder(
-        directory.tokenizer_path,
-        max_tokens=manifest.max_tokens,
-        max_text_chars=config.tokenization.max_text_chars,
-    )
+    encoder = TextEncoder(directory.tokenizer_path, max_tokens=manifest.max_tokens)
     plan = WarmupPlan(
         inputs=manifest.inputs,
         max_tokens=manifest.max_tokens,
@@ -131,7 +140,6 @@ def _open_core(
 def _open_sessions(
     directory: ModelDirectory, config: InferenceConfig, device: Device, open_backend: OpenBackend
 ) -> tuple[Backend, ...]:
-    check_arithmetic(directory)
     device_ids = config.runtime.device_ids if device == "cuda" else (0,)
     opened = tuple(open_backend(directory.model_path, device, device_id) for device_id in device_ids)
     check_sha256(directory.model_path, directory.manifest.files[MODEL_FILE])  # it was not changed meanwhile

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from array import array
 from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from tokenizers import Tokenizer
+
 from inference.batching.in_flight import Encoded
-from inference.errors import CorruptModelError, InputTooLongError
-from inference.models.native import Tokenizer
+from inference.errors import CorruptModelError
 from inference.tokens.word_memo import WordMemo, word_separators
+
+# It would otherwise start one thread a core, beside workers that already use every core.
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 _ID_BYTES = 4
 _HEAD_CHARS_PER_TOKEN = 16  # a head this long nearly always has all the tokens that the model reads
-_HEAD_GROWTH = 4
+_HEAD_GROWTH = 4  # of a head that has fewer
+_MOST_GROWTH = 64  # what is behind so long a head is left out: the time for a text is bounded
 
 
 class _Tokens(NamedTuple):
@@ -46,7 +52,7 @@ class TextEncoder:
     premise early by writing "[SEP]".
     """
 
-    def __init__(self, path: Path, *, max_tokens: int, max_text_chars: int) -> None:
+    def __init__(self, path: Path, *, max_tokens: int) -> None:
         """Loads tokenizer.json.
 
         Raises:
@@ -60,7 +66,6 @@ class TextEncoder:
         self._tokenizer.no_truncation()
         self._tokenizer.encode_special_tokens = True
         self.max_tokens = max_tokens
-        self._max_text_chars = max_text_chars
         self._single = self._find_frame(is_pair=False)
         self._pair = self._find_frame(is_pair=True)
         self._reserved = frozenset(array("i", self._pair.before + self._pair.between + self._pair.after))
@@ -68,15 +73,11 @@ class TextEncoder:
         self._words = WordMemo(self._tokenize_whole, separators) if separators else None
 
     def encode_texts(self, texts: Sequence[str]) -> list[Encoded]:
-        """Tokenizes single texts. What is over `max_tokens` is cut at the end and flagged.
-
-        Raises:
-            InputTooLongError: a text has more characters than may be tokenized.
-        """
+        """Tokenizes single texts. What is over `max_tokens` is cut at the end and flagged."""
         frame = self._single
         room_bytes = (self.max_tokens - frame.token_count) * _ID_BYTES
         rows = []
-        for tokens in self._tokenize(texts):
+        for tokens in map(self._tokens_of, texts):
             is_cut = tokens.is_cut or len(tokens.ids) > room_bytes
             ids = frame.before + tokens.ids[:room_bytes] + frame.after
             rows.append(Encoded(ids, len(ids) // _ID_BYTES, is_truncated=is_cut, key=ids))
@@ -93,18 +94,10 @@ class TextEncoder:
         Args:
             pairs: the texts.
             memo: tokens of texts seen before, added to; pass the same one for all slices of a call.
-
-        Raises:
-            InputTooLongError: a text has more characters than may be tokenized; the index is that of its pair.
         """
         memo = {} if memo is None else memo
-        new = [text for text in dict.fromkeys(text for pair in pairs for text in pair) if text not in memo]
-        try:
-            memo.update(zip(new, self._tokenize(new), strict=True))
-        except InputTooLongError as error:
-            text = new[error.index]
-            index = next(index for index, pair in enumerate(pairs) if text in pair)
-            raise InputTooLongError(index, char_count=error.char_count, limit=error.limit) from error
+        for text in {text for pair in pairs for text in pair} - memo.keys():
+            memo[text] = self._tokens_of(text)
         return [self._join(memo[premise], memo[hypothesis]) for premise, hypothesis in pairs]
 
     def hypothesis_offsets(self, hypothesis: str, row: Encoded) -> list[tuple[int, int]]:
@@ -133,11 +126,6 @@ class TextEncoder:
         key = ids + first_length.to_bytes(_ID_BYTES, "little")
         return Encoded(ids, first_length, is_truncated=is_cut, key=key)
 
-    def _tokenize(self, texts: Sequence[str]) -> list[_Tokens]:
-        for index, text in enumerate(texts):
-            self._check_length(index, text)
-        return [self._tokens_of(text) for text in texts]
-
     def _tokens_of(self, text: str) -> _Tokens:
         if len(text) > self.max_tokens * _HEAD_CHARS_PER_TOKEN:
             return self._tokens_of_head(text)
@@ -150,14 +138,16 @@ class TextEncoder:
         The head ends before a space, where tokenizers begin a new word anyway, so its tokens are the text's first.
         """
         head_chars = self.max_tokens * _HEAD_CHARS_PER_TOKEN
-        while head_chars < len(text):
+        most_chars = head_chars * _MOST_GROWTH
+        while head_chars < min(len(text), most_chars):
             end = text.rfind(" ", 0, head_chars)
             if end > 0:
                 tokens = self._cut(self._ids(text[:end]))
                 if len(tokens.ids) >= self.max_tokens * _ID_BYTES:
                     return _Tokens(tokens.ids, is_cut=True)
             head_chars *= _HEAD_GROWTH
-        return self._cut(self._ids(text))
+        tokens = self._cut(self._ids(text[:most_chars]))
+        return _Tokens(tokens.ids, tokens.is_cut or len(text) > most_chars)
 
     def _ids(self, text: str) -> bytes:
         return self._tokenize_whole([text])[0]
@@ -175,10 +165,6 @@ class TextEncoder:
     def _cut(self, ids: bytes) -> _Tokens:
         room_bytes = self.max_tokens * _ID_BYTES
         return _Tokens(ids[:room_bytes], is_cut=len(ids) > room_bytes)
-
-    def _check_length(self, index: int, text: str) -> None:
-        if len(text) > self._max_text_chars:
-            raise InputTooLongError(index, char_count=len(text), limit=self._max_text_chars)
 
     def _find_frame(self, *, is_pair: bool) -> _Frame:
         probe = self._tokenizer.encode("a", "a") if is_pair else self._tokenizer.encode("a")

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from inference.models.native import Tokenizer
+from tokenizers import Tokenizer
 
 _MAX_WORDS = 32_768  # about 6 MB of English, 15 MB at most
 _MAX_WORD_CHARS = 32  # longer ones are hardly met again

@@ -15,7 +15,7 @@ from precis.words import word_of
 
 from inference.call import Call
 from inference.engine import Engine
-from inference.errors import InputTooLongError, ListTooLongError
+from inference.errors import ListTooLongError
 from inference.front_doors import ItemBatch
 from pipeline.errors import InvalidInputError
 from server.config import LimitsConfig
@@ -69,7 +69,7 @@ class EngineInference:
             check_texts(column, self.limits, partial("{}[{}]".format, name))
         try:
             batch = await self.ask(texts[0] if len(texts) == 1 else list(zip(*texts, strict=True)), request.call)
-        except (InputTooLongError, ListTooLongError) as error:
+        except ListTooLongError as error:
             raise to_invalid_request(error, names[-1]) from error
         for failure in batch.errors.values():
             raise failure  # there is no response for some of the rows alone

@@ -173,10 +173,10 @@ class OpenInferenceServicer(GRPCInferenceServiceServicer):
         noted.item_count = len(texts[0])
         statistics.inference_count += len(texts[0])
         if batch is not None:
-            noted.queue_ms = batch.timings.queue_s * 1e3
+            noted.queue_ms = batch.queue_s * 1e3
             measured = statistics.inference_stats
-            _add(measured.queue, batch.timings.queue_s)
-            _add(measured.compute_infer, batch.timings.compute_s)
+            _add(measured.queue, batch.queue_s)
+            _add(measured.compute_infer, batch.compute_s)
             _add(measured.cache_hit, 0.0, batch.cache_hit_count)
         response = pb.ModelInferResponse(model_name=config.name, model_version=VERSION, id=request.id)
         for tensor in wanted:

@@ -9,18 +9,17 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Seque
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TypeVar
 
 import numpy as np
 from opentelemetry import trace
 from precis.v1 import common_pb2
+from tokenizers import Tokenizer
 
 from inference.call import Call, Priority
 from inference.engine import Engine
 from inference.errors import DeadlineExpiredError, QueueFullError
-from inference.front_doors import EmbeddingModel, EntailmentBatch, ItemBatch, NliModel
+from inference.front_doors import EmbeddingModel, ItemBatch, NliModel
 from inference.models.directory import ModelDirectory
-from inference.models.native import Tokenizer
 from pipeline.llm.chat_model import ChatModel
 from pipeline.llm.openai import leave_time_before
 from pipeline.protocols import CheckedPairs, Float32, ModelIdentities, ModelIdentity, Models, TokenMark
@@ -29,9 +28,6 @@ from server.errors import FieldViolation, InvalidRequestError, ModelNotLoadedErr
 from server.rpc.admission import Context
 from server.rpc.fields import EnumCodec
 from server.rpc.record import current_call
-
-Batch = TypeVar("Batch", bound=ItemBatch)
-PairBatch = TypeVar("PairBatch", bound=EntailmentBatch)
 
 _tracer = trace.get_tracer("precis.server")
 
@@ -68,7 +64,7 @@ class CallScope:
     usage: ModelUsage = field(default_factory=ModelUsage)
     name: str = "engine"
 
-    async def submit(self, submission: Callable[[Call], Awaitable[Batch]]) -> Batch:
+    async def submit(self, submission: Callable[[Call], Awaitable[ItemBatch]]) -> ItemBatch:
         """Submits until there is room, and gives a batch without failed items.
 
         Raises:
@@ -77,13 +73,13 @@ class CallScope:
         """
         started_s = time.monotonic()
         batch = await self._admitted(submission, started_s + self.max_queue_wait_s)
-        self.usage.queue_ms += batch.timings.queue_s * 1e3
+        self.usage.queue_ms += batch.queue_s * 1e3
         self.usage.item_count += len(batch.token_counts)
         for error in batch.errors.values():
             raise error
         return batch
 
-    async def _admitted(self, submission: Callable[[Call], Awaitable[Batch]], give_up_s: float) -> Batch:
+    async def _admitted(self, submission: Callable[[Call], Awaitable[ItemBatch]], give_up_s: float) -> ItemBatch:
         if self.call.deadline_s is not None:
             give_up_s = min(give_up_s, self.call.deadline_s)
         while True:
@@ -125,8 +121,8 @@ class BoundEntailment:
         return CheckedPairs(np.concatenate([batch.values for batch in batches]), tuple(marks))
 
     async def _in_shares(
-        self, ask: Callable[[Sequence[tuple[str, str]], Call], Awaitable[PairBatch]], pairs: Sequence[tuple[str, str]]
-    ) -> AsyncGenerator[PairBatch, None]:
+        self, ask: Callable[[Sequence[tuple[str, str]], Call], Awaitable[ItemBatch]], pairs: Sequence[tuple[str, str]]
+    ) -> AsyncGenerator[ItemBatch, None]:
         scope = self._scope
         for first in range(0, max(1, len(pairs)), SHARE):
             batch = await scope.submit(partial(ask, pairs[first : first + SHARE]))

@@ -14,8 +14,8 @@ from precis.v1 import common_pb2, inference_pb2
 from precis.v1.inference_pb2_grpc import InferenceServiceServicer
 
 from inference.engine import Engine
-from inference.errors import InputTooLongError, ListTooLongError
-from inference.front_doors import EmbeddingBatch, EntailmentBatch, ItemBatch
+from inference.errors import ListTooLongError
+from inference.front_doors import ItemBatch
 from inference.models.model import LoadedModel
 from server.config import LimitsConfig
 from server.errors import FieldViolation, InvalidRequestError, ModelNotLoadedError, refusal
@@ -46,7 +46,7 @@ class InferenceServicer(InferenceServiceServicer):
         call = to_call(context, request.priority)
         try:
             batch = await self._embedder.embed(texts, call)
-        except (InputTooLongError, ListTooLongError) as error:
+        except ListTooLongError as error:
             raise to_invalid_request(error, "texts") from error
         return to_embed_response(batch, self._identities["embedding"], _noted(batch).call_id)
 
@@ -58,7 +58,7 @@ class InferenceServicer(InferenceServiceServicer):
         call = to_call(context, request.priority)
         try:
             batch = await self._nli.entail(pairs, call)
-        except (InputTooLongError, ListTooLongError) as error:
+        except ListTooLongError as error:
             raise to_invalid_request(error, "pairs") from error
         return to_entail_response(batch, self._identities["nli"], _noted(batch).call_id)
 
@@ -75,7 +75,7 @@ def _noted(batch: ItemBatch) -> CallRecord:
     """Tells the log line what the batcher did."""
     record = current_call()
     record.item_count = len(batch.token_counts)
-    record.queue_ms = batch.timings.queue_s * 1e3
+    record.queue_ms = batch.queue_s * 1e3
     return record
 
 
@@ -125,11 +125,8 @@ def _wrong_text(field: str, text: str, limit: int) -> FieldViolation | None:
     return FieldViolation(field, f"expected at most {limit} characters, got {len(text)}") if len(text) > limit else None
 
 
-def to_invalid_request(error: InputTooLongError | ListTooLongError, field: str) -> InvalidRequestError:
+def to_invalid_request(error: ListTooLongError, field: str) -> InvalidRequestError:
     """Names the field that the engine refused; it knows items, not requests."""
-    if isinstance(error, InputTooLongError):
-        expected = f"expected at most {error.limit} characters, got {error.char_count}"
-        return refusal(f"{field}[{error.index}]", expected)
     expected = f"expected at most {error.limit} {error.unit} in one request, got {error.size}"
     return refusal(field, expected)
 
@@ -137,9 +134,7 @@ def to_invalid_request(error: InputTooLongError | ListTooLongError, field: str) 
 TASKS = {"nli": inference_pb2.MODEL_TASK_NLI, "embedding": inference_pb2.MODEL_TASK_EMBEDDING}
 
 
-def to_embed_response(
-    batch: EmbeddingBatch, model: common_pb2.ModelIdentity, call_id: str
-) -> inference_pb2.EmbedResponse:
+def to_embed_response(batch: ItemBatch, model: common_pb2.ModelIdentity, call_id: str) -> inference_pb2.EmbedResponse:
     """Builds the response of Embed.
 
     A packed `repeated float` is on the wire the very bytes of a little-endian float32 array. Parsing those takes 1.7 us
@@ -167,9 +162,7 @@ def values_prefix(dimension: int) -> bytes:
     return inference_pb2.Embedding(values=[0.0] * dimension).SerializeToString()[: -4 * dimension]
 
 
-def to_entail_response(
-    batch: EntailmentBatch, model: common_pb2.ModelIdentity, call_id: str
-) -> inference_pb2.EntailResponse:
+def to_entail_response(batch: ItemBatch, model: common_pb2.ModelIdentity, call_id: str) -> inference_pb2.EntailResponse:
     """Builds the response of Entail."""
     response = inference_pb2.EntailResponse(model=model)
     for index, (entailment, neutral, contradiction) in enumerate(batch.values.tolist()):
@@ -202,6 +195,6 @@ def to_model(model: LoadedModel, *, is_ready: bool) -> inference_pb2.Model:
 
 
 def _set_timings(timings: inference_pb2.InferenceTimings, batch: ItemBatch) -> None:
-    timings.queue.FromNanoseconds(int(batch.timings.queue_s * 1e9))
-    timings.compute.FromNanoseconds(int(batch.timings.compute_s * 1e9))
+    timings.queue.FromNanoseconds(int(batch.queue_s * 1e9))
+    timings.compute.FromNanoseconds(int(batch.compute_s * 1e9))
     timings.cache_hit_count = batch.cache_hit_count

@@ -39,7 +39,16 @@ FORBIDDEN = {
 # Ahead of time only: the part of `inference` that runs in the served process stays free of it.
 COMPILER = ROOT / "inference" / "compile"
 FORBIDDEN_AT_RUN_TIME = ("inference.compile", "onnx", "torch", "transformers", "optimum", "safetensors")
-FORBIDDEN_IN_SERVED_PROCESS = ("mlflow", "torch", "transformers", "optimum", "onnx", "sklearn", "inference.compile")
+FORBIDDEN_IN_SERVED_PROCESS = (
+    "mlflow",
+    "torch",
+    "transformers",
+    "optimum",
+    "onnx",
+    "onnxruntime",
+    "sklearn",
+    "inference.compile",
+)
 
 TOP_LEVEL = {
     *("pyproject.toml", "protos", "server", "inference", "pipeline", "tests", "scripts", "README.md"),

@@ -23,7 +23,7 @@ from inference.models.manifest import Manifest
 from inference.models.session import OrtBackend
 from inference.tokens.tokenization import TextEncoder
 
-SEED, BATCH_ROWS, MAX_TEXT_CHARS = 11, 8, 100_000
+SEED, BATCH_ROWS = 11, 8
 PAIR_TOKENS = 34
 
 Feed = Mapping[str, Int64]
@@ -60,9 +60,7 @@ class Contenders:
 
     def pair_feeds(self, pairs: Sequence[tuple[str, str]], rows: int) -> list[Feed]:
         """Pairs in batches, in their order."""
-        encoder = TextEncoder(
-            self.directory.tokenizer_path, max_tokens=self.manifest.max_tokens, max_text_chars=MAX_TEXT_CHARS
-        )
+        encoder = TextEncoder(self.directory.tokenizer_path, max_tokens=self.manifest.max_tokens)
         encoded = encoder.encode_pairs(pairs)
         chunks = [encoded[start : start + rows] for start in range(0, len(encoded), rows)]
         return [pad_rows(chunk, self.manifest.inputs, self.manifest.pad_token_id) for chunk in chunks]

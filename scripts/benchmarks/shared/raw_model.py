@@ -18,7 +18,7 @@ import onnxruntime as ort
 from tokenizers import Encoding, Tokenizer
 
 from inference.models.directory import ModelDirectory, load_model_directory
-from inference.models.int8 import widen_int8
+from inference.models.session import widen_int8
 from scripts.benchmarks.shared.plans import CPU_PLANS, GPU_PLANS, Plan
 
 CPU, CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"

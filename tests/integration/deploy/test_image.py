@@ -21,7 +21,7 @@ from tests.integration.support.programs import unused_port
 pytestmark = pytest.mark.image
 
 IMAGE = "localhost/precis"
-NOT_SERVED = {"onnx", "ml_dtypes", "zstandard", "huggingface_hub", "hf_xet", "fsspec", "pip", "torch"}
+NOT_SERVED = {"onnx", "ml_dtypes", "zstandard", "huggingface_hub", "hf_xet", "fsspec", "pip", "torch", "onnxruntime"}
 READ_ONLY_ROOT = """
 set -e
 mount --bind "$1" "$2"
@@ -82,8 +82,11 @@ def test_its_configuration_names_the_user_the_ports_and_the_signal(image: Image)
 
 def test_it_holds_no_package_that_serves_nothing_and_no_compiler(image: Image) -> None:
     [packages] = image.root.glob("opt/precis/lib/python3*/site-packages")
-    assert {"onnxruntime", "starlette", "psycopg", "opentelemetry"} <= {path.name for path in packages.iterdir()}
+    assert {"starlette", "psycopg", "opentelemetry"} <= {path.name for path in packages.iterdir()}
     assert not NOT_SERVED & {path.name for path in packages.iterdir()}
+    assert {file.name for file in image.root.glob("models/*/*")} == {
+        *("README.md", "core.bin", "manifest.json", "tokenizer.json")
+    }
     assert not (image.root / "usr" / "bin" / "uv").exists()
     assert not list(image.root.glob("usr/bin/*gcc*"))
 
@@ -99,7 +102,7 @@ async def test_it_serves_both_ports_is_healthy_while_it_does_and_ends_by_sigterm
     ports = {"LISTEN__PORT": grpc, "HTTP__ENABLED": "true", "HTTP__PORT": http, "METRICS__PORT": metrics}
     is_command, *health = image.config["Healthcheck"]["Test"]
     assert is_command == "CMD"
-    server = await image.start([*image.config["Entrypoint"], *image.config["Cmd"]], **ports, INFERENCE__BACKEND="core")
+    server = await image.start([*image.config["Entrypoint"], *image.config["Cmd"]], **ports)
     try:
         assert server.stdout is not None
         assert b"is serving" in await server.stdout.readline()

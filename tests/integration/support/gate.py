@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from inference.backend import Backend
+from inference.config import Device
 from inference.models.model import open_session
-from inference.models.session import Device
 from tests.unit.inference.tiny_models import VOCABULARY
 
 POISON = VOCABULARY[-1]

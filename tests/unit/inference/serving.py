@@ -10,7 +10,7 @@ import numpy as np
 
 from inference.batching.batch import BatchLimits, ComputeModel
 from inference.batching.batcher import DynamicBatcher
-from inference.batching.cost_table import CostTable, PaddingPrice
+from inference.batching.cost_table import CostTable
 from inference.batching.in_flight import Encoded, Ticket
 from inference.batching.worker_pool import WorkerPool
 from inference.call import Call
@@ -32,8 +32,7 @@ def make_item(first: int, length: int = 4) -> Encoded:
 def make_costs(*, fixed_s: float, token_s: float, max_rows: int, price: float) -> CostTable:
     """Costs of a machine on which a pass has a fixed part and a part for each token."""
     cells = {(rows, length): fixed_s + token_s * rows * length for rows in (1, max_rows) for length in (1, MAX_LENGTH)}
-    padding = PaddingPrice(token_s=token_s * price, cell_s=0.0, is_skipped=price < 0.5)
-    return CostTable(cells, max_rows=max_rows, max_length=MAX_LENGTH, padding=padding)
+    return CostTable(cells, max_rows=max_rows, max_length=MAX_LENGTH, padding_s=token_s * price)
 
 
 def make_limits(

@@ -17,7 +17,6 @@ from inference.errors import (
     CorruptModelError,
     ExecutionProviderError,
     HashMismatchError,
-    InputTooLongError,
     ManifestError,
     MissingModelError,
     ShuttingDownError,
@@ -87,12 +86,16 @@ async def test_a_long_list_goes_by_the_tokenizer_thread_and_gives_the_same(model
     np.testing.assert_allclose(together.values, np.concatenate([batch.values for batch in apart]), atol=1e-6)
 
 
-async def test_a_text_over_the_limit_is_refused_and_leaves_nothing_behind(models_dir: Path) -> None:
+async def test_a_long_list_delays_a_single_long_text_by_a_slice(models_dir: Path) -> None:
+    ended: list[str] = []
+
+    async def embed(name: str, texts: list[str]) -> None:
+        await engine.embedder.embed(texts)
+        ended.append(name)
+
     async with make_engine(models_dir) as engine:
-        with pytest.raises(InputTooLongError) as caught:
-            await engine.embedder.embed(["w1", "x" * 10_000_000])
-        assert caught.value.index == 1
-        assert engine.statistics().models["embedding"].pending_items == 0
+        await asyncio.gather(embed("list", ["w1 w2 w3 " * 1_000] * 50), embed("text", ["w1 " * 1_000]))
+    assert ended == ["text", "list"]
 
 
 async def test_rows_of_one_owner_are_not_given_to_another(models_dir: Path) -> None:
@@ -109,7 +112,7 @@ async def test_both_models_share_one_set_of_threads_which_end_with_the_engine(mo
     states = [engine.is_ready]
     async with engine:
         states.append(engine.is_ready)
-        assert sorted(precis_threads()) == ["precis-tokenizer", "precis-worker-0", "precis-worker-1"]
+        assert sorted(precis_threads()) == ["precis-worker-0", "precis-worker-1"]
         assert engine.statistics().is_ready
     assert precis_threads() == []
     assert changes == [True]

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tokenizers import Tokenizer
 
 from inference.config import InferenceConfig
 from inference.engine import Engine
 from inference.front_doors import ItemBatch
-from inference.models.native import Tokenizer
 from inference.tokens.tokenization import TextEncoder
 from inference.tokens.word_memo import word_separators
 from pipeline.reading.sentences import split_sentences
@@ -71,7 +71,7 @@ async def test_no_bit_of_a_result_depends_on_its_company(role: str, read: Callab
 @pytest.mark.parametrize("role", ["embedding", "nli"])
 def test_a_text_has_the_tokens_of_its_words(role: str) -> None:
     path = MODELS / role / "tokenizer.json"
-    encoder, tokenizer = TextEncoder(path, max_tokens=512, max_text_chars=10_000), Tokenizer.from_file(str(path))
+    encoder, tokenizer = TextEncoder(path, max_tokens=512), Tokenizer.from_file(str(path))
     assert word_separators(tokenizer) == " \t\n\r"
     texts = [
         *real_sentences(),

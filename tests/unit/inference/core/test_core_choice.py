@@ -1,22 +1,23 @@
 """Which models the compiled core runs, and what the log says of it."""
 
 import logging
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from inference.backend import Backend
-from inference.compile.packed.packing import pack_directory
+from inference.compile.packed.packing import drop_graph, pack_directory
 from inference.compile.staging import describe_files, write_manifest
-from inference.config import InferenceConfig
+from inference.config import Device, InferenceConfig
 from inference.core.core_backend import core_problem, packing_problem
 from inference.core.library import CoreLibrary, InstructionSet
 from inference.core.packed_file import CORE_FILE, HEADER
-from inference.errors import CoreUnavailableError, HashMismatchError
+from inference.errors import CoreUnavailableError, HashMismatchError, MissingModelError
 from inference.models.directory import ModelDirectory, load_model_directory
 from inference.models.model import LoadedModel, load_model, open_session
-from inference.models.session import Device
 from tests.fakes import FakeBackend
 from tests.unit.inference.core.building import compiled, library
 from tests.unit.inference.core.models import write_directory
@@ -111,6 +112,26 @@ def test_a_model_that_is_not_packed_runs_the_graph(tmp_path: Path) -> None:
     assert provider(load(directory, "auto", fast_library())) == "CPUExecutionProvider"
     with pytest.raises(CoreUnavailableError, match="precis models pack"):
         load(directory, "core", fast_library())
+
+
+def test_weights_of_the_core_need_no_graph(directory: ModelDirectory) -> None:
+    whole = load(directory, "core", fast_library())
+    drop_graph(directory.path)
+    alone = load_model_directory(directory.path)
+    assert not (directory.path / "model.onnx").exists()
+    assert load(alone, "auto", fast_library()).directory.model_sha256 == whole.directory.model_sha256
+    with pytest.raises(MissingModelError, match=r"model\.onnx is missing"):
+        load(alone, "onnxruntime", fast_library())
+
+
+def test_without_onnx_runtime_a_server_computes_with_the_core() -> None:
+    code = "import sys; sys.modules['onnxruntime'] = None; from inference.models import model as m; "
+    shown = "from inference.config import InferenceConfig as C; print(m.choose_device(C(backend='core')))"
+    ended = subprocess.run([sys.executable, "-c", code + shown], capture_output=True, text=True, check=False)
+    assert (ended.stdout, ended.stderr) == ("cpu\n", "")
+    opened = "from pathlib import Path; m.open_session(Path('m.onnx'), 'cpu', 0)"
+    ended = subprocess.run([sys.executable, "-c", code + opened], capture_output=True, text=True, check=False)
+    assert "ONNX Runtime is not installed" in ended.stderr
 
 
 def test_weights_that_were_packed_from_another_graph_are_not_run(directory: ModelDirectory) -> None:

@@ -1,16 +1,10 @@
 """Rules of exact sums of bytes."""
 
-from pathlib import Path
-
 import onnx
-import pytest
+import onnxruntime as ort
 from onnx import TensorProto, helper
 
-from inference.errors import InexactArithmeticError
-from inference.models import int8
-from inference.models.directory import read_model_directory
-from inference.models.native import ort
-from tests.unit.inference.tiny_models import NLI_FIELDS, write_model_directory
+from inference.models import session
 
 
 def _product(value: int) -> bytes:
@@ -25,22 +19,13 @@ def _product(value: int) -> bytes:
 
 
 def test_sums_that_are_not_those_expected_are_noticed_by_a_probe_that_is_what_it_says() -> None:
-    assert _product(127) == int8._PRODUCT  # noqa: SLF001  (the bytes themselves)
     """As on a CPU that saturates: there 2 x 255 x 127 is 32,767."""
-    assert int8.is_sum_exact(ort.SessionOptions(), _product(127)) == int8.is_int8_fast()
-    assert not int8.is_sum_exact(ort.SessionOptions(), _product(64))
-    assert int8.is_int8_exact()
+    assert _product(127) == session._PRODUCT  # noqa: SLF001  (the bytes themselves)
+    assert session.is_sum_exact(ort.SessionOptions(), _product(127)) == session.is_int8_fast()
+    assert not session.is_sum_exact(ort.SessionOptions(), _product(64))
 
 
-@pytest.mark.parametrize("precision", ["int8_rows", "int8_rows, word embeddings stored in int8"])
-def test_a_model_in_int8_is_refused_where_sums_are_not_exact(tmp_path: Path, precision: str) -> None:
-    write_model_directory(tmp_path / "nli", fields={**NLI_FIELDS, "precision": precision})
-    directory = read_model_directory(tmp_path / "nli")
-    int8.check_arithmetic(directory, lambda: True)
-    with pytest.raises(InexactArithmeticError, match="precis models install --precision fp32"):
-        int8.check_arithmetic(directory, lambda: False)
-
-
-def test_a_model_in_fp32_runs_anywhere(tmp_path: Path) -> None:
-    write_model_directory(tmp_path / "nli", fields={**NLI_FIELDS, "precision": "fp32, word embeddings stored in int8"})
-    int8.check_arithmetic(read_model_directory(tmp_path / "nli"), lambda: False)
+def test_sums_are_exact_as_the_server_runs_its_models() -> None:
+    options = ort.SessionOptions()
+    session.widen_int8(options)
+    assert session.is_sum_exact(options)

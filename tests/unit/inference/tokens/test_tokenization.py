@@ -5,7 +5,7 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from inference.batching.in_flight import Encoded
-from inference.errors import CorruptModelError, InputTooLongError
+from inference.errors import CorruptModelError
 from inference.tokens.tokenization import TextEncoder
 from tests.unit.inference.tiny_models import FRAME, write_tiny_tokenizer
 
@@ -19,8 +19,8 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "tokenizer.json"
 
 
-def make_encoder(path: Path, *, max_tokens: int = 10, max_text_chars: int = 100_000) -> TextEncoder:
-    return TextEncoder(path, max_tokens=max_tokens, max_text_chars=max_text_chars)
+def make_encoder(path: Path, *, max_tokens: int = 10) -> TextEncoder:
+    return TextEncoder(path, max_tokens=max_tokens)
 
 
 def ids_of(item: Encoded) -> list[int]:
@@ -71,9 +71,15 @@ def test_only_the_head_of_a_very_long_text_is_tokenized_and_it_is_the_same(path:
 
 def test_a_long_text_of_few_tokens_is_not_taken_for_a_cut_one(path: Path) -> None:
     text = "w1" + " " * 50_000 + "w2 " + "x" * 20_000
-    (item,) = make_encoder(path).encode_texts([text])
+    (item,) = make_encoder(path, max_tokens=100).encode_texts([text])
     assert ids_of(item) == [CLS, WORD + 1, WORD + 2, 1, SEP]
     assert not item.is_truncated
+
+
+def test_what_is_far_behind_the_head_of_a_text_is_left_out_and_said(path: Path) -> None:
+    (item,) = make_encoder(path).encode_texts(["w1" + " " * 50_000 + "w2"])
+    assert ids_of(item) == [CLS, WORD + 1, SEP]
+    assert item.is_truncated
 
 
 def test_special_tokens_in_a_text_are_text(path: Path) -> None:
@@ -97,16 +103,6 @@ def test_special_tokens_that_a_vocabulary_spells_as_one_piece_are_left_out(tmp_p
 def test_equal_texts_have_equal_keys_and_others_not(path: Path) -> None:
     first, same, other = make_encoder(path).encode_texts(["w0 w1", "w0  w1", "w1 w0"])
     assert first.key == same.key != other.key
-
-
-def test_a_text_over_the_limit_is_refused_by_its_index(path: Path) -> None:
-    encoder = make_encoder(path, max_text_chars=10)
-    with pytest.raises(InputTooLongError) as caught:
-        encoder.encode_texts(["w0", "x" * 11])
-    assert (caught.value.index, caught.value.char_count, caught.value.limit) == (1, 11, 10)
-    with pytest.raises(InputTooLongError) as caught:
-        encoder.encode_pairs([("w0", "w1"), ("w0", "w1"), ("w0", "x" * 11)])
-    assert caught.value.index == 2
 
 
 def test_offsets_point_into_the_hypothesis_as_far_as_it_was_kept(path: Path) -> None:
