@@ -10,7 +10,6 @@ summary.
 """
 
 import hashlib
-import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -29,7 +28,6 @@ from pipeline.summarize.extractive.selection import VALUE_KINDS, Material
 from pipeline.summarize.writer import Extraction, RemovedDuplicate
 
 _FEWEST_WORDS = 4  # "See below." and "Press Enter." belong to what stands around them
-_ROUGH_END = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*\s+")
 _ENDS = (".", "!", "?", "。", "！", "？", ":", ")", '"', "”", "’")
 
 
@@ -65,11 +63,6 @@ class DuplicateFilter:
 
     def _unsaid(self, said: str, chunks: tuple[int, int]) -> str:
         """Returns the sentences of a paragraph that were not said before."""
-        keys = [key for part in _ROUGH_END.split(said) if (key := _hash_of(part))]
-        if self._seen.keys().isdisjoint(keys) and len(set(keys)) == len(keys):
-            self._seen.update(dict.fromkeys(keys, chunks))
-            return said
-        # Some part was seen before. The exact splitter is slow, and knows that "Sec. Hydraulics" is one sentence.
         kept: list[str] = []
         end = 0
         for sentence in split_sentences(said, 2_000):

@@ -7,7 +7,6 @@ read are read again, wherever their texts stand in the document now.
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from math import ceil
 
 from pipeline.compression import get_target_summary_length
@@ -56,45 +55,44 @@ class ChunkBatch:
         return min(numbers), max(numbers)
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkPart:
-    """A chunk, or a part of one that was too long for a prompt."""
-
-    chunk: SourceChunk
-    token_count: int
+def split_chunks(
+    chunks: Iterable[SourceChunk], max_tokens: int, count_tokens: Callable[[str], int]
+) -> Iterator[ChunkBatch]:
+    """Yields each chunk for itself, in order, those that are too long in parts. Together they hold every character."""
+    for chunk in chunks:
+        if (tokens := count_tokens(chunk.text)) <= max_tokens:
+            yield ChunkBatch((chunk,), tokens)
+            continue
+        for text in split_by_tokens(chunk.text, max_tokens, count_tokens):
+            if text.strip():
+                yield ChunkBatch((replace(chunk, text=text),), count_tokens(text))
 
 
 @dataclass(frozen=True, slots=True)
 class BatchPacker:
-    """Packs chunks into batches.
+    """Packs the parts of a document into batches.
 
     Attributes:
-        batch_size: most chunks of a batch.
-        budget_tokens: most tokens of a batch; a chunk above it is split into parts, which count as chunks.
-        overhead_tokens: words of the prompt around each chunk; they count towards the budget.
+        parts: of `split_chunks`.
+        batch_size: most parts of a batch.
+        budget_tokens: most tokens of a batch.
+        overhead_tokens: words of the prompt around each part; they count towards the budget.
     """
 
+    parts: Sequence[ChunkBatch]
     batch_size: int
     budget_tokens: int
-    count_tokens: Callable[[str], int]
     overhead_tokens: int = 0
 
-    def parts(self, chunks: Iterable[SourceChunk]) -> Iterator[ChunkPart]:
-        """Yields chunks in order, those that are too long in parts. Together they hold every character."""
-        budget = max(1, self.budget_tokens - self.overhead_tokens)
-        for chunk in chunks:
-            if (tokens := self.count_tokens(chunk.text)) <= budget:
-                yield ChunkPart(chunk, tokens)
-                continue
-            for text in split_by_tokens(chunk.text, budget, self.count_tokens):
-                if text.strip():
-                    yield ChunkPart(replace(chunk, text=text), self.count_tokens(text))
+    def full(self) -> list[range]:
+        """Returns the batches of all parts, each as full as it may be."""
+        return list(self.cuts(0, len(self.parts)))
 
-    def cuts(self, parts: Sequence[ChunkPart], start: int, end: int) -> Iterator[range]:
-        """Yields batches of the parts from `start` up to `end`, each as full as it may be."""
+    def cuts(self, start: int, end: int) -> Iterator[range]:
+        """Yields likewise those of the parts from `start` up to `end`."""
         first, tokens = start, 0
         for place in range(start, end):
-            added = self.tokens(parts, range(place, place + 1))
+            added = self.tokens(range(place, place + 1))
             if place > first and (place - first == self.batch_size or tokens + added > self.budget_tokens):
                 yield range(first, place)
                 first, tokens = place, 0
@@ -102,29 +100,27 @@ class BatchPacker:
         if first < end:
             yield range(first, end)
 
-    def may_stay(self, parts: Sequence[ChunkPart], cut: range) -> bool:
+    def may_stay(self, cut: range) -> bool:
         """Tells whether parts that were a batch before are one again: they fit, and fill half of it.
 
         Else every edit would leave a small batch behind.
         """
-        is_half_full = 2 * len(cut) >= self.batch_size or 2 * self.tokens(parts, cut) >= self.budget_tokens
-        return is_half_full and self.fits(parts, cut)
+        is_half_full = 2 * len(cut) >= self.batch_size or 2 * self.tokens(cut) >= self.budget_tokens
+        return is_half_full and self.fits(cut)
 
-    def fits(self, parts: Sequence[ChunkPart], cut: range) -> bool:
+    def fits(self, cut: range) -> bool:
         """Tells whether parts may be a batch."""
-        return len(cut) <= self.batch_size and (len(cut) == 1 or self.tokens(parts, cut) <= self.budget_tokens)
+        return len(cut) <= self.batch_size and (len(cut) == 1 or self.tokens(cut) <= self.budget_tokens)
 
-    def tokens(self, parts: Sequence[ChunkPart], cut: range) -> int:
+    def tokens(self, cut: range) -> int:
         """Counts what parts take of the budget."""
-        return sum(parts[place].token_count + self.overhead_tokens for place in cut)
+        return sum(self.parts[place].token_count + self.overhead_tokens for place in cut)
 
-
-def to_batches(parts: Sequence[ChunkPart], cuts: Iterable[range]) -> tuple[ChunkBatch, ...]:
-    """Returns the batches that hold the parts of each cut."""
-    return tuple(
-        ChunkBatch(tuple(parts[place].chunk for place in cut), sum(parts[place].token_count for place in cut))
-        for cut in cuts
-    )
+    def batch(self, cut: range) -> ChunkBatch:
+        """Returns parts as one batch."""
+        parts = self.parts[cut.start : cut.stop]
+        chunks = tuple(chunk for part in parts for chunk in part.chunks)
+        return ChunkBatch(chunks, sum(part.token_count for part in parts))
 
 
 def level_calls(text_count: int, group_size: int) -> list[int]:
@@ -295,20 +291,22 @@ class Planner:
     config: SummarizeConfig
     options: SummarizeOptions
 
-    @property
-    def packer(self) -> BatchPacker:
-        """Packs the batches of the map.
+    def pack(self) -> BatchPacker:
+        """Counts all tokens of the document: the CPU-heavy step of a long one, run it off the loop.
 
         The most that may stand beside the chunks of a batch is set aside, also where less does. The batches, and with
-        them the number of calls, are then known before the first call, and no prompt is ever over its budget.
+        them the number of calls, are then known before the first call, and no prompt is ever over its budget. All parts
+        are one batch where a language model can read them at once and is asked for a length.
         """
-        limits = self.writer.limits
-        return BatchPacker(
-            batch_size=self.options.batch_size or self.config.batch_size,
-            budget_tokens=max(MIN_CONTENT_TOKENS, limits.prompt_budget_tokens - self._most_context_tokens),
-            count_tokens=self.writer.count_tokens,
-            overhead_tokens=limits.text_overhead_tokens,
-        )
+        limits, overhead = self.writer.limits, self.writer.limits.text_overhead_tokens
+        budget = max(MIN_CONTENT_TOKENS, limits.prompt_budget_tokens - self._most_context_tokens)
+        parts = list(split_chunks(self.document.chunks, max(1, budget - overhead), self.writer.count_tokens))
+        packer = BatchPacker(parts, self.options.batch_size or self.config.batch_size, budget, overhead)
+        once = min(limits.prompt_budget_tokens, self._reduce_budget_tokens(1))
+        may_be_one = limits.shapes_merges and not self.options.batch_size and packer.tokens(range(len(parts))) <= once
+        if may_be_one and self._goal(parts) is not None:
+            return replace(packer, batch_size=len(parts), budget_tokens=once)
+        return packer
 
     @property
     def _critique_tokens(self) -> int:
@@ -323,17 +321,8 @@ class Planner:
         most = config.source_tail_tokens + config.outline_tokens + self._critique_tokens
         return min(limits.context_limit_tokens, most)
 
-    def _packer_of(self, parts: Sequence[ChunkPart]) -> BatchPacker:
-        """Packs all parts into one batch where a language model can read them at once and is asked for a length."""
-        packer, limits = self.packer, self.writer.limits
-        tokens = packer.tokens(parts, range(len(parts)))
-        if not limits.shapes_merges or self.options.batch_size or self._goal(parts) is None:
-            return packer
-        once = min(limits.prompt_budget_tokens, self._reduce_budget_tokens(1))
-        return replace(packer, batch_size=len(parts), budget_tokens=once) if tokens <= once else packer
-
-    def _goal(self, parts: Sequence[ChunkPart]) -> LengthGoal | None:
-        tokens, words = sum(part.token_count for part in parts), sum(count_words(part.chunk.text) for part in parts)
+    def _goal(self, parts: Sequence[ChunkBatch]) -> LengthGoal | None:
+        tokens, words = sum(part.token_count for part in parts), sum(count_words(part.text) for part in parts)
         return set_goal(self.options, self.config.detail, tokens, words, most_tokens=self.writer.limits.output_tokens)
 
     def _reduce_budget_tokens(self, group_size: int) -> int:
@@ -351,56 +340,39 @@ class Planner:
             scope: what calls of earlier summaries must have in common with those of this one.
             lengths: parts of each batch of one that has begun; empty for full batches.
         """
-        parts = await off_loop(self.parts)
-        texts = (part.chunk.text for part in parts)
-        row = await off_loop(lambda: TextRow.of(f"map\n{scope}", texts).with_ends())
+        packer = await off_loop(self.pack)
+        row = await off_loop(lambda: TextRow.of(f"map\n{scope}", (part.text for part in packer.parts)).with_ends())
         known = await store.known_calls(row) if lengths is None else {}
 
-        def plan() -> SummaryPlan:
-            packer = self._packer_of(parts)
+        def cuts() -> list[range]:
             if lengths is None:
-                cuts = cut_row(row, known, partial(packer.may_stay, parts), partial(packer.cuts, parts))
-            else:
-                cuts = self._former_cuts(parts, lengths)
-            return self.plan(parts, cuts, tuple(row.call(cut.start, len(cut)) for cut in cuts))
+                return cut_row(row, known, packer.may_stay, packer.cuts)
+            former = to_cuts(lengths)  # unless the limits of the writer have changed
+            return former if sum(lengths) == len(packer.parts) and all(map(packer.fits, former)) else packer.full()
 
-        return await off_loop(plan)
+        return await off_loop(lambda: self.plan(packer, cuts(), row))
 
-    def _former_cuts(self, parts: Sequence[ChunkPart], lengths: Sequence[int]) -> list[range]:
-        """Returns the batches that a summary had; full ones where the limits of the writer have changed."""
-        cuts, packer = to_cuts(lengths), self._packer_of(parts)
-        if sum(lengths) == len(parts) and all(packer.fits(parts, cut) for cut in cuts):
-            return cuts
-        return list(packer.cuts(parts, 0, len(parts)))
-
-    def parts(self) -> list[ChunkPart]:
-        """Counts all tokens of the document: the CPU-heavy step of a long one, run it off the loop."""
-        return list(self.packer.parts(self.document.chunks))
-
-    def plan(
-        self, parts: Sequence[ChunkPart], cuts: Sequence[range] | None = None, calls: tuple[CallTexts, ...] = ()
-    ) -> SummaryPlan:
+    def plan(self, packer: BatchPacker, cuts: Sequence[range], row: TextRow | None = None) -> SummaryPlan:
         """Counts all calls.
 
         Args:
-            cuts: the batches; by default each is as full as it may be.
-            calls: what the batches are known by to later summaries.
+            cuts: the batches.
+            row: by which they are known to later summaries.
 
         Raises:
             InvalidInputError: the writer cannot do what the caller asks for.
         """
         limits, config, options = self.writer.limits, self.config, self.options
         refuse_unable(options, limits)
-        full = list(self._packer_of(parts).cuts(parts, 0, len(parts)))
-        cuts = full if cuts is None else cuts
+        full, parts = packer.full(), packer.parts
         wave: Wave = options.wave or config.wave
         group_size = options.reduce_group_size or config.reduce_group_size
         budget = self._reduce_budget_tokens(group_size)
         goal = self._goal(parts)
         in_words = goal is not None and goal.unit is LengthUnit.WORDS
-        size = sum(count_words(part.chunk.text) if in_words else part.token_count for part in parts)
+        size = sum(count_words(part.text) if in_words else part.token_count for part in parts)
         return SummaryPlan(
-            batches=to_batches(parts, cuts),
+            batches=tuple(map(packer.batch, cuts)),
             level_calls=tuple(level_calls(len(cuts), group_size)),
             wave=len(cuts) if isinstance(wave, str) else min(len(cuts), wave),
             uses_source_context=wave == ALL,
@@ -411,7 +383,7 @@ class Planner:
             is_exact=cuts == full and group_size * limits.output_tokens <= budget,
             limits=limits,
             batch_lengths=() if cuts == full else tuple(map(len, cuts)),
-            batch_calls=calls,
+            batch_calls=tuple(row.call(cut.start, len(cut)) for cut in cuts) if row else (),
             shape=Shape(goal, options.form, options.language.strip()),
             goal_share=min(1.0, goal.amount / max(1, size)) if goal else 1.0,
             json_calls=int(bool(options.json_schema)),

@@ -404,7 +404,7 @@ async def reflect(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
     iteration = state["iteration"]
     with run.span("reflect", phase=Phase.REFLECT.value, iteration=iteration) as span:
         outcome = await run.verdict_of(iteration) or await _judge(run, iteration)
-        best = await _better(run, state["best_iteration"], iteration)
+        best = await _better(run, state["best_iteration"], iteration, outcome)
         begins_again = await _begins_again(run, iteration, outcome.verdict)
         await _tell_verdict(run, iteration, outcome, best, begins_again=begins_again)
         critic_verdict, share = outcome.verdict.critic_verdict.value, outcome.retention.share
@@ -432,11 +432,10 @@ def _document_terms(run: Run) -> dict[Term, None]:
     return dict.fromkeys(term for index in stoppable(range(len(run.plan.batches))) for term in run.terms_of(index))
 
 
-async def _better(run: Run, best: int, iteration: int) -> int:
+async def _better(run: Run, best: int, iteration: int, new: VerdictOutcome) -> int:
     """Returns the better of two iterations: a PASS wins, then what kept more terms, then the later one."""
     old = await run.verdict_of(best) if best else None
-    new = await run.verdict_of(iteration)
-    return best if old and new and _rank(old) > _rank(new) else iteration
+    return best if old and _rank(old) > _rank(new) else iteration
 
 
 def _rank(outcome: VerdictOutcome) -> tuple[bool, float]:
@@ -449,8 +448,7 @@ async def _begins_again(run: Run, iteration: int, verdict: Critique) -> bool:
         return False
     if verdict.critic_verdict is CriticVerdict.FAIL:
         return not verdict.is_general
-    now = await run.verdict_of(iteration)
-    if now is None or not now.verdict.text:  # the critic did not answer
+    if not verdict.text:  # the critic did not answer
         return False
     earlier = [await run.verdict_of(number) for number in range(1, iteration)]
     return not any(outcome and outcome.verdict.critic_verdict is CriticVerdict.UNPARSEABLE for outcome in earlier)

@@ -31,7 +31,8 @@ def numbered_document(chunk_count: int, *, name: str = "Pump manual", text: str 
 def full_plan(document: Document, writer: Writer, **options: object) -> SummaryPlan:
     """Plans a summary with batches as full as they may be."""
     planner = Planner(document, writer, SummarizeConfig(), SummarizeOptions.model_validate(options))
-    return planner.plan(planner.parts())
+    packer = planner.pack()
+    return planner.plan(packer, packer.full())
 
 
 @asynccontextmanager

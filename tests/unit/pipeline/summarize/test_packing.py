@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.packing import fit_context, head_by_tokens, split_by_tokens, tail_by_tokens
-from pipeline.summarize.plan import BatchPacker, ChunkBatch, to_batches
+from pipeline.summarize.plan import BatchPacker, ChunkBatch, split_chunks
 
 TEXTS = st.text(alphabet="ab .\n!?1é", max_size=400)
 
 
-def batches_of(packer: BatchPacker, chunks: list[SourceChunk]) -> tuple[ChunkBatch, ...]:
-    parts = list(packer.parts(chunks))
-    return to_batches(parts, packer.cuts(parts, 0, len(parts)))
+def batches_of(chunks: list[SourceChunk], batch_size: int, budget: int, overhead: int = 0) -> list[ChunkBatch]:
+    packer = BatchPacker(list(split_chunks(chunks, max(1, budget - overhead), count)), batch_size, budget, overhead)
+    return [packer.batch(cut) for cut in packer.full()]
 
 
 def count(text: str) -> int:
@@ -67,7 +67,7 @@ def test_batches_hold_every_chunk_in_order_within_the_budget(
     texts: list[str], batch_size: int, budget: int, overhead: int
 ) -> None:
     chunks = [SourceChunk(index, 0, text) for index, text in enumerate(texts)]
-    batches = batches_of(BatchPacker(batch_size, budget, count, overhead), chunks)
+    batches = batches_of(chunks, batch_size, budget, overhead)
     packed = [chunk for batch in batches for chunk in batch.chunks]
     for index, text in enumerate(texts):
         kept = "".join(chunk.text for chunk in packed if chunk.chunk_index == index)
@@ -81,7 +81,7 @@ def test_batches_hold_every_chunk_in_order_within_the_budget(
 
 def test_a_batch_takes_fewer_chunks_when_they_are_long() -> None:
     chunks = [SourceChunk(index, 0, "word " * 40) for index in range(6)]
-    batches = batches_of(BatchPacker(7, 100, count), chunks)
+    batches = batches_of(chunks, 7, 100)
     assert [len(batch.chunks) for batch in batches] == [2, 2, 2]
 
 
