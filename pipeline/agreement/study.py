@@ -1,7 +1,6 @@
 """What labelled summaries say about a score: how well it agrees with people, where to cut, and how sure that is."""
 
 import math
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -43,7 +42,6 @@ class Labelled:
         good: what the annotators say together.
         ratings: shape (rows, annotators): 1 good, 0 bad, NaN not rated.
         groups: numbers from 0; rows of one group are of one source.
-        categories: of the rows; "" for none.
     """
 
     scores: Float64
@@ -51,18 +49,6 @@ class Labelled:
     good: Bools
     ratings: Float64
     groups: npt.NDArray[np.int64]
-    categories: Sequence[str]
-
-
-@dataclass(frozen=True)
-class CategoryStudy:
-    """The rows of one category; `passed` as in Study."""
-
-    category: str
-    count: int
-    good_count: int
-    auc: float
-    balanced_accuracy: float
 
 
 @dataclass(frozen=True)
@@ -76,7 +62,6 @@ class Study:
         fold_thresholds: fitted to all rows but those of a fold, in order of the folds.
         raw_bins: reliability of score / 10.
         mapped_bins: of the probabilities, cross-validated.
-        categories: in order of their names.
     """
 
     measures: dict[str, Estimate]
@@ -85,7 +70,6 @@ class Study:
     fold_thresholds: tuple[float, ...]
     raw_bins: tuple[ReliabilityBin, ...]
     mapped_bins: tuple[ReliabilityBin, ...]
-    categories: tuple[CategoryStudy, ...]
 
 
 class HeldOut(NamedTuple):
@@ -119,7 +103,6 @@ def study(labelled: Labelled, least_precision: float | None = None) -> Study:
         held_out.thresholds,
         tuple(reliability(scores / BEST_SCORE, good)),
         tuple(reliability(held_out.probabilities, good)),
-        tuple(_by_category(labelled, held_out.passed)),
     )
 
 
@@ -167,11 +150,3 @@ def fold_numbers(groups: npt.NDArray[np.int64], good: Bools) -> npt.NDArray[np.i
     dealt = np.empty(len(sizes), dtype=np.int64)
     dealt[np.lexsort((sizes, shares))] = np.arange(len(sizes)) % FOLDS
     return dealt[groups]
-
-
-def _by_category(labelled: Labelled, passed: Bools) -> Iterator[CategoryStudy]:
-    for category in sorted({*labelled.categories} - {""}):
-        inside = np.array(labelled.categories) == category
-        good = labelled.good[inside]
-        area, balanced = auc(labelled.scores[inside], good), balanced_accuracy(passed[inside], good)
-        yield CategoryStudy(category, len(good), int(good.sum()), area, balanced)

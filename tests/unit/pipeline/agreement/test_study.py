@@ -11,9 +11,7 @@ from pipeline.agreement.study import FOLDS, Labelled, cross_validate, fold_numbe
 from pipeline.errors import InvalidInputError
 
 
-def labelled(
-    scores: Sequence[float], good: Sequence[bool], groups: Sequence[int] | None = None, category: str = ""
-) -> Labelled:
+def labelled(scores: Sequence[float], good: Sequence[bool], groups: Sequence[int] | None = None) -> Labelled:
     flags = np.array(good, dtype=np.bool_)
     return Labelled(
         np.array(scores, dtype=np.float64),
@@ -21,7 +19,6 @@ def labelled(
         flags,
         flags.astype(np.float64)[:, None],
         np.arange(len(scores)) if groups is None else np.array(groups),
-        [category] * len(scores),
     )
 
 
@@ -75,13 +72,6 @@ def test_a_row_does_not_decide_about_itself() -> None:
     changed = cross_validate(dataclasses.replace(rows, scores=scores))
     assert changed.thresholds[0] == held_out.thresholds[0]
     assert changed.thresholds[1] != held_out.thresholds[1]
-
-
-def test_categories_are_studied_apart() -> None:
-    rows = separable()
-    half = dataclasses.replace(rows, categories=["b" if score > 6 else "" for score in rows.scores])
-    [found] = study(half).categories
-    assert (found.category, found.count, found.auc) == ("b", 24, 1)
 
 
 @pytest.mark.parametrize(
