@@ -129,12 +129,13 @@ def read_ratings(label: object, *, is_binary: bool) -> dict[str, float]:
 
 def to_rating(place: str, value: object, *, is_binary: bool) -> float:
     """Reads one annotator's label. Raises InputError."""
-    is_number = isinstance(value, int | float)
-    if not is_number or not (value in (0, 1) if is_binary else abs(value) < MOST_LABEL):
-        hint = "; for other labels give --good-from" if is_binary and is_number else ""
-        found = f"{value}"[:40] if is_number else "nothing" if value is None else type(value).__name__
-        raise InputError(f"{place}: expected {'0 or 1' if is_binary else 'a number'}, got {found}{hint}")
-    return float(value)
+    if isinstance(value, int | float):
+        if value in (0, 1) if is_binary else abs(value) < MOST_LABEL:
+            return float(value)
+        hint, found = "; for other labels give --good-from" if is_binary else "", f"{value}"[:40]
+    else:
+        hint, found = "", "nothing" if value is None else type(value).__name__
+    raise InputError(f"{place}: expected {'0 or 1' if is_binary else 'a number'}, got {found}{hint}")
 
 
 def to_labelled(rows: Sequence[LabelRow], scores: Sequence[float], is_good: Callable[[float], bool]) -> Labelled:

@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from precis.calls import EVALUATE, Call, rpc_path
 from precis.v1 import common_pb2
@@ -129,7 +129,7 @@ class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
     digits = 3
     top = 1.0
     noun = "Evaluation"
-    table = table
+    terminal: ClassVar[Any] = table
     template = "evaluations.html"
     script = "items.js"
     fail_over: float | None = None
