@@ -80,25 +80,21 @@ class HeldOut(NamedTuple):
     thresholds: tuple[float, ...]
 
 
-def study(labelled: Labelled, least_precision: float | None = None) -> Study:
+def study(labelled: Labelled) -> Study:
     """Measures, fits and cross-validates. The same rows give the same numbers, as long as they come in the same order.
 
     Raises:
-        InvalidInputError: there are too few rows, or no threshold reaches `least_precision`.
+        InvalidInputError: there are too few rows.
     """
     scores, good = labelled.scores, labelled.good
     good_count, bad_count = int(good.sum()), int((~good).sum())
     if min(good_count, bad_count) < LEAST_OF_A_KIND:
         expected = f"at least {LEAST_OF_A_KIND} good and {LEAST_OF_A_KIND} bad summaries with a score"
         raise InvalidInputError("label", expected, f"{good_count} good and {bad_count} bad")
-    threshold = fit_threshold(scores, good, least_precision)
-    reached = precision(scores >= threshold, good)
-    if least_precision is not None and reached < least_precision:
-        raise InvalidInputError("precision", f"a target that some threshold reaches, at most {reached:.3f}", "more")
-    held_out = cross_validate(labelled, least_precision)
+    held_out = cross_validate(labelled)
     return Study(
         _measure(labelled, held_out),
-        threshold,
+        fit_threshold(scores, good),
         fit_platt(scores, good),
         held_out.thresholds,
         tuple(reliability(scores / BEST_SCORE, good)),
@@ -122,7 +118,7 @@ def _measure(labelled: Labelled, held_out: HeldOut) -> dict[str, Estimate]:
     return found
 
 
-def cross_validate(labelled: Labelled, least_precision: float | None = None) -> HeldOut:
+def cross_validate(labelled: Labelled) -> HeldOut:
     """Decides every row by what was fitted to the other folds. Sources are dealt out to folds whole.
 
     Raises:
@@ -137,7 +133,7 @@ def cross_validate(labelled: Labelled, least_precision: float | None = None) -> 
         scores, good = labelled.scores[~out], labelled.good[~out]
         if not good.any() or good.all():
             raise InvalidInputError("source", "good and bad summaries of more sources", "too few to hold some out")
-        thresholds.append(fit_threshold(scores, good, least_precision))
+        thresholds.append(fit_threshold(scores, good))
         passed[out] = labelled.scores[out] >= thresholds[-1]
         probabilities[out] = fit_platt(scores, good).probabilities(labelled.scores[out])
     return HeldOut(passed, probabilities, tuple(thresholds))

@@ -221,7 +221,7 @@ class JudgedRows:
         left_out = [f"{count} more have no score that counts: {status}" for status, count in counts]
         labelled = to_labelled([one.row for one in scored], [one.score for one in scored], options.is_good)
         try:
-            found = study(labelled, options.precision)
+            found = study(labelled)
         except InvalidInputError as error:
             raise InputError("; ".join([str(error), *left_out])) from error
         fitted = calibration.Calibration(
@@ -229,7 +229,6 @@ class JudgedRows:
             metric=options.metric,
             policy=options.policy,
             threshold=found.threshold,
-            least_precision=options.precision,
             mapping=found.mapping,
             models=models,
             language_model=language_model,

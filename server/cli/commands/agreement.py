@@ -41,9 +41,6 @@ class CalibrateOptions(ScoreOptions):
     good_from: Annotated[
         float | None, Option(metavar="LABEL", help="Labels are any numbers, good ones from here on (default 0 or 1).")
     ] = None
-    precision: Annotated[
-        float | None, Option(min=0.01, max=1, metavar="SHARE", help="Share of good ones that the threshold must reach.")
-    ] = None
     output: Annotated[
         Path | None, Option("--output", "-o", metavar="FILE.json", help="Write the calibration here.")
     ] = None
@@ -70,7 +67,7 @@ class CompareOptions(ScoreOptions):
 
 @command(
     "precis calibrate labels.jsonl -o calibration.json --report out.html",
-    "precis calibrate ratings.jsonl --good-from 4 --precision 0.95",
+    "precis calibrate ratings.jsonl --good-from 4",
     "precis judge items.jsonl --calibration calibration.json",
     exits=exit_codes(other="rows that failed"),
 )

@@ -48,13 +48,13 @@ def read_candidates(path: Path, summaries: Sequence[Path]) -> list[Candidate]:
     Args:
         path: the file, "-" for standard input. Its fields are those of EvaluateRequest; `candidates`, a list of named
             summaries, may stand in place of `generated`; a bare GoldStandardDatum will do when `summaries` are given.
-        summaries: text files, or what `precis summarize` wrote as JSON; each one more candidate, named after the file.
+        summaries: text files; each one more candidate, named after the file.
 
     Raises:
         InputError: a file cannot be read, or does not hold what it should.
     """
     text = read_text(path)
-    others = [(file.name, {"text": _read_summary(file)}) for file in summaries]
+    others = [(file.name, {"text": read_text(file)}) for file in summaries]
     with naming(path):
         document = parse_object(text)
         if {"entry", "summary"} <= document.keys():
@@ -71,17 +71,6 @@ def read_candidates(path: Path, summaries: Sequence[Path]) -> list[Candidate]:
             with naming(name):
                 candidates.append(Candidate(name, to_request({**shared, "generated": fields})))
         return candidates
-
-
-def _read_summary(file: Path) -> str:
-    if file.suffix.lower() != ".json":
-        return read_text(file)
-    content = read_text(file)
-    with naming(file):
-        text = parse_object(content).get("text")
-        if not isinstance(text, str):
-            raise InputError("no `text`: a summary in JSON is what `precis summarize --output FILE.json` writes")
-        return text
 
 
 def _named_summaries(document: Mapping[str, Any]) -> list[tuple[str, Any]]:

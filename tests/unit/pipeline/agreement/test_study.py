@@ -85,10 +85,3 @@ def test_a_row_does_not_decide_about_itself() -> None:
 def test_rows_from_which_nothing_can_be_learned_are_refused(rows: Labelled, message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
         study(rows)
-
-
-def test_a_precision_that_no_threshold_reaches_is_refused() -> None:
-    with pytest.raises(InvalidInputError, match=r"at most 0\.5"):
-        study(labelled([5.0] * 20, [True, False] * 10), 0.99)
-    precise = study(separable(), 1.0)
-    assert precise.measures["precision"].value > 0.9
