@@ -68,33 +68,23 @@ def _logistic(logits: Float64) -> Float64:
     return np.asarray(np.exp(-np.logaddexp(0, -logits)), dtype=np.float64)
 
 
-def fit_threshold(scores: Float64, good: Bools, least_precision: float | None = None) -> float:
+def fit_threshold(scores: Float64, good: Bools) -> float:
     """Returns the score from which on summaries pass.
 
     Of all cuts between two neighbouring scores, and the one that lets all pass, it is the one with the highest balanced
-    accuracy; of equals the one in the widest gap, then the lowest. With `least_precision`: of the cuts that reach that
-    share of good summaries among those that pass, the one that passes most good ones; if none does, the most precise.
+    accuracy; of equals the one in the widest gap, then the lowest.
 
     Args:
         scores: of at least one good and one bad row.
         good: what people say.
-        least_precision: in (0, 1].
     """
     levels, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
     good_below = np.concatenate([[0.0], np.bincount(inverse, weights=good).cumsum()[:-1]])
     below = counts.cumsum() - counts
     good_passed = good.sum() - good_below
-    passed = len(good) - below
     gaps = np.concatenate([[0.0], np.diff(levels)])
-    if least_precision is None:
-        bad_failed = below - good_below
-        first = good_passed / good.sum() + bad_failed / (~good).sum()
-        second = np.zeros_like(first)
-    else:
-        precision = good_passed / passed
-        reached = precision >= least_precision
-        first = np.where(reached, 1 + good_passed, precision)  # any that reaches it before all that do not
-        second = precision
-    best = int(np.lexsort((-levels, gaps, second.round(12), first.round(12)))[-1])
+    bad_failed = below - good_below
+    balanced = good_passed / good.sum() + bad_failed / (~good).sum()
+    best = int(np.lexsort((-levels, gaps, balanced.round(12)))[-1])
     cut = levels[best] - gaps[best] / 2
     return round(float(cut), _DIGITS)

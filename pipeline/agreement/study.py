@@ -1,7 +1,6 @@
 """What labelled summaries say about a score: how well it agrees with people, where to cut, and how sure that is."""
 
 import math
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -43,7 +42,6 @@ class Labelled:
         good: what the annotators say together.
         ratings: shape (rows, annotators): 1 good, 0 bad, NaN not rated.
         groups: numbers from 0; rows of one group are of one source.
-        categories: of the rows; "" for none.
     """
 
     scores: Float64
@@ -51,18 +49,6 @@ class Labelled:
     good: Bools
     ratings: Float64
     groups: npt.NDArray[np.int64]
-    categories: Sequence[str]
-
-
-@dataclass(frozen=True)
-class CategoryStudy:
-    """The rows of one category; `passed` as in Study."""
-
-    category: str
-    count: int
-    good_count: int
-    auc: float
-    balanced_accuracy: float
 
 
 @dataclass(frozen=True)
@@ -76,7 +62,6 @@ class Study:
         fold_thresholds: fitted to all rows but those of a fold, in order of the folds.
         raw_bins: reliability of score / 10.
         mapped_bins: of the probabilities, cross-validated.
-        categories: in order of their names.
     """
 
     measures: dict[str, Estimate]
@@ -85,7 +70,6 @@ class Study:
     fold_thresholds: tuple[float, ...]
     raw_bins: tuple[ReliabilityBin, ...]
     mapped_bins: tuple[ReliabilityBin, ...]
-    categories: tuple[CategoryStudy, ...]
 
 
 class HeldOut(NamedTuple):
@@ -96,30 +80,25 @@ class HeldOut(NamedTuple):
     thresholds: tuple[float, ...]
 
 
-def study(labelled: Labelled, least_precision: float | None = None) -> Study:
+def study(labelled: Labelled) -> Study:
     """Measures, fits and cross-validates. The same rows give the same numbers, as long as they come in the same order.
 
     Raises:
-        InvalidInputError: there are too few rows, or no threshold reaches `least_precision`.
+        InvalidInputError: there are too few rows.
     """
     scores, good = labelled.scores, labelled.good
     good_count, bad_count = int(good.sum()), int((~good).sum())
     if min(good_count, bad_count) < LEAST_OF_A_KIND:
         expected = f"at least {LEAST_OF_A_KIND} good and {LEAST_OF_A_KIND} bad summaries with a score"
         raise InvalidInputError("label", expected, f"{good_count} good and {bad_count} bad")
-    threshold = fit_threshold(scores, good, least_precision)
-    reached = precision(scores >= threshold, good)
-    if least_precision is not None and reached < least_precision:
-        raise InvalidInputError("precision", f"a target that some threshold reaches, at most {reached:.3f}", "more")
-    held_out = cross_validate(labelled, least_precision)
+    held_out = cross_validate(labelled)
     return Study(
         _measure(labelled, held_out),
-        threshold,
+        fit_threshold(scores, good),
         fit_platt(scores, good),
         held_out.thresholds,
         tuple(reliability(scores / BEST_SCORE, good)),
         tuple(reliability(held_out.probabilities, good)),
-        tuple(_by_category(labelled, held_out.passed)),
     )
 
 
@@ -139,7 +118,7 @@ def _measure(labelled: Labelled, held_out: HeldOut) -> dict[str, Estimate]:
     return found
 
 
-def cross_validate(labelled: Labelled, least_precision: float | None = None) -> HeldOut:
+def cross_validate(labelled: Labelled) -> HeldOut:
     """Decides every row by what was fitted to the other folds. Sources are dealt out to folds whole.
 
     Raises:
@@ -154,7 +133,7 @@ def cross_validate(labelled: Labelled, least_precision: float | None = None) -> 
         scores, good = labelled.scores[~out], labelled.good[~out]
         if not good.any() or good.all():
             raise InvalidInputError("source", "good and bad summaries of more sources", "too few to hold some out")
-        thresholds.append(fit_threshold(scores, good, least_precision))
+        thresholds.append(fit_threshold(scores, good))
         passed[out] = labelled.scores[out] >= thresholds[-1]
         probabilities[out] = fit_platt(scores, good).probabilities(labelled.scores[out])
     return HeldOut(passed, probabilities, tuple(thresholds))
@@ -167,11 +146,3 @@ def fold_numbers(groups: npt.NDArray[np.int64], good: Bools) -> npt.NDArray[np.i
     dealt = np.empty(len(sizes), dtype=np.int64)
     dealt[np.lexsort((sizes, shares))] = np.arange(len(sizes)) % FOLDS
     return dealt[groups]
-
-
-def _by_category(labelled: Labelled, passed: Bools) -> Iterator[CategoryStudy]:
-    for category in sorted({*labelled.categories} - {""}):
-        inside = np.array(labelled.categories) == category
-        good = labelled.good[inside]
-        area, balanced = auc(labelled.scores[inside], good), balanced_accuracy(passed[inside], good)
-        yield CategoryStudy(category, len(good), int(good.sum()), area, balanced)

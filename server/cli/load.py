@@ -19,7 +19,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
@@ -38,7 +37,6 @@ from server.cli.options import Connection
 from server.cli.page.render import render_page
 
 OPEN_INFERENCE = "oip:"
-SHORT_NAMES = {"embed": "Embed", "entail": "Entail", "judge": "Judge", "evaluate": "Evaluate", "summarize": "Summarize"}
 
 _SUBJECTS = ("north bridge", "old harbour", "city library", "water plant", "night train", "east tunnel", "ferry")
 _VERBS = ("closes", "opens", "is rebuilt", "is inspected", "moves")
@@ -58,20 +56,22 @@ class LoadTarget:
 
 def find_target(name: str, data: Path | None) -> LoadTarget:
     """Finds an RPC of Precis, or a model of any server of the Open Inference Protocol. Raises InputError."""
-    if name.startswith(OPEN_INFERENCE):
-        method = open_inference_pb2.DESCRIPTOR.services_by_name["GRPCInferenceService"].methods_by_name["ModelInfer"]
-        parse: Callable[[dict[str, Any]], Message] = partial(_tensors, name.removeprefix(OPEN_INFERENCE))
-        make = _made_up_tensors(name.removeprefix(OPEN_INFERENCE))
-    else:
-        method = _find_method(name)
-        parse = lambda fields: parse_message(fields, GetMessageClass(method.input_type)())  # noqa: E731 - one of two
-        make = _MADE_UP.get(method.name)
+    model = name.removeprefix(OPEN_INFERENCE) if name.startswith(OPEN_INFERENCE) else ""
+    method = _MODEL_INFER if model else _find_method(name)
+    make = _MADE_UP.get(name if model else method.name)
     count = 0
     if data is not None:
-        requests = read_rows(data, lambda fields, _: parse(fields))
+
+        def parse(fields: dict[str, Any], _place: str) -> Message:
+            request = {"model_name": model, **fields} if model else fields
+            return parse_message(request, GetMessageClass(method.input_type)())
+
+        requests = read_rows(data, parse)
         make, count = (lambda number: requests[number % count]), len(requests)
     if make is None:
-        raise InputError(f"{name} needs --data FILE: a request a line, as JSON")
+        raise InputError(
+            f"{name} needs --data FILE: a request a line, as JSON, with the fields of {method.input_type.name}"
+        )
     return LoadTarget(name, rpc_path(method.containing_service, method.name), method.server_streaming, make, count)
 
 
@@ -82,15 +82,10 @@ def _find_method(name: str) -> MethodDescriptor:
         for method in service.methods
         if not method.client_streaming
     }
-    wanted = SHORT_NAMES.get(name, name)
     for full, method in methods.items():
-        if wanted in {full, method.name}:
+        if name.lower() in {full.lower(), method.name.lower()}:
             return method
-    with_data = [one for one, full in SHORT_NAMES.items() if full not in _MADE_UP]
-    raise InputError(
-        f"{name} is no RPC that can be called: {', '.join(map(str.lower, _MADE_UP))}, oip:MODEL; "
-        f"with --data also {', '.join((*with_data, *methods))}"
-    )
+    raise InputError(f"{name} is no RPC that can be called: {', '.join(methods)}, oip:MODEL")
 
 
 def sentence(number: int) -> str:
@@ -109,51 +104,22 @@ _TEXTS: dict[str, Callable[[int], dict[str, str]]] = {
 }
 """Made-up texts by model of the Open Inference Protocol, by the names of its inputs."""
 
+_MODEL_INFER = open_inference_pb2.DESCRIPTOR.services_by_name["GRPCInferenceService"].methods_by_name["ModelInfer"]
+
+
+def _tensors(model: str, number: int) -> Message:
+    request = open_inference_pb2.ModelInferRequest(model_name=model)
+    for name, text in _TEXTS[model](number).items():
+        request.inputs.add(name=name, datatype="BYTES", shape=[1, 1]).contents.bytes_contents.append(text.encode())
+    return request
+
+
 _MADE_UP: dict[str, Callable[[int], Message]] = {
     "Embed": lambda number: inference_pb2.EmbedRequest(texts=[_TEXTS["embed"](number)["text"]]),
     "Entail": lambda number: inference_pb2.EntailRequest(pairs=[inference_pb2.TextPair(**_TEXTS["nli"](number))]),
     "Judge": lambda number: parse_message(dict(_TEXTS["judge"](number)), judge_pb2.JudgeRequest()),
+    **{f"{OPEN_INFERENCE}{model}": partial(_tensors, model) for model in _TEXTS},
 }
-
-
-def _made_up_tensors(model: str) -> Callable[[int], Message] | None:
-    if model not in _TEXTS:
-        return None
-
-    def make(number: int) -> Message:
-        columns = _TEXTS[model](number).items()
-        inputs = [{"name": name, "datatype": "BYTES", "shape": [1, 1], "data": [text]} for name, text in columns]
-        return _tensors(model, {"inputs": inputs})
-
-    return make
-
-
-_CONTENTS = {
-    "BOOL": "bool_contents",
-    **dict.fromkeys(("INT8", "INT16", "INT32"), "int_contents"),
-    "INT64": "int64_contents",
-    **dict.fromkeys(("UINT8", "UINT16", "UINT32"), "uint_contents"),
-    "UINT64": "uint64_contents",
-    "FP32": "fp32_contents",
-    "FP64": "fp64_contents",
-    "BYTES": "bytes_contents",
-}
-
-
-def _tensors(model: str, fields: dict[str, Any]) -> Message:
-    """Builds a request from the protocol's JSON: {"inputs": [{"name", "datatype", "shape", "data"}]}."""
-    request = open_inference_pb2.ModelInferRequest(model_name=model, id=str(fields.get("id", "")))
-    try:
-        for tensor in fields["inputs"]:
-            added = request.inputs.add(name=tensor["name"], datatype=tensor["datatype"], shape=tensor["shape"])
-            values = np.array(tensor["data"], dtype=object).ravel().tolist()
-            if tensor["datatype"] == "BYTES":
-                values = [value.encode() for value in values]
-            getattr(added.contents, _CONTENTS[tensor["datatype"]]).extend(values)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        expected = 'expected {"inputs": [{"name", "datatype", "shape", "data"}]} of the Open Inference Protocol'
-        raise InputError(expected) from error
-    return request
 
 
 CallOnce = Callable[[], Awaitable[str]]
@@ -187,11 +153,10 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """How long a loop runs, and how much it may have on its way."""
+    """How long a loop runs."""
 
     warmup_s: float  # not measured
     seconds: float  # measured
-    max_in_flight: int = 10_000  # of an open loop; calls beyond are not made, and counted
 
 
 _histogram = partial(HdrHistogram, 1, LONGEST_US, significant_figures=3)
@@ -206,7 +171,6 @@ class Measurement:
     waits: HdrHistogram = field(default_factory=_histogram)  # to the answer, if one came or the time ran out
     lags: HdrHistogram = field(default_factory=_histogram)  # to the sending: the load generator's own delay
     codes: Counter[str] = field(default_factory=Counter)  # of all calls that were due in the measured time
-    unsent_count: int = 0  # calls that were due and not made: too many were on their way
 
     @property
     def answered_rate(self) -> float:
@@ -270,9 +234,6 @@ async def _open(call: CallOnce, into: Measurement, period: Period) -> None:
             if due_s >= end_s:
                 break
             await asyncio.sleep(max(0.0, due_s - time.perf_counter()))  # 0 too: answers must be read
-            if len(running) >= period.max_in_flight:
-                into.unsent_count += due_s >= measured_s
-                continue
             task = asyncio.ensure_future(one(due_s))
             running.add(task)
             task.add_done_callback(running.discard)
@@ -340,8 +301,6 @@ def notes_of(target: LoadTarget, rows: Sequence[Measurement]) -> list[str]:
         lag_ms, median_ms = row.lag_ms, row.wait_ms(50)
         if lag_ms is not None and median_ms and lag_ms > LATE_SHARE * median_ms:
             notes.append(f"{row.pace}: this program was {lag_ms:.1f} ms late (99%): its waits are partly its own")
-        if row.unsent_count:
-            notes.append(f"{row.pace}: {row.unsent_count} calls were not made, for too many were on their way")
         failed = {code: count for code, count in row.codes.items() if code != OK}
         if failed:
             notes.append(f"{row.pace}: {', '.join(f'{count} {code}' for code, count in failed.items())}")
@@ -356,7 +315,6 @@ def to_fields(row: Measurement) -> dict[str, object]:
         "callers": row.pace.callers or None,
         "answered_rate": row.answered_rate,
         "codes": dict(row.codes),
-        "unsent": row.unsent_count,
         **{f"p{percentile:g}_ms": row.wait_ms(percentile) for percentile in PERCENTILES},
         "max_ms": float(row.waits.get_max_value()) / 1e3,
         "lag_p99_ms": row.lag_ms,
@@ -368,7 +326,7 @@ def to_grid(rows: Sequence[Measurement]) -> Grid:
     cells = []
     for row in rows:
         waits = [*(row.wait_ms(percentile) for percentile in PERCENTILES), row.waits.get_max_value() / 1e3]
-        failed = row.codes.total() - row.codes[OK] + row.unsent_count
+        failed = row.codes.total() - row.codes[OK]
         cells.append((str(row.pace), f"{row.answered_rate:.1f}", str(failed), *map(number, waits)))
     percentiles = (f">p{percentile:g} ms" for percentile in PERCENTILES)
     return Grid(("loop", ">answers/s", ">failed", *percentiles, ">max ms"), cells)

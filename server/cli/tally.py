@@ -149,7 +149,7 @@ class Tally(ABC, Generic[I, R]):
     digits: ClassVar[int]  # of a score
     top: ClassVar[float]  # of the range of scores, from 0
     noun: ClassVar[str]  # for one result
-    table: ClassVar[Any]  # the module that builds for the terminal: sentence, overview, evidence, footer of results
+    terminal: ClassVar[Any]  # the module that builds for the terminal: sentence, overview, evidence, footer of results
     template: ClassVar[str]
     script: ClassVar[str]
     keeps_page: bool = False
@@ -241,12 +241,12 @@ class Tally(ABC, Generic[I, R]):
         for item_id, result in results if is_one or not is_brief else ():
             if not is_one:
                 console.print(shown(item_id, style="bold"))
-            console.print(Text(self.table.sentence(result), style="bold" if is_one else ""))
+            console.print(Text(self.terminal.sentence(result), style="bold" if is_one else ""))
             if is_one:
-                console.print(self.table.overview(result, is_brief=is_brief))
+                console.print(self.terminal.overview(result, is_brief=is_brief))
             if not is_brief:
-                console.print(indented(self.table.evidence(result, SHOWN_ITEMS if is_one else COMPARED_ROWS)))
-        console.print(self.table.footer([result for _, result in results]))
+                console.print(indented(self.terminal.evidence(result, SHOWN_ITEMS if is_one else COMPARED_ROWS)))
+        console.print(self.terminal.footer([result for _, result in results]))
 
     def comparison(self) -> Grid:
         """Builds the table of several items: a column each, a row for each of their numbers."""

@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import fmean
@@ -21,7 +21,7 @@ from pipeline.agreement.measures import ReliabilityBin
 from pipeline.agreement.study import Labelled, Study, study
 from pipeline.errors import InvalidInputError
 from server.cli.bulk import run_bulk
-from server.cli.commands.agreement import CalibrateOptions, Scale
+from server.cli.commands.agreement import CalibrateOptions
 from server.cli.commands.judge import JudgeOptions
 from server.cli.console import (
     SHOWN_ITEMS,
@@ -45,7 +45,7 @@ from server.cli.options import Connection, RunOptions
 from server.cli.page.render import render_page
 from server.cli.tally import FailedItems
 
-MAX_ANNOTATORS = 50
+MAX_ANNOTATORS, MOST_LABEL = 50, 1e6
 PAGE_DISAGREEMENTS = 200
 MEASURES = {
     "spearman": "Spearman's rho with the labels",
@@ -69,7 +69,7 @@ MEASURES = {
 
 async def calibrate(path: Path, connection: Connection, options: CalibrateOptions, run: RunOptions) -> None:
     """Reads, judges, measures, writes, prints; `run` is of the judging alone. Raises CliError."""
-    rows = read_labels(path, options.scale)
+    rows = read_labels(path, is_binary=options.good_from is None)
     answers = JudgedRows(options, {row.item.id: row for row in rows})
     judging = JudgeOptions([options.framework], no_llm=options.no_llm)
     items = (row.item for row in rows), len(rows)
@@ -85,7 +85,7 @@ async def calibrate(path: Path, connection: Connection, options: CalibrateOption
 
 @dataclass(frozen=True, slots=True)
 class LabelRow:
-    """A summary with its labels; `ratings` are by annotator, on the scale."""
+    """A summary with its labels; `ratings` are by annotator."""
 
     item: Item
     ratings: Mapping[str, float]
@@ -96,7 +96,7 @@ class LabelRow:
         return fmean(self.ratings.values())
 
 
-def read_labels(path: Path, scale: Scale) -> list[LabelRow]:
+def read_labels(path: Path, *, is_binary: bool) -> list[LabelRow]:
     """Reads all rows, in order of their ids. Raises InputError that names line and field."""
 
     def parse(fields: dict[str, Any], place: str) -> LabelRow:
@@ -104,12 +104,12 @@ def read_labels(path: Path, scale: Scale) -> list[LabelRow]:
         for name in ("source", "summary"):
             if not any(map(str.isalnum, getattr(item, name))):
                 raise InputError(f"{name}: expected a text with a letter or a digit")
-        return LabelRow(item, read_ratings(fields.get("label"), scale))
+        return LabelRow(item, read_ratings(fields.get("label"), is_binary=is_binary))
 
     return sorted(read_named_rows(path, parse), key=lambda row: row.item.id)
 
 
-def read_ratings(label: object, scale: Scale) -> dict[str, float]:
+def read_ratings(label: object, *, is_binary: bool) -> dict[str, float]:
     """Reads one label, a list with a place for each annotator, or an object of annotators. Raises InputError."""
     match label:
         case list():
@@ -117,51 +117,51 @@ def read_ratings(label: object, scale: Scale) -> dict[str, float]:
         case dict():
             named = {str(name): value for name, value in label.items()}
         case _:
-            return {"": to_rating("label", label, scale)}
+            return {"": to_rating("label", label, is_binary=is_binary)}
     if len(named) > MAX_ANNOTATORS:
         raise InputError(f"label: more than {MAX_ANNOTATORS} annotators")
-    ratings = {name: to_rating(f"label[{name}]", value, scale) for name, value in named.items() if value is not None}
+    given = {name: value for name, value in named.items() if value is not None}
+    ratings = {name: to_rating(f"label[{name}]", value, is_binary=is_binary) for name, value in given.items()}
     if not ratings:
         raise InputError("label: expected at least one that is not null")
     return ratings
 
 
-def to_rating(place: str, value: object, scale: Scale) -> float:
+def to_rating(place: str, value: object, *, is_binary: bool) -> float:
     """Reads one annotator's label. Raises InputError."""
-    if not isinstance(value, int | float) or not scale.holds(value):
-        hint = "; for another scale give --scale LOW:HIGH" if scale.is_binary and isinstance(value, int | float) else ""
-        found = (
-            f"{value}"[:40] if isinstance(value, int | float) else "nothing" if value is None else type(value).__name__
-        )
-        raise InputError(f"{place}: expected {scale}, got {found}{hint}")
-    return float(value)
+    if isinstance(value, int | float):
+        if value in (0, 1) if is_binary else abs(value) < MOST_LABEL:
+            return float(value)
+        hint, found = "; for other labels give --good-from" if is_binary else "", f"{value}"[:40]
+    else:
+        hint, found = "", "nothing" if value is None else type(value).__name__
+    raise InputError(f"{place}: expected {'0 or 1' if is_binary else 'a number'}, got {found}{hint}")
 
 
-def to_labelled(rows: Sequence[LabelRow], scores: Sequence[float], scale: Scale) -> Labelled:
+def to_labelled(rows: Sequence[LabelRow], scores: Sequence[float], is_good: Callable[[float], bool]) -> Labelled:
     """Puts rows and their scores into arrays."""
     annotators = sorted({name for row in rows for name in row.ratings})
     columns = {name: column for column, name in enumerate(annotators)}
     ratings = np.full((len(rows), len(annotators)), math.nan)
     for at, row in enumerate(rows):
         for name, rating in row.ratings.items():
-            ratings[at, columns[name]] = scale.is_good(rating)
+            ratings[at, columns[name]] = is_good(rating)
     sources = [hashlib.sha256(row.item.source.encode()).hexdigest() for row in rows]
     return Labelled(
         scores=np.array(scores, dtype=np.float64),
         labels=np.array([row.label for row in rows]),
-        good=np.array([scale.is_good(row.label) for row in rows], dtype=np.bool_),
+        good=np.array([is_good(row.label) for row in rows], dtype=np.bool_),
         ratings=ratings,
         groups=np.unique(sources, return_inverse=True)[1],
-        categories=[row.item.category for row in rows],
     )
 
 
-def digest_of(rows: Sequence[LabelRow], scale: Scale) -> str:
+def digest_of(rows: Sequence[LabelRow], good_from: float | None) -> str:
     """Hashes what was learned from, in hexadecimal; the order of the lines does not count."""
-    digest = hashlib.sha256(json.dumps([scale.low, scale.high, scale.good_from]).encode())
+    digest = hashlib.sha256(json.dumps(good_from).encode())
     for row in rows:
         item = row.item
-        fields = [item.id, item.source, item.summary, item.category, sorted(row.ratings.items())]
+        fields = [item.id, item.source, item.summary, sorted(row.ratings.items())]
         digest.update(json.dumps(fields).encode())
     return digest.hexdigest()
 
@@ -219,9 +219,9 @@ class JudgedRows:
         without_score = [one for one in judged if math.isnan(one.score)]
         counts = sorted(Counter(one.status for one in without_score).items())
         left_out = [f"{count} more have no score that counts: {status}" for status, count in counts]
-        labelled = to_labelled([one.row for one in scored], [one.score for one in scored], options.scale)
+        labelled = to_labelled([one.row for one in scored], [one.score for one in scored], options.is_good)
         try:
-            found = study(labelled, options.precision)
+            found = study(labelled)
         except InvalidInputError as error:
             raise InputError("; ".join([str(error), *left_out])) from error
         fitted = calibration.Calibration(
@@ -229,14 +229,13 @@ class JudgedRows:
             metric=options.metric,
             policy=options.policy,
             threshold=found.threshold,
-            least_precision=options.precision,
             mapping=found.mapping,
             models=models,
             language_model=language_model,
             rules=rules,
             row_count=len(scored),
             good_count=int(labelled.good.sum()),
-            data_sha256=digest_of([one.row for one in judged], options.scale),
+            data_sha256=digest_of([one.row for one in judged], options.good_from),
             measures={name: to_measured(one) for name, one in found.measures.items()},
         )
         disagreements = [
@@ -280,7 +279,6 @@ class CalibrationReport:
         """Gives a disagreement as plain data."""
         return {
             "id": one.row.item.id,
-            "category": one.row.item.category,
             "label": one.row.label,
             "score": one.score,
             "probability": self.calibration.probability(one.score),
@@ -308,15 +306,6 @@ class CalibrationReport:
         return Grid(("probability", ">rows", ">mean", ">good"), rows)
 
     @property
-    def category_grid(self) -> Grid:
-        """The categories."""
-        rows = [
-            (one.category, str(one.count), str(one.good_count), number(one.auc, 3), number(one.balanced_accuracy, 3))
-            for one in self.study.categories
-        ]
-        return Grid(("category", ">rows", ">good", ">AUC", ">balanced accuracy"), rows)
-
-    @property
     def mapping_words(self) -> str:
         """Says which mapping was fitted."""
         mapping = self.calibration.mapping
@@ -335,16 +324,11 @@ class CalibrationReport:
 def to_fields(report: CalibrationReport) -> dict[str, Any]:
     """Gives the report as plain data; what is not defined is null."""
     found = report.study
-    categories = [
-        {name: None if value != value else value for name, value in asdict(one).items()}  # noqa: PLR0124 - NaN alone
-        for one in found.categories
-    ]
     return {
         "calibration": report.calibration.model_dump(mode="json"),
         "fold_thresholds": found.fold_thresholds,
         "reliability_of_score": [asdict(one) for one in found.raw_bins],
         "reliability_of_probability": [asdict(one) for one in found.mapped_bins],
-        "categories": categories,
         "disagreements": [report.fields_of(one) for one in report.disagreements],
         "without_score": [{"id": one.row.item.id, "status": one.status} for one in report.without_score],
     }
@@ -363,7 +347,7 @@ def print_calibration(console: Console, report: CalibrationReport) -> None:
     console.print(f"{fitted.kind}: {fitted.good_count} good and {bad_count} bad summaries", markup=False)
     for line in report.left_out:
         console.print(shown(line, style="dim"))
-    for grid in (report.measure_grid, report.reliability_grid(), report.category_grid):
+    for grid in (report.measure_grid, report.reliability_grid()):
         if grid.rows:
             console.print(grid.to_table())
     console.print(Text(f"Pass from {fitted.threshold:g} of 10; {report.mapping_words}", style="bold"))

@@ -46,13 +46,11 @@ class ScoredItem:
     """What one file says of an item.
 
     Attributes:
-        category: empty for none.
         score: None where there is none that counts.
         status: why there is none.
         identity: the models behind it; None when no model read the texts.
     """
 
-    category: str
     score: float | None
     status: str = ""
     identity: calibration.Identity | None = None
@@ -79,8 +77,8 @@ def read_scores(path: Path, kind: ScoreKind) -> Scores:
             raise InputError(f"result.frameworks: expected {kind.framework} {kind.metric}")
         if score is not None and not 0 <= score <= BEST_SCORE:
             raise InputError(f"result.frameworks: expected a score from 0 to {BEST_SCORE:g}, got {score:g}")
-        category, status = str(fields.get("category") or ""), "" if score is not None else status_name(metric)
-        return str(fields.get("id", place)), ScoredItem(category, score, status, calibration.identity_of(result))
+        status = "" if score is not None else status_name(metric)
+        return str(fields.get("id", place)), ScoredItem(score, status, calibration.identity_of(result))
 
     return dict(read_named_rows(path, parse))
 
@@ -95,7 +93,6 @@ class Pair:
     """The scores of one item, None where there is none that counts; `status` says why."""
 
     id: str
-    category: str
     first: float | None
     second: float | None
     status: str
@@ -103,12 +100,11 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class PairStudy:
-    """What the pairs of a category amount to, or all of them, with an empty one.
+    """What the pairs amount to.
 
     The difference is second less first; what is won has a higher second score, what is fixed passes only now.
     """
 
-    category: str
     count: int
     first_mean: float
     second_mean: float
@@ -127,7 +123,6 @@ class ComparisonReport:
     Attributes:
         options: how it was made; with kind and threshold of the calibration.
         whole: all pairs with two scores; None when every item lost its score.
-        categories: in order of their names.
         changed: items that lost their score, the highest first; then those that changed sides, the deepest first.
         unscored: items without a score that counts on one side or both.
         abstains_more: whether the judge abstains from more items than before, beyond chance.
@@ -136,7 +131,6 @@ class ComparisonReport:
 
     options: CompareOptions
     whole: PairStudy | None
-    categories: Sequence[PairStudy]
     changed: Sequence[Pair]
     unscored: Sequence[Pair]
     abstains_more: bool
@@ -186,15 +180,15 @@ class ComparisonReport:
 
     @property
     def pair_grid(self) -> Grid:
-        """All pairs, if there are any, and each category."""
+        """What all pairs amount to, if there are any."""
         rows = []
-        for one in [*([self.whole] if self.whole else []), *self.categories]:
+        if (one := self.whole) is not None:
             mean = one.difference.estimate
             means = (f"{one.first_mean:.2f}", f"{one.second_mean:.2f}", f"{mean.value:+.2f}")
             certainty = (f"{mean.low:+.2f} to {mean.high:+.2f}", f"{one.difference.p:.3f}")
             counts = (f"{one.wins}/{one.losses}/{one.ties}", f"{one.fixed}/{one.broken}")
-            rows.append((one.category or "all", str(one.count), *means, *certainty, *counts))
-        headings = ("", ">items", ">before", ">after", ">difference", f">{CONFIDENCE:.0%} interval", ">p")
+            rows.append((str(one.count), *means, *certainty, *counts))
+        headings = (">items", ">before", ">after", ">difference", f">{CONFIDENCE:.0%} interval", ">p")
         passes = f">pass {self.options.threshold:g} now/no longer"
         return Grid((*headings, ">won/lost/tied", passes), rows, 40)
 
@@ -206,10 +200,8 @@ class ComparisonReport:
             passes = one.second is not None and one.second >= self.options.threshold
             side = "passes now" if passes else "no longer passes" if self.passed(one) else ""
             what = ", ".join(filter(None, (one.status, side)))
-            rows.append((one.id, one.category, number(one.first), number(one.second), what))
-        return Grid(
-            (f"items that changed sides or lost their score ({count})", "category", ">before", ">after", ""), rows
-        )
+            rows.append((one.id, number(one.first), number(one.second), what))
+        return Grid((f"items that changed sides or lost their score ({count})", ">before", ">after", ""), rows)
 
     def passed(self, pair: Pair) -> bool:
         """Tells whether an item passed before."""
@@ -224,29 +216,26 @@ def report_of(paths: Sequence[Path], first: Scores, second: Scores, options: Com
             f"{only[0]} items are only in {paths[0]}, {only[1]} only in {paths[1]}: compare the same items"
         )
     pairs: list[Pair] = []
-    scored: dict[str, list[tuple[float, float]]] = {"": []}
+    scored: list[tuple[float, float]] = []
     changed: list[tuple[tuple[bool, float, str], Pair]] = []
     for item_id in sorted(first):
         one, other = first[item_id], second[item_id]
-        category, status = one.category or other.category, (one if one.score is None else other).status
-        pairs.append(pair := Pair(item_id, category, one.score, other.score, status))
+        status = (one if one.score is None else other).status
+        pairs.append(pair := Pair(item_id, one.score, other.score, status))
         if one.score is None:
             continue
         if other.score is None:
             changed.append(((False, -one.score, item_id), pair))
             continue
-        for name in {"", category}:
-            scored.setdefault(name, []).append((one.score, other.score))
+        scored.append((one.score, other.score))
         if (one.score < options.threshold) != (other.score < options.threshold):
             changed.append(((True, other.score - one.score, item_id), pair))
-    if not scored[""] and not changed:
+    if not scored and not changed:
         raise InputError(f"{paths[0]} and {paths[1]} have no item with two scores")
-    studies = [_study(name, scored[name], options.threshold) for name in sorted(scored) if scored[name]]
     before, after = ([side[name].status == ABSTAINED for name in sorted(side)] for side in (first, second))
     return ComparisonReport(
         options,
-        next((one for one in studies if not one.category), None),
-        [one for one in studies if one.category],
+        _study(scored, options.threshold) if scored else None,
         [pair for _, pair in sorted(changed, key=lambda one: one[0])],
         [pair for pair in pairs if pair.first is None or pair.second is None],
         abstains_more=paired_difference(before, after).estimate.low > 0,
@@ -254,11 +243,10 @@ def report_of(paths: Sequence[Path], first: Scores, second: Scores, options: Com
     )
 
 
-def _study(category: str, pairs: Sequence[tuple[float, float]], threshold: float) -> PairStudy:
+def _study(pairs: Sequence[tuple[float, float]], threshold: float) -> PairStudy:
     first, second = zip(*pairs, strict=True)
     passes = [(one >= threshold, other >= threshold) for one, other in pairs]
     return PairStudy(
-        category,
         len(pairs),
         sum(first) / len(pairs),
         sum(second) / len(pairs),
@@ -280,7 +268,6 @@ def to_fields(report: ComparisonReport) -> dict[str, Any]:
         **{name: getattr(report, name) for name in found},
         "confidence": CONFIDENCE,
         "all": asdict(report.whole) if report.whole else None,
-        "categories": [asdict(one) for one in report.categories],
         "changed": [asdict(one) for one in report.changed],
         "unscored": [one.id for one in report.unscored],
     }
@@ -293,7 +280,7 @@ def render_comparison(paths: Sequence[Path], report: ComparisonReport) -> str:
 
 
 def print_comparison(console: Console, report: ComparisonReport) -> None:
-    """Prints the table of all pairs and of categories, and the items that changed sides or lost their score."""
+    """Prints the table of all pairs, and the items that changed sides or lost their score."""
     count = report.whole.count if report.whole else 0
     console.print(f"{report.options}: {count} items with a score in both files", markup=False)
     for line in report.remarks:

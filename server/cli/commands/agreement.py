@@ -1,6 +1,5 @@
 """`precis calibrate` and `precis compare`: their options and help. The work is in `server/cli/agreement`."""
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -24,52 +23,6 @@ from server.cli.options import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """The scale of human labels; high is good.
-
-    Attributes:
-        low: the worst label.
-        high: the best label.
-        good_from: from here on a summary is good. None: above the middle, so that of two annotators both must say so.
-        is_binary: labels are `low` or `high` and nothing between.
-    """
-
-    low: float = 0.0
-    high: float = 1.0
-    good_from: float | None = None
-    is_binary: bool = True
-
-    def is_good(self, label: float) -> bool:
-        """Tells what a label means."""
-        return label > (self.low + self.high) / 2 if self.good_from is None else label >= self.good_from
-
-    def holds(self, label: float) -> bool:
-        """Tells whether a label is on the scale."""
-        return label in (self.low, self.high) if self.is_binary else self.low <= label <= self.high
-
-    def __str__(self) -> str:
-        """Writes for example "0 or 1"."""
-        return f"{self.low:g} or {self.high:g}" if self.is_binary else f"a number from {self.low:g} to {self.high:g}"
-
-
-def parse_scale(text: str | None, good_from: float | None) -> Scale:
-    """Reads LOW:HIGH; without it labels are 0 or 1. Raises InputError."""
-    if text is None:
-        if good_from is not None:
-            raise InputError("--good-from goes with --scale: without it, 1 is good and 0 is not")
-        return Scale()
-    try:
-        low, high = map(float, text.split(":"))
-    except ValueError as error:
-        raise InputError(f"--scale: expected LOW:HIGH, for example 1:5, got {text}") from error
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise InputError(f"--scale: expected two numbers, the lower one first, got {text}")
-    if good_from is not None and not low < good_from <= high:
-        raise InputError(f"--good-from: expected a label above {low:g}, at most {high:g}, got {good_from:g}")
-    return Scale(low, high, good_from, is_binary=False)
-
-
 @dataclass(frozen=True)
 class ScoreOptions(ScoreKind):
     """Which score `precis calibrate` and `precis compare` take, and how they show what they found."""
@@ -85,14 +38,8 @@ class CalibrateOptions(ScoreOptions):
     no_llm: NoLanguageModelOption = False
     concurrency: ConcurrencyOption = 8
     timeout_s: ItemTimeoutOption = 300.0
-    scale_text: Annotated[
-        str | None, Option("--scale", metavar="LOW:HIGH", help="Scale of the labels; high is good.")
-    ] = None
     good_from: Annotated[
-        float | None, Option(metavar="LABEL", help="Least good label of --scale (default above the middle).")
-    ] = None
-    precision: Annotated[
-        float | None, Option(min=0.01, max=1, metavar="SHARE", help="Share of good ones that the threshold must reach.")
+        float | None, Option(metavar="LABEL", help="Labels are any numbers, good ones from here on (default 0 or 1).")
     ] = None
     output: Annotated[
         Path | None, Option("--output", "-o", metavar="FILE.json", help="Write the calibration here.")
@@ -102,10 +49,9 @@ class CalibrateOptions(ScoreOptions):
     ] = None
     resume: Annotated[bool, Option("--resume", help="Keep what --results holds for the same rows.")] = False
 
-    @property
-    def scale(self) -> Scale:
-        """The scale of the labels. Raises InputError."""
-        return parse_scale(self.scale_text, self.good_from)
+    def is_good(self, label: float) -> bool:
+        """Tells what a label means: of two annotators who say 0 and 1 both must say so."""
+        return label > 1 / 2 if self.good_from is None else label >= self.good_from
 
 
 @dataclass(frozen=True)
@@ -121,7 +67,7 @@ class CompareOptions(ScoreOptions):
 
 @command(
     "precis calibrate labels.jsonl -o calibration.json --report out.html",
-    "precis calibrate ratings.jsonl --scale 1:5 --good-from 4 --precision 0.95",
+    "precis calibrate ratings.jsonl --good-from 4",
     "precis judge items.jsonl --calibration calibration.json",
     exits=exit_codes(other="rows that failed"),
 )
@@ -135,7 +81,7 @@ async def calibrate(
 
     [bold]LABELS.jsonl[/] holds {"id": ..., "source": ..., "summary": ..., "label": 1} a
     line; 1 is good, 0 is not. A label can also be a list or an object with one
-    for each annotator, null for none; "category" is for a table by category.
+    for each annotator, null for none.
 
     Reports Spearman's rho, AUC, accuracy, Cohen's kappa (between annotators too)
     and calibration error, with 95% bootstrap intervals over sources, and lists
@@ -148,7 +94,6 @@ async def calibrate(
     [bold]--output[/] writes what [bold]precis judge --calibration[/] applies: threshold, mapping,
     policy, and the models that it holds for.
     """
-    _ = options.scale  # what is wrong with it is said before anything is read
     if options.resume and options.results is None:
         raise InputError("--resume needs --results: it goes on with the judgements there")
     run = RunOptions(
@@ -174,7 +119,7 @@ def compare(
     """Compare two sets of results: the mean difference, and what changed sides. Asks no server.
 
     Each file holds what [bold]precis judge items.jsonl --output[/] writes. Items are
-    matched by "id"; "category" is for a table by category.
+    matched by "id".
 
     The answer is a regression when the whole 95% interval of the mean difference, a
     paired bootstrap over items, lies below minus --tolerance, or when an item that

@@ -23,7 +23,7 @@ MOST_DIGITS = 12
 
 @command(
     "precis evaluate datum.json",
-    "precis evaluate gold.json -s first.txt -s summarized.json --brief",
+    "precis evaluate gold.json -s first.txt -s second.txt --brief",
     "precis evaluate datum.json --json | jq '.results[0].response.loss'",
     "precis evaluate gold.json -s summary.txt --report out.html",
     "precis evaluate nightly.jsonl --output results.jsonl --fail-over 0.4",
@@ -35,7 +35,7 @@ async def evaluate(
     ],
     *,
     summary: Annotated[
-        list[Path] | None, Option("--summary", "-s", metavar="TXT|JSON", help="A summary to score. Repeatable.")
+        list[Path] | None, Option("--summary", "-s", metavar="TXT", help="A summary to score. Repeatable.")
     ] = None,
     jsonl: Annotated[bool, Option("--jsonl", help="FILE is JSON Lines; implied by .jsonl and .ndjson.")] = False,
     fail_over: Annotated[

@@ -25,7 +25,8 @@ class LoadOptions:
     seconds: Annotated[float, Option("--seconds", "-s", min=0.1, help="Measured time of each loop.")] = 10.0
     warmup: Annotated[float, Option(min=0, metavar="SECONDS", help="Time before it, not measured.")] = 2.0
     data: Annotated[
-        Path | None, Option("--data", "-d", metavar="JSONL", help="Requests, one a line; - reads stdin.")
+        Path | None,
+        Option("--data", "-d", metavar="JSONL", help="Requests, one a line, as grpcurl takes them; - reads stdin."),
     ] = None
     report: ReportOption = None
     as_json: JsonOption = False

@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from precis.calls import EVALUATE, Call, rpc_path
 from precis.v1 import common_pb2
@@ -48,13 +48,13 @@ def read_candidates(path: Path, summaries: Sequence[Path]) -> list[Candidate]:
     Args:
         path: the file, "-" for standard input. Its fields are those of EvaluateRequest; `candidates`, a list of named
             summaries, may stand in place of `generated`; a bare GoldStandardDatum will do when `summaries` are given.
-        summaries: text files, or what `precis summarize` wrote as JSON; each one more candidate, named after the file.
+        summaries: text files; each one more candidate, named after the file.
 
     Raises:
         InputError: a file cannot be read, or does not hold what it should.
     """
     text = read_text(path)
-    others = [(file.name, {"text": _read_summary(file)}) for file in summaries]
+    others = [(file.name, {"text": read_text(file)}) for file in summaries]
     with naming(path):
         document = parse_object(text)
         if {"entry", "summary"} <= document.keys():
@@ -71,17 +71,6 @@ def read_candidates(path: Path, summaries: Sequence[Path]) -> list[Candidate]:
             with naming(name):
                 candidates.append(Candidate(name, to_request({**shared, "generated": fields})))
         return candidates
-
-
-def _read_summary(file: Path) -> str:
-    if file.suffix.lower() != ".json":
-        return read_text(file)
-    content = read_text(file)
-    with naming(file):
-        text = parse_object(content).get("text")
-        if not isinstance(text, str):
-            raise InputError("no `text`: a summary in JSON is what `precis summarize --output FILE.json` writes")
-        return text
 
 
 def _named_summaries(document: Mapping[str, Any]) -> list[tuple[str, Any]]:
@@ -129,7 +118,7 @@ class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
     digits = 3
     top = 1.0
     noun = "Evaluation"
-    table = table
+    terminal: ClassVar[Any] = table
     template = "evaluations.html"
     script = "items.js"
     fail_over: float | None = None

@@ -70,7 +70,6 @@ class Calibration(FrozenModel):
         version: of this format.
         policy: how unsupported statements count.
         threshold: summaries with this score pass.
-        least_precision: what the threshold was asked to reach; None: it balances both kinds of errors.
         mapping: from score to the probability that people call a summary good.
         language_model: that helped to judge; empty for none.
         rules: by which they judged; empty in files of before there was an identity of rules.
@@ -85,7 +84,6 @@ class Calibration(FrozenModel):
     metric: MetricChoice
     policy: Policy
     threshold: Score
-    least_precision: float | None = Field(gt=0, le=1)
     mapping: PlattMapping
     models: tuple[JudgeModel, ...] = Field(max_length=10)
     language_model: Name

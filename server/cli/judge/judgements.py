@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from precis.calls import JUDGE, Call, rpc_path
 from precis.v1 import common_pb2, evidence_pb2
@@ -147,7 +147,7 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
     digits = 2
     top = BEST_SCORE
     noun = "Judgement"
-    table = table
+    terminal: ClassVar[Any] = table
     template = "judgements.html"
     script = "claims.js"
     limit_words = UNDER

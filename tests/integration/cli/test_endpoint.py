@@ -1,5 +1,6 @@
 """`precis summarize --endpoint`: a summary in the command's own process, written by the endpoint it names."""
 
+import asyncio
 import json
 import signal
 from pathlib import Path
@@ -89,7 +90,7 @@ async def test_ctrl_c_says_how_to_go_on_here(tmp_path: Path, manual: Path) -> No
     async with ScriptedEndpoint(Script(replies=(PASS,), author=write)) as endpoint:
         endpoint.gate.clear()
         arguments = ("summarize", manual, "--endpoint", endpoint.base_url, "--model", "scripted")
-        running = await started(*arguments, **variables_of(tmp_path))
+        running = await started(*arguments, stdin=asyncio.subprocess.DEVNULL, **variables_of(tmp_path))
         summary_id = (await running.err.readline()).decode().split()[1]
         await endpoint.log.until(lambda log: log.in_flight > 0)
         running.process.send_signal(signal.SIGINT)

@@ -11,9 +11,7 @@ from pipeline.agreement.study import FOLDS, Labelled, cross_validate, fold_numbe
 from pipeline.errors import InvalidInputError
 
 
-def labelled(
-    scores: Sequence[float], good: Sequence[bool], groups: Sequence[int] | None = None, category: str = ""
-) -> Labelled:
+def labelled(scores: Sequence[float], good: Sequence[bool], groups: Sequence[int] | None = None) -> Labelled:
     flags = np.array(good, dtype=np.bool_)
     return Labelled(
         np.array(scores, dtype=np.float64),
@@ -21,7 +19,6 @@ def labelled(
         flags,
         flags.astype(np.float64)[:, None],
         np.arange(len(scores)) if groups is None else np.array(groups),
-        [category] * len(scores),
     )
 
 
@@ -77,13 +74,6 @@ def test_a_row_does_not_decide_about_itself() -> None:
     assert changed.thresholds[1] != held_out.thresholds[1]
 
 
-def test_categories_are_studied_apart() -> None:
-    rows = separable()
-    half = dataclasses.replace(rows, categories=["b" if score > 6 else "" for score in rows.scores])
-    [found] = study(half).categories
-    assert (found.category, found.count, found.auc) == ("b", 24, 1)
-
-
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
@@ -95,10 +85,3 @@ def test_categories_are_studied_apart() -> None:
 def test_rows_from_which_nothing_can_be_learned_are_refused(rows: Labelled, message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
         study(rows)
-
-
-def test_a_precision_that_no_threshold_reaches_is_refused() -> None:
-    with pytest.raises(InvalidInputError, match=r"at most 0\.5"):
-        study(labelled([5.0] * 20, [True, False] * 10), 0.99)
-    precise = study(separable(), 1.0)
-    assert precise.measures["precision"].value > 0.9

@@ -10,7 +10,6 @@ from precis.v1 import synthesis_pb2
 from server.cli.agreement.calibrate import read_labels
 from server.cli.agreement.compare import read_scores
 from server.cli.assessments import asking
-from server.cli.commands.agreement import Scale
 from server.cli.commands.assess import QuestionOptions
 from server.cli.commands.judge import ScoreKind
 from server.cli.errors import InputError
@@ -22,7 +21,7 @@ from server.cli.load import find_target
 LONG = "9" * 5_000
 DEEP = "[" * 900 + "]" * 900
 READERS: dict[str, Callable[[Path], object]] = {
-    "labels": lambda path: read_labels(path, Scale()),
+    "labels": lambda path: read_labels(path, is_binary=True),
     "results": lambda path: read_scores(path, ScoreKind()),
     "calibration": read_calibration,
     "evaluation": lambda path: read_candidates(path, []),
@@ -47,7 +46,7 @@ def test_a_long_number_is_no_label(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text(f'{{"source": "S", "summary": "S", "label": {"9" * 400}}}\n', encoding="utf-8")
     with pytest.raises(InputError, match="label: expected 0 or 1, got 999"):
-        read_labels(path, Scale())
+        read_labels(path, is_binary=True)
 
 
 @pytest.mark.parametrize("text", [r'{"a": "\ud800"}', "[1]", "{", "\0"])

@@ -39,8 +39,7 @@ REFUSED = {
     "judge x.jsonl -f ultra --fail-under twin-lock:coverage=7": "names twin-lock",
     "judge labels.jsonl --calibration none.json": "cannot read none.json",
     "calibrate none.jsonl": "cannot read none.jsonl",
-    "calibrate labels.jsonl": "labels.jsonl: line 1: label: expected 0 or 1, got 3; for another scale give --scale",
-    "calibrate labels.jsonl --scale one": "--scale: expected LOW:HIGH",
+    "calibrate labels.jsonl": "labels.jsonl: line 1: label: expected 0 or 1, got 3; for other labels give --good-from",
     "calibrate labels.jsonl --policy lenient -m coverage": "--policy lenient",
     "calibrate labels.jsonl --resume": "--resume needs --results",
     "calibrate x -o x": "x is named twice",
@@ -61,7 +60,7 @@ REFUSED = {
 UNREACHED = (
     "health",
     "judge labels.jsonl",
-    "calibrate labels.jsonl --scale 1:5",
+    "calibrate labels.jsonl --good-from 4",
     "assess one.json --timeout 5",
     "synthesize one.json --timeout 5",
     "summarize --resume a1",

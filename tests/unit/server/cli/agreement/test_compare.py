@@ -32,11 +32,10 @@ PATHS = (Path("a.jsonl"), Path("b.jsonl"))
 MARKUP = "[bold red]x[/] [/nonsense] \x1b[31m"
 
 
-def scores(values: Sequence[float | None], category: str = "", status: str = "") -> Scores:
+def scores(values: Sequence[float | None], status: str = "") -> Scores:
     """What has no score has this status."""
     return {
-        f"item {number:02}": ScoredItem(category, value, status if value is None else "")
-        for number, value in enumerate(values)
+        f"item {number:02}": ScoredItem(value, status if value is None else "") for number, value in enumerate(values)
     }
 
 
@@ -44,11 +43,10 @@ def compared(
     before: Sequence[float | None],
     after: Sequence[float | None],
     *,
-    category: str = "",
     tolerance: float = 0.0,
 ) -> ComparisonReport:
     options = CompareOptions(tolerance=tolerance)
-    return report_of(PATHS, scores(before, category), scores(after, category), options)
+    return report_of(PATHS, scores(before), scores(after), options)
 
 
 def printed(report: ComparisonReport) -> str:
@@ -58,14 +56,13 @@ def printed(report: ComparisonReport) -> str:
 
 
 def test_pairs_by_hand() -> None:
-    found = compared([4, 6, 5, 8], [6, 4, 5, 9], category="news")
+    found = compared([4, 6, 5, 8], [6, 4, 5, 9])
     whole = found.whole
     assert whole is not None
     assert (whole.count, whole.first_mean, whole.second_mean) == (4, 5.75, 6)
     assert whole.difference.estimate.value == 0.25
     assert (whole.wins, whole.losses, whole.ties, whole.fixed, whole.broken) == (2, 1, 1, 1, 1)
     assert [(pair.id, pair.first, pair.second) for pair in found.changed] == [("item 01", 6, 4), ("item 00", 4, 6)]
-    assert [one.category for one in found.categories] == ["news"]
 
 
 def test_a_regression_is_a_fall_that_is_sure_to_exceed_the_tolerance() -> None:
@@ -115,7 +112,6 @@ def test_items_that_lost_their_score_are_a_regression_and_listed() -> None:
     assert to_fields(found)["is_regression"]
     assert to_fields(found)["changed"][0] == {
         "id": "item 01",
-        "category": "",
         "first": 9,
         "second": None,
         "status": "unsupported language",
@@ -147,8 +143,8 @@ def read(tmp_path: Path, *lines: dict[str, object], kind: ScoreKind | None = Non
 
 
 def test_results_are_read(tmp_path: Path) -> None:
-    found = read(tmp_path, result_line("one", category="news"), result_line("two"))
-    assert {name: (one.score, one.category) for name, one in found.items()} == {"one": (7.5, "news"), "two": (7.5, "")}
+    found = read(tmp_path, result_line("one"), result_line("two"))
+    assert {name: one.score for name, one in found.items()} == {"one": 7.5, "two": 7.5}
     assert len(identities_of(found)) == 1
     twin = ScoreKind(FrameworkChoice.TWIN_LOCK, MetricChoice.COVERAGE)
     assert read(tmp_path, result_line("one"), kind=twin)["one"].score == 4.0
@@ -188,17 +184,16 @@ def test_a_bad_line_is_named_with_its_field(tmp_path: Path, line: dict[str, obje
 
 
 def test_the_page_has_the_table_and_the_flips() -> None:
-    report = compared([4, 6, 5, 8], [6, 4, 5, 9], category="news")
+    report = compared([4, 6, 5, 8], [6, 4, 5, 9])
     page = read_page(render_comparison(PATHS, report))
     assert one(page, "h1").text == "Comparison"
     tables = [[[cell.text for cell in row.find("td")] for row in table.find("tr")] for table in page.find("table")]
-    assert tables[0][1][:4] == ["4", "5.75", "6.00", "+0.25"]
-    assert tables[0][1] == tables[0][2]
-    assert tables[1][1] == ["news", "6.00", "4.00", "no longer passes"]
+    assert tables[0][1][:3] == ["5.75", "6.00", "+0.25"]
+    assert tables[1][1] == ["6.00", "4.00", "no longer passes"]
     assert "No regression beyond 0 points at 95% confidence." in page.text
 
 
 def test_texts_of_a_file_are_data_on_the_terminal() -> None:
-    text = printed(compared([4, 6], [6, 4], category=MARKUP))
+    text = printed(report_of(PATHS, {MARKUP: ScoredItem(4)}, {MARKUP: ScoredItem(6)}, CompareOptions()))
     assert "[bold red]x[/] [/nonsense]" in text
     assert "\x1b" not in text

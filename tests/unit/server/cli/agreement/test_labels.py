@@ -1,4 +1,4 @@
-"""Labelled rows: scales, annotators, and errors that name line and field."""
+"""Labelled rows: labels, annotators, and errors that name line and field."""
 
 import json
 import math
@@ -8,7 +8,7 @@ import pytest
 
 from server.cli import files
 from server.cli.agreement.calibrate import digest_of, read_labels, to_labelled
-from server.cli.commands.agreement import CompareOptions, Scale, parse_scale
+from server.cli.commands.agreement import CalibrateOptions, CompareOptions
 from server.cli.commands.judge import MetricChoice, Policy
 from server.cli.errors import InputError
 
@@ -24,21 +24,18 @@ def written(tmp_path: Path, *rows: object) -> Path:
 
 
 def test_rows_become_arrays_in_order_of_their_ids(tmp_path: Path) -> None:
-    rows = read_labels(
-        written(tmp_path, row(2, 0, category="b"), row(1, label=True), row(3, 1, source="Source 1.")), Scale()
-    )
-    found = to_labelled(rows, [1.0, 2.0, 3.0], Scale())
+    rows = read_labels(written(tmp_path, row(2, 0), row(1, label=True), row(3, 1, source="Source 1.")), is_binary=True)
+    found = to_labelled(rows, [1.0, 2.0, 3.0], CalibrateOptions().is_good)
     assert [one.item.id for one in rows] == ["row 1", "row 2", "row 3"]
     assert found.good.tolist() == [True, False, True]
-    assert found.categories == ["", "b", ""]
     assert found.groups[0] == found.groups[2] != found.groups[1]
     assert set(found.groups.tolist()) == {0, 1}
 
 
 def test_annotators_stand_in_a_list_or_by_name_and_may_be_absent(tmp_path: Path) -> None:
     path = written(tmp_path, row(1, [1, 0, 1]), row(2, [None, 1, None]), row(3, {"annotator 2": 0, "ann": 1}))
-    rows = read_labels(path, Scale())
-    found = to_labelled(rows, [1.0, 2.0, 3.0], Scale())
+    rows = read_labels(path, is_binary=True)
+    found = to_labelled(rows, [1.0, 2.0, 3.0], CalibrateOptions().is_good)
     assert [one.label for one in rows] == pytest.approx([2 / 3, 1, 0.5])
     assert found.good.tolist() == [True, True, False]  # half is no majority
     assert found.ratings.shape == (3, 4)  # in order of their names: ann, annotator 1, 2, 3
@@ -46,19 +43,21 @@ def test_annotators_stand_in_a_list_or_by_name_and_may_be_absent(tmp_path: Path)
     assert found.ratings[2, 0] == 1
 
 
-def test_another_scale_has_its_middle_or_a_label_from_which_on_is_good(tmp_path: Path) -> None:
+def test_other_labels_are_good_from_one_on(tmp_path: Path) -> None:
     path = written(tmp_path, row(1, 3), row(2, 3.5), row(3, 5))
-    for scale, expected in (
-        (parse_scale("1:5", None), [False, True, True]),
-        (parse_scale("1:5", 4), [False, False, True]),
-    ):
-        assert to_labelled(read_labels(path, scale), [0.0] * 3, scale).good.tolist() == expected
+    rows = read_labels(path, is_binary=False)
+    is_good = CalibrateOptions(good_from=3.5).is_good
+    assert to_labelled(rows, [0.0] * 3, is_good).good.tolist() == [False, True, True]
+    for value in ("NaN", "1e999", "9" * 400):
+        path.write_text('{"source": "S", "summary": "S", "label": ' + value + "}", encoding="utf-8")
+        with pytest.raises(InputError, match="label: expected a number, got"):
+            read_labels(path, is_binary=False)
 
 
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        (row(2, 3), "label: expected 0 or 1, got 3; for another scale give --scale"),
+        (row(2, 3), "label: expected 0 or 1, got 3; for other labels give --good-from"),
         (row(2, 0.5), "label: expected 0 or 1, got 0.5"),
         (row(2, "good"), "label: expected 0 or 1, got str"),
         (row(2, None), "label: expected 0 or 1, got nothing"),
@@ -76,7 +75,7 @@ def test_another_scale_has_its_middle_or_a_label_from_which_on_is_good(tmp_path:
 def test_a_bad_row_is_named_by_line_and_field(tmp_path: Path, bad: object, message: str) -> None:
     path = written(tmp_path, row(1, 1), bad)
     with pytest.raises(InputError, match=f"{path}: line 2: {message}"):
-        read_labels(path, Scale())
+        read_labels(path, is_binary=True)
 
 
 def test_files_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,16 +88,16 @@ def test_files_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         with monkeypatch.context() as patched:
             patched.setattr(files, name, limit)
             with pytest.raises(InputError, match=message):
-                read_labels(path, Scale())
-    assert len(read_labels(path, Scale())) == 5
+                read_labels(path, is_binary=True)
+    assert len(read_labels(path, is_binary=True)) == 5
     with pytest.raises(InputError, match="holds no rows"):
-        read_labels(written(tmp_path), Scale())
+        read_labels(written(tmp_path), is_binary=True)
 
 
-def test_the_digest_knows_texts_labels_and_scale_and_not_the_order(tmp_path: Path) -> None:
+def test_the_digest_knows_texts_labels_and_limit_and_not_the_order(tmp_path: Path) -> None:
     first, second = row(1, 1), row(2, 0)
     digests = [
-        digest_of(read_labels(written(tmp_path, *rows), Scale()), Scale())
+        digest_of(read_labels(written(tmp_path, *rows), is_binary=True), None)
         for rows in (
             (first, second),
             (second, first),
@@ -108,24 +107,8 @@ def test_the_digest_knows_texts_labels_and_scale_and_not_the_order(tmp_path: Pat
     ]
     assert digests[0] == digests[1]
     assert len(set(digests)) == 3
-    rows = read_labels(written(tmp_path, first, second), Scale())
-    assert digest_of(rows, Scale(0, 2)) != digests[0]
-
-
-@pytest.mark.parametrize(
-    ("scale", "good_from", "message"),
-    [
-        (None, 1.0, "--good-from goes with --scale"),
-        ("5", None, "expected LOW:HIGH"),
-        ("a:b", None, "expected LOW:HIGH"),
-        ("5:1", None, "the lower one first"),
-        ("nan:1", None, "two numbers"),
-        ("1:5", 6.0, "--good-from: expected a label above 1, at most 5"),
-    ],
-)
-def test_a_scale_that_is_none_is_refused(scale: str | None, good_from: float | None, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        parse_scale(scale, good_from)
+    rows = read_labels(written(tmp_path, first, second), is_binary=True)
+    assert digest_of(rows, 1.0) != digests[0]
 
 
 def test_the_lenient_policy_goes_with_hallucination_alone() -> None:

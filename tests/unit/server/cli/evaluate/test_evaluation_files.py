@@ -37,14 +37,6 @@ def test_summary_files_are_candidates_too(tmp_path: Path) -> None:
     assert (candidate.id, candidate.request.generated.text) == ("mine.txt", "Mine.")
 
 
-def test_what_summarize_wrote_as_json_is_a_candidate(tmp_path: Path) -> None:
-    gold = written(tmp_path / "gold.json", GOLD)
-    [candidate] = read_candidates(gold, [written(tmp_path / "s.json", {"text": "Short.", "topics": ["A"]})])
-    assert (candidate.id, candidate.request.generated.text) == ("s.json", "Short.")
-    with pytest.raises(InputError, match="precis summarize --output"):
-        read_candidates(gold, [written(tmp_path / "s.json", {"summary": "Short."})])
-
-
 @pytest.mark.parametrize(
     ("document", "message"),
     [

@@ -57,7 +57,6 @@ def fields(**changed: object) -> dict[str, Any]:
         "metric": "hallucination",
         "policy": "strict",
         "threshold": 3.0,
-        "least_precision": None,
         "mapping": {"kind": "platt", "slope": 0.0, "intercept": 0.0},
         "models": [{"name": "tiny-nli", "revision": "main", "sha256": "ab" * 32}],
         "language_model": "",
