@@ -9,14 +9,13 @@ import asyncio
 import logging
 import math
 import os
-import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Self
 
 from inference.batching.batcher import DynamicBatcher
 from inference.batching.worker_pool import WorkerPool
@@ -46,6 +45,7 @@ class Engine:
         observer: Observer | None = None,
         open_backend: OpenBackend = open_session,
     ) -> None:
+        self.on_ready: Callable[[bool], None] = lambda _: None  # told, on the event loop, when `is_ready` changes
         self._config = config
         self._observer = observer
         self._open_backend = open_backend
@@ -54,30 +54,20 @@ class Engine:
         self._batchers: dict[Role, DynamicBatcher] = {}
         self._pool: WorkerPool | None = None
         self._thread = ThreadPoolExecutor(1, "precis-tokenizer")
-        self._watchers: list[Callable[[bool], None]] = []
 
     async def __aenter__(self) -> Self:
         config = self._config
         device = choose_device(config)
-        at_once = asyncio.Semaphore(1 if device == "cuda" else len(config.roles))  # a GPU's clock counts its neighbours
-
-        async def load(role: Role) -> LoadedModel:
-            read = partial(load_model, role, config, device, open_backend=self._open_backend, library=load_library())
-            async with at_once:
-                return await run_on_thread(f"precis-load-{role}", read)
-
-        loaded = await asyncio.gather(
-            *map(load, config.roles), return_exceptions=True
-        )  # so that all threads are joined
-        for role, model in zip(config.roles, loaded, strict=True):
-            if isinstance(model, BaseException):
-                raise model
-            self._models[role] = model
+        library = load_library()
+        load = partial(load_model, config=config, device=device, open_backend=self._open_backend, library=library)
+        at_once = 1 if device == "cuda" else len(config.roles)  # a GPU's clock counts its neighbours
+        with ThreadPoolExecutor(at_once, "precis-load") as threads:
+            loading = [asyncio.get_running_loop().run_in_executor(threads, load, role) for role in config.roles]
+            self._models = dict(zip(config.roles, await asyncio.gather(*loading), strict=True))
         self._pool = WorkerPool(config.runtime, _worker_count(config, device))
+        self._pool.on_ready = self.on_ready
         for role, model in self._models.items():
             self._batchers[role] = DynamicBatcher(model.compute, self._pool, config, observer=self._observer)
-        for watcher in self._watchers:
-            self._pool.watch(watcher)
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self._pool)
             stack.enter_context(self._thread)
@@ -119,10 +109,6 @@ class Engine:
         """Whether every worker can compute."""
         return self._pool is not None and self._pool.is_ready
 
-    def watch(self, callback: Callable[[bool], None]) -> None:
-        """Calls back, on the event loop, each time that `is_ready` changes. Before entering."""
-        self._watchers.append(callback)
-
     def statistics(self) -> EngineStatistics:
         """What the engine has done and is doing."""
         return EngineStatistics(
@@ -149,32 +135,3 @@ def usable_cpu_count(quota_file: Path = _CGROUP_QUOTA) -> int:
         return max(1, min(cores, math.ceil(int(quota) / int(period))))
     except (OSError, ValueError):  # no cgroup v2, or "max": no quota
         return cores
-
-
-T = TypeVar("T")
-
-
-async def run_on_thread(name: str, function: Callable[[], T]) -> T:
-    """Runs `function` on a thread of its own, and joins it: also when the caller is cancelled."""
-    loop = asyncio.get_running_loop()
-    ended = asyncio.Event()
-    results: list[T] = []
-    errors: list[BaseException] = []
-
-    def main() -> None:
-        try:
-            results.append(function())
-        except BaseException as error:  # noqa: BLE001  (raised again below, by the caller)
-            errors.append(error)
-        finally:
-            loop.call_soon_threadsafe(ended.set)
-
-    thread = threading.Thread(target=main, name=name)
-    thread.start()
-    try:
-        await ended.wait()
-    finally:
-        thread.join()
-    if errors:
-        raise errors[0]
-    return results[0]

@@ -113,7 +113,7 @@ class WorkerPool:
         self._ready: set[int] = set()
         self._failures = dict.fromkeys(range(worker_count), 0)
         self._restarts: dict[int, asyncio.TimerHandle] = {}
-        self._watchers: list[Callable[[bool], None]] = []
+        self.on_ready: Callable[[bool], None] = lambda _: None  # told, on the event loop, when `is_ready` changes
         self._loop: asyncio.AbstractEventLoop
         self._watchdog: asyncio.TimerHandle | None = None  # armed only while there is work
         self._gone: asyncio.Event
@@ -156,10 +156,6 @@ class WorkerPool:
         with self._wakeup:
             return self._queue.predict_turn(source, call, seconds) / self.worker_count
 
-    def watch(self, callback: Callable[[bool], None]) -> None:
-        """Calls back, on the event loop, each time that `is_ready` changes."""
-        self._watchers.append(callback)
-
     def add_source(self, source: Source) -> None:
         """Takes a model's queue into service. Before the pool is entered."""
         self.sources.append(source)
@@ -201,7 +197,7 @@ class WorkerPool:
         self._ready.add(worker.index)
         if self.is_ready:
             self._all_started.set()
-            self._tell(is_ready=True)
+            self.on_ready(self.is_ready)
 
     def on_exit(self, worker: Worker) -> None:
         """Joins a worker's thread, and arranges for its replacement unless the pool closes."""
@@ -249,7 +245,7 @@ class WorkerPool:
         if worker.in_hand is not None:
             self._take_over(*worker.in_hand)
         if was_ready:
-            self._tell(is_ready=False)
+            self.on_ready(self.is_ready)
         if self._is_closing:
             return
         if not self.is_alive:
@@ -304,10 +300,6 @@ class WorkerPool:
         with self._wakeup:
             self._queue.put_suspects(source, again)
             self._wakeup.notify(len(again))
-
-    def _tell(self, *, is_ready: bool) -> None:
-        for watcher in self._watchers:
-            watcher(is_ready)
 
     def _fail(self, entries: Sequence[tuple[Source, Entry]], error: Callable[[], InferenceError]) -> None:
         """Delivers an error for each entry, as a batch of its own."""

@@ -145,8 +145,8 @@ def _read_config(folder: Path) -> dict[str, Any]:
 def _read_json(path: Path) -> dict[str, Any]:
     try:
         document = json.loads(path.read_text("utf-8"))
-    except ValueError as error:
-        raise UnsupportedModelError(f"{path} is not JSON: {error}") from error
+    except (OSError, ValueError) as error:
+        raise UnsupportedModelError(f"{path} is no readable JSON: {error}") from error
     if not isinstance(document, dict):
         raise UnsupportedModelError(f"{path} holds no JSON object")
     return document
@@ -158,27 +158,16 @@ def write_free_tokenizer(source: Path, target: Path) -> None:
     Raises:
         UnsupportedModelError: the file is missing or is no tokenizer.
     """
-    document = _read(source)
-    document["padding"] = None
-    document["truncation"] = None
-    target.write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
+    document = _read_json(source)
+    if "model" not in document:
+        raise UnsupportedModelError(f"{source} is no tokenizer.json: it has no model")
+    free = document | {"padding": None, "truncation": None}
+    target.write_text(json.dumps(free, ensure_ascii=False), encoding="utf-8")
 
 
 def pad_token_id(tokenizer_json: Path, pad_token: str) -> int:
     """Returns the id of the padding token. Raises UnsupportedModelError when there is none."""
-    for entry in _read(tokenizer_json)["added_tokens"]:
+    for entry in _read_json(tokenizer_json)["added_tokens"]:
         if entry["content"] == pad_token:
             return int(entry["id"])
     raise UnsupportedModelError(f"{tokenizer_json} has no token {pad_token!r} to pad with")
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise UnsupportedModelError(
-            f"no readable fast tokenizer at {path} ({error}); the checkpoint must have a tokenizer.json"
-        ) from error
-    if not isinstance(document, dict) or "model" not in document:
-        raise UnsupportedModelError(f"{path} is no tokenizer.json: it has no model")
-    return document

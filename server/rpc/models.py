@@ -13,7 +13,6 @@ from functools import partial
 import numpy as np
 from opentelemetry import trace
 from precis.v1 import common_pb2
-from tokenizers import Tokenizer
 
 from inference.call import Call, Priority
 from inference.engine import Engine
@@ -145,20 +144,12 @@ class BoundEmbedder:
             return (await self._scope.submit(lambda call: self._model.embed(texts, call))).values
 
 
-class TokenOffsets:
-    """The embedder's tokenizer: pipeline.protocols.Tokenizer. Safe to call from several threads."""
+@dataclass(frozen=True, slots=True)
+class NamedTokenizer:
+    """The embedder's own: pipeline.protocols.Tokenizer. Safe to call from several threads."""
 
-    def __init__(self, directory: ModelDirectory) -> None:
-        self.name = directory.manifest.name
-        self._tokenizer = Tokenizer.from_file(str(directory.tokenizer_path))
-        self._tokenizer.no_padding()
-        self._tokenizer.no_truncation()
-        self._tokenizer.encode_special_tokens = True  # "[SEP]" in a text is text
-
-    def offsets(self, text: str) -> Sequence[tuple[int, int]]:
-        """Returns start and end of every token in code points of `text`."""
-        offsets: list[tuple[int, int]] = self._tokenizer.encode(text, add_special_tokens=False).offsets
-        return offsets
+    name: str
+    offsets: Callable[[str], Sequence[tuple[int, int]]]
 
 
 def to_identity(directory: ModelDirectory) -> ModelIdentity:
@@ -180,7 +171,7 @@ class EngineModels:
         if not self.missing:
             self._nli, self._embedder = engine.nli, engine.embedder
             nli, embedder = self._nli.model.directory, self._embedder.model.directory
-            self._tokenizer = TokenOffsets(embedder)
+            self._tokenizer = NamedTokenizer(embedder.manifest.name, self._embedder.model.encoder.offsets)
             self._identities = ModelIdentities(to_identity(nli), to_identity(embedder), self._tokenizer.name)
 
     def bound(self, scope: CallScope, chat: ChatModel | None = None) -> Models:

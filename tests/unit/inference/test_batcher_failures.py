@@ -73,7 +73,7 @@ async def test_readiness_tells_of_a_death_and_of_the_replacement() -> None:
         wake.set()
 
     async with serving() as s:
-        s.pool.watch(note)
+        s.pool.on_ready = note
         assert s.pool.is_ready
         s.backend.killers.add(3)
         await s.submit(3)
@@ -100,7 +100,7 @@ async def test_nobody_waits_for_workers_that_cannot_be_started() -> None:
         with pytest.raises(NoWorkerError):
             await s.submit(3)
         wake = asyncio.Event()
-        s.pool.watch(lambda _: wake.set())
+        s.pool.on_ready = lambda _: wake.set()
         s.backend.reopen_helps = True
         await until(lambda: s.pool.is_ready, wake)
         assert (await s.submit(4)).errors == {}

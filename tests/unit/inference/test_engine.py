@@ -108,7 +108,7 @@ async def test_rows_of_one_owner_are_not_given_to_another(models_dir: Path) -> N
 async def test_both_models_share_one_set_of_threads_which_end_with_the_engine(models_dir: Path) -> None:
     changes: list[bool] = []
     engine = make_engine(models_dir)
-    engine.watch(changes.append)
+    engine.on_ready = changes.append
     states = [engine.is_ready]
     async with engine:
         states.append(engine.is_ready)

@@ -95,7 +95,7 @@ class CountingModel:
             values=np.array([[length, 0, 0] for length in lengths], np.float32),
             truncated=[str(item[0]).endswith("0") for item in items],
             token_counts=[1] * len(items),
-            timings=SimpleNamespace(queue_s=0.5),
+            queue_s=0.5,
             errors={},
             marks=[((0, length, 0.5),) for length in lengths],
         )
