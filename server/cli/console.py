@@ -83,11 +83,11 @@ def to_list(rows: Iterable[tuple[str | Text, Text]]) -> Table:
     return table
 
 
-def titled_list(title: str, rows: Sequence[tuple[str | Text, Text]], limit: int | None, hint: str) -> Group:
-    """Builds a list under a heading; `hint` says how to see more than `limit` rows."""
+def titled_list(title: str, rows: Sequence[tuple[str | Text, Text]], limit: int) -> Group:
+    """Builds a list of at most so many rows under a heading."""
     lines: list[RenderableType] = [Text(title, style="bold"), indented(to_list(rows[:limit]))]
-    if limit is not None and len(rows) > limit:
-        lines.append(Text(f"  and {len(rows) - limit:,} more; {hint}", style="dim"))
+    if len(rows) > limit:
+        lines.append(Text(f"  and {len(rows) - limit:,} more; --json has all", style="dim"))
     return Group(*lines, Text())
 
 

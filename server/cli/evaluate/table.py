@@ -102,11 +102,7 @@ def evidence(response: pb.EvaluateResponse, row_limit: int) -> RenderableType:
     }
     if response.HasField("hard_fail"):
         sections = {"Hard fail": [(Text(), _hard_fail_text(response))]}
-    lists = [
-        titled_list(f"{title} ({len(rows)})", rows, row_limit, "--json has all")
-        for title, rows in sections.items()
-        if rows
-    ]
+    lists = [titled_list(f"{title} ({len(rows)})", rows, row_limit) for title, rows in sections.items() if rows]
     return Group(*lists) if lists else Text("Nothing was missed.\n", style="green")
 
 

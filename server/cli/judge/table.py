@@ -89,7 +89,7 @@ def evidence(result: pb.JudgeResult, row_limit: int) -> RenderableType:
     for heading, found in sections:
         rows = [(label_text(claim, f"{position} "), claim_text(claim)) for position, claim in found]
         if rows:
-            lists.append(titled_list(heading.format(f"{len(rows):,}"), rows, row_limit, "--json has all"))
+            lists.append(titled_list(heading.format(f"{len(rows):,}"), rows, row_limit))
     return Group(*lists)
 
 
