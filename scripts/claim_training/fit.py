@@ -1,5 +1,6 @@
 """Trains the encoder's updates, and asks it for probabilities."""
 
+import math
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -22,35 +23,51 @@ WARM_UP = 0.06  # of the steps
 _LEAST_RATE = 0.02
 _MARGIN, _MARGIN_WEIGHT = 2.0, 0.3  # log-odds between a claim and its false edit
 _MARK_WEIGHT, _UNSUPPORTED_WEIGHT = 0.2, 3.0  # unsupported words are few
-_PAUSE, _KEEP = 50, 300  # steps between reports, and copies
+_PAUSE, _KEEP = 25, 100  # steps between reports, and copies
 _IS_UPDATE = (".down", ".up")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How it is trained.
+
+    Attributes:
+        rate: factor on both learning rates.
+        minutes: after which training ends; rates fall with the time where it is shorter than the batches.
+    """
+
+    rate: float = 1.0
+    minutes: float = math.inf
 
 
 def fit(
     model: Encoder,
     batches: Sequence[Batch],
+    plan: Plan,
     *,
-    rate: float = 1.0,
     report: Callable[[str], None] = print,
     keep: Callable[[], None] = lambda: None,
 ) -> None:
     """Goes over all batches once; learning rates rise, then fall to nearly nothing.
 
     Args:
-        rate: factor on both learning rates.
         keep: is called now and then, to save what has been learned.
     """
     named = list(model.named_parameters())
     groups = [
-        {"params": [value for name, value in named if name.endswith(_IS_UPDATE)], "lr": LOW_RANK_RATE * rate},
-        {"params": [value for name, value in named if not name.endswith(_IS_UPDATE)], "lr": OTHER_RATE * rate},
+        {"params": [value for name, value in named if name.endswith(_IS_UPDATE)], "lr": LOW_RANK_RATE * plan.rate},
+        {"params": [value for name, value in named if not name.endswith(_IS_UPDATE)], "lr": OTHER_RATE * plan.rate},
     ]
     optimizer = torch.optim.AdamW(groups, weight_decay=0.0, eps=1e-6, betas=(0.9, 0.98))
     rises = max(1, int(WARM_UP * len(batches)))
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: min(1.0, (step + 1) / rises) * max(_LEAST_RATE, 1 - step / len(batches))
-    )
     started, tokens, smooth = time.monotonic(), 0, 0.0
+
+    def passed(step: int) -> float:
+        return max(step / len(batches), (time.monotonic() - started) / (60 * plan.minutes))
+
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min(1.0, (step + 1) / rises) * max(_LEAST_RATE, 1 - passed(step))
+    )
     for step, batch in enumerate(batches, start=1):
         loss = batch_loss(model, batch)
         loss.backward()
@@ -65,12 +82,14 @@ def fit(
             report(f"step {step} of {len(batches)}, loss {smooth:.4f}, {rate_now:.0f} tokens/s")
         if step % _KEEP == 0:
             keep()
+        if passed(step) >= 1:
+            return
 
 
 def batch_loss(model: Encoder, batch: Batch) -> Tensor:
-    """Returns the loss of labels, pairs and marked words."""
+    """Returns the loss of labels, pairs and marked words; entailment, the first label, has the odds of its source."""
     logits, marks = model(batch.ids, batch.mask)
-    log_shares = torch.log_softmax(logits, -1)
+    log_shares = torch.log_softmax(torch.cat([logits[:, :1] + batch.priors[:, None], logits[:, 1:]], 1), -1)
     told = -log_shares.gather(1, batch.labels.clamp(max=NOT_SUPPORTED - 1)[:, None])[:, 0]
     refused = -torch.logsumexp(log_shares[:, 1:], 1)
     label_loss = torch.where(batch.labels == NOT_SUPPORTED, refused, told).mean()

@@ -1,16 +1,19 @@
 """Which examples an epoch is made of, and how they are packed into batches."""
 
+import math
 import random
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
+from scripts.claim_training.by_hand import PAIRS
 from scripts.claim_training.example import ENTAILMENT, Example
 from scripts.claim_training.joining import JOINED
+from scripts.claim_training.templates import FAMILIES
 
 GROUPS_OF_SOURCE = {
     "fever_nli": (2200, 2200),
@@ -27,10 +30,13 @@ GROUPS_OF_SOURCE = {
     "nli": (20_000, 20_000),
     "templates": (2500, 2500),
     JOINED: (3000, 0),
+    PAIRS: (20_000, 0),
+    FAMILIES: (20_000, 0),
 }
 """Groups of variants that are drawn for an epoch: with a supported claim, and without."""
 
 EDITED_SHARE = 0.6  # of groups that keep their edits
+_MOST_LOG_ODDS = 1.5  # of supported claims, that a source is credited with
 _MOST_TOKENS = 320  # of a pair: the end of a longer premise is cut
 _JITTER = 12.0  # tokens by which lengths are blurred when they are sorted
 
@@ -59,6 +65,7 @@ class Batch:
         mask: likewise, 1 for a token.
         labels: shape (examples,).
         marks: shape (examples, length): 1 unsupported, 0 supported, -1 not asked.
+        priors: shape (examples,): log-odds of supported claims in the source of each.
     """
 
     rows: tuple[Tokens, ...]
@@ -66,10 +73,15 @@ class Batch:
     mask: Tensor
     labels: Tensor
     marks: Tensor
+    priors: Tensor
 
     @classmethod
-    def of(cls, rows: Sequence[Tokens]) -> "Batch":
-        """Pads some examples."""
+    def of(cls, rows: Sequence[Tokens], priors: Mapping[str, float]) -> "Batch":
+        """Pads some examples.
+
+        Args:
+            priors: by kind of example; see `prior_log_odds`.
+        """
         shape = (len(rows), max(len(row.ids) for row in rows))
         ids, mask = torch.zeros(shape, dtype=torch.long), torch.zeros(shape, dtype=torch.long)
         marks = torch.full(shape, -1.0)
@@ -78,7 +90,9 @@ class Batch:
             mask[at, : len(row.ids)] = 1
             if row.unsupported is not None:
                 marks[at, row.claim[0] : row.claim[1]] = torch.tensor(row.unsupported, dtype=torch.float32)
-        return cls(tuple(rows), ids, mask, torch.tensor([row.example.label for row in rows]), marks)
+        labels = torch.tensor([row.example.label for row in rows])
+        odds = torch.tensor([priors.get(_kind(row.example), 0.0) for row in rows])
+        return cls(tuple(rows), ids, mask, labels, marks, odds)
 
 
 def tokenize(example: Example, tokenizer: Tokenizer) -> Tokens:
@@ -97,11 +111,14 @@ def tokenize(example: Example, tokenizer: Tokenizer) -> Tokens:
     return Tokens(example, ids, (first - cut, last - cut), unsupported)
 
 
-def sample_epoch(rows: Iterable[Tokens], seed: int, *, without: Sequence[str] = ()) -> list[list[Tokens]]:
+def sample_epoch(
+    rows: Iterable[Tokens], seed: int, *, without: Sequence[str] = (), replay: float = 1.0
+) -> list[list[Tokens]]:
     """Returns groups for one epoch in random order; the same seed gives the same groups.
 
     Args:
         without: sources that are left out.
+        replay: share of the groups of each source that is drawn; of pairs and families all are.
     """
     rng = random.Random(seed)
     groups: defaultdict[str, list[Tokens]] = defaultdict(list)
@@ -112,13 +129,31 @@ def sample_epoch(rows: Iterable[Tokens], seed: int, *, without: Sequence[str] = 
     for members in groups.values():
         has_true = any(row.example.label == ENTAILMENT for row in members)
         first = members[0].example
-        kinds[JOINED if first.edit == JOINED else first.source, has_true].append(members)
+        kinds[_kind(first), has_true].append(members)
     drawn: list[list[Tokens]] = []
     for (source, has_true), found in kinds.items():
-        most = GROUPS_OF_SOURCE[source][0 if has_true else 1]
-        drawn += rng.sample(found, min(most, len(found)))
+        most = min(GROUPS_OF_SOURCE[source][0 if has_true else 1], len(found))
+        drawn += rng.sample(found, most if source in (PAIRS, FAMILIES) else round(replay * most))
     rng.shuffle(drawn)
     return [_kept(members, rng) for members in drawn]
+
+
+def prior_log_odds(groups: Iterable[Sequence[Tokens]]) -> dict[str, float]:
+    """Returns by source the log-odds that a claim of it is supported, within bounds; none of plain inference.
+
+    Added to the log-odds of a claim in the loss, they keep a source's share of supported claims out of the weights
+    (Menon et al. 2021, arXiv 2007.07314).
+    """
+    counts: defaultdict[str, Counter[bool]] = defaultdict(Counter)
+    for row in (row for group in groups for row in group):
+        counts[_kind(row.example)][row.example.label == ENTAILMENT] += 1
+    odds = {kind: math.log((count[True] + 1) / (count[False] + 1)) for kind, count in counts.items()}
+    bounded = {kind: max(-_MOST_LOG_ODDS, min(_MOST_LOG_ODDS, value)) for kind, value in odds.items()}
+    return {kind: value for kind, value in bounded.items() if kind not in ("nli", "templates", FAMILIES)}
+
+
+def _kind(example: Example) -> str:
+    return JOINED if example.edit == JOINED else example.source
 
 
 def _kept(members: list[Tokens], rng: random.Random) -> list[Tokens]:
@@ -127,7 +162,9 @@ def _kept(members: list[Tokens], rng: random.Random) -> list[Tokens]:
     return [row for row in members if row.example.edit in ("", "copied", JOINED)] or members
 
 
-def pack(groups: Sequence[Sequence[Tokens]], most_tokens: int, seed: int) -> list[Batch]:
+def pack(
+    groups: Sequence[Sequence[Tokens]], most_tokens: int, seed: int, priors: Mapping[str, float] | None = None
+) -> list[Batch]:
     """Packs groups of like length into batches of at most so many tokens with padding, in random order."""
     rng = random.Random(seed)
     ranked = sorted(groups, key=lambda group: max(len(row.ids) for row in group) + rng.random() * _JITTER)
@@ -136,9 +173,9 @@ def pack(groups: Sequence[Sequence[Tokens]], most_tokens: int, seed: int) -> lis
     for group in ranked:
         longest = max(len(row.ids) for row in (*held, *group))
         if held and longest * (len(held) + len(group)) > most_tokens:
-            batches.append(Batch.of(held))
+            batches.append(Batch.of(held, priors or {}))
             held = []
         held += group
-    batches.append(Batch.of(held))
+    batches.append(Batch.of(held, priors or {}))
     rng.shuffle(batches)
     return batches

@@ -103,7 +103,7 @@ def read_record() -> Mapping[str, object]:
 async def measure_development(runner: JudgeRunner, rows: Sequence[Row], results: Results) -> None:
     """How well probabilities of claims tell supported from unsupported, and what they are worth."""
     checked = await runner.check_claims([(text, example.claim) for text, example in rows], "development claims")
-    claims = Claims([example for _, example in rows], np.array([_least(found) for found in checked]))
+    claims = Claims([example for _, example in rows], np.array([least_probability(found) for found in checked]))
     r2p = Claims(claims.examples, np.array([bigram_share(text, example.claim) for text, example in rows]))
     accuracies, gaps, areas = _by_source(claims, r2p, results)
     mean, baseline = float(np.mean(list(accuracies.values()))), _mean_accuracy(r2p, _best_threshold(r2p))
@@ -145,7 +145,7 @@ async def measure_development(runner: JudgeRunner, rows: Sequence[Row], results:
 async def _judge_lengthened(runner: JudgeRunner, rows: Sequence[Row], words: int) -> Claims:
     longer = [(text, example.claim) for text, example in lengthen(rows, words)]
     checked = await runner.check_claims(longer, f"development claims, {words} words")
-    return Claims([example for _, example in rows], np.array([_least(found) for found in checked]))
+    return Claims([example for _, example in rows], np.array([least_probability(found) for found in checked]))
 
 
 def lengthen(rows: Sequence[Row], words: int) -> list[Row]:
@@ -202,7 +202,8 @@ def _mean_accuracy(claims: Claims, threshold: float) -> float:
     return float(np.mean([balanced_accuracy(one, threshold) for one in claims.by_source().values()]))
 
 
-def _least(claims: Sequence[Claim]) -> float:
+def least_probability(claims: Sequence[Claim]) -> float:
+    """Returns the probability of the least probable claim; 1 where nothing is claimed."""
     return min((claim.probability for claim in claims), default=_SUPPORTED)
 
 

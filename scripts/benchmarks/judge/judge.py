@@ -14,6 +14,7 @@ from pipeline.judge.result import MetricName
 from pipeline.reading.rules import without as switched_off
 from scripts.benchmarks.judge.adversarial import measure_corruptions
 from scripts.benchmarks.judge.attacks import measure_attacks
+from scripts.benchmarks.judge.by_hand import measure_by_hand
 from scripts.benchmarks.judge.covered import measure_covered
 from scripts.benchmarks.judge.data import HumanRow, first_of_each, read_rows, sample_documents, sample_rows
 from scripts.benchmarks.judge.development import (
@@ -42,6 +43,8 @@ TARGETS = (
     Target("invented_all_read", 1),
     Target("bound_is_said", 1),
     Target("quantities_right", 1),
+    Target("llm_sentences_bacc", 0.72),
+    Target("pairs_refused", 0.75),
     Target("qags_ultra", 0.75),
     Target("qags_auc_ultra", 0.9),
     Target("rank19_accuracy", 0.9),
@@ -85,6 +88,8 @@ UNCERTAIN = (
     "judge_lock_",
     "fully_",
     "vague_",
+    "llm_sentences_",
+    "pairs_",
 )
 """Figures that a handful of texts says nothing about begin with these; of claims per second it does."""
 
@@ -101,6 +106,7 @@ class Sizes:
     newsroom: int  # documents of 7 summaries
     claims: int  # of each source of the pool
     faithful: int  # of each abstractive source
+    by_hand: int  # minimal pairs, and sentences of language models, at most
     edits: int
     complete: int  # documents whose summaries ought to get more than 7
     covered: int  # summaries of each of three sets
@@ -113,12 +119,12 @@ class Sizes:
 FULL = Sizes(
     foreign=(24, 60),
     qags=235, rank19=373, realsumm=12, systems=24, newsroom=60, claims=60, faithful=40, edits=200, complete=40,
-    covered=20, attacks=6, attacked=12, repeated=10, served=40,
+    by_hand=5000, covered=20, attacks=6, attacked=12, repeated=10, served=40,
 )  # fmt: skip
 QUICK = Sizes(
     foreign=(24,),
     qags=6, rank19=12, realsumm=1, systems=3, newsroom=1, claims=8, faithful=3, edits=8, complete=1, covered=2,
-    attacks=1, attacked=2, repeated=1, served=3,
+    by_hand=40, attacks=1, attacked=2, repeated=1, served=3,
 )  # fmt: skip
 
 
@@ -174,6 +180,7 @@ async def _judge_all(models: Path, data: Path, qags: Sequence[HumanRow], run: tu
     async with open_runner(models) as runner:
         await measure_invented(runner, qags, sizes.foreign, results)
         await measure_quantities(runner, results)
+        await measure_by_hand(runner, sizes.by_hand, results)
         await _agree(runner, data, qags, run)
         await _develop(runner, data, run)
         await measure_corruptions(runner, qags, sizes.edits, results)

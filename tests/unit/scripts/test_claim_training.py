@@ -5,12 +5,13 @@ import random
 import numpy as np
 import pytest
 
+from scripts.claim_training.by_hand import held_out_pairs, pair_figures, read_pairs, read_sentences, sentence_figures
 from scripts.claim_training.edits import FALSE_EDITS, Edit, Editor
-from scripts.claim_training.example import CONTRADICTION, ENTAILMENT, NOT_SUPPORTED, Example
+from scripts.claim_training.example import CONTRADICTION, ENTAILMENT, NEUTRAL, NOT_SUPPORTED, Example
 from scripts.claim_training.joining import JOINED, joined_pairs
-from scripts.claim_training.measure import EVEN
+from scripts.claim_training.measure import EVEN, Claims
 from scripts.claim_training.support import judged_by_others, peoples_claims
-from scripts.claim_training.templates import HELD_OUT, TRAINED, make_templates
+from scripts.claim_training.templates import family_of, make_families, make_templates, read_templates
 
 SENTENCES = (
     "The mayor of Leeds opened a bridge on Tuesday with 300 guests.",
@@ -33,10 +34,39 @@ def test_every_kind_of_edit_is_made_and_none_is_said_by_the_document() -> None:
 
 
 def test_templates_are_the_same_each_time_and_those_held_out_are_never_trained_on() -> None:
-    assert list(make_templates(20)) == list(make_templates(20))
-    assert not {premise for premise, _, _ in TRAINED} & {premise for premise, _, _ in HELD_OUT}
-    trained, held_out = ({one.label for one in make_templates(200, held_out=held)} for held in (False, True))
-    assert len(trained) == len(held_out) == 2
+    assert [*make_templates(20), *make_families(20)] == [*make_templates(20), *make_families(20)]
+    trained, held_out = ([one for one in read_templates() if one.is_held_out is held] for held in (False, True))
+    assert not {one.premise for one in trained} & {one.premise for one in held_out}
+    assert {one.family for one in trained} == {one.family for one in held_out}
+    words = " ".join(one.premise + one.claim for one in make_families(2000))
+    assert not [word for word in ("fish market", "flooded", "stayed dry", "{") if word in words]  # of the front page
+
+
+def test_a_group_of_a_family_is_a_true_and_a_false_claim_of_one_premise() -> None:
+    examples = [*make_families(300), *make_families(300, held_out=True)]
+    for true, false in zip(examples[::2], examples[1::2], strict=True):
+        assert (true.premise, true.group, true.label) == (false.premise, false.group, ENTAILMENT)
+        assert false.label in (NEUTRAL, CONTRADICTION)
+    assert len({family_of(one) for one in examples}) == len({one.family for one in read_templates()}) - 1
+
+
+def test_pairs_have_no_more_false_than_true_and_held_out_passages_are_never_trained_on() -> None:
+    trained, passages = list(read_pairs()), dict[str, str]()
+    false = [one.group for one in trained if one.label != ENTAILMENT]
+    assert len(set(false)) == len(false)
+    assert set(false) <= {one.group for one in trained if one.label == ENTAILMENT}
+    held_out = list(held_out_pairs(passages))
+    assert not {one.claim for one in trained} & {one.claim for one in held_out}
+    assert {one.document for one in held_out} == set(passages)
+    assert {one.label for one in held_out if one.edit == "added"} == {NEUTRAL}
+
+
+def test_figures_of_pairs_and_of_sentences_are_perfect_for_a_judge_that_knows_the_labels() -> None:
+    for read, figures_of in ((held_out_pairs, pair_figures), (read_sentences, sentence_figures)):
+        examples = list(read({}))
+        known = np.array([0.9 if one.label == ENTAILMENT else 0.1 for one in examples])
+        figures = figures_of(Claims(examples, known))
+        assert {figures.get(key, 1.0) for key in ("pairs_in_order", "changes_refused", "balanced_accuracy")} == {1.0}
 
 
 SHORT = "The mayor of Leeds opened a bridge on Tuesday. Builders from Austria worked on it for 14 months."
@@ -56,10 +86,8 @@ FALSE = statement(BUILDERS.replace("14", "10"), "b", NOT_SUPPORTED, "number")
 def test_two_true_statements_make_a_true_one_and_with_an_edit_a_false_one(seed: int) -> None:
     true, false = joined_pairs([*TRUE, FALSE], lambda claim: SHORT, random.Random(seed))
     assert (true.label, false.label) == (ENTAILMENT, NOT_SUPPORTED)
-    assert true.edit == false.edit == JOINED
-    assert true.group == false.group
-    for words in ("mayor of Leeds opened a bridge", "from Austria worked on it for 14 months"):
-        assert words in true.claim
+    assert (true.edit, true.group) == (false.edit, false.group) == (JOINED, true.group)
+    assert all(words in true.claim for words in ("mayor of Leeds opened a bridge", "from Austria worked on it for 14"))
     assert [false.claim[start:end] for start, end in false.spans or ()] == ["10"]
     assert true.claim.replace("14", "10") == false.claim
     assert true.spans == ()
@@ -68,8 +96,7 @@ def test_two_true_statements_make_a_true_one_and_with_an_edit_a_false_one(seed: 
 def test_without_an_edit_or_what_one_of_two_needs_there_is_no_false_pair() -> None:
     assert [one.label for one in joined_pairs(TRUE, lambda claim: SHORT, random.Random(1))] == [ENTAILMENT]
     assert list(joined_pairs(TRUE[:1], lambda claim: SHORT, random.Random(1))) == []
-    half = SHORT.split(". ", maxsplit=1)[0]
-    assert list(joined_pairs([*TRUE, FALSE], lambda claim: half, random.Random(1))) == []
+    assert list(joined_pairs([*TRUE, FALSE], lambda claim: MAYOR, random.Random(1))) == []
 
 
 SOURCES = ("news", "records", "stories")
@@ -95,8 +122,7 @@ EVIDENCE = [{"entailment": signal(one), "known_words": 0.0} for one in EXAMPLES]
 
 
 def test_a_source_is_judged_by_weights_of_the_others() -> None:
-    judged = judged_by_others(EXAMPLES, EVIDENCE)
-    by_source = judged.by_source()
+    by_source = judged_by_others(EXAMPLES, EVIDENCE).by_source()
     assert set(by_source) == set(SOURCES)
     assert (by_source["records"].probabilities > EVEN).all()  # by weights of sources whose signal is lower
 
@@ -112,6 +138,5 @@ def test_sources_left_out_together_are_fitted_to_by_none_of_them() -> None:
 def test_claims_of_people_are_no_edits_whatever_the_order() -> None:
     pool = [*EXAMPLES, example("news", 99, CONTRADICTION, edit="number")]
     chosen = peoples_claims(pool)
-    assert not any(one.edit for one in chosen)
+    assert (len(chosen), any(one.edit for one in chosen)) == (len(EXAMPLES), False)
     assert chosen == peoples_claims(pool[::-1])
-    assert len(chosen) == len(EXAMPLES)

@@ -60,16 +60,9 @@ async def test_development_claims_are_measured_by_source(folder: Path) -> None:
 
 
 def test_the_record_of_the_training_is_quoted() -> None:
-    results = Results()
-    record = {
-        "rank": 16,
-        "development": {"balanced_accuracy": 0.81},
-        "leave_one_source_out": {"defacto": 0.7, "pubmedqa": 0.8},
-        "measured": {"snli_dev": {"pairs": 100, "accuracy": 0.91}},
-    }
-    add_record(record, results)
-    assert results.figures == {
-        "claims_record_bacc": 0.81,
-        "claims_loso_bacc": 0.75,
-        "claims_record_nli": {"snli_dev": 0.91},
-    }
+    results, measured = Results(), {"snli_dev": {"pairs": 100, "accuracy": 0.91}}
+    left_out = {"defacto": 0.7, "pubmedqa": 0.8}
+    add_record(
+        {"development": {"balanced_accuracy": 0.81}, "leave_one_source_out": left_out, "measured": measured}, results
+    )
+    assert list(results.figures.values()) == [0.81, 0.75, {"snli_dev": 0.91}]
