@@ -28,6 +28,8 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 import onnxruntime as ort
 
+__all__ = ["OrtBackend", "choose_device", "is_int8_fast", "is_sum_exact", "ort", "widen_int8"]
+
 _PROVIDERS: dict[Device, str] = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 
 

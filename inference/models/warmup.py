@@ -64,7 +64,7 @@ def _padding_s(timer: _Timer, plan: WarmupPlan, single_s: Mapping[tuple[int, int
     # Spread over time, so that noise does not hit one shape alone.
     rounds = [(timer.seconds(mixed), timer.seconds(even)) for _ in range(2)]
     mixed_s, even_s = (min(column) for column in zip(*rounds, strict=True))
-    return max(0.0, mixed_s - even_s) / (4 * 16 * unit - sum(mixed))
+    return float(max(0.0, mixed_s - even_s) / (4 * 16 * unit - sum(mixed)))
 
 
 def _doublings(first: int, last: int) -> list[int]:

@@ -88,7 +88,7 @@ RESOURCES = (
         "INVALID_ARGUMENT, DEADLINE_EXCEEDED",
         "`precis_calls_total`",
         {
-            "call": "64 KiB a stream without key and place; then `listen.max_receive_mib`, `listen.body_timeout_s`",
+            "call": "`listen.max_receive_mib`, `listen.body_timeout_s`; nothing is read without key and place",
             "health": f"{_READ}; {_LATE}",
             "HTTP": "`listen.max_receive_mib`, lists `listen.max_list_mib`; counted in `listen.max_request_mib`",
             "page": "none is read",

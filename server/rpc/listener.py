@@ -188,8 +188,6 @@ def options(config: ListenConfig) -> list[tuple[str, int]]:
         ("grpc.max_connection_idle_ms", _IDLE_S * 1_000),
         ("grpc.max_connection_age_ms", _AGE_S * 1_000),
         ("grpc.server_handshake_timeout_ms", _HANDSHAKE_S * 1_000),
-        # By its own probes gRPC would take some MB of a stream before we ask for it, without a key too; now 64 KiB.
-        ("grpc.http2.bdp_probe", 0),
         ("grpc.max_concurrent_streams", 100),  # of one connection, as Envoy advises; its client holds back what is more
         ("grpc.max_receive_message_length", config.max_receive_mib * MIB),
         ("grpc.max_send_message_length", config.max_send_mib * MIB),

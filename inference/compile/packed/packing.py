@@ -242,14 +242,14 @@ def pack_if_possible(
     return directory, core_problem(directory, library, device="cpu", must=False)
 
 
-def drop_graph(path: Path) -> None:
-    """Leaves of a packed model directory what the core reads: half of its bytes, and nothing for ONNX Runtime."""
-    with locked(path.parent):
+def drop_graph(path: Path, target: Path) -> None:
+    """Copies of a packed model directory what the core reads: half of its bytes, and nothing for ONNX Runtime."""
+    with locked(target.parent):
         directory = load_model_directory(path)
         if problem := packing_problem(directory):
             raise CoreUnavailableError(path, problem)
         files = {name: sha256 for name, sha256 in directory.manifest.files.items() if name != MODEL_FILE}
-        with staged(path) as folder:
+        with staged(target) as folder:
             for name in files:
                 shutil.copyfile(path / name, folder / name)
             write_manifest(folder, directory.manifest.model_copy(update={"files": files}))

@@ -133,10 +133,6 @@ def test_no_call_that_waits_is_dropped_before_its_own_deadline() -> None:
     assert told["grpc.server.max_pending_requests"] == told["grpc.server.max_pending_requests_hard_limit"] >= 8_000
 
 
-def test_of_a_body_that_nobody_asks_for_grpc_takes_no_more_than_the_first_window() -> None:
-    assert dict(options(ListenConfig()))["grpc.http2.bdp_probe"] == 0
-
-
 def test_no_response_that_is_let_through_is_too_large_for_grpc() -> None:
     assert dict(options(ListenConfig(max_send_mib=3)))["grpc.max_send_message_length"] == 3 << 20
 
