@@ -15,6 +15,7 @@ import argparse
 import json
 import math
 import tempfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -80,7 +81,7 @@ def main() -> None:
     torch.manual_seed(arguments.seed)
     torch.set_num_threads(arguments.threads)
     model, tokenizer = _open_encoder(arguments.cache)
-    pool = _read_pool(arguments.data, tokenizer, is_trained=arguments.epochs > 0)
+    pool = _read_pool(arguments.data, tokenizer, pair_copies=arguments.pair_copies if arguments.epochs > 0 else 0)
     if arguments.start:
         unknown = model.load_state_dict(load_updates(arguments.start), strict=False).unexpected_keys
         if unknown:
@@ -105,6 +106,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rate", type=float, default=1.0, help="factor on the learning rates")
     parser.add_argument("--minutes", type=float, default=math.inf, help="after which training ends")
     parser.add_argument("--replay", type=float, default=1.0, help="share of all sources but pairs and families")
+    parser.add_argument("--pair-copies", type=int, default=1, help="how often each true sentence of a pair comes")
     parser.add_argument("--adopt", action="store_true", help="write updates, record and claim support")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
@@ -128,14 +130,14 @@ def _open_encoder(cache: Path) -> tuple[Encoder, Tokenizer]:
     return model, tokenizer
 
 
-def _read_pool(data: Path, tokenizer: Tokenizer, *, is_trained: bool) -> Pool:
-    """Reads the development documents, and the others too where something is trained."""
+def _read_pool(data: Path, tokenizer: Tokenizer, *, pair_copies: int) -> Pool:
+    """Reads the development documents, and where there are copies of pairs, everything that is trained on."""
     documents: dict[str, str] = {}
     path = data / "claims" / "claims.jsonl.gz"
-    examples = list(read_claims(path, documents, wanted=lambda digest: is_trained or is_development(digest)))
-    if is_trained:
+    examples = list(read_claims(path, documents, wanted=lambda digest: pair_copies > 0 or is_development(digest)))
+    if pair_copies:
         examples += [*read_nli(data / "nli" / "nli_train_pool.jsonl"), *make_templates(_TEMPLATES)]
-        examples += [*make_families(_FAMILIES), *read_pairs()]
+        examples += [*make_families(_FAMILIES), *read_pairs(copies=pair_copies)]
     tokens = [tokenize(example, tokenizer) for example in examples]
     return Pool(
         [row for row in tokens if not row.example.is_development],
@@ -151,7 +153,11 @@ def _train(model: Encoder, pool: Pool, arguments: argparse.Namespace) -> None:
         groups = sample_epoch(pool.training, seed, without=arguments.leave_out, replay=arguments.replay)
         share = min(1.0, arguments.epochs - epoch)
         batches += pack(groups[: int(share * len(groups))], _BATCH_TOKENS, seed, prior_log_odds(groups))
-    print(f"{len(batches)} batches, {sum(int(batch.mask.sum()) for batch in batches)} tokens", flush=True)
+    tokens = Counter[str]()
+    for batch in batches:
+        for row in batch.rows:
+            tokens[row.example.source] += len(row.ids)
+    print(f"{len(batches)} batches, {tokens.total()} tokens: {dict(tokens.most_common())}", flush=True)
 
     def keep() -> None:
         save_updates(_parameters(model), arguments.cache / "claims.safetensors")

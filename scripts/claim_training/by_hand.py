@@ -30,23 +30,23 @@ SENTENCES = "llm_sentences"
 
 _FOLDER = Path(__file__).resolve().parents[1] / "data" / "claims"
 _HELD_OUT_PARTS = 6
-_COPIES = 2
+_MOST_CHANGES = 2  # of a true sentence, that are trained on in one copy of the pairs
 _NO_DOCUMENT = "f" * 16
 _LABELS = {"added": NEUTRAL, "opposite": CONTRADICTION}
 
 
-def read_pairs(*, times: int = _COPIES) -> Iterator[Example]:
+def read_pairs(*, copies: int = 1) -> Iterator[Example]:
     """Yields pairs of the passages that are trained on, in groups of a true sentence and at most one change of it.
 
     Args:
-        times: how often each true sentence comes; each time beside another change of it, where it has several.
+        copies: how often each true sentence comes at least; where it has several changes, each time beside another.
     """
     for passage, row in _passages(is_held_out=False):
         document, rng = PoolDocument(passage), random.Random(digest_of(passage))
         changes = _changes(row)
         for at, true in enumerate(row["faithful"]):
             drawn = rng.sample(changes[at], len(changes[at]))
-            for copy in range(times):
+            for copy in range(max(copies, min(_MOST_CHANGES, len(drawn)))):
                 group = f"{row['id']} {at} {copy}"
                 change = [drawn[copy % len(drawn)]] if drawn else []
                 for claim, label, _ in [(true, ENTAILMENT, ""), *change]:
