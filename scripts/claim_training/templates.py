@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from scripts.claim_training.example import CONTRADICTION, ENTAILMENT, NEUTRAL, Example
 
@@ -90,12 +91,12 @@ def _started(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _words() -> dict[str, list[str]]:
-    words: dict[str, list[str]] = json.loads((_FOLDER / "template_words.json").read_text(encoding="utf-8"))
+def _words() -> dict[str, Any]:
+    words: dict[str, Any] = json.loads((_FOLDER / "template_words.json").read_text(encoding="utf-8"))
     return words
 
 
-def _slots_of_heuristics(words: Mapping[str, list[str]], rng: random.Random, others: random.Random) -> dict[str, str]:
+def _slots_of_heuristics(words: Mapping[str, Any], rng: random.Random, others: random.Random) -> dict[str, str]:
     a, b, c = rng.sample(words["people"], 3)
     (v, w), (r, s), p = rng.sample(words["did"], 2), rng.sample(words["rested"], 2), rng.choice(words["places"])
     drawn = {"a": a, "b": b, "c": c, "v": v, "w": w, "r": r, "s": s, "p": p}
@@ -103,7 +104,7 @@ def _slots_of_heuristics(words: Mapping[str, list[str]], rng: random.Random, oth
     return drawn | {"q": others.choice(words["beside"]), "j": others.choice(words["when"])}
 
 
-def _slots(words: Mapping[str, list[str]], rng: random.Random, opposites: str) -> dict[str, object]:
+def _slots(words: Mapping[str, Any], rng: random.Random, opposites: str) -> dict[str, object]:
     """Draws words for every slot of the families, so that two claims of one premise have the same."""
     several = {
         ("a",): "people",
@@ -125,7 +126,7 @@ def _slots(words: Mapping[str, list[str]], rng: random.Random, opposites: str) -
     return slots | _numbers(words, rng) | _hours(rng) | _quantities(words, rng)
 
 
-def _numbers(words: Mapping[str, list[str]], rng: random.Random) -> dict[str, object]:
+def _numbers(words: Mapping[str, Any], rng: random.Random) -> dict[str, object]:
     n, m = rng.sample(range(len(words["numbers"])), 2)
     return {"n": n + 2, "m": m + 2, "n_word": words["numbers"][n], "m_word": words["numbers"][m]}
 
@@ -139,7 +140,7 @@ def _hours(rng: random.Random) -> dict[str, object]:
     return slots
 
 
-def _quantities(words: Mapping[str, list[str]], rng: random.Random) -> dict[str, object]:
+def _quantities(words: Mapping[str, Any], rng: random.Random) -> dict[str, object]:
     """A quantity, the same in a smaller unit, its number with that unit, and another number of its unit."""
     large, small, factor = rng.choice(words["units"])
     number, other = rng.sample(range(2, 40), 2)
