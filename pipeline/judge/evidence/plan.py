@@ -346,7 +346,7 @@ def plan_facts(plan: EvidencePlan, claims: Sequence[ClaimSpan], sentences: Colle
         return {}
     read, summary, index, config = draft.source.read, draft.summary.read, draft.source.index, draft.config
     clauses = {at: main_clause(read, at) for at in dict.fromkeys((*plan.facts, *plan.judge_facts))}
-    points = {at: read.content_stems(clause.words) for at, clause in clauses.items()}
+    points = {at: (read.content_stems(one.words), read.content_stems(one.predicate)) for at, one in clauses.items()}
     shares = told_shares(index, points, [summary.content_stems(claim.words) for claim in claims])
     facts = dict[int, FactPlan]()
     for at, clause in clauses.items():
@@ -354,7 +354,7 @@ def plan_facts(plan: EvidencePlan, claims: Sequence[ClaimSpan], sentences: Colle
         passage = draft.summary.passages.find(claim_weights(read.table, clause.words, index), among)
         pair = None
         if passage and spoken >= config.partly_covered:
-            says_more = not set(points[at]).issuperset(summary.content_stems(summary.ranges[passage.best[0]]))
+            says_more = not set(points[at][0]).issuperset(summary.content_stems(summary.ranges[passage.best[0]]))
             pair = (passage.span.text, clause.passage.text) if says_more or told > config.fully_covered else None
         facts[at] = FactPlan(clause, told, passage, pair)
     return facts

@@ -51,15 +51,22 @@ DOGS = ReadText.of("source", "Dogs bark at cats. Dogs chase cats. Dogs met a zeb
 
 def shares(*said: Sequence[str]) -> list[float]:
     """Told shares of all sentences about dogs."""
-    stems = {at: DOGS.table.content_stems(words) for at, words in enumerate(DOGS.ranges)}
+    stems_of = DOGS.table.content_stems
+    clauses = {at: main_clause(DOGS, at) for at in range(len(DOGS.ranges))}
+    stems = {at: (stems_of(one.words), stems_of(one.predicate)) for at, one in clauses.items()}
     return [told for told, _ in told_shares(WordIndex(DOGS), stems, said).values()]
 
 
 def test_a_statement_tells_a_key_point_from_half_of_its_words_on() -> None:
     assert shares(["met", "zebra", "yesterday"])[2] == pytest.approx(3 / 5)  # of ln 4 for dogs, and three times ln 2
     assert shares(["met"], ["zebra"], ["yesterday"]) == shares(["horse"], []) == shares() == [0, 0, 0]
-    assert shares(["dog", "met"], ["met", "zebra", "yesterday"])[2] == pytest.approx(1)
+    assert shares(["dog", "zebra"], ["met", "zebra", "yesterday"])[2] == pytest.approx(1)
     assert told_shares(WordIndex(DOGS), {}, [["dog"]]) == {}
+
+
+def test_a_subject_and_a_verb_tell_nothing() -> None:
+    assert shares(["dog", "bark"], ["dog", "chase"], ["dog", "met"]) == [0, 0, 0]
+    assert shares(["dog", "bark", "cat"])[0] == pytest.approx(1)
 
 
 def test_a_statement_tells_what_it_speaks_of_and_not_what_merely_shares_a_word_with_it() -> None:
