@@ -5,7 +5,7 @@ embedded in part; frequent words then stand in for the vectors.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, pairwise
 from math import log1p
 from typing import NamedTuple
@@ -18,7 +18,6 @@ from pipeline.reading.document import ReadText
 from pipeline.reading.index import Closeness, Float64, WordIndex
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.word_lists import is_verb, word_list
-from pipeline.reading.word_table import WordTable
 
 _MIDDLE_WEIGHT, _WORDS_WEIGHT, _LEAD_WEIGHT = 0.5, 0.3, 0.2
 _LEAD_SENTENCES, _LEAD_SHARE = 10.0, 0.1  # after so many, or this share of all, 63% of the lead bonus is gone
@@ -105,25 +104,20 @@ def told_shares(
     ln(1 + sentences that have them): what the source comes back to is the core, the rest detail.
 
     Args:
-        points: stems of the content words of each, by the sentence of the source that it stands in; all of them, and
-            those behind its verb.
+        points: stems of all content words of each, and those of its predicate, by the sentence of the source.
         said: those of each statement.
     """
     told = {at: set[str]() for at in points}
-    weights = {at: _weighted(source, stems) for at, (stems, _) in points.items()}
-    predicates = {at: _weighted(source, behind) or weights[at] for at, (_, behind) in points.items()}
+    counts = source.sentence_count
+    parts = {at: [{stem: log1p(counts(stem)) for stem in stems} for stems in both] for at, both in points.items()}
     for stems in stoppable(said if points else ()):
         shared = source.weighted({stem: source.rarity(stem) for stem in stems})
         least = _SPEAKS_OF * shared.max(initial=0.0)
         for at in points:
-            if shared[at] >= least and all(_share(own[at], stems) >= _TELLS for own in (weights, predicates)):
+            if shared[at] >= least and all(_share(part, stems) >= _TELLS for part in parts[at]):
                 told[at].update(stems)
     everything = frozenset(chain.from_iterable(said))
-    return {at: (_share(weights[at], told[at]), _share(weights[at], everything)) for at in points}
-
-
-def _weighted(source: WordIndex, stems: Iterable[str]) -> dict[str, float]:
-    return {stem: log1p(source.sentence_count(stem)) for stem in stems}
+    return {at: (_share(whole, told[at]), _share(whole, everything)) for at, (whole, _) in parts.items()}
 
 
 def _share(weights: Mapping[str, float], stems: Collection[str]) -> float:
@@ -138,17 +132,10 @@ _FEWEST_CONTENT = 5  # words: "the mayor said" is no point yet
 
 
 class MainClause(NamedTuple):
-    """What a sentence says in the first place.
-
-    Attributes:
-        passage: where it stands, as it is read.
-        words: in the text's table.
-        predicate: those behind its first verb.
-    """
+    """What a sentence says in the first place: where it stands, as it is read, and its words in the text's table."""
 
     passage: TextSpan
     words: Sequence[int]
-    predicate: Sequence[int] = ()
 
 
 def main_clause(read: ReadText, sentence: int) -> MainClause:
@@ -172,15 +159,16 @@ def main_clause(read: ReadText, sentence: int) -> MainClause:
             content += sum(table.content[at] for at in part)
     said = [at for part in kept for at in part]
     if not has_verb or len(said) < _FEWEST_WORDS:
-        return MainClause(read.passages[sentence], read.ranges[sentence], _behind_verb(table, read.ranges[sentence]))
+        return MainClause(read.passages[sentence], read.ranges[sentence])
     text = " ".join(" ".join(read.words_passage(part).text for part in kept).split())
-    passage = read.text.passage(table.starts[said[0]], table.ends[said[-1]], text)
-    return MainClause(passage, said, _behind_verb(table, said))
+    return MainClause(read.text.passage(table.starts[said[0]], table.ends[said[-1]], text), said)
 
 
-def _behind_verb(table: WordTable, words: Sequence[int]) -> Sequence[int]:
-    verbs = (at for at, word in enumerate(words) if is_verb(table.words[word]))
-    return words[next(verbs, len(words)) + 1 :]
+def predicate_stems(read: ReadText, words: Sequence[int]) -> Sequence[str]:
+    """Returns the stems behind the first verb of a clause; all where that is a tail: "owns it with cracked walls"."""
+    verbs = (at for at, word in enumerate(words) if is_verb(read.table.words[word]))
+    stems, behind = (read.content_stems(part) for part in (words, words[next(verbs, len(words)) + 1 :]))
+    return behind if 2 * len(behind) >= len(stems) else stems
 
 
 def find_theme(

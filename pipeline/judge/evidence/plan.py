@@ -24,6 +24,7 @@ from pipeline.reading.salience import (
     MainClause,
     choose_distinct,
     main_clause,
+    predicate_stems,
     rank_centrality,
     told_shares,
     word_centrality,
@@ -346,7 +347,7 @@ def plan_facts(plan: EvidencePlan, claims: Sequence[ClaimSpan], sentences: Colle
         return {}
     read, summary, index, config = draft.source.read, draft.summary.read, draft.source.index, draft.config
     clauses = {at: main_clause(read, at) for at in dict.fromkeys((*plan.facts, *plan.judge_facts))}
-    points = {at: (read.content_stems(one.words), read.content_stems(one.predicate)) for at, one in clauses.items()}
+    points = {at: (read.content_stems(one.words), predicate_stems(read, one.words)) for at, one in clauses.items()}
     shares = told_shares(index, points, [summary.content_stems(claim.words) for claim in claims])
     facts = dict[int, FactPlan]()
     for at, clause in clauses.items():
