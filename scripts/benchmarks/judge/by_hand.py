@@ -1,6 +1,7 @@
 """Claims that were written or labelled by hand: held-out minimal pairs, and sentences of small language models."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -23,12 +24,16 @@ async def measure_by_hand(runner: JudgeRunner, most: int, results: Results) -> N
     figures = pair_figures(claims)
     for key in ("pairs_in_order", "changes_refused", "true_accepted"):
         results.add(f"{figures['pairs']} minimal pairs: {key.replace('_', ' ')}", figures[key])
-    results.figures |= {"pairs_refused": figures["changes_refused"], "pairs": figures}
+    results.figures |= {"pairs_refused": figures["changes_refused"], "pairs": _numbers(figures)}
     claims = await _checked(runner, list(read_sentences(passages))[:most], passages, "sentences of language models")
     figures = sentence_figures(claims)
     for key in ("balanced_accuracy", "best_threshold_gain", "auc", "expected_calibration_error"):
         results.add(f"{figures['sentences']} sentences of language models: {key.replace('_', ' ')}", figures[key])
-    results.figures |= {"llm_sentences_bacc": figures["balanced_accuracy"], "llm_sentences": figures}
+    results.figures |= {"llm_sentences_bacc": figures["balanced_accuracy"], "llm_sentences": _numbers(figures)}
+
+
+def _numbers(figures: Mapping[str, Any]) -> dict[str, float]:
+    return {name: value for name, value in figures.items() if isinstance(value, int | float)}
 
 
 async def _checked(runner: JudgeRunner, examples: Sequence[Example], texts: Mapping[str, str], name: str) -> Claims:
