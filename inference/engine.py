@@ -1,4 +1,4 @@
-"""Owns all inference: models, worker threads, tokenizer thread.
+"""Owns all inference: models, worker threads, the thread that tokenizes.
 
 Knows how many cores the process may use, and keeps blocking work beside the event loop.
 """

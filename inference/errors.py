@@ -15,6 +15,7 @@
         ├── MissingModelError          it, or a file of it, is not there
         ├── ManifestError              its manifest.json is unreadable or wrong
         ├── HashMismatchError          a file's bytes are not those of the manifest
+        ├── InexactArithmeticError     it computes in int8, which this CPU sums wrongly
         ├── CoreUnavailableError       the settings ask for the compiled core, which cannot run it here
         └── CorruptModelError          ONNX Runtime cannot load the graph
 
@@ -139,6 +140,16 @@ class HashMismatchError(ModelDirectoryError):
         super().__init__(
             path,
             f"wrong sha256 for {path}: expected {expected[:12]}..., found {actual[:12]}...; {_REINSTALL}",
+        )
+
+
+class InexactArithmeticError(ModelDirectoryError):
+    """The model computes in int8, and this CPU's sums of bytes saturate: its answers would be others, and wrong."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            path,
+            f"{path} computes in int8_rows, which this CPU sums wrongly; run `precis models install --precision fp32`",
         )
 
 

@@ -19,7 +19,7 @@ from inference.front_doors import Item
 from inference.models.directory import ModelDirectory
 from inference.models.manifest import CONTRADICTION, ENTAILMENT, NEUTRAL, NLI_LABELS
 from inference.models.model import output_of
-from inference.models.session import OrtBackend
+from inference.models.session import OrtBackend, check_arithmetic
 from inference.tokens.tokenization import TextEncoder
 
 MAX_NEIGHBOUR_DELTA = 1e-4  # how far a score may move with the company it is computed in
@@ -52,6 +52,7 @@ def probe(directory: ModelDirectory, *, must_agree: bool = True) -> dict[str, fl
 
     Raises:
         CorruptModelError: graph or tokenizer cannot be loaded.
+        InexactArithmeticError: this CPU cannot compute it.
         VerificationError: a wrong answer, one that is not finite, or one that depends on its neighbours.
     """
     run = ProbeRunner(directory)
@@ -75,6 +76,7 @@ class ProbeRunner:
 
     def __init__(self, directory: ModelDirectory, backend: Backend | None = None) -> None:
         """Takes another backend than the graph's session, if given."""
+        check_arithmetic(directory)
         self.neighbour_delta = 0.0
         self._manifest = manifest = directory.manifest
         encoder = TextEncoder(directory.tokenizer_path, max_tokens=manifest.max_tokens)

@@ -143,6 +143,9 @@ def _open_sessions(
     device_ids = config.runtime.device_ids if device == "cuda" else (0,)
     opened = tuple(open_backend(directory.model_path, device, device_id) for device_id in device_ids)
     check_sha256(directory.model_path, directory.manifest.files[MODEL_FILE])  # it was not changed meanwhile
+    from inference.models.session import check_arithmetic  # noqa: PLC0415 - as above, and it was opened with it
+
+    check_arithmetic(directory)
     return opened
 
 

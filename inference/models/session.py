@@ -9,7 +9,7 @@ VNNI it is slow as well (2.5 times).
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -18,7 +18,8 @@ import numpy as np
 
 from inference.backend import Float32, Int64
 from inference.config import Device
-from inference.errors import CorruptModelError, ExecutionProviderError
+from inference.errors import CorruptModelError, ExecutionProviderError, InexactArithmeticError
+from inference.models.directory import ModelDirectory
 from inference.models.manifest import MARKS
 
 # ONNX Runtime >= 1.31 otherwise queues events (process, model, hardware, a device id) in a database under
@@ -28,7 +29,7 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 import onnxruntime as ort
 
-__all__ = ["OrtBackend", "choose_device", "is_int8_fast", "is_sum_exact", "ort", "widen_int8"]
+__all__ = ["OrtBackend", "check_arithmetic", "choose_device", "is_int8_exact", "is_int8_fast", "is_sum_exact", "ort"]
 
 _PROVIDERS: dict[Device, str] = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
 
@@ -145,6 +146,22 @@ def widen_int8(options: ort.SessionOptions) -> None:
     """Has a session multiply u8 x u8 where u8 x s8 would saturate."""
     if not is_int8_fast():
         options.add_session_config_entry("session.x64quantprecision", "1")
+
+
+@cache
+def is_int8_exact() -> bool:
+    """Whether sums are exact as the server runs its models."""
+    return is_sum_exact(_session_options())
+
+
+def check_arithmetic(directory: ModelDirectory, is_exact: Callable[[], bool] = is_int8_exact) -> None:
+    """Refuses a model that this CPU would compute wrongly.
+
+    Raises:
+        InexactArithmeticError: it computes in int8, and sums of bytes are not exact here.
+    """
+    if directory.manifest.is_int8 and not is_exact():
+        raise InexactArithmeticError(directory.path)
 
 
 def is_sum_exact(options: ort.SessionOptions, product: bytes = _PRODUCT) -> bool:

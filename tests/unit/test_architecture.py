@@ -39,16 +39,7 @@ FORBIDDEN = {
 # Ahead of time only: the part of `inference` that runs in the served process stays free of it.
 COMPILER = ROOT / "inference" / "compile"
 FORBIDDEN_AT_RUN_TIME = ("inference.compile", "onnx", "torch", "transformers", "optimum", "safetensors")
-FORBIDDEN_IN_SERVED_PROCESS = (
-    "mlflow",
-    "torch",
-    "transformers",
-    "optimum",
-    "onnx",
-    "onnxruntime",
-    "sklearn",
-    "inference.compile",
-)
+FORBIDDEN_IN_SERVED_PROCESS = (*FORBIDDEN_AT_RUN_TIME, "mlflow", "onnxruntime", "sklearn")
 
 TOP_LEVEL = {
     *("pyproject.toml", "protos", "server", "inference", "pipeline", "tests", "scripts", "README.md"),

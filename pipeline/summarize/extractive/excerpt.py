@@ -40,8 +40,7 @@ LABEL_LEVEL = 7
 TEXT_KINDS = frozenset({BlockKind.PROSE, BlockKind.BULLET, BlockKind.STEP, BlockKind.TURN})
 """Kinds that say something in words, which an embedder and an NLI model can compare."""
 STATEMENTS = (BlockKind.PROSE, BlockKind.BULLET, BlockKind.TURN)
-ANSWERS = TEXT_KINDS | {BlockKind.TABLE_ROW}
-"""Kinds that may answer a question."""
+ANSWERS = TEXT_KINDS | {BlockKind.TABLE_ROW}  # kinds that may answer a question
 _PARAGRAPH_WORDS = 90
 _FEWEST_WORDS = 4  # of a list item that is written as a sentence
 _BACKTICKS = re.compile(r"`{3,}")
@@ -194,9 +193,8 @@ def words_of(excerpts: Sequence[Excerpt], excerpt: Excerpt) -> str:
     """Returns what an excerpt says: the cells of a row, each behind the name of its column."""
     if excerpt.kind is not BlockKind.TABLE_ROW:
         return excerpt.text
-    heads = [
-        excerpts[need].text.split("\n")[0] for need in excerpt.needs if excerpts[need].kind is BlockKind.TABLE_HEAD
-    ]
+    above = [excerpts[need] for need in excerpt.needs]
+    heads = [one.text.split("\n")[0] for one in above if one.kind is BlockKind.TABLE_HEAD]
     names = _cells(heads[0]) if heads else []
     cells = _cells(excerpt.text)
     names += [""] * (len(cells) - len(names))

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from pipeline.reading.blocks import STRUCTURE, BlockKind, is_prompt
 from pipeline.reading.rules import Rule
+from pipeline.reading.salience import scaled
 from pipeline.reading.turns import EDGES
 from pipeline.reading.values import Term, TermKind
 from pipeline.reading.word_lists import phrase_list, word_list
@@ -67,7 +68,7 @@ def score_sentences(
         Shape (sentences,), in [0, 1].
     """
     early = _earliness(excerpts, positions, starts_document=starts_document)
-    closeness = _scaled(vectors @ vectors.mean(axis=0))
+    closeness = scaled(vectors @ vectors.mean(axis=0))
     is_placed = POSITION.is_on and bool(early.any())
     score = _POSITION_WEIGHT * early + (1 - _POSITION_WEIGHT) * closeness if is_placed else closeness
     said = (excerpts[position] for position in positions)
@@ -124,7 +125,7 @@ def score_focus(excerpts: Sequence[Excerpt], positions: Sequence[int], likeness:
         for stems, titles in zip(own, above, strict=True)
     ]
     score = _WORDS_WEIGHT * np.array(said) / max(1e-9, sum(rarity.values()))
-    score = score + (1 - _WORDS_WEIGHT) * _scaled(likeness)
+    score = score + (1 - _WORDS_WEIGHT) * scaled(likeness)
     sections = np.array([excerpts[position].section for position in positions])
     is_near = _NEIGHBOUR_WEIGHT * (sections[1:] == sections[:-1])
     near = score.copy()
@@ -151,12 +152,6 @@ def _earliness(excerpts: Sequence[Excerpt], positions: Sequence[int], *, starts_
             early[row] = np.exp(-seen[excerpt.section] / _FADING_SENTENCES)
         seen[excerpt.section] += 1
     return early
-
-
-def _scaled(values: Float64) -> Float64:
-    """Returns the values on a scale from 0 (the smallest) to 1; all 1 if they are equal."""
-    width = values.max() - values.min()
-    return np.ones_like(values) if width <= 0 else np.asarray((values - values.min()) / width)
 
 
 VALUE_KINDS = (TermKind.NUMBER, TermKind.UNIT, TermKind.VERSION, TermKind.PART_NUMBER, TermKind.COMMAND)

@@ -1,10 +1,17 @@
 """Rules of exact sums of bytes."""
 
+from contextlib import nullcontext
+from pathlib import Path
+
 import onnx
 import onnxruntime as ort
+import pytest
 from onnx import TensorProto, helper
 
+from inference.errors import InexactArithmeticError
 from inference.models import session
+from inference.models.directory import read_model_directory
+from tests.unit.inference.tiny_models import NLI_FIELDS, write_model_directory
 
 
 def _product(value: int) -> bytes:
@@ -26,6 +33,14 @@ def test_sums_that_are_not_those_expected_are_noticed_by_a_probe_that_is_what_it
 
 
 def test_sums_are_exact_as_the_server_runs_its_models() -> None:
-    options = ort.SessionOptions()
-    session.widen_int8(options)
-    assert session.is_sum_exact(options)
+    assert session.is_int8_exact()
+
+
+@pytest.mark.parametrize("precision", ["int8_rows", "int8_rows, word embeddings stored in int8", "fp32, in int8"])
+def test_a_model_in_int8_is_refused_where_sums_are_not_exact(tmp_path: Path, precision: str) -> None:
+    write_model_directory(tmp_path / "nli", fields={**NLI_FIELDS, "precision": precision})
+    directory = read_model_directory(tmp_path / "nli")
+    session.check_arithmetic(directory, lambda: True)
+    is_refused = pytest.raises(InexactArithmeticError, match="precis models install --precision fp32")
+    with nullcontext() if precision.startswith("fp32") else is_refused:
+        session.check_arithmetic(directory, lambda: False)

@@ -57,6 +57,18 @@ def test_the_longest_row_comes_first_and_no_batch_is_over_the_bounds() -> None:
     assert max(rows for rows, _ in backend.shapes) == 8
 
 
+def test_noise_never_gives_padding_a_negative_price() -> None:
+    class Odd(Metered):
+        def run(self, inputs: Mapping[str, Int64]) -> Float32:
+            mask = inputs["attention_mask"]
+            self.now_s -= 0.2 * float(mask.size - mask.sum())
+            return super().run(inputs)
+
+    costs = measure(Odd(skips_padding=True), make_plan())
+    for rows, tokens, longest in ((2, 40, 36), (4, 80, 50), (8, 100, 60)):
+        assert costs.seconds(rows, tokens, longest) > costs.seconds(rows, tokens, -(-tokens // rows)) * 0.99
+
+
 def test_without_time_only_single_rows_are_measured_and_padding_is_not_trusted() -> None:
     backend = Metered(skips_padding=True)
     costs = measure(backend, make_plan(budget_s=0.0))
