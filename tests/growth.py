@@ -30,26 +30,29 @@ def grows_like_square(work: Callable[[str], object], make: Callable[[int], str],
     length = _SCALE * short
     if _times(work, make(short), make(length), _SUSPICIOUS) < _SUSPICIOUS:
         return False
-    before = _best_s(work, make(length))
-    while before < _ENOUGH_S and length < _LONGEST:
+    taken_s = 0.0
+    while taken_s < _ENOUGH_S and length < _LONGEST:
         length *= 2
-        after = _best_s(work, make(length))
-        if after < _STEEP * before:
+        before_s, taken_s = _best_s(work, make(length // 2), make(length))
+        if taken_s < _STEEP * before_s:
             return False
-        before = after
     return True
 
 
 def _times(work: Callable[[str], object], short: str, long: str, suspicious: float) -> float:
     """Returns how much longer the longer text takes. Measures with care only what is suspicious: most is not."""
-    times = _best_s(work, long, 1) / _best_s(work, short, 1)
-    return times if times < suspicious else _best_s(work, long) / _best_s(work, short)
+    short_s, long_s = _best_s(work, short, long, 1)
+    if long_s >= suspicious * short_s:
+        short_s, long_s = _best_s(work, short, long)
+    return long_s / short_s
 
 
-def _best_s(work: Callable[[str], object], text: str, runs: int = 3) -> float:
-    times_s = []
+def _best_s(work: Callable[[str], object], short: str, long: str, runs: int = 3) -> tuple[float, float]:
+    """Measures two texts by turns, so that a busy neighbour slows both."""
+    best_s = [float("inf")] * 2
     for _ in range(runs):
-        began_s = time.thread_time()
-        work(text)
-        times_s.append(time.thread_time() - began_s)
-    return max(min(times_s), 1e-9)  # what the clock cannot see
+        for at, text in enumerate((short, long)):
+            began_s = time.thread_time()
+            work(text)
+            best_s[at] = min(best_s[at], time.thread_time() - began_s)
+    return max(best_s[0], 1e-9), max(best_s[1], 1e-9)  # what the clock cannot see

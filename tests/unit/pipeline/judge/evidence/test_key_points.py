@@ -63,8 +63,7 @@ def test_a_statement_tells_a_key_point_from_half_of_its_words_on() -> None:
 
 
 def test_a_subject_and_a_verb_tell_nothing() -> None:
-    assert shares(["dog", "met"])[2] == 0
-    assert shares(["dog", "met", "zebra"])[2] == pytest.approx(4 / 5)
+    assert shares(["dog", "met"])[2] == 0 != shares(["dog", "met", "zebra"])[2] == pytest.approx(4 / 5)
 
 
 def test_a_statement_tells_what_it_speaks_of_and_not_what_merely_shares_a_word_with_it() -> None:
