@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 
@@ -27,6 +27,7 @@ class ModelStatistics:
     tokens: int = 0  # useful ones
     padded_tokens: int = 0  # computed ones: longest row times rows
     compute_s: float = 0.0  # summed over workers
+    by_rows: dict[int, tuple[int, float]] = field(default_factory=dict)  # batches and their compute_s, by size
 
     def add_batch(self, record: BatchRecord) -> None:
         """Counts one forward pass."""
@@ -35,6 +36,8 @@ class ModelStatistics:
         self.tokens += record.tokens
         self.padded_tokens += record.padded_tokens
         self.compute_s += record.compute_s
+        batches, compute_s = self.by_rows.get(record.rows, (0, 0.0))
+        self.by_rows[record.rows] = batches + 1, compute_s + record.compute_s
 
 
 @dataclass(frozen=True, slots=True)

@@ -203,6 +203,9 @@ class OpenInferenceServicer(GRPCInferenceServiceServicer):
     def _to_statistics(self, name: str) -> pb.ModelStatistics:
         counts, computed = self._statistics[name], self._engine.statistics().models.get(NAMES[name])
         counts.execution_count = computed.batches if computed else counts.inference_stats.success.count
+        del counts.batch_stats[:]
+        for rows, (batches, compute_s) in sorted(computed.by_rows.items() if computed else ()):
+            _add(counts.batch_stats.add(batch_size=rows).compute_infer, compute_s, batches)
         return counts
 
 

@@ -1111,6 +1111,34 @@ class InferStatistics(_message.Message):
 Global___InferStatistics: _TypeAlias = InferStatistics  # noqa: Y015
 
 @_typing.final
+class InferBatchStatistics(_message.Message):
+    """Forward passes of one size."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BATCH_SIZE_FIELD_NUMBER: _builtins.int
+    COMPUTE_INFER_FIELD_NUMBER: _builtins.int
+    batch_size: _builtins.int
+    """Rows of each."""
+    @_builtins.property
+    def compute_infer(self) -> Global___StatisticDuration:
+        """How many there were, and how long they computed."""
+
+    def __init__(
+        self,
+        *,
+        batch_size: _builtins.int = ...,
+        compute_infer: Global___StatisticDuration | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["compute_infer", b"compute_infer"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["batch_size", b"batch_size", "compute_infer", b"compute_infer"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___InferBatchStatistics: _TypeAlias = InferBatchStatistics  # noqa: Y015
+
+@_typing.final
 class ModelStatistics(_message.Message):
     """Statistics of one model. Requests are those of this service; the batches of `execution_count` are those of all."""
 
@@ -1122,6 +1150,7 @@ class ModelStatistics(_message.Message):
     INFERENCE_COUNT_FIELD_NUMBER: _builtins.int
     EXECUTION_COUNT_FIELD_NUMBER: _builtins.int
     INFERENCE_STATS_FIELD_NUMBER: _builtins.int
+    BATCH_STATS_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """The model."""
     version: _builtins.str
@@ -1136,6 +1165,10 @@ class ModelStatistics(_message.Message):
     def inference_stats(self) -> Global___InferStatistics:
         """Requests."""
 
+    @_builtins.property
+    def batch_stats(self) -> _containers.RepeatedCompositeFieldContainer[Global___InferBatchStatistics]:
+        """Forward passes of the model by their size, whoever asked. Empty for the judge."""
+
     def __init__(
         self,
         *,
@@ -1145,10 +1178,11 @@ class ModelStatistics(_message.Message):
         inference_count: _builtins.int = ...,
         execution_count: _builtins.int = ...,
         inference_stats: Global___InferStatistics | None = ...,
+        batch_stats: _abc.Iterable[Global___InferBatchStatistics] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["inference_stats", b"inference_stats"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["execution_count", b"execution_count", "inference_count", b"inference_count", "inference_stats", b"inference_stats", "last_inference", b"last_inference", "name", b"name", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["batch_stats", b"batch_stats", "execution_count", b"execution_count", "inference_count", b"inference_count", "inference_stats", b"inference_stats", "last_inference", b"last_inference", "name", b"name", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
