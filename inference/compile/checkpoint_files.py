@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 from inference.compile.bert import Pooling
 from inference.compile.errors import MissingExtraError, UnsupportedModelError, first_line
 from inference.models.directory import sha256_of
-from inference.models.manifest import NLI_LABELS, check_labels
+from inference.models.manifest import check_labels
 
 _FILES = ("*.json", "*.safetensors", "*.bin", "*.txt", "*.model", "README.md", "1_Pooling/*")
 _LOCAL = "local-"
@@ -65,21 +65,18 @@ class CheckpointFiles:
             raise UnsupportedModelError(f"{self.name} states no length limit; give one with --max-tokens")
         return min(stated)
 
-    @property
-    def id2label(self) -> dict[int, str]:
-        """Column -> entailment, neutral or contradiction, as config.json says and in no assumed order.
+    def id2label(self, stated: Sequence[str] = ()) -> dict[int, str]:
+        """Column -> label, as stated or else as config.json says, in no assumed order.
 
         Raises:
-            UnsupportedModelError: config.json does not name these three.
+            UnsupportedModelError: not the labels of NLI, nor those of a check of facts.
         """
-        labels = {int(column): str(label).lower() for column, label in self.config.get("id2label", {}).items()}
+        written = {int(column): str(label).lower() for column, label in self.config.get("id2label", {}).items()}
+        labels = dict(enumerate(stated)) or written
         try:
             check_labels(labels)
         except ValueError as error:
-            raise UnsupportedModelError(
-                f"{self.name} is not a three-way NLI classifier: config.json must name {', '.join(NLI_LABELS)} "
-                f"in id2label, it has {labels}"
-            ) from error
+            raise UnsupportedModelError(f"{self.name}: {error}; --labels names them in the model's order") from error
         return labels
 
     @property

@@ -6,7 +6,7 @@ that have a writer here get the fast graph, all others Optimum's; either is comp
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -56,6 +56,8 @@ class ExportOptions:
     name: str | None = None  # shown to users; default: the hub id or the folder's name
     license: str | None = None  # default: what the model card states
     graph: GraphOrigin = "auto"  # "written": by us, or an error; "exported": by Optimum; "auto": by us if we can
+    labels: Sequence[str] = ()  # of the columns in the model's order, where config.json does not name them
+    pair_template: str | None = None  # "$A" the premise, "$B" the hypothesis; default: as the tokenizer joins a pair
     precision: PrecisionChoice = "fp32"  # "auto": int8_rows where it is fast and stays near torch, else fp32
 
 
@@ -79,7 +81,7 @@ def export_model(
     facts = _facts(files, task, options)  # before anything slow: refusals come at once
     # The steps: reference loaded, graph made, files written, answers compared.
     finish_step = count_steps("export", files.name, 4, progress)
-    reference = _load_reference(files, task)
+    reference = _load_reference(files, task, options.pair_template)
     finish_step()
     compiled = _compile(files, task, reference, options.graph)
     finish_step()
@@ -152,17 +154,17 @@ def _facts(files: CheckpointFiles, task: Task, options: ExportOptions) -> dict[s
         "max_tokens": min(options.max_tokens or limit, limit),
     }
     if task == "nli":
-        return facts | {"id2label": files.id2label}
+        return facts | {"id2label": files.id2label(options.labels)}
     return facts | {"dimension": int(files.config["hidden_size"]), "pooling": files.pooling, "normalized": True}
 
 
-def _load_reference(files: CheckpointFiles, task: Task) -> ReferenceModel:
+def _load_reference(files: CheckpointFiles, task: Task, pair_template: str | None) -> ReferenceModel:
     try:
         from inference.compile.reference import ReferenceModel  # noqa: PLC0415  # extra `export`
     except ImportError as error:
         raise MissingExtraError(error.name) from error
     try:
-        return ReferenceModel(files, task)
+        return ReferenceModel(files, task, pair_template)
     except (OSError, ValueError, RuntimeError, SafetensorError) as error:  # what transformers raises for bad files
         raise UnsupportedModelError(f"transformers cannot load {files.name}: {first_line(error)}") from error
 

@@ -16,6 +16,7 @@ import onnx
 import torch
 from numpy.typing import NDArray
 from optimum.exporters.onnx import main_export
+from tokenizers.processors import TemplateProcessing
 from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
 
 from inference.compile.checkpoint_files import CheckpointFiles
@@ -28,12 +29,18 @@ Float32 = NDArray[np.float32]
 class ReferenceModel:
     """A checkpoint in memory, in float32 and without dropout."""
 
-    def __init__(self, files: CheckpointFiles, task: Task) -> None:
-        """Loads weights and tokenizer."""
+    def __init__(self, files: CheckpointFiles, task: Task, pair_template: str | None = None) -> None:
+        """Loads weights and tokenizer. Raises ValueError for a template that is none."""
         model_class = AutoModelForSequenceClassification if task == "nli" else AutoModel
         self.model: Any = model_class.from_pretrained(files.folder).float().eval()
         self._name = files.name
         self.tokenizer: Any = AutoTokenizer.from_pretrained(files.folder)
+        if pair_template is not None:
+            names = {token.partition(":")[0] for token in pair_template.split() if not token.startswith("$")}
+            special = [(name, self.tokenizer.convert_tokens_to_ids(name)) for name in sorted(names)]
+            first = pair_template.partition("$B")[0].strip()
+            joined = TemplateProcessing(single=first, pair=pair_template, special_tokens=special)
+            self.tokenizer.backend_tokenizer.post_processor = joined
 
     def weights(self) -> dict[str, Float32]:
         """Returns every floating-point array under its Hugging Face name."""

@@ -20,6 +20,7 @@ MARKS = "marks"  # a graph's second output, if it has one: log-odds that the pre
 
 ENTAILMENT, NEUTRAL, CONTRADICTION = "entailment", "neutral", "contradiction"
 NLI_LABELS = (ENTAILMENT, NEUTRAL, CONTRADICTION)  # the column order everywhere outside a graph
+FACT_LABELS = (ENTAILMENT, "not_entailment")  # of models that were trained to check facts: they know no contradiction
 
 Task = Literal["nli", "embedding"]
 Input = Literal["input_ids", "attention_mask", "token_type_ids"]
@@ -95,19 +96,21 @@ class Manifest(BaseModel):
         return self.precision.startswith("int8")
 
     @property
-    def label_columns(self) -> tuple[int, int, int]:
-        """Columns of `logits` that hold entailment, neutral and contradiction, in this order."""
+    def label_columns(self) -> tuple[int, ...]:
+        """Columns of `logits` in the order of NLI_LABELS, or of FACT_LABELS where there are two."""
         column = {label: index for index, label in (self.id2label or {}).items()}
-        return column[ENTAILMENT], column[NEUTRAL], column[CONTRADICTION]
+        return tuple(column[label] for label in (NLI_LABELS if NEUTRAL in column else FACT_LABELS))
 
 
 def check_labels(id2label: Mapping[int, str]) -> None:
-    """Checks that three columns are named entailment, neutral and contradiction, in any order.
+    """Checks that the columns are named as NLI_LABELS or FACT_LABELS, in any order.
 
     Raises:
         ValueError: another set of labels or columns, with what was found.
     """
-    if sorted(id2label) != [0, 1, 2] or sorted(id2label.values()) != sorted(NLI_LABELS):
+    known = (sorted(NLI_LABELS), sorted(FACT_LABELS))
+    if sorted(id2label) != list(range(len(id2label))) or sorted(id2label.values()) not in known:
         raise ValueError(
-            f"id2label: columns 0, 1, 2 must be {', '.join(NLI_LABELS)} in some order, got {dict(id2label)}"
+            f"id2label: the columns must be {', '.join(NLI_LABELS)}, or {' and '.join(FACT_LABELS)}, in some order, "
+            f"got {dict(id2label)}"
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -161,22 +161,25 @@ def pass_through(output: Float32) -> Float32:
     return output
 
 
-def probabilities(label_columns: tuple[int, int, int]) -> Callable[[Float32], Float32]:
+def probabilities(label_columns: Sequence[int]) -> Callable[[Float32], Float32]:
     """Makes the function from logits to probabilities of entailment, neutral and contradiction.
 
     Args:
-        label_columns: columns of the logits with these three, from the model's `id2label`.
+        label_columns: columns of the logits with these three, from the model's `id2label`; of two, entailment and
+            all else: contradiction is then 0, and neutral what is not entailed.
     """
     columns = list(label_columns)
 
     def finish(output: Float32) -> Float32:
-        """Softmax of three columns, and a sigmoid of those behind them, the marks.
+        """Softmax of the columns, and a sigmoid of those behind them, the marks.
 
         In float64: a row's last bit must not depend on how many rows there are.
         """
         ordered = output[:, columns].astype(np.float64)
         weights = np.exp(ordered - ordered.max(axis=1, keepdims=True))
         labels = np.asarray(weights / weights.sum(axis=1, keepdims=True), dtype=np.float32)
+        if len(columns) < len(NLI_LABELS):
+            labels = np.pad(labels, ((0, 0), (0, len(NLI_LABELS) - len(columns))))
         if output.shape[1] == len(columns):
             return labels
         odds = output[:, len(columns) :].astype(np.float64)

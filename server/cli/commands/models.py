@@ -89,6 +89,12 @@ def export(
     graph: Annotated[
         GraphChoice, Option(help="written: by Precis, faster; exported: by Optimum; auto: written where possible.")
     ] = "auto",
+    labels: Annotated[
+        str | None, Option(metavar="NAME,...", help="Labels of the columns, in the model's order (default: its own).")
+    ] = None,
+    pair: Annotated[
+        str | None, Option(metavar="TEMPLATE", help="How premise $A and hypothesis $B are joined (default: its own).")
+    ] = None,
     precision: PrecisionOption = "fp32",
     is_packed: PackOption = True,
     models_dir: ModelsDirOption = DEFAULT_MODELS_DIR,
@@ -102,7 +108,8 @@ def export(
     from inference.compile.export import ExportOptions
     from server.cli.run.models import export_with_progress
 
-    options = ExportOptions(revision, max_tokens, name, license_, graph, precision)
+    named = labels.split(",") if labels else ()
+    options = ExportOptions(revision, max_tokens, name, license_, graph, named, pair, precision)
     export_with_progress(source, task.value, output or models_dir / task.value, options, is_packed=is_packed)
 
 

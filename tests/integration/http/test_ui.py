@@ -25,6 +25,7 @@ SUMMARY = "The bridge will close for nine months. Repairs cost 42 million dollar
 HOSTILE = "<img src=x onerror=alert(1)> The <script>alert(2)</script> bridge will close for nine months."
 NARROW = 360
 NOTES = "# Bridge\n\nIt **will** close for nine months.\n\n- The ferry runs `every` hour.\n- Repairs cost 42 dollars.\n"
+DROP = "(text) => { const all = new DataTransfer(); all.items.add(new File([text], 'dropped.md')); return all; }"
 
 
 @asynccontextmanager
@@ -126,11 +127,27 @@ async def test_a_score_has_its_colour_and_state_and_a_claim_its_differing_values
 
 
 @pytest.mark.browser
+async def test_claims_come_fifty_at_a_time(start: Start) -> None:
+    text = " ".join(f"Bridge {number} closes in May." for number in range(60))
+    async with opened(start) as page:
+        await page.locator("#source").fill(text)
+        await page.locator("#summary").fill(text)
+        await page.locator("#judge").click()
+        await said(page, "Judged")
+        assert await page.locator("#claims .card").count() == 50
+        await page.locator("#more").click()
+        assert await page.locator("#claims .card").count() == 60
+
+
+@pytest.mark.browser
 async def test_a_file_is_opened_or_refused_and_its_summary_is_shown_as_markdown(start: Start) -> None:
     async with opened(start) as page:
         source = page.locator("input[data-into=source]")
         await source.set_input_files({"name": "a.bin", "mimeType": "text/plain", "buffer": b"%PDF\0"})
         await said(page, "a.bin is no text")
+        dropped = await page.evaluate_handle(DROP, NOTES)
+        await page.locator("#source").dispatch_event("drop", {"dataTransfer": dropped})
+        await said(page, "dropped.md: [0-9]+ characters")
         await source.set_input_files({"name": "notes.md", "mimeType": "text/plain", "buffer": NOTES.encode()})
         await said(page, "notes.md: [0-9]+ characters")
         await page.locator("#summarize").click()

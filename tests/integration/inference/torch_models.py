@@ -14,6 +14,8 @@ from transformers import (
     DebertaV2Config,
     DebertaV2ForSequenceClassification,
     PreTrainedTokenizerFast,
+    RobertaConfig,
+    RobertaForSequenceClassification,
 )
 
 _SPECIAL = {"pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]", "unk_token": "[UNK]"}
@@ -51,6 +53,28 @@ def write_tiny_deberta(folder: Path, *, words: Sequence[str], id2label: Mapping[
     DebertaV2ForSequenceClassification(config).save_pretrained(folder)
 
 
+def write_tiny_roberta(folder: Path, *, words: Sequence[str]) -> None:
+    """Writes a RoBERTa classifier of two columns without names, as checkers of facts have them, with random weights."""
+    special = {"cls_token": "<s>", "pad_token": "<pad>", "sep_token": "</s>", "unk_token": "<unk>"}
+    vocabulary = {word: index for index, word in enumerate([*special.values(), *words])}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, "<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **special).save_pretrained(folder)
+    config = RobertaConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=64,
+        max_position_embeddings=130,
+        initializer_range=0.5,
+        num_labels=2,
+    )
+    torch.manual_seed(0)
+    RobertaForSequenceClassification(config).save_pretrained(folder)
+
+
 def embeddings(folder: Path, texts: Sequence[str]) -> NDArray[np.float32]:
     """Returns what sentence-transformers computes: mean of the token states over a padded batch, of norm 1."""
     batch = AutoTokenizer.from_pretrained(folder)(list(texts), padding=True, return_tensors="pt")
@@ -61,8 +85,8 @@ def embeddings(folder: Path, texts: Sequence[str]) -> NDArray[np.float32]:
     return np.asarray(torch.nn.functional.normalize(pooled).numpy())
 
 
-def label_probabilities(folder: Path, pair: tuple[str, str]) -> dict[str, float]:
-    """Returns label -> probability, by the names that config.json gives the columns."""
+def label_probabilities(folder: Path, pair: Sequence[str]) -> dict[str, float]:
+    """Returns label -> probability, by the names that config.json gives the columns; of a pair, or of one text."""
     model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
     inputs = AutoTokenizer.from_pretrained(folder)(*pair, return_tensors="pt")
     with torch.no_grad():

@@ -31,17 +31,18 @@ def _open(folder: Path, config: dict[str, Any] | None = None, /, **files: object
 
 def test_labels_are_read_by_name_in_any_order_and_case(tmp_path: Path) -> None:
     files = _open(tmp_path, {"id2label": {"0": "CONTRADICTION", "1": "Entailment", "2": "neutral"}})
-    assert files.id2label == {0: "contradiction", 1: "entailment", 2: "neutral"}
+    assert files.id2label() == {0: "contradiction", 1: "entailment", 2: "neutral"}
+    assert files.id2label(["not_entailment", "entailment"]) == {0: "not_entailment", 1: "entailment"}
 
 
 @pytest.mark.parametrize(
     "labels",
-    [{}, {"0": "LABEL_0", "1": "LABEL_1", "2": "LABEL_2"}, {"0": "entailment", "1": "not_entailment"}],
+    [{}, {"0": "LABEL_0", "1": "LABEL_1", "2": "LABEL_2"}, {"0": "entailment", "1": "neutral"}],
 )
-def test_labels_without_the_three_names_are_refused(tmp_path: Path, labels: dict[str, str]) -> None:
+def test_labels_of_other_names_are_refused(tmp_path: Path, labels: dict[str, str]) -> None:
     files = _open(tmp_path, {"id2label": labels})
-    with pytest.raises(UnsupportedModelError, match="three-way NLI classifier"):
-        _ = files.id2label
+    with pytest.raises(UnsupportedModelError, match="--labels names them"):
+        files.id2label()
 
 
 @pytest.mark.parametrize(

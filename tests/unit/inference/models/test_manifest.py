@@ -11,6 +11,8 @@ from tests.unit.inference.tiny_models import EMBEDDING_FIELDS, NLI_FIELDS
 
 def test_label_columns_follow_id2label_and_not_an_assumed_order() -> None:
     assert Manifest.model_validate(NLI_FIELDS).label_columns == (1, 2, 0)
+    facts = NLI_FIELDS | {"id2label": {0: "not_entailment", 1: "entailment"}}
+    assert Manifest.model_validate(facts).label_columns == (1, 0)
 
 
 def test_a_manifest_survives_its_own_json() -> None:
@@ -23,7 +25,7 @@ def test_a_manifest_survives_its_own_json() -> None:
     ("change", "message"),
     [
         ({"id2label": None}, "id2label"),
-        ({"id2label": {0: "entailment", 1: "not_entailment"}}, "id2label"),
+        ({"id2label": {0: "entailment", 1: "neutral"}}, "id2label"),
         ({"id2label": {0: "entailment", 1: "neutral", 2: "neutral"}}, "id2label"),
         ({"id2label": {1: "entailment", 2: "neutral", 3: "contradiction"}}, "id2label"),
         ({"files": {"model.onnx": "0" * 64}}, "tokenizer.json is not listed"),
