@@ -72,7 +72,7 @@ class Pool:
 
     training: list[Tokens]
     development: list[Tokens]
-    documents: Mapping[str, str]
+    documents: dict[str, str]
 
 
 def main() -> None:
@@ -245,6 +245,7 @@ def _family_figures(model: Encoder, tokenizer: Tokenizer) -> dict[str, object]:
     labels, found = np.array([example.label for example in examples]), _labels(model, examples, tokenizer)
     families, right = np.array([family_of(one) for one in examples]), (found == ENTAILMENT) == (labels == ENTAILMENT)
     of_kind = {
+        "accuracy": right,
         "entailed": right[labels == ENTAILMENT],
         "not_entailed": right[labels != ENTAILMENT],
         "neutral_recall": (found == NEUTRAL)[labels == NEUTRAL],

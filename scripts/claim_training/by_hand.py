@@ -55,14 +55,17 @@ def read_pairs(*, copies: int = 1) -> Iterator[Example]:
                     yield Example(PAIRS, _NO_DOCUMENT, document.passage(claim), claim, label, group, spans)
 
 
-def held_out_pairs(documents: dict[str, str]) -> Iterator[Example]:
-    """Yields every sentence and every change of the other passages; `edit` is the kind of a change.
+def held_out_pairs(documents: dict[str, str], *, to_fit: bool = False) -> Iterator[Example]:
+    """Yields every sentence and every change of half of the other passages; `edit` is the kind of a change.
 
     Args:
         documents: is filled with the passages, by digest.
+        to_fit: the half that claim support is fitted to, as one more source; else the one that figures are of.
     """
     for passage, row in _passages(is_held_out=True):
         document, digest, changes = PoolDocument(passage), digest_of(passage), _changes(row)
+        if (int(digest[8:16], 16) % 2 == 0) is not to_fit:
+            continue
         documents[digest] = passage
         for at, true in enumerate(row["faithful"]):
             for claim, label, kind in [(true, ENTAILMENT, ""), *changes[at]]:

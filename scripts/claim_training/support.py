@@ -15,6 +15,7 @@ from pipeline.reading.index import WordIndex
 from pipeline.reading.passages import claim_weights
 from pipeline.reading.word_table import WordTable
 from pipeline.support.claim_support import MAX_SENTENCE_CHARS, signals
+from scripts.claim_training.by_hand import PAIRS, held_out_pairs
 from scripts.claim_training.example import Example
 from scripts.claim_training.examples import FOREIGN, make_foreign
 from scripts.claim_training.joining import JOINED
@@ -33,18 +34,21 @@ _OTHER_WEIGHT = (
 )
 
 
-def development_claims(pool: Sequence[Example], documents: Mapping[str, str]) -> list[Example]:
+def development_claims(pool: Sequence[Example], documents: dict[str, str]) -> list[Example]:
     """Returns claims of every source, the first ones by digest of their document, edited, joined and foreign ones.
+
+    Pairs that were written by hand are one more source: half of the passages that nothing is trained on.
 
     Args:
         pool: claims of development documents.
-        documents: texts of these, by digest.
+        documents: texts of these, by digest; those of the pairs are added.
     """
     ranked = sorted(pool, key=lambda one: (one.document, one.claim))
     chosen = peoples_claims(ranked)
     edited = [one for one in ranked if one.edit not in ("", JOINED)][:_EDITED]
     joined = [one for one in ranked if one.edit == JOINED][:_JOINED]
-    return [*chosen, *edited, *joined, *make_foreign(chosen, documents, _FOREIGN)]
+    foreign = make_foreign(chosen, documents, _FOREIGN)
+    return [*chosen, *edited, *joined, *foreign, *held_out_pairs(documents, to_fit=True)]
 
 
 def peoples_claims(pool: Sequence[Example]) -> list[Example]:
@@ -86,7 +90,7 @@ def write_support(
         unsupported_word: see `ClaimSupportWeights`.
         script: who fits.
     """
-    fitted, edited = fit_to(examples, evidence), sum(example.edit not in ("", JOINED, FOREIGN) for example in examples)
+    fitted, edited = fit_to(examples, evidence), sum(_kind(example) == "edited" for example in examples)
     support = {
         "intercept": round(fitted.intercept, _DIGITS),
         "weights": {name: round(one, _DIGITS) for name, one in zip(evidence[0], fitted.weights.tolist(), strict=True)},
@@ -116,7 +120,7 @@ def fit_to(examples: Sequence[Example], evidence: Sequence[Mapping[str, float]])
 def _kind(example: Example) -> str:
     if example.edit in (FOREIGN, JOINED):
         return example.edit
-    return "edited" if example.edit else example.source
+    return "edited" if example.edit and example.source != PAIRS else example.source
 
 
 def judged_by_others(

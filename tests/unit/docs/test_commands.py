@@ -39,7 +39,7 @@ def commands_of(text: str) -> list[str]:
 
 def unknown_parts(line: str) -> list[str]:
     """Lists the commands and options of a line that there are not."""
-    tokens = shlex.split(re.split(r"\s[|&#>;]|\s\$", line)[0], comments=True)
+    tokens = shlex.split(re.split(r"\s[|&#>;]|\s\$", re.sub("'[^']*'", "''", line))[0], comments=True)
     command = PROGRAM
     while tokens and hasattr(command, "commands"):
         name = tokens.pop(0)
