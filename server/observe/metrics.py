@@ -15,19 +15,11 @@ from prometheus_client.registry import Collector
 from inference.statistics import BatchRecord, EngineStatistics
 from pipeline.protocols import ModelIdentity
 
-FAST = (0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0)
-"""Upper bounds in seconds for one list of texts, or a look-up: mostly milliseconds."""
-THOROUGH = (0.01, 0.025, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.5, 5.0, 10.0, 30.0, 120.0)
-"""For one answer made of many model runs: mostly 0.1 to 10 s."""
-LONG = (0.1, 0.5, 2.0, 10.0, 30.0, 60.0, 180.0, 600.0, 1_200.0, 1_800.0, 3_600.0, 7_200.0, 14_400.0, 28_800.0)
-"""For a whole document, or a stream of items: up to hours."""
-_THOROUGH_RPCS = ("Evaluate", "Judge", "Synthesize", "PlanSummary")
-_LONG_RPCS = (
-    *("Assess", "EvaluateStream", "JudgeBatch", "JudgeStream", "ModelStreamInfer"),
-    *("ResumeSummary", "Summarize", "WatchSummary"),
+CALL_SECONDS = (
+    *(0.0005, 0.001, 0.002, 0.004, 0.0075, 0.015, 0.03, 0.06, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0),
+    *(15.0, 30.0, 60.0, 120.0, 240.0, 480.0, 900.0, 1_800.0, 3_600.0, 7_200.0, 14_400.0, 28_800.0),
 )
-CALL_BUCKETS = dict.fromkeys(_THOROUGH_RPCS, THOROUGH) | dict.fromkeys(_LONG_RPCS, LONG)
-"""By the name of the RPC, `FAST` for all others."""
+"""Upper bounds for a look-up as for a whole document: each twice the one before, so that calls of all RPCs add up."""
 MOST_CALLERS = 50  # with a series of their own; all others share one
 OTHERS = "others"
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
@@ -37,42 +29,13 @@ Observe = Callable[[str, float, str | None], None]
 """Counts one call that ended: its code, its seconds, and its trace, if any, as an example of its bucket."""
 
 
-class CallSeconds(Collector):
-    """One histogram, the buckets of whose series fit their RPCs; the library has one list of buckets a histogram."""
-
-    def __init__(self, name: str, text: str) -> None:
-        self._family = Metric(name, text, "histogram")
-        self._by_buckets = {
-            buckets: Histogram(name, text, ["rpc"], registry=None, buckets=buckets)
-            for buckets in (FAST, THOROUGH, LONG)
-        }
-
-    def of(self, rpc: str) -> Histogram:
-        """Makes the series of one RPC."""
-        return self._by_buckets[CALL_BUCKETS.get(rpc.rpartition("/")[2], FAST)].labels(rpc)
-
-    def describe(self) -> list[Metric]:
-        """Names the histogram, so that a registry has no second one of this name."""
-        return [self._family]
-
-    def collect(self) -> Iterator[Metric]:
-        """Yields the series of all RPCs as one histogram."""
-        whole = Metric(self._family.name, self._family.documentation, self._family.type)
-        for part in self._by_buckets.values():
-            for family in part.collect():
-                whole.samples += family.samples
-        yield whole
-
-
 class CallMetrics:
     """Metrics of all RPCs."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._calls = Counter("precis_calls", "Calls that ended.", ["rpc", "code"], registry=registry)
-        self._seconds = CallSeconds(
-            "precis_call_seconds", "From the read request to the end of the call, in buckets that fit the RPC."
-        )
-        registry.register(self._seconds)
+        text = "From the read request to the end of the call."
+        self._seconds = Histogram("precis_call_seconds", text, ["rpc"], registry=registry, buckets=CALL_SECONDS)
         self._queue = Histogram(
             "precis_caller_queue_seconds",
             f"Wait of a call's items, by the beginning of its key's digest; `{OTHERS}` beyond {MOST_CALLERS} keys.",
@@ -86,7 +49,7 @@ class CallMetrics:
 
     def method(self, rpc: str) -> Observe:
         """Makes the metrics of one RPC, with the labels looked up once: that costs more than the increment."""
-        seconds_of_rpc, by_code = self._seconds.of(rpc), dict[str, Counter]()
+        seconds_of_rpc, by_code = self._seconds.labels(rpc), dict[str, Counter]()
 
         def observe(code: str, seconds: float, trace_id: str | None) -> None:
             if code not in by_code:
