@@ -4,12 +4,16 @@ Of the engine: one histogram entry for each forward pass, counters read when scr
 """
 
 import platform
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from importlib.metadata import version
+from itertools import product
+from typing import TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.registry import Collector
 
 from inference.statistics import BatchRecord, EngineStatistics
@@ -25,24 +29,48 @@ OTHERS = "others"
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
 
+M = TypeVar("M", bound=MetricWrapperBase)
 Observe = Callable[[str, float, str | None], None]
 """Counts one call that ended: its code, its seconds, and its trace, if any, as an example of its bucket."""
+
+
+class Makers:
+    """Makes metrics of one registry, whose names begin with `precis_`.
+
+    A label has its values, or None where the code does not fix them.
+    """
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._registry = registry
+
+    def counter(self, name: str, text: str, **labels: Iterable[str] | None) -> Counter:
+        """Makes a counter."""
+        return _begun(Counter(f"precis_{name}", text, tuple(labels), registry=self._registry), labels)
+
+    def histogram(self, name: str, text: str, buckets: Sequence[float], **labels: Iterable[str] | None) -> Histogram:
+        """Makes a histogram; `buckets` are upper bounds."""
+        made = Histogram(f"precis_{name}", text, tuple(labels), registry=self._registry, buckets=buckets)
+        return _begun(made, labels)
+
+
+def _begun(metric: M, labels: Mapping[str, Iterable[str] | None]) -> M:
+    """Makes all series of fixed labels at once: a rate needs the zero before the first count."""
+    fixed = [values for values in labels.values() if values is not None]
+    for values in product(*fixed) if fixed else ():
+        metric.labels(*values)
+    return metric
 
 
 class CallMetrics:
     """Metrics of all RPCs."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        self._calls = Counter("precis_calls", "Calls that ended.", ["rpc", "code"], registry=registry)
+        make = Makers(registry)
+        self._calls = make.counter("calls", "Calls that ended.", rpc=None, code=None)
         text = "From the read request to the end of the call."
-        self._seconds = Histogram("precis_call_seconds", text, ["rpc"], registry=registry, buckets=CALL_SECONDS)
-        self._queue = Histogram(
-            "precis_caller_queue_seconds",
-            f"Wait of a call's items, by the beginning of its key's digest; `{OTHERS}` beyond {MOST_CALLERS} keys.",
-            ["caller"],
-            registry=registry,
-            buckets=(0.01, 0.05, 0.25, 1.0, 5.0, 30.0),
-        )
+        self._seconds = make.histogram("call_seconds", text, CALL_SECONDS, rpc=None)
+        text = f"Wait of a call's items, by the beginning of its key's digest; `{OTHERS}` beyond {MOST_CALLERS} keys."
+        self._queue = make.histogram("caller_queue_seconds", text, (0.01, 0.05, 0.25, 1.0, 5.0, 30.0), caller=None)
         self._queue_of: dict[str, Histogram] = {}
         self._in_flight = Gauge("precis_calls_in_flight", "Calls that have started and not ended.", registry=registry)
         self._unsent = Gauge("precis_unsent_bytes", "Answers that clients have not taken.", registry=registry)
@@ -115,18 +143,13 @@ class BatchMetrics:
     """Takes the measurements of every forward pass. An `inference.statistics.Observer`."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        def histogram(name: str, text: str, buckets: tuple[float, ...]) -> Histogram:
-            return Histogram(f"precis_batch_{name}", text, ["model"], registry=registry, buckets=buckets)
-
+        rows, shares = (1, 2, 4, 8, 12, 16, 24, 32, 64, 128, 256), (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75)
+        make = partial(Makers(registry).histogram, model=None)
         self._families = (
-            histogram("rows", "Rows in one forward pass.", (1, 2, 4, 8, 12, 16, 24, 32, 64, 128, 256)),
-            histogram("queue_seconds", "Wait of the oldest row of a batch.", SECONDS),
-            histogram("compute_seconds", "Time of one forward pass.", SECONDS),
-            histogram(
-                "padding_share",
-                "Share of a batch's tokens that is padding.",
-                (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75),
-            ),
+            make("batch_rows", "Rows in one forward pass.", rows),
+            make("batch_queue_seconds", "Wait of the oldest row of a batch.", SECONDS),
+            make("batch_compute_seconds", "Time of one forward pass.", SECONDS),
+            make("batch_padding_share", "Share of a batch's tokens that is padding.", shares),
         )
         self._models: dict[str, list[Histogram]] = {}  # labels looked up once: that costs more than to observe
 
