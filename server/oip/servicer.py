@@ -124,8 +124,8 @@ class OpenInferenceServicer(GRPCInferenceServiceServicer):
         self, request_iterator: AsyncIterator[pb.ModelInferRequest | MalformedRequest], context: Context
     ) -> AsyncGenerator[pb.ModelStreamInferResponse, None]:
         """Computes requests as they come, some at once, and answers in their order."""
-        items = numbered(request_iterator, lambda message: message)
-        accepted = until_stopping(self._stopping, items)
+        items = numbered(request_iterator)
+        accepted = until_stopping(self._stopping, aiter(items))
         room = asyncio.Semaphore(STREAM_REQUESTS)
         responses = map_concurrently(accepted, partial(self._answer, context, room), limit=STREAM_REQUESTS)
         held: dict[int, pb.ModelStreamInferResponse] = {}
@@ -148,9 +148,9 @@ class OpenInferenceServicer(GRPCInferenceServiceServicer):
         response.infer_response.id = item.id[:MAX_ITEM_ID_CHARS]
         try:
             item.check()
-            response.infer_response.model_name = item.request.model_name[:MAX_ITEM_ID_CHARS]
+            response.infer_response.model_name = item.message.model_name[:MAX_ITEM_ID_CHARS]
             with part_of_call():
-                response.infer_response.CopyFrom(await self.ModelInfer(item.request, context))
+                response.infer_response.CopyFrom(await self.ModelInfer(item.message, context))
         except Exception as error:  # noqa: BLE001 - whatever it is, it ends this request and not the stream
             response.error_message = public_message(error, current_call().call_id)
         finally:

@@ -21,7 +21,7 @@ from server.config import LimitsConfig
 from server.errors import FieldViolation, InvalidRequestError, ModelNotLoadedError, refusal
 from server.rpc.admission import Context
 from server.rpc.fields import to_model_identity
-from server.rpc.models import priority_violations, to_call, to_identity
+from server.rpc.models import to_call, to_identity
 from server.rpc.record import CallRecord, current_call
 from server.rpc.status import to_item_error
 
@@ -85,7 +85,7 @@ MAX_VIOLATIONS = 10  # of one response: they travel in a header, whose size clie
 def parse_texts(request: inference_pb2.EmbedRequest, limits: LimitsConfig) -> list[str]:
     """Returns the texts of an Embed request. Raises InvalidRequestError naming each wrong field."""
     texts = list(request.texts)
-    wrong = _wrong_lists(request.priority, "texts", len(texts), limits)
+    wrong = _wrong_lists("texts", len(texts), limits)
     check_texts(texts, limits, lambda index: f"texts[{index}]", wrong)
     return texts
 
@@ -93,19 +93,18 @@ def parse_texts(request: inference_pb2.EmbedRequest, limits: LimitsConfig) -> li
 def parse_pairs(request: inference_pb2.EntailRequest, limits: LimitsConfig) -> list[tuple[str, str]]:
     """Returns premise and hypothesis of every pair. Raises InvalidRequestError naming each wrong field."""
     pairs = [(pair.premise, pair.hypothesis) for pair in request.pairs]
-    wrong = _wrong_lists(request.priority, "pairs", len(pairs), limits)
+    wrong = _wrong_lists("pairs", len(pairs), limits)
     sides = ("premise", "hypothesis")
     texts = [text for pair in pairs for text in pair]
     check_texts(texts, limits, lambda index: f"pairs[{index // 2}].{sides[index % 2]}", wrong)
     return pairs
 
 
-def _wrong_lists(priority: int, items: str, count: int, limits: LimitsConfig) -> list[FieldViolation]:
-    """Returns what is wrong with a request of so many items, before one looks at their texts."""
-    wrong = priority_violations(priority)
-    if not 1 <= count <= limits.max_items:
-        wrong.append(FieldViolation(items, f"expected 1 to {limits.max_items} {items}, got {count}"))
-    return wrong
+def _wrong_lists(items: str, count: int, limits: LimitsConfig) -> list[FieldViolation]:
+    """Returns what is wrong with so many items, before one looks at their texts."""
+    if 1 <= count <= limits.max_items:
+        return []
+    return [FieldViolation(items, f"expected 1 to {limits.max_items} {items}, got {count}")]
 
 
 def check_texts(

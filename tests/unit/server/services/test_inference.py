@@ -30,8 +30,8 @@ def violations(request: inference_pb2.EmbedRequest | inference_pb2.EntailRequest
     return [(violation.field, violation.description) for violation in caught.value.violations]
 
 
-def embed(*texts: str, priority: int = 0) -> inference_pb2.EmbedRequest:
-    return inference_pb2.EmbedRequest(texts=texts, priority=priority)  # type: ignore[arg-type]  # unknown enums too
+def embed(*texts: str) -> inference_pb2.EmbedRequest:
+    return inference_pb2.EmbedRequest(texts=texts)
 
 
 def entail(*pairs: tuple[str, str]) -> inference_pb2.EntailRequest:
@@ -41,7 +41,7 @@ def entail(*pairs: tuple[str, str]) -> inference_pb2.EntailRequest:
 
 
 def test_texts_and_pairs_up_to_the_limit_come_out_in_order() -> None:
-    assert parse_texts(embed("one", "x" * 10, priority=2), LIMITS) == ["one", "x" * 10]
+    assert parse_texts(embed("one", "x" * 10), LIMITS) == ["one", "x" * 10]
     assert parse_pairs(entail(("p", "h"), ("q", "i")), LIMITS) == [("p", "h"), ("q", "i")]
 
 
@@ -63,13 +63,6 @@ def test_each_wrong_field_is_named(
     request_: inference_pb2.EmbedRequest | inference_pb2.EntailRequest, wrong: list[tuple[str, str]]
 ) -> None:
     assert violations(request_) == wrong
-
-
-def test_an_unknown_priority_is_named_with_the_known_ones() -> None:
-    [(field, description)] = violations(embed("one", priority=7))
-    assert field == "priority"
-    assert "PRIORITY_BULK (2)" in description
-    assert description.endswith("got 7")
 
 
 def test_the_number_of_violations_is_bounded() -> None:
