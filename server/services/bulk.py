@@ -1,7 +1,7 @@
 """Streams of numbered items: a bounded number at once, each failure by its number."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -51,29 +51,39 @@ class StreamItem:
             raise InvalidInputError("id", f"at most {MAX_ITEM_ID_CHARS} characters", f"{len(self.id)}")
 
 
-class numbered:  # noqa: N801 - used like `enumerate`
-    """Numbers the messages of a stream, and knows whether the client has sent all of them."""
+async def worked(
+    messages: AsyncIterator[Any],
+    work: Callable[[StreamItem], Coroutine[Any, Any, R]],
+    *,
+    limit: int,
+    stop: asyncio.Event,
+) -> AsyncGenerator[R, None]:
+    """Numbers the messages of a stream and works on so many at once; yields in the order of completion.
 
-    def __init__(self, messages: AsyncIterator[Any]) -> None:
-        self._has_ended = False
-        self._messages = messages
-        self._refusal: TooManyCallsError | None = None
+    Raises:
+        ShuttingDownError, TooManyCallsError: after the last, if the client may have sent more than was read.
+    """
+    unread: Exception | None = ShuttingDownError()
 
-    async def __aiter__(self) -> AsyncGenerator[StreamItem, None]:
+    async def numbered() -> AsyncGenerator[StreamItem, None]:
+        nonlocal unread
         index = 0
         try:
-            async for message in self._messages:
+            async for message in messages:
                 name = message.strings.get("id", "") if isinstance(message, MalformedRequest) else message.id
                 yield StreamItem(index, name, message, _finisher())
                 index += 1
-            self._has_ended = True
+            unread = None
         except TooManyCallsError as error:
-            self._refusal = error
+            unread = error
 
-    def check_ended(self) -> None:
-        """Tells a client that may have sent more than was read. Raises ShuttingDownError or TooManyCallsError."""
-        if not self._has_ended:
-            raise self._refusal or ShuttingDownError()
+    accepted = until_stopping(stop, numbered())
+    answers = map_concurrently(accepted, work, limit=limit)
+    async with aclosing(accepted), aclosing(answers):
+        async for answer in answers:
+            yield answer
+    if unread is not None:
+        raise unread
 
 
 def _finisher() -> Callable[[], None]:
@@ -96,22 +106,14 @@ class Bulk(Generic[R]):
         self._config = config
         self._stopping = stopping
 
-    async def answers(self, messages: AsyncIterator[Any], context: Context, work: Work) -> AsyncGenerator[R, None]:
+    def answers(self, messages: AsyncIterator[Any], context: Context, work: Work) -> AsyncGenerator[R, None]:
         """Works on items as they come; answers in the order of completion.
 
-        A full queue is waited for: meanwhile nothing more is read, and flow control slows the client down.
-
-        Raises:
-            ShuttingDownError, TooManyCallsError: after the last answer, if the client may have sent more than was read.
+        A full queue is waited for: meanwhile nothing more is read, and flow control slows the client down. Raises what
+        `worked` does.
         """
-        items = numbered(messages)
-        accepted = until_stopping(self._stopping, aiter(items))
         answer = partial(self._answer, context, work)
-        responses = map_concurrently(accepted, answer, limit=self._config.max_stream_items)
-        async with aclosing(accepted), aclosing(responses):
-            async for response in responses:
-                yield response
-        items.check_ended()
+        return worked(messages, answer, limit=self._config.max_stream_items, stop=self._stopping)
 
     async def _answer(self, context: Context, work: Work, item: StreamItem) -> R:
         """Answers one item; its failure is an answer too."""

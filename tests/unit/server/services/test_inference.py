@@ -1,22 +1,24 @@
 """Requests of InferenceService are checked field by field, and answers become messages without losing a bit."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 from precis.v1 import common_pb2, inference_pb2
 
+from inference.call import Call
 from inference.errors import ListTooLongError, PoisonedItemError
 from inference.front_doors import ItemBatch
 from server.config import LimitsConfig
-from server.errors import FieldViolation, InvalidRequestError
+from server.errors import InvalidRequestError
 from server.services.inference import (
     MAX_VIOLATIONS,
+    asked,
     parse_pairs,
     parse_texts,
     to_embed_response,
     to_entail_response,
-    to_invalid_request,
 )
 
 LIMITS = LimitsConfig(max_items=4, max_text_chars=10)
@@ -70,9 +72,12 @@ def test_the_number_of_violations_is_bounded() -> None:
     assert len(violations(request)) == MAX_VIOLATIONS
 
 
-def test_the_engines_refusal_becomes_its_field() -> None:
-    violation = FieldViolation("texts", "expected at most 512 tokens in one request, got 900")
-    assert to_invalid_request(ListTooLongError(900, limit=512, unit="tokens"), "texts").violations == (violation,)
+async def test_the_engines_refusal_becomes_its_field() -> None:
+    async def refuse(items: Sequence[str], call: Call) -> ItemBatch:
+        raise ListTooLongError(900, limit=512, unit="tokens")
+
+    with pytest.raises(InvalidRequestError, match="texts: expected at most 512 tokens in one request, got 900"):
+        await asked(refuse, ["one"], Call(), "texts")
 
 
 MODEL = common_pb2.ModelIdentity(name="tiny", revision="1", sha256="0" * 64)
