@@ -19,14 +19,13 @@ from prometheus_client.registry import Collector
 from inference.statistics import BatchRecord, EngineStatistics
 from pipeline.protocols import ModelIdentity
 
-CALL_SECONDS = (
+SECONDS = (
     *(0.0005, 0.001, 0.002, 0.004, 0.0075, 0.015, 0.03, 0.06, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0),
     *(15.0, 30.0, 60.0, 120.0, 240.0, 480.0, 900.0, 1_800.0, 3_600.0, 7_200.0, 14_400.0, 28_800.0),
 )
-"""Upper bounds for a look-up as for a whole document: each twice the one before, so that calls of all RPCs add up."""
+"""Upper bounds for a batch, a look-up and a whole document: each twice the one before, so that all RPCs add up."""
 MOST_CALLERS = 50  # with a series of their own; all others share one
 OTHERS = "others"
-SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
 
 M = TypeVar("M", bound=MetricWrapperBase)
@@ -68,7 +67,7 @@ class CallMetrics:
         make = Makers(registry)
         self._calls = make.counter("calls", "Calls that ended.", rpc=None, code=None)
         text = "From the read request to the end of the call."
-        self._seconds = make.histogram("call_seconds", text, CALL_SECONDS, rpc=None)
+        self._seconds = make.histogram("call_seconds", text, SECONDS, rpc=None)
         text = f"Wait of a call's items, by the beginning of its key's digest; `{OTHERS}` beyond {MOST_CALLERS} keys."
         self._queue = make.histogram("caller_queue_seconds", text, (0.01, 0.05, 0.25, 1.0, 5.0, 30.0), caller=None)
         self._queue_of: dict[str, Histogram] = {}
@@ -151,15 +150,12 @@ class BatchMetrics:
             make("batch_compute_seconds", "Time of one forward pass.", SECONDS),
             make("batch_padding_share", "Share of a batch's tokens that is padding.", shares),
         )
-        self._models: dict[str, list[Histogram]] = {}  # labels looked up once: that costs more than to observe
 
     def batch_finished(self, record: BatchRecord) -> None:
         """Notes one forward pass."""
-        if record.model not in self._models:
-            self._models[record.model] = [family.labels(record.model) for family in self._families]
         values = (record.rows, record.queue_s, record.compute_s, 1 - record.tokens / record.padded_tokens)
-        for histogram, value in zip(self._models[record.model], values, strict=True):
-            histogram.observe(value)
+        for family, value in zip(self._families, values, strict=True):
+            family.labels(record.model).observe(value)
 
 
 class EngineCollector(Collector):

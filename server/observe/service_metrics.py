@@ -19,7 +19,7 @@ from pipeline.summarize.events import CallOutcome, SummaryObserver
 from pipeline.summarize.result import SummaryResult
 from pipeline.summarize.storage.records import Stage, SummaryStatus
 from server.backends import ChosenWriter
-from server.observe.metrics import Makers
+from server.observe.metrics import SECONDS, Makers
 
 LOSSES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
@@ -82,7 +82,8 @@ class AnswerMetrics:
 
     def synthesized(self, synthesis: Synthesis, rpc: str = "synthesize") -> None:
         """Counts one answer."""
-        author = "degraded" if synthesis.degraded else _kind_of(synthesis.author)
+        kind = DETERMINISTIC if synthesis.author == DETERMINISTIC else "language_model"
+        author = "degraded" if synthesis.degraded else kind
         self._answers.labels(rpc, synthesis.mode, author).inc()
         self._attempts.labels(rpc).inc(synthesis.attempt_count)
         for need in synthesis.replan_needs:
@@ -104,11 +105,7 @@ class AnswerMetrics:
 
 
 RPCS = ("synthesize", "assess")
-AUTHORS = ("deterministic", "language_model", "degraded")
-
-
-def _kind_of(author: str) -> str:
-    return author if author == DETERMINISTIC else "language_model"
+AUTHORS = (DETERMINISTIC, "language_model", "degraded")
 
 
 STAGES = (Stage.MAP, Stage.COMPRESS, Stage.REDUCE, Stage.REFLECT, Stage.TOPICS, Stage.JSON)
@@ -129,14 +126,12 @@ class SummaryMetrics(SummaryObserver):
         self._tokens = make.counter("summary_tokens", text, phase=STAGES, kind=("prompt", "completion"))
         self._active = Gauge("precis_summaries_active", "Runs in progress.", registry=registry)
         self._writer = Gauge("precis_summary_writer", "1 for who writes.", ["kind", "identity"], registry=registry)
-        run_seconds = (0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 180.0, 600.0, 1_800.0, 3_600.0, 10_800.0)
-        self._seconds = make.histogram("summary_seconds", "Time of a run that was done.", run_seconds)
+        self._seconds = make.histogram("summary_seconds", "Time of a run that was done.", SECONDS)
         text = "Share of a document's technical terms that its summary has, of runs that were done."
         shares = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 0.9, 1.0)  # a summary of the usual length keeps .15
         self._retained = make.histogram("summary_retained_share", text, shares)
         text = "Time of a call that was made, its retries and waits included."
-        call_seconds = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 180.0)
-        self._call_seconds = make.histogram("summary_call_seconds", text, call_seconds, phase=STAGES)
+        self._call_seconds = make.histogram("summary_call_seconds", text, SECONDS, phase=STAGES)
 
     def written_by(self, chosen: ChosenWriter | None) -> None:
         """Notes who writes, once, when the server starts."""
