@@ -246,7 +246,8 @@ class DynamicBatcher:
             self._cache.put(entry.encoded.key, row)
             self._counters.computed_items += len(waiters)
             for ticket, item in waiters:
-                ticket.note_batch(batch.started_s, batch.finished_s)
+                ticket.started_s = max(ticket.started_s, batch.started_s)  # the last batch counts
+                ticket.finished_s = max(ticket.finished_s, batch.finished_s)
                 ticket.answer(item, row)
             return
         self._counters.failed_items += len(waiters)

@@ -7,7 +7,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import Self, TypeVar
 
 from inference.batching.batch import Batch
@@ -131,9 +130,7 @@ class WorkerPool:
             raise
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._close()
 
     @property
