@@ -164,10 +164,6 @@ class EngineCollector(Collector):
     def __init__(self, statistics: Callable[[], EngineStatistics]) -> None:
         self._statistics = statistics
 
-    def describe(self) -> list[Metric]:
-        """Names nothing beforehand: the registry would otherwise read the engine before it runs."""
-        return []
-
     def collect(self) -> Iterator[Metric]:
         """Yields all counters and gauges of all models."""
         statistics = self._statistics()
