@@ -36,12 +36,11 @@ class EnumCodec(Generic[E]):
             raise TypeError(f"{members.__name__} and {proto.name} differ in {', '.join(sorted(different))}")
         self.numbers: dict[E, Any] = {member: known[member.name] for member in members}
         self.members: dict[Any, E] = {number: member for member, number in self.numbers.items()}
-        self._expected = ", ".join(f"{value.name} ({value.number})" for value in proto.values if value.number)
 
     def parse(self, number: int, field: str) -> E:
         """Looks a number up. Raises InvalidInputError: proto3 lets unknown numbers through."""
         if number not in self.members:
-            raise InvalidInputError(field, f"one of {self._expected}", str(number))
+            raise InvalidInputError(field, "one of the numbers " + ", ".join(map(str, self.members)), str(number))
         return self.members[number]
 
 
