@@ -69,11 +69,8 @@ class _Model:
             self._batcher.check_room(len(items), call)
             rows = encode(items)
         else:
-            self._batcher.hold(len(items), call)
-            try:
+            with self._batcher.held(len(items), call):
                 rows = await self._encode_beside(items, encode, call)
-            finally:
-                self._batcher.release(len(items), call)
         if call.owner:  # or the time, and the count of hits, would tell what others have asked
             owner = call.owner.encode() + b"\0"
             for row in rows:

@@ -5,7 +5,6 @@ import logging
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from precis.calls import INFERENCE, SERVICES, SUMMARIZE
@@ -115,9 +114,7 @@ class App:
             self._warn_if_exposed()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
         logger.info("event=stopped")
 

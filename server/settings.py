@@ -10,16 +10,12 @@ from typing import Any, Self
 
 from pydantic import Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
-from pydantic_settings import (
-    BaseSettings,
-    EnvSettingsSource,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-)
+from pydantic_settings import EnvSettingsSource
 
 from inference.config import InferenceConfig
 from pipeline.assess.config import SynthesisConfig
 from pipeline.evaluate.config import EvaluateLimits
+from pipeline.frozen import FrozenModel
 from pipeline.judge.config import JudgeConfig
 from pipeline.llm.config import LlmConfig
 from pipeline.summarize.config import StorageConfig, SummarizeConfig
@@ -48,16 +44,12 @@ NOT_OURS = {FILE_VARIABLE, "PRECIS_ADDRESS", "PRECIS_TLS_CA", "PRECIS_API_KEY_FI
 NOT_SETTABLE = "inference.models_dir"  # the engine's own name for what `models_dir` sets
 
 
-class Settings(BaseSettings):
+class Settings(FrozenModel):
     """Settings of `precis serve`.
 
     A nested setting is named by its path: `PRECIS_LISTEN__PORT=6000`, or in the TOML file that PRECIS_SETTINGS_FILE
     names, `[listen]` and `port = 6000`. Unknown names are refused. An empty variable sets nothing.
     """
-
-    model_config = SettingsConfigDict(
-        env_prefix=PREFIX, env_nested_delimiter=SEPARATOR, env_ignore_empty=True, extra="forbid", frozen=True
-    )
 
     models_dir: Path = Field(
         default=Path("models"), description="Folder with the model directories `nli` and `embedding`."
@@ -96,21 +88,13 @@ class Settings(BaseSettings):
             raise ValueError(f"{NOT_SETTABLE} is not for you to set: set {PREFIX}MODELS_DIR")
         return self
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],  # noqa: ARG003  pydantic-settings calls by keyword
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003  the same
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  the same
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003  the same
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Takes what `load_settings` has joined."""
-        return (init_settings,)
-
 
 class _Environment(EnvSettingsSource):
     """Variables as they are, also one that should be JSON and is not: pydantic then names it."""
+
+    def __init__(self) -> None:
+        options: dict[str, Any] = {"env_prefix": PREFIX, "env_nested_delimiter": SEPARATOR, "env_ignore_empty": True}
+        super().__init__(Settings, **options)  # type: ignore[arg-type]  # it reads no more of a class than its fields
 
     def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:  # noqa: ANN401 - as there
         try:
@@ -130,7 +114,7 @@ def load_settings(file: Path | None = None, *, overrides: Mapping[str, Any] | No
         SettingsError: one line with every setting that is wrong and where it comes from.
     """
     _refuse_unknown_variables()
-    values = _joined(_joined(_read_toml(file), _Environment(Settings)()), overrides or {})
+    values = _joined(_joined(_read_toml(file), _Environment()()), overrides or {})
     try:
         return Settings(**values)
     except ValidationError as error:
@@ -140,7 +124,7 @@ def load_settings(file: Path | None = None, *, overrides: Mapping[str, Any] | No
 
 def read_sources() -> dict[str, dict[str, Any]]:
     """Returns what the environment and the file set, the one that wins first. Raises SettingsError."""
-    return {"environment": _Environment(Settings)(), "file": _read_toml(None)}
+    return {"environment": _Environment()(), "file": _read_toml(None)}
 
 
 def _joined(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]:

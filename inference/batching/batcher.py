@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from inference.backend import Float32
@@ -68,15 +69,16 @@ class DynamicBatcher:
         if item_count and self._counters.rows:
             self._check_deadline(item_count * self._usual_s, self._usual_s, call)
 
-    def hold(self, item_count: int, call: Call) -> None:
-        """Admits items that are still to be tokenized elsewhere. `release` before they are submitted."""
+    @contextmanager
+    def held(self, item_count: int, call: Call) -> Iterator[None]:
+        """Admits items while they are tokenized elsewhere, before they are submitted. Raises what `check_room` does."""
         self.check_room(item_count, call)
         self._admission.add(call.caller, item_count)
-
-    def release(self, item_count: int, call: Call) -> None:
-        """Ends `hold`."""
-        self._admission.remove(call.caller, item_count)
-        self._check_drained()
+        try:
+            yield
+        finally:
+            self._admission.remove(call.caller, item_count)
+            self._check_drained()
 
     async def submit(self, items: Sequence[Encoded], call: Call) -> Ticket:
         """Computes all items. Refuses at once or answers; items are answered one by one in the ticket.
@@ -246,7 +248,8 @@ class DynamicBatcher:
             self._cache.put(entry.encoded.key, row)
             self._counters.computed_items += len(waiters)
             for ticket, item in waiters:
-                ticket.note_batch(batch.started_s, batch.finished_s)
+                ticket.started_s = max(ticket.started_s, batch.started_s)  # the last batch counts
+                ticket.finished_s = max(ticket.finished_s, batch.finished_s)
                 ticket.answer(item, row)
             return
         self._counters.failed_items += len(waiters)

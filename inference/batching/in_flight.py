@@ -59,11 +59,6 @@ class Ticket:
             self.future.set_exception(error)
             self.future.exception()  # taken note of: a caller that is cancelled before it looks leaves no warning
 
-    def note_batch(self, started_s: float, finished_s: float) -> None:
-        """Takes the times of a batch that held one of the items; the last one counts."""
-        self.started_s = max(self.started_s, started_s)
-        self.finished_s = max(self.finished_s, finished_s)
-
     def _count_down(self) -> None:
         self.missing -= 1
         if self.missing == 0 and not self.future.done():

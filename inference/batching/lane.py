@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from heapq import heapify, heappop, heapreplace
 from itertools import islice
 
@@ -22,6 +23,7 @@ from inference.call import Priority
 CROWD = 32  # entries of one caller, more than a few batches of which are always there
 
 
+@dataclass(slots=True, eq=False)
 class Backlog:
     """What one caller has waiting in a lane, in order of age.
 
@@ -30,12 +32,9 @@ class Backlog:
         waiting_s: compute time of its entries in ideal company.
     """
 
-    __slots__ = ("entries", "virtual_s", "waiting_s")
-
-    def __init__(self, virtual_s: float) -> None:
-        self.waiting_s = 0.0
-        self.entries: OrderedDict[Entry, None] = OrderedDict()
-        self.virtual_s = virtual_s
+    virtual_s: float
+    waiting_s: float = 0.0
+    entries: OrderedDict[Entry, None] = field(default_factory=OrderedDict)
 
 
 class Lane:

@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from types import TracebackType
+from contextlib import suppress
 from typing import Self, TypeVar
 
 from inference.batching.batch import Batch
@@ -131,9 +131,7 @@ class WorkerPool:
             raise
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._close()
 
     @property
@@ -280,11 +278,9 @@ class WorkerPool:
         self._replace(worker)
 
     async def _wait_gone(self) -> bool:
-        try:
+        with suppress(TimeoutError):
             await asyncio.wait_for(self._gone.wait(), self._config.stop_timeout_s)
-        except TimeoutError:
-            return False
-        return True
+        return self._gone.is_set()
 
     def _take_over(self, source: Source, batch: Batch) -> None:
         """Tries what a dead worker had in hand again, each entry alone, except what has had its second chance."""

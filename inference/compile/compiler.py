@@ -16,7 +16,7 @@ from inference.compile.bert import EMBEDDING, Pooling, build_bert_embedder
 from inference.compile.config import BertConfig, DebertaConfig
 from inference.compile.deberta import LOGITS, build_deberta_classifier
 from inference.compile.head import pooled_head
-from inference.compile.passes import append_normalization, append_pooling, fold_constants, free_dimensions, keep_output
+from inference.compile.passes import append_pooling, fold_constants, free_dimensions, keep_output
 from inference.compile.weights import Weights
 
 Writer: TypeAlias = Literal["bert", "deberta-v2", "exported"]
@@ -59,9 +59,6 @@ def clean_graph(exported: onnx.ModelProto, pooling: Pooling | None) -> Compiled:
         model = keep_output(exported, LOGITS)
     else:
         names = [output.name for output in exported.graph.output]
-        if pooled := next((name for name in _POOLED_OUTPUTS if name in names), None):
-            model = keep_output(exported, pooled, renamed=EMBEDDING)
-        else:
-            model = append_pooling(keep_output(exported, names[0]), pooling)
-        model = append_normalization(model)
+        pooled = next((name for name in _POOLED_OUTPUTS if name in names), None)
+        model = append_pooling(keep_output(exported, pooled or names[0]), None if pooled else pooling)
     return Compiled(fold_constants(free_dimensions(model)), "exported")

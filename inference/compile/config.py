@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 from inference.compile.errors import UnsupportedModelError
 
@@ -115,10 +115,9 @@ def _shared(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _activation(name: str) -> Activation:
-    for known in get_args(Activation):
-        if known == name:
-            return known  # type: ignore[no-any-return]  # get_args() forgets the literal's type
-    raise UnsupportedModelError(f"no writer for the activation {name!r}; known: {get_args(Activation)}")
+    if name not in get_args(Activation):
+        raise UnsupportedModelError(f"no writer for the activation {name!r}; known: {get_args(Activation)}")
+    return cast("Activation", name)
 
 
 def _position_types(config: Mapping[str, Any]) -> frozenset[str]:

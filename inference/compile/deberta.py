@@ -13,7 +13,6 @@ none: a product of one row takes another path in ONNX Runtime, whose last bit de
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -24,7 +23,7 @@ from inference.compile.graph import GraphBuilder
 from inference.compile.head import DenseLayer, Head, write_head
 from inference.compile.layers import LayerWriter
 from inference.compile.relative import RelativePositions, score_scale
-from inference.compile.weights import Float32, Weights, WeightScope, encoder_scope
+from inference.compile.weights import Weights, WeightScope, encoder_scope
 from inference.models.manifest import MARKS
 
 LOGITS = "logits"  # output of every classifier
@@ -58,28 +57,6 @@ def build_claim_checker(
     return encoder.graph.build(encoder.marks(states, cells, token_head), MARKS, ["batch", "length"])
 
 
-@dataclass(frozen=True)
-class _Layer:
-    """One layer's name in the graph and weights in the checkpoint."""
-
-    name: str
-    weights: WeightScope
-
-    @property
-    def attention(self) -> WeightScope:
-        return self.weights.scope("attention.self")
-
-
-@dataclass(frozen=True)
-class _Projections:
-    """Queries, keys and values of one layer, each (rows, batch, heads, head size)."""
-
-    queries: str
-    keys: str
-    values: str
-    value_bias: Float32  # not added to the values; see LayerWriter.close
-
-
 class _Encoder:
     """Writes one encoder, from the token ids to the hidden states that are read."""
 
@@ -103,8 +80,7 @@ class _Encoder:
         """Writes all layers and returns the states of the tokens in some cells, (cells, hidden)."""
         hidden, count = self._embeddings(), self._config.layer_count
         for index in range(count):
-            layer = _Layer(f"layer.{index}", self._weights.scope(f"encoder.layer.{index}"))
-            hidden = self._layer(layer, hidden, cells if index == count - 1 else None)
+            hidden = self._layer(index, hidden, cells if index == count - 1 else None)
         return hidden
 
     def marked_cells(self) -> str:
@@ -155,44 +131,35 @@ class _Encoder:
         packed = writer.pack(writer.rows(summed), tokens)
         return writer.layer_norm(packed, scope.scope("LayerNorm"), name="embeddings")
 
-    def _layer(self, layer: _Layer, hidden: str, cells: str | None = None) -> str:
+    def _layer(self, index: int, hidden: str, cells: str | None = None) -> str:
         """Writes a layer for all rows, or for those of some cells."""
-        projected, relative = self._project(layer, hidden), self._relative
-        tables = relative.tables(layer.attention)
-        scores = self._writer.scores(projected.queries, projected.keys, name=f"{layer.name}.scores")
-        if tables.keys is not None:
-            rows = relative.gather(tables.keys, relative.descending, name=f"{layer.name}.position_keys")
-            product = self._writer.scores(projected.queries, rows, name=f"{layer.name}.content_to_position")
-            picked = relative.pick_diagonals(product, name=f"{layer.name}.query_diagonals")
+        name, layer, relative = f"layer.{index}", self._weights.scope(f"encoder.layer.{index}"), self._relative
+        attention = layer.scope("attention.self")
+        query, key, (value, value_bias) = (attention.linear(f"{part}_proj") for part in ("query", "key", "value"))
+        scale, no_bias = np.float32(score_scale(self._config)), np.zeros_like(value_bias)
+        parts = {"queries": (query[0] * scale, query[1] * scale), "keys": key, "values": (value, no_bias)}
+        products = [self._writer.linear(hidden, *pair, name=f"{name}.{part}") for part, pair in parts.items()]
+        queries, keys, values = map(self._heads, products)
+        position_keys, position_queries = relative.tables(attention)
+        scores = self._writer.scores(queries, keys, name=f"{name}.scores")
+        if position_keys is not None:
+            rows = relative.gather(position_keys, relative.descending, name=f"{name}.position_keys")
+            product = self._writer.scores(queries, rows, name=f"{name}.content_to_position")
+            picked = relative.pick_diagonals(product, name=f"{name}.query_diagonals")
             scores = self.graph.node("Add", scores, picked)
-        if tables.queries is not None:
-            rows = relative.gather(tables.queries, relative.ascending, name=f"{layer.name}.position_queries")
-            product = self._writer.scores(projected.keys, rows, name=f"{layer.name}.position_to_content")
-            picked = relative.pick_diagonals(product, name=f"{layer.name}.key_diagonals")
+        if position_queries is not None:
+            rows = relative.gather(position_queries, relative.ascending, name=f"{name}.position_queries")
+            product = self._writer.scores(keys, rows, name=f"{name}.position_to_content")
+            picked = relative.pick_diagonals(product, name=f"{name}.key_diagonals")
             scores = self.graph.node("Add", scores, self.graph.node("Transpose", picked, perm=[0, 1, 3, 2]))
-        masked = self.graph.node("Add", scores, self._tokens.mask_scores, name=f"{layer.name}.masked")
-        mixed = self._writer.context(masked, projected.values, name=f"{layer.name}.context")
+        masked = self.graph.node("Add", scores, self._tokens.mask_scores, name=f"{name}.masked")
+        mixed = self._writer.context(masked, values, name=f"{name}.context")
         if cells is None:
             context, residual = self._writer.pack(mixed, self._tokens), hidden
         else:
             context = self.graph.node("Gather", mixed, cells)
             residual = self.graph.node("Gather", hidden, self.graph.node("Gather", self._tokens.cells, cells))
-        return self._writer.close(layer.weights, context, residual, projected.value_bias, name=layer.name)
-
-    def _project(self, layer: _Layer, rows: str) -> _Projections:
-        attention, scale = layer.attention, np.float32(score_scale(self._config))
-        weight, bias = attention.linear("query_proj")
-        value_weight, value_bias = attention.linear("value_proj")
-        linear, no_bias = self._writer.linear, np.zeros_like(value_bias)
-        queries = linear(rows, weight * scale, bias * scale, name=f"{layer.name}.queries")
-        keys = linear(rows, *attention.linear("key_proj"), name=f"{layer.name}.keys")
-        values = linear(rows, value_weight, no_bias, name=f"{layer.name}.values")
-        return _Projections(
-            queries=self._heads(queries),
-            keys=self._heads(keys),
-            values=self._heads(values),
-            value_bias=value_bias,
-        )
+        return self._writer.close(layer, context, residual, value_bias, name=name)  # where the bias is added
 
     def _heads(self, rows: str) -> str:
         return self._writer.spread(rows, self._tokens.head_shape, self._tokens)

@@ -67,6 +67,13 @@ class GraphBuilder:
         self._nodes.append(helper.make_node("Identity", [value], [output], name=output))
         self._outputs.append(helper.make_tensor_value_info(output, TensorProto.FLOAT, list(dims)))
 
+    def append_to(self, model: onnx.ModelProto) -> None:
+        """Adds everything to another model, whose outputs become these."""
+        model.graph.node.extend(self._nodes)
+        model.graph.initializer.extend(self._initializers.values())
+        del model.graph.output[:]
+        model.graph.output.extend(self._outputs)
+
     def build(self, value: str, output: str, dims: Sequence[str | int]) -> onnx.ModelProto:
         """Makes `value` the last output, see `output`, and returns the model."""
         self.output(value, output, dims)

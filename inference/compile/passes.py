@@ -9,15 +9,14 @@ from __future__ import annotations
 import tempfile
 from copy import deepcopy
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import onnx
-from numpy.typing import NDArray
-from onnx import NodeProto, TensorProto, helper, numpy_helper
+import onnx.compose
+from onnx import NodeProto, TensorProto
 
 from inference.compile.bert import EMBEDDING, Pooling
 from inference.compile.errors import CompileError, UnsupportedModelError
+from inference.compile.graph import GraphBuilder
 from inference.models.session import ort
 
 _NAMES = ("batch", "length")
@@ -68,70 +67,34 @@ def fold_constants(model: onnx.ModelProto) -> onnx.ModelProto:
         return onnx.load(folded)
 
 
-_CONSTANTS: dict[str, NDArray[Any]] = {
-    "pooling/first": np.array(0, np.int64),
-    "pooling/axis_1": np.array([1], np.int64),
-    "pooling/axis_2": np.array([2], np.int64),
-    "pooling/smallest": np.array(1e-12, np.float32),  # as torch.nn.functional.normalize
-}
-
-
-def append_pooling(model: onnx.ModelProto, pooling: Pooling) -> onnx.ModelProto:
-    """Returns a copy whose output is `embedding`, shape (batch, width).
+def append_pooling(model: onnx.ModelProto, pooling: Pooling | None) -> onnx.ModelProto:
+    """Returns a copy whose only output is `embedding`, shape (batch, width), of length 1.
 
     Args:
-        model: its only output has the shape (batch, length, width); it has an input `attention_mask`.
-        pooling: `mean` over the tokens that the mask admits, or the state of the first token.
+        model: its only output has the shape (batch, length, width), and it has an input `attention_mask`.
+        pooling: `mean` over the tokens that the mask admits, or the state of the first token; None: the output is
+            pooled already, (batch, width).
     """
-    states = model.graph.output[0].name
-    first = [helper.make_node("Gather", [states, "pooling/first"], [EMBEDDING], axis=1)]
-    return _extended(model, first if pooling == "cls" else _mean(states))
-
-
-def append_normalization(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Returns a copy whose output `embedding` has length 1; normalizing twice changes nothing."""
-    pooled = model.graph.output[0].name
-    nodes = [
-        helper.make_node("Mul", [pooled, pooled], ["pooling/squares"]),
-        helper.make_node("ReduceSum", ["pooling/squares", "pooling/axis_1"], ["pooling/square_length"]),
-        helper.make_node("Sqrt", ["pooling/square_length"], ["pooling/length"]),
-        helper.make_node("Max", ["pooling/length", "pooling/smallest"], ["pooling/divisor"]),
-        helper.make_node("Div", [pooled, "pooling/divisor"], [EMBEDDING]),
-    ]
-    return _extended(model, nodes)
-
-
-def _mean(states: str) -> list[NodeProto]:
-    return [
-        helper.make_node("Cast", ["attention_mask"], ["pooling/mask"], to=TensorProto.FLOAT),
-        helper.make_node("Unsqueeze", ["pooling/mask", "pooling/axis_2"], ["pooling/weights"]),
-        helper.make_node("Mul", [states, "pooling/weights"], ["pooling/masked"]),
-        helper.make_node("ReduceSum", ["pooling/masked", "pooling/axis_1"], ["pooling/sum"], keepdims=0),
-        helper.make_node("ReduceSum", ["pooling/mask", "pooling/axis_1"], ["pooling/count"]),
-        helper.make_node("Div", ["pooling/sum", "pooling/count"], [EMBEDDING]),
-    ]
-
-
-def _extended(model: onnx.ModelProto, nodes: list[NodeProto]) -> onnx.ModelProto:
-    """Appends nodes whose last output, `embedding`, becomes the graph's only one."""
-    result = deepcopy(model)
-    graph, source = result.graph, result.graph.output[0]
-    if source.name == EMBEDDING:  # what was called so becomes an inner value
-        for node in graph.node:
-            node.output[:] = ["pooling/input" if name == EMBEDDING else name for name in node.output]
-        for node in (*graph.node, *nodes):
-            node.input[:] = ["pooling/input" if name == EMBEDDING else name for name in node.input]
-    used = {name for node in nodes for name in node.input} - {tensor.name for tensor in graph.initializer}
-    graph.initializer.extend(numpy_helper.from_array(_CONSTANTS[name], name) for name in _CONSTANTS if name in used)
-    graph.node.extend(nodes)
-    shape: list[str | int] = ["batch", source.type.tensor_type.shape.dim[-1].dim_value or "width"]
-    del graph.output[:]
-    graph.output.append(helper.make_tensor_value_info(EMBEDDING, TensorProto.FLOAT, shape))
+    result = onnx.compose.add_prefix(model, "exported/", rename_inputs=False)  # so that all other names are free
+    graph, source = GraphBuilder("pooling"), result.graph.output[0]
+    pooled = source.name
+    if pooling == "cls":
+        pooled = graph.node("Squeeze", graph.node("Gather", pooled, graph.ints(0), axis=1), graph.ints(1))
+    elif pooling == "mean":
+        mask = graph.node("Cast", "attention_mask", to=TensorProto.FLOAT)
+        masked = graph.node("Mul", pooled, graph.node("Unsqueeze", mask, graph.ints(2)))
+        summed = graph.node("ReduceSum", masked, graph.ints(1), keepdims=0)
+        pooled = graph.node("Div", summed, graph.node("ReduceSum", mask, graph.ints(1)))
+    squared = graph.node("ReduceSum", graph.node("Mul", pooled, pooled), graph.ints(1))
+    floor = graph.constant(np.array(1e-12, np.float32))  # as torch.nn.functional.normalize
+    unit = graph.node("Div", pooled, graph.node("Max", graph.node("Sqrt", squared), floor))
+    graph.output(unit, EMBEDDING, ["batch", source.type.tensor_type.shape.dim[-1].dim_value or "width"])
+    graph.append_to(result)
     return result
 
 
-def keep_output(model: onnx.ModelProto, name: str, *, renamed: str | None = None) -> onnx.ModelProto:
-    """Returns a copy that computes only the output `name`, called `renamed` if given.
+def keep_output(model: onnx.ModelProto, name: str) -> onnx.ModelProto:
+    """Returns a copy that computes only the output `name`.
 
     Raises:
         UnsupportedModelError: the graph has no such output.
@@ -151,9 +114,6 @@ def keep_output(model: onnx.ModelProto, name: str, *, renamed: str | None = None
     del graph.initializer[:], graph.output[:]  # inputs stay: callers feed them all
     graph.initializer.extend(initializers)
     graph.output.append(outputs[name])
-    if renamed not in {None, name}:
-        graph.node.append(onnx.helper.make_node("Identity", [name], [renamed], name=renamed))
-        graph.output[0].name = str(renamed)
     return result
 
 

@@ -8,7 +8,6 @@ for the whole batch, as onnxruntime's `quantize_dynamic` has it, would make it d
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -28,16 +27,6 @@ _MAX_GRID_VALUES = 256  # distinct values of a matrix that was stored in bytes
 _GRID_ERROR = 1e-3  # of one step
 _UNSIGNED_ZERO = 128
 _LARGEST = 127
-
-
-@dataclass(frozen=True)
-class _Product:
-    """A node `output = value @ weight + bias`."""
-
-    value: str
-    weight: Float32  # (inputs, outputs)
-    bias: str | None
-    output: str
 
 
 def choose_precision(choice: PrecisionChoice) -> Precision:
@@ -65,10 +54,10 @@ class _Rewriter:
     def rewrite(self) -> onnx.ModelProto:
         """Returns the rewritten copy."""
         for node in self._source.graph.node:
-            if (product := self._as_product(node)) is None:
+            if (weight := self._large_matrix(node)) is None:
                 self._nodes.append(node)
             else:
-                self._replace(product)
+                self._replace(node, weight)
         result = deepcopy(self._source)
         del result.graph.node[:], result.graph.initializer[:]
         result.graph.node.extend(self._nodes)
@@ -77,18 +66,22 @@ class _Rewriter:
         result.graph.initializer.extend(self._added.values())
         return result
 
-    def _replace(self, product: _Product) -> None:
-        values, scales = self._row_bytes(product.value)
-        integers, column_scales = _quantized_columns(product.weight)
-        weight = self._constant(f"{product.output}.int8", integers)
+    def _replace(self, node: NodeProto, matrix: Float32) -> None:
+        output, bias = node.output[0], node.input[2:]
+        product = f"{output}.unbiased" if bias else output
+        values, scales = self._row_bytes(node.input[0])
+        integers, column_scales = _quantized_columns(matrix)
+        weight = self._constant(f"{output}.int8", integers)
         zero = self._constant("zero_point", np.array(_UNSIGNED_ZERO, np.uint8))
-        sums = self._node("MatMulInteger", values, weight, zero, output=f"{product.output}.sums")
+        sums = self._node("MatMulInteger", values, weight, zero, output=f"{output}.sums")
         if column_scales.size == 1:  # one multiplication for rows and weights
-            combined = self._node("Mul", scales, self._constant(f"{product.output}.scale", column_scales))
-            self._finish(product, "DequantizeLinear", sums, combined, axis=0)
+            combined = self._node("Mul", scales, self._constant(f"{output}.scale", column_scales))
+            self._node("DequantizeLinear", sums, combined, axis=0, output=product)
         else:
-            rows = self._node("DequantizeLinear", sums, scales, axis=0, output=f"{product.output}.rows")
-            self._finish(product, "Mul", rows, self._constant(f"{product.output}.scales", column_scales))
+            rows = self._node("DequantizeLinear", sums, scales, axis=0, output=f"{output}.rows")
+            self._node("Mul", rows, self._constant(f"{output}.scales", column_scales), output=product)
+        if bias:
+            self._node("Add", product, *bias, output=output)
 
     def _row_bytes(self, value: str) -> tuple[str, str]:
         """Quantizes an activation, once for all products that read it."""
@@ -104,24 +97,14 @@ class _Rewriter:
             self._quantized[value] = (values, scales)
         return self._quantized[value]
 
-    def _as_product(self, node: NodeProto) -> _Product | None:
-        """Recognizes a plain product with a constant matrix that is large enough to matter."""
+    def _large_matrix(self, node: NodeProto) -> Float32 | None:
+        """Returns the matrix of a plain product with a constant one that is large enough to matter."""
         if node.op_type not in {"MatMul", "Gemm"} or node.attribute or node.input[1] not in self._arrays:
             return None
         weight = numpy_helper.to_array(self._arrays[node.input[1]])
         if weight.ndim != 2 or min(weight.shape) < _MIN_SIDE or weight.dtype != np.float32:  # noqa: PLR2004  # a matrix
             return None
-        bias = node.input[2] if len(node.input) > 2 else None  # noqa: PLR2004  # A, B, C
-        return _Product(node.input[0], weight, bias, node.output[0])
-
-    def _finish(self, product: _Product, operator: str, *inputs: str, **attributes: int) -> None:
-        """Adds the node that gives the product its value, and the bias after it."""
-        if product.bias is None:
-            self._node(operator, *inputs, output=product.output, **attributes)
-        else:
-            unbiased = f"{product.output}.unbiased"
-            self._node(operator, *inputs, output=unbiased, **attributes)
-            self._node("Add", unbiased, product.bias, output=product.output)
+        return weight
 
     def _node(self, operator: str, *inputs: str, output: str = "", **attributes: int) -> str:
         result = output or f"{operator}/{len(self._nodes)}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +10,6 @@ from numpy.typing import NDArray
 from inference.compile.config import DebertaConfig
 from inference.compile.graph import GraphBuilder
 from inference.compile.weights import Float32, Float64, WeightScope
-
-
-@dataclass(frozen=True)
-class PositionTables:
-    """Projected relative embeddings of one layer, (2 * relative span, hidden); None where a term is unused."""
-
-    keys: Float32 | None  # met by queries: content to position
-    queries: Float32 | None  # met by keys: position to content; holds the score scale
 
 
 def score_scale(config: DebertaConfig) -> float:
@@ -62,8 +53,12 @@ class RelativePositions:
         self._end = graph.node("Add", self._start, graph.node("Mul", length, self._width))
         self._shape = graph.node("Concat", graph.ints(0, 0), length, self._width, axis=0)
 
-    def tables(self, attention: WeightScope) -> PositionTables:
-        """Projects the relative embeddings with one layer's weights."""
+    def tables(self, attention: WeightScope) -> tuple[Float32 | None, Float32 | None]:
+        """Projects the relative embeddings with one layer's weights, each (2 * relative span, hidden).
+
+        The first are keys that queries meet, content to position; the second queries that keys meet, position to
+        content, with the score scale in them. None where a term is unused.
+        """
         config = self._config
         names = ("key_proj", "query_proj") if config.shares_attention_key else ("pos_key_proj", "pos_query_proj")
         keys = queries = None
@@ -72,7 +67,7 @@ class RelativePositions:
         if config.has_position_to_content:
             scale = np.float32(score_scale(config))
             queries = _project(_relative_embeddings(self._encoder, config), attention, names[1]) * scale
-        return PositionTables(keys, queries)
+        return keys, queries
 
     def gather(self, table: Float32, rows: str, *, name: str) -> str:
         """Gathers table rows as (rows, 1, heads, head size), the shape of keys with a batch of one."""

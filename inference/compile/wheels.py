@@ -60,12 +60,7 @@ def download_with(command: list[str], requirement: str, folder: Path) -> None:
         WheelError: pip failed or took longer; with the last line pip wrote.
     """
     quiet = ["--no-deps", "--only-binary=:all:", "--no-cache-dir", "--disable-pip-version-check", "--no-input"]
-    patient = [
-        "--retries",
-        "3",
-        "--timeout",
-        "30",
-    ]  # pip's own, with its backoff, for each connection; 30 s without a byte
+    patient = ["--retries=3", "--timeout=30"]  # pip's own, with its backoff, for each connection; 30 s without a byte
     try:
         ended = subprocess.run(  # noqa: S603  # our own interpreter, or uv, and a pinned requirement
             [*command, *quiet, *patient, "--dest", str(folder), requirement],

@@ -96,11 +96,8 @@ def check_sha256(file: Path, expected: str) -> None:
 
 def sha256_of(file: Path) -> str:
     """Hex digest of a file's bytes, read in blocks."""
-    digest = hashlib.sha256()
     with file.open("rb") as stream:
-        while block := stream.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _first_problem(error: ValidationError) -> str:

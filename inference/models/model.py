@@ -153,12 +153,7 @@ def output_of(manifest: Manifest) -> tuple[int, Callable[[Float32], Float32]]:
     """Columns of a result without its marks, and how the graph's output becomes one."""
     if manifest.task == "nli":
         return len(NLI_LABELS), probabilities(manifest.label_columns)
-    return manifest.dimension or 0, pass_through
-
-
-def pass_through(output: Float32) -> Float32:
-    """The graph pools and normalises itself: its output is the embedding."""
-    return output
+    return manifest.dimension or 0, lambda output: output  # the graph pools and normalises itself
 
 
 def probabilities(label_columns: Sequence[int]) -> Callable[[Float32], Float32]:

@@ -13,7 +13,6 @@ from tokenizers import Tokenizer
 
 from inference.batching.in_flight import Encoded
 from inference.errors import CorruptModelError
-from inference.tokens.word_memo import WordMemo, word_separators
 
 # It would otherwise start one thread a core, beside workers that already use every core.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -69,8 +68,6 @@ class TextEncoder:
         self._single = self._find_frame(is_pair=False)
         self._pair = self._find_frame(is_pair=True)
         self._reserved = frozenset(array("i", self._pair.before + self._pair.between + self._pair.after))
-        separators = word_separators(self._tokenizer)
-        self._words = WordMemo(self._tokenize_whole, separators) if separators else None
 
     def encode_texts(self, texts: Sequence[str]) -> list[Encoded]:
         """Tokenizes single texts. What is over `max_tokens` is cut at the end and flagged."""
@@ -132,13 +129,7 @@ class TextEncoder:
         return Encoded(ids, first_length, is_truncated=is_cut, key=key)
 
     def _tokens_of(self, text: str) -> _Tokens:
-        if len(text) > self.max_tokens * _HEAD_CHARS_PER_TOKEN:
-            return self._tokens_of_head(text)
-        ids = self._words.ids(text) if self._words else None
-        return self._cut(self._ids(text) if ids is None else ids)
-
-    def _tokens_of_head(self, text: str) -> _Tokens:
-        """Tokenizes as much of a long text as the model reads, in a time that does not grow with the rest.
+        """Tokenizes a text; as much of a long one as the model reads, in a time that does not grow with the rest.
 
         The head ends before a space, where tokenizers begin a new word anyway, so its tokens are the text's first.
         """
@@ -155,17 +146,9 @@ class TextEncoder:
         return _Tokens(tokens.ids, tokens.is_cut or len(text) > most_chars)
 
     def _ids(self, text: str) -> bytes:
-        return self._tokenize_whole([text])[0]
-
-    def _tokenize_whole(self, texts: Sequence[str]) -> list[bytes]:
-        """Returns the int32 ids of each text. The batch call lets other threads run, the fast one skips offsets."""
-        encodings = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
-        return [array("i", self._without_reserved(encoding.ids)).tobytes() for encoding in encodings]
-
-    def _without_reserved(self, ids: list[int]) -> list[int]:
-        if self._reserved.isdisjoint(ids):
-            return ids
-        return [token for token in ids if token not in self._reserved]
+        """Returns int32 ids. The batch call lets other threads run, the fast one skips offsets."""
+        [encoding] = self._tokenizer.encode_batch_fast([text], add_special_tokens=False)
+        return array("i", [token for token in encoding.ids if token not in self._reserved]).tobytes()
 
     def _cut(self, ids: bytes) -> _Tokens:
         room_bytes = self.max_tokens * _ID_BYTES

@@ -50,8 +50,12 @@ class RichStatus:
 
 def read_status(error: grpc.RpcError) -> RichStatus:
     """Returns all that a failed call tells."""
-    code, message = error.code(), error.details() or "no details"
     trailers = cast("Iterable[tuple[str, str | bytes]]", error.trailing_metadata() or ())  # pairs, sync or not
+    return parse_status(error.code(), error.details() or "no details", trailers)
+
+
+def parse_status(code: grpc.StatusCode, message: str, trailers: Iterable[tuple[str, str | bytes]]) -> RichStatus:
+    """Returns all that the end of a call tells, whoever reads it."""
     for key, value in trailers:
         if key == _TRAILER and isinstance(value, bytes):
             try:

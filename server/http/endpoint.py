@@ -19,6 +19,7 @@ from server.http.problem import MEDIA_TYPE, Problem, plain_problem, to_problem
 from server.rpc.calls import RawHandler
 from server.rpc.record import current_call
 from server.rpc.status import to_status
+from server.rpc.streams import end
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -46,13 +47,8 @@ class CallEndpoint:
         """Answers one request; ends it as soon as its caller has left."""
         exchange = self._path.exchange(scope)
         answer = HttpAnswer(send, exchange)
-        context = HttpContext(
-            scope,
-            receive,
-            to_request=exchange.request,
-            write=answer.event,
-            max_body_bytes=self._max_body_bytes,
-        )
+        most = self._max_body_bytes
+        context = HttpContext(scope, receive, to_request=exchange.request, write=answer.event, max_body_bytes=most)
         work = asyncio.ensure_future(self._work(context, answer, exchange))
         left = asyncio.ensure_future(context.left())
         try:
@@ -60,9 +56,7 @@ class CallEndpoint:
             if work.done():
                 work.result()
         finally:
-            for task in (work, left):
-                task.cancel()
-            await asyncio.gather(work, left, return_exceptions=True)
+            await end(work, left)
             context.done()
 
     async def _work(self, context: "HttpContext", answer: "HttpAnswer", exchange: Exchange) -> None:

@@ -1,12 +1,12 @@
 """Statuses of calls as problem details for HTTP (RFC 9457), with the field names of the contract."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import grpc
-from google.protobuf.any_pb2 import Any as AnyMessage
-from google.rpc import error_details_pb2, status_pb2
+from precis.rich_status import parse_status
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -43,35 +43,17 @@ def plain_problem(code: grpc.StatusCode, detail: str) -> Problem:
 
 def to_problem(status: grpc.Status, rename: Callable[[str], str]) -> Problem:
     """Converts the status of a call; `rename` turns fields of the RPC into those of the HTTP request."""
-    problem = plain_problem(status.code, str(status.details))
-    for packed in _details(status):
-        _add(problem, packed, rename)
-    violations = problem.body.get("violations", [])
-    if violations:  # the status names the RPC's own fields
-        problem.body["detail"] = "; ".join(f"{one['field']}: {one['description']}" for one in violations)
-    if problem.http_code == HTTP_CODES[grpc.StatusCode.UNAUTHENTICATED]:
+    told = parse_status(status.code, str(status.details), status.trailing_metadata or ())
+    problem = plain_problem(told.code, told.message)
+    if told.reason:
+        problem.body.update(reason=told.reason, request_id=told.request_id)
+    if told.violations:  # the status names the RPC's own fields
+        fields = [{"field": rename(one.field), "description": one.description} for one in told.violations]
+        problem.body["detail"] = "; ".join(f"{one['field']}: {one['description']}" for one in fields)
+        problem.body["violations"] = fields
+    if told.retry_delay_s is not None:
+        problem.body["retry_after_s"] = told.retry_delay_s
+        problem.headers["Retry-After"] = str(max(1, math.ceil(told.retry_delay_s)))
+    if told.code is grpc.StatusCode.UNAUTHENTICATED:
         problem.headers["WWW-Authenticate"] = "Bearer"
     return problem
-
-
-def _details(status: grpc.Status) -> list[AnyMessage]:
-    for key, value in status.trailing_metadata or ():
-        if key == "grpc-status-details-bin" and isinstance(value, bytes):
-            return list(status_pb2.Status.FromString(value).details)
-    return []
-
-
-def _add(problem: Problem, packed: AnyMessage, rename: Callable[[str], str]) -> None:
-    """Adds what one detail of the rich status says."""
-    info, fields, retry = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest(), error_details_pb2.RetryInfo()
-    if packed.Unpack(info):
-        problem.body["reason"] = info.reason
-        problem.body["request_id"] = info.metadata["call_id"]
-    elif packed.Unpack(fields):
-        problem.body["violations"] = [
-            {"field": rename(one.field), "description": one.description} for one in fields.field_violations
-        ]
-    elif packed.Unpack(retry):
-        seconds = retry.retry_delay.seconds + retry.retry_delay.nanos / 1e9
-        problem.body["retry_after_s"] = seconds
-        problem.headers["Retry-After"] = str(max(1, -int(-seconds // 1)))

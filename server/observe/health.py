@@ -28,7 +28,7 @@ from grpc_reflection.v1alpha.reflection_pb2 import ServerReflectionRequest, Serv
 from pipeline.errors import PipelineError
 from server.rpc.admission import Context, Shared, host_of
 from server.rpc.handlers import HandlerTable
-from server.rpc.streams import until_stopping
+from server.rpc.streams import end, until_stopping
 
 logger = logging.getLogger(__name__)
 
@@ -77,8 +77,7 @@ class HealthServicer:
         try:
             yield
         finally:
-            watch.cancel()
-            await asyncio.gather(watch, return_exceptions=True)
+            await end(watch)
 
     def open(self) -> None:
         """Says that the start is over: what is ready serves."""

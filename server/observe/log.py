@@ -10,11 +10,9 @@ import logging
 import re
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from types import TracebackType
 from typing import Any, Self, TextIO
 
 from pythonjsonlogger.json import JsonFormatter
@@ -49,27 +47,20 @@ class KeyValueFormatter(logging.Formatter):
     of its own.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._second = -1
-        self._prefix = ""
-
     def format(self, record: logging.LogRecord) -> str:
         """Returns the line."""
         message = record.getMessage()
         if _PAIRS.match(message) is None or not message.isprintable():
             message = f"message={quoted(message)}"
-        line = f"{self._time(record)} level={record.levelname.lower()} logger={record.name} {message}"
+        time = _time_of(record).replace("+00:00", "Z")
+        line = f"time={time} level={record.levelname.lower()} logger={record.name} {message}"
         if record.exc_info:
             line = f"{line}\n{self.formatException(record.exc_info)}"
         return line
 
-    def _time(self, record: logging.LogRecord) -> str:
-        second = int(record.created)
-        if second != self._second:  # formatting the date costs more than the rest of the line
-            self._second = second
-            self._prefix = time.strftime("time=%Y-%m-%dT%H:%M:%S", time.gmtime(second))
-        return f"{self._prefix}.{int(record.msecs):03d}Z"
+
+def _time_of(record: logging.LogRecord) -> str:
+    return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
 
 
 _CONVERSION = re.compile(r"%(?:\.\d+)?[sdfr]")
@@ -84,8 +75,7 @@ class JsonLineFormatter(JsonFormatter):
 
     def add_fields(self, log_data: dict[str, Any], record: logging.LogRecord, message_dict: dict[str, Any]) -> None:
         """Fills in the object."""
-        time_text = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-        log_data |= {"time": time_text, "level": record.levelname.lower(), "logger": record.name}
+        log_data |= {"time": _time_of(record), "level": record.levelname.lower(), "logger": record.name}
         template, args = str(record.msg), record.args if isinstance(record.args, tuple) else ()
         if _OURS.fullmatch(template) and len(_CONVERSION.findall(template)) == len(args):
             values = iter(args)
@@ -131,9 +121,7 @@ class LogWriter(logging.Handler):
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._closing.set()
         self._has_lines.set()
         self._thread.join()

@@ -4,89 +4,79 @@ Of the engine: one histogram entry for each forward pass, counters read when scr
 """
 
 import platform
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from importlib.metadata import version
+from itertools import product
+from typing import TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.registry import Collector
 
 from inference.statistics import BatchRecord, EngineStatistics
 from pipeline.protocols import ModelIdentity
 
-FAST = (0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0)
-"""Upper bounds in seconds for one list of texts, or a look-up: mostly milliseconds."""
-THOROUGH = (0.01, 0.025, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.5, 5.0, 10.0, 30.0, 120.0)
-"""For one answer made of many model runs: mostly 0.1 to 10 s."""
-LONG = (0.1, 0.5, 2.0, 10.0, 30.0, 60.0, 180.0, 600.0, 1_200.0, 1_800.0, 3_600.0, 7_200.0, 14_400.0, 28_800.0)
-"""For a whole document, or a stream of items: up to hours."""
-_THOROUGH_RPCS = ("Evaluate", "Judge", "Synthesize", "PlanSummary")
-_LONG_RPCS = (
-    *("Assess", "EvaluateStream", "JudgeBatch", "JudgeStream", "ModelStreamInfer"),
-    *("ResumeSummary", "Summarize", "WatchSummary"),
+SECONDS = (
+    *(0.0005, 0.001, 0.002, 0.004, 0.0075, 0.015, 0.03, 0.06, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0),
+    *(15.0, 30.0, 60.0, 120.0, 240.0, 480.0, 900.0, 1_800.0, 3_600.0, 7_200.0, 14_400.0, 28_800.0),
 )
-CALL_BUCKETS = dict.fromkeys(_THOROUGH_RPCS, THOROUGH) | dict.fromkeys(_LONG_RPCS, LONG)
-"""By the name of the RPC, `FAST` for all others."""
+"""Upper bounds for a batch, a look-up and a whole document: each twice the one before, so that all RPCs add up."""
 MOST_CALLERS = 50  # with a series of their own; all others share one
 OTHERS = "others"
-SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
 
+M = TypeVar("M", bound=MetricWrapperBase)
 Observe = Callable[[str, float, str | None], None]
 """Counts one call that ended: its code, its seconds, and its trace, if any, as an example of its bucket."""
 
 
-class CallSeconds(Collector):
-    """One histogram, the buckets of whose series fit their RPCs; the library has one list of buckets a histogram."""
+class Makers:
+    """Makes metrics of one registry, whose names begin with `precis_`.
 
-    def __init__(self, name: str, text: str) -> None:
-        self._family = Metric(name, text, "histogram")
-        self._by_buckets = {
-            buckets: Histogram(name, text, ["rpc"], registry=None, buckets=buckets)
-            for buckets in (FAST, THOROUGH, LONG)
-        }
+    A label has its values, or None where the code does not fix them.
+    """
 
-    def of(self, rpc: str) -> Histogram:
-        """Makes the series of one RPC."""
-        return self._by_buckets[CALL_BUCKETS.get(rpc.rpartition("/")[2], FAST)].labels(rpc)
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._registry = registry
 
-    def describe(self) -> list[Metric]:
-        """Names the histogram, so that a registry has no second one of this name."""
-        return [self._family]
+    def counter(self, name: str, text: str, **labels: Iterable[str] | None) -> Counter:
+        """Makes a counter."""
+        return _begun(Counter(f"precis_{name}", text, tuple(labels), registry=self._registry), labels)
 
-    def collect(self) -> Iterator[Metric]:
-        """Yields the series of all RPCs as one histogram."""
-        whole = Metric(self._family.name, self._family.documentation, self._family.type)
-        for part in self._by_buckets.values():
-            for family in part.collect():
-                whole.samples += family.samples
-        yield whole
+    def histogram(self, name: str, text: str, buckets: Sequence[float], **labels: Iterable[str] | None) -> Histogram:
+        """Makes a histogram; `buckets` are upper bounds."""
+        made = Histogram(f"precis_{name}", text, tuple(labels), registry=self._registry, buckets=buckets)
+        return _begun(made, labels)
+
+
+def _begun(metric: M, labels: Mapping[str, Iterable[str] | None]) -> M:
+    """Makes all series of fixed labels at once: a rate needs the zero before the first count."""
+    fixed = [values for values in labels.values() if values is not None]
+    for values in product(*fixed) if fixed else ():
+        metric.labels(*values)
+    return metric
 
 
 class CallMetrics:
     """Metrics of all RPCs."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        self._calls = Counter("precis_calls", "Calls that ended.", ["rpc", "code"], registry=registry)
-        self._seconds = CallSeconds(
-            "precis_call_seconds", "From the read request to the end of the call, in buckets that fit the RPC."
-        )
-        registry.register(self._seconds)
-        self._queue = Histogram(
-            "precis_caller_queue_seconds",
-            f"Wait of a call's items, by the beginning of its key's digest; `{OTHERS}` beyond {MOST_CALLERS} keys.",
-            ["caller"],
-            registry=registry,
-            buckets=(0.01, 0.05, 0.25, 1.0, 5.0, 30.0),
-        )
+        make = Makers(registry)
+        self._calls = make.counter("calls", "Calls that ended.", rpc=None, code=None)
+        text = "From the read request to the end of the call."
+        self._seconds = make.histogram("call_seconds", text, SECONDS, rpc=None)
+        text = f"Wait of a call's items, by the beginning of its key's digest; `{OTHERS}` beyond {MOST_CALLERS} keys."
+        self._queue = make.histogram("caller_queue_seconds", text, (0.01, 0.05, 0.25, 1.0, 5.0, 30.0), caller=None)
         self._queue_of: dict[str, Histogram] = {}
         self._in_flight = Gauge("precis_calls_in_flight", "Calls that have started and not ended.", registry=registry)
         self._unsent = Gauge("precis_unsent_bytes", "Answers that clients have not taken.", registry=registry)
 
     def method(self, rpc: str) -> Observe:
         """Makes the metrics of one RPC, with the labels looked up once: that costs more than the increment."""
-        seconds_of_rpc, by_code = self._seconds.of(rpc), dict[str, Counter]()
+        seconds_of_rpc, by_code = self._seconds.labels(rpc), dict[str, Counter]()
 
         def observe(code: str, seconds: float, trace_id: str | None) -> None:
             if code not in by_code:
@@ -152,28 +142,20 @@ class BatchMetrics:
     """Takes the measurements of every forward pass. An `inference.statistics.Observer`."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        def histogram(name: str, text: str, buckets: tuple[float, ...]) -> Histogram:
-            return Histogram(f"precis_batch_{name}", text, ["model"], registry=registry, buckets=buckets)
-
+        rows, shares = (1, 2, 4, 8, 12, 16, 24, 32, 64, 128, 256), (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75)
+        make = partial(Makers(registry).histogram, model=None)
         self._families = (
-            histogram("rows", "Rows in one forward pass.", (1, 2, 4, 8, 12, 16, 24, 32, 64, 128, 256)),
-            histogram("queue_seconds", "Wait of the oldest row of a batch.", SECONDS),
-            histogram("compute_seconds", "Time of one forward pass.", SECONDS),
-            histogram(
-                "padding_share",
-                "Share of a batch's tokens that is padding.",
-                (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75),
-            ),
+            make("batch_rows", "Rows in one forward pass.", rows),
+            make("batch_queue_seconds", "Wait of the oldest row of a batch.", SECONDS),
+            make("batch_compute_seconds", "Time of one forward pass.", SECONDS),
+            make("batch_padding_share", "Share of a batch's tokens that is padding.", shares),
         )
-        self._models: dict[str, list[Histogram]] = {}  # labels looked up once: that costs more than to observe
 
     def batch_finished(self, record: BatchRecord) -> None:
         """Notes one forward pass."""
-        if record.model not in self._models:
-            self._models[record.model] = [family.labels(record.model) for family in self._families]
         values = (record.rows, record.queue_s, record.compute_s, 1 - record.tokens / record.padded_tokens)
-        for histogram, value in zip(self._models[record.model], values, strict=True):
-            histogram.observe(value)
+        for family, value in zip(self._families, values, strict=True):
+            family.labels(record.model).observe(value)
 
 
 class EngineCollector(Collector):
@@ -181,10 +163,6 @@ class EngineCollector(Collector):
 
     def __init__(self, statistics: Callable[[], EngineStatistics]) -> None:
         self._statistics = statistics
-
-    def describe(self) -> list[Metric]:
-        """Names nothing beforehand: the registry would otherwise read the engine before it runs."""
-        return []
 
     def collect(self) -> Iterator[Metric]:
         """Yields all counters and gauges of all models."""

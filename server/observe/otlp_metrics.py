@@ -79,8 +79,9 @@ class Snapshots:
         return sdk.Metric(name, family.documentation, family.unit, data)
 
     def _histograms(self, samples: Sequence[Sample], times: tuple[int, int]) -> list[sdk.HistogramDataPoint]:
-        series = groupby((one for one in samples if not one.name.endswith("_created")), _series_of)
-        return [self._histogram(dict(labels), list(parts), times) for labels, parts in series]
+        counts = (one for one in samples if not one.name.endswith("_created"))
+        series = groupby(counts, lambda one: {name: value for name, value in one.labels.items() if name != "le"})
+        return [self._histogram(labels, list(parts), times) for labels, parts in series]
 
     def _histogram(
         self, labels: Mapping[str, str], parts: Sequence[Sample], times: tuple[int, int]
@@ -99,7 +100,3 @@ class Snapshots:
             min=None,  # type: ignore[arg-type]  # unknown, and optional on the wire
             max=None,  # type: ignore[arg-type]
         )
-
-
-def _series_of(sample: Sample) -> tuple[tuple[str, str], ...]:
-    return tuple((name, value) for name, value in sample.labels.items() if name != "le")

@@ -5,11 +5,8 @@ Prometheus metrics of answers to questions about quality: kinds, attempts, and h
 Prometheus metrics of summaries. Every label has a few fixed values.
 """
 
-from collections.abc import Sequence
-from itertools import product
-
 from precis.v1 import summarize_pb2 as pb
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Gauge
 
 from pipeline.assess.request import Mode
 from pipeline.assess.result import DETERMINISTIC, ReplanReason, Synthesis
@@ -22,23 +19,9 @@ from pipeline.summarize.events import CallOutcome, SummaryObserver
 from pipeline.summarize.result import SummaryResult
 from pipeline.summarize.storage.records import Stage, SummaryStatus
 from server.backends import ChosenWriter
+from server.observe.metrics import SECONDS, Makers
 
 LOSSES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-
-
-class Makers:
-    """Makes metrics of one registry, whose names begin with `precis_`."""
-
-    def __init__(self, registry: CollectorRegistry) -> None:
-        self._registry = registry
-
-    def counter(self, name: str, text: str, *labels: str) -> Counter:
-        """Makes a counter."""
-        return Counter(f"precis_{name}", text, labels, registry=self._registry)
-
-    def histogram(self, name: str, text: str, buckets: Sequence[float], *labels: str) -> Histogram:
-        """Makes a histogram; `buckets` are upper bounds."""
-        return Histogram(f"precis_{name}", text, labels, registry=self._registry, buckets=buckets)
 
 
 class EvaluateMetrics:
@@ -47,9 +30,8 @@ class EvaluateMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         make = Makers(registry)
         self._losses = make.histogram("evaluation_loss", "Losses; 1 after a hard fail.", LOSSES)
-        self._scores = make.histogram(
-            "evaluation_score", "Scores of evaluations without a hard fail.", LOSSES, "component"
-        )
+        text = "Scores of evaluations without a hard fail."
+        self._scores = make.histogram("evaluation_score", text, LOSSES, component=None)
 
     def observe(self, evaluation: Evaluation) -> None:
         """Counts one evaluation."""
@@ -63,10 +45,11 @@ class JudgeMetrics:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         make = Makers(registry)
-        self._judgements = make.counter("judgements", "Judgements made, or answered from the cache.", "cached")
-        self._metrics = make.counter("judged_metrics", "Metrics of judgements made.", "framework", "metric", "status")
+        self._judgements = make.counter("judgements", "Judgements made, or answered from the cache.", cached=None)
+        text = "Metrics of judgements made."
+        self._metrics = make.counter("judged_metrics", text, framework=None, metric=None, status=None)
         text = "Scores of judgements made, without those that Ultra abstains from."
-        self._scores = make.histogram("judged_score", text, tuple(range(11)), "framework", "metric")
+        self._scores = make.histogram("judged_score", text, range(11), framework=None, metric=None)
 
     def observe(self, judgement: Judgement) -> None:
         """Counts one judgement. The metrics of a cached one were counted when it was made."""
@@ -85,25 +68,22 @@ class AnswerMetrics:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         make = Makers(registry)
-        self._answers = make.counter("answers", "Answers, by rpc, kind and who answered.", "rpc", "mode", "author")
-        self._attempts = make.counter("answer_attempts", "Answers that a language model was asked for.", "rpc")
-        self._needs = make.counter("replan_needs", "What answers lacked; one may lack several things.", "rpc", "reason")
-        self._replans = make.counter("replans", "Plans of Assess after the first, by what they were to find.", "reason")
-        self._ended = make.counter("assessments", "Assessments that ended, by their last step.", "stage")
-        self._iterations = make.histogram(
-            "assess_replans", "Replannings of one assessment that answered.", tuple(range(6))
-        )
-        for reason in ReplanReason:
-            self._replans.labels(reason)
-            for rpc in ("synthesize", "assess"):
-                self._needs.labels(rpc, reason)
-        for mode, author in product(Mode, AUTHORS):
-            for rpc in ("synthesize", "assess"):
-                self._answers.labels(rpc, mode, author)
+        text = "Answers, by rpc, kind and who answered."
+        self._answers = make.counter("answers", text, rpc=RPCS, mode=Mode, author=AUTHORS)
+        self._attempts = make.counter("answer_attempts", "Answers that a language model was asked for.", rpc=RPCS)
+        text = "What answers lacked; one may lack several things."
+        self._needs = make.counter("replan_needs", text, rpc=RPCS, reason=ReplanReason)
+        text = "Plans of Assess after the first, by what they were to find."
+        self._replans = make.counter("replans", text, reason=ReplanReason)
+        text = "Assessments that ended, by their last step."
+        self._ended = make.counter("assessments", text, stage=("answer", "evidence", "plan"))
+        text = "Replannings of one assessment that answered."
+        self._iterations = make.histogram("assess_replans", text, range(6))
 
     def synthesized(self, synthesis: Synthesis, rpc: str = "synthesize") -> None:
         """Counts one answer."""
-        author = "degraded" if synthesis.degraded else _kind_of(synthesis.author)
+        kind = DETERMINISTIC if synthesis.author == DETERMINISTIC else "language_model"
+        author = "degraded" if synthesis.degraded else kind
         self._answers.labels(rpc, synthesis.mode, author).inc()
         self._attempts.labels(rpc).inc(synthesis.attempt_count)
         for need in synthesis.replan_needs:
@@ -124,11 +104,8 @@ class AnswerMetrics:
                     self._iterations.observe(event.iteration_count)
 
 
-AUTHORS = ("deterministic", "language_model", "degraded")
-
-
-def _kind_of(author: str) -> str:
-    return author if author == DETERMINISTIC else "language_model"
+RPCS = ("synthesize", "assess")
+AUTHORS = (DETERMINISTIC, "language_model", "degraded")
 
 
 STAGES = (Stage.MAP, Stage.COMPRESS, Stage.REDUCE, Stage.REFLECT, Stage.TOPICS, Stage.JSON)
@@ -139,24 +116,22 @@ class SummaryMetrics(SummaryObserver):
 
     def __init__(self, registry: CollectorRegistry) -> None:
         make = Makers(registry)
-        self._started = make.counter(
-            "summaries_started", "Runs that began; resumed: of a summary that ran before.", "how"
-        )
-        self._ended = make.counter("summaries_ended", "Runs that ended, by status.", "status")
+        text = "Runs that began; resumed: of a summary that ran before."
+        self._started = make.counter("summaries_started", text, how=("new", "resumed"))
+        ends = (SummaryStatus.DONE, SummaryStatus.FAILED, SummaryStatus.CANCELLED)
+        self._ended = make.counter("summaries_ended", "Runs that ended, by status.", status=ends)
         self._stored = make.counter("summaries_answered_from_store", "Requests answered with a result that was there.")
-        self._calls = make.counter("summary_calls", "Planned calls that ended.", "phase", "outcome")
-        self._tokens = make.counter("summary_tokens", "Tokens of the calls that were made.", "phase", "kind")
+        self._calls = make.counter("summary_calls", "Planned calls that ended.", phase=STAGES, outcome=CallOutcome)
+        text = "Tokens of the calls that were made."
+        self._tokens = make.counter("summary_tokens", text, phase=STAGES, kind=("prompt", "completion"))
         self._active = Gauge("precis_summaries_active", "Runs in progress.", registry=registry)
         self._writer = Gauge("precis_summary_writer", "1 for who writes.", ["kind", "identity"], registry=registry)
-        run_seconds = (0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 180.0, 600.0, 1_800.0, 3_600.0, 10_800.0)
-        self._seconds = make.histogram("summary_seconds", "Time of a run that was done.", run_seconds)
+        self._seconds = make.histogram("summary_seconds", "Time of a run that was done.", SECONDS)
         text = "Share of a document's technical terms that its summary has, of runs that were done."
         shares = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 0.9, 1.0)  # a summary of the usual length keeps .15
         self._retained = make.histogram("summary_retained_share", text, shares)
         text = "Time of a call that was made, its retries and waits included."
-        call_seconds = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 180.0)
-        self._call_seconds = make.histogram("summary_call_seconds", text, call_seconds, "phase")
-        self._show_zeros()
+        self._call_seconds = make.histogram("summary_call_seconds", text, SECONDS, phase=STAGES)
 
     def written_by(self, chosen: ChosenWriter | None) -> None:
         """Notes who writes, once, when the server starts."""
@@ -170,13 +145,13 @@ class SummaryMetrics(SummaryObserver):
 
     def run_started(self, *, is_resumed: bool) -> None:
         """See SummaryObserver."""
-        self._started.labels(_how(is_resumed)).inc()
+        self._started.labels("resumed" if is_resumed else "new").inc()
         self._active.inc()
 
     def run_ended(self, status: SummaryStatus, result: SummaryResult | None) -> None:
         """See SummaryObserver."""
         self._active.dec()
-        self._ended.labels(status.value).inc()
+        self._ended.labels(status).inc()
         if status is SummaryStatus.DONE and result is not None:
             self._seconds.observe(result.elapsed_s)
             if result.retention is not None:
@@ -184,26 +159,8 @@ class SummaryMetrics(SummaryObserver):
 
     def call_ended(self, stage: Stage, outcome: CallOutcome, call_s: float, usage: LlmUsage) -> None:
         """See SummaryObserver."""
-        phase = stage.value
-        self._calls.labels(phase, outcome.value).inc()
+        self._calls.labels(stage, outcome).inc()
         if outcome is CallOutcome.MADE:
-            self._call_seconds.labels(phase).observe(call_s)
-            self._tokens.labels(phase, "prompt").inc(usage.prompt_tokens)
-            self._tokens.labels(phase, "completion").inc(usage.completion_tokens)
-
-    def _show_zeros(self) -> None:
-        """Makes all series at once: a rate needs the zero before the first count."""
-        for is_resumed in (False, True):
-            self._started.labels(_how(is_resumed))
-        for status in (SummaryStatus.DONE, SummaryStatus.FAILED, SummaryStatus.CANCELLED):
-            self._ended.labels(status.value)
-        for stage in STAGES:
-            for outcome in CallOutcome:
-                self._calls.labels(stage.value, outcome.value)
-            for kind in ("prompt", "completion"):
-                self._tokens.labels(stage.value, kind)
-            self._call_seconds.labels(stage.value)
-
-
-def _how(is_resumed: bool) -> str:  # noqa: FBT001 - the only argument
-    return "resumed" if is_resumed else "new"
+            self._call_seconds.labels(stage).observe(call_s)
+            self._tokens.labels(stage, "prompt").inc(usage.prompt_tokens)
+            self._tokens.labels(stage, "completion").inc(usage.completion_tokens)

@@ -15,7 +15,6 @@ from precis.words import word_of
 
 from inference.call import Call
 from inference.engine import Engine
-from inference.errors import ListTooLongError
 from inference.front_doors import ItemBatch
 from pipeline.errors import InvalidInputError
 from server.config import LimitsConfig
@@ -24,7 +23,7 @@ from server.oip.tensors import Tensor, model_config
 from server.rpc.admission import Context
 from server.rpc.models import PRIORITIES, ROLES
 from server.rpc.streams import map_concurrently
-from server.services.inference import check_texts, to_invalid_request
+from server.services.inference import asked, check_texts
 
 _METRICS = judge_pb2.JudgeMetricName.values()[1:]
 _FRAMEWORKS = {word_of(judge_pb2.JudgeFramework, number): number for number in judge_pb2.JudgeFramework.values()[1:]}
@@ -67,10 +66,8 @@ class EngineInference:
         names, texts = [one.name for one in self.config.input], request.texts
         for name, column in zip(names, texts, strict=True):
             check_texts(column, self.limits, partial("{}[{}]".format, name))
-        try:
-            batch = await self.ask(texts[0] if len(texts) == 1 else list(zip(*texts, strict=True)), request.call)
-        except ListTooLongError as error:
-            raise to_invalid_request(error, names[-1]) from error
+        rows = texts[0] if len(texts) == 1 else list(zip(*texts, strict=True))
+        batch = await asked(self.ask, rows, request.call, names[-1])
         for failure in batch.errors.values():
             raise failure  # there is no response for some of the rows alone
         return {self.config.output[0].name: batch.values}, batch

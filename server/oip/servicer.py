@@ -28,9 +28,8 @@ from server.rpc.handlers import HandlerTable
 from server.rpc.models import to_call
 from server.rpc.record import current_call, part_of_call
 from server.rpc.status import public_message
-from server.rpc.streams import map_concurrently, until_stopping
 from server.rpc.wire import MalformedRequest
-from server.services.bulk import MAX_ITEM_ID_CHARS, StreamItem, numbered
+from server.services.bulk import MAX_ITEM_ID_CHARS, StreamItem, worked
 
 SERVICE = pb.DESCRIPTOR.services_by_name["GRPCInferenceService"].full_name
 EXTENSIONS = ("model_configuration", "model_repository", "statistics")
@@ -124,20 +123,17 @@ class OpenInferenceServicer(GRPCInferenceServiceServicer):
         self, request_iterator: AsyncIterator[pb.ModelInferRequest | MalformedRequest], context: Context
     ) -> AsyncGenerator[pb.ModelStreamInferResponse, None]:
         """Computes requests as they come, some at once, and answers in their order."""
-        items = numbered(request_iterator, lambda message: message)
-        accepted = until_stopping(self._stopping, items)
         room = asyncio.Semaphore(STREAM_REQUESTS)
-        responses = map_concurrently(accepted, partial(self._answer, context, room), limit=STREAM_REQUESTS)
+        answer = partial(self._answer, context, room)
         held: dict[int, pb.ModelStreamInferResponse] = {}
         following = 0
-        async with aclosing(accepted), aclosing(responses):
+        async with aclosing(worked(request_iterator, answer, limit=STREAM_REQUESTS, stop=self._stopping)) as responses:
             async for index, response in responses:
                 held[index] = response
                 while following in held:
                     yield held.pop(following)
                     following += 1
                     room.release()
-        items.check_ended()
 
     async def _answer(
         self, context: Context, room: asyncio.Semaphore, item: StreamItem
@@ -148,9 +144,9 @@ class OpenInferenceServicer(GRPCInferenceServiceServicer):
         response.infer_response.id = item.id[:MAX_ITEM_ID_CHARS]
         try:
             item.check()
-            response.infer_response.model_name = item.request.model_name[:MAX_ITEM_ID_CHARS]
+            response.infer_response.model_name = item.message.model_name[:MAX_ITEM_ID_CHARS]
             with part_of_call():
-                response.infer_response.CopyFrom(await self.ModelInfer(item.request, context))
+                response.infer_response.CopyFrom(await self.ModelInfer(item.message, context))
         except Exception as error:  # noqa: BLE001 - whatever it is, it ends this request and not the stream
             response.error_message = public_message(error, current_call().call_id)
         finally:

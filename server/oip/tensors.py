@@ -5,7 +5,7 @@ numbers or texts -> `outputs` with raw elements. Answers are raw whatever the re
 client reads.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from precis.oip import open_inference_pb2 as pb
@@ -51,22 +51,16 @@ def model_config(
 def to_metadata(config: pb.ModelConfig) -> pb.ModelMetadataResponse:
     """Describes a model as KServe does; the first dimension, the rows, is not known."""
 
-    def described(
-        tensors: Iterable[pb.ModelInput | pb.ModelOutput],
-    ) -> list[pb.ModelMetadataResponse.TensorMetadata]:
-        return [
-            pb.ModelMetadataResponse.TensorMetadata(
-                name=one.name, datatype=_DATA_TYPES[one.data_type], shape=[-1, *one.dims]
-            )
-            for one in tensors
-        ]
+    def described(tensor: pb.ModelInput | pb.ModelOutput) -> pb.ModelMetadataResponse.TensorMetadata:
+        datatype, shape = _DATA_TYPES[tensor.data_type], [-1, *tensor.dims]
+        return pb.ModelMetadataResponse.TensorMetadata(name=tensor.name, datatype=datatype, shape=shape)
 
     return pb.ModelMetadataResponse(
         name=config.name,
         versions=[VERSION],
         platform=config.platform,
-        inputs=described(config.input),
-        outputs=described(config.output),
+        inputs=map(described, config.input),
+        outputs=map(described, config.output),
     )
 
 

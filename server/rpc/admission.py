@@ -9,7 +9,7 @@ import random
 import time
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable
-from types import TracebackType
+from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
 from grpc.aio import ServicerContext
@@ -185,25 +185,21 @@ class CallAdmission:
         return False
 
 
+@dataclass(slots=True, eq=False)
 class Place:
     """A call's place among those in flight: a context manager that gives it back."""
 
-    __slots__ = ("_admission", "_finished_s", "_last_bytes", "_peer", "_request_bytes", "owner")
-
-    def __init__(self, admission: CallAdmission, owner: str, peer: str) -> None:
-        self.owner = owner
-        self._admission = admission
-        self._peer = peer
-        self._request_bytes = 0
-        self._last_bytes = 0
-        self._finished_s = 0.0
+    _admission: CallAdmission
+    owner: str
+    _peer: str
+    _request_bytes: int = 0
+    _last_bytes: int = 0
+    _finished_s: float = 0.0
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._admission.leave(self.owner, self._peer, self._request_bytes)
 
     async def read(self, context: Context, limit_s: float) -> Any:  # noqa: ANN401 - bytes, or gRPC's mark of the end

@@ -13,7 +13,6 @@ from precis.v1 import common_pb2, fusion_pb2, judge_pb2, synthesis_pb2
 from pipeline.errors import InvalidInputError
 from pipeline.judge.fusion import FusionForm, LogisticMapping
 from pipeline.llm.chat_model import LlmUsage
-from pipeline.protocols import ModelIdentity
 from pipeline.reading.passage import TextSpan
 
 E = TypeVar("E", bound=Enum)
@@ -94,13 +93,6 @@ VIEWS = EnumCodec(ResultView, common_pb2.ResultView.DESCRIPTOR)
 def parse_view(number: int) -> ResultView:
     """Reads the view of a request. Raises InvalidInputError for an unknown number."""
     return VIEWS.parse(number, "view") if number else ResultView.CLAIMS
-
-
-def to_model_identity(identity: ModelIdentity) -> common_pb2.ModelIdentity:
-    """Gives which model wrote a number."""
-    return common_pb2.ModelIdentity(
-        name=identity.name, revision=identity.revision, sha256=identity.sha256, precision=identity.precision
-    )
 
 
 @overload

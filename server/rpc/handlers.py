@@ -125,12 +125,7 @@ def in_span(rpc: str, handler: RawHandler) -> RawHandler:
         said = {key: value for key, value in metadata if isinstance(value, str) and key in _propagator.fields}
         parent = _propagator.extract(said)
         with _tracer.start_as_current_span(
-            rpc,
-            parent,
-            SpanKind.SERVER,
-            attributes,
-            record_exception=False,
-            set_status_on_exception=False,
+            rpc, parent, SpanKind.SERVER, attributes, record_exception=False, set_status_on_exception=False
         ) as span:
             try:
                 return await handler(request, context)

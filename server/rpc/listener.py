@@ -18,6 +18,7 @@ from server.errors import StartupError
 from server.rpc.admission import MIB
 from server.rpc.connections import Connections
 from server.rpc.handlers import HandlerTable
+from server.rpc.streams import end
 
 
 class CertificateStore:
@@ -97,8 +98,7 @@ class Listener:
     async def close(self) -> None:
         """Ends what `drain` did not: a start that failed."""
         if self._watching is not None:
-            self._watching.cancel()
-            await asyncio.gather(self._watching, return_exceptions=True)
+            await end(self._watching)
         await self._server.stop(None)
 
     async def drain(self, cut_short: asyncio.Event) -> None:

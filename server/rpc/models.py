@@ -19,11 +19,12 @@ from inference.engine import Engine
 from inference.errors import DeadlineExpiredError, QueueFullError
 from inference.front_doors import EmbeddingModel, ItemBatch, NliModel
 from inference.models.directory import ModelDirectory
+from pipeline.errors import InvalidInputError
 from pipeline.llm.chat_model import ChatModel
 from pipeline.llm.openai import leave_time_before
 from pipeline.protocols import CheckedPairs, Float32, ModelIdentities, ModelIdentity, Models, TokenMark
 from pipeline.tracing import open_span, prefixed
-from server.errors import FieldViolation, InvalidRequestError, ModelNotLoadedError
+from server.errors import ModelNotLoadedError
 from server.rpc.admission import Context
 from server.rpc.fields import EnumCodec
 from server.rpc.record import current_call
@@ -193,8 +194,12 @@ def to_call(context: Context, priority: int, *, default: Priority = Priority.INT
     """Binds deadline and priority of an RPC; `default` is what PRIORITY_UNSPECIFIED means in it.
 
     Raises:
+        InvalidInputError: the number is no Priority; protobuf lets it through.
         DeadlineExpiredError: there is no time left, so nothing is computed.
     """
+    if priority not in common_pb2.Priority.values():
+        expected = ", ".join(f"{name} ({number})" for name, number in common_pb2.Priority.items())
+        raise InvalidInputError("priority", f"one of {expected}", str(priority))
     record, chosen = current_call(), PRIORITIES.members.get(priority, default)
     record.is_background = chosen is Priority.BULK
     return Call(deadline_s_of(context), chosen, record.caller.share, record.caller.tenant)
@@ -204,7 +209,7 @@ def to_call(context: Context, priority: int, *, default: Priority = Priority.INT
 def call_terms(priority: int, context: Context, name: str) -> Iterator[CallScope]:
     """Gives the terms of one call, and notes in its record what the models did for it. `name` is for spans."""
     record = current_call()
-    terms = CallScope(to_call(context, parse_priority(priority)), name=name)
+    terms = CallScope(to_call(context, priority), name=name)
     leave_time_before(terms.call.deadline_s)
     try:
         yield terms
@@ -220,18 +225,3 @@ def deadline_s_of(context: Context) -> float | None:
     if remaining_s <= 0:
         raise DeadlineExpiredError
     return time.monotonic() + remaining_s
-
-
-def parse_priority(priority: int) -> int:
-    """Checks the priority of a request. Raises InvalidRequestError for a number that is no Priority."""
-    if violations := priority_violations(priority):
-        raise InvalidRequestError(violations)
-    return priority
-
-
-def priority_violations(priority: int) -> list[FieldViolation]:
-    """Checks an enum value that came over the wire; protobuf lets unknown numbers through."""
-    if priority in PRIORITIES.members or priority == common_pb2.PRIORITY_UNSPECIFIED:
-        return []
-    expected = ", ".join(f"{common_pb2.Priority.Name(value)} ({value})" for value in common_pb2.Priority.values())
-    return [FieldViolation("priority", f"expected one of {expected}, got {priority}")]

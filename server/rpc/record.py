@@ -51,18 +51,12 @@ class CallRecord:
         return self.quota.items.wait_s
 
 
-def _ids() -> Iterator[str]:
-    """Yields ids: a random part for the process, then a count. 20 times cheaper than a UUID for each call."""
-    process = os.urandom(4).hex()
-    return (f"{process}-{number:x}" for number in itertools.count(1))
-
-
-_call_ids = _ids()
+_PROCESS, _numbers = os.urandom(4).hex(), itertools.count(1)
 
 
 def new_call_id() -> str:
-    """Returns an id that no other call of any server process has."""
-    return next(_call_ids)
+    """Returns an id that no other call of any server process has, 20 times cheaper than a UUID."""
+    return f"{_PROCESS}-{next(_numbers):x}"
 
 
 _current: ContextVar[CallRecord] = ContextVar("current_call")

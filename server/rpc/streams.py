@@ -1,7 +1,7 @@
 """Streams: items worked on concurrently, never more than a fixed number, and open streams when the server stops."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from typing import Any, TypeVar
 
 _END: Any = object()
@@ -43,14 +43,15 @@ async def map_concurrently(
                 running.discard(task)
                 yield task.result()
     finally:
-        await _stop([*running, following] if following else [*running])
+        await end(*running, *([following] if following else ()))
 
 
 async def _next(items: AsyncIterator[T]) -> T:
     return await anext(items, _END)
 
 
-async def _stop(tasks: Sequence[asyncio.Future[Any]]) -> None:
+async def end(*tasks: asyncio.Future[Any]) -> None:
+    """Cancels tasks and waits until they have ended."""
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
@@ -71,6 +72,6 @@ async def until_stopping(stopping: asyncio.Event, items: AsyncIterator[T]) -> As
                 return
             yield item
     finally:
-        await _stop([stop, following] if following else [stop])
+        await end(stop, *([following] if following else ()))
         if isinstance(items, AsyncGenerator):
             await items.aclose()

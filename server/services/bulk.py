@@ -1,8 +1,7 @@
 """Streams of numbered items: a bounded number at once, each failure by its number."""
 
 import asyncio
-import operator
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +13,7 @@ from pipeline.errors import InvalidInputError
 from server.config import ServicesConfig
 from server.errors import TooManyCallsError, refusal
 from server.rpc.admission import Context
-from server.rpc.models import CallScope, ModelUsage, parse_priority, to_call
+from server.rpc.models import CallScope, ModelUsage, to_call
 from server.rpc.record import current_call
 from server.rpc.status import to_item_error
 from server.rpc.streams import map_concurrently, until_stopping
@@ -34,65 +33,57 @@ class StreamItem:
     Attributes:
         index: position in the stream, from 0.
         id: the caller's name for it; may repeat.
-        request: None when the message is malformed.
         finish: to be called when it is answered, or never will be.
     """
 
     index: int
     id: str
-    request: Any
-    malformed: MalformedRequest | None = None
-    finish: Callable[[], None] = lambda: None
+    message: Any
+    finish: Callable[[], None]
 
     def check(self) -> None:
         """Refuses a message that is no item. Raises InvalidRequestError or InvalidInputError."""
-        if self.malformed is not None:
-            violation = self.malformed.violation
+        if isinstance(self.message, MalformedRequest):
+            violation = self.message.violation
             # The field's path as in a unary call, where there is no message around the request.
             raise refusal(violation.field.removeprefix("request."), violation.description)
         if len(self.id) > MAX_ITEM_ID_CHARS:
             raise InvalidInputError("id", f"at most {MAX_ITEM_ID_CHARS} characters", f"{len(self.id)}")
 
 
-class numbered:  # noqa: N801 - used like `enumerate`
-    """Numbers the messages of a stream, and knows whether the client has sent all of them.
+async def worked(
+    messages: AsyncIterator[Any],
+    work: Callable[[StreamItem], Coroutine[Any, Any, R]],
+    *,
+    limit: int,
+    stop: asyncio.Event,
+) -> AsyncGenerator[R, None]:
+    """Numbers the messages of a stream and works on so many at once; yields in the order of completion.
 
-    Args:
-        request_of: takes the request out of a message.
+    Raises:
+        ShuttingDownError, TooManyCallsError: after the last, if the client may have sent more than was read.
     """
+    unread: Exception | None = ShuttingDownError()
 
-    def __init__(
-        self, messages: AsyncIterator[Any], request_of: Callable[[Any], Any] = operator.attrgetter("request")
-    ) -> None:
-        self._has_ended = False
-        self._messages = messages
-        self._request_of = request_of
-        self._count = 0
-        self._refusal: TooManyCallsError | None = None
-
-    def __aiter__(self) -> "numbered":
-        return self
-
-    async def __anext__(self) -> StreamItem:
+    async def numbered() -> AsyncGenerator[StreamItem, None]:
+        nonlocal unread
+        index = 0
         try:
-            message = await anext(self._messages)
-        except StopAsyncIteration:
-            self._has_ended = True
-            raise
+            async for message in messages:
+                name = message.strings.get("id", "") if isinstance(message, MalformedRequest) else message.id
+                yield StreamItem(index, name, message, _finisher())
+                index += 1
+            unread = None
         except TooManyCallsError as error:
-            self._refusal = error
-            raise StopAsyncIteration from error
-        index = self._count
-        self._count += 1
-        finish = _finisher()
-        if isinstance(message, MalformedRequest):
-            return StreamItem(index, message.strings.get("id", ""), None, message, finish)
-        return StreamItem(index, message.id, self._request_of(message), finish=finish)
+            unread = error
 
-    def check_ended(self) -> None:
-        """Tells a client that may have sent more than was read. Raises ShuttingDownError or TooManyCallsError."""
-        if not self._has_ended:
-            raise self._refusal or ShuttingDownError()
+    accepted = until_stopping(stop, numbered())
+    answers = map_concurrently(accepted, work, limit=limit)
+    async with aclosing(accepted), aclosing(answers):
+        async for answer in answers:
+            yield answer
+    if unread is not None:
+        raise unread
 
 
 def _finisher() -> Callable[[], None]:
@@ -115,30 +106,23 @@ class Bulk(Generic[R]):
         self._config = config
         self._stopping = stopping
 
-    async def answers(self, messages: AsyncIterator[Any], context: Context, work: Work) -> AsyncGenerator[R, None]:
+    def answers(self, messages: AsyncIterator[Any], context: Context, work: Work) -> AsyncGenerator[R, None]:
         """Works on items as they come; answers in the order of completion.
 
-        A full queue is waited for: meanwhile nothing more is read, and flow control slows the client down.
-
-        Raises:
-            ShuttingDownError, TooManyCallsError: after the last answer, if the client may have sent more than was read.
+        A full queue is waited for: meanwhile nothing more is read, and flow control slows the client down. Raises what
+        `worked` does.
         """
-        items = numbered(messages)
-        accepted = until_stopping(self._stopping, items)
         answer = partial(self._answer, context, work)
-        responses = map_concurrently(accepted, answer, limit=self._config.max_stream_items)
-        async with aclosing(accepted), aclosing(responses):
-            async for response in responses:
-                yield response
-        items.check_ended()
+        return worked(messages, answer, limit=self._config.max_stream_items, stop=self._stopping)
 
     async def _answer(self, context: Context, work: Work, item: StreamItem) -> R:
         """Answers one item; its failure is an answer too."""
         record, usage = current_call(), ModelUsage()
         try:
             item.check()
-            call = to_call(context, parse_priority(item.request.priority), default=Priority.BULK)
-            response = await work(item.request, CallScope(call, self._config.max_queue_wait_s, usage))
+            request = item.message.request
+            call = to_call(context, request.priority, default=Priority.BULK)
+            response = await work(request, CallScope(call, self._config.max_queue_wait_s, usage))
         except Exception as error:  # noqa: BLE001 - whatever it is, it ends this item and not the stream
             return self._response(id=item.id, index=item.index, error=to_item_error(error, record.call_id))
         finally:

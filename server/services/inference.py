@@ -6,24 +6,29 @@ Turns what the inference package answers into the messages of InferenceService.
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import cache
 from itertools import chain, islice
+from typing import Any
 
 from precis.v1 import common_pb2, inference_pb2
 from precis.v1.inference_pb2_grpc import InferenceServiceServicer
 
+from inference.call import Call
 from inference.engine import Engine
 from inference.errors import ListTooLongError
 from inference.front_doors import ItemBatch
 from inference.models.model import LoadedModel
+from pipeline.protocols import ModelIdentity
 from server.config import LimitsConfig
 from server.errors import FieldViolation, InvalidRequestError, ModelNotLoadedError, refusal
 from server.rpc.admission import Context
-from server.rpc.fields import to_model_identity
-from server.rpc.models import priority_violations, to_call, to_identity
+from server.rpc.models import to_call, to_identity
 from server.rpc.record import CallRecord, current_call
 from server.rpc.status import to_item_error
+from server.services.reply import reply
+
+to_model_identity = reply(ModelIdentity, common_pb2.ModelIdentity)
 
 
 class InferenceServicer(InferenceServiceServicer):
@@ -43,11 +48,7 @@ class InferenceServicer(InferenceServiceServicer):
         if self._embedder is None:
             raise ModelNotLoadedError("embedding")
         texts = parse_texts(request, self._limits)
-        call = to_call(context, request.priority)
-        try:
-            batch = await self._embedder.embed(texts, call)
-        except ListTooLongError as error:
-            raise to_invalid_request(error, "texts") from error
+        batch = await asked(self._embedder.embed, texts, to_call(context, request.priority), "texts")
         return to_embed_response(batch, self._identities["embedding"], _noted(batch).call_id)
 
     async def Entail(self, request: inference_pb2.EntailRequest, context: Context) -> inference_pb2.EntailResponse:
@@ -55,11 +56,7 @@ class InferenceServicer(InferenceServiceServicer):
         if self._nli is None:
             raise ModelNotLoadedError("nli")
         pairs = parse_pairs(request, self._limits)
-        call = to_call(context, request.priority)
-        try:
-            batch = await self._nli.entail(pairs, call)
-        except ListTooLongError as error:
-            raise to_invalid_request(error, "pairs") from error
+        batch = await asked(self._nli.entail, pairs, to_call(context, request.priority), "pairs")
         return to_entail_response(batch, self._identities["nli"], _noted(batch).call_id)
 
     async def ListModels(
@@ -85,7 +82,7 @@ MAX_VIOLATIONS = 10  # of one response: they travel in a header, whose size clie
 def parse_texts(request: inference_pb2.EmbedRequest, limits: LimitsConfig) -> list[str]:
     """Returns the texts of an Embed request. Raises InvalidRequestError naming each wrong field."""
     texts = list(request.texts)
-    wrong = _wrong_lists(request.priority, "texts", len(texts), limits)
+    wrong = _wrong_lists("texts", len(texts), limits)
     check_texts(texts, limits, lambda index: f"texts[{index}]", wrong)
     return texts
 
@@ -93,19 +90,18 @@ def parse_texts(request: inference_pb2.EmbedRequest, limits: LimitsConfig) -> li
 def parse_pairs(request: inference_pb2.EntailRequest, limits: LimitsConfig) -> list[tuple[str, str]]:
     """Returns premise and hypothesis of every pair. Raises InvalidRequestError naming each wrong field."""
     pairs = [(pair.premise, pair.hypothesis) for pair in request.pairs]
-    wrong = _wrong_lists(request.priority, "pairs", len(pairs), limits)
+    wrong = _wrong_lists("pairs", len(pairs), limits)
     sides = ("premise", "hypothesis")
     texts = [text for pair in pairs for text in pair]
     check_texts(texts, limits, lambda index: f"pairs[{index // 2}].{sides[index % 2]}", wrong)
     return pairs
 
 
-def _wrong_lists(priority: int, items: str, count: int, limits: LimitsConfig) -> list[FieldViolation]:
-    """Returns what is wrong with a request of so many items, before one looks at their texts."""
-    wrong = priority_violations(priority)
-    if not 1 <= count <= limits.max_items:
-        wrong.append(FieldViolation(items, f"expected 1 to {limits.max_items} {items}, got {count}"))
-    return wrong
+def _wrong_lists(items: str, count: int, limits: LimitsConfig) -> list[FieldViolation]:
+    """Returns what is wrong with so many items, before one looks at their texts."""
+    if 1 <= count <= limits.max_items:
+        return []
+    return [FieldViolation(items, f"expected 1 to {limits.max_items} {items}, got {count}")]
 
 
 def check_texts(
@@ -125,10 +121,15 @@ def _wrong_text(field: str, text: str, limit: int) -> FieldViolation | None:
     return FieldViolation(field, f"expected at most {limit} characters, got {len(text)}") if len(text) > limit else None
 
 
-def to_invalid_request(error: ListTooLongError, field: str) -> InvalidRequestError:
-    """Names the field that the engine refused; it knows items, not requests."""
-    expected = f"expected at most {error.limit} {error.unit} in one request, got {error.size}"
-    return refusal(field, expected)
+async def asked(
+    ask: Callable[[Sequence[Any], Call], Awaitable[ItemBatch]], items: Sequence[Any], call: Call, field: str
+) -> ItemBatch:
+    """Asks the engine, which knows items and not requests. Raises InvalidRequestError for the field of a long list."""
+    try:
+        return await ask(items, call)
+    except ListTooLongError as error:
+        expected = f"expected at most {error.limit} {error.unit} in one request, got {error.size}"
+        raise refusal(field, expected) from error
 
 
 TASKS = {"nli": inference_pb2.MODEL_TASK_NLI, "embedding": inference_pb2.MODEL_TASK_EMBEDDING}

@@ -5,7 +5,6 @@ A graph of anybody else, or one with a part that the core does not compute, is r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,14 +14,15 @@ from numpy.typing import NDArray
 from onnx import NodeProto, helper, numpy_helper
 
 from inference.compile.bert import EMBEDDING
+from inference.compile.config import Activation
 from inference.compile.deberta import LOGITS
 from inference.compile.errors import UnsupportedModelError
+from inference.compile.head import DenseLayer
 from inference.compile.quantize import quantize_rows
 from inference.compile.weights import Float32, QuantizedTable
-from inference.core.packed_file import GELU, IDENTITY, RELU
 from inference.models.manifest import MARKS
 
-_ACTIVATIONS = {"Gelu": GELU, "Relu": RELU, "Identity": IDENTITY}
+_ACTIVATIONS: dict[str, Activation] = {"Gelu": "gelu", "Relu": "relu", "Identity": "identity"}
 _PREFIX = "quantized/"
 
 
@@ -33,15 +33,6 @@ class ByteMatrix:
     values: NDArray[np.int8]  # (inputs, outputs)
     scale: Float32
     bias: Float32
-
-
-@dataclass(frozen=True)
-class HeadLayer:
-    """One dense layer behind the encoder, in float32."""
-
-    weight: Float32  # (inputs, outputs)
-    bias: Float32
-    activation: int
 
 
 class GraphReader:
@@ -111,22 +102,23 @@ class GraphReader:
         """Returns the number of layers."""
         return sum(name.startswith(f"{_PREFIX}layer.") and name.endswith(".inner.int8") for name in self._arrays)
 
-    def activation(self) -> int:
+    def activation(self) -> Activation:
         """Returns the activation of all feed-forward layers."""
         layers = (self._after(f"layer.{index}.inner") for index in range(self.layer_count()))
-        return int(self._only("activation", set(layers)))
+        found: Activation = self._only("activation", set(layers))
+        return found
 
     def distances(self) -> NDArray[np.int64]:
         """Returns the row of the relative embeddings for each distance, the most negative first."""
         return np.asarray(self.array(self.node("distances.ascending").input[0]), np.int64)
 
-    def head(self) -> list[HeadLayer]:
+    def head(self) -> list[DenseLayer]:
         """Returns the layers behind the encoder; none for an embedder."""
         if self.outputs not in ([EMBEDDING], [LOGITS], [LOGITS, MARKS]):
             raise UnsupportedModelError(f"the core cannot compute the outputs {', '.join(self.outputs)}")
-        layers: list[HeadLayer] = []
+        layers: list[DenseLayer] = []
         while self.has((name := f"head.{len(layers)}") + ".bias"):
-            layers.append(HeadLayer(self._head_weight(name), self.array(f"{name}.bias"), self._after(name)))
+            layers.append(DenseLayer(self._head_weight(name), self.array(f"{name}.bias"), self._after(name)))
         return layers
 
     def _head_weight(self, name: str) -> Float32:
@@ -136,13 +128,13 @@ class GraphReader:
         values, scale, _ = self._matrix(name)
         return np.asarray(values * scale, np.float32)
 
-    def check_all_read(self, known: Sequence[str] = ()) -> None:
+    def check_all_read(self) -> None:
         """Raises UnsupportedModelError if the graph holds weights that nobody asked for."""
-        if unread := sorted(self._unread - set(known)):
+        if unread := sorted(self._unread):
             raise UnsupportedModelError(f"the core cannot compute this graph: nothing reads {unread[0]!r}")
 
-    def _after(self, name: str) -> int:
-        """Returns the activation of a product; IDENTITY for any node that is none."""
+    def _after(self, name: str) -> Activation:
+        """Returns the activation of a product."""
         (reader,) = [node for node in self._nodes.values() if name in node.input]
         if reader.op_type not in _ACTIVATIONS or _attribute(reader, "approximate", b"none") != b"none":
             raise UnsupportedModelError(f"the core has no activation {reader.op_type}")

@@ -40,12 +40,15 @@ from inference.core.packed_file import (
     DEBERTA,
     FILE_VERSION,
     FIRST,
+    GELU,
     HEADER,
+    IDENTITY,
     LANES,
     LOGITS,
     MAGIC,
     MEAN,
     POSITION_TO_CONTENT,
+    RELU,
     ROW_BITS,
     ROWS,
     Rows,
@@ -55,6 +58,7 @@ from inference.errors import CoreUnavailableError
 from inference.models.directory import ModelDirectory, load_model_directory
 from inference.models.manifest import MARKS, MODEL_FILE, Manifest
 
+_ACTIVATIONS = {"gelu": GELU, "relu": RELU, "identity": IDENTITY}
 _DEPTH = 4  # inputs of a column that lie together
 _MAX_POSITIONS = 512
 _MAX_CHANGE = 0.1  # of a probability or a number of an embedding; rows of 8 bits move one by .005 on average
@@ -93,7 +97,7 @@ class _Packer:
         for index in range(graph.layer_count()):
             self._layer(f"layer.{index}")
         graph.check_all_read()
-        self._set(layers=graph.layer_count(), activation=graph.activation(), positions=self._positions)
+        self._set(layers=graph.layer_count(), activation=_ACTIVATIONS[graph.activation()], positions=self._positions)
         self._set(inner=graph.array("quantized/layer.0.inner.int8").shape[1])
         return b"".join([_padded(self._header.tobytes()), *self._sections])
 
@@ -131,7 +135,7 @@ class _Packer:
         self._set(kind=DEBERTA if is_relative else BERT, output=output, head_layers=len(head), has_marks=has_marks)
         for index, layer in enumerate(head):
             self._header["head_width"][index] = layer.bias.size
-            self._header["head_activation"][index] = layer.activation
+            self._header["head_activation"][index] = _ACTIVATIONS[layer.activation]
             self._add(layer.weight.T, layer.bias)
         if has_marks:
             self._add(self._graph.array("marks.weight"), np.resize(self._graph.array("marks.bias"), 1))

@@ -91,11 +91,10 @@ async def test_a_full_queue_refuses_a_list_whole_and_at_once(unit: str, bound: i
 
 async def test_room_is_checked_and_held_before_tokens_are_known() -> None:
     async with serving(queue={"max_queue_items": 3}) as s:
-        s.batcher.hold(2, ANY)
-        with pytest.raises(QueueFullError):
-            s.batcher.check_room(2, ANY)
-        s.batcher.check_room(1, ANY)
-        s.batcher.release(2, ANY)
+        with s.batcher.held(2, ANY):
+            with pytest.raises(QueueFullError):
+                s.batcher.check_room(2, ANY)
+            s.batcher.check_room(1, ANY)
         s.batcher.check_room(3, ANY)
 
 

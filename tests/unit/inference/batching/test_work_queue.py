@@ -8,7 +8,6 @@ from inference.batching.in_flight import Entry
 from inference.batching.lane import Source
 from inference.batching.queue import WorkQueue
 from inference.call import Call, Priority
-from inference.models.model import pass_through
 from tests.fakes import FakeBackend
 from tests.unit.inference.serving import make_item, make_limits
 
@@ -30,7 +29,7 @@ def make_source(queue: WorkQueue, *, fixed_s: float = 1.0) -> Source:
         inputs=("input_ids", "attention_mask"),
         pad_token_id=0,
         dimension=2,
-        finish=pass_through,
+        finish=lambda output: output,
         limits=make_limits(max_rows=1, fixed_s=fixed_s, token_s=0.0),
     )
     source = Source(model, lambda batch: None, interactive_weight=4)

@@ -11,6 +11,7 @@ from precis.v1 import common_pb2
 
 from inference.call import Call, Priority
 from inference.errors import DeadlineExpiredError, QueueFullError
+from pipeline.errors import InvalidInputError
 from pipeline.protocols import ClaimChecker, ModelIdentity, TokenMark
 from server.rpc import models
 from server.rpc.models import (
@@ -19,7 +20,6 @@ from server.rpc.models import (
     BoundEntailment,
     CallScope,
     deadline_s_of,
-    priority_violations,
     to_call,
 )
 from server.rpc.record import CallRecord, serving
@@ -69,13 +69,9 @@ def test_priorities_are_translated(number: int, default: Priority, priority: Pri
     assert to_call(context(None), number, default=default).priority is priority
 
 
-def test_every_priority_of_the_contract_is_known() -> None:
-    assert [priority_violations(number) for number in common_pb2.Priority.values()] == [[], [], []]
-
-
-def test_an_unknown_priority_is_named() -> None:
-    [violation] = priority_violations(-1)
-    assert violation.field == "priority"
+def test_an_unknown_priority_is_named_with_the_known_ones() -> None:
+    with pytest.raises(InvalidInputError, match=r"priority: .* PRIORITY_INTERACTIVE \(1\), PRIORITY_BULK \(2\), got 7"):
+        to_call(context(None), 7)
 
 
 class CountingModel:

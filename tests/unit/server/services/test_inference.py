@@ -1,22 +1,24 @@
 """Requests of InferenceService are checked field by field, and answers become messages without losing a bit."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 from precis.v1 import common_pb2, inference_pb2
 
+from inference.call import Call
 from inference.errors import ListTooLongError, PoisonedItemError
 from inference.front_doors import ItemBatch
 from server.config import LimitsConfig
-from server.errors import FieldViolation, InvalidRequestError
+from server.errors import InvalidRequestError
 from server.services.inference import (
     MAX_VIOLATIONS,
+    asked,
     parse_pairs,
     parse_texts,
     to_embed_response,
     to_entail_response,
-    to_invalid_request,
 )
 
 LIMITS = LimitsConfig(max_items=4, max_text_chars=10)
@@ -30,8 +32,8 @@ def violations(request: inference_pb2.EmbedRequest | inference_pb2.EntailRequest
     return [(violation.field, violation.description) for violation in caught.value.violations]
 
 
-def embed(*texts: str, priority: int = 0) -> inference_pb2.EmbedRequest:
-    return inference_pb2.EmbedRequest(texts=texts, priority=priority)  # type: ignore[arg-type]  # unknown enums too
+def embed(*texts: str) -> inference_pb2.EmbedRequest:
+    return inference_pb2.EmbedRequest(texts=texts)
 
 
 def entail(*pairs: tuple[str, str]) -> inference_pb2.EntailRequest:
@@ -41,7 +43,7 @@ def entail(*pairs: tuple[str, str]) -> inference_pb2.EntailRequest:
 
 
 def test_texts_and_pairs_up_to_the_limit_come_out_in_order() -> None:
-    assert parse_texts(embed("one", "x" * 10, priority=2), LIMITS) == ["one", "x" * 10]
+    assert parse_texts(embed("one", "x" * 10), LIMITS) == ["one", "x" * 10]
     assert parse_pairs(entail(("p", "h"), ("q", "i")), LIMITS) == [("p", "h"), ("q", "i")]
 
 
@@ -65,21 +67,17 @@ def test_each_wrong_field_is_named(
     assert violations(request_) == wrong
 
 
-def test_an_unknown_priority_is_named_with_the_known_ones() -> None:
-    [(field, description)] = violations(embed("one", priority=7))
-    assert field == "priority"
-    assert "PRIORITY_BULK (2)" in description
-    assert description.endswith("got 7")
-
-
 def test_the_number_of_violations_is_bounded() -> None:
     request = embed(*[""] * 1000)
     assert len(violations(request)) == MAX_VIOLATIONS
 
 
-def test_the_engines_refusal_becomes_its_field() -> None:
-    violation = FieldViolation("texts", "expected at most 512 tokens in one request, got 900")
-    assert to_invalid_request(ListTooLongError(900, limit=512, unit="tokens"), "texts").violations == (violation,)
+async def test_the_engines_refusal_becomes_its_field() -> None:
+    async def refuse(items: Sequence[str], call: Call) -> ItemBatch:
+        raise ListTooLongError(900, limit=512, unit="tokens")
+
+    with pytest.raises(InvalidRequestError, match="texts: expected at most 512 tokens in one request, got 900"):
+        await asked(refuse, ["one"], Call(), "texts")
 
 
 MODEL = common_pb2.ModelIdentity(name="tiny", revision="1", sha256="0" * 64)
