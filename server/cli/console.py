@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO, TypeVar
 
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, Group, JustifyMethod, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -42,32 +42,20 @@ def number(value: float | None, digits: int = 2) -> str:
     return "-" if value is None or value != value else f"{value:.{digits}f}"  # noqa: PLR0124 - only NaN differs from itself
 
 
-def page_number(value: float | None) -> str:
-    """Writes a number of a page; an en dash for none."""
-    return "\u2013" if value is None else f"{value:.2f}"
-
-
-def new_table(*headings: str, title: str = "") -> Table:
-    """Builds an empty table; a column of numbers, which are set to the right, has a ">" before its heading."""
-    table = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left")
-    for heading in headings:
-        table.add_column(shown(heading.removeprefix(">")), justify="right" if heading.startswith(">") else "left")
-    return table
-
-
 @dataclass(frozen=True)
 class Grid:
     """A table of texts, which the terminal and a page show alike."""
 
-    headings: Sequence[str]  # of the columns, as for `new_table`
+    headings: Sequence[str]  # of the columns; one of numbers, which are set to the right, has a ">" before its heading
     rows: Sequence[Sequence[str | Text]]  # their cells; one with a style is a Text
     limit: int = 80  # characters of a cell on the terminal
 
     def to_table(self, *, title: str = "") -> Table:
         """Builds the table of the terminal."""
-        table = new_table(*self.headings, title=title)
-        for column in table.columns:
-            column.overflow = "fold"
+        table = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left")
+        for heading in self.headings:
+            side: JustifyMethod = "right" if heading.startswith(">") else "left"
+            table.add_column(shown(heading.removeprefix(">")), justify=side, overflow="fold")
         for row in self.rows:
             table.add_row(*(cell if isinstance(cell, Text) else shown(cell, limit=self.limit) for cell in row))
         return table

@@ -13,7 +13,7 @@ from precis.v1 import evaluate_pb2 as pb
 
 from server.cli.bulk import Work, read_json_lines, run_items
 from server.cli.connection import CommandClient
-from server.cli.console import page_number
+from server.cli.console import number
 from server.cli.errors import InputError
 from server.cli.evaluate import table
 from server.cli.files import naming, parse_message, parse_object, read_text
@@ -144,7 +144,7 @@ class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
             faults=[f"{loss:.4f}"] if self.fail_over is not None and loss > self.fail_over else [],
             cells={
                 "loss": (f"{loss:.3f}", "high-cell"),
-                **{name: (page_number(score), "") for name, score in scores.items()},
+                **{name: (number(score), "") for name, score in scores.items()},
                 "status": (rule, ""),
             },
             bars={"Items by loss": loss},

@@ -3,20 +3,16 @@
 from collections.abc import Iterator, Sequence
 
 from precis.v1 import evaluate_pb2 as pb
+from precis.words import word_of
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from server.cli.console import new_table, shown, titled_list
+from server.cli.console import Grid, shown, titled_list
 from server.cli.judge.names import models_said
 
 COMPONENTS = ("facts", "entities", "flow", "semantic", "length")
 QUOTE_LIMIT = 160  # characters of one quoted text
-HARD_FAILS = {
-    pb.HARD_FAIL_RULE_META_COMMENTARY: "meta-commentary",
-    pb.HARD_FAIL_RULE_INVALID_JSON: "invalid JSON",
-    pb.HARD_FAIL_RULE_TRUNCATION: "truncation",
-}
 VALID_STATUSES = {pb.ENTITY_STATUS_VALID, pb.ENTITY_STATUS_VALID_WITHOUT_CONTEXT}
 ENTITY_WORDS = {
     pb.ENTITY_STATUS_VALID: "named",
@@ -46,21 +42,19 @@ def sentence(response: pb.EvaluateResponse) -> str:
 
 def overview(response: pb.EvaluateResponse, *, is_brief: bool) -> Table:  # noqa: ARG001 - has nothing more to show
     """Builds the table of what the loss is made of."""
-    table = new_table("component", ">score", ">weight", ">contribution", "from")
+    rows: list[tuple[str | Text, ...]] = []
     if response.HasField("hard_fail"):
-        table.add_row("hard fail", "", "", "1.0000", _hard_fail_text(response))
-        return table
-    for name in COMPONENTS:
+        rows.append(("hard fail", "", "", "1.0000", _hard_fail_text(response)))
+    for name in () if rows else COMPONENTS:
         part = getattr(response, name).score
         numbers = (f"{part.score:.3f}", f"{part.weight:.2f}", f"{part.contribution:.4f}")
-        table.add_row(name, *(numbers if part.applicable else ("-", "0", "0")), inputs_of(response, name))
-    return table
+        rows.append((name, *(numbers if part.applicable else ("-", "0", "0")), inputs_of(response, name)))
+    return Grid(("component", ">score", ">weight", ">contribution", "from"), rows).to_table()
 
 
 def hard_fail_rule(response: pb.EvaluateResponse) -> str:
     """Names the rule of a hard fail; empty without one."""
-    is_one = response.HasField("hard_fail")
-    return HARD_FAILS.get(response.hard_fail.rule, "unknown rule") if is_one else ""
+    return word_of(pb.HardFailRule, response.hard_fail.rule) if response.HasField("hard_fail") else ""
 
 
 def score_of(response: pb.EvaluateResponse, name: str) -> float | None:

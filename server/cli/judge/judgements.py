@@ -17,7 +17,7 @@ from rich.console import Console
 from server.cli.bulk import Work, category_field, read_json_lines, run_items
 from server.cli.commands.judge import BEST_SCORE, Floor, FrameworkChoice, JudgeOptions
 from server.cli.connection import CommandClient
-from server.cli.console import page_number
+from server.cli.console import number
 from server.cli.documents.read import document_name, read_document_text
 from server.cli.errors import InputError
 from server.cli.files import STDIN, text_of
@@ -114,8 +114,8 @@ def _row_of(item: Item, result: pb.JudgeResult, breaches: Sequence[str], faults:
         statuses=special,
         faults=faults,
         cells={
-            **{f"{title} mean": (page_number(value), "low-cell") for title, value in means.items()},
-            "worst claim": (page_number(verdict.worst_score), ""),
+            **{f"{title} mean": (number(value), "low-cell") for title, value in means.items()},
+            "worst claim": (number(verdict.worst_score), ""),
             "unsupported claims": (str(verdict.unsupported_count), "high-cell"),
             "claims": (str(verdict.claim_count), ""),
             "not checked": (str(verdict.unchecked_count), ""),

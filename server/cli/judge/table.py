@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from server.cli.console import Grid, indented, new_table, number, shown, titled_list, to_list
+from server.cli.console import Grid, indented, number, shown, titled_list, to_list
 from server.cli.judge import names
 from server.cli.judge.calibration import Calibration, Verdict
 from server.cli.judge.names import is_contradicted, is_supported, verdict_of
@@ -39,10 +39,9 @@ def verdict_table(calibration: Calibration, verdicts: Sequence[tuple[str, Verdic
 def _score_table(result: pb.JudgeResult) -> Table:
     left_out = verdict_of(result).left_out
     headings = (f">{names.framework_word(framework.framework)}" for framework in result.frameworks)
-    table = new_table("", *headings, title=TITLE)
-    for row in zip(*(framework.metrics for framework in result.frameworks), strict=True):
-        table.add_row(names.metric_word(row[0].name), *(score_cell(metric, left_out) for metric in row))
-    return table
+    metrics = zip(*(framework.metrics for framework in result.frameworks), strict=True)
+    rows = [(names.metric_word(row[0].name), *(score_cell(metric, left_out) for metric in row)) for row in metrics]
+    return Grid(("", *headings), rows).to_table(title=TITLE)
 
 
 def score_cell(metric: pb.JudgeMetric, left_out: str) -> Text:
