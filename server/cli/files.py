@@ -23,7 +23,7 @@ from server.cli.errors import CliError, InputError
 from server.cli.parquet import PARQUET, write_parquet
 
 STDIN = Path("-")
-MAX_ROWS, MAX_CATEGORIES = 20_000, 100  # of a file that is held whole
+MAX_ROWS = 20_000  # of a file that is held whole
 MAX_LINE_BYTES = 64 << 20  # of a row in it
 
 
@@ -96,14 +96,14 @@ def read_lines(path: Path, *, max_line_bytes: int = -1) -> Iterator[tuple[int, b
         raise InputError(f"cannot read {path}: {error.strerror}") from error
 
 
-def read_rows(path: Path, parse: Callable[[dict[str, Any], str], T], *, max_line_bytes: int = -1) -> list[T]:
+def read_rows(path: Path, parse: Callable[[dict[str, Any], str], T]) -> list[T]:
     """Reads a row from every line of JSON; `parse` gets its fields and its place, for example "line 3".
 
     Raises:
         InputError: there are no rows, or something is wrong in one; file and line are named.
     """
     rows = []
-    for number, line in read_lines(path, max_line_bytes=max_line_bytes):
+    for number, line in read_lines(path, max_line_bytes=MAX_LINE_BYTES):
         with naming(f"{path}: line {number}"):
             rows.append(parse(parse_object(decode(line)), f"line {number}"))
     if not rows:
@@ -114,20 +114,16 @@ def read_rows(path: Path, parse: Callable[[dict[str, Any], str], T], *, max_line
 def read_named_rows(path: Path, parse: Callable[[dict[str, Any], str], T]) -> list[T]:
     """Reads a row from every line, each with an id of its own. Raises InputError that names line and field."""
     places: dict[str, str] = {}
-    categories: set[str] = set()
 
     def parse_named(fields: dict[str, Any], place: str) -> T:
         row_id = str(fields.get("id", place))
         if places.setdefault(row_id, place) != place:
             raise InputError(f"id: the same as in {places[row_id]}; every row needs its own")
-        categories.add(text_of(fields, "category") if fields.get("category") is not None else "")
         if len(places) > MAX_ROWS:
             raise InputError(f"more than {MAX_ROWS:,} rows: split the file")
-        if len(categories) > MAX_CATEGORIES:
-            raise InputError(f"category: more than {MAX_CATEGORIES} different ones")
         return parse(fields, place)
 
-    return read_rows(path, parse_named, max_line_bytes=MAX_LINE_BYTES)
+    return read_rows(path, parse_named)
 
 
 def text_of(fields: dict[str, Any], name: str) -> str:

@@ -33,15 +33,13 @@ class Connection:
     ] = DEFAULT_ADDRESS
     tls_ca: Annotated[
         Path | None,
-        Option("--tls-ca", envvar="PRECIS_TLS_CA", metavar="PEM", help="Use TLS and trust this certificate."),
+        Option(envvar="PRECIS_TLS_CA", metavar="PEM", help="Use TLS and trust this certificate."),
     ] = None
-    tls_cert: Annotated[
-        Path | None, Option("--tls-cert", metavar="PEM", help="Client certificate, for mutual TLS.")
-    ] = None
-    tls_key: Annotated[Path | None, Option("--tls-key", metavar="PEM", help="Key of the client certificate.")] = None
+    tls_cert: Annotated[Path | None, Option(metavar="PEM", help="Client certificate, for mutual TLS.")] = None
+    tls_key: Annotated[Path | None, Option(metavar="PEM", help="Key of the client certificate.")] = None
     api_key_file: Annotated[
         Path | None,
-        Option("--api-key-file", envvar="PRECIS_API_KEY_FILE", metavar="FILE", help="File that holds the API key."),
+        Option(envvar="PRECIS_API_KEY_FILE", metavar="FILE", help="File that holds the API key."),
     ] = None
 
 
@@ -57,7 +55,7 @@ class RunOptions:
     ] = None
     report: Annotated[
         Path | None,
-        Option("--report", metavar="FILE.html", help="Write a page with all evidence."),
+        Option(metavar="FILE.html", help="Write a page with all evidence."),
     ] = None
     resume: Annotated[bool, Option("--resume", help="Keep what --output holds for the same items; do the rest.")] = (
         False
@@ -67,7 +65,7 @@ class RunOptions:
     is_local: Annotated[bool, Option("--local", help="Ask no server: load the models into this process.")] = False
     engine: Annotated[
         Literal["server", "ray"],
-        Option("--engine", help="Who works: a server, or actors on a Ray cluster (extra ray)."),
+        Option(help="Who works: a server, or actors on a Ray cluster (extra ray)."),
     ] = "server"
     workers: Annotated[
         int | None, Option(min=1, help="Actors of --engine ray (default: as many as the cluster has cores for).")

@@ -50,9 +50,9 @@ class ScoreKind:
 
     framework: Annotated[FrameworkChoice, Option("--framework", "-f", help="Whose score.")] = FrameworkChoice.ULTRA
     metric: Annotated[MetricChoice, Option("--metric", "-m", help="Which score.")] = MetricChoice.HALLUCINATION
-    policy: Annotated[
-        Policy, Option("--policy", help="Whether statements count that may be true but are not in the source.")
-    ] = Policy.STRICT
+    policy: Annotated[Policy, Option(help="Whether statements count that may be true but are not in the source.")] = (
+        Policy.STRICT
+    )
 
     def __post_init__(self) -> None:
         if self.policy is Policy.LENIENT and self.metric is not MetricChoice.HALLUCINATION:
@@ -167,7 +167,7 @@ async def judge(
         Argument(metavar="FILE.jsonl|FILE.parquet|-", help="Many items, in place of --source and --summary."),
     ] = None,
     *,
-    source: Annotated[Path | None, Option("--source", metavar="TXT|PDF", help="The source; - reads stdin.")] = None,
+    source: Annotated[Path | None, Option(metavar="TXT|PDF", help="The source; - reads stdin.")] = None,
     summary: Annotated[
         list[Path] | None, Option("--summary", "-s", metavar="TXT|PDF", help="Its summary. Repeatable; - reads stdin.")
     ] = None,

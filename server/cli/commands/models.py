@@ -76,7 +76,7 @@ GraphChoice = Literal["auto", "written", "exported"]
 def export(
     source: Annotated[str, Argument(metavar="MODEL", help="Hugging Face hub id, or a local folder.")],
     *,
-    task: Annotated[ModelTask, Option("--task", help="What the model does.")],
+    task: Annotated[ModelTask, Option(help="What the model does.")],
     output: Annotated[
         Path | None, Option("--output", "-o", metavar="DIR", help="Where to (default: TASK in --models-dir).")
     ] = None,

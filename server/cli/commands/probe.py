@@ -40,9 +40,7 @@ class LoadOptions:
 )
 async def health(
     *,
-    service: Annotated[
-        list[str] | None, Option("--service", metavar="NAME", help="Ask about this one only. Repeatable.")
-    ] = None,
+    service: Annotated[list[str] | None, Option(metavar="NAME", help="Ask about this one only. Repeatable.")] = None,
     as_json: JsonOption = False,
     timeout_s: TimeoutOption = 5.0,
     connection: Connection,

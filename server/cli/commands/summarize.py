@@ -25,32 +25,24 @@ class EndpointOptions:
 class SummaryOptions:
     """What a summary shall be, and how it is written; what is not set is left to the server."""
 
-    words: Annotated[
-        int | None, Option("--words", min=1, help="Length in words, held within a tenth; a miss is said.")
-    ] = None
-    tokens: Annotated[int | None, Option("--tokens", min=1, help="Length in tokens of the writer.")] = None
+    words: Annotated[int | None, Option(min=1, help="Length in words, held within a tenth; a miss is said.")] = None
+    tokens: Annotated[int | None, Option(min=1, help="Length in tokens of the writer.")] = None
     share: Annotated[
-        float | None, Option("--share", min=0, max=1, help="Length as a share of the document's: 0.1 is a tenth.")
+        float | None, Option(min=0, max=1, help="Length as a share of the document's: 0.1 is a tenth.")
     ] = None
     detail: Annotated[
         Literal["schedule", "full"] | None,
-        Option("--detail", help="Length by rule: of the evaluation's schedule (default), or all that can be kept."),
+        Option(help="Length by rule: of the evaluation's schedule (default), or all that can be kept."),
     ] = None
-    focus: Annotated[
-        str, Option("--focus", metavar="TEXT", help="Subject or question that comes first, 500 characters.")
-    ] = ""
+    focus: Annotated[str, Option(metavar="TEXT", help="Subject or question that comes first, 500 characters.")] = ""
     form: Annotated[
-        Literal["markdown", "prose", "bullets"] | None, Option("--form", help="How it is written (default markdown).")
+        Literal["markdown", "prose", "bullets"] | None, Option(help="How it is written (default markdown).")
     ] = None
-    language: Annotated[
-        str, Option("--language", metavar="NAME", help="Language of the summary; needs a language model.")
-    ] = ""
-    instructions: Annotated[
-        str, Option("--instructions", metavar="TEXT", help="Wishes of your own; needs a language model.")
-    ] = ""
+    language: Annotated[str, Option(metavar="NAME", help="Language of the summary; needs a language model.")] = ""
+    instructions: Annotated[str, Option(metavar="TEXT", help="Wishes of your own; needs a language model.")] = ""
     json_schema: Annotated[
         Path | None,
-        Option("--json-schema", metavar="FILE", help="Write JSON that fits this schema; needs a language model."),
+        Option(metavar="FILE", help="Write JSON that fits this schema; needs a language model."),
     ] = None
     audience: Annotated[Literal["technical", "operator"], Option("--type", help="Whom the summary is for.")] = (
         "technical"
@@ -64,15 +56,9 @@ class SummaryOptions:
 class BudgetOptions:
     """What all runs of a summary may take of the language model together."""
 
-    max_calls: Annotated[
-        int | None, Option("--max-calls", min=1, help="Most calls of the language model, over all runs.")
-    ] = None
-    max_tokens: Annotated[
-        int | None, Option("--max-tokens", min=1, help="Most tokens that it reads and writes, likewise.")
-    ] = None
-    max_cost: Annotated[
-        float | None, Option("--max-cost", min=0.000001, help="Most money, at the server's prices, likewise.")
-    ] = None
+    max_calls: Annotated[int | None, Option(min=1, help="Most calls of the language model, over all runs.")] = None
+    max_tokens: Annotated[int | None, Option(min=1, help="Most tokens that it reads and writes, likewise.")] = None
+    max_cost: Annotated[float | None, Option(min=0.000001, help="Most money, at the server's prices, likewise.")] = None
 
 
 @dataclass(frozen=True)
@@ -85,12 +71,12 @@ class TargetOptions:
     ] = None
     layers: Annotated[
         Path | None,
-        Option("--layers", metavar="DIR", help="Also write overview, sections, summary and extraction here."),
+        Option(metavar="DIR", help="Also write overview, sections, summary and extraction here."),
     ] = None
     as_json: Annotated[bool, Option("--json", help="Give JSON with all measurements, not Markdown.")] = False
     report: Annotated[
         Path | None,
-        Option("--report", metavar="FILE.html", help="Write a page: summary and source, sentence by sentence."),
+        Option(metavar="FILE.html", help="Write a page: summary and source, sentence by sentence."),
     ] = None
     cite_pages: Annotated[
         bool, Option("--cite-pages", help="Write the page of its source behind what is cited, in brackets.")
@@ -131,7 +117,7 @@ async def summarize(
     *,
     target: TargetOptions,
     resume: Annotated[
-        str | None, Option("--resume", metavar="ID", help="Go on with a summary; no finished call is repeated.")
+        str | None, Option(metavar="ID", help="Go on with a summary; no finished call is repeated.")
     ] = None,
     plan: Annotated[bool, Option("--plan", help="Only count the calls that it would take.")] = False,
     timeout_s: Annotated[
@@ -139,9 +125,9 @@ async def summarize(
     ] = None,
     endpoint: Annotated[
         str | None,
-        Option("--endpoint", metavar="URL", help="Have this OpenAI-compatible endpoint write; asks no server."),
+        Option(metavar="URL", help="Have this OpenAI-compatible endpoint write; asks no server."),
     ] = None,
-    model: Annotated[str | None, Option("--model", metavar="NAME", help="The model to ask for there.")] = None,
+    model: Annotated[str | None, Option(metavar="NAME", help="The model to ask for there.")] = None,
     options: SummaryOptions,
     budget: BudgetOptions,
     connection: Connection,

@@ -67,7 +67,6 @@ def test_other_labels_are_good_from_one_on(tmp_path: Path) -> None:
         (row(2, [0] * 51), "label: more than 50 annotators"),
         (row(2, 1, source=3), "source: expected a text, got int"),
         (row(2, 1, summary=" \n..."), "summary: expected a text with a letter or a digit"),
-        (row(2, 1, category=5), "category: expected a text, got int"),
         (row(1, 1), "id: the same as in line 1"),
         ([1], "expected a JSON object"),
     ],
@@ -79,10 +78,9 @@ def test_a_bad_row_is_named_by_line_and_field(tmp_path: Path, bad: object, messa
 
 
 def test_files_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = written(tmp_path, *(row(number, 1, category=f"c{number}") for number in range(5)))
+    path = written(tmp_path, *(row(number, 1) for number in range(5)))
     for name, limit, message in (
         ("MAX_ROWS", 4, "line 5: more than 4 rows"),
-        ("MAX_CATEGORIES", 2, "line 3: category: more than 2"),
         ("MAX_LINE_BYTES", 50, "line 1 is longer than 50 bytes"),
     ):
         with monkeypatch.context() as patched:
