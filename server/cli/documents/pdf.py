@@ -148,32 +148,23 @@ def _close_sentence(before: list[str], after: list[str], style: _Style) -> None:
 
 
 def _table(rows: Sequence[Line]) -> str:
-    """Returns rows as a Markdown table, each cell in its column; a single row, which may be anything, as a line."""
+    """Returns rows as a Markdown table; a single row, which may be anything, as a line.
+
+    A cell stands in the column that it overlaps most; columns are those of the rows with most cells.
+    """
     if len(rows) == 1:
         return "  ".join(cell.text for cell in rows[0].cells)
-    columns = _columns(rows)
+    most = max(len(row.cells) for row in rows)
+    widest = zip(*(row.cells for row in rows if len(row.cells) == most), strict=True)
+    columns = [Cell("", min(cell.left for cell in cells), max(cell.right for cell in cells)) for cells in widest]
     texts = [[""] * len(columns) for _ in rows]
     for row, line in zip(texts, rows, strict=True):
         for cell in line.cells:
-            column = max(range(len(columns)), key=lambda number: _overlap(columns[number], cell))
+            overlaps = [min(one.right, cell.right) - max(one.left, cell.left) for one in columns]
+            column = overlaps.index(max(overlaps))
             row[column] = f"{row[column]} {cell.text}".strip()
     lines = ["| " + " | ".join(text.replace("|", "\\|") for text in row) + " |" for row in texts]
     return "\n".join([lines[0], "|" + " --- |" * len(columns), *lines[1:]])
-
-
-def _columns(rows: Sequence[Line]) -> list[Cell]:
-    """Returns where the columns stand: from the rows with most cells, widened by the others."""
-    most = max(len(row.cells) for row in rows)
-    full = [row.cells for row in rows if len(row.cells) == most]
-    return [
-        Cell("", min(cell.left for cell in column), max(cell.right for cell in column))
-        for column in zip(*full, strict=True)
-    ]
-
-
-def _overlap(column: Cell, cell: Cell) -> float:
-    """Returns how far two reach over each other; below 0: how far they are apart."""
-    return min(column.right, cell.right) - max(column.left, cell.left)
 
 
 def _code(group: Sequence[Line]) -> str:
