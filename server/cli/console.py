@@ -71,6 +71,16 @@ def to_list(rows: Iterable[tuple[str | Text, Text]]) -> Table:
     return table
 
 
+def print_grids(console: Console, said: str, remarks: Iterable[str], *grids: Grid) -> None:
+    """Prints a line, the tables that have rows, and below them what else a reader should know."""
+    console.print(said, markup=False)
+    for grid in grids:
+        if grid.rows:
+            console.print(grid.to_table())
+    for line in remarks:
+        console.print(shown(line, style="dim"))
+
+
 def titled_list(title: str, rows: Sequence[tuple[str | Text, Text]], limit: int) -> Group:
     """Builds a list of at most so many rows under a heading."""
     lines: list[RenderableType] = [Text(title, style="bold"), indented(to_list(rows[:limit]))]
@@ -91,11 +101,6 @@ def output_console(stream: TextIO | None = None) -> Console:
     return Console(file=target, width=width, highlight=False)
 
 
-def error_console() -> Console:
-    """Builds the console for everything that is not a result."""
-    return Console(stderr=True, highlight=False)
-
-
 def to_json_document(fields: Any) -> str:  # noqa: ANN401 - plain data
     """Gives plain data as indented JSON."""
     return json.dumps(fields, ensure_ascii=False, indent=2) + "\n"
@@ -108,19 +113,24 @@ def write(text: str, file: TextIO | None = None) -> None:
     print(text, end="", file=file or sys.stdout, flush=True)  # another program may be following it
 
 
-def print_json(fields: Any) -> None:  # noqa: ANN401 - plain data
-    """Writes plain data on stdout."""
-    write(to_json_document(fields))
+def print_json(fields: Any, file: TextIO | None = None) -> None:  # noqa: ANN401 - plain data
+    """Writes plain data into a file, else on stdout."""
+    write(to_json_document(fields), file)
 
 
 def print_result(
-    result: T, to_fields: Callable[[T], Any], show: Callable[[Console, T], None], *, as_json: bool
+    result: T,
+    to_fields: Callable[[T], Any],
+    show: Callable[[Console, T], None],
+    *,
+    as_json: bool,
+    file: TextIO | None = None,
 ) -> None:
-    """Writes a result on stdout: as JSON, or as tables for people."""
+    """Writes a result into a file, else on stdout: as JSON, or as tables for people."""
     if as_json:
-        print_json(to_fields(result))
+        print_json(to_fields(result), file)
     else:
-        show(output_console(), result)
+        show(output_console(file), result)
 
 
 def print_error(message: str) -> None:
