@@ -104,7 +104,7 @@ def earlier_results(options: RunOptions, work: Work[I, R]) -> Iterator[EarlierRe
     if output is None:
         yield EarlierResults(work)
         return
-    earlier, partial = output.with_name(output.name + ".earlier"), files.partial_of(output)
+    earlier, partial = output.with_name(output.name + ".earlier"), output.with_name(output.name + files.PARTIAL)
     try:
         if options.resume and output.suffix == PARQUET and output.exists() and not earlier.exists():
             write_lines(output, earlier)
@@ -206,7 +206,7 @@ async def _run_few(
     with files.result_file(options.output) as output:
         unwritten = replace(options, output=None, as_json=False)
         sent = iter(items), len(items)
-        await run_bulk(replace(work, stops=True), sent, connection, unwritten, answered.append)
+        await run_bulk(work, sent, connection, unwritten, answered.append)
         found = [(one.item, one.result) for one in answered if one.item is not None and one.result is not None]
         found.sort(key=lambda one: items.index(one[0]))
         fields = {"results": [{"id": item.id} | work.fields(item, result) for item, result in found]}
@@ -265,9 +265,8 @@ async def answers(
                     raise
             return to_answer(work, item.id, item, sha256, to_item_error(error, connection))
 
-    workers: AbstractAsyncContextManager[CommandClient] = open_client(
-        connection, options.timeout_s, local=options.local
-    )
+    local: dict[str, Any] | None = {} if options.is_local else None
+    workers: AbstractAsyncContextManager[CommandClient] = open_client(connection, options.timeout_s, local=local)
     if options.engine == "ray":
         from server.cli.ray_engine import open_cluster
 

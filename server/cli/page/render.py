@@ -48,7 +48,6 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        keep_trailing_newline=False,
     )
     templates.globals.update(names=names, marks=marks)
     return templates
