@@ -14,12 +14,11 @@ from precis.v1 import fusion_pb2
 from precis.v1 import synthesis_pb2 as pb
 from precis.words import word_of
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from server.cli.commands.assess import Level, QuestionOptions, SubjectOptions
 from server.cli.connection import open_client
-from server.cli.console import Grid, print_note, print_result, shown, to_list
+from server.cli.console import Grid, print_note, print_result, shown
 from server.cli.documents.read import read_document_text
 from server.cli.errors import CliError, InputError, NegativeAnswer
 from server.cli.files import STDIN, naming, parse_message, parse_object, read_bytes, read_text, to_json_fields
@@ -110,7 +109,6 @@ def _check(synthesis: pb.Synthesis, floor: Level | None) -> None:
 
 TEXT_LIMIT = 600  # characters of one foreign text
 CELL_LIMIT = 160
-LETTERS = "EDCBA"
 STYLES = {"severe": "red", "moderate": "yellow", "uncertain": "magenta"}
 
 
@@ -118,9 +116,7 @@ def event_line(event: pb.AssessResponse) -> str:
     """Says in one line what an event tells; empty for an event that this program does not know."""
     match event.WhichOneof("event"):
         case "plan":
-            plan, tools = event.plan, ", ".join(event.plan.tools) or "no tools"
-            mode = word_of(pb.SynthesisMode, plan.mode)
-            return f"plan {plan.iteration + 1}: {mode} of {_scope(plan)}; {tools}; {plan.reason}"
+            return _plan_line(event.plan)
         case "tool":
             run = event.tool
             measured = f"{run.score.score:.2f} of 5 for {run.score.scope} (measured {run.raw:.4g})"
@@ -143,7 +139,8 @@ def print_assessment(console: Console, outcome: pb.Assessment) -> None:
     elif outcome.HasField("evidence"):
         console.print(_evidence_grid(outcome.evidence).to_table())
     else:
-        console.print(_plan_list(outcome.plan))
+        sought = ", ".join(outcome.plan.distortions)
+        _say(console, "", _plan_line(outcome.plan), f"distortions: {sought}", f"planned by {outcome.plan.author}")
     _say(console, "", *(f"note: {note}" for note in outcome.notes))
     seconds = outcome.elapsed.ToTimedelta().total_seconds()
     _say(console, "dim", f"{outcome.iteration_count} times planned again; {seconds:.1f} s")
@@ -157,7 +154,9 @@ def _say(console: Console, style: str, *lines: str) -> None:
 def print_synthesis(console: Console, synthesis: pb.Synthesis) -> None:
     """Prints the answer, what it rests on, and what speaks against it."""
     worst, asked = synthesis.worst_distortion, synthesis.attempt_count
-    _say(console, "bold", _answer_line(synthesis))
+    level = word_of(fusion_pb2.QualityLevel, synthesis.level)
+    scored = f", {level}: {synthesis.fusion.score:.2f} of 5" if synthesis.level else ""
+    _say(console, "bold", f"{synthesis.final_answer}{scored}")
     fused = _fusion_line(synthesis.fusion) if synthesis.HasField("fusion") else ""
     _say(console, "", synthesis.quality_reasoning, fused)
     if synthesis.HasField("worst_distortion"):
@@ -170,18 +169,11 @@ def print_synthesis(console: Console, synthesis: pb.Synthesis) -> None:
     _say(console, "dim", f"answered by {synthesis.author}{f' after {asked} attempts' if asked else ''}")
 
 
-def _answer_line(synthesis: pb.Synthesis) -> str:
-    if not synthesis.level:
-        return synthesis.final_answer
-    level = word_of(fusion_pb2.QualityLevel, synthesis.level)
-    return f"{synthesis.final_answer}, {level}: {synthesis.fusion.score:.2f} of 5"
-
-
 def _fusion_line(fusion: fusion_pb2.ScoreFusion) -> str:
     parts = [f"mean of the tools {fusion.tool_mean:.2f}"] if fusion.HasField("tool_mean") else []
     if fusion.HasField("agreement") or not parts:
-        shares = zip(LETTERS, fusion.probabilities, strict=False)
-        parts.append("levels " + " ".join(f"{letter} {share:.2f}" for letter, share in reversed(list(shares))))
+        shares = zip("ABCDE", reversed(fusion.probabilities), strict=False)
+        parts.append("levels " + " ".join(f"{letter} {share:.2f}" for letter, share in shares))
     if fusion.HasField("agreement"):
         parts.append(f"agreement {fusion.agreement:.2f}")
     return "; ".join(parts)
@@ -197,17 +189,6 @@ def _evidence_grid(evidence: pb.QualityEvidence) -> Grid:
     return Grid(("part", "distortion", "severity", ">score", "by"), rows, CELL_LIMIT)
 
 
-def _plan_list(plan: pb.AssessmentPlan) -> Table:
-    facts = {
-        "mode": word_of(pb.SynthesisMode, plan.mode),
-        "scope": _scope(plan),
-        "distortions": ", ".join(plan.distortions),
-        "tools": ", ".join(plan.tools),
-        "reason": plan.reason,
-        "by": plan.author,
-    }
-    return to_list((name, shown(fact, limit=TEXT_LIMIT)) for name, fact in facts.items())
-
-
-def _scope(plan: pb.AssessmentPlan) -> str:
-    return ", ".join(plan.scope.objects.names) or plan.scope.name
+def _plan_line(plan: pb.AssessmentPlan) -> str:
+    scope, tools = ", ".join(plan.scope.objects.names) or plan.scope.name, ", ".join(plan.tools) or "no tools"
+    return f"plan {plan.iteration + 1}: {word_of(pb.SynthesisMode, plan.mode)} of {scope}; {tools}; {plan.reason}"

@@ -6,7 +6,7 @@ terms on which it was sent, so that --resume keeps what has not changed and send
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, aclosing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -45,6 +45,7 @@ class Work(Generic[I, R]):
         send: gets the result of one item. Raises PrecisError.
         terms: what decides the result beside the item.
         more_fields: gives further fields of a result's line; asked again for one that is kept. Raises CliError.
+        stops: any failure stops the others, as the failure of a server does.
     """
 
     verb: str
@@ -53,6 +54,7 @@ class Work(Generic[I, R]):
     send: Callable[[CommandClient, I], Awaitable[R]]
     terms: tuple[str, ...] = ()
     more_fields: Callable[[I, R], dict[str, Any]] = category_field
+    stops: bool = False
 
     def fields(self, item: I, result: R) -> dict[str, Any]:
         """Gives a result, and what stands beside it, as plain data."""
@@ -102,7 +104,7 @@ def earlier_results(options: RunOptions, work: Work[I, R]) -> Iterator[EarlierRe
     if output is None:
         yield EarlierResults(work)
         return
-    earlier, partial = output.with_name(output.name + ".earlier"), files.partial_of(output)
+    earlier, partial = output.with_name(output.name + ".earlier"), output.with_name(output.name + files.PARTIAL)
     try:
         if options.resume and output.suffix == PARQUET and output.exists() and not earlier.exists():
             write_lines(output, earlier)
@@ -200,35 +202,22 @@ async def run_items(
 async def _run_few(
     work: Work[I, R], items: list[I], connection: Connection, options: RunOptions, tally: Tally[I, R]
 ) -> None:
+    answered: list[Answer[I, R]] = []
     with files.result_file(options.output) as output:
-        answered = list(zip(items, await send_all(work, items, connection, options), strict=True))
-        fields = {"results": [{"id": item.id} | work.fields(item, result) for item, result in answered]}
+        unwritten = replace(options, output=None, as_json=False)
+        sent = iter(items), len(items)
+        await run_bulk(work, sent, connection, unwritten, answered.append)
+        found = [(one.item, one.result) for one in answered if one.item is not None and one.result is not None]
+        found.sort(key=lambda one: items.index(one[0]))
+        fields = {"results": [{"id": item.id} | work.fields(item, result) for item, result in found]}
         if output is not None:
             output.write(to_json_document(fields))
-    for item, result in answered:
+    for item, result in found:
         tally.add(Answer(item.id, item, result, None, ""))
     if options.as_json:
         print_json(fields)
     else:
-        tally.show(output_console(), [(item.id, result) for item, result in answered], is_brief=options.is_brief)
-
-
-async def send_all(work: Work[I, R], items: Sequence[I], connection: Connection, options: RunOptions) -> list[R]:
-    """Sends all items at once. The first failure stops the others."""
-    done = 0
-
-    async def one(item: I) -> R:
-        nonlocal done
-        with server_errors(connection, f"{item.id}: " if len(items) > 1 else ""):
-            result = await work.send(client, item)
-        done += 1
-        progress.update(State(work.verb, done, len(items)))
-        return result
-
-    async with open_client(connection, options.timeout_s, local=options.local) as client:
-        with Progress() as progress:
-            progress.update(State(work.verb, 0, len(items)))
-            return await asyncio.gather(*map(one, items))
+        tally.show(output_console(), [(item.id, result) for item, result in found], is_brief=options.is_brief)
 
 
 async def run_bulk(
@@ -271,11 +260,13 @@ async def answers(
         try:
             return to_answer(work, item.id, item, sha256, await work.send(client, item))
         except errors.PrecisError as error:
+            if work.stops or not isinstance(error, ITEM_ERRORS):
+                with server_errors(connection, f"{item.id}: " if work.stops and items[1] != 1 else ""):
+                    raise
             return to_answer(work, item.id, item, sha256, to_item_error(error, connection))
 
-    workers: AbstractAsyncContextManager[CommandClient] = open_client(
-        connection, options.timeout_s, local=options.local
-    )
+    local: dict[str, Any] | None = {} if options.is_local else None
+    workers: AbstractAsyncContextManager[CommandClient] = open_client(connection, options.timeout_s, local=local)
     if options.engine == "ray":
         from server.cli.ray_engine import open_cluster
 
@@ -300,11 +291,8 @@ ITEM_ERRORS = (
 
 
 def to_item_error(error: errors.PrecisError, connection: Connection) -> common_pb2.ItemError:
-    """Returns the error of one item. Raises CliError when the others would fail as well."""
-    failure = to_cli_error(error, connection)
-    if not isinstance(error, ITEM_ERRORS):
-        raise failure from error
+    """Returns the error of one item."""
     code = error.code.value[0]
     if len(error.violations) == 1:
         return common_pb2.ItemError(code=code, field=error.field, message=error.expected)
-    return common_pb2.ItemError(code=code, message=failure.message)
+    return common_pb2.ItemError(code=code, message=to_cli_error(error, connection).message)

@@ -104,14 +104,12 @@ def new_client(connection: Connection, timeout_s: float, retry: RetryPolicy = DE
         raise InputError(f"--api-key-file {connection.api_key_file}: {error}") from error
 
 
-OTHER_NAMES = ("unix:", "unix-abstract:", "vsock:", "dns:", "ipv4:", "ipv6:", "xds:")  # that gRPC resolves
-
-
 def check_address(address: str) -> None:
     """Raises InputError for an address that can only be a slip; gRPC would look for a host of that name."""
     host, _, port = address.rpartition(":")
     is_name = (host.startswith("[") and host.endswith("]")) or (host and not set(host) & set(":/"))
-    if address.startswith(OTHER_NAMES) or (is_name and port.isdecimal()):
+    others = ("unix:", "unix-abstract:", "vsock:", "dns:", "ipv4:", "ipv6:", "xds:")  # that gRPC resolves
+    if address.startswith(others) or (is_name and port.isdecimal()):
         return
     slip = f"has {address.partition('://')[0]}:// in front" if "://" in address else "names no port"
     raise InputError(f"--address {address} {slip}: write HOST:PORT, for example 127.0.0.1:50051")

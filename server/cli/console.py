@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO, TypeVar
 
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, Group, JustifyMethod, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -42,32 +42,20 @@ def number(value: float | None, digits: int = 2) -> str:
     return "-" if value is None or value != value else f"{value:.{digits}f}"  # noqa: PLR0124 - only NaN differs from itself
 
 
-def page_number(value: float | None) -> str:
-    """Writes a number of a page; an en dash for none."""
-    return "\u2013" if value is None else f"{value:.2f}"
-
-
-def new_table(*headings: str, title: str = "") -> Table:
-    """Builds an empty table; a column of numbers, which are set to the right, has a ">" before its heading."""
-    table = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left")
-    for heading in headings:
-        table.add_column(shown(heading.removeprefix(">")), justify="right" if heading.startswith(">") else "left")
-    return table
-
-
 @dataclass(frozen=True)
 class Grid:
     """A table of texts, which the terminal and a page show alike."""
 
-    headings: Sequence[str]  # of the columns, as for `new_table`
+    headings: Sequence[str]  # of the columns; one of numbers, which are set to the right, has a ">" before its heading
     rows: Sequence[Sequence[str | Text]]  # their cells; one with a style is a Text
     limit: int = 80  # characters of a cell on the terminal
 
     def to_table(self, *, title: str = "") -> Table:
         """Builds the table of the terminal."""
-        table = new_table(*self.headings, title=title)
-        for column in table.columns:
-            column.overflow = "fold"
+        table = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left")
+        for heading in self.headings:
+            side: JustifyMethod = "right" if heading.startswith(">") else "left"
+            table.add_column(shown(heading.removeprefix(">")), justify=side, overflow="fold")
         for row in self.rows:
             table.add_row(*(cell if isinstance(cell, Text) else shown(cell, limit=self.limit) for cell in row))
         return table
@@ -81,6 +69,16 @@ def to_list(rows: Iterable[tuple[str | Text, Text]]) -> Table:
     for about, text in rows:
         table.add_row(about, text)
     return table
+
+
+def print_grids(console: Console, said: str, remarks: Iterable[str], *grids: Grid) -> None:
+    """Prints a line, the tables that have rows, and below them what else a reader should know."""
+    console.print(said, markup=False)
+    for grid in grids:
+        if grid.rows:
+            console.print(grid.to_table())
+    for line in remarks:
+        console.print(shown(line, style="dim"))
 
 
 def titled_list(title: str, rows: Sequence[tuple[str | Text, Text]], limit: int) -> Group:
@@ -103,11 +101,6 @@ def output_console(stream: TextIO | None = None) -> Console:
     return Console(file=target, width=width, highlight=False)
 
 
-def error_console() -> Console:
-    """Builds the console for everything that is not a result."""
-    return Console(stderr=True, highlight=False)
-
-
 def to_json_document(fields: Any) -> str:  # noqa: ANN401 - plain data
     """Gives plain data as indented JSON."""
     return json.dumps(fields, ensure_ascii=False, indent=2) + "\n"
@@ -120,19 +113,24 @@ def write(text: str, file: TextIO | None = None) -> None:
     print(text, end="", file=file or sys.stdout, flush=True)  # another program may be following it
 
 
-def print_json(fields: Any) -> None:  # noqa: ANN401 - plain data
-    """Writes plain data on stdout."""
-    write(to_json_document(fields))
+def print_json(fields: Any, file: TextIO | None = None) -> None:  # noqa: ANN401 - plain data
+    """Writes plain data into a file, else on stdout."""
+    write(to_json_document(fields), file)
 
 
 def print_result(
-    result: T, to_fields: Callable[[T], Any], show: Callable[[Console, T], None], *, as_json: bool
+    result: T,
+    to_fields: Callable[[T], Any],
+    show: Callable[[Console, T], None],
+    *,
+    as_json: bool,
+    file: TextIO | None = None,
 ) -> None:
-    """Writes a result on stdout: as JSON, or as tables for people."""
+    """Writes a result into a file, else on stdout: as JSON, or as tables for people."""
     if as_json:
-        print_json(to_fields(result))
+        print_json(to_fields(result), file)
     else:
-        show(output_console(), result)
+        show(output_console(file), result)
 
 
 def print_error(message: str) -> None:

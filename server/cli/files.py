@@ -13,7 +13,7 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO, TypeVar
+from typing import Any, TextIO, TypeVar
 
 from google.protobuf import json_format
 from google.protobuf.message import Message
@@ -23,7 +23,8 @@ from server.cli.errors import CliError, InputError
 from server.cli.parquet import PARQUET, write_parquet
 
 STDIN = Path("-")
-MAX_ROWS, MAX_CATEGORIES = 20_000, 100  # of a file that is held whole
+PARTIAL = ".partial"  # behind the name of a file until it is complete
+MAX_ROWS = 20_000  # of a file that is held whole
 MAX_LINE_BYTES = 64 << 20  # of a row in it
 
 
@@ -86,7 +87,8 @@ def read_lines(path: Path, *, max_line_bytes: int = -1) -> Iterator[tuple[int, b
     """
     limit = max_line_bytes + 1 if max_line_bytes >= 0 else -1
     try:
-        with open_bytes(path) as file:
+        # Standard input gets a reader of its own: at exit Python closes `sys.stdin`, and aborts when a thread reads it.
+        with os.fdopen(os.dup(sys.stdin.fileno()), "rb") if path == STDIN else path.open("rb") as file:
             for number, data in enumerate(iter(lambda: file.readline(limit), b""), start=1):
                 if len(data) == limit:
                     raise InputError(f"{path}: line {number} is longer than {max_line_bytes:,} bytes")
@@ -96,14 +98,14 @@ def read_lines(path: Path, *, max_line_bytes: int = -1) -> Iterator[tuple[int, b
         raise InputError(f"cannot read {path}: {error.strerror}") from error
 
 
-def read_rows(path: Path, parse: Callable[[dict[str, Any], str], T], *, max_line_bytes: int = -1) -> list[T]:
+def read_rows(path: Path, parse: Callable[[dict[str, Any], str], T]) -> list[T]:
     """Reads a row from every line of JSON; `parse` gets its fields and its place, for example "line 3".
 
     Raises:
         InputError: there are no rows, or something is wrong in one; file and line are named.
     """
     rows = []
-    for number, line in read_lines(path, max_line_bytes=max_line_bytes):
+    for number, line in read_lines(path, max_line_bytes=MAX_LINE_BYTES):
         with naming(f"{path}: line {number}"):
             rows.append(parse(parse_object(decode(line)), f"line {number}"))
     if not rows:
@@ -114,20 +116,16 @@ def read_rows(path: Path, parse: Callable[[dict[str, Any], str], T], *, max_line
 def read_named_rows(path: Path, parse: Callable[[dict[str, Any], str], T]) -> list[T]:
     """Reads a row from every line, each with an id of its own. Raises InputError that names line and field."""
     places: dict[str, str] = {}
-    categories: set[str] = set()
 
     def parse_named(fields: dict[str, Any], place: str) -> T:
         row_id = str(fields.get("id", place))
         if places.setdefault(row_id, place) != place:
             raise InputError(f"id: the same as in {places[row_id]}; every row needs its own")
-        categories.add(text_of(fields, "category") if fields.get("category") is not None else "")
         if len(places) > MAX_ROWS:
             raise InputError(f"more than {MAX_ROWS:,} rows: split the file")
-        if len(categories) > MAX_CATEGORIES:
-            raise InputError(f"category: more than {MAX_CATEGORIES} different ones")
         return parse(fields, place)
 
-    return read_rows(path, parse_named, max_line_bytes=MAX_LINE_BYTES)
+    return read_rows(path, parse_named)
 
 
 def text_of(fields: dict[str, Any], name: str) -> str:
@@ -139,14 +137,6 @@ def text_of(fields: dict[str, Any], name: str) -> str:
     return value
 
 
-def open_bytes(path: Path) -> BinaryIO:
-    """Opens a file, or standard input for "-".
-
-    Standard input gets a reader of its own: at exit Python closes `sys.stdin`, and aborts when a thread still reads it.
-    """
-    return os.fdopen(os.dup(sys.stdin.fileno()), "rb") if path == STDIN else path.open("rb")
-
-
 def to_id(name: str) -> str:
     """Makes a file's name a text that can be written; on Linux it may be any bytes."""
     return os.fsencode(name).decode(errors="replace")
@@ -154,6 +144,8 @@ def to_id(name: str) -> str:
 
 def decode(data: bytes) -> str:
     """Decodes UTF-8, with or without a byte order mark. Raises InputError."""
+    if b"\0" in data:  # UTF-8 in name only: a program's data, or UTF-16 without its mark
+        raise InputError(f"no text: a zero byte at {data.index(0)}")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -182,7 +174,7 @@ def result_file(path: Path | None) -> Iterator[TextIO | None]:
     if path is None:
         yield None
         return
-    partial = partial_of(path)
+    partial = path.with_name(path.name + PARTIAL)
     try:
         with partial.open("w", encoding="utf-8") as file:
             yield file
@@ -205,11 +197,6 @@ def write_result(path: Path | None, make: Callable[[], str]) -> None:
     with result_file(path) as file:
         if file is not None:
             file.write(make())
-
-
-def partial_of(path: Path) -> Path:
-    """Names the file in which results are until they are complete."""
-    return path.with_name(path.name + ".partial")
 
 
 async def feed(items: Iterator[T], *, ahead: int = 16) -> AsyncGenerator[T, None]:

@@ -38,10 +38,6 @@ from server.cli.page.render import render_page
 
 OPEN_INFERENCE = "oip:"
 
-_SUBJECTS = ("north bridge", "old harbour", "city library", "water plant", "night train", "east tunnel", "ferry")
-_VERBS = ("closes", "opens", "is rebuilt", "is inspected", "moves")
-_PLACES = ("near the river", "in the upper town", "behind the station", "on the west bank")
-
 
 @dataclass(frozen=True, slots=True)
 class LoadTarget:
@@ -90,8 +86,7 @@ def _find_method(name: str) -> MethodDescriptor:
 
 def sentence(number: int) -> str:
     """Makes up a sentence that no other number has."""
-    subject, verb = _SUBJECTS[number % len(_SUBJECTS)], _VERBS[number // 7 % len(_VERBS)]
-    return f"The {subject} {_PLACES[number // 35 % len(_PLACES)]} {verb} after {number} days of work."
+    return f"The north bridge near the river closes after {number} days of work."
 
 
 _TEXTS: dict[str, Callable[[int], dict[str, str]]] = {
@@ -151,14 +146,6 @@ class Pace:
             yield at_s
 
 
-@dataclass(frozen=True, slots=True)
-class Period:
-    """How long a loop runs."""
-
-    warmup_s: float  # not measured
-    seconds: float  # measured
-
-
 _histogram = partial(HdrHistogram, 1, LONGEST_US, significant_figures=3)
 
 
@@ -196,15 +183,15 @@ class Measurement:
             self.waits.record_value(_microseconds(time.perf_counter() - due_s))
 
 
-async def measure(call: CallOnce, pace: Pace, period: Period) -> Measurement:
+async def measure(call: CallOnce, pace: Pace, period: LoadOptions) -> Measurement:
     """Runs one loop, and waits for the answers of all its calls."""
     measurement = Measurement(pace, period.seconds)
     await (_closed if pace.callers else _open)(call, measurement, period)
     return measurement
 
 
-async def _closed(call: CallOnce, into: Measurement, period: Period) -> None:
-    measured_s = time.perf_counter() + period.warmup_s
+async def _closed(call: CallOnce, into: Measurement, period: LoadOptions) -> None:
+    measured_s = time.perf_counter() + period.warmup
     end_s = measured_s + period.seconds
 
     async def caller() -> None:
@@ -216,10 +203,9 @@ async def _closed(call: CallOnce, into: Measurement, period: Period) -> None:
     await asyncio.gather(*(caller() for _ in range(into.pace.callers)))
 
 
-async def _open(call: CallOnce, into: Measurement, period: Period) -> None:
-    running: set[asyncio.Task[None]] = set()
+async def _open(call: CallOnce, into: Measurement, period: LoadOptions) -> None:
     start_s = time.perf_counter()
-    measured_s = start_s + period.warmup_s
+    measured_s = start_s + period.warmup
     end_s = measured_s + period.seconds
 
     async def one(due_s: float) -> None:
@@ -228,20 +214,14 @@ async def _open(call: CallOnce, into: Measurement, period: Period) -> None:
         if due_s >= measured_s:
             into.count(code, due_s, sent_s)
 
-    try:
+    async with asyncio.TaskGroup() as calls:
         for at_s in into.pace.arrivals():
             due_s = start_s + at_s
             if due_s >= end_s:
                 break
             await asyncio.sleep(max(0.0, due_s - time.perf_counter()))  # 0 too: answers must be read
-            task = asyncio.ensure_future(one(due_s))
-            running.add(task)
-            task.add_done_callback(running.discard)
-        await asyncio.gather(*running)
-        into.seconds = max(period.seconds, time.perf_counter() - measured_s)  # late answers are no rate of the period
-    finally:
-        for task in running:
-            task.cancel()
+            calls.create_task(one(due_s))
+    into.seconds = max(period.seconds, time.perf_counter() - measured_s)  # late answers are no rate of the period
 
 
 def _microseconds(seconds: float) -> int:
@@ -258,7 +238,7 @@ async def run_load(name: str, options: LoadOptions, connection: Connection) -> N
         call = caller_of(client, target)
         for pace in paces:
             print_note(f"{target.name}: {pace}, {options.seconds:g} s")
-            rows.append(await measure(call, pace, Period(options.warmup, options.seconds)))
+            rows.append(await measure(call, pace, options))
     notes = notes_of(target, rows)
     write_result(options.report, lambda: render_load(target, rows, notes))
     if options.as_json:

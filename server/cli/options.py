@@ -17,7 +17,9 @@ DEFAULT_ADDRESS = "127.0.0.1:50051"
 JsonOption = Annotated[bool, Option("--json", help="Print JSON instead of tables.")]
 TimeoutOption = Annotated[float, Option("--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait.")]
 NoLanguageModelOption = Annotated[bool, Option("--no-llm", help="Do not ask the server's language model.")]
-ReportOption = Annotated[Path | None, Option("--report", metavar="FILE.html", help="Write a page for people.")]
+ReportOption = Annotated[
+    Path | None, Option("--report", metavar="FILE.html", help="Write a page for people, with all evidence.")
+]
 ConcurrencyOption = Annotated[int, Option("--concurrency", min=1, max=256, help="Items in work at once.")]
 ItemTimeoutOption = Annotated[
     float, Option("--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait for one item.")
@@ -32,16 +34,12 @@ class Connection:
         str, Option("--address", "-a", envvar="PRECIS_ADDRESS", metavar="HOST:PORT", help="Where the server listens.")
     ] = DEFAULT_ADDRESS
     tls_ca: Annotated[
-        Path | None,
-        Option("--tls-ca", envvar="PRECIS_TLS_CA", metavar="PEM", help="Use TLS and trust this certificate."),
+        Path | None, Option(envvar="PRECIS_TLS_CA", metavar="PEM", help="Use TLS and trust this certificate.")
     ] = None
-    tls_cert: Annotated[
-        Path | None, Option("--tls-cert", metavar="PEM", help="Client certificate, for mutual TLS.")
-    ] = None
-    tls_key: Annotated[Path | None, Option("--tls-key", metavar="PEM", help="Key of the client certificate.")] = None
+    tls_cert: Annotated[Path | None, Option(metavar="PEM", help="Client certificate, for mutual TLS.")] = None
+    tls_key: Annotated[Path | None, Option(metavar="PEM", help="Key of the client certificate.")] = None
     api_key_file: Annotated[
-        Path | None,
-        Option("--api-key-file", envvar="PRECIS_API_KEY_FILE", metavar="FILE", help="File that holds the API key."),
+        Path | None, Option(envvar="PRECIS_API_KEY_FILE", metavar="FILE", help="File that holds the API key.")
     ] = None
 
 
@@ -55,10 +53,7 @@ class RunOptions:
         Path | None,
         Option("--output", "-o", metavar="FILE", help="Also write the results here, as JSON, or many as Parquet."),
     ] = None
-    report: Annotated[
-        Path | None,
-        Option("--report", metavar="FILE.html", help="Write a page with all evidence."),
-    ] = None
+    report: ReportOption = None
     resume: Annotated[bool, Option("--resume", help="Keep what --output holds for the same items; do the rest.")] = (
         False
     )
@@ -66,18 +61,12 @@ class RunOptions:
     timeout_s: ItemTimeoutOption = 300.0
     is_local: Annotated[bool, Option("--local", help="Ask no server: load the models into this process.")] = False
     engine: Annotated[
-        Literal["server", "ray"],
-        Option("--engine", help="Who works: a server, or actors on a Ray cluster (extra ray)."),
+        Literal["server", "ray"], Option(help="Who works: a server, or actors on a Ray cluster (extra ray).")
     ] = "server"
     workers: Annotated[
         int | None, Option(min=1, help="Actors of --engine ray (default: as many as the cluster has cores for).")
     ] = None
     cores: Annotated[int, Option(min=1, help="Cores of one actor of --engine ray.")] = 4
-
-    @property
-    def local(self) -> dict[str, Any] | None:
-        """Settings of a server in this process; None without one."""
-        return {} if self.is_local else None
 
 
 def check_run(options: RunOptions, inputs: Sequence[Path], *outputs: Path | None, is_bulk: bool) -> None:
@@ -146,7 +135,8 @@ def command(*examples: str, exits: str = "") -> Callable[[Callable[..., object]]
         expanded = [option for parameter in parameters for option in _expand(parameter)]
         run.__signature__ = inspect.Signature(expanded)  # type: ignore[attr-defined] # typer reads it
         run.__annotations__ = {option.name: option.annotation for option in expanded}
-        paragraphs = [_unwrapped(one) for one in inspect.cleandoc(function.__doc__ or "").split("\n\n")]
+        told = inspect.cleandoc(function.__doc__ or "").split("\n\n")
+        paragraphs = [one if one.startswith(" ") else one.replace("\n", " ") for one in told]  # fill the terminal
         paragraphs += ["[bold]Examples[/]", *(f"  {example}" for example in examples)] if examples else []
         run.__doc__ = "\n\n".join(paragraphs + ([f"[bold]Exit codes[/]  {exits}"] if exits else []))
         return run
@@ -154,23 +144,16 @@ def command(*examples: str, exits: str = "") -> Callable[[Callable[..., object]]
     return decorate
 
 
-def _unwrapped(paragraph: str) -> str:
-    """Takes the line breaks of a docstring out of a paragraph, so that it fills the terminal; indented lines stay."""
-    return paragraph if paragraph.startswith(" ") else paragraph.replace("\n", " ")
-
-
 def _expand(parameter: inspect.Parameter) -> Iterator[inspect.Parameter]:
-    group = parameter.annotation
-    if not is_dataclass(group):
-        _hide_type_of_flag(group)
-        yield parameter
-        return
-    hints = get_type_hints(group, include_extras=True)
-    for field in fields(group):
-        _hide_type_of_flag(hints[field.name])
-        yield inspect.Parameter(
-            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
-        )
+    options, group = [parameter], parameter.annotation
+    if is_dataclass(group):
+        hints, kind = get_type_hints(group, include_extras=True), inspect.Parameter.KEYWORD_ONLY
+        options = [
+            inspect.Parameter(one.name, kind, default=one.default, annotation=hints[one.name]) for one in fields(group)
+        ]
+    for option in options:
+        _hide_type_of_flag(option.annotation)
+        yield option
 
 
 def _hide_type_of_flag(annotation: Any) -> None:  # noqa: ANN401 - Annotated[bool, Option(...)], or any other

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Self
 
-from rich.progress import BarColumn, TaskID, TextColumn
+from rich.console import Console
+from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bars
 
-from server.cli.console import error_console, plain, print_note
+from server.cli.console import plain, print_note
 
 INTERVAL_S = 10.0
 MEBIBYTE = 1 << 20
@@ -43,26 +44,19 @@ class State:
         seconds = None if self.eta_s is None else self.eta_s - age_s
         if seconds is None and self.total and 0 < self.done < self.total:
             seconds = elapsed_s / self.done * (self.total - self.done)
-        return f"{clock_time(seconds)} left" if seconds is not None and round(seconds) > 0 else ""
-
-
-def clock_time(seconds: float) -> str:
-    """Returns for example "0:01:15"."""
-    return str(timedelta(seconds=round(seconds)))
+        return f"{timedelta(seconds=round(seconds))} left" if seconds is not None and round(seconds) > 0 else ""
 
 
 class Progress:
     """Shows how far a command is. Owns the bars and the thread that prints the lines: enter it, and leave it.
 
     Args:
-        has_steps: each piece of work has a bar, which stays, or a line at its end, and a time of its own.
         clock: seconds, rising.
     """
 
-    def __init__(self, *, has_steps: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
-        console = error_console()
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        console = Console(stderr=True, highlight=False)
         self.is_drawn = console.is_terminal and sys.stderr.isatty() and not console.is_dumb_terminal
-        self._has_steps = has_steps
         self._clock = clock
         self._state: State | None = None
         self._start_s = self._stated_s = clock()
@@ -71,10 +65,10 @@ class Progress:
             BarColumn(),
             TextColumn("{task.fields[rest]}", markup=False),
             console=console,
-            transient=not has_steps,
+            transient=True,
             disable=not self.is_drawn,
         )
-        self._bar: TaskID | None = None
+        self._bar = self._bars.add_task("", rest="")
         self._has_printed = False
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._print_lines, name="precis-progress", daemon=True)
@@ -95,31 +89,22 @@ class Progress:
             self.print_line()
 
     def update(self, state: State) -> None:
-        """Takes in how far the work is."""
+        """Takes in how far the work is; each piece of it has a time of its own."""
         self._stated_s = self._clock()
-        if self._has_steps and (self._state is None or self._state.what != state.what):
-            self._start_s, self._bar = self._stated_s, None
+        if self._state is None or self._state.what != state.what:
+            self._start_s = self._stated_s
         self._state = state
-        if not self.is_drawn:
-            if self._has_steps and state.done == state.total:
-                print_note(f"{state.what}: done")
-            return
-        if self._bar is None:
-            self._bar = self._bars.add_task("", rest="")
-        rest = "  ".join(filter(None, (state.count(), state.details, state.left(self._elapsed_s()))))
+        rest = "  ".join(filter(None, (state.count(), state.details, state.left(self._stated_s - self._start_s))))
         self._bars.update(self._bar, description=plain(state.what), completed=state.done, total=state.total, rest=rest)
 
     def print_line(self) -> None:
         """Prints what is being done, how much of it is, the time since it began, and the time that is left."""
-        state, elapsed_s = self._state, self._elapsed_s()
+        state, elapsed_s = self._state, self._clock() - self._start_s
         if state is not None:
             self._has_printed = True
             left = state.left(elapsed_s, self._clock() - self._stated_s)
-            rest = (state.count(), state.details, f"{clock_time(elapsed_s)} elapsed", left)
+            rest = (state.count(), state.details, f"{timedelta(seconds=round(elapsed_s))} elapsed", left)
             print_note(f"{state.what}: {', '.join(filter(None, rest))}")
-
-    def _elapsed_s(self) -> float:
-        return self._clock() - self._start_s
 
     def _print_lines(self) -> None:
         while not self._is_over.wait(INTERVAL_S):

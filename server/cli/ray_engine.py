@@ -69,8 +69,7 @@ class ClusterClient(CommandClient):
         self._busy = Counter(dict.fromkeys(range(len(actors)), 0))
         self.width = len(actors)
 
-    async def send(self, call: Call[T]) -> T:
-        """Sends a unary call. Raises PrecisError."""
+    async def _send(self, call: Call[T], timeout_s: float | None) -> T:
         number = min(self._busy, key=self._busy.__getitem__)
         self._busy[number] += 1
         try:

@@ -18,14 +18,13 @@ from precis.v1 import common_pb2
 from rich.console import Console
 from rich.text import Text
 
-from server.cli.console import SHOWN_ITEMS, Grid, indented, number, shown
+from server.cli.console import SHOWN_ITEMS, Grid, indented, number, print_grids, shown
 from server.cli.errors import CliError, NegativeAnswer
 from server.cli.page.render import render_page
 
 NAME_LIMIT = 40
 BIN_COUNT = 10
 COMPARED_ROWS = 3  # of each kind of evidence when several items are compared
-PLAIN = "items"  # what is counted when nothing is told apart
 WHOLE_ITEMS = 500  # a page with thousands of articles opens in no browser
 MAX_CATEGORIES = 100
 NO_CATEGORY, OTHER_CATEGORIES = "(none)", "(others)"
@@ -149,6 +148,7 @@ class Tally(ABC, Generic[I, R]):
     digits: ClassVar[int]  # of a score
     top: ClassVar[float]  # of the range of scores, from 0
     noun: ClassVar[str]  # for one result
+    limit_words: ClassVar[str] = "under the limit"  # what a fault is
     terminal: ClassVar[Any]  # the module that builds for the terminal: sentence, overview, evidence, footer of results
     template: ClassVar[str]
     script: ClassVar[str]
@@ -206,15 +206,6 @@ class Tally(ABC, Generic[I, R]):
         """Lists what else a reader should know, a line each."""
         return []
 
-    @abstractmethod
-    def page_values(self) -> dict[str, object]:
-        """Returns what the template needs beside what all pages of items show."""
-
-    @property
-    @abstractmethod
-    def limit_words(self) -> str:
-        """Says what a fault is."""
-
     @property
     def item_count(self) -> int:
         """Items that were answered."""
@@ -271,11 +262,7 @@ class Tally(ABC, Generic[I, R]):
         """Prints the tables of many items."""
         kept = [f"{self.kept_count} kept from an earlier run"] if self.kept_count else []
         counts = (f"{self.item_count} items", f"{self.failed.count} failed", *self.counts(), *kept)
-        console.print(", ".join(counts), markup=False)
-        for grid in self.grids.values():
-            console.print(grid.to_table())
-        for line in self.remarks():
-            console.print(shown(line, style="dim"))
+        print_grids(console, ", ".join(counts), self.remarks(), *self.grids.values())
         if self.done_count:
             rows = [(row.id, number(row.headline, self.digits)) for row in self.worst]
             console.print(Grid(("worst items", f">{self.headline_name}"), rows).to_table())
@@ -288,7 +275,7 @@ class Tally(ABC, Generic[I, R]):
         one, many = f"{self.noun} of {items[0].id if items else ''}", f"{self.noun}s of {self.item_count} summaries"
         bars: dict[str, list[tuple[float | None, str]]] = {}
         for title, value in chain.from_iterable(row.bars.items() for row in rows):  # items may have other frameworks
-            bars.setdefault(title, []).append((value, PLAIN))
+            bars.setdefault(title, []).append((value, "items"))
         return render_page(
             self.template,
             script_file=self.script,
@@ -301,7 +288,6 @@ class Tally(ABC, Generic[I, R]):
             headings=list(dict.fromkeys(heading for row in rows for heading in row.cells)),
             histograms={title: histogram(values, self.top) for title, values in bars.items()},
             describe=describe,
-            **self.page_values(),
         )
 
 

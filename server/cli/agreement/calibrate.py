@@ -6,17 +6,17 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import compress
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import numpy as np
-from precis.v1 import common_pb2, evidence_pb2
+from precis.v1 import evidence_pb2
 from precis.v1 import judge_pb2 as pb
 from rich.console import Console
 from rich.text import Text
 
-from pipeline.agreement.bootstrap import Estimate
 from pipeline.agreement.measures import ReliabilityBin
 from pipeline.agreement.study import Labelled, Study, study
 from pipeline.errors import InvalidInputError
@@ -30,6 +30,7 @@ from server.cli.console import (
     note_files,
     number,
     output_console,
+    print_grids,
     print_result,
     shown,
     to_json_document,
@@ -73,7 +74,7 @@ async def calibrate(path: Path, connection: Connection, options: CalibrateOption
     answers = JudgedRows(options, {row.item.id: row for row in rows})
     judging = JudgeOptions([options.framework], no_llm=options.no_llm)
     items = (row.item for row in rows), len(rows)
-    await run_bulk(to_work(judging, common_pb2.PRIORITY_BULK), items, connection, run, answers.add)
+    await run_bulk(to_work(judging, is_bulk=True), items, connection, run, answers.add)
     if not options.as_json:
         answers.failed.print(output_console())
     report = answers.report()
@@ -141,17 +142,14 @@ def to_rating(place: str, value: object, *, is_binary: bool) -> float:
 def to_labelled(rows: Sequence[LabelRow], scores: Sequence[float], is_good: Callable[[float], bool]) -> Labelled:
     """Puts rows and their scores into arrays."""
     annotators = sorted({name for row in rows for name in row.ratings})
-    columns = {name: column for column, name in enumerate(annotators)}
-    ratings = np.full((len(rows), len(annotators)), math.nan)
-    for at, row in enumerate(rows):
-        for name, rating in row.ratings.items():
-            ratings[at, columns[name]] = is_good(rating)
+    given = ([row.ratings.get(name, math.nan) for name in annotators] for row in rows)
+    ratings = [[one if math.isnan(one) else float(is_good(one)) for one in row] for row in given]
     sources = [hashlib.sha256(row.item.source.encode()).hexdigest() for row in rows]
     return Labelled(
         scores=np.array(scores, dtype=np.float64),
         labels=np.array([row.label for row in rows]),
         good=np.array([is_good(row.label) for row in rows], dtype=np.bool_),
-        ratings=ratings,
+        ratings=np.array(ratings).reshape(len(rows), len(annotators)),
         groups=np.unique(sources, return_inverse=True)[1],
     )
 
@@ -160,8 +158,7 @@ def digest_of(rows: Sequence[LabelRow], good_from: float | None) -> str:
     """Hashes what was learned from, in hexadecimal; the order of the lines does not count."""
     digest = hashlib.sha256(json.dumps(good_from).encode())
     for row in rows:
-        item = row.item
-        fields = [item.id, item.source, item.summary, sorted(row.ratings.items())]
+        fields = [row.item.id, row.item.source, row.item.summary, sorted(row.ratings.items())]
         digest.update(json.dumps(fields).encode())
     return digest.hexdigest()
 
@@ -213,7 +210,7 @@ class JudgedRows:
             raise InputError(
                 "the results come from different models or rules; without --resume all rows are judged anew"
             )
-        models, language_model, rules = next(iter(self.identities), calibration.NO_MODELS)
+        models, language_model, rules = next(iter(self.identities), ((), "", ""))
         options, judged = self.options, [self.judged[row_id] for row_id in self.rows]
         scored = [one for one in judged if not math.isnan(one.score)]
         without_score = [one for one in judged if math.isnan(one.score)]
@@ -236,19 +233,16 @@ class JudgedRows:
             row_count=len(scored),
             good_count=int(labelled.good.sum()),
             data_sha256=digest_of([one.row for one in judged], options.good_from),
-            measures={name: to_measured(one) for name, one in found.measures.items()},
+            measures={  # rounded, for the last bits of a sum differ between machines
+                name: calibration.Measured(
+                    **{part: None if math.isnan(number) else round(number, 6) for part, number in asdict(one).items()}
+                )
+                for name, one in found.measures.items()
+            },
         )
-        disagreements = [
-            one for one, good in zip(scored, labelled.good, strict=True) if (one.score >= found.threshold) != good
-        ]
+        disagreements = list(compress(scored, (labelled.scores >= found.threshold) != labelled.good))
         disagreements.sort(key=lambda one: (-abs(one.score - found.threshold), one.row.item.id))
         return CalibrationReport(fitted, found, disagreements, without_score, left_out)
-
-
-def to_measured(estimate: Estimate) -> calibration.Measured:
-    """Rounds a measure for the file; the last bits of a sum differ between machines."""
-    fields = asdict(estimate).items()
-    return calibration.Measured(**{name: None if math.isnan(one) else round(one, 6) for name, one in fields})
 
 
 @dataclass(frozen=True)
@@ -344,12 +338,8 @@ def print_calibration(console: Console, report: CalibrationReport) -> None:
     """Prints the measures, what was fitted, and the worst disagreements with what decided."""
     fitted, found = report.calibration, report.disagreements
     bad_count = fitted.row_count - fitted.good_count
-    console.print(f"{fitted.kind}: {fitted.good_count} good and {bad_count} bad summaries", markup=False)
-    for line in report.left_out:
-        console.print(shown(line, style="dim"))
-    for grid in (report.measure_grid, report.reliability_grid()):
-        if grid.rows:
-            console.print(grid.to_table())
+    said = f"{fitted.kind}: {fitted.good_count} good and {bad_count} bad summaries"
+    print_grids(console, said, report.left_out, report.measure_grid, report.reliability_grid())
     console.print(Text(f"Pass from {fitted.threshold:g} of 10; {report.mapping_words}", style="bold"))
     console.print(Text(f"{report.fold_words}\n", style="dim"))
     if not found:

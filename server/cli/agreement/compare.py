@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from rich.text import Text
 from pipeline.agreement.bootstrap import CONFIDENCE, Difference, paired_difference
 from server.cli.commands.agreement import CompareOptions
 from server.cli.commands.judge import BEST_SCORE, ScoreKind
-from server.cli.console import SHOWN_ITEMS, Grid, note_files, number, print_result, shown
+from server.cli.console import SHOWN_ITEMS, Grid, note_files, number, print_grids, print_result
 from server.cli.errors import InputError, NegativeAnswer
 from server.cli.files import naming, parse_message, read_named_rows, to_id, write_result
 from server.cli.judge import calibration
@@ -215,30 +216,26 @@ def report_of(paths: Sequence[Path], first: Scores, second: Scores, options: Com
         raise InputError(
             f"{only[0]} items are only in {paths[0]}, {only[1]} only in {paths[1]}: compare the same items"
         )
-    pairs: list[Pair] = []
-    scored: list[tuple[float, float]] = []
-    changed: list[tuple[tuple[bool, float, str], Pair]] = []
-    for item_id in sorted(first):
-        one, other = first[item_id], second[item_id]
-        status = (one if one.score is None else other).status
-        pairs.append(pair := Pair(item_id, one.score, other.score, status))
-        if one.score is None:
-            continue
-        if other.score is None:
-            changed.append(((False, -one.score, item_id), pair))
-            continue
-        scored.append((one.score, other.score))
-        if (one.score < options.threshold) != (other.score < options.threshold):
-            changed.append(((True, other.score - one.score, item_id), pair))
+    sides = [(name, first[name], second[name]) for name in sorted(first)]
+    pairs = [Pair(name, a.score, b.score, (a if a.score is None else b).status) for name, a, b in sides]
+    scored = [(one.first, one.second) for one in pairs if one.first is not None and one.second is not None]
+    lost = [(-one.first, one) for one in pairs if one.first is not None and one.second is None]
+    moved = [
+        (one.second - one.first, one)
+        for one in pairs
+        if one.first is not None and one.second is not None
+        if (one.first < options.threshold) != (one.second < options.threshold)
+    ]
+    changed = [one for group in (lost, moved) for _, one in sorted(group, key=itemgetter(0))]
     if not scored and not changed:
         raise InputError(f"{paths[0]} and {paths[1]} have no item with two scores")
-    before, after = ([side[name].status == ABSTAINED for name in sorted(side)] for side in (first, second))
+    abstained = [(a.status == ABSTAINED, b.status == ABSTAINED) for _, a, b in sides]
     return ComparisonReport(
         options,
         _study(scored, options.threshold) if scored else None,
-        [pair for _, pair in sorted(changed, key=lambda one: one[0])],
-        [pair for pair in pairs if pair.first is None or pair.second is None],
-        abstains_more=paired_difference(before, after).estimate.low > 0,
+        changed,
+        [one for one in pairs if one.first is None or one.second is None],
+        abstains_more=paired_difference(*zip(*abstained, strict=True)).estimate.low > 0,
         is_one_judge=len(identities_of(first, second)) <= 1,
     )
 
@@ -282,10 +279,6 @@ def render_comparison(paths: Sequence[Path], report: ComparisonReport) -> str:
 def print_comparison(console: Console, report: ComparisonReport) -> None:
     """Prints the table of all pairs, and the items that changed sides or lost their score."""
     count = report.whole.count if report.whole else 0
-    console.print(f"{report.options}: {count} items with a score in both files", markup=False)
-    for line in report.remarks:
-        console.print(shown(line, style="dim"))
-    for grid in (report.pair_grid, report.changed_grid(SHOWN_ITEMS)):
-        if grid.rows:
-            console.print(grid.to_table())
+    said = f"{report.options}: {count} items with a score in both files"
+    print_grids(console, said, report.remarks, report.pair_grid, report.changed_grid(SHOWN_ITEMS))
     console.print(Text(report.verdict, style="red" if report.is_regression else "green"))

@@ -44,9 +44,7 @@ class CalibrateOptions(ScoreOptions):
     output: Annotated[
         Path | None, Option("--output", "-o", metavar="FILE.json", help="Write the calibration here.")
     ] = None
-    results: Annotated[
-        Path | None, Option("--results", metavar="FILE.jsonl", help="Also write the judgements here.")
-    ] = None
+    results: Annotated[Path | None, Option(metavar="FILE.jsonl", help="Also write the judgements here.")] = None
     resume: Annotated[bool, Option("--resume", help="Keep what --results holds for the same rows.")] = False
 
     def is_good(self, label: float) -> bool:

@@ -21,9 +21,7 @@ class QuestionOptions:
     images: Annotated[
         list[Path] | None, Option("--image", "-i", metavar="FILE", help="PNG, JPEG or WebP. Repeatable.")
     ] = None
-    fail_under: Annotated[
-        Level | None, Option("--fail-under", help="Ask for a level; exit with 1 when it is under this.")
-    ] = None
+    fail_under: Annotated[Level | None, Option(help="Ask for a level; exit with 1 when it is under this.")] = None
     as_json: JsonOption = False
     timeout_s: TimeoutOption = 300.0
 
@@ -32,15 +30,13 @@ class QuestionOptions:
 class SubjectOptions:
     """What `precis assess` looks at."""
 
-    source: Annotated[
-        Path | None, Option("--source", metavar="TXT|PDF", help="The source of the summary; - reads stdin.")
-    ] = None
+    source: Annotated[Path | None, Option(metavar="TXT|PDF", help="The source of the summary; - reads stdin.")] = None
     summary: Annotated[
         Path | None, Option("--summary", "-s", metavar="TXT|PDF", help="The summary to assess; - reads stdin.")
     ] = None
-    reference: Annotated[
-        Path | None, Option("--reference", metavar="FILE", help="The undistorted original of the first image.")
-    ] = None
+    reference: Annotated[Path | None, Option(metavar="FILE", help="The undistorted original of the first image.")] = (
+        None
+    )
 
 
 @command(

@@ -69,9 +69,11 @@ async def evaluate(
     check_run(options, [file, *(summary or ())], is_bulk=is_bulk)
     if is_bulk and summary:
         raise InputError("--summary and JSON Lines exclude each other: put the summaries into the lines")
+    from server.cli.bulk import read_json_lines, run_items
     from server.cli.evaluate import evaluations as work
 
-    await work.evaluate(file, summary or [], connection, options, fail_over, is_bulk=is_bulk)
+    items = read_json_lines(file, work.parse_line) if is_bulk else work.read_candidates(file, summary or [])
+    await run_items(work.to_work(is_bulk=is_bulk), items, connection, options, work.EvaluateTally(fail_over))
 
 
 @command("precis gold report.pdf -o gold.json", "precis evaluate gold.json -s summary.txt", exits=exit_codes())
@@ -110,16 +112,11 @@ def target(
     """
     rows = []
     for tokens in TABLE_TOKENS if length is None else [read_length(length)]:
-        goal = target_of(tokens)
+        goal = min(tokens, get_target_summary_length(tokens))  # never longer than the document
         numbers = (tokens, round(tokens / TOKENS_PER_WORD), goal, round(goal / TOKENS_PER_WORD))
         rows.append([*(f"{one:,}" for one in numbers), f"{goal / tokens:.1%}"])
     headings = (">document, tokens", ">about words", ">summary, tokens", ">about words", ">share")
     output_console().print(Grid(headings, rows).to_table())
-
-
-def target_of(tokens: int) -> int:
-    """Applies the schedule to a document of so many tokens; a summary is never longer than that."""
-    return min(tokens, get_target_summary_length(tokens))
 
 
 def read_length(length: str) -> int:

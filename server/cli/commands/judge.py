@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, get_args
 
 import typer
 from typer import Argument, Option
@@ -27,21 +27,9 @@ class FrameworkChoice(StrEnum):
     ULTRA = "ultra"
 
 
-class MetricChoice(StrEnum):
-    """The metrics, in the strict order."""
-
-    COVERAGE = "coverage"
-    ALIGNMENT = "alignment"
-    HALLUCINATION = "hallucination"
-    RELEVANCE = "relevance"
-    BIAS_TOXICITY = "bias-toxicity"
-
-
-class Policy(StrEnum):
-    """What becomes of statements that may be true but are not in the source; see `docs/concepts/calibration.md`."""
-
-    STRICT = "strict"
-    LENIENT = "lenient"
+MetricChoice = Literal["coverage", "alignment", "hallucination", "relevance", "bias-toxicity"]
+Policy = Literal["strict", "lenient"]
+"""What becomes of statements that may be true but are not in the source; see `docs/concepts/calibration.md`."""
 
 
 @dataclass(frozen=True)
@@ -49,20 +37,20 @@ class ScoreKind:
     """Which score of a judgement is meant. Raises InputError for a policy that does not go with the metric."""
 
     framework: Annotated[FrameworkChoice, Option("--framework", "-f", help="Whose score.")] = FrameworkChoice.ULTRA
-    metric: Annotated[MetricChoice, Option("--metric", "-m", help="Which score.")] = MetricChoice.HALLUCINATION
-    policy: Annotated[
-        Policy, Option("--policy", help="Whether statements count that may be true but are not in the source.")
-    ] = Policy.STRICT
+    metric: Annotated[MetricChoice, Option("--metric", "-m", help="Which score.")] = "hallucination"
+    policy: Annotated[Policy, Option(help="Whether statements count that may be true but are not in the source.")] = (
+        "strict"
+    )
 
     def __post_init__(self) -> None:
-        if self.policy is Policy.LENIENT and self.metric is not MetricChoice.HALLUCINATION:
+        if self.policy == "lenient" and self.metric != "hallucination":
             raise InputError(
                 f"--policy lenient is about unsupported claims: it goes with hallucination, not {self.metric}"
             )
 
     def __str__(self) -> str:
         """Writes for example "ultra hallucination, lenient"."""
-        return f"{self.framework} {self.metric}{'' if self.policy is Policy.STRICT else f', {self.policy}'}"
+        return f"{self.framework} {self.metric}{'' if self.policy == 'strict' else f', {self.policy}'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +75,7 @@ def parse_floor(text: str) -> Floor:
         raise InputError(f"--fail-under: expected METRIC=SCORE or FRAMEWORK:METRIC=SCORE, got {text}")
     framework, colon, metric = name.rpartition(":")
     which = FrameworkChoice(chosen(FrameworkChoice, framework, "framework")) if colon else None
-    what = chosen(MetricChoice if colon else (*MetricChoice, "worst-claim"), metric, "metric")
+    what = chosen((*get_args(MetricChoice), *(() if colon else ("worst-claim",))), metric, "metric")
     try:
         floor = Floor(what, float(score), which)
     except ValueError:
@@ -167,7 +155,7 @@ async def judge(
         Argument(metavar="FILE.jsonl|FILE.parquet|-", help="Many items, in place of --source and --summary."),
     ] = None,
     *,
-    source: Annotated[Path | None, Option("--source", metavar="TXT|PDF", help="The source; - reads stdin.")] = None,
+    source: Annotated[Path | None, Option(metavar="TXT|PDF", help="The source; - reads stdin.")] = None,
     summary: Annotated[
         list[Path] | None, Option("--summary", "-s", metavar="TXT|PDF", help="Its summary. Repeatable; - reads stdin.")
     ] = None,
@@ -207,6 +195,11 @@ async def judge(
         raise InputError("nothing to judge: give --source FILE and --summary FILE, or FILE.jsonl")
     if items is not None and texts:
         raise InputError("give --source and --summary, or FILE.jsonl, not both")
+    from server.cli.bulk import read_json_lines, run_items
     from server.cli.judge import judgements as work
+    from server.cli.judge.calibration import read_calibration
 
-    await work.judge(items, texts, connection=connection, options=options, run=run)
+    applied = read_calibration(options.calibration)
+    found = read_json_lines(items, work.to_item) if items else work.read_summaries(*texts)
+    how = work.to_work(options, applied, is_bulk=items is not None)
+    await run_items(how, found, connection, run, work.JudgeTally(options.floors, applied))

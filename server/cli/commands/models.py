@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 import typer
 from typer import Argument, Option
 
+from server.cli.console import print_note, print_result
+from server.cli.errors import CliError, NegativeAnswer
 from server.cli.options import JsonOption, command
 
 app = typer.Typer(no_args_is_help=True, help="Install, export, pack and list the models that the server runs.")
@@ -50,9 +52,20 @@ def install(
     for the compiled core: in rows15 with --precision fp32, else the embedder in rows8
     and the NLI model mixed.
     """
-    from server.cli.run.models import install_with_progress
+    from inference.compile.install import install_models
+    from server.cli.run.models import model_work, pack_with_progress
 
-    install_with_progress(models_dir, wheels_dir, cache_dir, precision, is_packed=is_packed)
+    with model_work() as progress:
+        installed = install_models(
+            models_dir, wheels_dir=wheels_dir, cache_dir=cache_dir, precision=precision, progress=progress
+        )
+    for model in installed:
+        state = "already there" if model.is_reused else "installed"
+        manifest = model.directory.manifest
+        print_note(f"{manifest.name}: {state} in {manifest.precision}, {model.directory.path}")
+        print_note(f"{manifest.name}: licence of the weights: {manifest.license}")
+        if is_packed:
+            pack_with_progress(model.directory, "rows15" if precision == "fp32" else "auto")
 
 
 class ModelTask(StrEnum):
@@ -76,7 +89,7 @@ GraphChoice = Literal["auto", "written", "exported"]
 def export(
     source: Annotated[str, Argument(metavar="MODEL", help="Hugging Face hub id, or a local folder.")],
     *,
-    task: Annotated[ModelTask, Option("--task", help="What the model does.")],
+    task: Annotated[ModelTask, Option(help="What the model does.")],
     output: Annotated[
         Path | None, Option("--output", "-o", metavar="DIR", help="Where to (default: TASK in --models-dir).")
     ] = None,
@@ -105,12 +118,17 @@ def export(
     compared with torch before it takes the place of the one that was there. Then it
     is packed for the compiled core; one that the core cannot compute runs in ONNX Runtime.
     """
-    from inference.compile.export import ExportOptions
-    from server.cli.run.models import export_with_progress
+    from inference.compile.export import ExportOptions, export_model
+    from server.cli.run.models import model_work, pack_with_progress
 
     named = labels.split(",") if labels else ()
     options = ExportOptions(revision, max_tokens, name, license_, graph, named, pair, precision)
-    export_with_progress(source, task.value, output or models_dir / task.value, options, is_packed=is_packed)
+    with model_work() as progress:
+        where = output or models_dir / task.value
+        directory = export_model(source, task.value, where, options=options, progress=progress)
+    print_note(f"{directory.manifest.name}: exported in {directory.manifest.precision}, {directory.path}")
+    if is_packed:
+        pack_with_progress(directory, "auto")
 
 
 @app.command()
@@ -134,9 +152,14 @@ def pack(
     CPU and in any company. Its answers to a few texts are compared with the model's
     before the folder is replaced.
     """
-    from server.cli.run.models import pack_models
+    from inference.compile.packed.packing import pack_directory
+    from inference.core.library import load_library
+    from server.cli.run.models import model_work, packed
 
-    pack_models(models_dir, [task.value for task in tasks or ModelTask], rows)
+    for task in tasks or ModelTask:
+        with model_work() as progress:
+            directory = pack_directory(models_dir / task.value, load_library(), rows, progress=progress)
+        print_note(f"{directory.manifest.name}: {packed(directory)}")
 
 
 @app.command("list")
@@ -147,6 +170,13 @@ def pack(
 )
 def list_models(*, as_json: JsonOption = False, models_dir: ModelsDirOption = DEFAULT_MODELS_DIR) -> None:
     """Show the models that are there, and whether their files are intact."""
-    from server.cli.run.models import show_models
+    from inference.models.directory import list_models as find_models
+    from server.cli.run.models import OK, print_models, to_fields
 
-    show_models(models_dir, as_json=as_json)
+    try:
+        models = find_models(models_dir)
+    except OSError as error:
+        raise CliError(f"cannot read {models_dir}: {error.strerror}") from error
+    print_result(models, to_fields, print_models, as_json=as_json)
+    if problems := [model.problem for model in models if model.status != OK]:
+        raise NegativeAnswer("; ".join(problems))

@@ -2,12 +2,18 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from server.cli.errors import InputError
+from server.cli.console import Grid, output_console, print_json, shown
+from server.cli.errors import CliError, InputError, NegativeAnswer
 from server.cli.options import Connection, JsonOption, ReportOption, TimeoutOption, command
+
+if TYPE_CHECKING:
+    from google.protobuf.descriptor import FileDescriptor
+
+SERVING = "SERVING"  # the one status that is good
 
 
 @dataclass(frozen=True)
@@ -40,17 +46,33 @@ class LoadOptions:
 )
 async def health(
     *,
-    service: Annotated[
-        list[str] | None, Option("--service", metavar="NAME", help="Ask about this one only. Repeatable.")
-    ] = None,
+    service: Annotated[list[str] | None, Option(metavar="NAME", help="Ask about this one only. Repeatable.")] = None,
     as_json: JsonOption = False,
     timeout_s: TimeoutOption = 5.0,
     connection: Connection,
 ) -> None:
     """Show whether the server and each of its services are ready."""
-    from server.cli.run.probe import check_health
+    from precis.calls import SERVER, SERVICES, health_check
+    from precis.errors import NotFound
 
-    await check_health(service or [], connection, as_json=as_json, timeout_s=timeout_s)
+    from server.cli.connection import ONCE, open_client
+
+    statuses: dict[str, str] = {}
+    async with open_client(connection, timeout_s, ONCE) as client:
+        for name in service or (SERVER, *SERVICES):
+            try:
+                status = await client.send(health_check(name))
+            except NotFound:
+                statuses[name] = "UNKNOWN SERVICE"
+            else:
+                statuses[name] = status
+    rows = [(name, shown(status, style="green" if status == SERVING else "red")) for name, status in statuses.items()]
+    if as_json:
+        print_json(statuses)
+    else:
+        output_console().print(Grid(("service", "status"), rows).to_table())
+    if down := [name for name, status in statuses.items() if status != SERVING]:
+        raise NegativeAnswer(f"not serving: {', '.join(down)}")
 
 
 @command("precis contract -o precis.pb")
@@ -59,9 +81,28 @@ def contract(*, output: Annotated[Path, Option("--output", "-o", metavar="PB", h
 
     It holds google.rpc's error details too, so that a proxy can show them as JSON.
     """
-    from server.cli.run.probe import write_contract
+    from google.protobuf import descriptor_pool
+    from google.protobuf.descriptor_pb2 import FileDescriptorSet
+    from google.rpc import error_details_pb2
+    from precis.calls import SERVICES
 
-    write_contract(output)
+    pool = descriptor_pool.Default()
+    files: dict[str, FileDescriptor] = {}
+
+    def add(file: "FileDescriptor") -> None:
+        for imported in file.dependencies:  # stand before it, the order in which readers want them
+            add(imported)
+        files.setdefault(file.name, file)
+
+    for file in (*(pool.FindServiceByName(service).file for service in SERVICES), error_details_pb2.DESCRIPTOR):
+        add(file)
+    written = FileDescriptorSet()
+    for file in files.values():
+        file.CopyToProto(written.file.add())
+    try:
+        output.write_bytes(written.SerializeToString(deterministic=True))
+    except OSError as error:
+        raise CliError(f"cannot write {output}: {error.strerror}") from error
 
 
 @command(

@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 import typer
 from typer import Argument, Option
 
-from server.cli.errors import InputError
-from server.cli.options import Connection, JsonOption, check_outputs, command, exit_codes
+from server.cli.console import print_note
+from server.cli.errors import InputError, NegativeAnswer
+from server.cli.options import Connection, JsonOption, ReportOption, check_outputs, command, exit_codes
 
 
 @dataclass(frozen=True)
@@ -25,32 +26,23 @@ class EndpointOptions:
 class SummaryOptions:
     """What a summary shall be, and how it is written; what is not set is left to the server."""
 
-    words: Annotated[
-        int | None, Option("--words", min=1, help="Length in words, held within a tenth; a miss is said.")
-    ] = None
-    tokens: Annotated[int | None, Option("--tokens", min=1, help="Length in tokens of the writer.")] = None
+    words: Annotated[int | None, Option(min=1, help="Length in words, held within a tenth; a miss is said.")] = None
+    tokens: Annotated[int | None, Option(min=1, help="Length in tokens of the writer.")] = None
     share: Annotated[
-        float | None, Option("--share", min=0, max=1, help="Length as a share of the document's: 0.1 is a tenth.")
+        float | None, Option(min=0, max=1, help="Length as a share of the document's: 0.1 is a tenth.")
     ] = None
     detail: Annotated[
         Literal["schedule", "full"] | None,
-        Option("--detail", help="Length by rule: of the evaluation's schedule (default), or all that can be kept."),
+        Option(help="Length by rule: of the evaluation's schedule (default), or all that can be kept."),
     ] = None
-    focus: Annotated[
-        str, Option("--focus", metavar="TEXT", help="Subject or question that comes first, 500 characters.")
-    ] = ""
+    focus: Annotated[str, Option(metavar="TEXT", help="Subject or question that comes first, 500 characters.")] = ""
     form: Annotated[
-        Literal["markdown", "prose", "bullets"] | None, Option("--form", help="How it is written (default markdown).")
+        Literal["markdown", "prose", "bullets"] | None, Option(help="How it is written (default markdown).")
     ] = None
-    language: Annotated[
-        str, Option("--language", metavar="NAME", help="Language of the summary; needs a language model.")
-    ] = ""
-    instructions: Annotated[
-        str, Option("--instructions", metavar="TEXT", help="Wishes of your own; needs a language model.")
-    ] = ""
+    language: Annotated[str, Option(metavar="NAME", help="Language of the summary; needs a language model.")] = ""
+    instructions: Annotated[str, Option(metavar="TEXT", help="Wishes of your own; needs a language model.")] = ""
     json_schema: Annotated[
-        Path | None,
-        Option("--json-schema", metavar="FILE", help="Write JSON that fits this schema; needs a language model."),
+        Path | None, Option(metavar="FILE", help="Write JSON that fits this schema; needs a language model.")
     ] = None
     audience: Annotated[Literal["technical", "operator"], Option("--type", help="Whom the summary is for.")] = (
         "technical"
@@ -64,15 +56,9 @@ class SummaryOptions:
 class BudgetOptions:
     """What all runs of a summary may take of the language model together."""
 
-    max_calls: Annotated[
-        int | None, Option("--max-calls", min=1, help="Most calls of the language model, over all runs.")
-    ] = None
-    max_tokens: Annotated[
-        int | None, Option("--max-tokens", min=1, help="Most tokens that it reads and writes, likewise.")
-    ] = None
-    max_cost: Annotated[
-        float | None, Option("--max-cost", min=0.000001, help="Most money, at the server's prices, likewise.")
-    ] = None
+    max_calls: Annotated[int | None, Option(min=1, help="Most calls of the language model, over all runs.")] = None
+    max_tokens: Annotated[int | None, Option(min=1, help="Most tokens that it reads and writes, likewise.")] = None
+    max_cost: Annotated[float | None, Option(min=0.000001, help="Most money, at the server's prices, likewise.")] = None
 
 
 @dataclass(frozen=True)
@@ -84,14 +70,10 @@ class TargetOptions:
         Option("--output", "-o", metavar="FILE", help="Write here, not on stdout: JSON if it ends in .json."),
     ] = None
     layers: Annotated[
-        Path | None,
-        Option("--layers", metavar="DIR", help="Also write overview, sections, summary and extraction here."),
+        Path | None, Option(metavar="DIR", help="Also write overview, sections, summary and extraction here.")
     ] = None
     as_json: Annotated[bool, Option("--json", help="Give JSON with all measurements, not Markdown.")] = False
-    report: Annotated[
-        Path | None,
-        Option("--report", metavar="FILE.html", help="Write a page: summary and source, sentence by sentence."),
-    ] = None
+    report: ReportOption = None
     cite_pages: Annotated[
         bool, Option("--cite-pages", help="Write the page of its source behind what is cited, in brackets.")
     ] = False
@@ -131,17 +113,16 @@ async def summarize(
     *,
     target: TargetOptions,
     resume: Annotated[
-        str | None, Option("--resume", metavar="ID", help="Go on with a summary; no finished call is repeated.")
+        str | None, Option(metavar="ID", help="Go on with a summary; no finished call is repeated.")
     ] = None,
     plan: Annotated[bool, Option("--plan", help="Only count the calls that it would take.")] = False,
     timeout_s: Annotated[
         float | None, Option("--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait (default none).")
     ] = None,
     endpoint: Annotated[
-        str | None,
-        Option("--endpoint", metavar="URL", help="Have this OpenAI-compatible endpoint write; asks no server."),
+        str | None, Option(metavar="URL", help="Have this OpenAI-compatible endpoint write; asks no server.")
     ] = None,
-    model: Annotated[str | None, Option("--model", metavar="NAME", help="The model to ask for there.")] = None,
+    model: Annotated[str | None, Option(metavar="NAME", help="The model to ask for there.")] = None,
     options: SummaryOptions,
     budget: BudgetOptions,
     connection: Connection,
@@ -171,24 +152,28 @@ async def summarize(
     # A key in PRECIS_API_KEY_FILE is for a Precis server, and must not be sent to an endpoint.
     key_file = connection.api_key_file if "api_key_file" in typed else None
     here = named_endpoint(endpoint, model, key_file, typed)
+    from server.cli.console import print_result
+    from server.cli.files import result_file, to_json_fields
     from server.cli.summarize import run as work
     from server.cli.summarize.source import list_files, read_document
+    from server.cli.summarize.view import print_plan
 
     asked, bounds = work.to_options(options), work.to_budget(budget)  # what is wrong is refused before anything is read
     layers = [target.layers / name for name in work.LAYER_FILES] if target.layers is not None else []
     read = list_files(files, tells_skipped=False) if files else []
     check_outputs(read, target.output, target.report, *layers)
 
+    document = read_document(files) if files else None
     async with work.open_summaries(connection, timeout_s, here) as client:
-        if resume is not None:
-            stream = client.resume_summary(resume, budget=bounds, timeout_s=timeout_s)
-            await work.write_summary(work.follow(stream, client), client, target)
+        if plan and document is not None:
+            counted = await client.plan_summary(document, options=asked)
+            with result_file(target.output) as file:
+                print_result(counted, to_json_fields, print_plan, as_json=target.is_json, file=file)
             return
-        document = read_document(files or [])
-        if plan:
-            work.write_plan(await client.plan_summary(document, options=asked), target)
-            return
-        stream = client.summarize(document, options=asked, budget=bounds, timeout_s=timeout_s)
+        if document is None:
+            stream = client.resume_summary(resume or "", budget=bounds, timeout_s=timeout_s)
+        else:
+            stream = client.summarize(document, options=asked, budget=bounds, timeout_s=timeout_s)
         await work.write_summary(work.follow(stream, client), client, target, document)
 
 
@@ -264,11 +249,36 @@ async def list_(
 
 @app.command()
 @command(exits="0 nothing is damaged; 1 something is.")
-async def check() -> None:
+def check() -> None:
     """Look for damage in this machine's SQLite file of summaries, and say how to save what can be read."""
-    from server.cli.summarize.stored import check_stored
+    import sqlite3
+    from contextlib import closing
 
-    check_stored()
+    from pipeline.summarize.storage.sqlite import NOW_S, damage
+    from pipeline.summarize.storage.store import ALL_SUMMARIES, damaged_summaries
+    from server.settings import load_settings
+
+    storage = load_settings().summary_storage
+    path = storage.directory / "summaries.sqlite"
+    if storage.postgres_url is not None or not path.is_file():
+        raise InputError(f"there is no file {path} to check; Postgres checks itself")
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        try:
+            found = damage(connection)
+            rows = [] if found else connection.execute(ALL_SUMMARIES.replace("NOW_S", NOW_S)).fetchall()
+        except sqlite3.DatabaseError as error:
+            found, rows = [str(error)], []
+    for line in found:
+        print_note(f"{path}: {line}")
+    if found:
+        new = path.with_suffix(".saved")
+        raise NegativeAnswer(
+            f"{path} is damaged. Stop the server, then `sqlite3 {path} .recover | sqlite3 {new}` saves what can be "
+            f"read. Keep the old file with its -wal and -shm elsewhere, give {new} its name, and check again"
+        )
+    if ids := damaged_summaries(rows):
+        raise NegativeAnswer(f"these summaries cannot be read, and go when they expire: {', '.join(ids)}")
+    print_note(f"{path} is whole: {len(rows)} summaries")
 
 
 @app.command()

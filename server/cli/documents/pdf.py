@@ -6,8 +6,7 @@ What repeats the pages and not their text is left out; lines become paragraphs, 
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
-from itertools import groupby, pairwise, takewhile
+from itertools import groupby, pairwise
 
 from server.cli.documents.pdf_lines import Cell, Line, read_lines
 from server.cli.errors import InputError
@@ -17,22 +16,18 @@ _MOST_HEADING_CHARS, _MOST_LEVEL = 120, 6
 _BREAK_SCALE, _CODE_BREAK_SCALE = 1.25, 2.5  # of the usual distance of lines
 _INDENT_SCALE = 0.8  # of a size, of the first line of a paragraph
 _LIST_MARK = re.compile(r"[-*•‣◦▪·\u2013]\s|\(?\d{1,3}[.)]\s|\(?[a-z]\)\s")
-_LONGEST_WORD = 100
-_HYPHENS = ("-", "\u00ad", "\u2010")
+_CUT_WORD = re.compile(r"([^\W\d_]{2,100})[-\u00ad\u2010]\v([^\W\d_]+)")  # "\v" stands for the end of a line
 _CODE_WIDTH = 0.6  # of a size, of each character of a monospaced font
 _SENTENCE_ENDS, _CLOSERS = tuple(".!?:;。\uff01\uff1f"), "\"'”\u2019)]"
 _COMMON_COMPOUND = frozenset({"and", "or", "und", "oder", "et", "ou", "to"})  # "two- and three-phase" keeps its hyphen
 _MOST_HEADINGS = 0.34  # of the lines of a document have a size of headings; more of them are its text
-_SIDES, _FEWEST_WOVEN = 2, 4  # rows of two cells that are lines of two columns
-_FULL_LINE, _MOST_FULL = 0.75, 0.7  # of the longest line of both; of the lines of each
 _HEAD_GAP = 2.2  # of a size, at most, between two lines of a running head; the text is further away
 _FEWEST_PAGES, _LEAST_SHARE = 3, 0.4  # on which a running head stands, of those from its first to its last page
+_MOST_DIGITS = 4  # of the number of a page
 _NUMBER = re.compile(r"\d+|\b[ivxlc]+\b")
 _PAGE_NUMBER = re.compile(
     r"\W*(?:(?:page|seite|p\.)\s*)?(?:\d{1,4}|[ivxlc]+)(?:\s*(?:/|of|von)\s*\d{1,4})?\W*", re.IGNORECASE
 )
-_OUTER_NUMBERS = re.compile(r"^\W*(?:page |seite )?(\d{1,4})\b|\b(\d{1,4})\W*$", re.IGNORECASE)
-_MOST_HEAD_CHARS = 100
 _LEADER = re.compile(r"(?:\s?[.…·_]){5}\s*(?:\d{1,4}|[ivxlc]+)?$")
 _FEWEST_ENTRIES = 4  # of a table of contents, on one page
 
@@ -43,7 +38,7 @@ def read_pages(data: bytes) -> list[str]:
     Raises:
         InputError: it cannot be read, or holds no text.
     """
-    pages = [_unwoven(page) for page in read_lines(data)]
+    pages = read_lines(data)
     if not any(pages):
         raise InputError(f"none of its {len(pages)} pages holds text; a scanned PDF needs OCR first")
     pages = without_page_furniture(pages)
@@ -90,23 +85,16 @@ class _Style:
 
     def join(self, texts: Sequence[str]) -> str:
         """Joins lines of one paragraph; a word that the end of a line cuts becomes whole again."""
-        joined = texts[0]
-        for text in texts[1:]:
-            if _LIST_MARK.match(text):
-                joined += f"\n{text}"
-            elif joined.endswith(_HYPHENS) and _is_cut(
-                head := _last_word(joined[-_LONGEST_WORD:-1]), tail := _first_word(text)
-            ):
-                joined = self._join_word(joined, head, text, tail)
-            else:
-                joined += f" {text}"
-        return joined
+        lines = (("\n" if _LIST_MARK.match(text) else "\v") + text for text in texts[1:])
+        return _CUT_WORD.sub(self._join_word, texts[0] + "".join(lines)).replace("\v", " ")
 
-    def _join_word(self, before: str, head: str, after: str, tail: str) -> str:
-        if tail in _COMMON_COMPOUND:
-            return f"{before} {after}"
+    def _join_word(self, cut: re.Match[str]) -> str:
+        """Joins "informa-" with "tion" and "LI-" with "BRARY", not "Mauro-" with "Clementi"."""
+        head, tail = cut.groups()
+        if tail in _COMMON_COMPOUND or not (tail[0].islower() or (head.isupper() and tail.isupper())):
+            return cut[0]
         is_compound = self._words[f"{head}-{tail}".casefold()] > self._words[f"{head}{tail}".casefold()]
-        return (before[:-1] + "-" if is_compound else before[:-1]) + after
+        return f"{head}-{tail}" if is_compound else f"{head}{tail}"
 
     def _groups(self, lines: Sequence[Line]) -> list[list[Line]]:
         """Returns lines that belong to one paragraph, row or heading."""
@@ -147,19 +135,6 @@ def _ends_sentence(text: str) -> bool:
     return text.rstrip(_CLOSERS).endswith(_SENTENCE_ENDS)
 
 
-def _first_word(text: str) -> str:
-    return "".join(takewhile(str.isalpha, text))
-
-
-def _last_word(text: str) -> str:
-    return _first_word(text[::-1])[::-1]
-
-
-def _is_cut(head: str, tail: str) -> bool:
-    """Tells whether a word may go on so: "informa-" with "tion", "LI-" with "BRARY", not "Mauro-" with "Clementi"."""
-    return len(head) > 1 and (tail[:1].islower() or (head.isupper() and tail.isupper()))
-
-
 def _close_sentence(before: list[str], after: list[str], style: _Style) -> None:
     """Moves the rest of a sentence to the page where the sentence begins."""
     if not before or not after or before[-1].startswith(("#", "|", "```")) or _ends_sentence(before[-1]):
@@ -173,56 +148,23 @@ def _close_sentence(before: list[str], after: list[str], style: _Style) -> None:
 
 
 def _table(rows: Sequence[Line]) -> str:
-    """Returns rows as a Markdown table, each cell in its column; a single row, which may be anything, as a line."""
+    """Returns rows as a Markdown table; a single row, which may be anything, as a line.
+
+    A cell stands in the column that it overlaps most; columns are those of the rows with most cells.
+    """
     if len(rows) == 1:
         return "  ".join(cell.text for cell in rows[0].cells)
-    columns = _columns(rows)
+    most = max(len(row.cells) for row in rows)
+    widest = zip(*(row.cells for row in rows if len(row.cells) == most), strict=True)
+    columns = [Cell("", min(cell.left for cell in cells), max(cell.right for cell in cells)) for cells in widest]
     texts = [[""] * len(columns) for _ in rows]
     for row, line in zip(texts, rows, strict=True):
         for cell in line.cells:
-            column = max(range(len(columns)), key=lambda number: _overlap(columns[number], cell))
+            overlaps = [min(one.right, cell.right) - max(one.left, cell.left) for one in columns]
+            column = overlaps.index(max(overlaps))
             row[column] = f"{row[column]} {cell.text}".strip()
     lines = ["| " + " | ".join(text.replace("|", "\\|") for text in row) + " |" for row in texts]
     return "\n".join([lines[0], "|" + " --- |" * len(columns), *lines[1:]])
-
-
-def _columns(rows: Sequence[Line]) -> list[Cell]:
-    """Returns where the columns stand: from the rows with most cells, widened by the others."""
-    most = max(len(row.cells) for row in rows)
-    full = [row.cells for row in rows if len(row.cells) == most]
-    return [
-        Cell("", min(cell.left for cell in column), max(cell.right for cell in column))
-        for column in zip(*full, strict=True)
-    ]
-
-
-def _overlap(column: Cell, cell: Cell) -> float:
-    """Returns how far two reach over each other; below 0: how far they are apart."""
-    return min(column.right, cell.right) - max(column.left, cell.left)
-
-
-def _unwoven(lines: Sequence[Line]) -> list[Line]:
-    """Puts two columns of running text whose lines the file writes in turns one after the other."""
-    runs = groupby(lines, lambda line: len(line.cells) == _SIDES)
-    return [line for is_row, run in runs for line in (_two_columns(list(run)) if is_row else run)]
-
-
-def _two_columns(rows: list[Line]) -> list[Line]:
-    """Returns rows as lines of two columns where both sides are wrapped prose of one width.
-
-    Cells of a table are of many lengths. "command > foo | redirect output to foo" stays a row.
-    """
-    sides = [[row.cells[side] for row in rows] for side in range(_SIDES)]
-    widest = max(cell.right - cell.left for side in sides for cell in side)
-    if len(rows) < _FEWEST_WOVEN or not all(_is_prose(side, widest) for side in sides):
-        return rows
-    return [replace(row, cells=(row.cells[side],)) for side in range(_SIDES) for row in rows]
-
-
-def _is_prose(cells: Sequence[Cell], widest: float) -> bool:
-    full = sum(cell.right - cell.left >= _FULL_LINE * widest for cell in cells)
-    goes_on = sum(cell.text[0].islower() for cell in cells)
-    return full >= _MOST_FULL * len(cells) and goes_on >= len(cells) / _SIDES
 
 
 def _code(group: Sequence[Line]) -> str:
@@ -239,71 +181,36 @@ def without_page_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
 
     Where that leaves nothing the pages are returned as they are: what repeats is then the text.
     """
-    offset = _page_offset(pages)
-    heads = _repeated(pages)
+    found: dict[str | int, list[int]] = {}
+    for number, page in enumerate(pages):
+        for key in {key for line in _edges(page) for key in _head_keys(line, number)}:
+            found.setdefault(key, []).append(number)
+    heads = {
+        key
+        for key, numbers in found.items()
+        if len(numbers) >= max(_FEWEST_PAGES, _LEAST_SHARE * (numbers[-1] - numbers[0] + 1))
+    }
     kept: list[list[Line]] = []
     for number, page in enumerate(pages):
-        printed = None if offset is None else number + offset
-        left_out = {id(line) for line in _edges(page) if _folded(line) in heads}
-        left_out |= {id(line) for line in _outermost(page) if _is_numbered(line, printed)}
+        edges = [line for line in _edges(page) if _PAGE_NUMBER.fullmatch(line.text) or _head_keys(line, number) & heads]
+        left_out = set(map(id, edges))
         kept.append(_without_contents([line for line in page if id(line) not in left_out]))
     return kept if any(kept) else [list(page) for page in pages]
 
 
-def _repeated(pages: Sequence[Sequence[Line]]) -> set[str]:
-    """Returns lines at the edges of pages that come again, with other numbers."""
-    found: dict[str, list[int]] = {}
-    for number, page in enumerate(pages):
-        for key in {_folded(line) for line in _edges(page)}:
-            found.setdefault(key, []).append(number)
-    return {
-        key
-        for key, numbers in found.items()
-        if len(numbers) >= _FEWEST_PAGES and len(numbers) >= _LEAST_SHARE * (numbers[-1] - numbers[0] + 1)
-    }
-
-
-def _page_offset(pages: Sequence[Sequence[Line]]) -> int | None:
-    """Returns what to add to a page's position for the number that is printed on it; None if pages have none."""
-    offsets = Counter(
-        printed - number
-        for number, page in enumerate(pages)
-        for printed in {printed for line in _outermost(page) for printed in _outer_numbers(line)}
-    )
-    fewest = max(_FEWEST_PAGES, _LEAST_SHARE * len(pages))
-    return next((offset for offset, count in offsets.most_common(1) if count >= fewest), None)
-
-
-def _is_numbered(line: Line, printed: int | None) -> bool:
-    """Tells whether an outermost line is a page number, or a head with the page's number."""
-    if _PAGE_NUMBER.fullmatch(line.text):
-        return True
-    is_short = len(line.text) <= _MOST_HEAD_CHARS and not line.text.endswith((".", ";", ","))
-    return printed is not None and is_short and printed in _outer_numbers(line)
-
-
-def _outer_numbers(line: Line) -> set[int]:
-    return {int(digits) for found in _OUTER_NUMBERS.findall(line.text) for digits in found if digits}
-
-
-def _outermost(page: Sequence[Line]) -> list[Line]:
-    """Returns the lines at the highest and at the lowest place of a page."""
-    heights = [line.y for line in page] or [0.0]
-    ends = (max(heights), min(heights))
-    return [line for line in page if line.y in ends]
+def _head_keys(line: Line, page: int) -> set[str | int]:
+    """Returns what comes again in running heads: the words, and how far a number at an end is from that of the page."""
+    words = line.text.casefold().split()
+    numbers = (int(word) for word in (words[0], words[-1]) if word.isdecimal() and len(word) <= _MOST_DIGITS)
+    return {_NUMBER.sub("0", " ".join(words)), *(number - page for number in numbers)}
 
 
 def _edges(page: Sequence[Line]) -> list[Line]:
-    """Returns the outermost lines, and the lines close to them."""
-    outermost = _outermost(page)
-    size = max((line.size for line in outermost), default=0.0)
-    heights = [line.y for line in outermost] or [0.0]
-    high, low = max(heights) - _HEAD_GAP * size, min(heights) + _HEAD_GAP * size
-    return [line for line in page if not low < line.y < high]
-
-
-def _folded(line: Line) -> str:
-    return _NUMBER.sub("0", " ".join(line.text.split()).casefold())
+    """Returns the highest and the lowest line of a page, and the lines close to them."""
+    heights = [line.y for line in page] or [0.0]
+    ends = (max(heights), min(heights))
+    gap = _HEAD_GAP * max((line.size for line in page if line.y in ends), default=0.0)
+    return [line for line in page if not ends[1] + gap < line.y < ends[0] - gap]
 
 
 def _without_contents(page: Sequence[Line]) -> list[Line]:

@@ -49,7 +49,7 @@ def read_document_pages(path: Path) -> str | list[str]:
             if start.startswith(mark):
                 raise InputError(message)
         try:
-            text = _decode_text(data)
+            text = decode(data)
             if is_subtitles(text):
                 return read_subtitles(text)
             if path.suffix.lower() in {".csv", ".tsv"}:
@@ -74,10 +74,3 @@ def _read_table(text: str) -> str:
     rows = [[" ".join(cell.replace("|", "¦").split()) for cell in row] for row in zip(*columns, strict=True)]
     lines = [f"| {' | '.join(row)} |" for row in rows]
     return "\n".join([*lines[:1], "|" + " --- |" * len(columns), *lines[1:]])
-
-
-def _decode_text(data: bytes) -> str:
-    text = decode(data)
-    if "\0" in text:  # UTF-8 in name only: a program's data, or UTF-16 without its mark
-        raise InputError(f"no text: a zero byte at {data.index(0)}")
-    return text

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from precis.calls import EVALUATE, Call, rpc_path
+from precis.calls import evaluate
+from precis.evaluation import to_evaluation
 from precis.v1 import common_pb2
 from precis.v1 import evaluate_pb2 as pb
 
-from server.cli.bulk import Work, read_json_lines, run_items
+from server.cli.bulk import Work
 from server.cli.connection import CommandClient
-from server.cli.console import page_number
+from server.cli.console import number
 from server.cli.errors import InputError
 from server.cli.evaluate import table
 from server.cli.files import naming, parse_message, parse_object, read_text
-from server.cli.options import Connection, RunOptions
 from server.cli.page.marks import Mark, MarkedText, Role, cut
 from server.cli.tally import ItemRow, Tally
 
@@ -99,13 +99,6 @@ def to_request(fields: dict[str, Any]) -> pb.EvaluateRequest:
     return request
 
 
-def pieces_of(candidate: Candidate, response: pb.EvaluateResponse) -> list[MarkedText]:
-    """Cuts the summary where its sentences begin and end."""
-    sentences = [one.hypothesis for one in response.facts.sentences]
-    marks = [Mark(Role.CLAIM, number, one.start, one.end) for number, one in enumerate(sentences, start=1)]
-    return cut(candidate.request.generated.text, marks)
-
-
 @dataclass
 class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
     """Collects what many evaluations, or a few, amount to.
@@ -118,21 +111,18 @@ class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
     digits = 3
     top = 1.0
     noun = "Evaluation"
+    limit_words = "loss over the limit"
     terminal: ClassVar[Any] = table
     template = "evaluations.html"
     script = "items.js"
     fail_over: float | None = None
     hard_fail_count: int = 0
 
-    @property
-    def limit_words(self) -> str:
-        """See Tally."""
-        return f"loss over {self.fail_over}"
-
     def take(self, item: Candidate, response: pb.EvaluateResponse, /, *, is_kept: bool) -> ItemRow:
         """See Tally."""
         loss, rule = response.loss, table.hard_fail_rule(response)
-        scores = {name: table.score_of(response, name) for name in table.COMPONENTS}
+        evaluation = to_evaluation(response)
+        scores = {name: getattr(evaluation, name) for name in table.COMPONENTS}
         self.hard_fail_count += bool(rule)
         return ItemRow(
             item.id,
@@ -141,10 +131,10 @@ class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
             badness=loss,
             scores={"loss": loss, **scores},
             statuses=[rule] if rule else [],
-            faults=[f"{loss:.4f}"] if self.fail_over is not None and loss > self.fail_over else [],
+            faults=[f"{loss:.4f} > {self.fail_over}"] if self.fail_over is not None and loss > self.fail_over else [],
             cells={
                 "loss": (f"{loss:.3f}", "high-cell"),
-                **{name: (page_number(score), "") for name, score in scores.items()},
+                **{name: (number(score), "") for name, score in scores.items()},
                 "status": (rule, ""),
             },
             bars={"Items by loss": loss},
@@ -160,32 +150,21 @@ class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
         """See Tally."""
         return [f"{self.hard_fail_count} hard fails"]
 
-    def page_values(self) -> dict[str, object]:
-        """See Tally."""
-        return {"pieces_of": pieces_of, "table": table}
+    @staticmethod
+    def pieces_of(candidate: Candidate, response: pb.EvaluateResponse) -> list[MarkedText]:
+        """Cuts the summary where its sentences begin and end."""
+        sentences = [one.hypothesis for one in response.facts.sentences]
+        marks = [Mark(Role.CLAIM, number, one.start, one.end) for number, one in enumerate(sentences, start=1)]
+        return cut(candidate.request.generated.text, marks)
 
 
-async def evaluate(
-    path: Path,
-    summaries: Sequence[Path],
-    connection: Connection,
-    options: RunOptions,
-    fail_over: float | None,
-    *,
-    is_bulk: bool,
-) -> None:
-    """Reads a document or many items, evaluates, prints. Raises CliError; NegativeAnswer over `fail_over`."""
-    work = to_work(common_pb2.PRIORITY_BULK if is_bulk else common_pb2.PRIORITY_INTERACTIVE)
-    items = read_json_lines(path, parse_line) if is_bulk else read_candidates(path, summaries)
-    await run_items(work, items, connection, options, EvaluateTally(fail_over))
-
-
-def to_work(priority: common_pb2.Priority.ValueType) -> Work[Candidate, pb.EvaluateResponse]:
+def to_work(*, is_bulk: bool) -> Work[Candidate, pb.EvaluateResponse]:
     """Describes how candidates are evaluated; what a request says itself is left as it is."""
+    priority = common_pb2.PRIORITY_BULK if is_bulk else common_pb2.PRIORITY_INTERACTIVE
 
     async def send(client: CommandClient, candidate: Candidate) -> pb.EvaluateResponse:
         request = pb.EvaluateRequest(priority=priority, view=common_pb2.RESULT_VIEW_FULL)
         request.MergeFrom(candidate.request)
-        return await client.send(Call(rpc_path(EVALUATE, "Evaluate"), request, pb.EvaluateResponse.FromString))
+        return (await client.send(evaluate(request))).message
 
-    return Work("evaluating", "response", pb.EvaluateResponse, send)
+    return Work("evaluating", "response", pb.EvaluateResponse, send, stops=not is_bulk)

@@ -1,22 +1,18 @@
 """Evaluations on the terminal: the components, and the evidence of what was missed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from precis.v1 import evaluate_pb2 as pb
+from precis.words import word_of
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from server.cli.console import new_table, shown, titled_list
+from server.cli.console import Grid, shown, titled_list
 from server.cli.judge.names import models_said
 
 COMPONENTS = ("facts", "entities", "flow", "semantic", "length")
 QUOTE_LIMIT = 160  # characters of one quoted text
-HARD_FAILS = {
-    pb.HARD_FAIL_RULE_META_COMMENTARY: "meta-commentary",
-    pb.HARD_FAIL_RULE_INVALID_JSON: "invalid JSON",
-    pb.HARD_FAIL_RULE_TRUNCATION: "truncation",
-}
 VALID_STATUSES = {pb.ENTITY_STATUS_VALID, pb.ENTITY_STATUS_VALID_WITHOUT_CONTEXT}
 ENTITY_WORDS = {
     pb.ENTITY_STATUS_VALID: "named",
@@ -24,9 +20,6 @@ ENTITY_WORDS = {
     pb.ENTITY_STATUS_NOT_FOUND: "not named",
     pb.ENTITY_STATUS_CONTEXT_MISMATCH: "named in another context",
 }
-
-Row = tuple[Text, Text]
-"""A score and what it is about."""
 
 
 def sentence(response: pb.EvaluateResponse) -> str:
@@ -46,29 +39,19 @@ def sentence(response: pb.EvaluateResponse) -> str:
 
 def overview(response: pb.EvaluateResponse, *, is_brief: bool) -> Table:  # noqa: ARG001 - has nothing more to show
     """Builds the table of what the loss is made of."""
-    table = new_table("component", ">score", ">weight", ">contribution", "from")
+    rows: list[tuple[str | Text, ...]] = []
     if response.HasField("hard_fail"):
-        table.add_row("hard fail", "", "", "1.0000", _hard_fail_text(response))
-        return table
-    for name in COMPONENTS:
+        rows.append(("hard fail", "", "", "1.0000", _hard_fail_text(response)))
+    for name in () if rows else COMPONENTS:
         part = getattr(response, name).score
         numbers = (f"{part.score:.3f}", f"{part.weight:.2f}", f"{part.contribution:.4f}")
-        table.add_row(name, *(numbers if part.applicable else ("-", "0", "0")), inputs_of(response, name))
-    return table
+        rows.append((name, *(numbers if part.applicable else ("-", "0", "0")), inputs_of(response, name)))
+    return Grid(("component", ">score", ">weight", ">contribution", "from"), rows).to_table()
 
 
 def hard_fail_rule(response: pb.EvaluateResponse) -> str:
     """Names the rule of a hard fail; empty without one."""
-    is_one = response.HasField("hard_fail")
-    return HARD_FAILS.get(response.hard_fail.rule, "unknown rule") if is_one else ""
-
-
-def score_of(response: pb.EvaluateResponse, name: str) -> float | None:
-    """Returns a component's score; None after a hard fail and where it does not apply."""
-    if response.HasField("hard_fail"):
-        return None
-    part: pb.ComponentScore = getattr(response, name).score
-    return part.score if part.applicable else None
+    return word_of(pb.HardFailRule, response.hard_fail.rule) if response.HasField("hard_fail") else ""
 
 
 def inputs_of(response: pb.EvaluateResponse, name: str) -> str:
@@ -89,6 +72,7 @@ def inputs_of(response: pb.EvaluateResponse, name: str) -> str:
 def evidence(response: pb.EvaluateResponse, row_limit: int) -> RenderableType:
     """Builds a titled list for everything that cost something and has a place in the texts."""
     points = [point.evidence for point in response.flow.points]
+    inversions = ((points[one.later_point], points[one.earlier_point]) for one in response.flow.inversions)
     sections = {
         "Facts not in the summary": missed_rows(response.facts.facts),
         "Sentences without support": missed_rows(response.facts.sentences),
@@ -98,7 +82,10 @@ def evidence(response: pb.EvaluateResponse, row_limit: int) -> RenderableType:
             if entity.status not in VALID_STATUSES
         ],
         "Outline points not covered": missed_rows(points),
-        "Outline points in the wrong order": [(Text(), text) for text in inversion_texts(response.flow)],
+        "Outline points in the wrong order": [
+            (Text(), quoted(later.hypothesis.text, (" before ", earlier.hypothesis.text)))
+            for later, earlier in inversions
+        ],
     }
     if response.HasField("hard_fail"):
         sections = {"Hard fail": [(Text(), _hard_fail_text(response))]}
@@ -119,8 +106,8 @@ def quoted(text: str, *more: tuple[str, str]) -> Text:
     return found
 
 
-def missed_rows(evidence: Sequence[pb.EntailmentEvidence]) -> list[Row]:
-    """Lists the hypotheses that were not hit, worst first, each with its best premise."""
+def missed_rows(evidence: Sequence[pb.EntailmentEvidence]) -> list[tuple[Text, Text]]:
+    """Lists the hypotheses that were not hit with their scores, worst first, each with its best premise."""
     missed = sorted((pair for pair in evidence if not pair.hit), key=lambda pair: pair.probability)
     return [
         (_score_text(pair.probability), quoted(pair.hypothesis.text, ("\nclosest: ", pair.premise.text)))
@@ -133,18 +120,6 @@ def _entity_text(evidence: pb.EntityEvidence) -> Text:
     if evidence.status == pb.ENTITY_STATUS_CONTEXT_MISMATCH:
         lead = f"  found in another context (cosine {evidence.context_cosine:.2f}): "
     return quoted(evidence.entity.text, (lead, evidence.match.text))
-
-
-def inversion_texts(flow: pb.FlowComponent) -> Iterator[Text]:
-    """Yields one line for each pair of outline points that the summary visits in the wrong order."""
-    for inversion in flow.inversions:
-        earlier, later = flow.points[inversion.earlier_point], flow.points[inversion.later_point]
-        yield Text.assemble(
-            shown(later.evidence.hypothesis.text, limit=QUOTE_LIMIT // 2),
-            (f"  (sentence {later.sentence_index + 1}) comes before  ", "dim"),
-            shown(earlier.evidence.hypothesis.text, limit=QUOTE_LIMIT // 2),
-            (f"  (sentence {earlier.sentence_index + 1})", "dim"),
-        )
 
 
 def _hard_fail_text(response: pb.EvaluateResponse) -> Text:

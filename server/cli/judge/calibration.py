@@ -37,8 +37,6 @@ class JudgeModel(FrozenModel):
 Identity = tuple[tuple[JudgeModel, ...], str, str]
 """The models behind a judgement, the language model, and the rules."""
 
-NO_MODELS: Identity = ((), "", "")
-
 
 class Measured(FrozenModel):
     """A measure with its interval; None where it is not defined."""
@@ -148,8 +146,8 @@ def identity_of(result: pb.JudgeResult) -> Identity | None:
 
 def find_metric(result: pb.JudgeResult, kind: ScoreKind) -> pb.JudgeMetric | None:
     """Finds a metric; None when its framework did not judge."""
-    named = (((names.framework_word(key[0]), names.metric_word(key[1])), one) for key, one in names.metrics_of(result))
-    return next((metric for words, metric in named if words == (kind.framework, kind.metric)), None)
+    wanted = (kind.framework, kind.metric)
+    return next((metric for *words, metric in names.metrics_of(result) if tuple(words) == wanted), None)
 
 
 def score_of(result: pb.JudgeResult, kind: ScoreKind) -> float | None:
@@ -161,7 +159,7 @@ def score_of(result: pb.JudgeResult, kind: ScoreKind) -> float | None:
     """
     metric = find_metric(result, kind)
     score = None if metric is None else names.counting_score(metric)
-    if score is None or kind.policy is Policy.STRICT:
+    if score is None or kind.policy == "strict":
         return score
     doubts = [(1 - claim.probability, is_neutral(claim)) for claim in result.evidence.claims]
     total = sum(doubt for doubt, _ in doubts)
@@ -182,7 +180,7 @@ def worst_claims(result: pb.JudgeResult, policy: Policy) -> list[evidence_pb2.Cl
     """Copies the claims that cost most, at most 3; those that the policy forgives come last."""
 
     def badness(claim: evidence_pb2.Claim) -> tuple[bool, int, float]:
-        return policy is Policy.LENIENT and is_neutral(claim), -claim.label, claim.probability
+        return policy == "lenient" and is_neutral(claim), -claim.label, claim.probability
 
     copies = []
     for claim in sorted(result.evidence.claims, key=badness)[:SHOWN_CLAIMS]:

@@ -9,22 +9,21 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from precis.calls import JUDGE, Call, rpc_path
 from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
+from precis.words import Framework, Priority
 from rich.console import Console
 
-from server.cli.bulk import Work, category_field, read_json_lines, run_items
+from server.cli.bulk import Work, category_field
 from server.cli.commands.judge import BEST_SCORE, Floor, FrameworkChoice, JudgeOptions
 from server.cli.connection import CommandClient
-from server.cli.console import page_number
+from server.cli.console import number
 from server.cli.documents.read import document_name, read_document_text
 from server.cli.errors import InputError
 from server.cli.files import STDIN, text_of
 from server.cli.judge import names, table
-from server.cli.judge.calibration import Calibration, read_calibration
+from server.cli.judge.calibration import Calibration
 from server.cli.judge.names import metrics_of, verdict_of
-from server.cli.options import Connection, RunOptions
 from server.cli.tally import Answer, ItemRow, Tally, histogram
 
 
@@ -60,43 +59,35 @@ def to_item(fields: dict[str, Any], place: str) -> Item:
     return Item(*(text_of(named, name) for name in ("id", "source", "summary", "category")))
 
 
-def to_work(
-    options: JudgeOptions, priority: common_pb2.Priority.ValueType, applied: Calibration | None = None
-) -> Work[Item, pb.JudgeResult]:
+def to_work(options: JudgeOptions, applied: Calibration | None = None, *, is_bulk: bool) -> Work[Item, pb.JudgeResult]:
     """Describes how items are judged, by the framework of a calibration too; what is not set is left to the server."""
     frameworks = options.frameworks
     if applied is not None:
         asked = {*frameworks, applied.framework}
         frameworks = tuple(choice for choice in FrameworkChoice if choice in asked)
+    words: list[Framework] = [choice.value for choice in frameworks]
+    priority: Priority = "bulk" if is_bulk else "interactive"
     use_language_model = False if options.no_llm else None  # as the server's settings say
-    common = pb.JudgeRequest(
-        frameworks=[pb.JudgeFramework.Value(f"JUDGE_FRAMEWORK_{choice.name}") for choice in frameworks],
-        options=pb.JudgeOptions(use_language_model=use_language_model),
-        priority=priority,
-        view=common_pb2.RESULT_VIEW_FULL,  # for --output, --report and what the tables show
-    )
+    asked_for = pb.JudgeOptions(use_language_model=use_language_model)
 
     async def send(client: CommandClient, item: Item) -> pb.JudgeResult:
-        request = pb.JudgeRequest(source=item.source, summary=item.summary)
-        request.MergeFrom(common)
-        call = Call(rpc_path(JUDGE, "Judge"), request, pb.JudgeResponse.FromString)
-        return (await client.send(call)).result
+        judged = await client.judge(
+            item.source, item.summary, frameworks=words, view="full", options=asked_for, priority=priority
+        )
+        return judged.message
 
     def more_fields(item: Item, result: pb.JudgeResult) -> dict[str, Any]:
         calibrated = {"calibrated": asdict(applied.verdict_of(result))} if applied else {}
         return category_field(item, result) | {"scores": names.flat_scores(result)} | calibrated
 
     decisive = (*frameworks, str(use_language_model))
-    return Work("judging", "result", pb.JudgeResult, send, decisive, more_fields)
-
-
-UNDER = "under the limit"
+    return Work("judging", "result", pb.JudgeResult, send, decisive, more_fields, stops=not is_bulk)
 
 
 def _row_of(item: Item, result: pb.JudgeResult, breaches: Sequence[str], faults: Sequence[str]) -> ItemRow:
-    metrics = [(f"{names.framework_word(key[0])} {names.metric_word(key[1])}", one) for key, one in metrics_of(result)]
+    metrics = [(f"{framework} {name}", one) for framework, name, one in metrics_of(result)]
     special = sorted({status for _, metric in metrics if (status := names.status_name(metric))})
-    special += [UNDER] if breaches else []
+    special += [JudgeTally.limit_words] if breaches else []
     means = {
         names.title_of(names.framework_word(one.framework)): one.mean_score if one.HasField("mean_score") else None
         for one in result.frameworks
@@ -114,8 +105,8 @@ def _row_of(item: Item, result: pb.JudgeResult, breaches: Sequence[str], faults:
         statuses=special,
         faults=faults,
         cells={
-            **{f"{title} mean": (page_number(value), "low-cell") for title, value in means.items()},
-            "worst claim": (page_number(verdict.worst_score), ""),
+            **{f"{title} mean": (number(value), "low-cell") for title, value in means.items()},
+            "worst claim": (number(verdict.worst_score), ""),
             "unsupported claims": (str(verdict.unsupported_count), "high-cell"),
             "claims": (str(verdict.claim_count), ""),
             "not checked": (str(verdict.unchecked_count), ""),
@@ -150,7 +141,6 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
     terminal: ClassVar[Any] = table
     template = "judgements.html"
     script = "claims.js"
-    limit_words = UNDER
     floors: Sequence[Floor] = ()
     applied: Calibration | None = None
     special: Counter[str] = field(default_factory=Counter)
@@ -166,9 +156,9 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
             self.judges.add((result.rules, *(model.sha256 for model in result.models)))
         if not is_kept:
             names.add(self.usage, result.language_model_usage)
-        for (framework, metric), one in metrics_of(result):
-            if status := names.status_name(one):
-                self.special[f"{names.framework_word(framework)} {names.metric_word(metric)}: {status}"] += 1
+        for framework, name, metric in metrics_of(result):
+            if status := names.status_name(metric):
+                self.special[f"{framework} {name}: {status}"] += 1
         claims = verdict_of(result)
         self.claims.update(claims=claims.claim_count)
         self.claims.update({"not checked": claims.unchecked_count, "not supported": claims.unsupported_count})
@@ -205,20 +195,7 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
             verdicts = [(item_id, self.applied.verdict_of(result)) for item_id, result in results]
             console.print(table.verdict_table(self.applied, verdicts))
 
-    def page_values(self) -> dict[str, object]:
-        """See Tally."""
-        return {"floors": self.floors, "claim_histogram": _claim_histogram}
-
-
-def _claim_histogram(claims: Sequence[evidence_pb2.Claim]) -> list[tuple[float, float, Counter[str]]]:
-    return histogram(((claim.probability, names.label_word(claim.label)) for claim in claims), 1.0)
-
-
-async def judge(
-    many: Path | None, texts: Sequence[Path], *, connection: Connection, options: JudgeOptions, run: RunOptions
-) -> None:
-    """Reads a source and its summaries, or many items; judges, prints. Raises CliError; itself when items failed."""
-    applied = read_calibration(options.calibration)
-    work = to_work(options, common_pb2.PRIORITY_BULK if many else common_pb2.PRIORITY_INTERACTIVE, applied)
-    items = read_json_lines(many, to_item) if many else read_summaries(*texts)
-    await run_items(work, items, connection, run, JudgeTally(options.floors, applied))
+    @staticmethod
+    def claim_histogram(claims: Sequence[evidence_pb2.Claim]) -> list[tuple[float, float, Counter[str]]]:
+        """Counts the claims of a summary by probability and label."""
+        return histogram(((claim.probability, names.label_word(claim.label)) for claim in claims), 1.0)

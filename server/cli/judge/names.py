@@ -17,14 +17,11 @@ from server.cli.commands.judge import BEST_SCORE, LIMITS, Floor
 framework_word = partial(word_of, pb.JudgeFramework)
 metric_word = partial(word_of, pb.JudgeMetricName)
 label_word = partial(word_of, evidence_pb2.ClaimLabel)
-verdict_word = partial(word_of, pb.SupportVerdict)
 mismatch_word = partial(word_of, evidence_pb2.MismatchKind)
+coverage_word = partial(word_of, evidence_pb2.KeyPointCoverage)
 
 COUNTING = {pb.JUDGE_METRIC_STATUS_SCORED, pb.JUDGE_METRIC_STATUS_PARTIAL, pb.JUDGE_METRIC_STATUS_NO_CLAIMS}
 """Statuses with a score that counts."""
-
-MetricKey = tuple[pb.JudgeFramework.ValueType, pb.JudgeMetricName.ValueType]
-"""A metric of a framework."""
 
 WHOLE_SCORE = "score"  # what most caps limit
 LEAST_CONTRADICTION = 0.5  # some passage always has the highest contradiction; below this it says nothing
@@ -45,23 +42,24 @@ def status_name(metric: pb.JudgeMetric) -> str:
 def is_unread(result: pb.JudgeResult) -> bool:
     """Tells whether no model read the texts, because they could not be judged; no metric has a score then."""
     unread = (pb.JUDGE_METRIC_STATUS_UNSUPPORTED_LANGUAGE, pb.JUDGE_METRIC_STATUS_NO_STATEMENT)
-    return any(one.status in unread for _, one in metrics_of(result))
+    return any(metric.status in unread for *_, metric in metrics_of(result))
 
 
-def metrics_of(result: pb.JudgeResult) -> Iterator[tuple[MetricKey, pb.JudgeMetric]]:
-    """Yields all metrics of all frameworks."""
+def metrics_of(result: pb.JudgeResult) -> Iterator[tuple[str, str, pb.JudgeMetric]]:
+    """Yields all metrics, each behind the words for its framework and for itself."""
     for framework in result.frameworks:
-        yield from (((framework.framework, metric.name), metric) for metric in framework.metrics)
+        word = framework_word(framework.framework)
+        yield from ((word, metric_word(metric.name), metric) for metric in framework.metrics)
 
 
 def flat_scores(result: pb.JudgeResult) -> dict[str, float | int | str | None]:
     """Gives verdict, worst claim and scores by one name each; None for a score that does not count."""
     scores = {
-        f"{framework_word(key[0])}_{metric_word(key[1])}".replace("-", "_"): counting_score(metric)
-        for key, metric in metrics_of(result)
+        f"{framework}_{name}".replace("-", "_"): counting_score(metric)
+        for framework, name, metric in metrics_of(result)
     }
-    worst = result.worst_claim_score if result.HasField("worst_claim_score") else None
-    said = {"verdict": verdict_word(result.verdict), "worst_claim": worst}
+    judged = Judgement(result)
+    said = {"verdict": judged.verdict, "worst_claim": judged.worst_claim_score}
     return {**said, "unsupported_claims": result.unsupported_claim_count, "claims": result.claim_count, **scores}
 
 
@@ -118,26 +116,19 @@ def breaches_of(result: pb.JudgeResult, floors: Sequence[Floor]) -> list[str]:
                 breaches += Judgement(result).faults(**limits)
             except NoScore as error:
                 breaches.append(str(error))
-        for (framework, name), metric in metrics_of(result):
-            word, score = framework_word(framework), counting_score(metric)
-            if floor.framework not in (None, word) or metric_word(name) != floor.metric:
+        for framework, name, metric in metrics_of(result):
+            if floor.framework not in (None, framework) or name != floor.metric:
                 continue
-            if score is None:
-                breaches.append(f"{word} {floor.metric} has no score that counts ({status_name(metric)})")
+            if (score := counting_score(metric)) is None:
+                breaches.append(f"{framework} {name} has no score that counts ({status_name(metric)})")
             elif score < floor.score:
-                breaches.append(f"{word} {floor.metric} {score:.2f} < {floor.score:g}")
+                breaches.append(f"{framework} {name} {score:.2f} < {floor.score:g}")
     return breaches
 
 
 TITLES = {"twin-lock": "Twin-Lock", "judge-lock": "Judge-Lock", "ultra": "Ultra", "bias-toxicity": "Bias and toxicity"}
-QUOTES_SHOWN = 5  # passages that one metric names
 REFS_SHOWN = 4  # claims that a sentence of the source names at once; more are folded
 SYMBOLS = {"supported": "✓", "partial": "~", "unsupported": "✗"}  # colour is never the only sign
-COVERED = {
-    evidence_pb2.KEY_POINT_COVERAGE_FULLY: ("✓", "fully"),
-    evidence_pb2.KEY_POINT_COVERAGE_PARTIAL: ("~", "in part"),
-    evidence_pb2.KEY_POINT_COVERAGE_NOT: ("✗", "not"),
-}
 
 
 def label_counts(claims: Iterable[evidence_pb2.Claim]) -> Counter[str]:
@@ -211,7 +202,7 @@ def verdict_of(result: pb.JudgeResult) -> ClaimVerdict:
         partial_count=counts["partial"],
         worst=None if worst is None else worst + 1,
         worst_score=None if worst is None else BEST_SCORE * claims[worst].probability,
-        reads_nothing=any(one.status == pb.JUDGE_METRIC_STATUS_NO_CLAIMS for _, one in metrics_of(result)),
+        reads_nothing=any(one.status == pb.JUDGE_METRIC_STATUS_NO_CLAIMS for *_, one in metrics_of(result)),
     )
 
 

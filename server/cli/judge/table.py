@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
-from server.cli.console import Grid, indented, new_table, number, shown, titled_list, to_list
+from server.cli.console import Grid, indented, number, shown, titled_list, to_list
 from server.cli.judge import names
 from server.cli.judge.calibration import Calibration, Verdict
 from server.cli.judge.names import is_contradicted, is_supported, verdict_of
@@ -26,7 +25,12 @@ def sentence(result: pb.JudgeResult) -> str:
 
 def overview(result: pb.JudgeResult, *, is_brief: bool) -> RenderableType:
     """Builds the scores of a judgement, and why they are what they are unless that is too much."""
-    return Group(_score_table(result), *(reasons(one) for one in ([] if is_brief else result.frameworks)))
+    left_out = verdict_of(result).left_out
+    headings = (f">{names.framework_word(framework.framework)}" for framework in result.frameworks)
+    metrics = zip(*(framework.metrics for framework in result.frameworks), strict=True)
+    rows = [(names.metric_word(row[0].name), *(score_cell(metric, left_out) for metric in row)) for row in metrics]
+    table = Grid(("", *headings), rows).to_table(title=TITLE)
+    return Group(table, *(reasons(one) for one in ([] if is_brief else result.frameworks)))
 
 
 def verdict_table(calibration: Calibration, verdicts: Sequence[tuple[str, Verdict]]) -> RenderableType:
@@ -34,15 +38,6 @@ def verdict_table(calibration: Calibration, verdicts: Sequence[tuple[str, Verdic
     rows = [(name, number(one.score), number(one.probability), one.verdict) for name, one in verdicts]
     grid = Grid(("calibrated", f">{calibration.kind}", ">probability", "verdict"), rows)
     return Group(grid.to_table(), Text(calibration.basis, style="dim"))
-
-
-def _score_table(result: pb.JudgeResult) -> Table:
-    left_out = verdict_of(result).left_out
-    headings = (f">{names.framework_word(framework.framework)}" for framework in result.frameworks)
-    table = new_table("", *headings, title=TITLE)
-    for row in zip(*(framework.metrics for framework in result.frameworks), strict=True):
-        table.add_row(names.metric_word(row[0].name), *(score_cell(metric, left_out) for metric in row))
-    return table
 
 
 def score_cell(metric: pb.JudgeMetric, left_out: str) -> Text:

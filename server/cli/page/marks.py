@@ -3,11 +3,11 @@
 Texts are shown as they are, Markdown included: what a span counts is a character of the page.
 """
 
-from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import accumulate, pairwise
+from itertools import pairwise
 
 from precis.v1 import common_pb2, evidence_pb2
 
@@ -122,11 +122,11 @@ class MarkedSource:
     """
 
     pieces: list[MarkedText]
-    places: Mapping[tuple[int, Role], list[tuple[int, int]]]
+    places: Mapping[tuple[int, Role], Mapping[Mark, tuple[int, int]]]
 
     def at(self, claim: int, *roles: Role) -> str:
         """Lists the places of a claim for the script: first and last piece of each stretch."""
-        found = (place for role in roles for place in self.places.get((claim, role), ()))
+        found = (place for role in roles for place in self.places.get((claim, role), {}).values())
         return " ".join(f"{first} {last}" for first, last in found)
 
 
@@ -134,12 +134,11 @@ def marked_source(text: str, claims: Sequence[evidence_pb2.Claim]) -> MarkedSour
     """Cuts a source where a passage begins or ends that a claim was checked against."""
     pieces = cut(text, _source_marks(claims))
     marked = [piece for piece in pieces if piece.marks]
-    places: dict[tuple[int, Role], list[tuple[int, int]]] = {}
-    ends = accumulate(len(piece.text) for piece in pieces)
-    starts = [end - len(piece.text) for piece, end in zip(pieces, ends, strict=True) if piece.marks]
-    for first, piece in enumerate(marked):
-        for mark in piece.begun:
-            places.setdefault((mark.claim, mark.role), []).append((first, bisect_left(starts, mark.end) - 1))
+    places: dict[tuple[int, Role], dict[Mark, tuple[int, int]]] = defaultdict(dict)
+    for number, piece in enumerate(marked):
+        for mark in piece.marks:
+            found = places[mark.claim, mark.role]
+            found[mark] = (found.get(mark, (number, number))[0], number)
     return MarkedSource(pieces, places)
 
 

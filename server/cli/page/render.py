@@ -12,7 +12,6 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from server.cli.console import page_number
 from server.cli.judge import names
 from server.cli.page import marks
 
@@ -49,7 +48,6 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        keep_trailing_newline=False,
     )
-    templates.globals.update(names=names, marks=marks, page_number=page_number)
+    templates.globals.update(names=names, marks=marks)
     return templates

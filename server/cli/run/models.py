@@ -1,55 +1,21 @@
-"""Installs and exports models with a progress bar for every step.
-
-Shows what a models folder holds.
-"""
+"""Packs models, shows how far their making is, and what a models folder holds."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
-from inference.compile.export import ExportOptions, export_model
-from inference.compile.install import install_models
-from inference.compile.packed.packing import RowChoice, pack_directory, pack_if_possible
-from inference.compile.quantize import PrecisionChoice
+from inference.compile.packed.packing import RowChoice, pack_if_possible
 from inference.compile.staging import ProgressEvent
 from inference.core.library import load_library
 from inference.core.packed_file import CORE_FILE
 from inference.errors import InferenceError
-from inference.models.directory import ListedModel, ModelDirectory, list_models
-from inference.models.manifest import Task
-from server.cli.console import Grid, print_note, print_result
-from server.cli.errors import CliError, NegativeAnswer
+from inference.models.directory import ListedModel, ModelDirectory
+from server.cli.console import Grid, print_note
+from server.cli.errors import CliError
 from server.cli.progress import MEBIBYTE, Progress, State
-
-
-def install_with_progress(
-    models_dir: Path, wheels_dir: Path | None, cache_dir: Path | None, precision: PrecisionChoice, *, is_packed: bool
-) -> None:
-    """Installs the default models, packs them, and says where they are. Raises CliError."""
-    with model_work() as progress:
-        installed = install_models(
-            models_dir, wheels_dir=wheels_dir, cache_dir=cache_dir, precision=precision, progress=progress
-        )
-    for model in installed:
-        state = "already there" if model.is_reused else "installed"
-        manifest = model.directory.manifest
-        print_note(f"{manifest.name}: {state} in {manifest.precision}, {model.directory.path}")
-        print_note(f"{manifest.name}: licence of the weights: {manifest.license}")
-        if is_packed:
-            pack_with_progress(model.directory, "rows15" if precision == "fp32" else "auto")
-
-
-def export_with_progress(source: str, task: Task, output_dir: Path, options: ExportOptions, *, is_packed: bool) -> None:
-    """Exports one model, packs it, and says where it is. Raises CliError."""
-    with model_work() as progress:
-        directory = export_model(source, task, output_dir, options=options, progress=progress)
-    print_note(f"{directory.manifest.name}: exported in {directory.manifest.precision}, {directory.path}")
-    if is_packed:
-        pack_with_progress(directory, "auto")
 
 
 def pack_with_progress(directory: ModelDirectory, rows: RowChoice) -> None:
@@ -58,14 +24,6 @@ def pack_with_progress(directory: ModelDirectory, rows: RowChoice) -> None:
         directory, problem = pack_if_possible(directory, load_library(), rows, progress=progress)
     fate = f"ONNX Runtime will run it: {problem}" if problem else packed(directory)
     print_note(f"{directory.manifest.name}: {fate}")
-
-
-def pack_models(models_dir: Path, tasks: Sequence[Task], rows: RowChoice) -> None:
-    """Packs models for the compiled core and says how. Raises CliError."""
-    for task in tasks:
-        with model_work() as progress:
-            directory = pack_directory(models_dir / task, load_library(), rows, progress=progress)
-        print_note(f"{directory.manifest.name}: {packed(directory)}")
 
 
 def packed(directory: ModelDirectory) -> str:
@@ -83,7 +41,7 @@ def model_work() -> Iterator[Callable[[ProgressEvent], None]]:
         progress.update(State(f"{event.step} {event.subject}", event.done, event.total, event.unit))
 
     try:
-        with Progress(has_steps=True) as progress:
+        with Progress() as progress:
             yield show
     except InferenceError as error:
         raise CliError(str(error)) from error
@@ -94,29 +52,11 @@ def model_work() -> Iterator[Callable[[ProgressEvent], None]]:
 OK = "ok"
 
 
-def show_models(models_dir: Path, *, as_json: bool) -> None:
-    """Prints one row for each role. Raises NegativeAnswer when the server could not start with what is there."""
-    try:
-        models = list_models(models_dir)
-    except OSError as error:
-        raise CliError(f"cannot read {models_dir}: {error.strerror}") from error
-    print_result(models, to_fields, print_models, as_json=as_json)
-    problems = [model.problem for model in models if model.status != OK]
-    if problems:
-        raise NegativeAnswer("; ".join(problems))
-
-
 def to_fields(models: Sequence[ListedModel]) -> list[dict[str, Any]]:
     """Gives the models as plain data; `manifest` is null when it cannot be read."""
     return [
-        {
-            "role": one.role,
-            "path": str(one.path),
-            "status": one.status,
-            "problem": one.problem,
-            "size_bytes": one.size_bytes,
-            "manifest": one.manifest.model_dump(mode="json", exclude_none=True) if one.manifest else None,
-        }
+        vars(one)
+        | {"path": str(one.path), "manifest": one.manifest and one.manifest.model_dump(mode="json", exclude_none=True)}
         for one in models
     ]
 

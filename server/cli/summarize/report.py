@@ -8,11 +8,12 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from precis.v1 import summarize_pb2 as pb
 
-from server.cli.page.marks import Mark, MarkedText, Role, cut
+from pipeline.reading.blocks import BlockKind, read_blocks
+from server.cli.page.marks import Mark, Role, cut
 from server.cli.page.render import render_page
 
 SOURCE_CHARS = 4_000_000
@@ -22,10 +23,10 @@ _HALF = 0.5
 
 KINDS = {
     "verbatim": "word for word in the document",
-    "supported": "written, supported by the document",
-    "partial": "written, supported in part",
-    "unsupported": "written, not supported",
-    "unread": "written, compared with nothing",
+    "supported": "written and supported by it",
+    "partial": "written and supported in part",
+    "unsupported": "written and not supported",
+    "unread": "written and compared with nothing",
 }
 """Kinds of citations in words, best first; the names are those of the style sheet."""
 
@@ -43,14 +44,6 @@ def kind_of(citation: pb.SummaryCitation) -> str:
             return "unread"
 
 
-class ShownBlock(NamedTuple):
-    """A stretch of the source; a piece with marks is cited, and `claim` of a mark is the place's number."""
-
-    page: int  # that begins with it; 0 if none does
-    is_after_gap: bool  # what stands before it is not shown
-    pieces: list[MarkedText]
-
-
 def render_summary(summary: pb.Summary, document: pb.Document) -> str:
     """Renders the page of a summary, and of its document as it was sent."""
     owners = [(number, at) for number, one in enumerate(summary.citations, 1) for at in range(len(one.places))]
@@ -63,7 +56,7 @@ def render_summary(summary: pb.Summary, document: pb.Document) -> str:
         blocks=blocks,
         owners=owners,
         begun=lambda piece: [mark.claim for mark in piece.begun if mark.role is Role.SUPPORT],
-        hidden_chars=len(source) - sum(len(piece.text) for block in blocks for piece in block.pieces),
+        hidden_chars=len(source) - sum(len(piece.text) for block in blocks for piece in block["pieces"]),
         counts=Counter(map(kind_of, summary.citations)),
         kinds=KINDS,
         kind_of=kind_of,
@@ -72,13 +65,8 @@ def render_summary(summary: pb.Summary, document: pb.Document) -> str:
 
 def summary_parts(summary: pb.Summary) -> Iterator[dict[str, Any]]:
     """Yields the summary, cut at its headings; a piece with a mark is a sentence, whose number is `claim`."""
-    starts = [0]
-    position, is_code = 0, False
-    for line in summary.text.splitlines(keepends=True):
-        is_code ^= line.lstrip(" \t").startswith(("```", "~~~"))
-        if line.startswith("#") and not is_code and position:
-            starts.append(position)
-        position += len(line)
+    heads = (block.first for block in read_blocks(summary.text) if block.kind is BlockKind.HEADING)
+    starts = [0, *(start for start in heads if start and summary.text[start] == "#")]
     marks = [Mark(Role.CLAIM, number, one.start, one.end) for number, one in enumerate(summary.citations, 1)]
     for start, end in pairwise((*starts, len(summary.text))):
         text = summary.text[start:end]
@@ -89,8 +77,11 @@ def summary_parts(summary: pb.Summary) -> Iterator[dict[str, Any]]:
         yield {"title": title, "pieces": cut(text, inside), "counts": counts, "worst": worst}
 
 
-def source_blocks(summary: pb.Summary, document: pb.Document) -> tuple[str, list[ShownBlock]]:
-    """Returns the source as citations count it, and its blocks, as many as are shown."""
+def source_blocks(summary: pb.Summary, document: pb.Document) -> tuple[str, list[dict[str, Any]]]:
+    """Returns the source as citations count it, and its blocks, as many as are shown; `claim` of a mark is the place's.
+
+    A block names the page that begins with it, 0 if none does, and tells whether what stands before it is not shown.
+    """
     pages = [(chunk.page_number, chunk.text) for chunk in document.chunks if chunk.text.strip()]
     if document.text:
         parts = document.text.split("\f")
@@ -100,7 +91,7 @@ def source_blocks(summary: pb.Summary, document: pb.Document) -> tuple[str, list
     cited = [(place.document_start, place) for one in summary.citations for place in one.places]
     places = ((number, start, start + place.end - place.start) for number, (start, place) in enumerate(cited))
     marks = sorted((Mark(Role.SUPPORT, *place) for place in places), key=lambda mark: mark.start)
-    blocks: list[ShownBlock] = []
+    blocks: list[dict[str, Any]] = []
     left, is_after_gap = SOURCE_CHARS, False
     for page, start, end in _bounds(pages):
         inside = _within(marks, start, end)
@@ -108,7 +99,7 @@ def source_blocks(summary: pb.Summary, document: pb.Document) -> tuple[str, list
             is_after_gap = True
             continue
         left -= end - start
-        blocks.append(ShownBlock(page, is_after_gap, cut(source[start:end], inside)))
+        blocks.append({"page": page, "is_after_gap": is_after_gap, "pieces": cut(source[start:end], inside)})
         is_after_gap = False
     return source, blocks
 

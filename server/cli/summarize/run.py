@@ -17,13 +17,13 @@ from rich.console import Console
 
 from server.cli.commands.summarize import BudgetOptions, EndpointOptions, SummaryOptions, TargetOptions
 from server.cli.connection import CommandClient, open_client
-from server.cli.console import Grid, output_console, print_note, to_json_document, write
+from server.cli.console import Grid, print_note, to_json_document, write
 from server.cli.errors import CliError, InputError, NegativeAnswer
 from server.cli.files import read_text, result_file, to_json_fields
 from server.cli.options import Connection
 from server.cli.progress import Progress
 from server.cli.summarize.report import render_summary
-from server.cli.summarize.view import ProgressView, ending, flawed, print_plan, print_warnings
+from server.cli.summarize.view import ProgressView, ending, flawed, print_warnings
 
 LAYER_FILES = ("overview.md", "summary.md", "extraction.md")
 NAME_CHARS = 60
@@ -76,15 +76,6 @@ def to_options(options: SummaryOptions) -> pb.SummarizeOptions:
     }
     audience = pb.SummaryType.Value(f"SUMMARY_TYPE_{options.audience.upper()}")
     return pb.SummarizeOptions(summary_type=audience, **chosen)
-
-
-def write_plan(plan: pb.SummaryPlan, target: TargetOptions) -> None:
-    """Writes the counted calls. Raises CliError."""
-    with result_file(target.output) as file:
-        if target.is_json:
-            write(to_json_document(to_json_fields(plan)), file)
-        else:
-            print_plan(output_console(file), plan)
 
 
 async def write_summary(

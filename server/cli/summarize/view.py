@@ -3,27 +3,14 @@
 from collections.abc import Collection
 
 from precis.v1 import summarize_pb2 as pb
+from precis.words import word_of
 from rich.console import Console
 
 from server.cli.console import Grid, print_note, shown
 from server.cli.progress import Progress, State
+from server.cli.summarize.report import KINDS, kind_of
 
-PHASES = {
-    pb.SUMMARY_PHASE_PLAN: "planning",
-    pb.SUMMARY_PHASE_MAP: "extracting",
-    pb.SUMMARY_PHASE_REDUCE: "merging",
-    pb.SUMMARY_PHASE_REFLECT: "reviewing",
-    pb.SUMMARY_PHASE_TOPICS: "topics",
-    pb.SUMMARY_PHASE_DONE: "done",
-}
 _MOST_WARNINGS = 20
-_SUPPORTS = {
-    pb.CITATION_SUPPORT_VERBATIM: "word for word in the document",
-    pb.CITATION_SUPPORT_SUPPORTED: "supported by it",
-    pb.CITATION_SUPPORT_MARKED: "not supported",
-    pb.CITATION_SUPPORT_UNREAD: "compared with nothing",
-}
-WITH_PROGRESS = ("plan", "batch", "group", "layers", "reflect", "topics")
 
 
 class ProgressView:
@@ -47,7 +34,7 @@ class ProgressView:
             self._warnings.add(event.warning.message)
         elif kind == "summary":
             print_warnings(event.summary, self._warnings)
-        if kind in WITH_PROGRESS:
+        if kind and hasattr(getattr(event, kind), "progress"):
             self._progress.update(to_state(getattr(event, kind).progress))
 
 
@@ -74,8 +61,9 @@ def to_state(progress: pb.SummaryProgress) -> State:
     if progress.calls_done > progress.calls_reused and usage.calls and seconds > 0:
         details += f"  {usage.calls / seconds:.1f} calls/s"
     eta_s = progress.eta.ToTimedelta().total_seconds() if progress.HasField("eta") else None
-    what = PHASES.get(progress.phase, "working")
-    return State(what, progress.calls_done, progress.calls_total, "calls", details, eta_s)
+    return State(
+        word_of(pb.SummaryPhase, progress.phase), progress.calls_done, progress.calls_total, "calls", details, eta_s
+    )
 
 
 def print_warnings(summary: pb.Summary, told: Collection[str] = ()) -> None:
@@ -105,8 +93,9 @@ def ending(summary: pb.Summary) -> str:
     if summary.HasField("retention"):
         parts.append(f"{summary.retention.share:.1%} of the technical terms kept")
     if summary.citation_counts:
-        counts = {one.support: one.count for one in summary.citation_counts}
-        told = ", ".join(f"{counts[kind]:,} {words}" for kind, words in _SUPPORTS.items() if kind in counts)
+        found = ((pb.SummaryCitation(support=one.support, probability=1), one.count) for one in summary.citation_counts)
+        counts = {kind_of(citation): count for citation, count in found}
+        told = ", ".join(f"{counts[kind]:,} {words}" for kind, words in KINDS.items() if kind in counts)
         parts.append(f"of {summary.citable_count:,} sentences, items, rows and lines {told}")
     if summary.trust.flaw_count:
         parts.append(f"{flawed(summary.trust.flaw_count).upper()}, see its end")

@@ -14,7 +14,8 @@ from precis.v1.judge_pb2_grpc import JudgeServiceStub
 from pipeline.evaluate.datum import GoldStandardSummary
 from scripts.benchmarks.evaluate.loss_order import Damage, golden_texts, order_by_damage, order_requests
 from server.app import App
-from server.cli.evaluate.evaluations import evaluate
+from server.cli.bulk import run_items
+from server.cli.evaluate.evaluations import EvaluateTally, read_candidates, to_work
 from server.cli.evaluate.gold import propose_gold
 from server.cli.options import Connection, RunOptions
 from server.settings import Settings
@@ -76,7 +77,8 @@ async def test_a_proposed_reference_ranks_a_faithful_summary_above_an_invented_o
     assert {"Marrow Sound"} <= set(reference.entity_list)
     capsys.readouterr()
     summaries = [ARTICLES / "faithful.txt", ARTICLES / "hallucinated.txt"]
-    await evaluate(gold, summaries, connection, RunOptions(as_json=True), None, is_bulk=False)
+    items = read_candidates(gold, summaries)
+    await run_items(to_work(is_bulk=False), items, connection, RunOptions(as_json=True), EvaluateTally())
     results = json.loads(capsys.readouterr().out)["results"]
     faithful, invented = (result["response"] for result in results)
     assert faithful["loss"] < invented["loss"]

@@ -17,7 +17,7 @@ from server.cli.judge.judgements import Item, JudgeAnswer, to_work
 from server.cli.options import RunOptions
 from tests.judgements import judgement
 
-WORK = to_work(JudgeOptions(), common_pb2.PRIORITY_BULK)
+WORK = to_work(JudgeOptions(), is_bulk=True)
 ITEMS = [Item(f"item-{number}", f"Source {number}.", "Summary.") for number in range(4)]
 
 

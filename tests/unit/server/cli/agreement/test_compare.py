@@ -22,7 +22,7 @@ from server.cli.agreement.compare import (
     to_fields,
 )
 from server.cli.commands.agreement import CompareOptions
-from server.cli.commands.judge import FrameworkChoice, MetricChoice, Policy, ScoreKind
+from server.cli.commands.judge import FrameworkChoice, ScoreKind
 from server.cli.errors import InputError
 from server.cli.files import to_json_fields
 from tests.judgements import foreign_judgement, judgement
@@ -146,9 +146,9 @@ def test_results_are_read(tmp_path: Path) -> None:
     found = read(tmp_path, result_line("one"), result_line("two"))
     assert {name: one.score for name, one in found.items()} == {"one": 7.5, "two": 7.5}
     assert len(identities_of(found)) == 1
-    twin = ScoreKind(FrameworkChoice.TWIN_LOCK, MetricChoice.COVERAGE)
+    twin = ScoreKind(FrameworkChoice.TWIN_LOCK, "coverage")
     assert read(tmp_path, result_line("one"), kind=twin)["one"].score == 4.0
-    assert read(tmp_path, result_line("one"), kind=ScoreKind(policy=Policy.LENIENT))["one"].score == 7.5
+    assert read(tmp_path, result_line("one"), kind=ScoreKind(policy="lenient"))["one"].score == 7.5
 
 
 def test_a_result_that_no_model_read_is_no_other_judge(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import pytest
 from server.cli import files
 from server.cli.agreement.calibrate import digest_of, read_labels, to_labelled
 from server.cli.commands.agreement import CalibrateOptions, CompareOptions
-from server.cli.commands.judge import MetricChoice, Policy
 from server.cli.errors import InputError
 
 
@@ -67,7 +66,6 @@ def test_other_labels_are_good_from_one_on(tmp_path: Path) -> None:
         (row(2, [0] * 51), "label: more than 50 annotators"),
         (row(2, 1, source=3), "source: expected a text, got int"),
         (row(2, 1, summary=" \n..."), "summary: expected a text with a letter or a digit"),
-        (row(2, 1, category=5), "category: expected a text, got int"),
         (row(1, 1), "id: the same as in line 1"),
         ([1], "expected a JSON object"),
     ],
@@ -79,10 +77,9 @@ def test_a_bad_row_is_named_by_line_and_field(tmp_path: Path, bad: object, messa
 
 
 def test_files_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = written(tmp_path, *(row(number, 1, category=f"c{number}") for number in range(5)))
+    path = written(tmp_path, *(row(number, 1) for number in range(5)))
     for name, limit, message in (
         ("MAX_ROWS", 4, "line 5: more than 4 rows"),
-        ("MAX_CATEGORIES", 2, "line 3: category: more than 2"),
         ("MAX_LINE_BYTES", 50, "line 1 is longer than 50 bytes"),
     ):
         with monkeypatch.context() as patched:
@@ -112,6 +109,6 @@ def test_the_digest_knows_texts_labels_and_limit_and_not_the_order(tmp_path: Pat
 
 
 def test_the_lenient_policy_goes_with_hallucination_alone() -> None:
-    assert CompareOptions(policy=Policy.LENIENT).policy is Policy.LENIENT
+    assert CompareOptions(policy="lenient").policy == "lenient"
     with pytest.raises(InputError, match="not coverage"):
-        CompareOptions(metric=MetricChoice.COVERAGE, policy=Policy.LENIENT)
+        CompareOptions(metric="coverage", policy="lenient")

@@ -4,15 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from server.cli.commands.evaluate import read_length, target, target_of
+from server.cli.commands.evaluate import read_length, target
 from server.cli.errors import InputError
 
 
 @pytest.mark.parametrize(
-    ("tokens", "target"), [(1, 1), (200, 200), (500, 300), (5_000, 500), (15_000, 1_000), (50_000, 2_500)]
+    ("tokens", "goal"), [(1, "1"), (200, "200"), (500, "300"), (5_000, "500"), (15_000, "1,000"), (50_000, "2,500")]
 )
-def test_the_target_is_that_of_the_schedule_and_never_more_than_the_document(tokens: int, target: int) -> None:
-    assert target_of(tokens) == target
+def test_the_target_is_that_of_the_schedule_and_never_more_than_the_document(
+    tokens: int, goal: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target(length=str(tokens))
+    assert [line.split()[2] for line in capsys.readouterr().out.splitlines() if line.rstrip().endswith("%")] == [goal]
 
 
 def test_a_document_is_counted(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
 
-from server.cli.commands.judge import FrameworkChoice, JudgeOptions, MetricChoice, Policy, ScoreKind
+from server.cli.commands.judge import FrameworkChoice, JudgeOptions, ScoreKind
 from server.cli.errors import InputError
 from server.cli.judge.calibration import (
     Calibration,
@@ -33,7 +33,7 @@ from tests.judgements import (
 
 ULTRA_SCORE = 3.18
 STRICT = ScoreKind()
-LENIENT = ScoreKind(policy=Policy.LENIENT)
+LENIENT = ScoreKind(policy="lenient")
 
 
 def neutral_claim() -> evidence_pb2.Claim:
@@ -82,7 +82,7 @@ def fitted(tmp_path: Path) -> Calibration:
 
 def test_the_strict_score_is_that_of_the_judge() -> None:
     assert score_of(judgement(), STRICT) == ULTRA_SCORE
-    assert score_of(judgement(), ScoreKind(FrameworkChoice.JUDGE_LOCK, MetricChoice.RELEVANCE)) is None
+    assert score_of(judgement(), ScoreKind(FrameworkChoice.JUDGE_LOCK, "relevance")) is None
     assert score_of(pb.JudgeResult(), STRICT) is None
 
 
@@ -106,15 +106,15 @@ def test_a_claim_is_neutral_when_nothing_speaks_against_it() -> None:
 
 def test_the_worst_claims_come_first_and_forgiven_ones_last() -> None:
     result = judged(supported_claim(), partial_claim(), neutral_claim(), unsupported_claim())
-    doubts = [claim.probability for claim in worst_claims(result, Policy.STRICT)]
+    doubts = [claim.probability for claim in worst_claims(result, "strict")]
     assert doubts == [0.02, 0.05, 0.41]
-    assert [claim.probability for claim in worst_claims(result, Policy.LENIENT)] == [0.02, 0.41, 0.96]
+    assert [claim.probability for claim in worst_claims(result, "lenient")] == [0.02, 0.41, 0.96]
 
 
 def test_a_file_comes_back_and_its_framework_judges_too(tmp_path: Path) -> None:
     applied = fitted(tmp_path)
     assert fields()["models"] == [model.model_dump() for model in applied.models]
-    work = to_work(JudgeOptions([FrameworkChoice.TWIN_LOCK]), common_pb2.PRIORITY_BULK, applied)
+    work = to_work(JudgeOptions([FrameworkChoice.TWIN_LOCK]), applied, is_bulk=True)
     assert work.terms[:2] == (FrameworkChoice.TWIN_LOCK, FrameworkChoice.ULTRA)
     assert read_calibration(None) is None
 

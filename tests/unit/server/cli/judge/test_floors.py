@@ -3,7 +3,7 @@
 import pytest
 from precis.v1 import judge_pb2 as pb
 
-from server.cli.commands.judge import Floor, FrameworkChoice, JudgeOptions, MetricChoice, parse_floor
+from server.cli.commands.judge import Floor, FrameworkChoice, JudgeOptions, parse_floor
 from server.cli.errors import InputError
 from server.cli.judge.names import breaches_of, flat_scores
 from tests.judgements import judgement
@@ -12,12 +12,12 @@ from tests.judgements import judgement
 @pytest.mark.parametrize(
     ("text", "floor"),
     [
-        ("hallucination=7", Floor(MetricChoice.HALLUCINATION, 7.0)),
-        ("coverage=0", Floor(MetricChoice.COVERAGE, 0.0)),
-        ("bias_toxicity=9.5", Floor(MetricChoice.BIAS_TOXICITY, 9.5)),
-        ("ultra:Bias-Toxicity=10", Floor(MetricChoice.BIAS_TOXICITY, 10.0, FrameworkChoice.ULTRA)),
+        ("hallucination=7", Floor("hallucination", 7.0)),
+        ("coverage=0", Floor("coverage", 0.0)),
+        ("bias_toxicity=9.5", Floor("bias-toxicity", 9.5)),
+        ("ultra:Bias-Toxicity=10", Floor("bias-toxicity", 10.0, FrameworkChoice.ULTRA)),
         ("worst_claim=3", Floor("worst-claim", 3.0)),
-        ("TWIN_LOCK:relevance=4", Floor(MetricChoice.RELEVANCE, 4.0, FrameworkChoice.TWIN_LOCK)),
+        ("TWIN_LOCK:relevance=4", Floor("relevance", 4.0, FrameworkChoice.TWIN_LOCK)),
     ],
 )
 def test_a_floor_is_read(text: str, floor: Floor) -> None:

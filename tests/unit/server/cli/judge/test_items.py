@@ -2,10 +2,9 @@
 
 import json
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
-from precis.v1 import common_pb2
 from precis.v1 import judge_pb2 as pb
 
 from server.cli.bulk import BadItem, read_json_lines
@@ -58,19 +57,19 @@ def test_a_bad_line_is_a_bad_item(tmp_path: Path, line: str, message: str) -> No
 ITEM = Item("one", "Source.", "Summary.")
 
 
-class RecordingClient:
+class RecordingClient(CommandClient):
     """Keeps the request of the last call."""
 
     request: pb.JudgeRequest
 
-    async def send(self, call: Any) -> pb.JudgeResponse:  # noqa: ANN401 - a call of any method
+    async def _send(self, call: Any, timeout_s: float | None) -> Any:  # noqa: ANN401 - a call of any method
         self.request = call.request
-        return pb.JudgeResponse()
+        return call.parse(b"")
 
 
 async def asked(terms: JudgeOptions) -> pb.JudgeRequest:
     client = RecordingClient()
-    await to_work(terms, common_pb2.PRIORITY_BULK).send(cast("CommandClient", client), ITEM)
+    await to_work(terms, is_bulk=True).send(client, ITEM)
     return client.request
 
 
@@ -82,6 +81,6 @@ async def test_what_is_not_asked_for_is_left_to_the_server() -> None:
 def test_a_result_on_other_terms_is_not_kept() -> None:
     ultra, lock = FrameworkChoice.ULTRA, FrameworkChoice.JUDGE_LOCK
     options = (JudgeOptions(), JudgeOptions([ultra, lock]), JudgeOptions(no_llm=True), JudgeOptions([ultra]))
-    terms = [to_work(one, common_pb2.PRIORITY_BULK).terms for one in options]
+    terms = [to_work(one, is_bulk=True).terms for one in options]
     assert len({ITEM.sha256(*one) for one in terms}) == 3
     assert terms[0] == terms[3]

@@ -10,11 +10,11 @@ import pytest
 from precis.oip import open_inference_pb2
 from precis.v1 import inference_pb2
 
+from server.cli.commands.probe import LoadOptions
 from server.cli.errors import InputError
 from server.cli.load import (
     Measurement,
     Pace,
-    Period,
     find_target,
     measure,
     notes_of,
@@ -32,7 +32,7 @@ class Even(Pace):
         yield from (number / self.rate for number in itertools.count(1))
 
 
-SHORT = Period(warmup_s=0.0, seconds=0.5)
+SHORT = LoadOptions(warmup=0.0, seconds=0.5)
 
 
 def measured(pace: Pace, waits_us: list[int], codes: dict[str, int] | None = None) -> Measurement:
@@ -68,7 +68,7 @@ async def test_an_open_loop_calls_though_nothing_is_answered_and_counts_the_wait
         await released.wait()
         return "OK"
 
-    row = await measure(call, Even(rate=128), Period(0.0, 0.25))
+    row = await measure(call, Even(rate=128), LoadOptions(warmup=0.0, seconds=0.25))
     assert row.codes["OK"] == 31
     assert row.waits.get_max_value() >= 155_000  # the first was due 20/128 s before it was let go
 
@@ -167,6 +167,6 @@ async def test_answers_that_come_late_are_no_rate_of_the_time_asked_for() -> Non
         return "OK"
 
     asyncio.get_running_loop().call_later(0.5, released.set)
-    row = await measure(call, Even(rate=128), Period(0.0, 0.25))
+    row = await measure(call, Even(rate=128), LoadOptions(warmup=0.0, seconds=0.25))
     assert row.codes["OK"] == 31
     assert row.answered_rate <= 62.5  # of a server that took twice the time

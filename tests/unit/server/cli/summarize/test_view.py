@@ -55,7 +55,8 @@ def test_the_ending_says_how_well_sentences_are_supported_and_what_is_flawed() -
     summary.citation_counts.extend(pb.CitationCount(support=kind, count=count) for kind, count in counts.items())
     told = ending(summary)
     assert (
-        "of 35 sentences, items, rows and lines 30 word for word in the document, 1 not supported, 4 compared" in told
+        "of 35 sentences, items, rows and lines 30 word for word in the document, 1 written and not supported, 4"
+        in told
     )
     assert "FLAWED IN 2 PLACES, see its end" in told
 
