@@ -16,7 +16,7 @@ from pipeline.off_loop import OffLoop
 from pipeline.reading.words import count_words
 from pipeline.summarize.config import ALL, SummarizeConfig, Wave
 from pipeline.summarize.document import Document, SourceChunk, SummarizeOptions
-from pipeline.summarize.known_calls import CallTexts, TextRow, cut_row, to_cuts
+from pipeline.summarize.known_calls import begin_keys, cut_row, hash_text, to_cuts
 from pipeline.summarize.packing import split_by_tokens
 from pipeline.summarize.steering.wishes import PLAIN, LengthGoal, LengthUnit, Shape, SummaryDetail
 from pipeline.summarize.storage.store import SummaryStore
@@ -100,13 +100,9 @@ class BatchPacker:
         if first < end:
             yield range(first, end)
 
-    def may_stay(self, cut: range) -> bool:
-        """Tells whether parts that were a batch before are one again: they fit, and fill half of it.
-
-        Else every edit would leave a small batch behind.
-        """
-        is_half_full = 2 * len(cut) >= self.batch_size or 2 * self.tokens(cut) >= self.budget_tokens
-        return is_half_full and self.fits(cut)
+    def is_half_full(self, cut: range) -> bool:
+        """Tells whether parts fill half of a batch."""
+        return 2 * len(cut) >= self.batch_size or 2 * self.tokens(cut) >= self.budget_tokens
 
     def fits(self, cut: range) -> bool:
         """Tells whether parts may be a batch."""
@@ -146,7 +142,7 @@ class SummaryPlan:
         is_exact: True if every answer of full length still fits its reduce group, so that no group can shrink, and no
             batch was taken over from another summary.
         batch_lengths: parts of each batch; empty if all are as full as they may be.
-        batch_calls: what the batches are known by to later summaries.
+        batch_keys: what the beginning of each batch is known by to later summaries; empty of one that is small.
         shape: of the final text.
         goal_share: length that was asked for, as a share of the document's; 1 for all that the writer has room for.
         json_calls: of the whole summary: 1 if it is to be given as JSON too.
@@ -163,7 +159,7 @@ class SummaryPlan:
     is_exact: bool
     limits: WriterLimits
     batch_lengths: tuple[int, ...] = ()
-    batch_calls: tuple[CallTexts, ...] = ()
+    batch_keys: tuple[str, ...] = ()
     shape: Shape = PLAIN
     goal_share: float = 1.0
     json_calls: int = 0
@@ -276,8 +272,6 @@ class SummaryPlan:
         parallel = self.concurrency
         full_waves, rest = divmod(len(self.batches), self.wave)
         map_rounds = full_waves * -(-self.wave // parallel) + -(-rest // parallel)
-        if self.uses_source_context:  # batches do not wait for a wave
-            map_rounds = -(-len(self.batches) // parallel)
         reduce_rounds = sum(-(-calls // parallel) for calls in self.level_calls)
         return iterations * (map_rounds + reduce_rounds + self.shape_calls + 1) + 1 + self.json_calls
 
@@ -341,23 +335,23 @@ class Planner:
             lengths: parts of each batch of one that has begun; empty for full batches.
         """
         packer = await off_loop(self.pack)
-        row = await off_loop(lambda: TextRow.of(f"map\n{scope}", (part.text for part in packer.parts)).with_ends())
-        known = await store.known_calls(row) if lengths is None else {}
+        keys = await off_loop(lambda: begin_keys(f"map\n{scope}", [hash_text(part.text) for part in packer.parts]))
+        known = await store.known_calls(keys) if lengths is None else set()
 
         def cuts() -> list[range]:
             if lengths is None:
-                return cut_row(row, known, packer.may_stay, packer.cuts)
+                return cut_row(keys, known, packer.is_half_full, packer.cuts)
             former = to_cuts(lengths)  # unless the limits of the writer have changed
             return former if sum(lengths) == len(packer.parts) and all(map(packer.fits, former)) else packer.full()
 
-        return await off_loop(lambda: self.plan(packer, cuts(), row))
+        return await off_loop(lambda: self.plan(packer, cuts(), keys))
 
-    def plan(self, packer: BatchPacker, cuts: Sequence[range], row: TextRow | None = None) -> SummaryPlan:
+    def plan(self, packer: BatchPacker, cuts: Sequence[range], keys: Sequence[str]) -> SummaryPlan:
         """Counts all calls.
 
         Args:
             cuts: the batches.
-            row: by which they are known to later summaries.
+            keys: of all parts, by which beginnings of batches are known to later summaries.
 
         Raises:
             InvalidInputError: the writer cannot do what the caller asks for.
@@ -383,7 +377,7 @@ class Planner:
             is_exact=cuts == full and group_size * limits.output_tokens <= budget,
             limits=limits,
             batch_lengths=() if cuts == full else tuple(map(len, cuts)),
-            batch_calls=tuple(row.call(cut.start, len(cut)) for cut in cuts) if row else (),
+            batch_keys=tuple(keys[cut.start] if packer.is_half_full(cut) else "" for cut in cuts),
             shape=Shape(goal, options.form, options.language.strip()),
             goal_share=min(1.0, goal.amount / max(1, size)) if goal else 1.0,
             json_calls=int(bool(options.json_schema)),

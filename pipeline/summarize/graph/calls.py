@@ -38,7 +38,6 @@ from pipeline.summarize.events import CallOutcome
 from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, Trust, finding
 from pipeline.summarize.gate.gate import Case, TrustGate
 from pipeline.summarize.graph.run import TEXT, Run, Task, TextOutcome, VerdictOutcome, alongside, task_key
-from pipeline.summarize.known_calls import CallTexts
 from pipeline.summarize.packing import head_by_tokens, split_by_tokens
 from pipeline.summarize.result import WarningCode
 from pipeline.summarize.retention import Retention, measure
@@ -72,7 +71,7 @@ class PlannedCall(Generic[Outcome]):
     Attributes:
         task: what `ask` is given; with the job's `answer_scope` it is the answer's key.
         output: the stretch of the document that a text is of; `position` and key are filled in here.
-        texts: what it reads, by which later summaries know it; None of calls that are not taken over.
+        begin_key: by which later summaries know where it began; empty of calls that are not taken over.
     """
 
     step: StepId
@@ -80,7 +79,7 @@ class PlannedCall(Generic[Outcome]):
     ask: Callable[[Any], Awaitable[Outcome]]
     adapter: TypeAdapter[Outcome]
     output: StepOutput = _NO_OUTPUT
-    texts: CallTexts | None = None
+    begin_key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +161,8 @@ async def _record(run: Run, call: PlannedCall[Outcome], key: str, outcome: Outco
     if isinstance(outcome, TextOutcome):
         output = output._replace(tokens=outcome.tokens)
     steps = [(call.step, output, call.adapter.dump_json(outcome).decode())]
-    texts = call.texts if is_call else None
-    return await run.job.store.record(run.job.summary_id, steps, is_call=is_call, call=texts) == 1
+    begin_key = call.begin_key if is_call else ""
+    return await run.job.store.record(run.job.summary_id, steps, is_call=is_call, begin_key=begin_key) == 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,14 +172,14 @@ class TextCall:
     Attributes:
         measure: what of the input a text has kept.
         output: the stretch of the document.
-        texts: see PlannedCall.
+        begin_key: see PlannedCall.
     """
 
     step: StepId
     task: TextTask
     measure: Callable[[str], Retention]
     output: StepOutput
-    texts: CallTexts | None = None
+    begin_key: str = ""
 
 
 async def ask_text(run: Run, call: TextCall) -> StepAnswer[TextOutcome]:
@@ -206,7 +205,7 @@ async def warn_of_text(run: Run, outcome: TextOutcome, call: TextCall) -> None:
 
 
 async def ask_merge(
-    run: Run, step: StepId, task: MergeTask, whole: Extraction, texts: CallTexts | None = None
+    run: Run, step: StepId, task: MergeTask, whole: Extraction, begin_key: str = ""
 ) -> StepAnswer[TextOutcome]:
     """Asks for one text out of `whole`, and says what is wrong with it."""
 
@@ -214,7 +213,7 @@ async def ask_merge(
         return measure(find_terms(whole.text), [run.mentions_of(text)])
 
     output = StepOutput(step.position, "", 0, whole.chunk_indexes, whole.pages)
-    call = TextCall(step, task, measured, output, texts)
+    call = TextCall(step, task, measured, output, begin_key)
     merged = await ask_text(run, call)
     await warn_of_text(run, merged.outcome, call)
     return merged
@@ -235,7 +234,7 @@ def _planned(run: Run, call: TextCall, *, is_extra: bool = False) -> PlannedCall
             return await _outcome_without(run, call, task, error, is_extra=is_extra)
         return _measured(run, call, written)
 
-    return PlannedCall(call.step, call.task, ask, TEXT, call.output, call.texts)
+    return PlannedCall(call.step, call.task, ask, TEXT, call.output, call.begin_key)
 
 
 def _is_of_call(task: TextTask, error: LlmError | StalledReductionError) -> bool:

@@ -49,7 +49,7 @@ from pipeline.summarize.graph.run import (
     read_step,
     text_key,
 )
-from pipeline.summarize.known_calls import TextRow, cut_row, hash_text, to_cuts
+from pipeline.summarize.known_calls import begin_keys, cut_row, hash_text, to_cuts
 from pipeline.summarize.packing import fit_context, group_by_tokens, tail_by_tokens
 from pipeline.summarize.plan import SummaryPlan, level_calls
 from pipeline.summarize.result import WarningCode
@@ -158,7 +158,7 @@ async def _extract_batch(run: Run, iteration: int, index: int) -> StepAnswer[Tex
         return measure(run.terms_of(index), [run.mentions_of(text), *known])
 
     output = StepOutput(index, "", 0, batch.chunk_indexes, batch.pages)
-    call = TextCall(StepId(iteration, Stage.MAP, 0, index), task, measured, output, run.plan.batch_calls[index])
+    call = TextCall(StepId(iteration, Stage.MAP, 0, index), task, measured, output, run.plan.batch_keys[index])
     extraction = await ask_text(run, call)
     run.job.channel.offer(
         BatchDone(
@@ -324,26 +324,20 @@ def _scope(run: Run) -> str:
 
 
 async def _group(run: Run, step: StepId, token_counts: list[int], hashes: list[bytes]) -> list[range]:
-    """Returns the groups of a level: known ones as they were, others as full as they may be.
+    """Returns the groups of a level: they begin where earlier ones began, and are as full as they may be.
 
     They are stored: another summary that ends meanwhile must not change them when the level is read again.
     """
     store, summary_id = run.job.store, run.job.summary_id
     stored = await read_step(store, summary_id, step, GROUPS)
     if stored is None:
-        row = TextRow(_scope(run), tuple(hashes))
-        known = await store.known_calls(row)
-        may_stay, pack = partial(_fits, run.plan, token_counts), partial(_pack, run.plan, token_counts)
-        groups = await run.job.off_loop(lambda: cut_row(row, known, may_stay, pack))
+        keys = begin_keys(_scope(run), hashes)
+        known, pack = await store.known_calls(keys), partial(_pack, run.plan, token_counts)
+        groups = await run.job.off_loop(lambda: cut_row(keys, known, lambda cut: len(cut) > 1, pack))
         body = GROUPS.dump_json([len(group) for group in groups]).decode()
         await run.record(step, StepOutput(0, text_key("groups", body)), body)
         stored = await read_step(store, summary_id, step, GROUPS)
     return to_cuts(stored or ())
-
-
-def _fits(plan: SummaryPlan, token_counts: Sequence[int], cut: range) -> bool:
-    is_small = len(cut) <= plan.group_size and sum(token_counts[cut.start : cut.stop]) <= plan.reduce_budget_tokens
-    return len(cut) == 2 or is_small  # noqa: PLR2004 - two always merge
 
 
 def _pack(plan: SummaryPlan, token_counts: Sequence[int], start: int, end: int) -> Iterator[range]:
@@ -378,8 +372,8 @@ async def _merge_group(run: Run, step: StepId, group: range, group_count: int) -
         (members[0].chunk_indexes[0], members[-1].chunk_indexes[1]),
         (min(member.pages[0] for member in members), max(member.pages[1] for member in members)),
     )
-    texts = TextRow.of(_scope(run), [member.text for member in members]).call(0, len(members))
-    merged = await ask_merge(run, step, task, whole, texts)
+    begin_key, *_ = begin_keys(_scope(run), [hash_text(member.text) for member in members[:2]])
+    merged = await ask_merge(run, step, task, whole, begin_key)
     run.job.channel.offer(
         GroupDone(
             level=step.level,

@@ -32,7 +32,7 @@ def full_plan(document: Document, writer: Writer, **options: object) -> SummaryP
     """Plans a summary with batches as full as they may be."""
     planner = Planner(document, writer, SummarizeConfig(), SummarizeOptions.model_validate(options))
     packer = planner.pack()
-    return planner.plan(packer, packer.full())
+    return planner.plan(packer, packer.full(), [""] * len(packer.parts))
 
 
 @asynccontextmanager

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pipeline.summarize.document import Document, SourceChunk, SummarizeOptions, make_document
 from pipeline.summarize.events import Planned
-from pipeline.summarize.known_calls import TextRow, cut_row
+from pipeline.summarize.known_calls import begin_keys, cut_row
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import ExtractTask, MergeTask, Written
 from tests.fakes_summarize import ScriptedWriter
@@ -140,13 +140,12 @@ async def test_other_batch_sizes_are_not_mixed_with_those_of_before(tmp_path: Pa
 
 @given(st.lists(st.sampled_from("abcd"), max_size=60), st.lists(st.sampled_from("abcd"), min_size=1, max_size=60))
 def test_a_row_is_cut_without_gaps_whatever_is_known(texts: list[str], earlier: list[str]) -> None:
-    before, row = TextRow.of("", earlier), TextRow.of("", texts)
-    calls = [before.call(start, min(4, len(earlier) - start)) for start in range(0, len(earlier), 4)]
-    known = {call.first_key: [one for one in calls if one.first_key == call.first_key] for call in calls}
+    keys = begin_keys("", [text.encode() for text in texts])
+    known = set(begin_keys("", [text.encode() for text in earlier])[::4])
     cuts = cut_row(
-        row,
+        keys,
         known,
-        lambda cut: True,
+        lambda cut: len(cut) > 1,
         lambda start, end: [range(first, min(first + 4, end)) for first in range(start, end, 4)],
     )
     assert [place for cut in cuts for place in cut] == list(range(len(texts)))
