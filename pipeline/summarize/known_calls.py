@@ -6,8 +6,7 @@ one, and by nothing else: no name, number or page of a document. Two, since a pa
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
 
 from pipeline.summarize.config import SummarizeConfig
@@ -46,24 +45,3 @@ def begin_keys(scope: str, hashes: Sequence[bytes]) -> list[str]:
 def to_cuts(lengths: Iterable[int]) -> list[range]:
     """Returns neighbouring stretches of the given lengths, from 0 on."""
     return [range(start, end) for start, end in pairwise(accumulate(lengths, initial=0))]
-
-
-def cut_row(
-    keys: Sequence[str],
-    known: AbstractSet[str],
-    is_enough: Callable[[range], bool],
-    pack: Callable[[int, int], Iterable[range]],
-) -> list[range]:
-    """Cuts a row of texts into calls: where earlier calls began, and in between as full as they may be.
-
-    Args:
-        keys: of `begin_keys`.
-        known: those with which an earlier call began.
-        is_enough: tells whether texts may be parted from those behind them; else every edit would leave a small call.
-        pack: cuts the texts from one place up to another, which it leaves out.
-    """
-    starts = [0]
-    for place, key in enumerate(keys):
-        if key in known and is_enough(range(starts[-1], place)):
-            starts.append(place)
-    return [cut for start, end in pairwise([*starts, len(keys)]) for cut in pack(start, end)]

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from pipeline.summarize.document import Document, SourceChunk, SummarizeOptions, make_document
 from pipeline.summarize.events import Planned
-from pipeline.summarize.known_calls import begin_keys, cut_row
+from pipeline.summarize.known_calls import begin_keys
+from pipeline.summarize.packing import Packer
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import ExtractTask, MergeTask, Written
 from tests.fakes_summarize import ScriptedWriter
@@ -142,11 +143,6 @@ async def test_other_batch_sizes_are_not_mixed_with_those_of_before(tmp_path: Pa
 def test_a_row_is_cut_without_gaps_whatever_is_known(texts: list[str], earlier: list[str]) -> None:
     keys = begin_keys("", [text.encode() for text in texts])
     known = set(begin_keys("", [text.encode() for text in earlier])[::4])
-    cuts = cut_row(
-        keys,
-        known,
-        lambda cut: len(cut) > 1,
-        lambda start, end: [range(first, min(first + 4, end)) for first in range(start, end, 4)],
-    )
+    cuts = Packer([1] * len(texts), 4, 9, least=2).cuts_at(keys, known)
     assert [place for cut in cuts for place in cut] == list(range(len(texts)))
     assert all(cut for cut in cuts)
