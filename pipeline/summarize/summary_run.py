@@ -6,7 +6,7 @@ ids, names of ours, counts and shares: never a text, a name or a topic.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 
 from opentelemetry.trace import Span, Status, StatusCode
@@ -17,7 +17,6 @@ from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.errors import EndpointUnavailableError
 from pipeline.summarize.citations.places import NOT_CITED, Citations
 from pipeline.summarize.config import SummarizeConfig
-from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.errors import LeaseLostError, StorageError, SummaryAsideError
 from pipeline.summarize.events import Finished, Planned
 from pipeline.summarize.gate.findings import Trust
@@ -261,18 +260,6 @@ class _Measured:
     trusts: list[Trust] = field(default_factory=list)
     warnings: list[SummaryWarning] = field(default_factory=list)
 
-    def add(self, step: StepId, outcomes: list[tuple[StepOutput, TextOutcome]], chunks: Sequence[SourceChunk]) -> None:
-        """Adds the texts of a stage."""
-        if step.stage is not Stage.COMPRESS:
-            retention = add_up(outcome.retention for _, outcome in outcomes)
-            self.stages.append(StageRetention(step.stage, step.level, retention))
-            for output, outcome in outcomes:
-                self.duplicates += outcome.duplicates_from(output.chunk_indexes[0])
-        for output, outcome in outcomes:
-            if outcome.trust:
-                self.trusts.append(outcome.trust)
-                self.warnings += trust_warnings(outcome.trust, place_of(output, chunks))
-
 
 class Assembler:
     """Reads one summary's steps."""
@@ -309,7 +296,10 @@ class Assembler:
         verdict, measured = verdicts.get(chosen), await self._measure(chosen, levels)
         topics = await self._read(chosen, Stage.TOPICS, TOPICS)
         json = await self._read(chosen, Stage.JSON, WRITTEN, level=1)
-        result = SummaryResult(
+        run_count, total_usage, total_s = await self._store.run_totals(self._id)
+        plan, calls_done = self._summary.plan, await self._store.call_count(self._id)
+        calls_planned = meter.calls_total if meter else plan.calls(begun) if plan else 0
+        return SummaryResult(
             summary_id=self._id,
             document_id=self._summary.request.document_id,
             document_name=self._summary.request.document_name,
@@ -323,6 +313,12 @@ class Assembler:
             critique=verdict.verdict.text if verdict else "",
             warnings=(*await self._store.warnings(self._id), *warnings, *first_warnings(measured.warnings)),
             failure=failure,
+            calls_done=calls_done,
+            calls_planned=max(calls_done, calls_planned),
+            calls_reused=meter.calls_reused if meter else 0,
+            usage=meter.usage if meter else LlmUsage(),
+            elapsed_s=meter.elapsed_s if meter else 0.0,
+            input_tokens=plan.input_tokens if plan else 0,
             output_tokens=(await self._store.outputs(self._id, chosen, Stage.FINAL))[0].tokens if final else 0,
             stages=tuple(measured.stages),
             retention=verdict.retention if verdict else None,
@@ -330,31 +326,17 @@ class Assembler:
             duplicate_count=len(measured.duplicates),
             trust=add_up_trust(measured.trusts),
             citation=citation,
+            total_usage=total_usage,
+            total_elapsed_s=total_s,
+            run_count=run_count,
+            current_batch=sum(
+                count for iteration, stage, _, count in levels if (iteration, stage) == (begun, Stage.MAP)
+            ),
+            batch_count=plan.batch_count if plan else 0,
             length=final.length if final else None,
             layers=await self._read(chosen, Stage.LAYERS, LAYERS) or SummaryLayers(),
             budget=self._summary.request.limited_to,
             json=json.text if json and is_done else "",
-        )
-        return await self._with_totals(result, levels, meter)
-
-    async def _with_totals(self, result: SummaryResult, levels: _Levels, meter: Meter | None) -> SummaryResult:
-        """Adds what this run and all runs cost, and how far the summary is."""
-        (run_count, total_usage, total_s), plan = await self._store.run_totals(self._id), self._summary.plan
-        begun, calls_done = (result.iterations, Stage.MAP), await self._store.call_count(self._id)
-        calls_planned = meter.calls_total if meter else plan.calls(result.iterations) if plan else 0
-        return replace(
-            result,
-            calls_done=calls_done,
-            calls_planned=max(calls_done, calls_planned),
-            calls_reused=meter.calls_reused if meter else 0,
-            usage=meter.usage if meter else LlmUsage(),
-            elapsed_s=meter.elapsed_s if meter else 0.0,
-            input_tokens=plan.input_tokens if plan else 0,
-            total_usage=total_usage,
-            total_elapsed_s=total_s,
-            run_count=run_count,
-            current_batch=sum(count for iteration, stage, _, count in levels if (iteration, stage) == begun),
-            batch_count=plan.batch_count if plan else 0,
         )
 
     async def intermediate_summaries(self, iteration: int) -> tuple[IntermediateSummary, ...]:
@@ -390,20 +372,30 @@ class Assembler:
     async def _measure(self, iteration: int, levels: _Levels) -> _Measured:
         """Adds up what the calls of an iteration kept, and collects what was said twice and what the gate found."""
         measured = _Measured()
-        for number, stage, level, _ in sorted(levels, key=lambda entry: entry[2]):
-            if number != iteration:
-                continue
+        for _, stage, level, _ in sorted((entry for entry in levels if entry[0] == iteration), key=lambda one: one[2]):
             step = StepId(iteration, stage, level)
-            if stage in (Stage.MAP, Stage.REDUCE, Stage.COMPRESS):
-                bodies = self._bodies(step, calls_only=True)
-                outcomes = [(output, TEXT.validate_json(body)) async for output, body in bodies]
-                is_found = any(outcome.trust and outcome.trust.findings for _, outcome in outcomes)
-                chunks = await self._store.chunks(self._summary.document_sha256) if is_found else ()
-                measured.add(step, outcomes, chunks)
-            elif stage is Stage.UNIQUE:
+            if stage is Stage.UNIQUE:
                 async for _, body in self._bodies(step):
                     measured.duplicates += UNIQUE.validate_json(body).removed
+            elif stage in (Stage.MAP, Stage.REDUCE, Stage.COMPRESS):
+                bodies = self._bodies(step, calls_only=True)
+                await self._add_stage(
+                    measured, step, [(output, TEXT.validate_json(body)) async for output, body in bodies]
+                )
         return measured
+
+    async def _add_stage(self, measured: _Measured, step: StepId, found: list[tuple[StepOutput, TextOutcome]]) -> None:
+        has_faults = any(outcome.trust and outcome.trust.findings for _, outcome in found)
+        chunks = await self._store.chunks(self._summary.document_sha256) if has_faults else ()
+        if step.stage is not Stage.COMPRESS:
+            retention = add_up(outcome.retention for _, outcome in found)
+            measured.stages.append(StageRetention(step.stage, step.level, retention))
+        for output, outcome in found:
+            if step.stage is not Stage.COMPRESS:
+                measured.duplicates += outcome.duplicates_from(output.chunk_indexes[0])
+            if outcome.trust:
+                measured.trusts.append(outcome.trust)
+                measured.warnings += trust_warnings(outcome.trust, place_of(output, chunks))
 
     async def _bodies(self, first: StepId, *, calls_only: bool = False) -> AsyncIterator[tuple[StepOutput, str]]:
         """Yields the results of all steps from `first` on, some at a time."""
