@@ -296,10 +296,7 @@ class Assembler:
         verdict, measured = verdicts.get(chosen), await self._measure(chosen, levels)
         topics = await self._read(chosen, Stage.TOPICS, TOPICS)
         json = await self._read(chosen, Stage.JSON, WRITTEN, level=1)
-        run_count, total_usage, total_s = await self._store.run_totals(self._id)
-        plan, calls_done = self._summary.plan, await self._store.call_count(self._id)
-        calls_planned = meter.calls_total if meter else plan.calls(begun) if plan else 0
-        return SummaryResult(
+        result = SummaryResult(
             summary_id=self._id,
             document_id=self._summary.request.document_id,
             document_name=self._summary.request.document_name,
@@ -313,12 +310,6 @@ class Assembler:
             critique=verdict.verdict.text if verdict else "",
             warnings=(*await self._store.warnings(self._id), *warnings, *first_warnings(measured.warnings)),
             failure=failure,
-            calls_done=calls_done,
-            calls_planned=max(calls_done, calls_planned),
-            calls_reused=meter.calls_reused if meter else 0,
-            usage=meter.usage if meter else LlmUsage(),
-            elapsed_s=meter.elapsed_s if meter else 0.0,
-            input_tokens=plan.input_tokens if plan else 0,
             output_tokens=(await self._store.outputs(self._id, chosen, Stage.FINAL))[0].tokens if final else 0,
             stages=tuple(measured.stages),
             retention=verdict.retention if verdict else None,
@@ -326,17 +317,31 @@ class Assembler:
             duplicate_count=len(measured.duplicates),
             trust=add_up_trust(measured.trusts),
             citation=citation,
-            total_usage=total_usage,
-            total_elapsed_s=total_s,
-            run_count=run_count,
-            current_batch=sum(
-                count for iteration, stage, _, count in levels if (iteration, stage) == (begun, Stage.MAP)
-            ),
-            batch_count=plan.batch_count if plan else 0,
             length=final.length if final else None,
             layers=await self._read(chosen, Stage.LAYERS, LAYERS) or SummaryLayers(),
             budget=self._summary.request.limited_to,
             json=json.text if json and is_done else "",
+        )
+        return await self._with_totals(result, levels, meter)
+
+    async def _with_totals(self, result: SummaryResult, levels: _Levels, meter: Meter | None) -> SummaryResult:
+        """Adds what this run and all runs cost, and how far the summary is."""
+        (run_count, total_usage, total_s), plan = await self._store.run_totals(self._id), self._summary.plan
+        begun, calls_done = (result.iterations, Stage.MAP), await self._store.call_count(self._id)
+        calls_planned = meter.calls_total if meter else plan.calls(result.iterations) if plan else 0
+        return replace(
+            result,
+            calls_done=calls_done,
+            calls_planned=max(calls_done, calls_planned),
+            calls_reused=meter.calls_reused if meter else 0,
+            usage=meter.usage if meter else LlmUsage(),
+            elapsed_s=meter.elapsed_s if meter else 0.0,
+            input_tokens=plan.input_tokens if plan else 0,
+            total_usage=total_usage,
+            total_elapsed_s=total_s,
+            run_count=run_count,
+            current_batch=sum(count for iteration, stage, _, count in levels if (iteration, stage) == begun),
+            batch_count=plan.batch_count if plan else 0,
         )
 
     async def intermediate_summaries(self, iteration: int) -> tuple[IntermediateSummary, ...]:

@@ -173,7 +173,7 @@ async def _extract_task(run: Run, iteration: int, index: int) -> ExtractTask:
         context=await _context(run, iteration, index, limit),
         context_is_source=run.plan.uses_source_context,
         critique=critique,
-        wishes=run.wishes,
+        wishes=run.options.wishes,
         least_share=run.plan.least_share,
     )
 
@@ -376,7 +376,7 @@ async def _judge(run: Run, iteration: int) -> VerdictOutcome:
     retention = await run.off_loop(lambda: measure(_document_terms(run), [Mentions.of(summary)]))
     options = run.options
     name, target = run.document.name, run.plan.target_tokens
-    task = CritiqueTask(options.summary_type, name, iteration, summary, retention, run.wishes, target)
+    task = CritiqueTask(options.summary_type, name, iteration, summary, retention, options.wishes, target)
 
     async def ask(task: CritiqueTask) -> VerdictOutcome:
         # Without a critic the summary stands as it is, with a warning: it is paid for.
