@@ -5,7 +5,10 @@ too long is cut at the best place near the limit, without losing a character.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import pairwise
 
 # From best to worst. A part ends behind the match.
 _BREAKS = (
@@ -100,25 +103,57 @@ def fit_context(texts: Sequence[str], limit_tokens: int, count_tokens: Callable[
     return tuple(reversed(kept))
 
 
-def group_by_tokens(token_counts: Sequence[int], *, group_size: int, budget_tokens: int) -> list[range]:
-    """Packs neighbours greedily; every group has two members or more, except a lone last one.
+@dataclass(frozen=True, slots=True)
+class Packer:
+    """Packs neighbouring texts into calls, each as full as it may be.
 
-    Every group that is not alone makes the next level shorter, so that levels always come to an end. Two texts that
-    are over the budget together still form a group: the caller compresses them first.
-
-    Args:
-        token_counts: of the texts of a level, in order.
-        group_size: most members, at least 2.
-        budget_tokens: most tokens of a group of three or more.
+    Attributes:
+        token_counts: of the texts, in order.
+        most: texts of a call.
+        budget_tokens: of a call.
+        least: so many texts are a call whatever they have, unless they are the last. With 2 every level of merges is
+            shorter than the one before, so that levels come to an end: the caller compresses texts that are too long.
     """
-    groups: list[range] = []
-    start = 0
-    while start < len(token_counts):
-        end = min(start + 2, len(token_counts))
-        tokens = sum(token_counts[start:end])
-        while end < len(token_counts) and end - start < group_size and tokens + token_counts[end] <= budget_tokens:
-            tokens += token_counts[end]
-            end += 1
-        groups.append(range(start, end))
-        start = end
-    return groups
+
+    token_counts: Sequence[int]
+    most: int
+    budget_tokens: int
+    least: int = 1
+
+    def cuts(self, start: int = 0, end: int | None = None) -> Iterator[range]:
+        """Yields the calls of the texts from `start` up to `end`."""
+        end = len(self.token_counts) if end is None else end
+        while start < end:
+            stop = min(start + self.least, end)
+            tokens = self._tokens(range(start, stop))
+            while stop < end and stop - start < self.most and tokens + self.token_counts[stop] <= self.budget_tokens:
+                tokens += self.token_counts[stop]
+                stop += 1
+            yield range(start, stop)
+            start = stop
+
+    def fits(self, cut: range) -> bool:
+        """Tells whether texts may be one call."""
+        return len(cut) <= self.least or (len(cut) <= self.most and self._tokens(cut) <= self.budget_tokens)
+
+    def is_half_full(self, cut: range) -> bool:
+        """Tells whether texts fill half of a call."""
+        return len(cut) >= self.least and max(len(cut) / self.most, self._tokens(cut) / self.budget_tokens) >= 1 / 2
+
+    def cuts_at(self, keys: Sequence[str], known: AbstractSet[str]) -> list[range]:
+        """Returns the calls of all texts: they begin where earlier calls began, and are full in between.
+
+        What fills less than half of a call is not parted from what follows: else every edit would leave a small call.
+
+        Args:
+            keys: of `begin_keys`.
+            known: those with which an earlier call began.
+        """
+        starts = [0]
+        for place, key in enumerate(keys):
+            if key in known and self.is_half_full(range(starts[-1], place)):
+                starts.append(place)
+        return [cut for start, end in pairwise([*starts, len(keys)]) for cut in self.cuts(start, end)]
+
+    def _tokens(self, cut: range) -> int:
+        return sum(self.token_counts[cut.start : cut.stop])

@@ -7,6 +7,7 @@ read are read again, wherever their texts stand in the document now.
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import ceil
 
 from pipeline.compression import get_target_summary_length
@@ -16,8 +17,8 @@ from pipeline.off_loop import OffLoop
 from pipeline.reading.words import count_words
 from pipeline.summarize.config import ALL, SummarizeConfig, Wave
 from pipeline.summarize.document import Document, SourceChunk, SummarizeOptions
-from pipeline.summarize.known_calls import CallTexts, TextRow, cut_row, to_cuts
-from pipeline.summarize.packing import split_by_tokens
+from pipeline.summarize.known_calls import begin_keys, hash_text, to_cuts
+from pipeline.summarize.packing import Packer, split_by_tokens
 from pipeline.summarize.steering.wishes import PLAIN, LengthGoal, LengthUnit, Shape, SummaryDetail
 from pipeline.summarize.storage.store import SummaryStore
 from pipeline.summarize.writer import Writer, WriterLimits
@@ -68,59 +69,9 @@ def split_chunks(
                 yield ChunkBatch((replace(chunk, text=text),), count_tokens(text))
 
 
-@dataclass(frozen=True, slots=True)
-class BatchPacker:
-    """Packs the parts of a document into batches.
-
-    Attributes:
-        parts: of `split_chunks`.
-        batch_size: most parts of a batch.
-        budget_tokens: most tokens of a batch.
-        overhead_tokens: words of the prompt around each part; they count towards the budget.
-    """
-
-    parts: Sequence[ChunkBatch]
-    batch_size: int
-    budget_tokens: int
-    overhead_tokens: int = 0
-
-    def full(self) -> list[range]:
-        """Returns the batches of all parts, each as full as it may be."""
-        return list(self.cuts(0, len(self.parts)))
-
-    def cuts(self, start: int, end: int) -> Iterator[range]:
-        """Yields likewise those of the parts from `start` up to `end`."""
-        first, tokens = start, 0
-        for place in range(start, end):
-            added = self.tokens(range(place, place + 1))
-            if place > first and (place - first == self.batch_size or tokens + added > self.budget_tokens):
-                yield range(first, place)
-                first, tokens = place, 0
-            tokens += added
-        if first < end:
-            yield range(first, end)
-
-    def may_stay(self, cut: range) -> bool:
-        """Tells whether parts that were a batch before are one again: they fit, and fill half of it.
-
-        Else every edit would leave a small batch behind.
-        """
-        is_half_full = 2 * len(cut) >= self.batch_size or 2 * self.tokens(cut) >= self.budget_tokens
-        return is_half_full and self.fits(cut)
-
-    def fits(self, cut: range) -> bool:
-        """Tells whether parts may be a batch."""
-        return len(cut) <= self.batch_size and (len(cut) == 1 or self.tokens(cut) <= self.budget_tokens)
-
-    def tokens(self, cut: range) -> int:
-        """Counts what parts take of the budget."""
-        return sum(self.parts[place].token_count + self.overhead_tokens for place in cut)
-
-    def batch(self, cut: range) -> ChunkBatch:
-        """Returns parts as one batch."""
-        parts = self.parts[cut.start : cut.stop]
-        chunks = tuple(chunk for part in parts for chunk in part.chunks)
-        return ChunkBatch(chunks, sum(part.token_count for part in parts))
+def join_parts(parts: Sequence[ChunkBatch]) -> ChunkBatch:
+    """Returns parts of `split_chunks` as one batch."""
+    return ChunkBatch(tuple(part.chunks[0] for part in parts), sum(part.token_count for part in parts))
 
 
 def level_calls(text_count: int, group_size: int) -> list[int]:
@@ -145,8 +96,8 @@ class SummaryPlan:
         reduce_budget_tokens: most tokens that a merge may read.
         is_exact: True if every answer of full length still fits its reduce group, so that no group can shrink, and no
             batch was taken over from another summary.
-        batch_lengths: parts of each batch; empty if all are as full as they may be.
-        batch_calls: what the batches are known by to later summaries.
+        batch_lengths: parts of each batch.
+        batch_keys: what the beginning of each batch is known by to later summaries; empty of one that is small.
         shape: of the final text.
         goal_share: length that was asked for, as a share of the document's; 1 for all that the writer has room for.
         json_calls: of the whole summary: 1 if it is to be given as JSON too.
@@ -163,7 +114,7 @@ class SummaryPlan:
     is_exact: bool
     limits: WriterLimits
     batch_lengths: tuple[int, ...] = ()
-    batch_calls: tuple[CallTexts, ...] = ()
+    batch_keys: tuple[str, ...] = ()
     shape: Shape = PLAIN
     goal_share: float = 1.0
     json_calls: int = 0
@@ -276,37 +227,40 @@ class SummaryPlan:
         parallel = self.concurrency
         full_waves, rest = divmod(len(self.batches), self.wave)
         map_rounds = full_waves * -(-self.wave // parallel) + -(-rest // parallel)
-        if self.uses_source_context:  # batches do not wait for a wave
-            map_rounds = -(-len(self.batches) // parallel)
         reduce_rounds = sum(-(-calls // parallel) for calls in self.level_calls)
         return iterations * (map_rounds + reduce_rounds + self.shape_calls + 1) + 1 + self.json_calls
 
 
-@dataclass(frozen=True, slots=True)
 class Planner:
     """Plans the summary of a document with a writer and its caller's choices."""
 
-    document: Document
-    writer: Writer
-    config: SummarizeConfig
-    options: SummarizeOptions
+    def __init__(self, document: Document, writer: Writer, config: SummarizeConfig, options: SummarizeOptions) -> None:
+        self.document, self.writer, self.config, self.options = document, writer, config, options
 
-    def pack(self) -> BatchPacker:
-        """Counts all tokens of the document: the CPU-heavy step of a long one, run it off the loop.
+    @cached_property
+    def parts(self) -> list[ChunkBatch]:
+        """The document in pieces that fit. To count all tokens takes long: ask for it off the loop first."""
+        most = self._budget_tokens - self.writer.limits.text_overhead_tokens
+        return list(split_chunks(self.document.chunks, max(1, most), self.writer.count_tokens))
+
+    @cached_property
+    def packer(self) -> Packer:
+        """Makes batches of the parts; one where a language model can read all at once and is asked for a length.
 
         The most that may stand beside the chunks of a batch is set aside, also where less does. The batches, and with
-        them the number of calls, are then known before the first call, and no prompt is ever over its budget. All parts
-        are one batch where a language model can read them at once and is asked for a length.
+        them the number of calls, are then known before the first call, and no prompt is ever over its budget.
         """
-        limits, overhead = self.writer.limits, self.writer.limits.text_overhead_tokens
-        budget = max(MIN_CONTENT_TOKENS, limits.prompt_budget_tokens - self._most_context_tokens)
-        parts = list(split_chunks(self.document.chunks, max(1, budget - overhead), self.writer.count_tokens))
-        packer = BatchPacker(parts, self.options.batch_size or self.config.batch_size, budget, overhead)
+        limits = self.writer.limits
+        counts = [part.token_count + limits.text_overhead_tokens for part in self.parts]
         once = min(limits.prompt_budget_tokens, self._reduce_budget_tokens(1))
-        may_be_one = limits.shapes_merges and not self.options.batch_size and packer.tokens(range(len(parts))) <= once
-        if may_be_one and self._goal(parts) is not None:
-            return replace(packer, batch_size=len(parts), budget_tokens=once)
-        return packer
+        may_be_one = limits.shapes_merges and not self.options.batch_size and sum(counts) <= once
+        if may_be_one and self._goal is not None:
+            return Packer(counts, len(counts), once)
+        return Packer(counts, self.options.batch_size or self.config.batch_size, self._budget_tokens)
+
+    @property
+    def _budget_tokens(self) -> int:
+        return max(MIN_CONTENT_TOKENS, self.writer.limits.prompt_budget_tokens - self._most_context_tokens)
 
     @property
     def _critique_tokens(self) -> int:
@@ -321,8 +275,10 @@ class Planner:
         most = config.source_tail_tokens + config.outline_tokens + self._critique_tokens
         return min(limits.context_limit_tokens, most)
 
-    def _goal(self, parts: Sequence[ChunkBatch]) -> LengthGoal | None:
-        tokens, words = sum(part.token_count for part in parts), sum(count_words(part.text) for part in parts)
+    @cached_property
+    def _goal(self) -> LengthGoal | None:
+        tokens = sum(part.token_count for part in self.parts)
+        words = sum(count_words(part.text) for part in self.parts)
         return set_goal(self.options, self.config.detail, tokens, words, most_tokens=self.writer.limits.output_tokens)
 
     def _reduce_budget_tokens(self, group_size: int) -> int:
@@ -332,47 +288,44 @@ class Planner:
         return max(2, limits.model_context_tokens - limits.output_tokens - words)
 
     async def plan_with_known(
-        self, scope: str, lengths: Sequence[int] | None = None, *, store: SummaryStore, off_loop: OffLoop
+        self, scope: str, lengths: Sequence[int] = (), *, store: SummaryStore, off_loop: OffLoop
     ) -> SummaryPlan:
         """Plans a summary that has begun with the batches that it had, another with those of earlier summaries.
 
         Args:
             scope: what calls of earlier summaries must have in common with those of this one.
-            lengths: parts of each batch of one that has begun; empty for full batches.
+            lengths: parts of each batch of one that has begun.
         """
-        packer = await off_loop(self.pack)
-        row = await off_loop(lambda: TextRow.of(f"map\n{scope}", (part.text for part in packer.parts)).with_ends())
-        known = await store.known_calls(row) if lengths is None else {}
+        keys = await off_loop(lambda: begin_keys(f"map\n{scope}", [hash_text(part.text) for part in self.parts]))
+        known = await store.known_calls(keys)
 
         def cuts() -> list[range]:
-            if lengths is None:
-                return cut_row(row, known, packer.may_stay, packer.cuts)
-            former = to_cuts(lengths)  # unless the limits of the writer have changed
-            return former if sum(lengths) == len(packer.parts) and all(map(packer.fits, former)) else packer.full()
+            former = to_cuts(lengths)
+            may_stay = sum(lengths) == len(keys) and all(map(self.packer.fits, former))  # unless limits have changed
+            return former if may_stay else self.packer.cuts_at(keys, known)
 
-        return await off_loop(lambda: self.plan(packer, cuts(), row))
+        return await off_loop(lambda: self.plan(cuts(), keys))
 
-    def plan(self, packer: BatchPacker, cuts: Sequence[range], row: TextRow | None = None) -> SummaryPlan:
+    def plan(self, cuts: Sequence[range], keys: Sequence[str]) -> SummaryPlan:
         """Counts all calls.
 
         Args:
             cuts: the batches.
-            row: by which they are known to later summaries.
+            keys: of all parts, by which beginnings of batches are known to later summaries.
 
         Raises:
             InvalidInputError: the writer cannot do what the caller asks for.
         """
         limits, config, options = self.writer.limits, self.config, self.options
         refuse_unable(options, limits)
-        full, parts = packer.full(), packer.parts
         wave: Wave = options.wave or config.wave
         group_size = options.reduce_group_size or config.reduce_group_size
         budget = self._reduce_budget_tokens(group_size)
-        goal = self._goal(parts)
+        goal = self._goal
         in_words = goal is not None and goal.unit is LengthUnit.WORDS
-        size = sum(count_words(part.text) if in_words else part.token_count for part in parts)
+        size = sum(count_words(part.text) if in_words else part.token_count for part in self.parts)
         return SummaryPlan(
-            batches=tuple(map(packer.batch, cuts)),
+            batches=tuple(join_parts(self.parts[cut.start : cut.stop]) for cut in cuts),
             level_calls=tuple(level_calls(len(cuts), group_size)),
             wave=len(cuts) if isinstance(wave, str) else min(len(cuts), wave),
             uses_source_context=wave == ALL,
@@ -380,10 +333,10 @@ class Planner:
             group_size=group_size,
             max_iterations=options.max_iterations or config.max_iterations,
             reduce_budget_tokens=budget,
-            is_exact=cuts == full and group_size * limits.output_tokens <= budget,
+            is_exact=cuts == list(self.packer.cuts()) and group_size * limits.output_tokens <= budget,
             limits=limits,
-            batch_lengths=() if cuts == full else tuple(map(len, cuts)),
-            batch_calls=tuple(row.call(cut.start, len(cut)) for cut in cuts) if row else (),
+            batch_lengths=tuple(map(len, cuts)),
+            batch_keys=tuple(keys[cut.start] if self.packer.is_half_full(cut) else "" for cut in cuts),
             shape=Shape(goal, options.form, options.language.strip()),
             goal_share=min(1.0, goal.amount / max(1, size)) if goal else 1.0,
             json_calls=int(bool(options.json_schema)),

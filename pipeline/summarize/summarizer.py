@@ -21,7 +21,7 @@ from pipeline.summarize.errors import (
     UnknownSummaryError,
 )
 from pipeline.summarize.events import Accepted, Event, EventChannel, Finished, Shown, SummaryObserver, TextDone
-from pipeline.summarize.graph.run import TEXT, SummaryJob
+from pipeline.summarize.graph.run import TEXT, Run
 from pipeline.summarize.known_calls import answer_scope, call_scope
 from pipeline.summarize.plan import Planner, SummaryPlan
 from pipeline.summarize.result import SummaryView
@@ -240,7 +240,9 @@ class Summarizer:
         yield Accepted(summary_id, is_resumed=True)
         while True:
             run = self._runs.get(summary_id)
-            channel = run.job.channel.copy(self.config.progress_events, include_draft=include_draft) if run else None
+            channel = (
+                run.context.channel.copy(self.config.progress_events, include_draft=include_draft) if run else None
+            )
             while channel is not None and (event := await channel.take()) is not None:
                 yield event
                 if isinstance(event, Finished):
@@ -317,8 +319,8 @@ class Summarizer:
         lease = await self.store.leases.acquire(summary.summary_id, self.config.lease_ttl_s)
         limit = None if shown.include_text else self.config.progress_events
         channel = EventChannel(limit, include_draft=shown.include_draft)
-        job = SummaryJob(summary, document, writer, self.store, self.config, self._observer, self._off_loop, channel)
-        run = SummaryRun(job, lease, is_resumed)
+        context = Run(summary, document, writer, self.store, self.config, self._observer, self._off_loop, channel)
+        run = SummaryRun(context, lease, is_resumed)
         self._runs[summary.summary_id] = run
         if self.stopping.is_set():
             run.put_aside()

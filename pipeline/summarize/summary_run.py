@@ -6,7 +6,7 @@ ids, names of ours, counts and shares: never a text, a name or a topic.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 
 from opentelemetry.trace import Span, Status, StatusCode
@@ -17,7 +17,6 @@ from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.errors import EndpointUnavailableError
 from pipeline.summarize.citations.places import NOT_CITED, Citations
 from pipeline.summarize.config import SummarizeConfig
-from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.errors import LeaseLostError, StorageError, SummaryAsideError
 from pipeline.summarize.events import Finished, Planned
 from pipeline.summarize.gate.findings import Trust
@@ -29,11 +28,9 @@ from pipeline.summarize.graph.run import (
     UNIQUE,
     VERDICT,
     WRITTEN,
-    CallGate,
     Meter,
     Run,
     Stored,
-    SummaryJob,
     TextOutcome,
     VerdictOutcome,
     alongside,
@@ -70,19 +67,15 @@ class SummaryRun:
     """One run of one summary.
 
     Attributes:
-        job: its channel is closed at the end.
+        context: its channel is closed at the end.
         stop: set it to cancel the summary from within this process.
-        calls: every call of the writer passes it.
     """
 
-    job: SummaryJob
+    context: Run
     lease: Lease
     is_resumed: bool
     stop: asyncio.Event = field(default_factory=asyncio.Event)
-    calls: CallGate = field(default_factory=CallGate)
-    _meter: Meter | None = None
     _spending: Spending | None = None
-    _citation: Citations = NOT_CITED
     _has_begun: bool = False
 
     async def work(self) -> None:
@@ -96,9 +89,9 @@ class SummaryRun:
         """
         self._has_begun = True
         status, result = SummaryStatus.FAILED, None
-        self.job.observer.run_started(is_resumed=self.is_resumed)
+        self.context.observer.run_started(is_resumed=self.is_resumed)
         try:
-            with self.job.span() as span:
+            with self.context.root_span() as span:
                 result = await self._end(*await self._run())
                 _note_result(span, result)
             status = result.status
@@ -112,12 +105,12 @@ class SummaryRun:
             await self._release(status)
             raise
         finally:
-            self.job.observer.run_ended(status, result)
-            self.job.channel.close()
+            self.context.observer.run_ended(status, result)
+            self.context.channel.close()
 
     def put_aside(self) -> None:
         """Ends the run as soon as the calls on their way are done: their answers are paid for."""
-        self.calls.close(SummaryAsideError(self.job.summary_id))
+        self.context.calls.close(SummaryAsideError(self.context.summary_id))
 
     async def give_up(self) -> None:
         """Returns the lease if `work` never began: a task that is cancelled before its first step does nothing."""
@@ -127,10 +120,10 @@ class SummaryRun:
     async def _release(self, status: SummaryStatus) -> None:
         """Returns the lease after an error, which matters more than one that happens here."""
         try:
-            await self.job.store.leases.release(self.lease, status, None)  # first: somebody may resume at once
+            await self.context.store.leases.release(self.lease, status, None)  # first: somebody may resume at once
             await self._note_cost()
         except StorageError as error:
-            _log.warning("cannot store the end of summary_id=%s: %s", self.job.summary_id, error)
+            _log.warning("cannot store the end of summary_id=%s: %s", self.context.summary_id, error)
 
     async def _run(self) -> tuple[SummaryStatus, SummaryFailure | None]:
         """Runs to the end. Returns how the summary stands then, and why it is not done."""
@@ -150,76 +143,75 @@ class SummaryRun:
 
     async def _note_cost(self) -> None:
         """Stores what this run has cost so far, so that the totals outlive it."""
-        if self._meter is not None:
-            summary_id, usage = self.job.summary_id, self._meter.usage
+        run, usage = self.context, self.context.meter.usage
+        if run.meter.calls_total:
             if self._spending and self._spending.usage.calls > usage.calls:  # with calls that were paid for in vain
                 usage = self._spending.usage
-            await self.job.store.note_cost(summary_id, self.lease.holder, usage, self._meter.elapsed_s)
+            await run.store.note_cost(run.summary_id, self.lease.holder, usage, run.meter.elapsed_s)
 
     async def _end(self, status: SummaryStatus, failure: SummaryFailure | None) -> SummaryResult:
         await self._note_cost()
-        summary = await self.job.store.find(self.job.summary_id) or self.job.summary
-        assembler = Assembler(self.job.store, summary, self.job.config)
-        result = await assembler.assemble(status, failure, meter=self._meter, citation=self._citation)
+        run = self.context
+        assembler = Assembler(run.store, await run.store.find(run.summary_id) or run.summary, run.config)
+        meter = run.meter if run.meter.calls_total else None
+        result = await assembler.assemble(status, failure, meter=meter, citation=run.citation)
         is_kept = status is not SummaryStatus.CANCELLED
         kept, flaw_count = (RESULT.dump_json(result).decode(), result.flaw_count) if is_kept else (None, None)
-        await self.job.store.leases.release(self.lease, status, kept, flaw_count=flaw_count, ends_job=True)
-        self.job.channel.offer(Finished(result))
+        await self.context.store.leases.release(self.lease, status, kept, flaw_count=flaw_count, ends_job=True)
+        self.context.channel.offer(Finished(result))
         return result
 
     async def _heartbeat(self) -> None:
         """Keeps the lease, and ends when somebody cancels the summary, here or from another server."""
         while True:
             try:
-                async with asyncio.timeout(self.job.config.heartbeat_s):
+                async with asyncio.timeout(self.context.config.heartbeat_s):
                     await self.stop.wait()
             except TimeoutError:
-                if not await self.job.store.leases.renew(self.lease, self.job.config.lease_ttl_s):
+                if not await self.context.store.leases.renew(self.lease, self.context.config.lease_ttl_s):
                     await self._note_cost()
                     continue
             raise _CancelRequestedError
 
     async def _graph_to_its_end(self) -> None:
-        job, before = self.job, self.job.summary.plan
-        planner = Planner(job.document, job.writer, job.config, job.options)
-        lengths = before.batch_lengths if before else None  # of the batches that the summary has already
-        plan = await planner.plan_with_known(job.call_scope, lengths, store=job.store, off_loop=job.off_loop)
-        await self._adopt(plan)
-        done = await job.store.call_count(job.summary_id)
-        begun = max((iteration for iteration, *_ in await job.store.levels(job.summary_id)), default=1)
+        run, before = self.context, self.context.summary.plan
+        planner = Planner(run.document, run.writer, run.config, run.options)
+        lengths = before.batch_lengths if before else ()  # of the batches that the summary has already
+        run.plan = await planner.plan_with_known(run.call_scope, lengths, store=run.store, off_loop=run.off_loop)
+        await self._adopt(run.plan)
+        done = await run.store.call_count(run.summary_id)
+        begun = max((iteration for iteration, *_ in await run.store.levels(run.summary_id)), default=1)
         await self._open_budget()
-        calls_total = max(plan.calls(begun), done)
-        self._meter = Meter(plan, calls_done=done, calls_total=calls_total, calls_reused=done, iteration=begun)
-        run = Run(job, plan, self._meter, self.calls)
-        job.channel.offer(Planned(plan, self._meter.progress()))
-        start, most_steps = SummaryState(iteration=0, best_iteration=0), 4 * plan.max_iterations + 2
+        calls_total = max(run.plan.calls(begun), done)
+        run.meter = Meter(calls_done=done, calls_total=calls_total, calls_reused=done, iteration=begun)
+        run.channel.offer(Planned(run.plan, run.progress()))
+        start, most_steps = SummaryState(iteration=0, best_iteration=0), 4 * run.plan.max_iterations + 2
         await summary_graph().ainvoke(start, {"recursion_limit": most_steps, "run_name": "summarize"}, context=run)
-        self._citation = run.citation
 
     async def _open_budget(self) -> None:
         """Has the calls of this task taken out of the summary's budget, with what earlier runs took."""
-        job, budget = self.job, self.job.summary.request.budget
+        run, budget = self.context, self.context.summary.request.budget
         if budget != NO_BUDGET:
-            _, before, _ = await job.store.run_totals(job.summary_id)
-            self._spending = Spending(budget, job.writer.limits.prices, before)
+            _, before, _ = await run.store.run_totals(run.summary_id)
+            self._spending = Spending(budget, run.writer.limits.prices, before)
             spend_from(self._spending)
 
     async def _adopt(self, plan: SummaryPlan) -> None:
         """Remembers the plan. A resumed summary whose plan has changed begins again; equal calls are reused."""
-        job, before = self.job, self.job.summary
+        run, before = self.context, self.context.summary
         calls, each = plan.calls(), plan.calls(2) - plan.calls()
         record = PlanRecord(plan.key, calls, each, plan.input_tokens, len(plan.batches), plan.batch_lengths)
         if before.plan is not None:
-            begun_by, writer = before.request.writer, job.writer.identity
+            begun_by, writer = before.request.writer, run.writer.identity
             if begun_by != writer:
-                await job.warn(WarningCode.WRITER_CHANGED, f"begun by {begun_by}, resumed by {writer}")
+                await run.warn(WarningCode.WRITER_CHANGED, f"begun by {begun_by}, resumed by {writer}")
             if before.plan.plan_key == record.plan_key:
                 return
-        await job.store.set_plan(job.summary_id, record)
-        if empty := job.document.empty_chunk_count:
-            await job.warn(WarningCode.EMPTY_CHUNKS, f"{empty} chunks hold no text and were left out")
+        await run.store.set_plan(run.summary_id, record)
+        if empty := run.document.empty_chunk_count:
+            await run.warn(WarningCode.EMPTY_CHUNKS, f"{empty} chunks hold no text and were left out")
         if plan.limits.shortfall:
-            await job.warn(WarningCode.SMALL_CONTEXT, plan.limits.shortfall)
+            await run.warn(WarningCode.SMALL_CONTEXT, plan.limits.shortfall)
 
 
 def _note_result(span: Span, result: SummaryResult) -> None:
@@ -267,18 +259,6 @@ class _Measured:
     duplicates: list[RemovedDuplicate] = field(default_factory=list)
     trusts: list[Trust] = field(default_factory=list)
     warnings: list[SummaryWarning] = field(default_factory=list)
-
-    def add(self, step: StepId, outcomes: list[tuple[StepOutput, TextOutcome]], chunks: Sequence[SourceChunk]) -> None:
-        """Adds the texts of a stage."""
-        if step.stage is not Stage.COMPRESS:
-            retention = add_up(outcome.retention for _, outcome in outcomes)
-            self.stages.append(StageRetention(step.stage, step.level, retention))
-            for output, outcome in outcomes:
-                self.duplicates += outcome.duplicates_from(output.chunk_indexes[0])
-        for output, outcome in outcomes:
-            if outcome.trust:
-                self.trusts.append(outcome.trust)
-                self.warnings += trust_warnings(outcome.trust, place_of(output, chunks))
 
 
 class Assembler:
@@ -397,20 +377,30 @@ class Assembler:
     async def _measure(self, iteration: int, levels: _Levels) -> _Measured:
         """Adds up what the calls of an iteration kept, and collects what was said twice and what the gate found."""
         measured = _Measured()
-        for number, stage, level, _ in sorted(levels, key=lambda entry: entry[2]):
-            if number != iteration:
-                continue
+        for _, stage, level, _ in sorted((entry for entry in levels if entry[0] == iteration), key=lambda one: one[2]):
             step = StepId(iteration, stage, level)
-            if stage in (Stage.MAP, Stage.REDUCE, Stage.COMPRESS):
-                bodies = self._bodies(step, calls_only=True)
-                outcomes = [(output, TEXT.validate_json(body)) async for output, body in bodies]
-                is_found = any(outcome.trust and outcome.trust.findings for _, outcome in outcomes)
-                chunks = await self._store.chunks(self._summary.document_sha256) if is_found else ()
-                measured.add(step, outcomes, chunks)
-            elif stage is Stage.UNIQUE:
+            if stage is Stage.UNIQUE:
                 async for _, body in self._bodies(step):
                     measured.duplicates += UNIQUE.validate_json(body).removed
+            elif stage in (Stage.MAP, Stage.REDUCE, Stage.COMPRESS):
+                bodies = self._bodies(step, calls_only=True)
+                await self._add_stage(
+                    measured, step, [(output, TEXT.validate_json(body)) async for output, body in bodies]
+                )
         return measured
+
+    async def _add_stage(self, measured: _Measured, step: StepId, found: list[tuple[StepOutput, TextOutcome]]) -> None:
+        has_faults = any(outcome.trust and outcome.trust.findings for _, outcome in found)
+        chunks = await self._store.chunks(self._summary.document_sha256) if has_faults else ()
+        if step.stage is not Stage.COMPRESS:
+            retention = add_up(outcome.retention for _, outcome in found)
+            measured.stages.append(StageRetention(step.stage, step.level, retention))
+        for output, outcome in found:
+            if step.stage is not Stage.COMPRESS:
+                measured.duplicates += outcome.duplicates_from(output.chunk_indexes[0])
+            if outcome.trust:
+                measured.trusts.append(outcome.trust)
+                measured.warnings += trust_warnings(outcome.trust, place_of(output, chunks))
 
     async def _bodies(self, first: StepId, *, calls_only: bool = False) -> AsyncIterator[tuple[StepOutput, str]]:
         """Yields the results of all steps from `first` on, some at a time."""

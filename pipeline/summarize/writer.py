@@ -110,6 +110,22 @@ class ExtractTask:
     wishes: Wishes = NO_WISHES
     least_share: float = 0.0
 
+    @property
+    def extractions(self) -> tuple[Extraction, ...]:
+        """The chunks as texts with their places."""
+        places = ((one.text, one.chunk_index, one.page_number) for one in self.chunks)
+        return tuple(Extraction(text, (chunk, chunk), (page, page)) for text, chunk, page in places)
+
+    @property
+    def starts_document(self) -> bool:
+        """Whether nothing stands before it."""
+        return self.batch_index == 0
+
+    @property
+    def ends_document(self) -> bool:
+        """Whether nothing stands behind it."""
+        return self.batch_index == self.batch_count - 1
+
 
 @dataclass(frozen=True, slots=True)
 class MergeTask:
@@ -134,6 +150,19 @@ class MergeTask:
     wishes: Wishes = NO_WISHES
     shape: Shape = PLAIN
     json_schema: str = ""
+
+    @property
+    def starts_document(self) -> bool:
+        """Whether nothing stands before it. Callers count chunks from 0 or from 1."""
+        return self.extractions[0].chunk_indexes[0] in (0, 1)
+
+    @property
+    def ends_document(self) -> bool:
+        """Whether nothing stands behind it."""
+        return self.group_index == self.group_count - 1
+
+
+TextTask = ExtractTask | MergeTask
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 
 import numpy as np
@@ -48,6 +48,7 @@ from pipeline.summarize.writer import (
     MergeStage,
     MergeTask,
     RemovedDuplicate,
+    TextTask,
     TopicList,
     TopicsTask,
     WriterLimits,
@@ -59,7 +60,6 @@ _VERSION = "extractive-17"
 
 _CONTEXT_TOKENS = 2_048  # the graph cuts a critique to a part of the context's limit
 _SHORT_CHARS, _REMEMBERED_COUNTS = 300, 1 << 14  # of texts whose tokens were counted
-_FIRST_CHUNKS = (0, 1)  # callers count from either
 _DUPLICATE_ROUNDS = 3  # what takes the place of a duplicate may be one
 _PROGRESS_SHARE = 0.9  # a text that must be compressed comes out shorter by a tenth at least
 
@@ -104,28 +104,14 @@ class ExtractiveWriter:
 
     async def extract(self, task: ExtractTask) -> Written:
         """Keeps what is central, values, warnings, procedures and commands."""
-        stretch = _Stretch(
-            texts=[chunk.text for chunk in task.chunks],
-            chunks=[(chunk.chunk_index, chunk.chunk_index) for chunk in task.chunks],
-            starts_document=task.batch_index == 0,
-            ends_document=task.batch_index == task.batch_count - 1,
-            is_last=task.batch_count == 1,
-        )
-        return await self._abridge(stretch, task)
+        return await self._abridge(task, is_last=task.batch_count == 1)
 
     async def merge(self, task: MergeTask) -> Written:
         """Joins texts, says once what they say twice, and shortens what is over the target."""
-        stretch = _Stretch(
-            texts=[extraction.text for extraction in task.extractions],
-            chunks=[extraction.chunk_indexes for extraction in task.extractions],
-            starts_document=task.extractions[0].chunk_indexes[0] in _FIRST_CHUNKS,
-            ends_document=task.stage is not MergeStage.COMPRESS and task.group_index == task.group_count - 1,
-            is_last=task.stage is MergeStage.FINAL,  # a text to be shaped was one before
-            shape=task.shape if task.stage is MergeStage.SHAPE else PLAIN,
-        )
-        return await self._abridge(stretch, task)
+        shape = task.shape if task.stage is MergeStage.SHAPE else PLAIN
+        return await self._abridge(task, shape, is_last=task.stage is MergeStage.FINAL)  # one to be shaped was before
 
-    def _budget(self, task: ExtractTask | MergeTask, tokens: int) -> Budget | None:
+    def _budget(self, task: TextTask, tokens: int) -> Budget | None:
         """Returns how much of so many tokens may be kept; None: all of them."""
         config = self._config
         if isinstance(task, ExtractTask):
@@ -157,13 +143,16 @@ class ExtractiveWriter:
             topics = (*topics, task.document_name.strip())
         return TopicList(topics, LlmUsage(1, tokens, sum(map(self.count_tokens, topics))))
 
-    async def _abridge(self, stretch: "_Stretch", task: ExtractTask | MergeTask) -> Written:
+    async def _abridge(self, task: TextTask, shape: Shape = PLAIN, *, is_last: bool) -> Written:
         """Reads, chooses and writes; where the text is the summary, what another sentence says is left out of it.
 
         Texts that hold no sentence, such as a rule of dashes, stay as they are.
+
+        Args:
+            is_last: what is written is the summary.
         """
-        shape, config = stretch.shape, self._config
-        excerpts, tokens = await self._read(stretch.texts, shape, starts_document=stretch.starts_document)
+        texts, config = [one.text for one in task.extractions], self._config
+        excerpts, tokens = await self._read(texts, shape, starts_document=task.starts_document)
         if task.wishes.focus:  # an answer needs the heading above it, and not those above that
             excerpts = [replace(each, needs=()) if each.kind is BlockKind.HEADING else each for each in excerpts]
         exact = await self._off_loop(partial(find_repeats, excerpts))
@@ -172,15 +161,16 @@ class ExtractiveWriter:
         vectors = await self._embed([words_of(excerpts, excerpts[at]) for at in sentences])
         unfit = exact.keys() | (set(range(len(excerpts))) - writable(excerpts, shape.form))
         dropped = unfit if len(unfit) < len(excerpts) else exact  # else nothing of it can be written in this form
-        material = Material(excerpts, sentences, vectors, frozenset(dropped), stretch.ends_document)
+        is_part = isinstance(task, MergeTask) and task.stage is MergeStage.COMPRESS  # of a text that goes on
+        material = Material(excerpts, sentences, vectors, frozenset(dropped), task.ends_document and not is_part)
         sizes = (each.token_count for position, each in enumerate(excerpts) if position not in material.dropped)
         budget = self._budget(task, tokens)
         budget = None if budget is None or sum(sizes) <= budget.central else budget
         if budget:
-            material = await self._scored(material, task, starts_document=stretch.starts_document)
+            material = await self._scored(material, task)
         choose = partial(self._choose, shape=shape, budget=budget)
         chosen, pairs, entailed = await self._off_loop(partial(choose, material)), config.max_pairs, dict[int, int]()
-        for _ in range(_DUPLICATE_ROUNDS * stretch.is_last):
+        for _ in range(_DUPLICATE_ROUNDS * is_last):
             entailment, keeps_needed = self._models.entailment, budget is None
             near = await find_entailed(material, set(chosen), entailment, max_pairs=pairs, keeps_needed=keeps_needed)
             if not near:
@@ -188,8 +178,9 @@ class ExtractiveWriter:
             entailed |= near
             material = replace(material, dropped=material.dropped | near.keys())
             chosen = await self._off_loop(partial(choose, material))
-        text = write_form(excerpts, chosen, shape.form) or "\n\n".join(map(str.strip, stretch.texts))
-        chunks = [stretch.chunks[each.origin] for each in excerpts]
+        text = write_form(excerpts, chosen, shape.form) or "\n\n".join(map(str.strip, texts))
+        places = [one.chunk_indexes for one in task.extractions]
+        chunks = [places[each.origin] for each in excerpts]
         duplicates = tuple(
             RemovedDuplicate(excerpts[gone].text, chunks[kept], chunks[gone], gone in exact)
             for gone, kept in (*exact.items(), *entailed.items())
@@ -203,7 +194,7 @@ class ExtractiveWriter:
         count, amount = counter(shape, self.count_tokens), shape.goal.amount if shape.goal else None
         return shorten(material, budget, lambda kept: count(write_form(material.excerpts, kept, shape.form)), amount)
 
-    async def _scored(self, material: Material, task: ExtractTask | MergeTask, *, starts_document: bool) -> Material:
+    async def _scored(self, material: Material, task: TextTask) -> Material:
         """Returns the material with what its sentences are worth: by a focus, if there is one."""
         excerpts, sentences, vectors = material.excerpts, material.sentences, material.vectors
         material = replace(material, has_acts_first=task.summary_type is SummaryType.OPERATOR)
@@ -213,7 +204,7 @@ class ExtractiveWriter:
             likeness = vectors @ (await self._embed([focus]))[0]
             score = partial(score_focus, excerpts, sentences, likeness, focus)
         else:
-            score = partial(score_sentences, excerpts, sentences, vectors, starts_document=starts_document)
+            score = partial(score_sentences, excerpts, sentences, vectors, starts_document=task.starts_document)
         return replace(material, centrality=await self._off_loop(score), has_focus=bool(focus))
 
     async def _read(
@@ -229,18 +220,6 @@ class ExtractiveWriter:
         size = self._config.embed_batch
         parts = [await self._models.embedder.embed(texts[start : start + size]) for start in range(0, len(texts), size)]
         return checked_vectors(np.concatenate(parts) if parts else np.zeros((0, 1), dtype=np.float32), len(texts))
-
-
-@dataclass(frozen=True, slots=True)
-class _Stretch:
-    """What one call shortens."""
-
-    texts: Sequence[str]
-    chunks: Sequence[tuple[int, int]]  # first and last one behind each text
-    starts_document: bool  # nothing of the document stands before it
-    ends_document: bool
-    is_last: bool  # what is written is the summary
-    shape: Shape = PLAIN
 
 
 def _report(retention: Retention) -> str:

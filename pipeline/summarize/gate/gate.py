@@ -21,13 +21,7 @@ from pipeline.summarize.gate.config import TrustConfig
 from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, Trust, TrustFinding
 from pipeline.summarize.gate.inspect import Inspection, SourceText, inspect, repair, riskiest
 from pipeline.summarize.retention import Kept, measure_recall
-from pipeline.summarize.writer import (
-    ExtractTask,
-    MergeTask,
-    TopicList,
-    TopicsTask,
-    Writer,
-)
+from pipeline.summarize.writer import ExtractTask, TextTask, TopicList, TopicsTask, Writer
 from pipeline.support.claim_support import DEFAULT_SUPPORT, Hypothesis, Support, SupportConfig, read_support
 
 _SHARE = 32  # pairs that one caller may have read before the next one's turn: about a second
@@ -121,7 +115,7 @@ class TrustGate:
         digest = hashlib.sha256(f"{settings}\n{support.support_settings()}\n{model}\n{writer}".encode())
         self.identity = f"{VERSION}-{digest.hexdigest()[:12]}"
 
-    async def read(self, task: ExtractTask | MergeTask, *, room: float, caller: str) -> Case:
+    async def read(self, task: TextTask, *, room: float, caller: str) -> Case:
         """Reads a task's texts, while its answer is on the way.
 
         Args:

@@ -38,7 +38,6 @@ from pipeline.summarize.events import CallOutcome
 from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, Trust, finding
 from pipeline.summarize.gate.gate import Case, TrustGate
 from pipeline.summarize.graph.run import TEXT, Run, Task, TextOutcome, VerdictOutcome, alongside, task_key
-from pipeline.summarize.known_calls import CallTexts
 from pipeline.summarize.packing import head_by_tokens, split_by_tokens
 from pipeline.summarize.result import WarningCode
 from pipeline.summarize.retention import Retention, measure
@@ -47,10 +46,10 @@ from pipeline.summarize.storage.records import Stage, StepId, StepOutput
 from pipeline.summarize.trust_report import place_of, trust_warnings
 from pipeline.summarize.writer import (
     Critique,
-    Extraction,
     ExtractTask,
     MergeStage,
     MergeTask,
+    TextTask,
     TopicList,
     Written,
     heard_by,
@@ -58,9 +57,7 @@ from pipeline.summarize.writer import (
 
 Outcome = TypeVar("Outcome", bound=TextOutcome | VerdictOutcome | TopicList | Written)
 Paid = TypeVar("Paid", Critique, TopicList, Written)
-TextTask = ExtractTask | MergeTask
 _log = logging.getLogger(__name__)
-_NO_OUTPUT = StepOutput(0, "")
 _COMPLAINT_TOKENS = 400
 _LEAST_TOKENS = 16  # of a text that is still worth cutting
 
@@ -70,25 +67,23 @@ class PlannedCall(Generic[Outcome]):
     """One planned call.
 
     Attributes:
-        task: what `ask` is given; with the job's `answer_scope` it is the answer's key.
-        output: the stretch of the document that a text is of; `position` and key are filled in here.
-        texts: what it reads, by which later summaries know it; None of calls that are not taken over.
+        task: what `ask` is given; with the run's `answer_scope` it is the answer's key.
+        begin_key: by which later summaries know where it began; empty of calls that are not taken over.
     """
 
     step: StepId
     task: Task
     ask: Callable[[Any], Awaitable[Outcome]]
     adapter: TypeAdapter[Outcome]
-    output: StepOutput = _NO_OUTPUT
-    texts: CallTexts | None = None
+    begin_key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class StepAnswer(Generic[Outcome]):
-    """An outcome, new or from the store."""
+    """An outcome, new or from the store, and what is stored of it under its step."""
 
     outcome: Outcome
-    result_key: str
+    output: StepOutput
     is_reused: bool
 
 
@@ -123,19 +118,19 @@ async def answer(run: Run, call: PlannedCall[Outcome]) -> StepAnswer[Outcome]:
     Raises:
         PipelineError: the call failed, or another one did while this one had not begun.
     """
-    key = task_key(run.job.answer_scope, call.task)
-    stored = await run.job.store.result(key)
+    key = task_key(run.answer_scope, call.task)
+    stored = await run.store.result(key)
     if stored is not None:
         outcome = call.adapter.validate_json(stored)
-        is_new = await _record(run, call, key, outcome)  # again: its summary may be deleted meanwhile
+        output, is_new = await _record(run, call, key, outcome)  # again: its summary may be deleted meanwhile
         run.meter.count_reused(was_counted=not is_new)
-        run.job.observer.call_ended(call.step.stage, CallOutcome.REUSED, 0.0, LlmUsage())
-        return StepAnswer(outcome, key, is_reused=True)
+        run.observer.call_ended(call.step.stage, CallOutcome.REUSED, 0.0, LlmUsage())
+        return StepAnswer(outcome, output, is_reused=True)
     async with run.calls:
         outcome, call_s = await _ask(run, call)
-        await _record(run, call, key, outcome)
+        output, _ = await _record(run, call, key, outcome)
     run.meter.count(outcome.usage, call_s)
-    return StepAnswer(outcome, key, is_reused=False)
+    return StepAnswer(outcome, output, is_reused=False)
 
 
 async def _ask(run: Run, call: PlannedCall[Outcome]) -> tuple[Outcome, float]:
@@ -145,97 +140,55 @@ async def _ask(run: Run, call: PlannedCall[Outcome]) -> tuple[Outcome, float]:
         outcome = await call.ask(call.task)
     except BaseException as error:
         how = CallOutcome.CANCELLED if isinstance(error, asyncio.CancelledError) else CallOutcome.FAILED
-        run.job.observer.call_ended(stage, how, time.monotonic() - began, LlmUsage())
+        run.observer.call_ended(stage, how, time.monotonic() - began, LlmUsage())
         raise
     call_s = time.monotonic() - began
-    run.job.observer.call_ended(stage, CallOutcome.MADE, call_s, outcome.usage)
+    run.observer.call_ended(stage, CallOutcome.MADE, call_s, outcome.usage)
     return outcome, call_s
 
 
-async def _record(run: Run, call: PlannedCall[Outcome], key: str, outcome: Outcome, *, is_call: bool = True) -> bool:
-    """Stores an outcome under its key and its step; returns False for a known step.
+async def _record(
+    run: Run, call: PlannedCall[Outcome], key: str, outcome: Outcome, *, is_call: bool = True
+) -> tuple[StepOutput, bool]:
+    """Stores an outcome under its key and its step. Returns what is stored of it, and whether the step is new.
 
     Args:
         is_call: False for an answer that is not yet the text of its step: the text will count.
     """
-    output = call.output._replace(position=call.step.position, result_key=key)
-    if isinstance(outcome, TextOutcome):
-        output = output._replace(tokens=outcome.tokens)
+    output = StepOutput(call.step.position, key)
+    if isinstance(outcome, TextOutcome) and isinstance(call.task, TextTask):
+        output = StepOutput(call.step.position, key, outcome.tokens, *stretch_of(call.task))
     steps = [(call.step, output, call.adapter.dump_json(outcome).decode())]
-    texts = call.texts if is_call else None
-    return await run.job.store.record(run.job.summary_id, steps, is_call=is_call, call=texts) == 1
+    begin_key = call.begin_key if is_call else ""
+    return output, await run.store.record(run.summary_id, steps, is_call=is_call, begin_key=begin_key) == 1
 
 
-@dataclass(frozen=True, slots=True)
-class TextCall:
-    """A call whose answer is a text of a stage.
+def stretch_of(task: TextTask) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Returns the first and last chunk, and the lowest and highest page, of a task's texts."""
+    pages = [number for one in task.extractions for number in one.pages]
+    return (task.extractions[0].chunk_indexes[0], task.extractions[-1].chunk_indexes[1]), (min(pages), max(pages))
 
-    Attributes:
-        measure: what of the input a text has kept.
-        output: the stretch of the document.
-        texts: see PlannedCall.
+
+async def ask_text(run: Run, step: StepId, task: TextTask, begin_key: str = "") -> StepAnswer[TextOutcome]:
+    """Returns the text of a step, new or from the store.
+
+    Args:
+        begin_key: see PlannedCall.
     """
-
-    step: StepId
-    task: TextTask
-    measure: Callable[[str], Retention]
-    output: StepOutput
-    texts: CallTexts | None = None
+    return await _Passage(run, step, task, begin_key).answer()
 
 
-async def ask_text(run: Run, call: TextCall) -> StepAnswer[TextOutcome]:
-    """Returns the text of a step, new or from the store."""
-    gate = run.job.gate
-    if gate is None or await run.job.store.result(task_key(run.job.answer_scope, call.task)) is not None:
-        return await answer(run, _planned(run, call))
-    async with alongside(gate.read(call.task, room=_room(run, call.task), caller=run.job.caller)) as reading:
-        return await _Passage(run, call, gate).answer(reading)
-
-
-async def warn_of_text(run: Run, outcome: TextOutcome, call: TextCall) -> None:
+async def warn_of_text(run: Run, found: StepAnswer[TextOutcome]) -> None:
     """Warns of an answer that was still cut after all continuations, and of what the gate found wrong with it.
 
     What the gate found is stored with the answer, and so not once more.
     """
-    where = place_of(call.output, run.job.document.chunks)
-    if outcome.written.finish_reason == "length":
+    where = place_of(found.output, run.document.chunks)
+    if found.outcome.written.finish_reason == "length":
         message = f"the answer for {where} was cut: more output_tokens would help"
-        await run.job.warn(WarningCode.ANSWER_CUT, message)
-    for warning in trust_warnings(outcome.trust, where):
-        run.job.channel.offer(warning)
-
-
-async def ask_merge(
-    run: Run, step: StepId, task: MergeTask, whole: Extraction, texts: CallTexts | None = None
-) -> StepAnswer[TextOutcome]:
-    """Asks for one text out of `whole`, and says what is wrong with it."""
-
-    def measured(text: str) -> Retention:
-        return measure(find_terms(whole.text), [run.mentions_of(text)])
-
-    output = StepOutput(step.position, "", 0, whole.chunk_indexes, whole.pages)
-    call = TextCall(step, task, measured, output, texts)
-    merged = await ask_text(run, call)
-    await warn_of_text(run, merged.outcome, call)
-    return merged
-
-
-def _planned(run: Run, call: TextCall, *, is_extra: bool = False) -> PlannedCall[TextOutcome]:
-    """Returns a text's call as the graph counts it; an extra one may fail."""
-    listener = run.listener(call.step.iteration) if _is_summary(run, call.task) else None
-
-    async def ask(task: TextTask) -> TextOutcome:
-        try:
-            with heard_by(listener):
-                written = await _write(run, task)
-        except (LlmError, StalledReductionError) as error:
-            is_needed = not is_extra and not _is_of_call(task, error)
-            if is_needed or isinstance(error, BudgetExceededError):
-                raise
-            return await _outcome_without(run, call, task, error, is_extra=is_extra)
-        return _measured(run, call, written)
-
-    return PlannedCall(call.step, call.task, ask, TEXT, call.output, call.texts)
+        await run.warn(WarningCode.ANSWER_CUT, message)
+    for warning in trust_warnings(found.outcome.trust, where):
+        run.channel.offer(warning)
 
 
 def _is_of_call(task: TextTask, error: LlmError | StalledReductionError) -> bool:
@@ -245,23 +198,9 @@ def _is_of_call(task: TextTask, error: LlmError | StalledReductionError) -> bool
     return isinstance(task, MergeTask) and task.stage is MergeStage.SHAPE and not _is_of_all(error)
 
 
-async def _outcome_without(
-    run: Run, call: TextCall, task: TextTask, error: LlmError | StalledReductionError, *, is_extra: bool
-) -> TextOutcome:
-    """Returns what stands in place of an answer that there will not be; of an extra call nothing."""
-    usage = error.usage if isinstance(error, LlmError) else LlmUsage()
-    if is_extra:
-        return replace(_measured(run, call, Written("", "stop", usage)), trust=Trust())
-    async with run.beside():
-        text, remedy = await _from_input(run, task)
-    is_refused = isinstance(error, RequestRefusedError | EmptyAnswerError)
-    why = finding(FaultKind.REFUSAL if is_refused else FaultKind.EMPTY, remedy)
-    return replace(_measured(run, call, Written(text, "stop", usage)), trust=Trust((why,)))
-
-
 async def _from_input(run: Run, task: TextTask) -> tuple[str, Remedy]:
     """Returns sentences of a task's texts, which the embedded writer chooses; without one what has room."""
-    gate = run.job.gate
+    gate = run.gate
     if gate is not None and (writer := gate.fallback) is not None:
         written = await (writer.extract(task) if isinstance(task, ExtractTask) else writer.merge(task))
         return written.text, Remedy.REWRITTEN
@@ -270,11 +209,12 @@ async def _from_input(run: Run, task: TextTask) -> tuple[str, Remedy]:
     return text, Remedy.REWRITTEN if len(text) >= len(whole) else Remedy.NONE
 
 
-def _measured(run: Run, call: TextCall, written: Written, checked: Checked | None = None) -> TextOutcome:
-    """Returns a text with what was measured on it, and what the gate found."""
-    retention, first_chunk = call.measure(written.text), call.output.chunk_indexes[0]
-    outcome = TextOutcome(written, run.count_tokens(written.text), retention, first_chunk=first_chunk)
-    return _trusted(outcome, checked) if checked else outcome
+def _kept(run: Run, task: TextTask, text: str) -> Retention:
+    """Measures what an answer has of the terms of its task's texts, or needs not say since the writer was shown it."""
+    if isinstance(task, MergeTask):
+        return measure(find_terms("\n\n".join(_texts(task))), [run.mentions_of(text)])
+    shown = () if task.context_is_source else task.context
+    return measure(run.terms_of(task.batch_index), [run.mentions_of(one) for one in (text, *shown)])
 
 
 def _trusted(outcome: TextOutcome, checked: Checked) -> TextOutcome:
@@ -297,100 +237,137 @@ def _most_tokens(run: Run, task: TextTask) -> int:
     return min(run.plan.limits.output_tokens, round(share * tokens)) if share < 1 else run.plan.limits.output_tokens
 
 
-def _room(run: Run, task: TextTask) -> float:
-    """Returns the share of a task's texts that an answer has room for."""
-    return min(1.0, _most_tokens(run, task) / max(1, sum(map(run.count_tokens, _texts(task)))))
-
-
 def _texts(task: TextTask) -> list[str]:
-    return [one.text for one in (task.chunks if isinstance(task, ExtractTask) else task.extractions)]
+    return [one.text for one in task.extractions]
 
 
 @dataclass(frozen=True, slots=True)
 class _Passage:
-    """One text on its way through the gate."""
+    """One text on its way through the gate, if its writer has one."""
 
     run: Run
-    call: TextCall
-    gate: TrustGate
+    step: StepId
+    task: TextTask
+    begin_key: str
 
-    async def answer(self, reading: asyncio.Future[Case]) -> StepAnswer[TextOutcome]:
+    async def answer(self) -> StepAnswer[TextOutcome]:
         """Returns the text that is stored under the step."""
-        key = task_key(self.run.job.answer_scope, self.call.task)
-        first, is_reused = await self._first(key, reading)
-        if first.trust is not None:  # nothing was wrong with it
-            return StepAnswer(first, key, is_reused=False)
-        case = await reading
+        run, gate, key = self.run, self.run.gate, task_key(self.run.answer_scope, self.task)
+        if gate is None or await run.store.result(key) is not None:
+            return await answer(run, self._planned())
+        room = min(1.0, _most_tokens(run, self.task) / max(1, sum(map(run.count_tokens, _texts(self.task)))))
+        async with alongside(gate.read(self.task, room=room, caller=run.caller)) as reading:
+            return await self._checked(gate, key, reading)
+
+    async def _checked(self, gate: TrustGate, key: str, reading: asyncio.Future[Case]) -> StepAnswer[TextOutcome]:
+        first = await self._first(gate, key, reading)
+        if first.outcome.trust is not None:  # nothing was wrong with it
+            return first
+        case, written = await reading, first.outcome.written
         async with self.run.beside():
-            checked = await self.gate.check(first.written.text, case)
-        usage = first.written.usage
-        if checked.whole and self.gate.asks_again:
-            checked, cost = await self._again(checked, case)
+            checked = await gate.check(written.text, case)
+        usage = written.usage
+        if checked.whole and gate.asks_again:
+            checked, cost = await self._again(gate, checked, case)
             usage += cost
         if not checked.is_usable:
             async with self.run.beside():
-                checked = await self._rewritten(checked, case)
+                checked = await self._rewritten(gate, checked, case)
         elif checked.whole:
             checked = checked.with_finding(finding(checked.whole, Remedy.NONE, "; ".join(checked.recall.missing)))
-        written = replace(first.written, text=checked.text, usage=usage)
-        outcome = _measured(self.run, self.call, written, checked)
-        await _record(self.run, _planned(self.run, self.call), key, outcome)
-        return StepAnswer(outcome, key, is_reused)
+        outcome = _trusted(await self._measured(replace(written, text=checked.text, usage=usage)), checked)
+        output, _ = await _record(self.run, self._planned(), key, outcome)
+        return StepAnswer(outcome, output, first.is_reused)
 
-    async def _first(self, key: str, reading: asyncio.Future[Case]) -> tuple[TextOutcome, bool]:
-        """Returns the first answer, with its trust if it is the text as it stands, and whether it cost nothing."""
+    async def _first(self, gate: TrustGate, key: str, reading: asyncio.Future[Case]) -> StepAnswer[TextOutcome]:
+        """Returns the first answer, with its trust if it is the text as it stands; else it is stored as a draft."""
         run = self.run
         draft_key = hashlib.sha256(f"draft\n{key}".encode()).hexdigest()
-        stored = await run.job.store.result(draft_key)
+        stored = await run.store.result(draft_key)
         if stored is not None:
             run.meter.count_reused(was_counted=False)
-            return TEXT.validate_json(stored), True
-        call = _planned(run, self.call)
+            return StepAnswer(TEXT.validate_json(stored), StepOutput(0, draft_key), is_reused=True)
+        call = self._planned()
         async with run.calls:
             outcome, call_s = await _ask(run, call)
-            if outcome.trust is None and (checked := await self.gate.if_clean(outcome.written.text, await reading)):
+            if outcome.trust is None and (checked := await gate.if_clean(outcome.written.text, await reading)):
                 outcome = _trusted(outcome, checked)
             if outcome.trust is not None:
-                await _record(run, call, key, outcome)
+                output, _ = await _record(run, call, key, outcome)
             else:
-                await _record(run, replace(call, step=self._draft_step(0)), draft_key, outcome, is_call=False)
-        run.meter.count(outcome.written.usage, call_s)
-        return outcome, False
+                draft = replace(call, step=self._draft_step(0))
+                output, _ = await _record(run, draft, draft_key, outcome, is_call=False)
+        run.meter.count(outcome.usage, call_s)
+        return StepAnswer(outcome, output, is_reused=False)
 
-    async def _again(self, first: Checked, case: Case) -> tuple[Checked, LlmUsage]:
+    def _planned(self, *, is_extra: bool = False) -> PlannedCall[TextOutcome]:
+        """Returns the call as the graph counts it; an extra one may fail."""
+        run = self.run
+        listener = run.listener(self.step.iteration) if _is_summary(run, self.task) else None
+
+        async def ask(task: TextTask) -> TextOutcome:
+            try:
+                with heard_by(listener):
+                    written = await _write(run, task)
+            except (LlmError, StalledReductionError) as error:
+                is_needed = not is_extra and not _is_of_call(task, error)
+                if is_needed or isinstance(error, BudgetExceededError):
+                    raise
+                return await self._without(error, is_extra=is_extra)
+            return await self._measured(written)
+
+        return PlannedCall(self.step, self.task, ask, TEXT, self.begin_key)
+
+    async def _without(self, error: LlmError | StalledReductionError, *, is_extra: bool) -> TextOutcome:
+        """Returns what stands in place of an answer that there will not be; of an extra call nothing."""
+        usage = error.usage if isinstance(error, LlmError) else LlmUsage()
+        if is_extra:
+            return replace(await self._measured(Written("", "stop", usage)), trust=Trust())
+        async with self.run.beside():
+            text, remedy = await _from_input(self.run, self.task)
+        is_refused = isinstance(error, RequestRefusedError | EmptyAnswerError)
+        why = finding(FaultKind.REFUSAL if is_refused else FaultKind.EMPTY, remedy)
+        return replace(await self._measured(Written(text, "stop", usage)), trust=Trust((why,)))
+
+    async def _measured(self, written: Written) -> TextOutcome:
+        kept = await self.run.off_loop(lambda: _kept(self.run, self.task, written.text))
+        (first_chunk, _), _ = stretch_of(self.task)
+        return TextOutcome(written, self.run.count_tokens(written.text), kept, first_chunk=first_chunk)
+
+    async def _again(self, gate: TrustGate, first: Checked, case: Case) -> tuple[Checked, LlmUsage]:
         """Asks once more with the faults. Returns the better of both answers, and the cost."""
         task = self._with_complaint(first.complaint())
         self.run.meter.calls_total += 1
-        again = replace(_planned(self.run, self.call, is_extra=True), step=self._draft_step(1), task=task)
+        again = replace(self._planned(is_extra=True), step=self._draft_step(1), task=task, begin_key="")
         outcome = (await answer(self.run, again)).outcome
         second = outcome.written
         if outcome.trust is not None:  # there is none
             return first, second.usage
         async with self.run.beside():
-            checked = await self.gate.check(second.text, case)
+            checked = await gate.check(second.text, case)
         if checked.rank > first.rank:
             first = checked.with_finding(finding(first.whole or FaultKind.EMPTY, Remedy.ASKED_AGAIN))
         return first, second.usage
 
     def _with_complaint(self, complaint: str) -> TextTask:
         """Returns the task with what was wrong; the context gives up its room for it."""
-        run, task = self.run, self.call.task
+        run, task = self.run, self.task
         limit = max(_COMPLAINT_TOKENS, run.count_tokens(task.critique) if task.critique else 0)
         words = head_by_tokens("\n".join(filter(None, (complaint, task.critique))), limit, run.count_tokens)
         if isinstance(task, ExtractTask):
             return replace(task, critique=words, context=())
         return replace(task, critique=words)
 
-    async def _rewritten(self, checked: Checked, case: Case) -> Checked:
+    async def _rewritten(self, gate: TrustGate, checked: Checked, case: Case) -> Checked:
         """Returns sentences of the input in place of an answer that cannot be used."""
-        task = self.call.task
+        task = self.task
         text, remedy = await _from_input(self.run, task)
         if isinstance(task, MergeTask) and task.shape.language and checked.whole is FaultKind.LANGUAGE:
             remedy = Remedy.NONE  # the input's sentences are not in that language either
-        return await self.gate.instead(text, case, finding(checked.whole or FaultKind.EMPTY, remedy))
+        return await gate.instead(text, case, finding(checked.whole or FaultKind.EMPTY, remedy))
 
     def _draft_step(self, number: int) -> StepId:
-        step = self.call.step
+        step = self.step
         # A text has two drafts. Map and compress have level 0 and positions of their own, which never meet.
         stage_offset = {Stage.MAP: 0, Stage.REDUCE: 1, Stage.COMPRESS: 2}[step.stage]
         position = (step.position * 2 + number) * 3 + stage_offset
@@ -412,7 +389,7 @@ async def _write(run: Run, task: TextTask, tries: int = 4) -> Written:
     smaller = [] if _has_room(run, task) else _smaller(run, task)
     if not smaller:
         try:
-            return await (run.job.writer.extract(task) if isinstance(task, ExtractTask) else run.job.writer.merge(task))
+            return await (run.writer.extract(task) if isinstance(task, ExtractTask) else run.writer.merge(task))
         except ContextOverflowError:
             smaller = _smaller(run, task)
             if not smaller:
@@ -463,7 +440,7 @@ def _smaller(run: Run, task: TextTask) -> list[TextTask]:
 def _half_texts(run: Run, text: str) -> list[str]:
     if (tokens := run.count_tokens(text)) < _LEAST_TOKENS:
         return []
-    return [part for part in split_by_tokens(text, tokens // 2 + 1, run.job.writer.count_tokens) if part.strip()]
+    return [part for part in split_by_tokens(text, tokens // 2 + 1, run.writer.count_tokens) if part.strip()]
 
 
 def _join(parts: list[Written]) -> Written:

@@ -13,7 +13,7 @@ from pipeline.llm.chat_model import NO_USAGE
 from pipeline.reading.blocks import BlockKind, read_blocks
 from pipeline.reading.words import count_words
 from pipeline.summarize.gate.findings import Remedy
-from pipeline.summarize.graph.calls import PlannedCall, answer, ask_merge
+from pipeline.summarize.graph.calls import PlannedCall, answer, ask_text, warn_of_text
 from pipeline.summarize.graph.run import LAYERS, UNIQUE, WRITTEN, Run, UniqueText, text_key
 from pipeline.summarize.packing import head_by_tokens
 from pipeline.summarize.result import SummaryLayers, SummarySection, WarningCode
@@ -31,7 +31,7 @@ async def finish(run: Run, iteration: int, level: int, last: StepOutput) -> None
         is_shaped = run.plan.limits.shapes_merges and level > 0
         text = await _Finish(run, iteration, level, whole).text(whole.text if is_shaped else None)
         body = UNIQUE.dump_json(UniqueText(text, (), await _measure(run, text))).decode()
-        tokens = await run.job.off_loop(lambda: run.job.writer.count_tokens(text))
+        tokens = await run.off_loop(lambda: run.writer.count_tokens(text))
         last = last._replace(result_key=text_key("unique", body), tokens=tokens)
     await run.record(step, last, body)
 
@@ -41,10 +41,10 @@ async def _measure(run: Run, text: str) -> SummaryLength | None:
     goal = run.plan.shape.goal
     if goal is None:
         return None
-    size = await run.job.off_loop(lambda: counter(run.plan.shape, run.job.writer.count_tokens)(text))
+    size = await run.off_loop(lambda: counter(run.plan.shape, run.writer.count_tokens)(text))
     if not goal.is_met(size):
         message = f"{goal.amount} {goal.unit.value} were asked for, and the summary has {size}"
-        await run.job.warn(WarningCode.LENGTH_MISSED, message)
+        await run.warn(WarningCode.LENGTH_MISSED, message)
     return SummaryLength(goal.unit, goal.amount, size, goal.is_met(size))
 
 
@@ -85,7 +85,9 @@ class _Finish:
         critique = "\n".join(filter(None, (complaint, await self.run.critique_for(self.iteration))))
         task = replace(self._task(source, self.run.plan.shape, self.run.plan.answer_tokens), critique=critique or None)
         step = StepId(self.iteration, Stage.COMPRESS, self.level + 1, attempt)
-        return (await ask_merge(self.run, step, task, source)).outcome.written.text
+        found = await ask_text(self.run, step, task)
+        await warn_of_text(self.run, found)
+        return found.outcome.written.text
 
     def _task(self, source: Extraction, shape: Shape, target_tokens: int) -> MergeTask:
         return replace(self.run.merge_task(MergeStage.SHAPE, self.level + 1, [source], target_tokens), shape=shape)
@@ -103,7 +105,7 @@ class _Finish:
 
     async def _trimmed(self, text: str, goal: LengthGoal) -> str:
         """Leaves sentences out of a text that is still too long, where there is a model that can choose them."""
-        size, gate = self._size(text), self.run.job.gate
+        size, gate = self._size(text), self.run.gate
         if size <= goal.amount or goal.is_met(size) or gate is None or gate.fallback is None:
             return text
         # The other writer counts tokens of its own.
@@ -121,9 +123,9 @@ async def write_layers(run: Run, iteration: int, level: int, last: StepOutput, s
     source = await _source(run, iteration, level, last)
     if run.plan.shape.language:  # what it was made from is in another one
         source = replace(source, text=summary)
-    is_chosen, gate = run.job.writer.limits.chooses, run.job.gate
-    model = run.job.writer if is_chosen else gate.fallback if gate else None
-    parts = await run.job.off_loop(lambda: split_sections(source.text))
+    is_chosen, gate = run.writer.limits.chooses, run.gate
+    model = run.writer if is_chosen else gate.fallback if gate else None
+    parts = await run.off_loop(lambda: split_sections(source.text))
     overview = await _overview(run, model, source, summary)
     sections = [SummarySection(title, await _section(run, model, replace(source, text=text))) for title, text in parts]
     layers = SummaryLayers(overview, tuple(sections))
@@ -194,7 +196,7 @@ async def write_json(run: Run, iteration: int) -> None:
             chosen, faults = other, other_faults
     if faults:
         message = f"{faults} texts or numbers of the JSON do not stand in the summary: compare them"
-        await run.job.warn(WarningCode.JSON_FLAWED, message)
+        await run.warn(WarningCode.JSON_FLAWED, message)
     body = WRITTEN.dump_json(Written(chosen, "stop", NO_USAGE)).decode()
     await run.record(StepId(iteration, Stage.JSON, _CHOSEN), StepOutput(0, text_key("json", chosen)), body)
 
@@ -205,23 +207,23 @@ async def _json_task(run: Run, iteration: int) -> MergeTask:
     shown = head_by_tokens(text, run.plan.reduce_budget_tokens, run.count_tokens)
     if len(shown.strip()) < len(text.strip()):
         message = "the summary is too long for one prompt: the JSON is made from its beginning"
-        await run.job.warn(WarningCode.JSON_FLAWED, message)
+        await run.warn(WarningCode.JSON_FLAWED, message)
     first, last = run.plan.batches[0], run.plan.batches[-1]
     chunks, pages = (first.chunk_indexes[0], last.chunk_indexes[1]), (first.pages[0], last.pages[1])
     task = run.merge_task(MergeStage.JSON, 0, [Extraction(shown, chunks, pages)], run.plan.limits.output_tokens)
-    return replace(task, json_schema=run.job.options.json_schema)
+    return replace(task, json_schema=run.options.json_schema)
 
 
 async def _ask_json(run: Run, iteration: int, position: int, task: MergeTask) -> tuple[str, tuple[int, str]]:
     """Returns an answer, how many of its texts and numbers the summary does not have, and what to tell the model."""
     step = StepId(iteration, Stage.JSON, position=position)
-    call = PlannedCall(step, task, run.job.writer.merge, WRITTEN)
-    text, gate = (await answer(run, call)).outcome.text, run.job.gate
+    call = PlannedCall(step, task, run.writer.merge, WRITTEN)
+    text, gate = (await answer(run, call)).outcome.text, run.gate
     if gate is None:
         return text, (0, "")
-    values = await run.job.off_loop(lambda: stated_values(text, parse_schema(task.json_schema)))
+    values = await run.off_loop(lambda: stated_values(text, parse_schema(task.json_schema)))
     if not values:
         return text, (0, "")
-    case = await gate.read(task, room=1.0, caller=run.job.caller)
+    case = await gate.read(task, room=1.0, caller=run.caller)
     checked = await gate.check(values, case)
     return text, (sum(one.remedy in _REPAIRED for one in checked.trust.findings), checked.complaint())

@@ -6,9 +6,9 @@ calls at once; when one has failed, those that are on their way are let finish.
 """
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Coroutine, Iterable
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from itertools import count
 from typing import Any, TypedDict
 
@@ -25,16 +25,7 @@ from pipeline.summarize.citations.cite import CitationBounds, cite
 from pipeline.summarize.citations.places import Citations
 from pipeline.summarize.duplicates import DuplicateFilter
 from pipeline.summarize.events import BatchDone, Drafted, GroupDone, LayersFound, Phase, Reflected, TopicsFound
-from pipeline.summarize.graph.calls import (
-    PlannedCall,
-    StepAnswer,
-    TextCall,
-    answer,
-    ask_merge,
-    ask_text,
-    or_instead,
-    warn_of_text,
-)
+from pipeline.summarize.graph.calls import PlannedCall, StepAnswer, answer, ask_text, or_instead, warn_of_text
 from pipeline.summarize.graph.finish import finish, write_json, write_layers
 from pipeline.summarize.graph.run import (
     GROUPS,
@@ -49,11 +40,11 @@ from pipeline.summarize.graph.run import (
     read_step,
     text_key,
 )
-from pipeline.summarize.known_calls import TextRow, cut_row, hash_text, to_cuts
-from pipeline.summarize.packing import fit_context, group_by_tokens, tail_by_tokens
-from pipeline.summarize.plan import SummaryPlan, level_calls
+from pipeline.summarize.known_calls import begin_keys, hash_text, to_cuts
+from pipeline.summarize.packing import Packer, fit_context, tail_by_tokens
+from pipeline.summarize.plan import level_calls
 from pipeline.summarize.result import WarningCode
-from pipeline.summarize.retention import Mentions, Retention, measure
+from pipeline.summarize.retention import Mentions, measure
 from pipeline.summarize.steering.wishes import PLAIN
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
 from pipeline.summarize.storage.store import TEXTS_AT_ONCE
@@ -105,8 +96,8 @@ async def plan(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
     with run.span("plan", iteration=iteration, batch_count=len(run.plan.batches)) as span:
         run.meter.phase, run.meter.iteration = Phase.MAP, iteration
         run.meter.calls_total = max(run.meter.calls_total, run.plan.calls(iteration))
-        note(span, calls_planned=run.meter.calls_total, chunk_count=len(run.job.document.chunks), wave=run.plan.wave)
-        is_written = await run.job.store.outputs(run.job.summary_id, iteration, Stage.LAYERS)  # stored last
+        note(span, calls_planned=run.meter.calls_total, chunk_count=len(run.document.chunks), wave=run.plan.wave)
+        is_written = await run.store.outputs(run.summary_id, iteration, Stage.LAYERS)  # stored last
     return Command(update={"iteration": iteration}, goto="reflect" if is_written else "extract")
 
 
@@ -114,21 +105,9 @@ async def extract(state: SummaryState, runtime: Runtime[Run]) -> None:
     """Map step: one extraction stored for each batch that lacks one, a wave at once."""
     run, iteration = runtime.context, state["iteration"]
     known = {output.position for output in await run.outputs(iteration, 0)}
-    async with alongside(_read_terms(run)):
-        for first in range(0, len(run.plan.batches), run.plan.wave):
-            wave = range(first, min(first + run.plan.wave, len(run.plan.batches)))
-            await _at_once(_extract(run, iteration, batch) for batch in wave if batch not in known)
-
-
-async def _read_terms(run: Run) -> None:
-    """Finds the terms of all batches ahead, on a thread.
-
-    Pauses in between: Python runs one thread at a time, and one that reads without a pause makes every request of the
-    event loop wait for it (64 requests at once took 0.3 s longer).
-    """
-    for index in range(len(run.plan.batches)):
-        await run.job.off_loop(partial(run.terms_of, index))
-        await asyncio.sleep(0.005)
+    for first in range(0, len(run.plan.batches), run.plan.wave):
+        wave = range(first, min(first + run.plan.wave, len(run.plan.batches)))
+        await _at_once(_extract(run, iteration, batch) for batch in wave if batch not in known)
 
 
 async def _at_once(works: Iterable[Coroutine[Any, Any, None]]) -> None:
@@ -150,30 +129,22 @@ async def _extract(run: Run, iteration: int, index: int) -> None:
 
 
 async def _extract_batch(run: Run, iteration: int, index: int) -> StepAnswer[TextOutcome]:
-    batch = run.plan.batches[index]
     task = await _extract_task(run, iteration, index)
-
-    def measured(text: str) -> Retention:
-        known = () if task.context_is_source else map(run.mentions_of, task.context)
-        return measure(run.terms_of(index), [run.mentions_of(text), *known])
-
-    output = StepOutput(index, "", 0, batch.chunk_indexes, batch.pages)
-    call = TextCall(StepId(iteration, Stage.MAP, 0, index), task, measured, output, run.plan.batch_calls[index])
-    extraction = await ask_text(run, call)
-    run.job.channel.offer(
+    extraction = await ask_text(run, StepId(iteration, Stage.MAP, 0, index), task, run.plan.batch_keys[index])
+    run.channel.offer(
         BatchDone(
             batch_index=index,
-            batch_count=len(run.plan.batches),
-            chunk_indexes=batch.chunk_indexes,
-            pages=batch.pages,
+            batch_count=task.batch_count,
+            chunk_indexes=extraction.output.chunk_indexes,
+            pages=extraction.output.pages,
             usage=extraction.outcome.written.usage,
             is_reused=extraction.is_reused,
             retention=extraction.outcome.retention,
-            result_key=extraction.result_key,
-            progress=run.meter.progress(),
+            result_key=extraction.output.result_key,
+            progress=run.progress(),
         )
     )
-    await warn_of_text(run, extraction.outcome, call)
+    await warn_of_text(run, extraction)
     return extraction
 
 
@@ -194,15 +165,15 @@ async def _extract_task(run: Run, iteration: int, index: int) -> ExtractTask:
     critique = await run.critique_for(iteration) if run.plan.shape.goal is None else None
     limit = run.plan.limits.context_limit_tokens - (run.count_tokens(critique) if critique else 0)
     return ExtractTask(
-        summary_type=run.job.options.summary_type,
-        document_name=run.job.document.name,
+        summary_type=run.options.summary_type,
+        document_name=run.document.name,
         batch_index=index,
         batch_count=len(run.plan.batches),
         chunks=run.plan.batches[index].chunks,
         context=await _context(run, iteration, index, limit),
         context_is_source=run.plan.uses_source_context,
         critique=critique,
-        wishes=run.wishes,
+        wishes=run.options.wishes,
         least_share=run.plan.least_share,
     )
 
@@ -212,9 +183,9 @@ async def _context(run: Run, iteration: int, index: int, limit_tokens: int) -> t
     if not run.plan.limits.reads_context:
         return ()
     if run.plan.uses_source_context:
-        return await run.job.off_loop(lambda: _source_context(run, index, limit_tokens))
+        return await run.off_loop(lambda: _source_context(run, index, limit_tokens))
     wave_start = index - index % run.plan.wave
-    first = max(0, wave_start - run.job.config.context_batches)
+    first = max(0, wave_start - run.config.context_batches)
     if first == wave_start:
         return ()
     extractions = await run.written_texts(iteration, 0, first, wave_start - 1)
@@ -223,7 +194,7 @@ async def _context(run: Run, iteration: int, index: int, limit_tokens: int) -> t
 
 def _source_context(run: Run, index: int, limit_tokens: int) -> tuple[str, ...]:
     """Returns the headings above a batch with abbreviations of other batches, and the end of the source before it."""
-    config, count_tokens = run.job.config, run.job.writer.count_tokens
+    config, count_tokens = run.config, run.writer.count_tokens
     tail = ""
     if index:
         before = run.plan.batches[index - 1].chunks[-1].text
@@ -257,10 +228,10 @@ async def _end_with(run: Run, iteration: int, level: int, last: StepOutput) -> N
     """Makes the summary of an iteration from the one text that is left."""
     await finish(run, iteration, level, last)
     text = await run.final_text(iteration)
-    if run.job.channel.wants_drafts:
-        run.job.channel.offer(Drafted(iteration, text, is_checked=True))
+    if run.channel.wants_drafts:
+        run.channel.offer(Drafted(iteration, text, is_checked=True))
     layers = await write_layers(run, iteration, level, last, text)
-    run.job.channel.offer(LayersFound(layers.overview, layers.sections, run.meter.progress()))
+    run.channel.offer(LayersFound(layers.overview, layers.sections, run.progress()))
 
 
 async def _next_level(
@@ -292,7 +263,7 @@ async def _drop_duplicates(run: Run, iteration: int, level: int) -> tuple[list[S
     for first in range(0, len(outputs), TEXTS_AT_ONCE):
         part = outputs[first : first + TEXTS_AT_ONCE]
         written = await run.written_texts(iteration, level, part[0].position, part[-1].position)
-        cleaned = await run.job.off_loop(lambda texts=written: [_clean(run, filter_, text) for text in texts])  # type: ignore[misc]
+        cleaned = await run.off_loop(lambda texts=written: [_clean(run, filter_, text) for text in texts])  # type: ignore[misc]
         steps = [
             (
                 StepId(iteration, Stage.UNIQUE, level, output.position),
@@ -301,7 +272,7 @@ async def _drop_duplicates(run: Run, iteration: int, level: int) -> tuple[list[S
             )
             for output, (body, tokens, _) in zip(part, cleaned, strict=True)
         ]
-        await run.job.store.record(run.job.summary_id, steps)
+        await run.store.record(run.summary_id, steps)
         unique += [output for _, output, _ in steps]
         hashes += [text_hash for *_, text_hash in cleaned]
     return unique, hashes
@@ -316,40 +287,31 @@ def _clean(run: Run, filter_: DuplicateFilter, extraction: Extraction) -> tuple[
     text = filter_.clean(extraction) or extraction.text
     removed = filter_.removed[known:] if text != extraction.text else []
     body = UNIQUE.dump_json(UniqueText(text, tuple(removed))).decode()
-    return body, run.job.writer.count_tokens(text), hash_text(text)
+    return body, run.writer.count_tokens(text), hash_text(text)
 
 
 def _scope(run: Run) -> str:
-    return f"reduce\n{run.job.call_scope}"
+    return f"reduce\n{run.call_scope}"
 
 
 async def _group(run: Run, step: StepId, token_counts: list[int], hashes: list[bytes]) -> list[range]:
-    """Returns the groups of a level: known ones as they were, others as full as they may be.
+    """Returns the groups of a level: they begin where earlier ones began, and are as full as they may be.
 
     They are stored: another summary that ends meanwhile must not change them when the level is read again.
     """
-    store, summary_id = run.job.store, run.job.summary_id
+    store, summary_id = run.store, run.summary_id
     stored = await read_step(store, summary_id, step, GROUPS)
     if stored is None:
-        row = TextRow(_scope(run), tuple(hashes))
-        known = await store.known_calls(row)
-        may_stay, pack = partial(_fits, run.plan, token_counts), partial(_pack, run.plan, token_counts)
-        groups = await run.job.off_loop(lambda: cut_row(row, known, may_stay, pack))
+        keys, plan = begin_keys(_scope(run), hashes), run.plan
+        packer, known = (
+            Packer(token_counts, plan.group_size, plan.reduce_budget_tokens, 2),
+            await store.known_calls(keys),
+        )
+        groups = await run.off_loop(lambda: packer.cuts_at(keys, known))
         body = GROUPS.dump_json([len(group) for group in groups]).decode()
         await run.record(step, StepOutput(0, text_key("groups", body)), body)
         stored = await read_step(store, summary_id, step, GROUPS)
     return to_cuts(stored or ())
-
-
-def _fits(plan: SummaryPlan, token_counts: Sequence[int], cut: range) -> bool:
-    is_small = len(cut) <= plan.group_size and sum(token_counts[cut.start : cut.stop]) <= plan.reduce_budget_tokens
-    return len(cut) == 2 or is_small  # noqa: PLR2004 - two always merge
-
-
-def _pack(plan: SummaryPlan, token_counts: Sequence[int], start: int, end: int) -> Iterator[range]:
-    counts = token_counts[start:end]
-    for group in group_by_tokens(counts, group_size=plan.group_size, budget_tokens=plan.reduce_budget_tokens):
-        yield range(start + group.start, start + group.stop)
 
 
 async def _merge(run: Run, step: StepId, group: range, group_count: int) -> None:
@@ -373,25 +335,22 @@ async def _merge_group(run: Run, step: StepId, group: range, group_count: int) -
         critique=await run.critique_for(step.iteration),
         shape=run.plan.shape if is_shaped else PLAIN,
     )
-    whole = Extraction(
-        "\n\n".join(member.text for member in members),
-        (members[0].chunk_indexes[0], members[-1].chunk_indexes[1]),
-        (min(member.pages[0] for member in members), max(member.pages[1] for member in members)),
-    )
-    texts = TextRow.of(_scope(run), [member.text for member in members]).call(0, len(members))
-    merged = await ask_merge(run, step, task, whole, texts)
-    run.job.channel.offer(
+    begin_key, *_ = begin_keys(_scope(run), [hash_text(member.text) for member in members[:2]])
+    is_half_full = 2 * len(members) >= run.plan.group_size
+    merged = await ask_text(run, step, task, begin_key if is_half_full else "")
+    await warn_of_text(run, merged)
+    run.channel.offer(
         GroupDone(
             level=step.level,
             group_index=step.position,
             group_count=group_count,
             merged_count=len(members),
-            chunk_indexes=whole.chunk_indexes,
-            pages=whole.pages,
+            chunk_indexes=merged.output.chunk_indexes,
+            pages=merged.output.pages,
             usage=merged.outcome.written.usage,
             is_reused=merged.is_reused,
-            result_key=merged.result_key,
-            progress=run.meter.progress(),
+            result_key=merged.output.result_key,
+            progress=run.progress(),
         )
     )
     return merged
@@ -414,15 +373,15 @@ async def reflect(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
 
 async def _judge(run: Run, iteration: int) -> VerdictOutcome:
     summary = await run.final_text(iteration)
-    retention = await run.job.off_loop(lambda: measure(_document_terms(run), [Mentions.of(summary)]))
-    options = run.job.options
-    name, target = run.job.document.name, run.plan.target_tokens
-    task = CritiqueTask(options.summary_type, name, iteration, summary, retention, run.wishes, target)
+    retention = await run.off_loop(lambda: measure(_document_terms(run), [Mentions.of(summary)]))
+    options = run.options
+    name, target = run.document.name, run.plan.target_tokens
+    task = CritiqueTask(options.summary_type, name, iteration, summary, retention, options.wishes, target)
 
     async def ask(task: CritiqueTask) -> VerdictOutcome:
         # Without a critic the summary stands as it is, with a warning: it is paid for.
         missing = Critique(CriticVerdict.UNPARSEABLE, "", NO_USAGE)
-        return VerdictOutcome(await or_instead(run.job.writer.critique(task), missing), retention)
+        return VerdictOutcome(await or_instead(run.writer.critique(task), missing), retention)
 
     step = StepId(iteration, Stage.REFLECT)
     return (await answer(run, PlannedCall(step, task, ask, VERDICT))).outcome
@@ -456,22 +415,22 @@ async def _begins_again(run: Run, iteration: int, verdict: Critique) -> bool:
 
 async def _tell_verdict(run: Run, iteration: int, outcome: VerdictOutcome, best: int, *, begins_again: bool) -> None:
     verdict = outcome.verdict
-    run.job.channel.offer(
+    run.channel.offer(
         Reflected(
             iteration=iteration,
             critic_verdict=verdict.critic_verdict,
             critique=verdict.text,
             retention=outcome.retention,
             begins_again=begins_again,
-            progress=run.meter.progress(),
+            progress=run.progress(),
         )
     )
     if verdict.critic_verdict is CriticVerdict.UNPARSEABLE:
         message = f"no verdict on iteration {iteration}: counted as FAIL"
-        await run.job.warn(WarningCode.CRITIC_NOT_UNDERSTOOD, message)
+        await run.warn(WarningCode.CRITIC_NOT_UNDERSTOOD, message)
     if not begins_again and verdict.critic_verdict is not CriticVerdict.PASS:
         message = f"accepted iteration {best} of {iteration} without a PASS: check the critique and the retention"
-        await run.job.warn(WarningCode.CRITIC_NOT_CONTENT, message)
+        await run.warn(WarningCode.CRITIC_NOT_CONTENT, message)
 
 
 async def topics(state: SummaryState, runtime: Runtime[Run]) -> None:
@@ -484,31 +443,31 @@ async def topics(state: SummaryState, runtime: Runtime[Run]) -> None:
         if run.plan.json_calls:
             await write_json(run, best)
         run.meter.phase = Phase.DONE
-        run.job.channel.offer(TopicsFound(found.topics, run.meter.progress()))
+        run.channel.offer(TopicsFound(found.topics, run.progress()))
         run.citation = await citing
 
 
 async def _cite(run: Run, text: str) -> Citations:
     """Finds where the sentences of the finished text stand in the document."""
-    job, gate = run.job, run.job.gate
-    bounds = CitationBounds(job.config.max_citations, gate.max_cited_claims if gate else 0, job.caller)
-    return await cite(text, job.document.chunks, bounds, gate.reader if gate else None, job.off_loop)
+    gate, config = run.gate, run.config
+    bounds = CitationBounds(config.max_citations, gate.max_cited_claims if gate else 0, run.caller)
+    return await cite(text, run.document.chunks, bounds, gate.reader if gate else None, run.off_loop)
 
 
 async def _find_topics(run: Run, iteration: int, summary: str) -> TopicList:
-    fewest = run.job.config.min_topics
+    fewest = run.config.min_topics
     with run.span("topics", phase=Phase.TOPICS.value, iteration=iteration) as span:
-        task = TopicsTask(run.job.document.name, summary, fewest, run.job.config.max_topics)
+        task = TopicsTask(run.document.name, summary, fewest, run.config.max_topics)
 
         async def ask(task: TopicsTask) -> TopicList:
-            return await or_instead(run.job.writer.topics(task), TopicList((), NO_USAGE))
+            return await or_instead(run.writer.topics(task), TopicList((), NO_USAGE))
 
         found = await answer(run, PlannedCall(StepId(iteration, Stage.TOPICS), task, ask, TOPICS))
         note(span, topic_count=len(found.outcome.topics), reused=found.is_reused)
     if left_out := len(found.outcome.left_out):
         message = f"{left_out} key topics that the summary does not mention were left out"
-        await run.job.warn(WarningCode.TOPICS_LEFT_OUT, message)
+        await run.warn(WarningCode.TOPICS_LEFT_OUT, message)
     if len(found.outcome.topics) < fewest:
         message = f"{len(found.outcome.topics)} key topics instead of {fewest} or more"
-        await run.job.warn(WarningCode.FEW_TOPICS, message)
+        await run.warn(WarningCode.FEW_TOPICS, message)
     return found.outcome

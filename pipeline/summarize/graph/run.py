@@ -10,7 +10,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any, TypeVar
 
 from opentelemetry import trace
@@ -32,7 +32,7 @@ from pipeline.summarize.packing import head_by_tokens
 from pipeline.summarize.plan import SummaryPlan
 from pipeline.summarize.result import SummaryLayers, SummaryWarning, WarningCode
 from pipeline.summarize.retention import Mentions, Retention
-from pipeline.summarize.steering.wishes import SummaryLength, Wishes
+from pipeline.summarize.steering.wishes import SummaryLength
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput, StoredSummary
 from pipeline.summarize.storage.store import SummaryStore
 from pipeline.summarize.writer import (
@@ -44,6 +44,7 @@ from pipeline.summarize.writer import (
     MergeStage,
     MergeTask,
     RemovedDuplicate,
+    TextTask,
     TopicList,
     TopicsTask,
     Writer,
@@ -53,7 +54,7 @@ from pipeline.tracing import Attribute, open_span, prefixed
 
 _tracer = trace.get_tracer("precis.summarize")
 
-Task = ExtractTask | MergeTask | CritiqueTask | TopicsTask
+Task = TextTask | CritiqueTask | TopicsTask
 
 _TASKS: dict[type, TypeAdapter[Task]] = {
     kind: TypeAdapter(kind) for kind in (ExtractTask, MergeTask, CritiqueTask, TopicsTask)
@@ -173,86 +174,16 @@ def task_key(scope: str, task: Task) -> str:
 
 def _place(task: Task) -> tuple[object, ...]:
     """Returns whether the document begins and ends with a task's texts, and how far apart their chunks are."""
-    match task:
-        case ExtractTask():
-            numbers = [chunk.chunk_index for chunk in task.chunks]
-            is_first, is_last = task.batch_index == 0, task.batch_index == task.batch_count - 1
-        case MergeTask():
-            numbers = [number for one in task.extractions for number in one.chunk_indexes]
-            # Callers count from 0 or from 1.
-            is_first, is_last = numbers[0] in (0, 1), task.group_index == task.group_count - 1
-        case _:
-            return ()
-    return is_first, is_last, tuple(number - numbers[0] for number in numbers)
+    if not isinstance(task, TextTask):
+        return ()
+    is_map = isinstance(task, ExtractTask)
+    numbers = [number for one in task.extractions for number in one.chunk_indexes[: 1 if is_map else 2]]
+    return task.starts_document, task.ends_document, tuple(number - numbers[0] for number in numbers)
 
 
 def text_key(kind: str, text: str) -> str:
     """Returns the key of a text that code made."""
     return hashlib.sha256(f"{kind}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class SummaryJob:
-    """What is to be done, and with what.
-
-    Attributes:
-        summary: as stored when the run began.
-        channel: where events go.
-    """
-
-    summary: StoredSummary
-    document: Document
-    writer: Writer
-    store: SummaryStore
-    config: SummarizeConfig
-    observer: SummaryObserver
-    off_loop: OffLoop
-    channel: EventChannel
-
-    @property
-    def summary_id(self) -> str:
-        """Names the summary, in the store and to callers."""
-        return self.summary.summary_id
-
-    @property
-    def options(self) -> SummarizeOptions:
-        """What the caller chose."""
-        return self.summary.request.options
-
-    @property
-    def gate(self) -> TrustGate | None:
-        """What the writer's texts must pass, if anything."""
-        return self.writer.trust_gate if isinstance(self.writer, GatedWriter) else None
-
-    @property
-    def answer_scope(self) -> str:
-        """Whose answers may be used again: those of this writer to this owner."""
-        return answer_scope(self.summary.request.owner, self.writer.identity)
-
-    @property
-    def call_scope(self) -> str:
-        """What calls of earlier summaries must have in common with those of this one."""
-        return call_scope(self.answer_scope, self.config, self.options)
-
-    @property
-    def caller(self) -> str:
-        """Who takes turns with others: the owner, or where owners are not told apart the summary."""
-        return self.summary.request.owner or self.summary_id
-
-    def span(self) -> AbstractContextManager[Span]:
-        """Opens the span of one run. The summary's id is its session, by which trace viewers put its runs together."""
-        attributes: dict[str, Attribute] = {
-            "gen_ai.operation.name": "invoke_workflow",
-            "gen_ai.workflow.name": "summarize",
-            "precis.summary_id": self.summary_id,
-            "session.id": self.summary_id,
-        }
-        return open_span(_tracer, "invoke_workflow summarize", attributes)
-
-    async def warn(self, code: WarningCode, message: str) -> None:
-        """Stores a warning and sends it."""
-        await self.store.warn(self.summary_id, code, message)
-        self.channel.offer(SummaryWarning(code, message))
 
 
 class CallGate:
@@ -294,14 +225,14 @@ class Meter:
 
     Attributes:
         calls_done: planned calls that are finished, of earlier runs too.
+        calls_total: 0 until the run is planned.
         calls_reused: part of `calls_done` that cost nothing in this run: what earlier runs had finished, and answers of
             other summaries to equal calls.
     """
 
-    plan: SummaryPlan
-    calls_done: int
-    calls_total: int
-    calls_reused: int
+    calls_done: int = 0
+    calls_total: int = 0
+    calls_reused: int = 0
     usage: LlmUsage = field(default_factory=LlmUsage)
     phase: Phase = Phase.PLAN
     iteration: int = 1
@@ -326,7 +257,7 @@ class Meter:
         self.calls_reused += not was_counted
         self.calls_done += not was_counted
 
-    def progress(self) -> SummaryProgress:
+    def progress(self, plan: SummaryPlan) -> SummaryProgress:
         """Returns the totals as a reader sees them."""
         return SummaryProgress(
             phase=self.phase,
@@ -336,37 +267,45 @@ class Meter:
             calls_reused=self.calls_reused,
             usage=self.usage,
             elapsed_s=self.elapsed_s,
-            eta_s=self._eta_s(),
+            eta_s=self._eta_s(plan),
         )
 
-    def _eta_s(self) -> float | None:
+    def _eta_s(self, plan: SummaryPlan) -> float | None:
         """Estimates the critical path of the rest, in calls, times the mean duration of a call."""
         if not self._timed_calls:
             return None
         left = max(0, self.calls_total - self.calls_done) / max(1, self.calls_total)
         iterations = max(1, self.iteration)
-        return left * self.plan.rounds(iterations) * self._timed_s / self._timed_calls
+        return left * plan.rounds(iterations) * self._timed_s / self._timed_calls
 
 
-@dataclass(slots=True)
+@dataclass
 class Run:
-    """One run of one summary, once it is planned.
+    """One run of one summary: what is to be done, and with what.
 
     Attributes:
+        summary: as stored when the run began.
+        channel: where events go.
         calls: every call of the writer passes it.
         citation: of the finished text.
+        plan: set before the graph begins.
         terms_of: returns the distinct terms of a batch, which are found once.
         slots: as many as calls may be in flight; whoever asks for a text takes one for all of its work.
     """
 
-    job: SummaryJob
-    plan: SummaryPlan
-    meter: Meter
+    summary: StoredSummary
+    document: Document
+    writer: Writer
+    store: SummaryStore
+    config: SummarizeConfig
+    observer: SummaryObserver
+    off_loop: OffLoop
+    channel: EventChannel
     calls: CallGate = field(default_factory=CallGate)
+    meter: Meter = field(default_factory=Meter)
     citation: Citations = NOT_CITED
+    plan: SummaryPlan = field(init=False)
     terms_of: Callable[[int], tuple[Term, ...]] = field(init=False)
-    background: Background = field(init=False)
-    wishes: Wishes = field(init=False)
     slots: asyncio.Semaphore = field(init=False)
     count_tokens: Callable[[str], int] = field(init=False)
     mentions_of: Callable[[str], Mentions] = field(init=False)
@@ -374,22 +313,74 @@ class Run:
 
     def __post_init__(self) -> None:
         self.terms_of = cache(lambda batch: tuple(find_terms(self.plan.batches[batch].text)))
-        self.background = Background(self.plan.batches)
-        self.wishes = self.job.options.wishes
-        self.slots = asyncio.Semaphore(self.plan.concurrency)
+        self.slots = asyncio.Semaphore(self.writer.limits.concurrency)
         # Neighbouring batches see the same context; a run holds on to a few texts, not to all.
-        self.count_tokens = lru_cache(16)(self.job.writer.count_tokens)
+        self.count_tokens = lru_cache(16)(self.writer.count_tokens)
         self.mentions_of = lru_cache(16)(Mentions.of)
+
+    @cached_property
+    def background(self) -> Background:
+        """What stands around the batches."""
+        return Background(self.plan.batches)
+
+    def progress(self) -> SummaryProgress:
+        """Returns how far the run is."""
+        return self.meter.progress(self.plan)
+
+    @property
+    def summary_id(self) -> str:
+        """Names the summary, in the store and to callers."""
+        return self.summary.summary_id
+
+    @property
+    def options(self) -> SummarizeOptions:
+        """What the caller chose."""
+        return self.summary.request.options
+
+    @property
+    def gate(self) -> TrustGate | None:
+        """What the writer's texts must pass, if anything."""
+        return self.writer.trust_gate if isinstance(self.writer, GatedWriter) else None
+
+    @property
+    def answer_scope(self) -> str:
+        """Whose answers may be used again: those of this writer to this owner."""
+        return answer_scope(self.summary.request.owner, self.writer.identity)
+
+    @property
+    def call_scope(self) -> str:
+        """What calls of earlier summaries must have in common with those of this one."""
+        return call_scope(self.answer_scope, self.config, self.options)
+
+    @property
+    def caller(self) -> str:
+        """Who takes turns with others: the owner, or where owners are not told apart the summary."""
+        return self.summary.request.owner or self.summary_id
+
+    def root_span(self) -> AbstractContextManager[Span]:
+        """Opens the span of one run. The summary's id is its session, by which trace viewers put its runs together."""
+        attributes: dict[str, Attribute] = {
+            "gen_ai.operation.name": "invoke_workflow",
+            "gen_ai.workflow.name": "summarize",
+            "precis.summary_id": self.summary_id,
+            "session.id": self.summary_id,
+        }
+        return open_span(_tracer, "invoke_workflow summarize", attributes)
+
+    async def warn(self, code: WarningCode, message: str) -> None:
+        """Stores a warning and sends it."""
+        await self.store.warn(self.summary_id, code, message)
+        self.channel.offer(SummaryWarning(code, message))
 
     def span(self, node: str, **attributes: Attribute) -> AbstractContextManager[Span]:
         """Opens the span of one execution of a node; `precis.` is put before the attributes' names."""
-        return open_span(_tracer, node, prefixed({"summary_id": self.job.summary_id, "node": node, **attributes}))
+        return open_span(_tracer, node, prefixed({"summary_id": self.summary_id, "node": node, **attributes}))
 
     def listener(self, iteration: int) -> DraftListener | None:
         """Returns who is told the text of an iteration while it is written; None if no reader wants to see it."""
-        if not self.job.channel.wants_drafts:
+        if not self.channel.wants_drafts:
             return None
-        return lambda text: self.job.channel.offer(Drafted(iteration, text))
+        return lambda text: self.channel.offer(Drafted(iteration, text))
 
     @asynccontextmanager
     async def beside(self) -> AsyncIterator[None]:
@@ -403,24 +394,24 @@ class Run:
     def merge_task(self, stage: MergeStage, level: int, texts: Sequence[Extraction], target_tokens: int) -> MergeTask:
         """Returns the task to write one text out of several, which are the only group of their level."""
         return MergeTask(
-            summary_type=self.job.options.summary_type,
-            document_name=self.job.document.name,
+            summary_type=self.options.summary_type,
+            document_name=self.document.name,
             stage=stage,
             level=level,
             group_index=0,
             group_count=1,
             extractions=tuple(texts),
             target_tokens=target_tokens,
-            wishes=self.wishes,
+            wishes=self.options.wishes,
         )
 
     async def record(self, step: StepId, output: StepOutput, body: str | None) -> None:
         """Stores a step that is no call, with the JSON of its result unless that is stored already."""
-        await self.job.store.record(self.job.summary_id, [(step, output, body)])
+        await self.store.record(self.summary_id, [(step, output, body)])
 
     async def outputs(self, iteration: int, level: int) -> list[StepOutput]:
         """Returns what the steps wrote that a level consists of, without the texts."""
-        return await self.job.store.outputs(self.job.summary_id, iteration, _stage_of(level), level)
+        return await self.store.outputs(self.summary_id, iteration, _stage_of(level), level)
 
     async def written_texts(self, iteration: int, level: int, first: int, last: int) -> list[Extraction]:
         """Returns the texts of a level from position `first` to `last`, inclusive, as they were written."""
@@ -433,7 +424,7 @@ class Run:
         return await self._texts(step, last, lambda body: UNIQUE.validate_json(body).text)
 
     async def _texts(self, first: StepId, last: int, read: Callable[[str], str]) -> list[Extraction]:
-        bodies = await self.job.store.bodies(self.job.summary_id, first, last)
+        bodies = await self.store.bodies(self.summary_id, first, last)
         return [Extraction(read(body), output.chunk_indexes, output.pages) for output, body in bodies]
 
     async def level_text(self, iteration: int, level: int) -> str:
@@ -444,19 +435,19 @@ class Run:
 
     async def final_text(self, iteration: int) -> str:
         """Returns the summary of an iteration that was reduced to one text."""
-        text = await read_step(self.job.store, self.job.summary_id, StepId(iteration, Stage.FINAL), UNIQUE)
+        text = await read_step(self.store, self.summary_id, StepId(iteration, Stage.FINAL), UNIQUE)
         assert text is not None, "the iteration has its text"  # noqa: S101
         return text.text
 
     async def verdict_of(self, iteration: int) -> VerdictOutcome | None:
         """Returns the critic's verdict on an iteration; None before it."""
-        return await read_step(self.job.store, self.job.summary_id, StepId(iteration, Stage.REFLECT), VERDICT)
+        return await read_step(self.store, self.summary_id, StepId(iteration, Stage.REFLECT), VERDICT)
 
     async def critique_for(self, iteration: int) -> str | None:
         """Returns what the critic said of the iteration before, cut to what prompts may carry; None in the first."""
         if iteration not in self._critiques:
             before = await self.verdict_of(iteration - 1)
-            limit = min(self.job.config.critique_tokens, self.plan.limits.context_limit_tokens // 2)
+            limit = min(self.config.critique_tokens, self.plan.limits.context_limit_tokens // 2)
             text = head_by_tokens(before.verdict.text, limit, self.count_tokens) if before else ""
             self._critiques[iteration] = text or None
         return self._critiques[iteration]

@@ -36,6 +36,7 @@ from pipeline.summarize.writer import (
     ExtractTask,
     MergeStage,
     MergeTask,
+    TextTask,
     TopicList,
     TopicsTask,
     WriterLimits,
@@ -242,7 +243,7 @@ def _in_line(fence: Fence, words: str) -> str:
     return fence.mark(" ".join(words.split())).replace("\n", "")
 
 
-def _shared(prompts: Prompts, fence: Fence, task: ExtractTask | MergeTask) -> dict[str, str]:
+def _shared(prompts: Prompts, fence: Fence, task: TextTask) -> dict[str, str]:
     """Returns what map and reduce are told of readers, wishes and an earlier attempt."""
     shared = prompts["shared"]
     return {

@@ -111,7 +111,7 @@ class PlanRecord:
     Attributes:
         plan_key: hash of all that positions of steps depend on; steps of another plan mean something else.
         batch_count: 0 of a plan that an earlier version remembered.
-        batch_lengths: parts of each batch; empty if all are as full as they may be.
+        batch_lengths: parts of each batch; empty of a plan of earlier versions whose batches were full.
     """
 
     plan_key: str

@@ -36,7 +36,8 @@ SCHEMA = (
         submitted_at DOUBLE PRECISION NOT NULL,
         attempts INTEGER NOT NULL DEFAULT 0
     )""",
-    # Which texts a call read whose answer is stored: the key of the first, how many, the key of all.
+    # With which texts a call began whose answer is stored. `whole_key` repeats that of the answer; older versions wrote
+    # how many texts the call read, and the key of all.
     """
     CREATE TABLE IF NOT EXISTS call_texts (
         first_key TEXT NOT NULL,

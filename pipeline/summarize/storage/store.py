@@ -3,7 +3,6 @@
 import hashlib
 import logging
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -15,7 +14,6 @@ from pipeline.errors import InvalidInputError
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.summarize.document import Document, SourceChunk
 from pipeline.summarize.errors import DamagedSummaryError
-from pipeline.summarize.known_calls import CallTexts, KnownCalls, TextRow
 from pipeline.summarize.result import SummaryWarning
 from pipeline.summarize.steering.budget import SummaryBudget
 from pipeline.summarize.storage.leases import JobTable, LeaseTable
@@ -61,13 +59,7 @@ _ROWS_PER_STATEMENT = 200
 TEXTS_AT_ONCE = 64
 """So many of a level are in memory at once."""
 
-_REMEMBER_CALL = "INSERT INTO call_texts VALUES (?, ?, ?, ?, NOW_S) ON CONFLICT DO NOTHING"
-_KNOWN_CALLS = """
-    SELECT first_key, text_count, whole_key FROM (
-        SELECT first_key, text_count, whole_key,
-            ROW_NUMBER() OVER (PARTITION BY first_key ORDER BY written_at DESC, whole_key) AS place
-        FROM call_texts WHERE first_key IN ({marks})
-    ) AS newest WHERE place <= 8"""
+_REMEMBER_CALL = "INSERT INTO call_texts VALUES (?, 0, ?, ?, NOW_S) ON CONFLICT DO NOTHING"
 _OF_A_SUMMARY = ("steps", "warnings", "run_costs", "jobs")
 _OF_ONE = (
     """DELETE FROM results WHERE result_key IN (SELECT result_key FROM steps WHERE summary_id = ?)
@@ -153,21 +145,18 @@ class SummaryStore:
         rows = await self._database.fetch("SELECT body FROM results WHERE result_key = ?", result_key)
         return str(rows[0][0]) if rows else None
 
-    async def record(
-        self, summary_id: str, steps: _Steps, *, is_call: bool = False, call: CallTexts | None = None
-    ) -> int:
+    async def record(self, summary_id: str, steps: _Steps, *, is_call: bool = False, begin_key: str = "") -> int:
         """Stores finished steps and, where they are new, their results, all or none. Returns how many are new.
 
         Args:
             steps: with what each wrote, whose `position` is taken from the step, and the JSON of its result; None if
                 that is stored already.
             is_call: True for what the plan counts as a call.
-            call: what the answer of the first was written from, by which later summaries know it.
+            begin_key: by which later summaries know where the call of the first began; empty for none.
         """
         others = [KEEPS_TEXTS]
-        if call:
-            row = (call.first_key, call.count, call.whole_key, steps[0][1].result_key)
-            others.append(Statement(_REMEMBER_CALL, row))
+        if begin_key:
+            others.append(Statement(_REMEMBER_CALL, (begin_key, steps[0][1].result_key, steps[0][1].result_key)))
         others += [Statement(_RESULT, (output.result_key, body)) for _, output, body in steps if body is not None]
         rows: list[Statement] = []
         for step, (_, result_key, tokens, chunk_indexes, pages) in ((step, output) for step, output, _ in steps):
@@ -220,18 +209,13 @@ class SummaryStore:
         )
         return [(i, Stage(s), level, n) for i, s, level, n in rows]
 
-    async def known_calls(self, row: TextRow) -> KnownCalls:
-        """Returns the calls that begin with a text of a row. The newest come first, at most 8 for each text.
-
-        A title page may begin many documents.
-        """
-        keys = list(dict.fromkeys(row.first_keys()))
-        found: defaultdict[str, list[CallTexts]] = defaultdict(list)
+    async def known_calls(self, keys: Sequence[str]) -> set[str]:
+        """Returns those of some keys with which calls began whose answers are stored; see `begin_keys`."""
+        found = set[str]()
         for start in range(0, len(keys), _ROWS_PER_STATEMENT):
             part = keys[start : start + _ROWS_PER_STATEMENT]
-            sql = _KNOWN_CALLS.format(marks=", ".join("?" * len(part)))
-            for first_key, count, whole_key in await self._database.fetch(sql, *part):
-                found[first_key].append(CallTexts(first_key, count, whole_key))
+            sql = f"SELECT first_key FROM call_texts WHERE first_key IN ({', '.join('?' * len(part))})"  # noqa: S608
+            found.update(row[0] for row in await self._database.fetch(sql, *part))
         return found
 
     async def save_document(self, document_sha256: str, chunks: Sequence[SourceChunk]) -> None:

@@ -31,8 +31,7 @@ def numbered_document(chunk_count: int, *, name: str = "Pump manual", text: str 
 def full_plan(document: Document, writer: Writer, **options: object) -> SummaryPlan:
     """Plans a summary with batches as full as they may be."""
     planner = Planner(document, writer, SummarizeConfig(), SummarizeOptions.model_validate(options))
-    packer = planner.pack()
-    return planner.plan(packer, packer.full())
+    return planner.plan(list(planner.packer.cuts()), [""] * len(planner.parts))
 
 
 @asynccontextmanager

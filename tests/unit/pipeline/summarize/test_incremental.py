@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from pipeline.summarize.document import Document, SourceChunk, SummarizeOptions, make_document
 from pipeline.summarize.events import Planned
-from pipeline.summarize.known_calls import TextRow, cut_row
+from pipeline.summarize.known_calls import begin_keys
+from pipeline.summarize.packing import Packer
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import ExtractTask, MergeTask, Written
 from tests.fakes_summarize import ScriptedWriter
@@ -140,14 +141,8 @@ async def test_other_batch_sizes_are_not_mixed_with_those_of_before(tmp_path: Pa
 
 @given(st.lists(st.sampled_from("abcd"), max_size=60), st.lists(st.sampled_from("abcd"), min_size=1, max_size=60))
 def test_a_row_is_cut_without_gaps_whatever_is_known(texts: list[str], earlier: list[str]) -> None:
-    before, row = TextRow.of("", earlier), TextRow.of("", texts)
-    calls = [before.call(start, min(4, len(earlier) - start)) for start in range(0, len(earlier), 4)]
-    known = {call.first_key: [one for one in calls if one.first_key == call.first_key] for call in calls}
-    cuts = cut_row(
-        row,
-        known,
-        lambda cut: True,
-        lambda start, end: [range(first, min(first + 4, end)) for first in range(start, end, 4)],
-    )
+    keys = begin_keys("", [text.encode() for text in texts])
+    known = set(begin_keys("", [text.encode() for text in earlier])[::4])
+    cuts = Packer([1] * len(texts), 4, 9, least=2).cuts_at(keys, known)
     assert [place for cut in cuts for place in cut] == list(range(len(texts)))
     assert all(cut for cut in cuts)

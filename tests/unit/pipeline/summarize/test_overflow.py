@@ -12,7 +12,7 @@ from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.errors import ContextOverflowError
 from pipeline.summarize.document import SummarizeOptions
 from pipeline.summarize.events import Planned
-from pipeline.summarize.packing import group_by_tokens
+from pipeline.summarize.packing import Packer
 from pipeline.summarize.result import SummaryResult, WarningCode
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import ExtractTask, MergeStage, MergeTask, WriterLimits, Written
@@ -121,7 +121,7 @@ async def test_an_answer_that_stays_cut_is_reported(tmp_path: Path) -> None:
 
 @given(st.lists(st.integers(0, 900), min_size=1, max_size=40), st.integers(2, 6), st.integers(2, 900))
 def test_groups_hold_every_text_once_and_always_come_to_an_end(sizes: list[int], group_size: int, budget: int) -> None:
-    groups = group_by_tokens(sizes, group_size=group_size, budget_tokens=budget)
+    groups = list(Packer(sizes, group_size, budget, least=2).cuts())
     assert [index for group in groups for index in group] == list(range(len(sizes)))
     assert all(2 <= len(group) <= group_size for group in groups[:-1])
     assert all(sum(sizes[index] for index in group) <= budget for group in groups if len(group) > 2)

@@ -7,15 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.summarize.document import SourceChunk
-from pipeline.summarize.packing import fit_context, head_by_tokens, split_by_tokens, tail_by_tokens
-from pipeline.summarize.plan import BatchPacker, ChunkBatch, split_chunks
+from pipeline.summarize.packing import Packer, fit_context, head_by_tokens, split_by_tokens, tail_by_tokens
+from pipeline.summarize.plan import ChunkBatch, join_parts, split_chunks
 
 TEXTS = st.text(alphabet="ab .\n!?1é", max_size=400)
 
 
 def batches_of(chunks: list[SourceChunk], batch_size: int, budget: int, overhead: int = 0) -> list[ChunkBatch]:
-    packer = BatchPacker(list(split_chunks(chunks, max(1, budget - overhead), count)), batch_size, budget, overhead)
-    return [packer.batch(cut) for cut in packer.full()]
+    parts = list(split_chunks(chunks, max(1, budget - overhead), count))
+    packer = Packer([part.token_count + overhead for part in parts], batch_size, budget)
+    return [join_parts(parts[cut.start : cut.stop]) for cut in packer.cuts()]
 
 
 def count(text: str) -> int:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.summarize.packing import group_by_tokens
+from pipeline.summarize.packing import Packer
 from pipeline.summarize.plan import SummaryPlan, level_calls
 from tests.fakes_summarize import WIDE, ScriptedWriter
 from tests.unit.pipeline.summarize.documents import full_plan, numbered_document
@@ -36,7 +36,7 @@ def test_levels_are_what_full_groups_give(text_count: int, group_size: int) -> N
     counted = []
     left = text_count
     while left > 1:
-        groups = group_by_tokens([1] * left, group_size=group_size, budget_tokens=group_size)
+        groups = list(Packer([1] * left, group_size, group_size, least=2).cuts())
         counted.append(sum(len(group) > 1 for group in groups))
         left = len(groups)
     assert level_calls(text_count, group_size) == counted
