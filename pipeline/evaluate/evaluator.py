@@ -54,7 +54,6 @@ from pipeline.reading.characters import NormalizedText, check_text, normalize
 from pipeline.reading.chunks import Chunk, split_chunks, token_offsets
 from pipeline.reading.document import ReadText
 from pipeline.reading.passage import TextSpan
-from pipeline.reading.summary_text import find_claims
 from pipeline.support.claim_support import (
     MAX_SENTENCE_CHARS,
     SHORT_PASSAGE_CHARS,
@@ -249,7 +248,7 @@ def _comparisons(
     is_gold = config.precision_source is PrecisionSource.GOLD
     text_id, standard = (GOLD, gold_text(gold)) if is_gold else (SOURCE, datum.entry.text)
     read = ReadText.of(text_id, standard, config.max_sentence_chars)
-    claims = [claim.passage for claim in find_claims(told)]
+    claims = [told.passages[at] for at in told.claims]
     standard_finder = PremiseFinder(read, has_turns=not is_gold)
     return Comparison.of(facts, finder), Comparison.of(claims, standard_finder), flow
 
@@ -260,9 +259,9 @@ def gold_text(gold: GoldStandardSummary) -> str:
 
 
 def _claims(path: str, fact: str) -> list[TextSpan]:
-    """Returns the clauses of a key fact that stand alone; the fact itself if it has no words."""
+    """Returns the sentences of a key fact; the fact itself if it has no words."""
     read = ReadText.of(path, fact, MAX_SENTENCE_CHARS)
-    return [claim.passage for claim in find_claims(read)] or [read.text.whole()]
+    return [read.passages[at] for at in read.claims] or [read.text.whole()]
 
 
 def _normalized(path: str, items: Sequence[str]) -> list[NormalizedText]:

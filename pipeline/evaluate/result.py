@@ -88,8 +88,8 @@ class FactsResult:
     """score = 2PR / (P + R), 0 when both are 0. The soft values use the mean entailment instead of hits.
 
     Attributes:
-        facts: key facts, cut into clauses that stand alone.
-        sentences: claims: sentences of the summary, cut likewise.
+        facts: sentences of the key facts.
+        sentences: claims: sentences of the summary.
     """
 
     score: float

@@ -79,12 +79,12 @@ QUOTE_EDGES = " \t\r\n\"'“”‘’«»`.,;:"
 
 def make_task(plan: EvidencePlan) -> ProposalTask:
     """Returns what the LLM gets to see: the most central sentences, the claims, and where the source speaks of them."""
-    source = plan.draft.source.read
+    source, summary = plan.draft.source.read, plan.draft.summary.read
     return ProposalTask(
         source_sentences=tuple(source.passages[index] for index in _offered(plan)),
-        claims=tuple(claim.claim.passage for claim in plan.claims),
+        claims=tuple(summary.passages[claim.sentence] for claim in plan.claims),
         premises=tuple(claim.passage.span if claim.passage else None for claim in plan.claims),
-        summary=plan.draft.summary.read.text.whole(),
+        summary=summary.text.whole(),
     )
 
 
@@ -99,7 +99,7 @@ def apply_proposals(table: EvidenceTable, plan: EvidencePlan, proposed: Proposal
     source, summary = plan.draft.source.read, plan.draft.summary.read
     offered = _offered(plan)
     sentences = [source.ranges[index] for index in offered]
-    claims = [claim.claim.words for claim in plan.claims]
+    claims = [summary.ranges[claim.sentence] for claim in plan.claims]
     refused, count = Counter[str](), plan.draft.config.question_count
     coverage, about_claims = (
         list(filter(None, (_check(one, asking, facts, answering, refused) for one in questions)))
