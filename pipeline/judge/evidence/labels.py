@@ -36,7 +36,7 @@ def read_claim(draft: ReadTexts, plan: ClaimPlan, scores: CheckedScores, tokeniz
     place, words = told.passages[plan.sentence], told.ranges[plan.sentence]
     support = read_support(plan.hypothesis, scores, draft.config)
     passage = None if support.premise is None else plan.passages[support.premise]
-    mismatches = find_mismatches(told, words, draft.values, plan.passage)
+    mismatches = find_mismatches(told, words, draft.values, plan.passages)
     unsupported = tuple[TextSpan, ...]()
     if support.label is not ClaimLabel.SUPPORTED:
         marked = list(_marked_words(told, words, text, scores.marks(passage.span.text, text))) if passage else []
@@ -99,7 +99,7 @@ _CLOSE_MATCH = 0.75  # of the claim's content words in one sentence: then a miss
 
 
 def find_mismatches(
-    summary: ReadText, words: range, source: SourceValues, passage: Passage | None
+    summary: ReadText, words: range, source: SourceValues, passages: Sequence[Passage]
 ) -> tuple[ClaimMismatch, ...]:
     """Returns the mismatches of one claim, in order.
 
@@ -107,9 +107,9 @@ def find_mismatches(
         summary: the text the claim stands in.
         words: of the claim; at least one.
         source: what it is compared with.
-        passage: where the source speaks about it; None without source.
+        passages: where the source speaks about it, the longest first; it is compared with that alone.
     """
-    claim = _Comparison(summary, words, source, passage)
+    claim = _Comparison(summary, words, source, passages[:1])
     found = [
         *filter(None, map(claim.value, claim.values)),
         *filter(None, map(claim.name, claim.names)),
@@ -121,7 +121,7 @@ def find_mismatches(
 class _Comparison:
     """One claim beside its evidence."""
 
-    def __init__(self, summary: ReadText, words: range, source: SourceValues, passage: Passage | None) -> None:
+    def __init__(self, summary: ReadText, words: range, source: SourceValues, near: Sequence[Passage]) -> None:
         self._summary, self._words, self._source = summary, words, source
         table = summary.table
         self._span = table.starts[words[0]], table.ends[words[-1]]
@@ -131,9 +131,9 @@ class _Comparison:
         names = find_names(table, words, source.known_names)
         self.names = [name for name in names if said.isdisjoint(name)]  # "USD" is none
         read = source.text
-        self._near = [read.ranges[at] for at in passage.sentences] if passage else []
-        self._beside = [read.ranges[at] for at in passage.best] if passage else []
-        sentences = [read.sentences[at] for at in passage.sentences] if passage else []
+        self._near = [read.ranges[at] for passage in near for at in passage.sentences]
+        self._beside = [read.ranges[at] for passage in near for at in passage.best]
+        sentences = [read.sentences[at] for passage in near for at in passage.sentences]
         self._near_values = [
             value for sentence in sentences for value in source.values.between(sentence.start, sentence.end)
         ]
@@ -283,7 +283,8 @@ def _grounded(plan: EvidencePlan, claims: Sequence[Claim]) -> set[int]:
         return set(range(len(summary.sentences)))
     found = set(draft.worded)
     for one, claim in zip(plan.claims, claims, strict=True):
-        stems, among = summary.content_stems(summary.ranges[one.sentence]), one.passage.sentences if one.passage else ()
+        stems = summary.content_stems(summary.ranges[one.sentence])
+        among = one.passages[0].sentences if one.passages else ()
         if claim.entailment >= _ENTAILED and draft.source.index.is_about(stems, among):
             found.add(claim.sentence_index)
     return found

@@ -224,11 +224,6 @@ class ClaimPlan:
     passages: tuple[Passage, ...]
     hypothesis: Hypothesis
 
-    @property
-    def passage(self) -> Passage | None:
-        """The longest one."""
-        return next(iter(self.passages), None)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EvidencePlan:

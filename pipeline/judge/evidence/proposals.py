@@ -83,7 +83,7 @@ def make_task(plan: EvidencePlan) -> ProposalTask:
     return ProposalTask(
         source_sentences=tuple(source.passages[index] for index in _offered(plan)),
         claims=tuple(summary.passages[claim.sentence] for claim in plan.claims),
-        premises=tuple(claim.passage.span if claim.passage else None for claim in plan.claims),
+        premises=tuple(claim.passages[0].span if claim.passages else None for claim in plan.claims),
         summary=summary.text.whole(),
     )
 
