@@ -150,13 +150,13 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
         part in parts for part in (EvidencePart.TWIN_KEY_POINTS, EvidencePart.JUDGE_KEY_POINTS, EvidencePart.INTENT)
     )
     raising = sentences.raising if EvidencePart.SUBJECT in parts else ()
-    told = {stem for index in raising for stem in summary.content_stems(summary.ranges[index])}
+    told = {stem for index in raising for stem in summary.table.content_stems(summary.ranges[index])}
     left_out = {"framing": (summary.framing_count, "sentence"), "heading": (summary.heading_count, "line")}
     return EvidenceTable(
         source=source.text.original,
         summary=summary.text.original,
         claims=claims,
-        omitted_claim_count=len(summary.claims) - len(claims),
+        omitted_claim_count=draft.omitted_claim_count,
         twin_key_points=tuple(points[at] for at in sorted(plan.facts[:twin_count]) if is_twin),
         judge_key_points=tuple(points[at] for at in sorted(plan.judge_facts[:judge_count]) if is_judge),
         segments=_segments(checked, theme_sentence, tokenizer),
@@ -167,7 +167,7 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
         tone=read_drift(plan, claims, sentences, tones),
         lexicon_hits=find_lexicon_hits(summary, source),
         salient_share=draft.source.index.salient_share(told),
-        summary_token_count=sum(len(summary.content_stems(words)) for words in summary.ranges),
+        summary_token_count=sum(len(summary.table.content_stems(words)) for words in summary.ranges),
         extraneous_token_count=sum(claim.extraneous_token_count for claim in claims),
         pair_count=len(plan.pairs) + len(checked.pairs),
         models=models.identities,
@@ -271,8 +271,7 @@ def _segments(checked: CheckedClaims, theme_sentence: int | None, tokenizer: Tok
 
 def _cosines(plan: EvidencePlan, sentence: int, theme_sentence: int | None) -> tuple[float, float]:
     """Returns the cosines of a sentence of the summary with the theme and with the closest sentence of the source."""
-    is_embedded = sentence < len(plan.told_closeness.vectors)
-    if EvidencePart.SUBJECT not in plan.draft.parts or theme_sentence is None or not is_embedded:
+    if EvidencePart.SUBJECT not in plan.draft.parts or theme_sentence is None:
         return 0.0, 0.0
     vector = plan.told_closeness.vectors[sentence]
     to_theme = float(np.clip(plan.closeness.vectors[theme_sentence] @ vector, -1, 1))
@@ -309,5 +308,5 @@ def _segment_spans(summary: ReadText, tokenizer: Tokenizer) -> Iterator[_Segment
             if part := text[first:last].strip():
                 start = text.index(part, first)
                 passage = summary.text.passage(start, start + len(part))
-                stems = frozenset(summary.content_stems(summary.table.between(start, start + len(part))))
+                stems = frozenset(summary.table.content_stems(summary.table.between(start, start + len(part))))
                 yield _SegmentSpan(passage, index, len(tokenizer.offsets(passage.text)), stems)

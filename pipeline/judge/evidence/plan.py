@@ -129,6 +129,7 @@ class ReadTexts:
         source: the article.
         summary: the summary.
         claims: those of the summary that are checked, by sentence: all, or the most consequential.
+        omitted_claim_count: the others.
         worded: sentences of the summary of whose words the source has enough in one place.
         embedded: indices of the source's sentences that the embedder reads, rising.
         told_embedded: likewise, of the summary.
@@ -142,6 +143,7 @@ class ReadTexts:
     source: PremiseFinder
     summary: PremiseFinder
     claims: tuple[int, ...]
+    omitted_claim_count: int
     worded: frozenset[int]
     embedded: tuple[int, ...]
     told_embedded: tuple[int, ...]
@@ -176,6 +178,7 @@ def read_texts(request: EvidenceRequest, source: ReadSource, config: EvidenceCon
         source=source.side,
         summary=PremiseFinder(told, has_turns=False),  # a colon in it would put words before other sentences
         claims=claims,
+        omitted_claim_count=len(told.claims) - len(claims),
         worded=frozenset(worded),
         embedded=embedded,
         told_embedded=told_embedded,
