@@ -5,6 +5,7 @@ claims and outline points are compared with passages, as the judge compares clai
 """
 
 import logging
+from bisect import bisect_right
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -51,9 +52,9 @@ from pipeline.model_answers import Embeddings, Pair, PairScores
 from pipeline.off_loop import OffLoop, Stopwatch
 from pipeline.protocols import Models, Tokenizer
 from pipeline.reading.characters import NormalizedText, check_text, normalize
-from pipeline.reading.chunks import Chunk, split_chunks, token_offsets
 from pipeline.reading.document import ReadText
 from pipeline.reading.passage import TextSpan
+from pipeline.reading.words import token_offsets
 from pipeline.support.claim_support import (
     MAX_SENTENCE_CHARS,
     SHORT_PASSAGE_CHARS,
@@ -268,11 +269,29 @@ def _normalized(path: str, items: Sequence[str]) -> list[NormalizedText]:
     return [normalize(f"{path}[{index}]", item) for index, item in enumerate(items)]
 
 
-def chunk_spans(text: SplitText, token_offsets: Sequence[tuple[int, int]], max_tokens: int) -> tuple[ChunkSpan, ...]:
-    """Cuts a text into chunks that the embedder reads whole. A text without tokens is one chunk of weight 1."""
-    chunks = split_chunks(token_offsets, text.sentences, max_tokens) or [Chunk(0, len(text.source.text), 1)]
-    passages = ((text.source.passage(chunk.start, chunk.end), chunk.token_count) for chunk in chunks)
-    return tuple(ChunkSpan(passage.start, passage.end, count, passage.text) for passage, count in passages)
+def chunk_spans(text: SplitText, tokens: Sequence[tuple[int, int]], max_tokens: int) -> tuple[ChunkSpan, ...]:
+    """Packs whole sentences into chunks that the embedder reads whole, greedily. Together they hold every token once.
+
+    A text without tokens is one chunk of weight 1.
+
+    Args:
+        tokens: start and end of each.
+        max_tokens: a longer sentence is cut between tokens.
+    """
+    starts = [start for start, _ in tokens]
+    # For each sentence, the number of tokens up to its end.
+    sentence_ends = [bisect_right(starts, sentence.end - 1) for sentence in text.sentences]
+    spans = list[ChunkSpan]()
+    first, last = 0, 0
+    while first < len(starts) or not spans:
+        last = min(first + max_tokens, len(starts))
+        if last < len(starts) and (fitting := bisect_right(sentence_ends, last)) and sentence_ends[fitting - 1] > first:
+            last = sentence_ends[fitting - 1]
+        place = (starts[first], tokens[last - 1][1]) if starts else (0, len(text.source.text))
+        passage = text.source.passage(*place)
+        spans.append(ChunkSpan(passage.start, passage.end, max(1, last - first), passage.text))
+        first = last
+    return tuple(spans)
 
 
 def check_count(count: int, most: int, what: str) -> None:
