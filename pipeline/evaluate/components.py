@@ -13,7 +13,6 @@ import numpy as np
 
 from pipeline.compression import get_target_summary_length
 from pipeline.errors import InvalidInputError
-from pipeline.evaluate.comparison import EntailmentEvidence
 from pipeline.evaluate.config import EvaluateWeights
 from pipeline.evaluate.datum import GoldStandardSummary
 from pipeline.evaluate.result import (
@@ -22,6 +21,7 @@ from pipeline.evaluate.result import (
     ChunkSpan,
     Components,
     ComponentScore,
+    EntailmentEvidence,
     FactsResult,
     FlowResult,
     LengthResult,

@@ -5,13 +5,14 @@ claims and outline points are compared with passages, as the judge compares clai
 """
 
 import logging
+from bisect import bisect_right
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
+from typing import Self
 
 from pipeline.errors import InvalidInputError
-from pipeline.evaluate.comparison import Comparison
 from pipeline.evaluate.components import (
     applicable_components,
     applied_weights,
@@ -38,16 +39,31 @@ from pipeline.evaluate.datum import (
 )
 from pipeline.evaluate.entities import EntitySearch, contexts, score_entities, search_entities
 from pipeline.evaluate.hard_fails import SplitText, read_summary
-from pipeline.evaluate.result import ChunkSpan, Components, EvaluateTimings, Evaluation, HardFail, LengthResult
+from pipeline.evaluate.result import (
+    ChunkSpan,
+    Components,
+    EntailmentEvidence,
+    EvaluateTimings,
+    Evaluation,
+    HardFail,
+    LengthResult,
+)
 from pipeline.model_answers import Embeddings, Pair, PairScores
 from pipeline.off_loop import OffLoop, Stopwatch
 from pipeline.protocols import Models, Tokenizer
 from pipeline.reading.characters import NormalizedText, check_text, normalize
-from pipeline.reading.chunks import Chunk, split_chunks, token_offsets
 from pipeline.reading.document import ReadText
 from pipeline.reading.passage import TextSpan
-from pipeline.reading.summary_text import find_claims
-from pipeline.support.claim_support import MAX_SENTENCE_CHARS, SHORT_PASSAGE_CHARS, PremiseFinder
+from pipeline.reading.words import token_offsets
+from pipeline.support.claim_support import (
+    MAX_SENTENCE_CHARS,
+    SHORT_PASSAGE_CHARS,
+    ClaimLabel,
+    PremiseFinder,
+    Premises,
+    SupportConfig,
+    read_support,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -96,6 +112,48 @@ class Evaluator:
         stopwatch.lap("aggregation_ms")
         timings = EvaluateTimings(stopwatch.total_ms, **stopwatch.laps)
         return Evaluation(loss, None, scores, components, config, identities, len(plan.pairs), timings)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """Statements, and for each the passages of a text that speak of it."""
+
+    statements: tuple[TextSpan, ...] = ()
+    premises: tuple[Premises, ...] = ()
+
+    @classmethod
+    def of(cls, statements: Sequence[TextSpan], text: PremiseFinder) -> Self:
+        """Finds the passages: at most two for a statement, however long the text is."""
+        return cls(tuple(statements), tuple(text.find(statement.text) for statement in statements))
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """What the NLI model is asked."""
+        return [pair for premises in self.premises for pair in premises.hypothesis.pairs]
+
+    def read(self, scores: PairScores, hit_threshold: float) -> list[EntailmentEvidence]:
+        """Returns what the text says of each statement."""
+        config = SupportConfig(supported=hit_threshold, partly_supported=hit_threshold)
+        return [
+            _evidence(statement, premises, scores, config)
+            for statement, premises in zip(self.statements, self.premises, strict=True)
+        ]
+
+
+def _evidence(statement: TextSpan, premises: Premises, scores: PairScores, config: SupportConfig) -> EntailmentEvidence:
+    support = read_support(premises.hypothesis, scores, config)
+    if support.premise is None:
+        return EntailmentEvidence(statement, None, 0.0, 0.0, support.probability, hit=False, sentence_index=None)
+    passage = premises.passages[support.premise]
+    return EntailmentEvidence(
+        hypothesis=statement,
+        premise=passage.span,
+        entailment=support.entailment,
+        contradiction=support.contradiction,
+        probability=support.probability,
+        hit=support.label is ClaimLabel.SUPPORTED,
+        sentence_index=passage.best[0],
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,20 +242,16 @@ def _comparisons(
     # Short passages alone: what else a summary says must not decide whether it tells a fact.
     finder = PremiseFinder(told, has_turns=False, most_chars=SHORT_PASSAGE_CHARS)
     gold = datum.summary
-    points = (point.whole() for point in _normalized(OUTLINE, gold.logical_outline))
-    flow = Comparison.of(points, finder)
+    flow = Comparison.of([point.whole() for point in _normalized(OUTLINE, gold.logical_outline)], finder)
     if not gold.key_facts:
         return Comparison(), Comparison(), flow
     facts = [claim for place, fact in enumerate(gold.key_facts) for claim in _claims(f"{KEY_FACTS}[{place}]", fact)]
     is_gold = config.precision_source is PrecisionSource.GOLD
     text_id, standard = (GOLD, gold_text(gold)) if is_gold else (SOURCE, datum.entry.text)
     read = ReadText.of(text_id, standard, config.max_sentence_chars)
-    claims = (claim.passage for claim in find_claims(told))
-    return (
-        Comparison.of(facts, finder),
-        Comparison.of(claims, PremiseFinder(read, has_turns=not is_gold)),
-        flow,
-    )
+    claims = [told.passages[at] for at in told.claims]
+    standard_finder = PremiseFinder(read, has_turns=not is_gold)
+    return Comparison.of(facts, finder), Comparison.of(claims, standard_finder), flow
 
 
 def gold_text(gold: GoldStandardSummary) -> str:
@@ -206,20 +260,38 @@ def gold_text(gold: GoldStandardSummary) -> str:
 
 
 def _claims(path: str, fact: str) -> list[TextSpan]:
-    """Returns the clauses of a key fact that stand alone; the fact itself if it has no words."""
+    """Returns the sentences of a key fact; the fact itself if it has no words."""
     read = ReadText.of(path, fact, MAX_SENTENCE_CHARS)
-    return [claim.passage for claim in find_claims(read)] or [read.text.whole()]
+    return [read.passages[at] for at in read.claims] or [read.text.whole()]
 
 
 def _normalized(path: str, items: Sequence[str]) -> list[NormalizedText]:
     return [normalize(f"{path}[{index}]", item) for index, item in enumerate(items)]
 
 
-def chunk_spans(text: SplitText, token_offsets: Sequence[tuple[int, int]], max_tokens: int) -> tuple[ChunkSpan, ...]:
-    """Cuts a text into chunks that the embedder reads whole. A text without tokens is one chunk of weight 1."""
-    chunks = split_chunks(token_offsets, text.sentences, max_tokens) or [Chunk(0, len(text.source.text), 1)]
-    passages = ((text.source.passage(chunk.start, chunk.end), chunk.token_count) for chunk in chunks)
-    return tuple(ChunkSpan(passage.start, passage.end, count, passage.text) for passage, count in passages)
+def chunk_spans(text: SplitText, tokens: Sequence[tuple[int, int]], max_tokens: int) -> tuple[ChunkSpan, ...]:
+    """Packs whole sentences into chunks that the embedder reads whole, greedily. Together they hold every token once.
+
+    A text without tokens is one chunk of weight 1.
+
+    Args:
+        tokens: start and end of each.
+        max_tokens: a longer sentence is cut between tokens.
+    """
+    starts = [start for start, _ in tokens]
+    # For each sentence, the number of tokens up to its end.
+    sentence_ends = [bisect_right(starts, sentence.end - 1) for sentence in text.sentences]
+    spans = list[ChunkSpan]()
+    first, last = 0, 0
+    while first < len(starts) or not spans:
+        last = min(first + max_tokens, len(starts))
+        if last < len(starts) and (fitting := bisect_right(sentence_ends, last)) and sentence_ends[fitting - 1] > first:
+            last = sentence_ends[fitting - 1]
+        place = (starts[first], tokens[last - 1][1]) if starts else (0, len(text.source.text))
+        passage = text.source.passage(*place)
+        spans.append(ChunkSpan(passage.start, passage.end, max(1, last - first), passage.text))
+        first = last
+    return tuple(spans)
 
 
 def check_count(count: int, most: int, what: str) -> None:

@@ -6,7 +6,6 @@ Claims are ranked by greedy facility location: each next one is closest to most 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
@@ -42,13 +41,11 @@ class CheckedClaim(Span):
 
     Attributes:
         text: as models read it.
-        sentence_index: of its sentence in that text.
         token_count: its length.
         is_supported: whether the document supports it.
     """
 
     text: str
-    sentence_index: int
     token_count: int
     is_supported: bool
 
@@ -65,13 +62,10 @@ class WrittenText:
 def fact_candidates(claims: Sequence[CheckedClaim], document: str) -> list[CheckedClaim]:
     """Returns the claims that may be facts, written as sentences of their own.
 
-    Those are supported, as their whole sentence is, and one statement that is understood alone; no speech.
+    Those are supported, and one statement that is understood alone; no speech.
     """
     source = " ".join(document.split())
-    refused = {claim.sentence_index for claim in claims if not claim.is_supported}
-    found = (
-        replace(claim, text=_as_sentence(claim.text, source)) for claim in claims if claim.sentence_index not in refused
-    )
+    found = (replace(claim, text=_as_sentence(claim.text, source)) for claim in claims if claim.is_supported)
     return [claim for claim in found if _may_be_fact(claim.text)]
 
 
@@ -152,22 +146,20 @@ def _count_names(text: str) -> Counter[str]:
 
 
 def _summary_of(written: WrittenText, ranked: Sequence[CheckedClaim], target_tokens: int, source: str) -> str:
-    """Joins the sentences of the best claims, in the order of the text, until the facts and the length are there."""
-    tokens, kept = 0, set()
-    for place, claim in enumerate(ranked):
-        if place >= FACT_COUNT and tokens >= target_tokens:
+    """Joins the best claims, in the order of the text, until the facts and the length are there."""
+    tokens, chosen = 0, list[CheckedClaim]()
+    for claim in ranked:
+        if len(chosen) >= FACT_COUNT and tokens >= target_tokens:
             break
         tokens += claim.token_count
-        kept.add(claim.sentence_index)
-    chosen = sorted((claim for claim in ranked if claim.sentence_index in kept), key=lambda claim: claim.start)
+        chosen.append(claim)
     pieces: list[str] = []
     end = 0
-    for _, sentence in groupby(chosen, key=lambda claim: claim.sentence_index):
-        claims = list(sentence)
+    for claim in sorted(chosen, key=lambda claim: claim.start):
         if pieces:
-            pieces.append(_PARAGRAPH if _PARAGRAPH in written.text[end : claims[0].start] else " ")
-        end = claims[-1].end
-        pieces.append(_as_sentence(" ".join(written.text[claims[0].start : end].split()), source))
+            pieces.append(_PARAGRAPH if _PARAGRAPH in written.text[end : claim.start] else " ")
+        end = claim.end
+        pieces.append(_as_sentence(" ".join(written.text[claim.start : end].split()), source))
     return "".join(pieces)
 
 

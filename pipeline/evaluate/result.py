@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from pipeline.evaluate.comparison import EntailmentEvidence
 from pipeline.evaluate.config import EvaluateConfig
 from pipeline.protocols import ModelIdentities
 from pipeline.reading.passage import Span, TextSpan
@@ -63,12 +62,34 @@ class ComponentScore:
 
 
 @dataclass(frozen=True, slots=True)
+class EntailmentEvidence:
+    """A statement with the passage that supports it best.
+
+    Attributes:
+        premise: the passage with the highest entailment, the longer one on a tie; None when there was none.
+        entailment: by that passage, in [0, 1].
+        contradiction: the greatest by a passage, in [0, 1]; 0 for a statement that stands there word for word.
+        probability: that the text supports the statement, in (0, 1), calibrated.
+        hit: whether probability >= hit_threshold, and nothing that was read contradicts the statement.
+        sentence_index: the sentence of the passage that has most of the statement's words; None with `premise`.
+    """
+
+    hypothesis: TextSpan
+    premise: TextSpan | None
+    entailment: float
+    contradiction: float
+    probability: float
+    hit: bool
+    sentence_index: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class FactsResult:
     """score = 2PR / (P + R), 0 when both are 0. The soft values use the mean entailment instead of hits.
 
     Attributes:
-        facts: key facts, cut into clauses that stand alone.
-        sentences: claims: sentences of the summary, cut likewise.
+        facts: sentences of the key facts.
+        sentences: claims: sentences of the summary.
     """
 
     score: float

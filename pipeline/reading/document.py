@@ -61,6 +61,11 @@ class ReadText:
         passages = tuple(text.passage(sentence.start, sentence.end) for sentence in stoppable(sentences))
         return cls(text, tuple(sentences), passages, table, ranges)
 
+    @property
+    def claims(self) -> tuple[int, ...]:
+        """The sentences that have a word: of a summary each is one statement that is checked."""
+        return tuple(at for at, words in enumerate(self.ranges) if words)
+
     def content_stems(self, words: Iterable[int]) -> list[str]:
         """Returns the stems of the content words among some words of `table`."""
         return self.table.content_stems(words)

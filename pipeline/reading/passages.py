@@ -11,7 +11,6 @@ from itertools import islice, pairwise
 
 import numpy as np
 
-from pipeline.off_loop import stoppable
 from pipeline.reading.document import ReadText
 from pipeline.reading.index import Float64, WordIndex
 from pipeline.reading.passage import LEFT_OUT, TextSpan
@@ -82,7 +81,7 @@ class PassageFinder:
         """
         self._source, self._index, self._most = source, index, most_chars
         self._has_turns = has_turns
-        self._lengths = [len(self._text(at)) for at in stoppable(range(len(source.sentences)))]
+        self._lengths = [len(self._text(at)) for at in range(len(source.sentences))]
         self._whole_chars = self._chars(range(len(self._lengths)))
 
     def for_claim(self, weights: Mapping[str, float], short_chars: int) -> tuple[Passage, ...]:

@@ -74,7 +74,7 @@ def split_sentences(text: str, max_chars: int = MAX_SENTENCE_CHARS) -> list[Sent
         max_chars: a longer sentence is cut at white space, or in the middle of a word if there is none.
     """
     ends = sorted(_prose_ends(text) | {match.end() for match in _CJK_END.finditer(text)})
-    sentences = (
+    return [
         Sentence(
             *(start, end, block.sentence_kind),
             speaker=block.mark if is_said and start >= block.start else "",
@@ -83,11 +83,10 @@ def split_sentences(text: str, max_chars: int = MAX_SENTENCE_CHARS) -> list[Sent
         for block in read_blocks(text)
         for is_said in [block.kind is BlockKind.TURN]
         for stretch in _stretches(text, block, block.first if is_said else block.start)
-        for piece in (pairwise(_bounds(stretch, ends)) if block.kind is not BlockKind.CODE else [stretch])
+        for piece in stoppable(pairwise(_bounds(stretch, ends)) if block.kind is not BlockKind.CODE else [stretch])
         for start, end in _cut_overlong(text, *piece, max_chars)
         if any(map(str.isalnum, text[start:end]))
-    )
-    return list(stoppable(sentences))
+    ]
 
 
 def _stretches(text: str, block: Block, start: int) -> Sequence[tuple[int, int]]:

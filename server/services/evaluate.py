@@ -15,7 +15,6 @@ from precis.v1 import evaluate_pb2 as pb
 from precis.v1.evaluate_pb2_grpc import EvaluateServiceServicer
 
 from pipeline.errors import InvalidInputError, parse
-from pipeline.evaluate.comparison import EntailmentEvidence
 from pipeline.evaluate.config import EvaluateConfig, EvaluateWeights, PrecisionSource
 from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum, GoldStandardEntry, GoldStandardSummary
 from pipeline.evaluate.evaluator import Evaluator
@@ -23,6 +22,7 @@ from pipeline.evaluate.result import (
     COVERAGE_WEIGHT,
     ORDER_WEIGHT,
     ComponentScore,
+    EntailmentEvidence,
     EntitiesResult,
     EntityEvidence,
     Evaluation,

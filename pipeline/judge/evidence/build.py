@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import compress
 from typing import Self
 
 import numpy as np
@@ -117,14 +116,8 @@ class CheckedClaims:
         """Labels the claims. Those tell something that may raise a score and do not say the opposite."""
         claims = tuple(read_claim(plan.draft, claim, scores, tokenizer) for claim in plan.claims)
         marked, sentences = mark_raising(plan, claims)
-        opposite = [
-            claim.label is ClaimLabel.UNSUPPORTED and (claim.contradiction >= _OPPOSITE or len(claim.mismatches) > 0)
-            for claim in marked
-        ]
-        pairs = zip(plan.draft.claims, marked, opposite, strict=True)
-        telling = [span for span, claim, is_opposite in pairs if claim.may_raise and not is_opposite]
-        untold = {claim.sentence_index for claim in compress(marked, opposite)}
-        return cls(plan, marked, sentences, plan_facts(plan, telling, {*sentences.raising} - untold))
+        telling = frozenset(claim.sentence_index for claim in marked if claim.may_raise and not _is_opposite(claim))
+        return cls(plan, marked, sentences, plan_facts(plan, telling))
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -134,6 +127,10 @@ class CheckedClaims:
 
 _OPPOSITE = 0.95
 """Contradiction from which an unsupported claim says the opposite: below, it often says what the source has not."""
+
+
+def _is_opposite(claim: Claim) -> bool:
+    return claim.label is ClaimLabel.UNSUPPORTED and (claim.contradiction >= _OPPOSITE or len(claim.mismatches) > 0)
 
 
 def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> EvidenceTable:
@@ -153,13 +150,13 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
         part in parts for part in (EvidencePart.TWIN_KEY_POINTS, EvidencePart.JUDGE_KEY_POINTS, EvidencePart.INTENT)
     )
     raising = sentences.raising if EvidencePart.SUBJECT in parts else ()
-    told = {stem for index in raising for stem in summary.content_stems(summary.ranges[index])}
+    told = {stem for index in raising for stem in summary.table.content_stems(summary.ranges[index])}
     left_out = {"framing": (summary.framing_count, "sentence"), "heading": (summary.heading_count, "line")}
     return EvidenceTable(
         source=source.text.original,
         summary=summary.text.original,
         claims=claims,
-        omitted_claim_count=len(draft.all_claims) - len(claims),
+        omitted_claim_count=draft.omitted_claim_count,
         twin_key_points=tuple(points[at] for at in sorted(plan.facts[:twin_count]) if is_twin),
         judge_key_points=tuple(points[at] for at in sorted(plan.judge_facts[:judge_count]) if is_judge),
         segments=_segments(checked, theme_sentence, tokenizer),
@@ -170,7 +167,7 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
         tone=read_drift(plan, claims, sentences, tones),
         lexicon_hits=find_lexicon_hits(summary, source),
         salient_share=draft.source.index.salient_share(told),
-        summary_token_count=sum(claim.content_count for claim in draft.all_claims),
+        summary_token_count=sum(len(summary.table.content_stems(words)) for words in summary.ranges),
         extraneous_token_count=sum(claim.extraneous_token_count for claim in claims),
         pair_count=len(plan.pairs) + len(checked.pairs),
         models=models.identities,
@@ -274,8 +271,7 @@ def _segments(checked: CheckedClaims, theme_sentence: int | None, tokenizer: Tok
 
 def _cosines(plan: EvidencePlan, sentence: int, theme_sentence: int | None) -> tuple[float, float]:
     """Returns the cosines of a sentence of the summary with the theme and with the closest sentence of the source."""
-    is_embedded = sentence < len(plan.told_closeness.vectors)
-    if EvidencePart.SUBJECT not in plan.draft.parts or theme_sentence is None or not is_embedded:
+    if EvidencePart.SUBJECT not in plan.draft.parts or theme_sentence is None:
         return 0.0, 0.0
     vector = plan.told_closeness.vectors[sentence]
     to_theme = float(np.clip(plan.closeness.vectors[theme_sentence] @ vector, -1, 1))
@@ -312,5 +308,5 @@ def _segment_spans(summary: ReadText, tokenizer: Tokenizer) -> Iterator[_Segment
             if part := text[first:last].strip():
                 start = text.index(part, first)
                 passage = summary.text.passage(start, start + len(part))
-                stems = frozenset(summary.content_stems(summary.table.between(start, start + len(part))))
+                stems = frozenset(summary.table.content_stems(summary.table.between(start, start + len(part))))
                 yield _SegmentSpan(passage, index, len(tokenizer.offsets(passage.text)), stems)

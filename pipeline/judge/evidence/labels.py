@@ -24,7 +24,6 @@ from pipeline.reading.names import DIRECT_CUES, SourceValues, cues, find_names
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.passages import Passage
 from pipeline.reading.rules import Rule
-from pipeline.reading.summary_text import ClaimSpan
 from pipeline.reading.values import Date, Value, agree, competes, find_values, is_certain
 from pipeline.reading.word_table import WordTable, align
 from pipeline.support.claim_support import ClaimLabel, is_unsupported, read_support
@@ -33,21 +32,22 @@ from pipeline.support.claim_support import ClaimLabel, is_unsupported, read_supp
 def read_claim(draft: ReadTexts, plan: ClaimPlan, scores: CheckedScores, tokenizer: Tokenizer) -> Claim:
     """Returns a claim with its evidence."""
     stop_if_nobody_waits()
-    claim, told, text = plan.claim, draft.summary.read, plan.hypothesis.text
+    told, text = draft.summary.read, plan.hypothesis.text
+    place, words = told.passages[plan.sentence], told.ranges[plan.sentence]
     support = read_support(plan.hypothesis, scores, draft.config)
     passage = None if support.premise is None else plan.passages[support.premise]
-    mismatches = find_mismatches(told, claim.words, draft.values, plan.passage)
+    mismatches = find_mismatches(told, words, draft.values, plan.passages)
     unsupported = tuple[TextSpan, ...]()
     if support.label is not ClaimLabel.SUPPORTED:
-        marked = list(_marked_words(told, claim, text, scores.marks(passage.span.text, text))) if passage else []
-        unsupported = _unsupported(claim.passage, support.label, marked, mismatches)
-    content = (range(at, at + 1) for at in claim.words if unsupported and told.table.content[at])
-    places = map(told.words_passage, content)
+        marked = list(_marked_words(told, words, text, scores.marks(passage.span.text, text))) if passage else []
+        unsupported = _unsupported(place, support.label, marked, mismatches)
+    content = [at for at in words if told.table.content[at]]
+    doubted = [told.words_passage(range(at, at + 1)) for at in content] if unsupported else []
     return Claim(
-        passage=claim.passage,
-        token_count=len(tokenizer.offsets(claim.passage.text)),
-        content_token_count=claim.content_count,
-        sentence_index=claim.sentence_index,
+        passage=place,
+        token_count=len(tokenizer.offsets(place.text)),
+        content_token_count=len(content),
+        sentence_index=plan.sentence,
         premise=passage.span if passage else None,
         support=draft.source.read.passages[passage.best[0]] if passage else None,
         entailment=support.entailment,
@@ -57,23 +57,23 @@ def read_claim(draft: ReadTexts, plan: ClaimPlan, scores: CheckedScores, tokeniz
         label=support.label,
         unsupported=unsupported,
         extraneous_token_count=sum(
-            any(span.start <= place.start and place.end <= span.end for span in unsupported) for place in places
+            any(span.start <= word.start and word.end <= span.end for span in unsupported) for word in doubted
         ),
     )
 
 
-def _marked_words(told: ReadText, claim: ClaimSpan, text: str, marks: Sequence[TokenMark]) -> Iterator[TextSpan]:
+def _marked_words(told: ReadText, claim: range, text: str, marks: Sequence[TokenMark]) -> Iterator[TextSpan]:
     """Yields the runs of words that the model marks; none when it reads other words than stand in the summary."""
     words = WordTable.of(text)
-    if not marks or len(words) != len(claim.words):
+    if not marks or len(words) != len(claim):
         return
     run: list[int] = []
-    for at, word in enumerate(claim.words):
+    for at, word in enumerate(claim):
         start, end = words.starts[at], words.ends[at]
         strongest = max((mark.probability for mark in marks if mark.start < end and start < mark.end), default=0.0)
         if is_unsupported(strongest):
             run.append(word)
-        if run and (run[-1] != word or word == claim.words[-1]):
+        if run and (run[-1] != word or word == claim[-1]):
             yield told.words_passage(range(run[0], run[-1] + 1))
             run.clear()
 
@@ -99,7 +99,7 @@ _CLOSE_MATCH = 0.75  # of the claim's content words in one sentence: then a miss
 
 
 def find_mismatches(
-    summary: ReadText, words: range, source: SourceValues, passage: Passage | None
+    summary: ReadText, words: range, source: SourceValues, passages: Sequence[Passage]
 ) -> tuple[ClaimMismatch, ...]:
     """Returns the mismatches of one claim, in order.
 
@@ -107,9 +107,9 @@ def find_mismatches(
         summary: the text the claim stands in.
         words: of the claim; at least one.
         source: what it is compared with.
-        passage: where the source speaks about it; None without source.
+        passages: where the source speaks about it, the longest first; it is compared with that alone.
     """
-    claim = _Comparison(summary, words, source, passage)
+    claim = _Comparison(summary, words, source, passages[:1])
     found = [
         *filter(None, map(claim.value, claim.values)),
         *filter(None, map(claim.name, claim.names)),
@@ -121,7 +121,7 @@ def find_mismatches(
 class _Comparison:
     """One claim beside its evidence."""
 
-    def __init__(self, summary: ReadText, words: range, source: SourceValues, passage: Passage | None) -> None:
+    def __init__(self, summary: ReadText, words: range, source: SourceValues, near: Sequence[Passage]) -> None:
         self._summary, self._words, self._source = summary, words, source
         table = summary.table
         self._span = table.starts[words[0]], table.ends[words[-1]]
@@ -131,9 +131,9 @@ class _Comparison:
         names = find_names(table, words, source.known_names)
         self.names = [name for name in names if said.isdisjoint(name)]  # "USD" is none
         read = source.text
-        self._near = [read.ranges[at] for at in passage.sentences] if passage else []
-        self._beside = [read.ranges[at] for at in passage.best] if passage else []
-        sentences = [read.sentences[at] for at in passage.sentences] if passage else []
+        self._near = [read.ranges[at] for passage in near for at in passage.sentences]
+        self._beside = [read.ranges[at] for passage in near for at in passage.best]
+        sentences = [read.sentences[at] for passage in near for at in passage.sentences]
         self._near_values = [
             value for sentence in sentences for value in source.values.between(sentence.start, sentence.end)
         ]
@@ -271,8 +271,7 @@ def mark_raising(plan: EvidencePlan, claims: Sequence[Claim]) -> tuple[tuple[Cla
         replace(claim, may_raise=claim.sentence_index in grounded and at not in repeats)
         for at, claim in enumerate(claims)
     )
-    raising = {claim.sentence_index for claim in marked if claim.may_raise}
-    own = grounded - ({claim.sentence_index for claim in marked} - raising)
+    own = grounded - {claims[at].sentence_index for at in repeats}
     others = set(range(len(plan.draft.summary.read.sentences))) - own
     return marked, RaisingSentences(tuple(sorted(own)), tuple(sorted(others)))
 
@@ -284,7 +283,8 @@ def _grounded(plan: EvidencePlan, claims: Sequence[Claim]) -> set[int]:
         return set(range(len(summary.sentences)))
     found = set(draft.worded)
     for one, claim in zip(plan.claims, claims, strict=True):
-        stems, among = summary.content_stems(one.claim.words), one.passage.sentences if one.passage else ()
+        stems = summary.content_stems(summary.ranges[one.sentence])
+        among = one.passages[0].sentences if one.passages else ()
         if claim.entailment >= _ENTAILED and draft.source.index.is_about(stems, among):
             found.add(claim.sentence_index)
     return found
@@ -299,7 +299,8 @@ def _find_repeats(draft: ReadTexts, claims: Sequence[Claim]) -> set[int]:
     if not REPEATS.is_on:
         return set()
     is_known = draft.source.index.sentence_count
-    stems = [frozenset(draft.summary.read.content_stems(span.words)) for span in draft.claims]
+    summary = draft.summary.read
+    stems = [frozenset(summary.content_stems(summary.ranges[at])) for at in draft.claims]
     known = [frozenset(stem for stem in words if is_known(stem) or not stem.isalpha()) for words in stems]
     said = [
         words if claim.label is ClaimLabel.UNSUPPORTED else familiar

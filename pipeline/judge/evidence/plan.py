@@ -5,7 +5,7 @@ else stands in a passage leads the model astray. A fact of the source is compare
 is made of raising sentences alone.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import ceil
@@ -29,7 +29,7 @@ from pipeline.reading.salience import (
     told_shares,
     word_centrality,
 )
-from pipeline.reading.summary_text import ClaimSpan, find_claims, read_summary
+from pipeline.reading.summary_text import read_summary
 from pipeline.reading.values import Values
 from pipeline.support.claim_support import MAX_SENTENCE_CHARS, SHORT_PASSAGE_CHARS, Hypothesis, PremiseFinder
 
@@ -64,19 +64,19 @@ FOLDING = Rule(
 _VALUE_WEIGHT = 2.0  # of a name or number, beside a word
 
 
-def most_consequential(claims: Sequence[ClaimSpan], summary: ReadText, most: int) -> tuple[ClaimSpan, ...]:
+def most_consequential(summary: ReadText, most: int) -> tuple[int, ...]:
     """Returns the claims that say most, in order: content words, and numbers, dates and names twice."""
-    if len(claims) <= most:
-        return tuple(claims)
+    if len(summary.claims) <= most:
+        return summary.claims
     known = known_names(summary.table)
 
-    def weight(claim: ClaimSpan) -> float:
-        values = Values.of(claim.passage.text)
-        names = find_names(summary.table, claim.words, known)
-        return claim.content_count + _VALUE_WEIGHT * (len(values.all) + len(names))
+    def weight(at: int) -> float:
+        values, words = Values.of(summary.passages[at].text), summary.ranges[at]
+        names = find_names(summary.table, words, known)
+        return len(summary.content_stems(words)) + _VALUE_WEIGHT * (len(values.all) + len(names))
 
-    ranked = sorted(range(len(claims)), key=lambda index: (-weight(claims[index]), index))
-    return tuple(claims[index] for index in sorted(ranked[:most]))
+    ranked = sorted(summary.claims, key=lambda at: (-weight(at), at))
+    return tuple(sorted(ranked[:most]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +128,8 @@ class ReadTexts:
     Attributes:
         source: the article.
         summary: the summary.
-        all_claims: of the summary, in order.
-        claims: those that are checked, in order: all, or the most consequential.
+        claims: those of the summary that are checked, by sentence: all, or the most consequential.
+        omitted_claim_count: the others.
         worded: sentences of the summary of whose words the source has enough in one place.
         embedded: indices of the source's sentences that the embedder reads, rising.
         told_embedded: likewise, of the summary.
@@ -142,8 +142,8 @@ class ReadTexts:
 
     source: PremiseFinder
     summary: PremiseFinder
-    all_claims: tuple[ClaimSpan, ...]
-    claims: tuple[ClaimSpan, ...]
+    claims: tuple[int, ...]
+    omitted_claim_count: int
     worded: frozenset[int]
     embedded: tuple[int, ...]
     told_embedded: tuple[int, ...]
@@ -162,15 +162,14 @@ class ReadTexts:
 def read_texts(request: EvidenceRequest, source: ReadSource, config: EvidenceConfig) -> ReadTexts:
     """Reads the summary beside its source. Linear in the length of the summary."""
     told = read_summary(SUMMARY, request.summary, MAX_SENTENCE_CHARS, source.side.index)
-    all_claims = find_claims(told)
-    claims = most_consequential(all_claims, told, config.max_claims)
+    claims = most_consequential(told, config.max_claims)
     worded = set[int]()
     for at, words in enumerate(told.ranges):
         stop_if_nobody_waits()
         if source.side.index.have_together(told.content_stems(words)):
             worded.add(at)
     most = config.max_embedded_sentences
-    stems = [told.content_stems(claim.words) for claim in claims if claim.sentence_index in worded]
+    stems = [told.content_stems(told.ranges[at]) for at in claims if at in worded]
     embedded = _to_embed(source, stems, most)
     told_embedded = tuple(range(min(len(told.sentences), most)))
     texts = [source.side.read.passages[place].text for place in embedded]
@@ -178,8 +177,8 @@ def read_texts(request: EvidenceRequest, source: ReadSource, config: EvidenceCon
     return ReadTexts(
         source=source.side,
         summary=PremiseFinder(told, has_turns=False),  # a colon in it would put words before other sentences
-        all_claims=all_claims,
         claims=claims,
+        omitted_claim_count=len(told.claims) - len(claims),
         worded=frozenset(worded),
         embedded=embedded,
         told_embedded=told_embedded,
@@ -219,18 +218,14 @@ class ClaimPlan:
     """A claim before it is checked.
 
     Attributes:
+        sentence: of the summary.
         passages: of the source, that it is checked against, the longest first; empty without source.
         hypothesis: what the NLI model is asked.
     """
 
-    claim: ClaimSpan
+    sentence: int
     passages: tuple[Passage, ...]
     hypothesis: Hypothesis
-
-    @property
-    def passage(self) -> Passage | None:
-        """The longest one."""
-        return next(iter(self.passages), None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -286,7 +281,7 @@ def make_plan(
         for read, embedded in ((draft.source.read, draft.embedded), (draft.summary.read, draft.told_embedded))
     )
     centrality = rank_centrality(draft.source.read, draft.source.index, closeness)
-    claims = tuple(_plan_claim(draft, claim, calm) for claim in draft.claims)
+    claims = tuple(_plan_claim(draft, at, calm) for at in draft.claims)
     ranked = _facts(draft, centrality, closeness, ())
     for_judge = _facts(draft, centrality, closeness, preferred) if preferred else ranked
     pairs = [pair for plan in claims for pair in plan.hypothesis.pairs]
@@ -302,17 +297,17 @@ def make_plan(
     )
 
 
-def _plan_claim(draft: ReadTexts, claim: ClaimSpan, calm: Callable[[str, WordIndex], str]) -> ClaimPlan:
+def _plan_claim(draft: ReadTexts, at: int, calm: Callable[[str, WordIndex], str]) -> ClaimPlan:
     stop_if_nobody_waits()
-    told, at = draft.summary.read, claim.sentence_index
+    told, words = draft.summary.read, draft.summary.read.ranges[at]
     earlier = next((index for index in range(at - 1, -1, -1) if index in draft.worded), None)  # no filler between
     before = None if earlier is None else told.ranges[earlier]
-    weights = claim_weights(told.table, claim.words, draft.source.index, before)
+    weights = claim_weights(told.table, words, draft.source.index, before)
     passages = draft.source.passages.for_claim(weights, SHORT_PASSAGE_CHARS)
-    known_share, is_copied = draft.source.index.known_share(weights), draft.values.has_words(told.table, claim.words)
-    said = calm(claim.passage.text, draft.source.index)
+    known_share, is_copied = draft.source.index.known_share(weights), draft.values.has_words(told.table, words)
+    said = calm(told.passages[at].text, draft.source.index)
     hypothesis = Hypothesis.of(said, passages, known_share, draft.values.values, is_copied=is_copied)
-    return ClaimPlan(claim, passages, hypothesis)
+    return ClaimPlan(at, passages, hypothesis)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -333,26 +328,25 @@ class FactPlan:
     pair: Pair | None
 
 
-def plan_facts(plan: EvidencePlan, claims: Sequence[ClaimSpan], sentences: Collection[int]) -> dict[int, FactPlan]:
+def plan_facts(plan: EvidencePlan, telling: frozenset[int]) -> dict[int, FactPlan]:
     """Returns each fact with the passage of the summary that may tell it, by its sentence in the source.
 
     No facts where nobody reads them.
 
     Args:
-        claims: that tell something; the others tell nothing, whatever a model thinks of them.
-        sentences: of the summary, whose claims all do.
+        telling: sentences of the summary; the others tell nothing, whatever a model thinks of them.
     """
-    draft, among = plan.draft, frozenset(sentences)
+    draft = plan.draft
     if draft.is_without_facts:
         return {}
     read, summary, index, config = draft.source.read, draft.summary.read, draft.source.index, draft.config
     clauses = {at: main_clause(read, at) for at in dict.fromkeys((*plan.facts, *plan.judge_facts))}
     points = {at: (read.content_stems(one.words), predicate_stems(read, one.words)) for at, one in clauses.items()}
-    shares = told_shares(index, points, [summary.content_stems(claim.words) for claim in claims])
+    shares = told_shares(index, points, [summary.content_stems(summary.ranges[at]) for at in sorted(telling)])
     facts = dict[int, FactPlan]()
     for at, clause in clauses.items():
         told, spoken = shares[at]
-        passage = draft.summary.passages.find(claim_weights(read.table, clause.words, index), among)
+        passage = draft.summary.passages.find(claim_weights(read.table, clause.words, index), telling)
         pair = None
         if passage and spoken >= config.partly_covered:
             says_more = not set(points[at][0]).issuperset(summary.content_stems(summary.ranges[passage.best[0]]))

@@ -1,6 +1,7 @@
 """Proposals of a language model for the evidence table: sentences by id, questions, and quotes. Never a score.
 
-Everything is checked. An id that does not exist, or a quote that does not stand in its text, is noted and left out.
+A quote that does not stand in its text is noted and left out. Whether an id exists is checked where the model's reply
+is read (`pipeline/judge/language_model/proposals.py`).
 """
 
 import re
@@ -73,25 +74,24 @@ Propose = Callable[[ProposalTask], Awaitable[ProposalSet]]
 """Writes proposals. Failures of the endpoint end in empty parts with a note, never in an exception."""
 
 _OFFERED_SENTENCES = 24
-_LONGEST_QUESTION_CHARS = 500
 QUOTE_EDGES = " \t\r\n\"'“”‘’«»`.,;:"
 
 
 def make_task(plan: EvidencePlan) -> ProposalTask:
     """Returns what the LLM gets to see: the most central sentences, the claims, and where the source speaks of them."""
-    source = plan.draft.source.read
+    source, summary = plan.draft.source.read, plan.draft.summary.read
     return ProposalTask(
         source_sentences=tuple(source.passages[index] for index in _offered(plan)),
-        claims=tuple(claim.claim.passage for claim in plan.claims),
-        premises=tuple(claim.passage.span if claim.passage else None for claim in plan.claims),
-        summary=plan.draft.summary.read.text.whole(),
+        claims=tuple(summary.passages[claim.sentence] for claim in plan.claims),
+        premises=tuple(claim.passages[0].span if claim.passages else None for claim in plan.claims),
+        summary=summary.text.whole(),
     )
 
 
 def preferred_facts(plan: EvidencePlan, proposed: ProposalSet) -> list[int]:
-    """Returns the sentences of the source that were proposed as key points; ids that do not exist are left out."""
+    """Returns the sentences of the source that were proposed as key points."""
     offered = _offered(plan)
-    return list(dict.fromkeys(offered[point] for point in proposed.key_point_ids if 0 <= point < len(offered)))
+    return [offered[point] for point in proposed.key_point_ids]
 
 
 def apply_proposals(table: EvidenceTable, plan: EvidencePlan, proposed: ProposalSet) -> EvidenceTable:
@@ -99,7 +99,7 @@ def apply_proposals(table: EvidenceTable, plan: EvidencePlan, proposed: Proposal
     source, summary = plan.draft.source.read, plan.draft.summary.read
     offered = _offered(plan)
     sentences = [source.ranges[index] for index in offered]
-    claims = [claim.claim.words for claim in plan.claims]
+    claims = [summary.ranges[claim.sentence] for claim in plan.claims]
     refused, count = Counter[str](), plan.draft.config.question_count
     coverage, about_claims = (
         list(filter(None, (_check(one, asking, facts, answering, refused) for one in questions)))
@@ -110,14 +110,11 @@ def apply_proposals(table: EvidenceTable, plan: EvidencePlan, proposed: Proposal
     )
     notes = [*proposed.notes]
     notes += (f"questions refused, {reason}: {times}" for reason, times in sorted(refused.items()))
-    wrong_ids = sum(not 0 <= point < len(offered) for point in proposed.key_point_ids)
-    if wrong_ids:
-        notes.append(f"key points refused, no such sentence: {wrong_ids}")
-    is_used = any(coverage) or any(about_claims) or len(proposed.key_point_ids) > wrong_ids
+    is_used = bool(coverage or about_claims or proposed.key_point_ids)
     short = [
         f"{what}: {len(usable)} of {wanted} usable"
         for what, usable, wanted in (
-            ("key points", preferred_facts(plan, proposed), min(1, len(offered))),
+            ("key points", proposed.key_point_ids, min(1, len(offered))),
             ("coverage questions", coverage, count if offered else 0),
             ("claim questions", about_claims, count if claims else 0),
         )
@@ -125,10 +122,10 @@ def apply_proposals(table: EvidenceTable, plan: EvidencePlan, proposed: Proposal
     ]
     return replace(
         table,
-        coverage_questions=tuple(coverage[:count]),
-        claim_questions=tuple(about_claims[:count]),
+        coverage_questions=tuple(coverage),
+        claim_questions=tuple(about_claims),
         question_author=proposed.author if is_used else table.question_author,
-        proposals_failed=bool(short) or wrong_ids > 0,
+        proposals_failed=bool(short),
         notes=(*table.notes, *notes, *short),
     )
 
@@ -159,18 +156,16 @@ def _check(
 ) -> Question | None:
     """Returns a question with its answers verified and scored; counts what was refused, and why."""
     question = " ".join(proposed.question.split())
-    fact = facts[proposed.fact_id] if 0 <= proposed.fact_id < len(facts) else range(0)
+    fact = facts[proposed.fact_id]
     expected = _quoted(asking, proposed.answer, fact) if fact else fact
     given = _quoted(answering, proposed.given or "")
-    if not fact:
-        refused["no such statement"] += 1
-    elif not question or len(question) > _LONGEST_QUESTION_CHARS:
+    if not question:
         refused["no question"] += 1
     elif not expected:
         refused["the answer is no quote of the statement"] += 1
     elif proposed.given and not given:
         refused["the given answer is no quote; counted as none"] += 1
-    if not expected or not question or len(question) > _LONGEST_QUESTION_CHARS:
+    if not expected or not question:
         return None
     answer, found = asking.words_passage(expected), answering.words_passage(given) if given else None
     return Question(

@@ -49,13 +49,13 @@ class ClaimMismatch:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One statement of the summary: a sentence, or a clause of one that says several things.
+    """One statement of the summary: a sentence.
 
     Attributes:
         passage: where it stands in the summary.
         token_count: by the request's tokenizer.
         content_token_count: words that are no function words, repeats included.
-        sentence_index: of the summary's sentences, the one it stands in.
+        sentence_index: of the summary's sentences.
         premise: the passage of the source that the NLI model read; its text and its quote are the chosen sentences
             alone. None without source.
         support: the sentence of it that has most of the claim's words, the first on a tie; None without source.

@@ -229,7 +229,7 @@ def _sentiments(plan: EvidencePlan, sentences: RaisingSentences) -> Iterator[tup
     for raising, others in sentences.readings():
         told = frozenset(raising)
         about = dict.fromkeys(
-            claim.passage.best[0] for claim in plan.claims if claim.passage and claim.claim.sentence_index in told
+            claim.passages[0].best[0] for claim in plan.claims if claim.passages and claim.sentence in told
         )
         covered = mean_sentiment([source[index].text for index in about])
         read = raising[:MOST_SENTENCES]

@@ -5,7 +5,6 @@ definition, as in the locks.
 """
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from pipeline.judge.evidence.table import (
@@ -25,27 +24,21 @@ from pipeline.reading.rules import Rule
 def unsupported_share(claims: Sequence[Claim]) -> float:
     """Returns u, the expected share of the summary's sentences that the source does not support, in [0, 1].
 
-    Sentences count alike, as they do for people who judge them one by one; the claims of one share its weight.
-    0 without claims.
+    Sentences count alike, as they do for people who judge them one by one. 0 without claims.
     """
-    return 1 - _over_sentences(claims, lambda claim: claim.probability) if claims else 0.0
+    return 1 - _over_claims(claims, [claim.probability for claim in claims]) if claims else 0.0
 
 
 def certainty(claims: Sequence[Claim]) -> float:
-    """Returns how far the claims are from even odds, |2p - 1|, the mean over sentences, in [0, 1]; 1 without any.
+    """Returns how far the claims are from even odds, |2p - 1|, the mean over them, in [0, 1]; 1 without any.
 
     Of calibrated probabilities it is what tells the right ones from the wrong.
     """
-    return _over_sentences(claims, lambda claim: abs(2 * claim.probability - 1)) if claims else 1.0
+    return _over_claims(claims, [abs(2 * claim.probability - 1) for claim in claims]) if claims else 1.0
 
 
-def _over_sentences(claims: Sequence[Claim], value: Callable[[Claim], float]) -> float:
-    counts = Counter(claim.sentence_index for claim in claims)
-    return guarded_mean(
-        [value(claim) for claim in claims],
-        [1 / counts[claim.sentence_index] for claim in claims],
-        [claim.may_raise for claim in claims],
-    )
+def _over_claims(claims: Sequence[Claim], values: Sequence[float]) -> float:
+    return guarded_mean(values, [1.0] * len(claims), [claim.may_raise for claim in claims])
 
 
 _PROBABLE, _UNBELIEVABLE = 0.5, 0.25

@@ -13,7 +13,7 @@ from pipeline.model_answers import checked_vectors
 from pipeline.off_loop import OffLoop
 from pipeline.protocols import Models
 from pipeline.reading.blocks import BlockKind
-from pipeline.reading.chunks import token_offsets
+from pipeline.reading.words import token_offsets
 from pipeline.summarize.document import SummaryType
 from pipeline.summarize.duplicates import find_entailed, find_repeats
 from pipeline.summarize.extractive.config import ExtractiveConfig

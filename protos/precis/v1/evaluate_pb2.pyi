@@ -739,7 +739,7 @@ class FactsComponent(_message.Message):
     hit_fact_count: _builtins.int
     """Facts that are hit."""
     fact_count: _builtins.int
-    """Facts: the key facts, cut into clauses that stand alone."""
+    """Facts: the sentences of the key facts."""
     supported_sentence_count: _builtins.int
     """Claims that are hit."""
     sentence_count: _builtins.int

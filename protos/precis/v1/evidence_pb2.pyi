@@ -249,7 +249,7 @@ class EvidenceTable(_message.Message):
     """How much of what the source speaks about most the summary mentions, by words and their weight, in [0, 1]."""
     @_builtins.property
     def claims(self) -> _containers.RepeatedCompositeFieldContainer[Global___Claim]:
-        """Statements of the summary: its sentences, split where they say several things. All that were checked, in order."""
+        """Statements of the summary: its sentences. All that were checked, in order."""
 
     @_builtins.property
     def twin_key_points(self) -> _containers.RepeatedCompositeFieldContainer[Global___KeyPoint]:

@@ -75,7 +75,6 @@ async def check(
                 text=claim.passage.text,
                 start=claim.passage.start,
                 end=claim.passage.end,
-                sentence_index=claim.sentence_index,
                 token_count=claim.token_count,
                 is_supported=is_supported(claim),
             )

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from pipeline.agreement.measures import auc, cohen_kappa, expected_calibration_error
-from pipeline.evaluate.comparison import EntailmentEvidence
 from pipeline.evaluate.components import COMPONENTS, applied_weights, harmonic_mean, score_flow, score_length
 from pipeline.evaluate.config import EvaluateWeights
+from pipeline.evaluate.result import EntailmentEvidence
 from pipeline.judge.fusion import assess_agreement, fuse, smooth
 from pipeline.judge.locks.alignment import score_of_drift
 from pipeline.judge.locks.caps import JUDGE_LOCK, TWIN_LOCK

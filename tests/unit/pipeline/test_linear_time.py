@@ -14,7 +14,7 @@ from pipeline.reading.language import is_english
 from pipeline.reading.names import find_names, known_names
 from pipeline.reading.passages import PassageFinder, claim_weights
 from pipeline.reading.sentences import split_sentences
-from pipeline.reading.summary_text import NoStatementError, find_claims, read_summary
+from pipeline.reading.summary_text import NoStatementError, read_summary
 from pipeline.reading.values import Values, find_terms, find_values
 from pipeline.reading.word_table import WordTable
 from pipeline.summarize.document import SourceChunk
@@ -90,10 +90,6 @@ def _read_background(text: str) -> None:
     Background([ChunkBatch((chunk,), 1) for chunk in chunks]).of(1, 50, len)
 
 
-def _find_claims(text: str) -> None:
-    find_claims(ReadText.of("summary", text, MAX_CHARS))
-
-
 def _read_summary(text: str, *, knows: bool) -> None:
     with contextlib.suppress(NoStatementError):  # much of what is hostile states nothing
         read_summary("summary", text, MAX_CHARS, _Source(knows=knows))
@@ -103,7 +99,6 @@ READERS: dict[str, Callable[[str], object]] = {
     "source": lambda text: ReadText.of("source", text, MAX_CHARS),
     "summary": partial(_read_summary, knows=True),
     "unrelated summary": partial(_read_summary, knows=False),
-    "claims": _find_claims,
     "passages": _find_passages,
     "what a batch is told": _read_background,
     "names": _find_names,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pipeline.errors import ModelOutputError
-from pipeline.evaluate.comparison import Comparison
+from pipeline.evaluate.evaluator import Comparison
 from pipeline.model_answers import PairScores
 from pipeline.reading.passage import TextSpan
 from pipeline.support.claim_support import PremiseFinder

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from pipeline.compression import get_target_summary_length
 from pipeline.errors import ModelOutputError
-from pipeline.evaluate.comparison import EntailmentEvidence
 from pipeline.evaluate.components import (
     COMPONENTS,
     component_scores,
@@ -24,6 +23,7 @@ from pipeline.evaluate.hard_fails import SplitText
 from pipeline.evaluate.result import (
     ChunkSpan,
     Components,
+    EntailmentEvidence,
     EntitiesResult,
     FactsResult,
     FlowResult,

@@ -121,8 +121,8 @@ def test_the_source_text_can_be_the_standard_of_precision() -> None:
     assert premises == {"datum.entry.text"}
 
 
-def test_a_key_fact_of_two_clauses_counts_as_two_and_one_without_words_as_missed() -> None:
-    facts = ["The agency has raised fees, and Ann Lee has objected to fees.", *["..."] * 9]
+def test_a_key_fact_of_two_sentences_counts_as_two_and_one_without_words_as_missed() -> None:
+    facts = ["The agency has raised fees. Ann Lee has objected to fees.", *["..."] * 9]
     datum = DATUM.model_copy(update={"summary": DATUM.summary.model_copy(update={"key_facts": tuple(facts)})})
     parts = evaluate(datum=datum, entailment=ScriptedEntailment(default=0.9)).components
     assert parts is not None

@@ -21,7 +21,7 @@ def claims_of(*sentences: str, refused: tuple[int, ...] = ()) -> tuple[str, list
         start = len(text)
         text += sentence + " "
         end = start + len(sentence)
-        claims.append(CheckedClaim(start, end, sentence, index, len(sentence.split()), index not in refused))
+        claims.append(CheckedClaim(start, end, sentence, len(sentence.split()), index not in refused))
     return text, claims
 
 

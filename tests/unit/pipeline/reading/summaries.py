@@ -2,7 +2,7 @@
 
 from pipeline.reading.document import ReadText
 from pipeline.reading.index import WordIndex
-from pipeline.reading.summary_text import find_claims, read_summary
+from pipeline.reading.summary_text import read_summary
 from tests.unit.pipeline.judge.evidence.tables_by_fakes import ARTICLE
 
 SOURCE = WordIndex(ReadText.of("source", ARTICLE, 700))
@@ -13,4 +13,5 @@ def read(summary: str) -> ReadText:
 
 
 def claims(summary: str) -> list[str]:
-    return [claim.passage.quote for claim in find_claims(read(summary))]
+    told = read(summary)
+    return [told.passages[at].quote for at in told.claims]

@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from pipeline.reading.summary_text import NoStatementError, find_claims
+from pipeline.reading.summary_text import NoStatementError
 from tests.unit.pipeline.reading.summaries import read
 
 TRUE = "The bridge will close for two years"
@@ -21,7 +21,7 @@ CITATIONS = [
 
 def claims(summary: str) -> list[str]:
     """Returns the claims as a model reads them, without spaces before a full stop."""
-    return [" ".join(claim.passage.text.split()).replace(" .", ".") for claim in find_claims(read(summary))]
+    return [" ".join(passage.text.split()).replace(" .", ".") for passage in read(summary).passages]
 
 
 @pytest.mark.parametrize("mark", CITATIONS)

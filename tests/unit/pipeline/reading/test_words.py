@@ -1,9 +1,12 @@
 """Words, and the table of them."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pipeline.reading.word_table import WordTable
-from pipeline.reading.words import split_words
+from pipeline.reading.words import split_words, token_offsets
+from tests.fakes_pipeline import WordTokenizer
 
 
 def spelled(text: str) -> list[str]:
@@ -50,3 +53,25 @@ def test_words_are_cut_at_hyphens_and_folded(text: str, words: list[str]) -> Non
     assert table.words == words
     assert [table.raw(at).casefold() for at in range(len(table))] == words
     assert len(table.stems) == len(table.content) == len(words)
+
+
+class CountingTokenizer(WordTokenizer):
+    def __init__(self) -> None:
+        self.longest_chars = 0
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        self.longest_chars = max(self.longest_chars, len(text))
+        return super().offsets(text)
+
+
+@given(st.lists(st.sampled_from(["word ", "x" * 3_000 + " ", "\n", "... "]), max_size=20))
+def test_steps_change_nothing(parts: list[str]) -> None:
+    text = "".join(parts)
+    assert token_offsets(WordTokenizer(), text) == WordTokenizer().offsets(text)
+
+
+def test_no_step_is_long_even_without_white_space() -> None:
+    tokenizer = CountingTokenizer()
+    offsets = token_offsets(tokenizer, "x" * 100_000 + " " + "word " * 10_000)
+    assert tokenizer.longest_chars <= 8_000
+    assert offsets[-1] == (149_996, 150_000)

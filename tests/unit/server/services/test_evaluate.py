@@ -6,12 +6,12 @@ from typing import Any
 from google.protobuf.descriptor import Descriptor
 from precis.v1 import evaluate_pb2 as pb
 
-from pipeline.evaluate.comparison import EntailmentEvidence
 from pipeline.evaluate.config import EvaluateConfig, EvaluateWeights, PrecisionSource
 from pipeline.evaluate.result import (
     ChunkSpan,
     Components,
     ComponentScore,
+    EntailmentEvidence,
     EntitiesResult,
     EntityEvidence,
     EntityStatus,

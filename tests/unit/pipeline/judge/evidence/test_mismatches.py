@@ -24,7 +24,7 @@ def compare(claim: str, source: str = SOURCE, near: tuple[int, ...] | None = Non
     shared = [len(asked & set(article.table.content_stems(said))) for said in article.ranges]
     near = near or tuple(range(len(article.sentences)))
     passage = Passage(article.text.whole(), near, (shared.index(max(shared)),))
-    return find_mismatches(summary, words, SourceValues.of(article).with_names_of(summary.table), passage)
+    return find_mismatches(summary, words, SourceValues.of(article).with_names_of(summary.table), [passage])
 
 
 def found(claim: str, source: str = SOURCE) -> list[tuple[MismatchKind, str, str | None]]:

@@ -64,12 +64,10 @@ def test_quotes_that_do_not_stand_in_the_text_are_no_evidence() -> None:
         proposals = good(task)
         wrong = [
             ProposedQuestion(0, "Who resigned?", "the prime minister", "the prime minister"),
-            ProposedQuestion(99, "Who?", "Tuesday", "Tuesday"),
-            ProposedQuestion(-1, "Who?", "Tuesday", "Tuesday"),
             ProposedQuestion(fact_id(task, "Repairs"), "What do repairs cost?", "$4.2 million", "nine euros"),
             ProposedQuestion(fact_id(task, "Repairs"), " ", "$4.2 million", None),
         ]
-        return replace(proposals, key_point_ids=[77], coverage_questions=wrong)
+        return replace(proposals, key_point_ids=[], coverage_questions=wrong)
 
     table = build(propose=ScriptedProposals(invented))
     assert table.proposals_failed
@@ -78,10 +76,8 @@ def test_quotes_that_do_not_stand_in_the_text_are_no_evidence() -> None:
     assert table.judge_key_points == build().judge_key_points
     assert table.notes == (
         "questions refused, no question: 1",
-        "questions refused, no such statement: 2",
         "questions refused, the answer is no quote of the statement: 1",
         "questions refused, the given answer is no quote; counted as none: 1",
-        "key points refused, no such sentence: 1",
         "key points: 0 of 1 usable",
         "coverage questions: 1 of 6 usable",
     )

@@ -140,12 +140,6 @@ def test_a_cap_that_changes_nothing_is_reported_as_such() -> None:
     assert (score, caps[0].lowered) == (2.0, False)
 
 
-def test_sentences_count_alike_however_many_claims_they_have() -> None:
-    places = ((0, 0.4), (0, 0.8), (1, 1.0))
-    made = [replace(claims(S)[0], sentence_index=sentence, probability=support) for sentence, support in places]
-    assert unsupported_share(made) == pytest.approx(1 - (0.6 + 1.0) / 2)
-
-
 def test_without_claims_nothing_is_unsupported() -> None:
     assert unsupported_share(()) == 0
 
