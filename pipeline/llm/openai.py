@@ -21,7 +21,7 @@ from pipeline.llm import errors
 from pipeline.llm.chat_model import ChatRequest, Completion, LlmUsage
 from pipeline.llm.completion import DraftReader, JsonProblemError, extract_json, repair_messages
 from pipeline.llm.config import LlmConfig, LlmRole
-from pipeline.llm.dialect import OPTIONAL_FIELDS, request_body, takes_schemas, with_schema_prompt
+from pipeline.llm.dialect import Dialect, request_body, takes_schemas, with_schema_prompt
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.limiter import Permit
 from pipeline.llm.refusal import MAX_BAD_ANSWERS, Retries
@@ -56,9 +56,11 @@ class OpenAiChatModel:
     """One model of an endpoint; a `ChatModel`. Several may share the endpoint and then share its limits.
 
     What the endpoint refuses of the optional fields is found out by the first call that needs it and remembered.
+
+    Attributes:
+        dialect: what it remembers.
     """
 
-    most_thinking: ClassVar[int] = 1 << 15  # tokens
     once_s: ClassVar[float] = 8.0  # for the attempts of a call whose caller can do without
     silent_s: ClassVar[float] = 4.0  # after which such a call asks whether the endpoint lives
 
@@ -66,9 +68,7 @@ class OpenAiChatModel:
         """Takes the endpoint's own settings by default. Raises LlmSettingsError for an unreadable tokenizer_file."""
         self._endpoint = endpoint
         self._config = (config or endpoint.config).of_role(LlmRole.WRITER)  # of one role already, or of all
-        self._thinking_tokens = self._config.thinking_tokens
-        self._limit = 1 << 30  # of max_tokens; lower where the endpoint says so
-        self._refused = frozenset({"json_schema"} if self._config.structured_output == "prompt" else ())
+        self.dialect = Dialect(self._config)
         self._settled: set[str] = set()
         self._settling = asyncio.Lock()
         self.count_tokens = load_token_count(self._config.tokenizer_file)
@@ -138,19 +138,19 @@ class OpenAiChatModel:
     async def _ask(self, request: ChatRequest) -> Completion:
         """Calls, and calls again as the endpoint turns out to want it: without a field, with more room for thoughts."""
         wanted = {name for name in ("json_schema", "top_logprobs") if getattr(request, name)}
-        most_thinking = self.most_thinking
+        dialect, most_thinking = self.dialect, self.dialect.most_thinking
         async with self._first_of_its_kind(wanted):
             while True:
-                refused, limit = self._refused, self._limit
-                thinking = min(self._thinking_tokens, most_thinking)
-                most = min(min(request.max_tokens, self._config.max_tokens or limit) + thinking, limit)
+                refused, limit = dialect.refused, dialect.most_tokens
+                thinking = min(dialect.thinking_tokens, most_thinking)
+                most = dialect.max_tokens(request, thinking)
                 try:
                     completion = await self._call(replace(request, max_tokens=most), refused)
                 except errors.RequestRefusedError as error:
-                    self._learn(refused, most, error)
+                    dialect.learn_refusal(refused, most, error)
                 except errors.EmptyAnswerError as error:
                     is_full = thinking >= most_thinking or most >= limit
-                    if error.finish_reason != "length" or is_full or not self._allow_more(thinking):
+                    if error.finish_reason != "length" or is_full or not dialect.allow_more(thinking):
                         raise
                 except errors.ContextOverflowError:
                     prompt = _prompt_tokens(request, self.count_tokens)
@@ -161,12 +161,6 @@ class OpenAiChatModel:
                     self._settled |= wanted
                     return completion
 
-    def _allow_more(self, thinking: int) -> bool:
-        """Gives thoughts more room, unless another call has done so meanwhile; False where there is no more."""
-        if self._thinking_tokens == thinking:
-            self._thinking_tokens = min(self.most_thinking, max(1_024, 2 * thinking))
-        return self._thinking_tokens > thinking
-
     @asynccontextmanager
     async def _first_of_its_kind(self, wanted: set[str]) -> AsyncIterator[None]:
         """Lets one call find out what the endpoint takes, while the others that need to know wait."""
@@ -176,22 +170,6 @@ class OpenAiChatModel:
                     yield
                     return
         yield
-
-    def _learn(self, left_out: frozenset[str], max_tokens: int, error: errors.RequestRefusedError) -> None:
-        """Drops what was refused; raises the error if that is nothing, or a schema that the settings insist on."""
-        learned = error.refused_fields & OPTIONAL_FIELDS
-        smaller = [number for number in error.numbers if 16 <= number < max_tokens]  # noqa: PLR2004 - no limit is less
-        if smaller and learned & {"max_tokens", "max_completion_tokens"}:
-            self._limit = max(smaller)
-            _log.warning("endpoint_refuses model=%s max_tokens=%d", self._config.model, max_tokens)
-            return
-        insists = self._config.structured_output == "json_schema" and not takes_schemas(left_out | learned)
-        if learned <= left_out or insists:
-            raise error
-        if not learned <= self._refused:
-            self._refused |= learned
-            fields = ",".join(sorted(error.refused_fields))
-            _log.warning("endpoint_refuses model=%s fields=%s", self._config.model, fields)
 
     async def _unknown_model(self) -> errors.UnknownModelError:
         served = ", ".join(await self._endpoint.served_models()) or "which models, it does not say"
@@ -265,9 +243,7 @@ class OpenAiChatModel:
     def _with_counts(self, completion: Completion, request: ChatRequest) -> Completion:
         """Fills in what the endpoint left out, and learns what the model takes for thoughts that nobody sees."""
         written = self.count_tokens(completion.text)
-        thoughts = completion.completion_tokens - round(1.2 * written)  # an estimate may be a fifth too low
-        if thoughts > 64:  # noqa: PLR2004 - fewer may be the tags of a chat template
-            self._thinking_tokens = min(self.most_thinking, max(self._thinking_tokens, round(1.5 * thoughts)))
+        self.dialect.learn_thoughts(completion.completion_tokens - round(1.2 * written))  # it may be a fifth too low
         prompt = completion.prompt_tokens or _prompt_tokens(request, self.count_tokens)
         return replace(
             completion,

@@ -134,7 +134,7 @@ async def test_missing_counts_are_estimated() -> None:
         config = LlmConfig(base_url=scripted.base_url, model="scripted", stream=True)
         async with Endpoint(config) as endpoint:
             model = OpenAiChatModel(endpoint)
-            model._refused = frozenset({"stream_options"})  # noqa: SLF001 - as after a refusal
+            model.dialect.refused = frozenset({"stream_options"})  # as after a refusal
             completion = await model.complete(request())
     assert completion.prompt_tokens == sum(model.count_tokens(message.content) for message in request().messages)
     assert completion.completion_tokens == model.count_tokens(completion.text)
