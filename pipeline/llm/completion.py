@@ -15,8 +15,8 @@ from pipeline.llm.chat_model import ChatMessage, Completion, TokenLogprobs
 from pipeline.llm.errors import EmptyAnswerError, UnreadableAnswerError
 from pipeline.llm.spoken import may_begin_thoughts, spoken
 
-# What a value of another shape than a completion's leads to.
-_UNREADABLE = (ValueError, KeyError, IndexError, TypeError, AttributeError, ArithmeticError, RecursionError)
+UNREADABLE = (ValueError, KeyError, IndexError, TypeError, AttributeError, ArithmeticError, RecursionError)
+"""What a value of another shape than was expected leads to."""
 
 Json = Mapping[str, Any]
 
@@ -39,7 +39,7 @@ def parse_completion(body: bytes, content_type: str) -> Completion:
         if (answer[0] if isinstance(answer, list) else answer).get("error"):
             raise ErrorObjectError(answer)
         return _to_completion(answer)
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         reason = str(error) if isinstance(error, _NoAnswerError) else ""
         raise UnreadableAnswerError(_describe(body, content_type, reason)) from None  # the cause would quote the answer
 
@@ -201,7 +201,7 @@ class DraftReader:
             deltas = [_delta(choice) for event in _events(lines) for choice in _choices(event)]
             pieces = [_text(delta.get("content")) for delta in deltas]
             text = _whole(self._text + "".join(pieces))
-        except _UNREADABLE:
+        except UNREADABLE:
             self._is_over = True
             return
         self._is_over = len(text) > self._most_chars

@@ -84,6 +84,7 @@ class OpenAiChatModel:
         with open_span(_tracer, f"chat {self._config.model}", attributes, kind=SpanKind.CLIENT) as span:
             try:
                 async with asyncio.timeout(_patience_s()):
+                    await self._expect_context(request)
                     asking = self._structured(request) if request.json_schema else self._ask(request)
                     completion = await (self._unless_silent(asking) if request.asks_once else asking)
             except errors.UnknownModelError:
@@ -99,6 +100,15 @@ class OpenAiChatModel:
                 }
             )
             return completion
+
+    async def _expect_context(self, request: ChatRequest) -> None:
+        """Raises LlmSettingsError where more is set than the endpoint holds; not for who can do without an answer."""
+        holds = None if request.asks_once else await self._endpoint.context_of(self._config.model)
+        if holds is not None and holds < self.context_tokens:
+            raise errors.LlmSettingsError(
+                f"llm.context_tokens is {self.context_tokens}, and the endpoint holds {holds} tokens of the model "
+                f"{self._config.model}: set it to {holds}, or have the endpoint hold more"
+            )
 
     async def _unless_silent(self, asking: Coroutine[Any, Any, Completion]) -> Completion:
         """Returns an answer that its caller can do without; leaves an endpoint that gives no sign of life."""
