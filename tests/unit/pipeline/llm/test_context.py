@@ -25,7 +25,7 @@ TOLD: Mapping[str, dict[str, object]] = {
         "/api/v0/models": {"data": [{**NAME, "max_context_length": 32_768, "loaded_context_length": 4_096}]},
     },
 }
-JUNK = (
+JUNK: tuple[object, ...] = (
     [],
     {"data": None},
     {"data": [7]},
