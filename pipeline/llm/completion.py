@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import jsonschema
 
-from pipeline.llm.chat_model import ChatMessage, Completion, TokenLogprobs
+from pipeline.llm.chat_model import ChatMessage, Completion, LlmUsage, TokenLogprobs
 from pipeline.llm.errors import EmptyAnswerError, UnreadableAnswerError
 from pipeline.llm.spoken import may_begin_thoughts, spoken
 
@@ -54,15 +54,17 @@ def _to_completion(answer: Json) -> Completion:
         raise _NoAnswerError("it has no choices")
     message = choice.get("message") or {"content": choice["text"]}
     finish_reason = _finish_reason(_whole(choice.get("finish_reason") or "stop"))
-    text = spoken(_whole(_text(message.get("content"))))
+    text, usage = spoken(_whole(_text(message.get("content")))), answer.get("usage") or {}
+    prompt_tokens, completion_tokens = (_token_count(usage.get(f"{kind}_tokens")) for kind in ("prompt", "completion"))
     if not text.strip():
-        raise _explain_empty(finish_reason, message)
-    usage = answer.get("usage") or {}
+        error = _explain_empty(finish_reason, message)
+        error.usage = LlmUsage(1, prompt_tokens, completion_tokens)
+        raise error
     return Completion(
         text=text,
         finish_reason=finish_reason,
-        prompt_tokens=_token_count(usage.get("prompt_tokens")),
-        completion_tokens=_token_count(usage.get("completion_tokens")),
+        prompt_tokens=prompt_tokens,
+        completion_tokens=completion_tokens,
         model=_whole(answer.get("model") or ""),
         top_logprobs=_top_logprobs(choice.get("logprobs")),
     )

@@ -76,6 +76,11 @@ class OpenAiChatModel:
         self.context_tokens = self._config.context_tokens
         self.prompts = self._config.prompts
 
+    @property
+    def thinking_tokens(self) -> int:
+        """See ChatModel."""
+        return self.dialect.thinking_tokens
+
     async def complete(self, request: ChatRequest) -> Completion:
         """Returns an answer; with a `json_schema`, its text is JSON that fits. Raises LlmError after all retries."""
         if self._config.temperature is not None:
@@ -149,18 +154,23 @@ class OpenAiChatModel:
         """Calls, and calls again as the endpoint turns out to want it: without a field, with more room for thoughts."""
         wanted = {name for name in ("json_schema", "top_logprobs") if getattr(request, name)}
         dialect, most_thinking = self.dialect, self.dialect.most_thinking
+        held, spent = request.thinking_tokens, LlmUsage()
         async with self._first_of_its_kind(wanted):
             while True:
                 refused, limit = dialect.refused, dialect.most_tokens
-                thinking = min(dialect.thinking_tokens, most_thinking)
+                thinking = min(dialect.thinking_tokens if held is None else held, most_thinking)
                 most = dialect.max_tokens(request, thinking)
                 try:
                     completion = await self._call(replace(request, max_tokens=most), refused)
                 except errors.RequestRefusedError as error:
                     dialect.learn_refusal(refused, most, error)
                 except errors.EmptyAnswerError as error:
+                    spent += error.usage
+                    error.usage = spent
                     is_full = thinking >= most_thinking or most >= limit
                     if error.finish_reason != "length" or is_full or not dialect.allow_more(thinking):
+                        raise
+                    if held is not None:  # who held it to so much asks again
                         raise
                 except errors.ContextOverflowError:
                     prompt = _prompt_tokens(request, self.count_tokens)
@@ -169,7 +179,7 @@ class OpenAiChatModel:
                         raise
                 else:
                     self._settled |= wanted
-                    return completion
+                    return replace(completion, **asdict(completion.usage + spent))
 
     @asynccontextmanager
     async def _first_of_its_kind(self, wanted: set[str]) -> AsyncIterator[None]:
@@ -241,6 +251,10 @@ class OpenAiChatModel:
                 )
         except errors.LlmError as failure:
             error = failure
+            is_cut = isinstance(failure, errors.EmptyAnswerError) and failure.finish_reason == "length"
+            if is_cut and not failure.usage.completion_tokens:  # it does not count: all that it might was taken
+                failure.usage = LlmUsage(1, _prompt_tokens(request, self.count_tokens), request.max_tokens)
+            usage.count_tokens(failure.usage, self._config.prices)
             raise
         finally:
             usage.count_outcome(error)

@@ -281,7 +281,7 @@ class Retries:
         if self.failed_attempts < self._config.max_attempts and self._may_retry(error) and delay_s <= most_s:
             return delay_s
         error.attempts = self.failed_attempts
-        error.usage = LlmUsage(retries=self.failed_attempts - 1)
+        error.usage += LlmUsage(retries=self.failed_attempts - 1)
         error.is_of_call |= self._are_others_answered(error)
         return None
 
