@@ -146,7 +146,7 @@ class _Check:
     async def _ask_first(self) -> None:
         started_s = time.monotonic()
         first = await self._model.complete(ChatRequest(PARROT, 64, 0.0, asks_once=True))
-        self.told["first_answer_s"] = round(time.monotonic() - started_s, 2)
+        self.told |= {"first_answer_s": round(time.monotonic() - started_s, 2), "tokens_per_s": None}
         self.told["system_role"] = self._unless_refused("system", is_kept="polly" in first.text.lower())
 
     async def _ask_for_json(self, endpoint: Endpoint) -> None:
