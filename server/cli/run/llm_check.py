@@ -8,20 +8,12 @@ from typing import Any
 
 from rich.console import Console
 
+from pipeline.llm import errors
 from pipeline.llm.ask import object_schema
 from pipeline.llm.chat_model import ChatMessage, ChatRequest, Completion, LlmUsage
 from pipeline.llm.config import LlmConfig, LlmRole, ModelConfig
 from pipeline.llm.dialect import takes_schemas
 from pipeline.llm.endpoint import Endpoint
-from pipeline.llm.errors import (
-    AuthenticationFailedError,
-    BadAnswerError,
-    LlmError,
-    LlmSettingsError,
-    QuotaExhaustedError,
-    RequestRefusedError,
-    UnknownModelError,
-)
 from pipeline.llm.openai import OpenAiChatModel
 from pipeline.summarize.document import SourceChunk, SummarizeOptions, make_document
 from pipeline.summarize.llm_writer.writer import LlmWriter
@@ -132,10 +124,10 @@ class _Check:
                 await self._ask_for_json(endpoint)
                 await self._ask_for_more()
                 held = await endpoint.context_of(self._config.model)
-        except (AuthenticationFailedError, QuotaExhaustedError, LlmSettingsError) as error:
+        except (errors.AuthenticationFailedError, errors.QuotaExhaustedError, errors.LlmSettingsError) as error:
             self.problems.append(("api_key_file", str(error)))
-        except LlmError as error:
-            self.problems.append(("model" if isinstance(error, UnknownModelError) else "base_url", str(error)))
+        except errors.LlmError as error:
+            self.problems.append(("model" if isinstance(error, errors.UnknownModelError) else "base_url", str(error)))
         else:
             tokens, dialect = self._config.context_tokens, self._model.dialect
             if held and held < tokens:
@@ -194,7 +186,7 @@ async def _answer(model: OpenAiChatModel, request: ChatRequest) -> Completion | 
     """Returns an answer; None where what was asked for cannot be had. Raises LlmError where nothing can."""
     try:
         return await model.complete(request)
-    except (BadAnswerError, RequestRefusedError):
+    except (errors.BadAnswerError, errors.RequestRefusedError):
         return None
 
 
