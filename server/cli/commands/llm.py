@@ -7,7 +7,7 @@ import typer
 from typer import Option
 
 from server.cli.commands.serve import SettingsOption
-from server.cli.commands.summarize import EndpointOptions
+from server.cli.commands.summarize import named_endpoint
 from server.cli.errors import InputError
 from server.cli.options import JsonOption, TimeoutOption, command
 
@@ -39,9 +39,9 @@ async def check(
     roles that share one are asked once. A model that cannot be used is told with the
     setting to change. Each question is answered in at most --timeout seconds.
     """
-    if bool(endpoint) != bool(model) or (key_file and not endpoint):
-        raise InputError("--endpoint and --model belong together, and --api-key-file is the key of that endpoint")
+    named = named_endpoint(endpoint, model, key_file, {})
+    if key_file and named is None:
+        raise InputError("--api-key-file is the key of --endpoint: name that too, or set llm.api_key_file")
     from server.cli.run.llm_check import check_models
 
-    named = EndpointOptions(endpoint, model, key_file) if endpoint and model else None
     await check_models(named, settings_file, words=words, as_json=as_json, timeout_s=timeout_s)

@@ -68,12 +68,8 @@ async def check_models(
 
 
 def _read_settings(named: EndpointOptions | None, file: Path | None) -> Settings:
-    flags: dict[str, Any] = {}
-    if named is not None:  # the key of another endpoint is not sent there
-        key = {"api_key": None, "api_key_file": named.key_file}
-        flags = {"llm": {"base_url": named.url, "model": named.model, **key}}
     try:
-        settings = load_settings(file, overrides=flags)
+        settings = load_settings(file, overrides={"llm": named.overrides} if named else {})
     except SettingsError as error:
         raise InputError(str(error)) from error
     if named is None or settings.llm is None:
