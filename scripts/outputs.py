@@ -7,21 +7,30 @@ commands behind it. Numbers may differ by TOLERANCE, since a processor without t
 Run: python -m scripts.outputs [PAGE ...]
 """
 
+import asyncio
 import os
 import re
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 
 from scripts.benchmarks.shared.precis_server import PrecisServer, free_port
+from tests.scripted_endpoint.endpoint import ScriptedEndpoint
+from tests.scripted_endpoint.replies import Reply
+from tests.scripted_endpoint.script import Script
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ("README.md", "docs/index.md", "docs/start/evaluate.md", "docs/start/serve.md", "docs/start/summarize.md")
+PAGES = (
+    *("README.md", "docs/index.md", "docs/start/evaluate.md", "docs/start/serve.md", "docs/start/summarize.md"),
+    "docs/concepts/language-models.md",
+)
 TOLERANCE = 0.02
 LONGEST_S = 300.0
 _NUMBER = re.compile(r"\d+\.\d+")
@@ -66,8 +75,25 @@ def last_command(console: str) -> str:
     return console.rpartition("$ ")[2]
 
 
-def run(shown: ShownOutput, server: PrecisServer, http_port: int) -> str:
-    """Runs a program as the page shows it, but at a server of its own. Returns all that it prints."""
+@contextmanager
+def language_model() -> Iterator[str]:
+    """Yields host and port of an endpoint whose model does what `precis llm check` asks for."""
+    replies = Reply("Polly", "Polly"), Reply("JSON schema", '{"greeting": "Hello Ann", "warmth": 3}')
+    told = {"/v1/models": {"data": [{"id": "qwen3", "max_model_len": 32_768}]}}
+    endpoint = ScriptedEndpoint(Script(models=("qwen3",), replies=replies, tells=told))
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(endpoint.start())
+    thread = threading.Thread(target=loop.run_forever, name="language-model")
+    thread.start()
+    yield endpoint.base_url.removeprefix("http://").removesuffix("/v1")
+    asyncio.run_coroutine_threadsafe(endpoint.stop(), loop).result()
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    loop.close()
+
+
+def run(shown: ShownOutput, server: PrecisServer, http_port: int, llm: str) -> str:
+    """Runs a program as the page shows it, but at servers of its own. Returns all that it prints."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "scripts").symlink_to(ROOT / "scripts")
@@ -81,6 +107,7 @@ def run(shown: ShownOutput, server: PrecisServer, http_port: int) -> str:
             command = [sys.executable, *(plugin if is_test else []), str(file)]
         else:
             line = last_command(text).replace("127.0.0.1:8080", f"127.0.0.1:{http_port}")
+            line = line.replace("127.0.0.1:8000", llm)
             command = ["bash", "-c", line.replace(".venv/bin/", "")]
         bin_first = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
         paths = {"PATH": bin_first, "PYTHONPATH": f"{ROOT}:{ROOT / 'protos'}", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
@@ -118,6 +145,7 @@ def differences(pages: Sequence[str] = PAGES) -> dict[str, str]:
     found = {}
     with (
         tempfile.TemporaryDirectory() as summaries,
+        language_model() as llm,
         PrecisServer(
             ROOT / "models",
             {
@@ -129,7 +157,7 @@ def differences(pages: Sequence[str] = PAGES) -> dict[str, str]:
     ):
         for page in pages:
             for shown in shown_outputs((ROOT / page).read_text(encoding="utf-8")):
-                printed = run(shown, server, http_port)
+                printed = run(shown, server, http_port, llm)
                 if not is_in(shown.output.text, printed):
                     found[f"{page}:{shown.output.line}"] = printed
     return found

@@ -60,6 +60,7 @@ class ChatRequest:
         temperature: in [0, 2].
         json_schema: what the answer must be, as JSON; None for text.
         top_logprobs: alternatives wanted for each token of the answer, 0 to 20; 0 for none.
+        thinking_tokens: room for thoughts beside the answer, held to; None: as much as the model turns out to need.
         seed: of the endpoint's random numbers, where it has such a field; None leaves them to chance.
         asks_once: a bad answer is an error at once, without a repair and without another request: the caller asks again
             itself, in other words, or does without; so a failing endpoint is left after seconds.
@@ -72,6 +73,7 @@ class ChatRequest:
     temperature: float
     json_schema: Mapping[str, object] | None = None
     top_logprobs: int = 0
+    thinking_tokens: int | None = None
     seed: int | None = None
     asks_once: bool = False
     on_draft: Callable[[str], None] | None = field(default=None, compare=False, repr=False)
@@ -129,6 +131,10 @@ class ChatModel(Protocol):
     @property
     def context_tokens(self) -> int:
         """All that the model can hold, prompt and answer."""
+
+    @property
+    def thinking_tokens(self) -> int:
+        """What thoughts may take beside an answer, as far as is known."""
 
     @property
     def prompts(self) -> Prompts:

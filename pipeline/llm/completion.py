@@ -11,12 +11,12 @@ from typing import Any, cast
 
 import jsonschema
 
-from pipeline.llm.chat_model import ChatMessage, Completion, TokenLogprobs
+from pipeline.llm.chat_model import ChatMessage, Completion, LlmUsage, TokenLogprobs
 from pipeline.llm.errors import EmptyAnswerError, UnreadableAnswerError
 from pipeline.llm.spoken import may_begin_thoughts, spoken
 
-# What a value of another shape than a completion's leads to.
-_UNREADABLE = (ValueError, KeyError, IndexError, TypeError, AttributeError, ArithmeticError, RecursionError)
+UNREADABLE = (ValueError, KeyError, IndexError, TypeError, AttributeError, ArithmeticError, RecursionError)
+"""What a value of another shape than was expected leads to."""
 
 Json = Mapping[str, Any]
 
@@ -39,7 +39,7 @@ def parse_completion(body: bytes, content_type: str) -> Completion:
         if (answer[0] if isinstance(answer, list) else answer).get("error"):
             raise ErrorObjectError(answer)
         return _to_completion(answer)
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         reason = str(error) if isinstance(error, _NoAnswerError) else ""
         raise UnreadableAnswerError(_describe(body, content_type, reason)) from None  # the cause would quote the answer
 
@@ -54,15 +54,17 @@ def _to_completion(answer: Json) -> Completion:
         raise _NoAnswerError("it has no choices")
     message = choice.get("message") or {"content": choice["text"]}
     finish_reason = _finish_reason(_whole(choice.get("finish_reason") or "stop"))
-    text = spoken(_whole(_text(message.get("content"))))
+    text, usage = spoken(_whole(_text(message.get("content")))), answer.get("usage") or {}
+    prompt_tokens, completion_tokens = (_token_count(usage.get(f"{kind}_tokens")) for kind in ("prompt", "completion"))
     if not text.strip():
-        raise _explain_empty(finish_reason, message)
-    usage = answer.get("usage") or {}
+        error = _explain_empty(finish_reason, message)
+        error.usage = LlmUsage(1, prompt_tokens, completion_tokens)
+        raise error
     return Completion(
         text=text,
         finish_reason=finish_reason,
-        prompt_tokens=_token_count(usage.get("prompt_tokens")),
-        completion_tokens=_token_count(usage.get("completion_tokens")),
+        prompt_tokens=prompt_tokens,
+        completion_tokens=completion_tokens,
         model=_whole(answer.get("model") or ""),
         top_logprobs=_top_logprobs(choice.get("logprobs")),
     )
@@ -201,7 +203,7 @@ class DraftReader:
             deltas = [_delta(choice) for event in _events(lines) for choice in _choices(event)]
             pieces = [_text(delta.get("content")) for delta in deltas]
             text = _whole(self._text + "".join(pieces))
-        except _UNREADABLE:
+        except UNREADABLE:
             self._is_over = True
             return
         self._is_over = len(text) > self._most_chars

@@ -2,13 +2,17 @@
 
 import base64
 import json
+import logging
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from pipeline.llm.chat_model import ChatMessage, ChatRequest, ImagePart
 from pipeline.llm.config import ModelConfig
+from pipeline.llm.errors import RequestRefusedError
+
+_log = logging.getLogger(__name__)
 
 NAMED_FIELDS = frozenset(
     {"response_format", "json_schema", "logprobs", "max_tokens", "max_completion_tokens", "temperature", "seed"}
@@ -22,6 +26,61 @@ OPTIONAL_FIELDS = NAMED_FIELDS | {"stream", "system"}
 templates of some models."""
 
 Json = Mapping[str, Any]
+
+
+class Dialect:
+    """What a model turns out to take and to need. One that is asked finds out, all remember.
+
+    Attributes:
+        refused: optional fields that it is asked without.
+        most_tokens: of an answer and its thoughts; fewer where the endpoint has said so.
+        thinking_tokens: room that thoughts have beside an answer.
+    """
+
+    most_thinking: ClassVar[int] = 1 << 15  # tokens
+
+    def __init__(self, config: ModelConfig) -> None:
+        self._config = config
+        self.refused = frozenset({"json_schema"} if config.structured_output == "prompt" else ())
+        self.most_tokens = 1 << 30
+        self.thinking_tokens = config.thinking_tokens
+
+    def max_tokens(self, request: ChatRequest, thinking: int) -> int:
+        """Returns what an answer may have, with room for thoughts."""
+        own = min(request.max_tokens, self._config.max_tokens or self.most_tokens)
+        return min(own + thinking, self.most_tokens)
+
+    def learn_refusal(self, left_out: frozenset[str], max_tokens: int, error: RequestRefusedError) -> None:
+        """Drops what was refused; raises the error if that is nothing, or a schema that the settings insist on.
+
+        Args:
+            left_out: fields that the refused request did without.
+            max_tokens: of that request.
+        """
+        learned = error.refused_fields & OPTIONAL_FIELDS
+        smaller = [number for number in error.numbers if 16 <= number < max_tokens]  # noqa: PLR2004 - no limit is less
+        if smaller and learned & {"max_tokens", "max_completion_tokens"}:
+            self.most_tokens = max(smaller)
+            _log.warning("endpoint_refuses model=%s max_tokens=%d", self._config.model, max_tokens)
+            return
+        insists = self._config.structured_output == "json_schema" and not takes_schemas(left_out | learned)
+        if learned <= left_out or insists:
+            raise error
+        if not learned <= self.refused:
+            self.refused |= learned
+            fields = ",".join(sorted(error.refused_fields))
+            _log.warning("endpoint_refuses model=%s fields=%s", self._config.model, fields)
+
+    def learn_thoughts(self, tokens: int) -> None:
+        """Gives thoughts the room that those of an answer took, and half as much again."""
+        if tokens > 64:  # noqa: PLR2004 - fewer may be the tags of a chat template
+            self.thinking_tokens = min(self.most_thinking, max(self.thinking_tokens, round(1.5 * tokens)))
+
+    def allow_more(self, thinking: int) -> bool:
+        """Gives thoughts more room, unless another call has done so meanwhile; False where there is no more."""
+        if self.thinking_tokens == thinking:
+            self.thinking_tokens = min(self.most_thinking, max(1_024, 2 * thinking))
+        return self.thinking_tokens > thinking
 
 
 def takes_schemas(refused: frozenset[str]) -> bool:

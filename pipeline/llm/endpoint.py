@@ -17,7 +17,7 @@ from pydantic import SecretStr
 
 from pipeline.llm import errors
 from pipeline.llm.chat_model import Completion
-from pipeline.llm.completion import ErrorObjectError, parse_completion
+from pipeline.llm.completion import UNREADABLE, ErrorObjectError, Json, parse_completion
 from pipeline.llm.config import LlmConfig
 from pipeline.llm.limiter import Clock, EndpointLimiter
 from pipeline.llm.metering import UsageTotals
@@ -39,6 +39,8 @@ class Endpoint:
         self.usage = UsageTotals(config.prices)
         self.is_silent = False
         self._key = read_api_key(config)
+        self._contexts: dict[str, int | None] = {}
+        self._asking = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
         # HTTP/1.1, so that a cancelled request can close its own connection and nobody else's. The limiter bounds them.
@@ -75,7 +77,9 @@ class Endpoint:
         data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
         try:
             async with asyncio.timeout(self.config.timeouts.attempt_s):
-                response, answer = await self._exchange("/chat/completions", data, most_bytes, headers, on_part)
+                response, answer = await self._exchange(
+                    f"{self.config.base_url}/chat/completions", data, most_bytes, headers, on_part
+                )
         except TimeoutError:
             raise errors.AnswerTimeoutError(
                 f"no whole answer within {self.config.timeouts.attempt_s:g} s (timeouts.attempt_s)"
@@ -93,18 +97,45 @@ class Endpoint:
     async def served_models(self) -> tuple[str, ...]:
         """Returns the first few names of models that the endpoint serves; empty if it does not say."""
         try:
-            async with asyncio.timeout(self.config.timeouts.connect_s):
-                _, answer = await self._exchange("/models", None, self.config.max_answer_bytes)
-            names = (str(model["id"]) for model in json.loads(answer)["data"])
+            names = (str(model["id"]) for model in (await self._told(f"{self.config.base_url}/models"))["data"])
             return tuple(name.encode("utf-8", "replace").decode() for name in names)[:10]
-        except (errors.LlmError, TimeoutError, ValueError, KeyError, TypeError, RecursionError):
+        except _UNTOLD:
             return ()
+
+    async def context_of(self, model: str) -> int | None:
+        """Returns how many tokens a model holds here, as the endpoint said when it was first asked; None if it did not.
+
+        It is asked for its models, and a server that says more elsewhere for that.
+        """
+        async with self._asking:
+            if model not in self._contexts:
+                try:
+                    self._contexts[model] = await self._ask_context(self.config.base_url, model)
+                except errors.ConnectionFailedError:  # it may be starting
+                    return None
+                except _UNTOLD:
+                    self._contexts[model] = None
+            return self._contexts[model]
+
+    async def _ask_context(self, base_url: str, model: str) -> int | None:
+        told = await self._told(f"{base_url}/models")
+        found = _context_in(told, model)
+        if found is None and (path := _TELLS_MORE.get(told["data"][0]["owned_by"])):
+            found = _context_in(await self._told(base_url.removesuffix("/v1") + path), model)
+        return found
+
+    async def _told(self, url: str) -> Json:
+        """Returns what an endpoint says of itself. Raises one of _UNTOLD."""
+        async with asyncio.timeout(min(2.0, self.config.timeouts.connect_s)):
+            _, answer = await self._exchange(url, None, self.config.max_answer_bytes)
+        told: Json = json.loads(answer)
+        return told
 
     async def lives(self) -> bool:
         """Tells whether the endpoint answers at all, within a second: a model may take minutes for an answer."""
         try:
             async with asyncio.timeout(min(1.0, self.config.timeouts.connect_s)):
-                await self._exchange("/models", None, self.config.max_answer_bytes)
+                await self._exchange(f"{self.config.base_url}/models", None, self.config.max_answer_bytes)
             self.is_silent = False
         except (errors.LlmError, TimeoutError):
             self.is_silent = True
@@ -117,7 +148,7 @@ class Endpoint:
 
     async def _exchange(
         self,
-        path: str,
+        url: str,
         body: bytes | None,
         most_bytes: int,
         headers: Mapping[str, str] = {},
@@ -127,7 +158,7 @@ class Endpoint:
         timeout = httpx2.Timeout(self.config.silence_s, connect=self.config.timeouts.connect_s)
         request = httpx2.Request(
             "GET" if body is None else "POST",
-            self.config.base_url + path,
+            url,
             headers=self._headers(headers),
             content=body,
             extensions={"timeout": timeout.as_dict()},
@@ -163,6 +194,20 @@ class Endpoint:
             **extra,
         }
         return headers if self._key is None else {**headers, "authorization": f"Bearer {self._key.get_secret_value()}"}
+
+
+_UNTOLD = (errors.LlmError, TimeoutError, *UNREADABLE)
+_TELLS_MORE = {"llamacpp": "/props", "library": "/api/ps", "organization_owner": "/api/v0/models"}
+"""Where llama.cpp, Ollama and LM Studio say what a model holds, by the owner that they name for their models."""
+_CONTEXT_FIELDS = ("max_model_len", "loaded_context_length", "context_length", "context_window", "n_ctx")
+
+
+def _context_in(told: Json, model: str) -> int | None:
+    """Finds what a model holds. One that is the only one there may have any name."""
+    listed = told.get("data") or told.get("models") or [told.get("default_generation_settings") or {}]
+    named = [one for one in listed if model in (one.get("id"), one.get("model"))]
+    numbers = (int(one.get(name) or 0) for one in named or listed[: len(listed) == 1] for name in _CONTEXT_FIELDS)
+    return next((number for number in numbers if number > 0), None)
 
 
 async def _read(response: httpx2.Response, most_bytes: int, on_part: Callable[[bytes], None] | None) -> bytes:

@@ -49,34 +49,6 @@ class Rate:
         self._updated_s = now_s
 
 
-class AdaptiveConcurrency:
-    """A limit between 1 and `maximum` that starts at `maximum`.
-
-    Requests that were already on their way when the limit was last lowered say nothing about the lower limit, so their
-    refusals do not lower it again: one burst of refusals halves it once. `generation` tells them apart.
-    """
-
-    def __init__(self, maximum: int) -> None:
-        self._maximum = maximum
-        self._limit = float(maximum)
-        self.generation = 0
-
-    @property
-    def limit(self) -> int:
-        """Requests that may be in flight now."""
-        return int(self._limit)
-
-    def succeeded(self) -> None:
-        """Grows by one for each round of `limit` good answers."""
-        self._limit = min(float(self._maximum), self._limit + 1 / self._limit)
-
-    def refused(self, generation: int) -> None:
-        """Halves, if the refused request was sent under the present limit."""
-        if generation == self.generation:
-            self._limit = max(1.0, self._limit / 2)
-            self.generation += 1
-
-
 class Clock:
     """Tells and waits for time: the system's, or a test's."""
 
@@ -163,12 +135,18 @@ class Turns:
 
 
 class EndpointLimiter:
-    """Shared by everybody who calls one endpoint. Belongs to one event loop and owns no task."""
+    """Shared by everybody who calls one endpoint. Belongs to one event loop and owns no task.
+
+    Requests in flight have a limit that starts at its maximum: a round of good answers adds one, a busy endpoint halves
+    it. A request that was on its way before says nothing of the lower limit: one burst of refusals halves it once.
+    """
 
     def __init__(self, config: RateConfig, clock: Clock, *, max_quiet_s: float) -> None:
         self._clock = clock
         self._max_quiet_s = max_quiet_s
-        self._concurrency = AdaptiveConcurrency(config.max_concurrency)
+        self._max_concurrency = config.max_concurrency
+        self._concurrency = float(config.max_concurrency)
+        self._generation = 0  # of the limit
         no_limit = 1e18
         self._rates = [Rate(rate or no_limit) for rate in (config.requests_per_minute, config.tokens_per_minute)]
         self._quiet_until_s = 0.0
@@ -179,7 +157,7 @@ class EndpointLimiter:
     @property
     def concurrency_limit(self) -> int:
         """Requests that may be in flight now."""
-        return self._concurrency.limit
+        return int(self._concurrency)
 
     @property
     def in_flight(self) -> int:
@@ -211,9 +189,9 @@ class EndpointLimiter:
         permit, generation = Permit(), None
         try:
             await self._wait_for_rate(tokens)
-            generation = self._concurrency.generation
+            generation = self._generation
             yield permit
-            self._concurrency.succeeded()
+            self._concurrency = min(float(self._max_concurrency), self._concurrency + 1 / self._concurrency)
         except EndpointBusyError as error:
             permit.used_tokens = 0
             self._slow_down(generation, error.retry_after_s or 0.0)
@@ -242,7 +220,7 @@ class EndpointLimiter:
             raise
 
     def _admit(self) -> None:
-        while self._held < self._concurrency.limit and self._turns.pop():
+        while self._held < self.concurrency_limit and self._turns.pop():
             self._held += 1
 
     async def _wait_for_rate(self, tokens: int) -> None:
@@ -253,8 +231,9 @@ class EndpointLimiter:
             await self._clock.sleep(delay_s)
 
     def _slow_down(self, generation: int | None, retry_after_s: float) -> None:
-        if generation is not None:
-            self._concurrency.refused(generation)
+        if generation == self._generation:
+            self._concurrency = max(1.0, self._concurrency / 2)
+            self._generation += 1
         if retry_after_s <= self._max_quiet_s:  # else the calls fail one by one, rather than hang together
             self._quiet_until_s = max(self._quiet_until_s, self._clock.now_s() + retry_after_s)
 

@@ -65,12 +65,32 @@ class UsageTotals:
     def count_answer(self, completion: Completion, prices: PriceConfig | None = None) -> None:
         """Counts a completion, at the prices of its model."""
         self.answers += 1
-        self.cost += (prices or self.prices).cost(completion.usage)
-        self.prompt_tokens += completion.prompt_tokens
-        self.completion_tokens += completion.completion_tokens
+        self.count_tokens(completion.usage, prices or self.prices)
+
+    def count_tokens(self, usage: LlmUsage, prices: PriceConfig) -> None:
+        """Counts what an answer took, with or without a text."""
+        self.cost += prices.cost(usage)
+        self.prompt_tokens += usage.prompt_tokens
+        self.completion_tokens += usage.completion_tokens
 
 
-class MeteredChatModel:
+class OuterChatModel:
+    """A `ChatModel` in front of another, which it is to whoever asks."""
+
+    def __init__(self, inner: ChatModel) -> None:
+        self._inner = inner
+        self.identity = inner.identity
+        self.context_tokens = inner.context_tokens
+        self.prompts = inner.prompts
+        self.count_tokens = inner.count_tokens
+
+    @property
+    def thinking_tokens(self) -> int:
+        """See ChatModel."""
+        return self._inner.thinking_tokens
+
+
+class MeteredChatModel(OuterChatModel):
     """A `ChatModel` in front of another. Belongs to one request.
 
     Calls that fail count too, with the answers that were paid for on the way. A call that is cancelled counts nothing:
@@ -81,13 +101,9 @@ class MeteredChatModel:
     """
 
     def __init__(self, inner: ChatModel) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self.usage = LlmUsage()
         self.request_count = 0
-        self.identity = inner.identity
-        self.context_tokens = inner.context_tokens
-        self.prompts = inner.prompts
-        self.count_tokens = inner.count_tokens
 
     async def complete(self, request: ChatRequest) -> Completion:
         """Returns the inner model's answer. Raises LlmError as it does."""
@@ -101,19 +117,24 @@ class MeteredChatModel:
         return completion
 
 
-class FallbackChatModel:
+class FallbackChatModel(OuterChatModel):
     """A `ChatModel` in front of another, which is asked where the first one fails. A prompt must fit into both."""
 
     def __init__(self, first: ChatModel, second: ChatModel) -> None:
-        self._first, self._second = first, second
+        super().__init__(first)
+        self._second = second
         self.identity = f"{first.identity}, else {second.identity}"
         self.context_tokens = min(first.context_tokens, second.context_tokens)
-        self.count_tokens, self.prompts = first.count_tokens, first.prompts
+
+    @property
+    def thinking_tokens(self) -> int:
+        """See ChatModel: both have room."""
+        return max(self._inner.thinking_tokens, self._second.thinking_tokens)
 
     async def complete(self, request: ChatRequest) -> Completion:
         """See ChatModel. Raises LlmError of the second."""
         try:
-            return await self._first.complete(request)
+            return await self._inner.complete(request)
         except LlmError as error:
             _log.warning("asks_fallback error=%s", type(error).__name__)
             spent = error.usage

@@ -21,7 +21,7 @@ from pipeline.llm import errors
 from pipeline.llm.chat_model import ChatRequest, Completion, LlmUsage
 from pipeline.llm.completion import DraftReader, JsonProblemError, extract_json, repair_messages
 from pipeline.llm.config import LlmConfig, LlmRole
-from pipeline.llm.dialect import OPTIONAL_FIELDS, request_body, takes_schemas, with_schema_prompt
+from pipeline.llm.dialect import Dialect, request_body, takes_schemas, with_schema_prompt
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.limiter import Permit
 from pipeline.llm.refusal import MAX_BAD_ANSWERS, Retries
@@ -56,9 +56,11 @@ class OpenAiChatModel:
     """One model of an endpoint; a `ChatModel`. Several may share the endpoint and then share its limits.
 
     What the endpoint refuses of the optional fields is found out by the first call that needs it and remembered.
+
+    Attributes:
+        dialect: what it remembers.
     """
 
-    most_thinking: ClassVar[int] = 1 << 15  # tokens
     once_s: ClassVar[float] = 8.0  # for the attempts of a call whose caller can do without
     silent_s: ClassVar[float] = 4.0  # after which such a call asks whether the endpoint lives
 
@@ -66,15 +68,18 @@ class OpenAiChatModel:
         """Takes the endpoint's own settings by default. Raises LlmSettingsError for an unreadable tokenizer_file."""
         self._endpoint = endpoint
         self._config = (config or endpoint.config).of_role(LlmRole.WRITER)  # of one role already, or of all
-        self._thinking_tokens = self._config.thinking_tokens
-        self._limit = 1 << 30  # of max_tokens; lower where the endpoint says so
-        self._refused = frozenset({"json_schema"} if self._config.structured_output == "prompt" else ())
+        self.dialect = Dialect(self._config)
         self._settled: set[str] = set()
         self._settling = asyncio.Lock()
         self.count_tokens = load_token_count(self._config.tokenizer_file)
         self.identity = self._config.identity
         self.context_tokens = self._config.context_tokens
         self.prompts = self._config.prompts
+
+    @property
+    def thinking_tokens(self) -> int:
+        """See ChatModel."""
+        return self.dialect.thinking_tokens
 
     async def complete(self, request: ChatRequest) -> Completion:
         """Returns an answer; with a `json_schema`, its text is JSON that fits. Raises LlmError after all retries."""
@@ -84,6 +89,7 @@ class OpenAiChatModel:
         with open_span(_tracer, f"chat {self._config.model}", attributes, kind=SpanKind.CLIENT) as span:
             try:
                 async with asyncio.timeout(_patience_s()):
+                    await self._expect_context(request)
                     asking = self._structured(request) if request.json_schema else self._ask(request)
                     completion = await (self._unless_silent(asking) if request.asks_once else asking)
             except errors.UnknownModelError:
@@ -99,6 +105,15 @@ class OpenAiChatModel:
                 }
             )
             return completion
+
+    async def _expect_context(self, request: ChatRequest) -> None:
+        """Raises LlmSettingsError where more is set than the endpoint holds; not for who can do without an answer."""
+        holds = None if request.asks_once else await self._endpoint.context_of(self._config.model)
+        if holds is not None and holds < self.context_tokens:
+            raise errors.LlmSettingsError(
+                f"llm.context_tokens is {self.context_tokens}, and the endpoint holds {holds} tokens of the model "
+                f"{self._config.model}: set it to {holds}, or have the endpoint hold more"
+            )
 
     async def _unless_silent(self, asking: Coroutine[Any, Any, Completion]) -> Completion:
         """Returns an answer that its caller can do without; leaves an endpoint that gives no sign of life."""
@@ -138,19 +153,24 @@ class OpenAiChatModel:
     async def _ask(self, request: ChatRequest) -> Completion:
         """Calls, and calls again as the endpoint turns out to want it: without a field, with more room for thoughts."""
         wanted = {name for name in ("json_schema", "top_logprobs") if getattr(request, name)}
-        most_thinking = self.most_thinking
+        dialect, most_thinking = self.dialect, self.dialect.most_thinking
+        held, spent = request.thinking_tokens, LlmUsage()
         async with self._first_of_its_kind(wanted):
             while True:
-                refused, limit = self._refused, self._limit
-                thinking = min(self._thinking_tokens, most_thinking)
-                most = min(min(request.max_tokens, self._config.max_tokens or limit) + thinking, limit)
+                refused, limit = dialect.refused, dialect.most_tokens
+                thinking = min(dialect.thinking_tokens if held is None else held, most_thinking)
+                most = dialect.max_tokens(request, thinking)
                 try:
                     completion = await self._call(replace(request, max_tokens=most), refused)
                 except errors.RequestRefusedError as error:
-                    self._learn(refused, most, error)
+                    dialect.learn_refusal(refused, most, error)
                 except errors.EmptyAnswerError as error:
+                    spent += error.usage
+                    error.usage = spent
                     is_full = thinking >= most_thinking or most >= limit
-                    if error.finish_reason != "length" or is_full or not self._allow_more(thinking):
+                    if error.finish_reason != "length" or is_full or not dialect.allow_more(thinking):
+                        raise
+                    if held is not None:  # who held it to so much asks again
                         raise
                 except errors.ContextOverflowError:
                     prompt = _prompt_tokens(request, self.count_tokens)
@@ -159,13 +179,7 @@ class OpenAiChatModel:
                         raise
                 else:
                     self._settled |= wanted
-                    return completion
-
-    def _allow_more(self, thinking: int) -> bool:
-        """Gives thoughts more room, unless another call has done so meanwhile; False where there is no more."""
-        if self._thinking_tokens == thinking:
-            self._thinking_tokens = min(self.most_thinking, max(1_024, 2 * thinking))
-        return self._thinking_tokens > thinking
+                    return replace(completion, **asdict(completion.usage + spent))
 
     @asynccontextmanager
     async def _first_of_its_kind(self, wanted: set[str]) -> AsyncIterator[None]:
@@ -176,22 +190,6 @@ class OpenAiChatModel:
                     yield
                     return
         yield
-
-    def _learn(self, left_out: frozenset[str], max_tokens: int, error: errors.RequestRefusedError) -> None:
-        """Drops what was refused; raises the error if that is nothing, or a schema that the settings insist on."""
-        learned = error.refused_fields & OPTIONAL_FIELDS
-        smaller = [number for number in error.numbers if 16 <= number < max_tokens]  # noqa: PLR2004 - no limit is less
-        if smaller and learned & {"max_tokens", "max_completion_tokens"}:
-            self._limit = max(smaller)
-            _log.warning("endpoint_refuses model=%s max_tokens=%d", self._config.model, max_tokens)
-            return
-        insists = self._config.structured_output == "json_schema" and not takes_schemas(left_out | learned)
-        if learned <= left_out or insists:
-            raise error
-        if not learned <= self._refused:
-            self._refused |= learned
-            fields = ",".join(sorted(error.refused_fields))
-            _log.warning("endpoint_refuses model=%s fields=%s", self._config.model, fields)
 
     async def _unknown_model(self) -> errors.UnknownModelError:
         served = ", ".join(await self._endpoint.served_models()) or "which models, it does not say"
@@ -253,6 +251,10 @@ class OpenAiChatModel:
                 )
         except errors.LlmError as failure:
             error = failure
+            is_cut = isinstance(failure, errors.EmptyAnswerError) and failure.finish_reason == "length"
+            if is_cut and not failure.usage.completion_tokens:  # it does not count: all that it might was taken
+                failure.usage = LlmUsage(1, _prompt_tokens(request, self.count_tokens), request.max_tokens)
+            usage.count_tokens(failure.usage, self._config.prices)
             raise
         finally:
             usage.count_outcome(error)
@@ -265,9 +267,7 @@ class OpenAiChatModel:
     def _with_counts(self, completion: Completion, request: ChatRequest) -> Completion:
         """Fills in what the endpoint left out, and learns what the model takes for thoughts that nobody sees."""
         written = self.count_tokens(completion.text)
-        thoughts = completion.completion_tokens - round(1.2 * written)  # an estimate may be a fifth too low
-        if thoughts > 64:  # noqa: PLR2004 - fewer may be the tags of a chat template
-            self._thinking_tokens = min(self.most_thinking, max(self._thinking_tokens, round(1.5 * thoughts)))
+        self.dialect.learn_thoughts(completion.completion_tokens - round(1.2 * written))  # it may be a fifth too low
         prompt = completion.prompt_tokens or _prompt_tokens(request, self.count_tokens)
         return replace(
             completion,

@@ -10,6 +10,7 @@ import random
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -186,27 +187,14 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
         headers: with names in any case, as HTTP libraries have them. `retry-after-ms` is Azure's and OpenAI's,
             `retry-after` holds seconds or a date (RFC 9110, 10.2.3).
     """
-    milliseconds = _number(headers.get("retry-after-ms"))
-    text = headers.get("retry-after")
-    if milliseconds is not None:
-        return milliseconds / 1000
-    seconds = _number(text)
-    return seconds if seconds is not None or text is None else _until(text)
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        value = float(text or "nan")
-    except ValueError:
-        return None
-    return value if 0 <= value < math.inf else None
-
-
-def _until(date: str) -> float | None:
-    try:
-        return max(0.0, parsedate_to_datetime(date).timestamp() - time.time())
-    except (ValueError, OverflowError):
-        return None
+    for name, unit_s in (("retry-after-ms", 1 / 1000), ("retry-after", 1.0)):
+        with suppress(ValueError):
+            wait_s = float(headers.get(name, "nan")) * unit_s
+            if 0 <= wait_s < math.inf:
+                return wait_s
+    with suppress(ValueError, OverflowError):
+        return max(0.0, parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - time.time())
+    return None
 
 
 _ENCODED = re.compile(r"[A-Za-z0-9+/]{64}")  # no word of any language: base64 of a picture
@@ -281,7 +269,7 @@ class Retries:
         if self.failed_attempts < self._config.max_attempts and self._may_retry(error) and delay_s <= most_s:
             return delay_s
         error.attempts = self.failed_attempts
-        error.usage = LlmUsage(retries=self.failed_attempts - 1)
+        error.usage += LlmUsage(retries=self.failed_attempts - 1)
         error.is_of_call |= self._are_others_answered(error)
         return None
 

@@ -209,20 +209,21 @@ def _call(
 
 def _framework_numbers(words: Iterable[Framework]) -> list[judge_pb2.JudgeFramework.ValueType]:
     """Returns the frameworks as the contract numbers them."""
-    return [_number_of(judge_pb2.JudgeFramework, word, "frameworks") for word in words]
+    return [number_of(judge_pb2.JudgeFramework, word, "frameworks") for word in words]
 
 
 def _view_number(word: View | None) -> common_pb2.ResultView.ValueType:
     """Returns a view as the contract numbers it; None is the server's default."""
-    return common_pb2.RESULT_VIEW_UNSPECIFIED if word is None else _number_of(common_pb2.ResultView, word, "view")
+    return common_pb2.RESULT_VIEW_UNSPECIFIED if word is None else number_of(common_pb2.ResultView, word, "view")
 
 
 def _priority_number(word: Priority | None) -> common_pb2.Priority.ValueType:
     """Returns a priority as the contract numbers it; None is the RPC's default."""
-    return common_pb2.PRIORITY_UNSPECIFIED if word is None else _number_of(common_pb2.Priority, word, "priority")
+    return common_pb2.PRIORITY_UNSPECIFIED if word is None else number_of(common_pb2.Priority, word, "priority")
 
 
-def _number_of(enum: Enum, word: str, field: str) -> Any:  # noqa: ANN401 - the number is of the enum's own type
+def number_of(enum: Enum, word: str, field: str) -> Any:  # noqa: ANN401 - the number is of the enum's own type
+    """Returns the number for a word of an enum. Raises InvalidArgument for one that it does not have."""
     names = {word_of(enum, enum.Value(name)): name for name in enum.keys()[1:]}
     if word not in names:
         raise invalid_argument(field, f"expected {', '.join(names)}, got {word!r}")

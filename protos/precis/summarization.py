@@ -5,12 +5,15 @@ from typing import Any, Protocol
 
 from google.protobuf.json_format import MessageToDict
 
+from precis.calls import number_of
 from precis.errors import SummaryIncomplete, invalid_argument
 from precis.summary_stream import SummaryStream
 from precis.v1 import summarize_pb2 as pb
 
 DEFAULT_ADDRESS = "127.0.0.1:50051"
 _TYPES = {"technical": pb.SUMMARY_TYPE_TECHNICAL, "operator": pb.SUMMARY_TYPE_OPERATOR}
+_WORDS = {"detail": pb.SummaryDetail, "form": pb.SummaryForm}
+_TARGETS = {"words", "tokens", "share"}
 
 
 class Summarizes(Protocol):
@@ -29,6 +32,7 @@ def run_summarization(  # noqa: PLR0917 - a public interface of its own
     total_chunks: int = 0,
     *,
     client: Summarizes | None = None,
+    **options: Any,  # noqa: ANN401 - the contract's
 ) -> dict[str, Any]:
     """Summarizes the chunks of a document on a Precis server, and waits for the end.
 
@@ -40,6 +44,9 @@ def run_summarization(  # noqa: PLR0917 - a public interface of its own
         total_pages: of the document; 0 takes the highest page of a chunk.
         total_chunks: how many chunks there must be; another number is refused. 0: not checked.
         client: a `Client` of the server; by default one on this machine, 127.0.0.1:50051, for this call alone.
+        options: what else a `SummarizeOptions` holds: one of `words`, `tokens`, `share` and `detail` ("schedule",
+            "full") for the length; `form` ("markdown", "prose", "bullets"), `focus`, `language`, `instructions`,
+            `json_schema`, `batch_size`, ... None: the server's default.
 
     Returns:
         `final_summary`, `key_topics`, `processing_time` (seconds of all runs), `current_batch`, `iteration`,
@@ -51,8 +58,7 @@ def run_summarization(  # noqa: PLR0917 - a public interface of its own
     """
     from precis.client import Client  # noqa: PLC0415 - only for a call without a client
 
-    if summary_type not in _TYPES:
-        raise invalid_argument("summary_type", f"{' or '.join(_TYPES)}, got {summary_type!r}")
+    wishes = _to_options(summary_type, {name: value for name, value in options.items() if value is not None})
     request = pb.Document(
         document_id=pdf_id,
         name=pdf_name,
@@ -61,9 +67,23 @@ def run_summarization(  # noqa: PLR0917 - a public interface of its own
         total_chunks=total_chunks,
     )
     if client is not None:
-        return _run(client, request, _TYPES[summary_type])
+        return _run(client, request, wishes)
     with Client(DEFAULT_ADDRESS) as local:
-        return _run(local, request, _TYPES[summary_type])
+        return _run(local, request, wishes)
+
+
+def _to_options(summary_type: str, given: Mapping[str, Any]) -> pb.SummarizeOptions:
+    if summary_type not in _TYPES:
+        raise invalid_argument("summary_type", f"{' or '.join(_TYPES)}, got {summary_type!r}")
+    lengths = [name for name in ("words", "tokens", "share", "detail") if name in given]
+    if len(lengths) > 1:
+        raise invalid_argument(lengths[1], f"one length, and there is {lengths[0]}")
+    fields = {f"target_{name}" if name in _TARGETS else name: value for name, value in given.items()}
+    fields |= {name: number_of(enum, given[name], name) for name, enum in _WORDS.items() if name in given}
+    try:
+        return pb.SummarizeOptions(summary_type=_TYPES[summary_type], **fields)
+    except (TypeError, ValueError) as error:
+        raise invalid_argument("options", f"fields of SummarizeOptions: {error}") from error
 
 
 def _to_chunk(position: int, chunk: Mapping[str, Any]) -> pb.DocumentChunk:
@@ -74,9 +94,9 @@ def _to_chunk(position: int, chunk: Mapping[str, Any]) -> pb.DocumentChunk:
         raise invalid_argument(f"chunks[{position}]", expected) from error
 
 
-def _run(client: Summarizes, document: pb.Document, summary_type: pb.SummaryType.ValueType) -> dict[str, Any]:
+def _run(client: Summarizes, document: pb.Document, options: pb.SummarizeOptions) -> dict[str, Any]:
     try:
-        summary = client.summarize(document, options=pb.SummarizeOptions(summary_type=summary_type)).result()
+        summary = client.summarize(document, options=options).result()
     except SummaryIncomplete as error:
         summary = error.summary
     return {

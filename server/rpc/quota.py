@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from pipeline.llm.chat_model import ChatModel, ChatRequest, Completion
 from pipeline.llm.errors import LlmError
+from pipeline.llm.metering import OuterChatModel
 from server.config import QuotaConfig
 from server.errors import QuotaExceededError
 from server.rpc.auth import Caller
@@ -97,7 +98,7 @@ def _begins(tenant: str, name: str) -> bool:
     return len(tenant) == 64 and len(name) >= 8 and tenant.startswith(name.lower())  # noqa: PLR2004 - hexadecimal
 
 
-class ChargedChatModel:
+class ChargedChatModel(OuterChatModel):
     """A `ChatModel` in front of another, whose tokens are charged to the caller in whose call it is asked.
 
     The first request of a call is refused while the caller owes tokens; a call that has begun may finish.
@@ -105,12 +106,8 @@ class ChargedChatModel:
 
     def __init__(self, inner: ChatModel, begin: Callable[[], Allowance | None]) -> None:
         """Takes what says, and checks, at whose cost the running task asks."""
-        self._inner = inner
+        super().__init__(inner)
         self._begin = begin
-        self.identity = inner.identity
-        self.context_tokens = inner.context_tokens
-        self.prompts = inner.prompts
-        self.count_tokens = inner.count_tokens
 
     async def complete(self, request: ChatRequest) -> Completion:
         """See ChatModel. Raises QuotaExceededError."""

@@ -71,6 +71,8 @@ class ScriptedEndpoint:
         match exchange.request.method, exchange.request.path:
             case "POST", "/v1/chat/completions":
                 await self._complete(exchange)
+            case "GET", path if path in self._script.tells:
+                await exchange.send_json(200, self._script.tells[path])
             case "GET", "/v1/models":
                 data = [{"id": model, "object": "model"} for model in self._script.models]
                 await exchange.send_json(200, {"object": "list", "data": data})

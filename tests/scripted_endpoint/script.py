@@ -1,5 +1,6 @@
 """What a scripted endpoint is told to be."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -31,6 +32,7 @@ class Script:
         stream_pieces: pieces of a streamed answer.
         streams: "ignored" answers whole although pieces were asked for, "refused" says 400.
         keep_bodies: keep what was asked, for tests that look at it.
+        tells: what it says of itself, by the path that it is asked for; else the names of its models.
     """
 
     latency_s: float = 0.0
@@ -52,3 +54,4 @@ class Script:
     stream_pieces: int = 8
     streams: Literal["kept", "ignored", "refused"] = "kept"
     keep_bodies: bool = False
+    tells: Mapping[str, object] = field(default_factory=dict)

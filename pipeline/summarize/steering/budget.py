@@ -2,11 +2,11 @@
 
 import asyncio
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipeline.llm.chat_model import NO_USAGE, ChatModel, ChatRequest, Completion, LlmUsage
 from pipeline.llm.config import PriceConfig
-from pipeline.llm.errors import LlmError
+from pipeline.llm.errors import EmptyAnswerError, LlmError
 from pipeline.summarize.errors import BudgetSpentError
 
 
@@ -50,9 +50,21 @@ class Spending:
         self._changed = asyncio.Event()
 
     async def complete(self, chat: ChatModel, request: ChatRequest) -> Completion:
-        """Returns the model's answer. Raises BudgetSpentError, and LlmError as it does."""
+        """Returns the model's answer. Raises BudgetSpentError, and LlmError as it does.
+
+        Thoughts count, and one that turns out to need more room for them is another call.
+        """
         prompt_tokens = sum(chat.count_tokens(message.content) for message in request.messages)
-        most = LlmUsage(1, prompt_tokens, request.max_tokens)
+        while True:
+            thinking = chat.thinking_tokens
+            most = LlmUsage(1, prompt_tokens, request.max_tokens + thinking)
+            try:
+                return await self._take(most, chat, replace(request, thinking_tokens=thinking))
+            except EmptyAnswerError as error:
+                if error.finish_reason != "length" or chat.thinking_tokens <= thinking:
+                    raise
+
+    async def _take(self, most: LlmUsage, chat: ChatModel, request: ChatRequest) -> Completion:
         while (reason := self._refusal(most)) and self._on_their_way:
             await self._changed.wait()
         if reason:

@@ -60,6 +60,9 @@ async def played(play: Play, first_texts: tuple[str, ...] = ()) -> AsyncIterator
     requests: list[Mapping[str, Any]] = []
 
     async def handle(exchange: Exchange) -> None:
+        if exchange.request.method == "GET":
+            await exchange.send(404, b"not found", content_type="text/plain")
+            return
         body = json.loads(exchange.request.body or b"{}")
         requests.append(body)
         prompt = "\n".join(str(message["content"]) for message in body.get("messages", ()))

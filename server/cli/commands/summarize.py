@@ -21,6 +21,11 @@ class EndpointOptions:
     model: str
     key_file: Path | None = None
 
+    @property
+    def overrides(self) -> dict[str, object]:
+        """Settings that name it. The key of another endpoint is not sent there."""
+        return {"base_url": self.url, "model": self.model, "api_key": None, "api_key_file": self.key_file}
+
 
 @dataclass(frozen=True)
 class SummaryOptions:

@@ -43,8 +43,7 @@ async def open_summaries(
     """
     local, flags = None, ""
     if endpoint is not None:
-        llm = {"base_url": endpoint.url, "model": endpoint.model, "api_key": None, "api_key_file": endpoint.key_file}
-        local = {"llm": llm, "summary_storage": {}}  # the latter: it outlives this process
+        local = {"llm": endpoint.overrides, "summary_storage": {}}  # the latter: it outlives this process
         key = f" --api-key-file {shlex.quote(str(endpoint.key_file))}" if endpoint.key_file else ""
         flags = f" --endpoint {shlex.quote(endpoint.url)} --model {shlex.quote(endpoint.model)}{key}"
     async with open_client(connection, timeout_s or PLAN_TIMEOUT_S, BEGIN_TWICE, local=local) as client:

@@ -164,9 +164,11 @@ async def test_a_deadline_ends_a_summary_that_is_silent(connect: Connect) -> Non
 async def test_one_call_with_plain_values_returns_a_dictionary(summaries: Bench) -> None:
     given = [{"text": f"Torque bolt {number} to 9 Nm.", "page_number": 1, "chunk_index": number} for number in range(8)]
 
-    def run(total_chunks: int) -> dict[str, Any]:
+    def run(total_chunks: int, **options: Any) -> dict[str, Any]:  # noqa: ANN401 - of each kind
         with Client(summaries.app.address) as client:
-            return run_summarization("id-1", "Pump manual", given, "operator", 3, total_chunks, client=client)
+            return run_summarization(
+                "id-1", "Pump manual", given, "operator", 3, total_chunks, client=client, **options
+            )
 
     found = await asyncio.to_thread(run, 8)
     assert (found["current_batch"], found["iteration"], found["error_message"]) == (2, 1, None)
@@ -174,8 +176,15 @@ async def test_one_call_with_plain_values_returns_a_dictionary(summaries: Bench)
     assert len(found["key_topics"]) >= 5
     assert found["processing_time"] > 0
     assert found["summary"]["document_name"] == "Pump manual"
+    shaped = await asyncio.to_thread(run, 8, words=20, form="bullets", focus="bolt 3", max_iterations=1, language=None)
+    assert (shaped["summary"]["length"]["unit"], shaped["summary"]["length"]["target"]) == ("LENGTH_UNIT_WORDS", 20)
+    assert shaped["final_summary"].startswith("- ")
     with pytest.raises(errors.InvalidArgument, match="total_chunks"):
         await asyncio.to_thread(run, 9)
+    wrong = ({"words": 20, "detail": "full"}, {"detail": "short"}, {"length": 20}, {"words": "many"})
+    for options, field in zip(wrong, ("detail", "detail", "options", "options"), strict=True):
+        with pytest.raises(errors.InvalidArgument, match=field):
+            run_summarization("id-1", "Pump manual", given, **options)  # type: ignore[arg-type] # that is what is wrong
     with pytest.raises(errors.InvalidArgument, match="summary_type"):
         run_summarization("id-1", "Pump manual", given, "poem")
     with pytest.raises(errors.InvalidArgument, match=r"chunks\[0\]"):

@@ -36,6 +36,7 @@ class ScriptedChat:
         self.identity = "scripted@test"
         self.context_tokens = context_tokens
         self.prompts = built_in()
+        self.thinking_tokens = 0
         self.requests: list[ChatRequest] = []
         self._answers = list(answers)
         self._logprobs = logprobs

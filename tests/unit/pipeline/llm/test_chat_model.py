@@ -107,6 +107,7 @@ async def test_two_models_of_an_endpoint_share_its_limit() -> None:
     script = Script(models=("scripted", "other"))
     async with bench(script, rates={"max_concurrency": 4}) as at:
         other = OpenAiChatModel(at.endpoint, at.endpoint.config.model_copy(update={"model": "other"}))
+        await asyncio.gather(*map(at.endpoint.context_of, script.models))  # which is asked for once
         at.scripted.gate.clear()
         calls = [
             asyncio.create_task(model.complete(request(f"question {n}")))
@@ -123,6 +124,7 @@ async def test_two_models_of_an_endpoint_share_its_limit() -> None:
 
 async def test_an_endpoint_that_bears_less_is_not_asked_for_more_for_long() -> None:
     async with bench(Script(max_concurrency=4), rates={"max_concurrency": 32}, retries={"max_attempts": 100}) as at:
+        await at.endpoint.context_of("scripted")  # which the others would wait for
         await asyncio.gather(*(at.model.complete(request(f"question {n}")) for n in range(200)))
         assert at.scripted.log.answered.total() == 200
         assert at.endpoint.limiter.concurrency_limit < 32
@@ -134,7 +136,7 @@ async def test_missing_counts_are_estimated() -> None:
         config = LlmConfig(base_url=scripted.base_url, model="scripted", stream=True)
         async with Endpoint(config) as endpoint:
             model = OpenAiChatModel(endpoint)
-            model._refused = frozenset({"stream_options"})  # noqa: SLF001 - as after a refusal
+            model.dialect.refused = frozenset({"stream_options"})  # as after a refusal
             completion = await model.complete(request())
     assert completion.prompt_tokens == sum(model.count_tokens(message.content) for message in request().messages)
     assert completion.completion_tokens == model.count_tokens(completion.text)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pipeline.llm.config import RateConfig
 from pipeline.llm.errors import EndpointBusyError, EndpointFailedError
-from pipeline.llm.limiter import AdaptiveConcurrency, Asker, EndpointLimiter, Rate, Turns, asking
+from pipeline.llm.limiter import Asker, EndpointLimiter, Rate, Turns, asking
 from tests.unit.pipeline.llm.clocks import HandClock, settle
 
 PER_MINUTE = 600.0
@@ -46,26 +46,6 @@ def test_a_request_larger_than_the_burst_goes_through_and_giving_back_never_fill
     assert [rate.reserve(amount, now_s=0) for amount in (300, 100)] == [0, 30]
     full.give_back(10_000, now_s=0)
     assert [full.reserve(amount, now_s=0) for amount in (100, 10)] == [0, 1]
-
-
-def test_a_burst_of_refusals_halves_it_once_and_a_round_of_good_answers_adds_one() -> None:
-    concurrency = AdaptiveConcurrency(16)
-    sent_under = concurrency.generation
-    for _ in range(16):
-        concurrency.refused(sent_under)
-    limits = []
-    for _ in range(9):
-        limits.append(concurrency.limit)
-        concurrency.succeeded()
-    assert [*limits, concurrency.limit] == [8] * 9 + [9]
-
-
-@given(st.integers(1, 64), st.lists(st.booleans(), max_size=400))
-def test_it_stays_between_one_and_its_maximum(maximum: int, outcomes: list[bool]) -> None:
-    concurrency = AdaptiveConcurrency(maximum)
-    for is_good in outcomes:
-        concurrency.succeeded() if is_good else concurrency.refused(concurrency.generation)
-        assert 1 <= concurrency.limit <= maximum
 
 
 class Users:
@@ -128,6 +108,31 @@ async def test_never_more_than_the_limit_are_in_flight(clock: HandClock) -> None
         assert limiter.waiting == 7
         await users.end(1)
         assert users.inside() == {0, 2, 3}
+
+
+async def test_a_burst_of_refusals_halves_it_once_and_a_round_of_good_answers_adds_one(clock: HandClock) -> None:
+    async with users_of(clock, max_concurrency=16) as (limiter, users):
+        await users.begin(*range(16))
+        for name in range(16):
+            await users.end(name, EndpointBusyError("busy"))
+        limits = []
+        for name in range(16, 25):
+            limits.append(limiter.concurrency_limit)
+            await users.begin(name)
+            await users.end(name)
+        assert [*limits, limiter.concurrency_limit] == [8] * 9 + [9]
+
+
+@given(st.integers(1, 8), st.lists(st.booleans(), max_size=40))
+def test_it_stays_between_one_and_its_maximum(maximum: int, outcomes: list[bool]) -> None:
+    async def play() -> None:
+        async with users_of(HandClock(), max_concurrency=maximum) as (limiter, users):
+            for name, is_good in enumerate(outcomes):
+                await users.begin(name)
+                await users.end(name, None if is_good else EndpointBusyError("busy"))
+                assert 1 <= limiter.concurrency_limit <= maximum
+
+    asyncio.run(play())
 
 
 async def test_a_retry_goes_before_calls_that_came_later(clock: HandClock) -> None:

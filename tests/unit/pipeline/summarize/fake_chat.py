@@ -27,6 +27,7 @@ class FakeChat:
         self.identity = "fake-chat"
         self.context_tokens = context_tokens
         self.prompts = built_in()
+        self.thinking_tokens = 0
         self.requests: list[ChatRequest] = []
         self._answers = list(answers)
         self._answer_to = answer_to

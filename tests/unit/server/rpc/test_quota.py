@@ -79,7 +79,7 @@ def test_quotas_without_keys_are_an_error() -> None:
 class ScriptedChat:
     """Answers with 30 tokens, or with an error that has cost 5."""
 
-    identity, context_tokens, prompts = "scripted", 100, built_in()
+    identity, context_tokens, thinking_tokens, prompts = "scripted", 100, 0, built_in()
 
     def __init__(self) -> None:
         self.fails = False

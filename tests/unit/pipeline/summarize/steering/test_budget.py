@@ -2,19 +2,25 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pipeline.llm.chat_model import ChatRequest, Completion
-from pipeline.llm.config import PriceConfig
+from pipeline.llm.chat_model import NO_USAGE, ChatMessage, ChatRequest, Completion
+from pipeline.llm.config import LlmConfig, PriceConfig
+from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.errors import EmptyAnswerError
+from pipeline.llm.openai import OpenAiChatModel
+from pipeline.summarize.errors import BudgetSpentError
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.result import SummaryResult
-from pipeline.summarize.steering.budget import SummaryBudget
+from pipeline.summarize.steering.budget import Spending, SummaryBudget
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.summarizer import Summarizer
+from scripts.benchmarks.endpoints.oddities import ODDITIES, Asked, Sent
+from scripts.benchmarks.endpoints.played import played
 from tests.unit.pipeline.summarize.documents import full_plan, numbered_document, read_all, result_of, summarizer_in
 from tests.unit.pipeline.summarize.fake_chat import FakeChat
 
@@ -99,6 +105,31 @@ async def test_what_a_failed_call_took_counts(tmp_path: Path) -> None:
         "BudgetSpentError",
     ]
     assert third.total_usage.calls == 2
+
+
+@pytest.mark.parametrize("counts", [True, False])
+@pytest.mark.parametrize("most", [1_000, 3_000, 8_000, 20_000])
+async def test_thoughts_stay_inside_the_budget(most: int, *, counts: bool) -> None:
+    thinks = next(oddity.play for oddity in ODDITIES if oddity.name == "thinks 1500 tokens")
+    taken: list[int] = []
+
+    def play(asked: Asked) -> Sent:
+        sent = thinks(asked)
+        answer = json.loads(sent.body)
+        taken.append(sum(answer["usage"].values()))
+        return sent if counts else replace(sent, body=json.dumps(answer | {"usage": None}).encode())
+
+    async with played(play) as (base_url, _), Endpoint(LlmConfig(base_url=base_url, model="odd")) as endpoint:
+        model, spending = OpenAiChatModel(endpoint), Spending(SummaryBudget(max_tokens=most), PriceConfig(), NO_USAGE)
+        request = ChatRequest((ChatMessage("user", "Which pump? " * 200),), 200, 0.0)
+        calls = (spending.complete(model, request) for _ in range(20))
+        ends = await asyncio.gather(*calls, return_exceptions=True)
+    assert {type(end) for end in ends} <= {Completion, BudgetSpentError}
+    assert BudgetSpentError in map(type, ends)
+    used = spending.usage.prompt_tokens + spending.usage.completion_tokens
+    assert used <= most
+    assert endpoint.usage.prompt_tokens + endpoint.usage.completion_tokens == used
+    assert not counts or sum(taken) == used > most - 4_000
 
 
 def test_a_plan_tells_what_its_tokens_cost() -> None:

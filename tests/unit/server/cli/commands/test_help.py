@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[5]
 COMMANDS = (
     *("serve", "ui", "settings", "summarize", "evaluate", "gold", "target", "judge", "calibrate", "compare", "assess"),
     *("synthesize", "health", "contract", "load", "models install", "models export", "models list"),
-    "summaries submit",
+    *("summaries submit", "llm check"),
 )
 HEAVY = {"grpc", "google.protobuf", "numpy", "onnx", "onnxruntime", "tokenizers", "server.app", "torch"}
 

@@ -1,0 +1,56 @@
+"""What an endpoint says that it holds, beside what is set."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from pipeline.llm.errors import LlmSettingsError
+from tests.scripted_endpoint.script import Script
+from tests.unit.pipeline.llm.models import bench, request
+
+MODELS, NAME = "/v1/models", {"id": "scripted", "object": "model"}
+TOLD: Mapping[str, dict[str, object]] = {
+    "vLLM": {MODELS: {"data": [{"id": "other", "max_model_len": 512}, {**NAME, "max_model_len": 4_096}]}},
+    "llama.cpp": {
+        MODELS: {"data": [{"id": "/models/qwen.gguf", "owned_by": "llamacpp", "meta": {"n_ctx_train": 32_768}}]},
+        "/props": {"default_generation_settings": {"n_ctx": 4_096}, "total_slots": 1},
+    },
+    "Ollama": {
+        MODELS: {"data": [{**NAME, "owned_by": "library"}]},
+        "/api/ps": {"models": [{"name": "scripted", "model": "scripted", "context_length": 4_096}]},
+    },
+    "LM Studio": {
+        MODELS: {"data": [{**NAME, "owned_by": "organization_owner"}, {"id": "other"}]},
+        "/api/v0/models": {"data": [{**NAME, "max_context_length": 32_768, "loaded_context_length": 4_096}]},
+    },
+}
+JUNK: tuple[object, ...] = (
+    [],
+    {"data": None},
+    {"data": [7]},
+    {"data": [NAME]},
+    {"data": [{**NAME, "max_model_len": "many"}]},
+    {"data": [{**NAME, "owned_by": []}]},
+)
+
+
+@pytest.mark.parametrize("server", TOLD)
+async def test_a_summary_stops_where_more_is_set_than_the_endpoint_holds(server: str) -> None:
+    told = dict(TOLD[server])
+    async with bench(Script(tells=told)) as at:
+        for _ in range(2):
+            with pytest.raises(LlmSettingsError, match=r"llm\.context_tokens is 8192.* set it to 4096"):
+                await at.model.complete(request())
+            told.clear()  # it is asked once
+        assert (await at.model.complete(replace(request(), asks_once=True))).text
+        assert at.scripted.log.requests.total() == 1
+    async with bench(Script(tells=TOLD[server]), context_tokens=4_096) as at:
+        assert (await at.model.complete(request())).text
+
+
+@pytest.mark.parametrize("told", JUNK)
+async def test_an_endpoint_that_does_not_say_what_it_holds_is_asked_all_the_same(told: object) -> None:
+    async with bench(Script(tells={MODELS: told})) as at:
+        assert await at.endpoint.context_of("scripted") is None
+        assert (await at.model.complete(request())).text
