@@ -101,6 +101,11 @@ def output_console(stream: TextIO | None = None) -> Console:
     return Console(file=target, width=width, highlight=False)
 
 
+def error_console() -> Console:
+    """Builds the console for everything that is not a result."""
+    return Console(stderr=True, highlight=False)
+
+
 def to_json_document(fields: Any) -> str:  # noqa: ANN401 - plain data
     """Gives plain data as indented JSON."""
     return json.dumps(fields, ensure_ascii=False, indent=2) + "\n"

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Self
 
-from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bars
 
-from server.cli.console import plain, print_note
+from server.cli.console import error_console, plain, print_note
 
 INTERVAL_S = 10.0
 MEBIBYTE = 1 << 20
@@ -55,7 +54,7 @@ class Progress:
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        console = Console(stderr=True, highlight=False)
+        console = error_console()
         self.is_drawn = console.is_terminal and sys.stderr.isatty() and not console.is_dumb_terminal
         self._clock = clock
         self._state: State | None = None
