@@ -45,11 +45,6 @@ class Dialect:
         self.most_tokens = 1 << 30
         self.thinking_tokens = config.thinking_tokens
 
-    def max_tokens(self, request: ChatRequest, thinking: int) -> int:
-        """Returns what an answer may have, with room for thoughts."""
-        own = min(request.max_tokens, self._config.max_tokens or self.most_tokens)
-        return min(own + thinking, self.most_tokens)
-
     def learn_refusal(self, left_out: frozenset[str], max_tokens: int, error: RequestRefusedError) -> None:
         """Drops what was refused; raises the error if that is nothing, or a schema that the settings insist on.
 

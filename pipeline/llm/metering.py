@@ -62,13 +62,8 @@ class UsageTotals:
             raise BudgetExceededError(f"the answers have cost {self.cost:.2f}, the limit is prices.max_cost {limit:g}")
         self.attempts += 1
 
-    def count_answer(self, completion: Completion, prices: PriceConfig | None = None) -> None:
-        """Counts a completion, at the prices of its model."""
-        self.answers += 1
-        self.count_tokens(completion.usage, prices or self.prices)
-
     def count_tokens(self, usage: LlmUsage, prices: PriceConfig) -> None:
-        """Counts what an answer took, with or without a text."""
+        """Counts what an answer took, with or without a text, at the prices of its model."""
         self.cost += prices.cost(usage)
         self.prompt_tokens += usage.prompt_tokens
         self.completion_tokens += usage.completion_tokens

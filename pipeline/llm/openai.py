@@ -159,7 +159,7 @@ class OpenAiChatModel:
             while True:
                 refused, limit = dialect.refused, dialect.most_tokens
                 thinking = min(dialect.thinking_tokens if held is None else held, most_thinking)
-                most = dialect.max_tokens(request, thinking)
+                most = min(min(request.max_tokens, self._config.max_tokens or limit) + thinking, limit)
                 try:
                     completion = await self._call(replace(request, max_tokens=most), refused)
                 except errors.RequestRefusedError as error:
@@ -168,10 +168,9 @@ class OpenAiChatModel:
                     spent += error.usage
                     error.usage = spent
                     is_full = thinking >= most_thinking or most >= limit
-                    if error.finish_reason != "length" or is_full or not dialect.allow_more(thinking):
-                        raise
-                    if held is not None:  # who held it to so much asks again
-                        raise
+                    has_more = error.finish_reason == "length" and not is_full and dialect.allow_more(thinking)
+                    if held is not None or not has_more:
+                        raise  # who held thoughts to so much may ask again
                 except errors.ContextOverflowError:
                     prompt = _prompt_tokens(request, self.count_tokens)
                     most_thinking = max(0, self.context_tokens - prompt - request.max_tokens)
@@ -260,7 +259,8 @@ class OpenAiChatModel:
             usage.count_outcome(error)
         _expect_whole(request, completion)
         completion = self._with_counts(completion, request)
-        usage.count_answer(completion, self._config.prices)
+        usage.answers += 1
+        usage.count_tokens(completion.usage, self._config.prices)
         permit.used_tokens = completion.prompt_tokens + completion.completion_tokens
         return completion
 

@@ -7,7 +7,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.openmetrics.exposition import generate_latest
 
 from pipeline.judge.result import MetricStatus
-from pipeline.llm.chat_model import Completion
+from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.config import LlmConfig, PriceConfig, RateConfig
 from pipeline.llm.endpoint import Endpoint
 from server.backends import EndpointCollector
@@ -78,7 +78,8 @@ async def test_totals_are_read_at_every_scrape() -> None:
     registry.register(EndpointCollector([endpoint]))
     assert registry.get_sample_value("precis_llm_attempts_total") == 0
     usage.count_attempt()
-    usage.count_answer(Completion("Fine.", "stop", prompt_tokens=7, completion_tokens=2, model="m"))
+    usage.answers += 1
+    usage.count_tokens(LlmUsage(1, prompt_tokens=7, completion_tokens=2), prices)
     usage.count_attempt()
     usage.failures["AnswerTimeoutError"] += 1
     usage.retries += 1
