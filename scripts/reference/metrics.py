@@ -1,7 +1,6 @@
 """Reference of the metrics: what a server with all of them has in its registry."""
 
 from collections.abc import Iterator
-from dataclasses import fields
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import Metric
@@ -61,8 +60,7 @@ def _collectors() -> list[Collector]:
     for make in (BatchMetrics, EvaluateMetrics, JudgeMetrics, AnswerMetrics, SummaryMetrics):
         make(registry)
     show_models(registry, {role: ModelIdentity("", "", "", "") for role in ROLES})
-    zero = ModelStatistics(**{field.name: 0 for field in fields(ModelStatistics)})
-    statistics = EngineStatistics(dict.fromkeys(ROLES, zero), is_ready=True, worker_restarts=0)
+    statistics = EngineStatistics(dict.fromkeys(ROLES, ModelStatistics()), is_ready=True, worker_restarts=0)
     registry.register(EngineCollector(lambda: statistics))
     registry.register(EndpointCollector([Endpoint(LlmConfig(base_url="http://127.0.0.1:1/v1", model="m"))]))
     build = [one for one in new_registry().collect() if one.name.startswith("precis_")]

@@ -171,8 +171,7 @@ class _Check:
         chunks = [SourceChunk(number, number + 1, text) for number, text in enumerate(texts)]
         document = make_document("check", "", chunks, limits=settings.summarize.limits)
         planner = Planner(document, LlmWriter(self._model, settings.llm_writer), settings.summarize, SummarizeOptions())
-        packer = planner.pack()
-        plan = planner.plan(packer, packer.full())
+        plan = planner.plan(list(planner.packer.cuts()), [""] * len(planner.parts))
         answers = plan.max_completion_tokens() + plan.calls() * self.told["thinking_tokens"]
         cost = self._config.prices.cost_if_priced(LlmUsage(plan.calls(), plan.max_prompt_tokens(), answers))
         return None if cost is None else round(cost, 4)
