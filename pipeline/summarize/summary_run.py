@@ -6,7 +6,7 @@ ids, names of ours, counts and shares: never a text, a name or a topic.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from opentelemetry.trace import Span, Status, StatusCode
@@ -17,6 +17,7 @@ from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.errors import EndpointUnavailableError
 from pipeline.summarize.citations.places import NOT_CITED, Citations
 from pipeline.summarize.config import SummarizeConfig
+from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.errors import LeaseLostError, StorageError, SummaryAsideError
 from pipeline.summarize.events import Finished, Planned
 from pipeline.summarize.gate.findings import Trust
@@ -260,6 +261,18 @@ class _Measured:
     trusts: list[Trust] = field(default_factory=list)
     warnings: list[SummaryWarning] = field(default_factory=list)
 
+    def add(self, step: StepId, outcomes: list[tuple[StepOutput, TextOutcome]], chunks: Sequence[SourceChunk]) -> None:
+        """Adds the texts of a stage."""
+        if step.stage is not Stage.COMPRESS:
+            retention = add_up(outcome.retention for _, outcome in outcomes)
+            self.stages.append(StageRetention(step.stage, step.level, retention))
+            for output, outcome in outcomes:
+                self.duplicates += outcome.duplicates_from(output.chunk_indexes[0])
+        for output, outcome in outcomes:
+            if outcome.trust:
+                self.trusts.append(outcome.trust)
+                self.warnings += trust_warnings(outcome.trust, place_of(output, chunks))
+
 
 class Assembler:
     """Reads one summary's steps."""
@@ -377,30 +390,20 @@ class Assembler:
     async def _measure(self, iteration: int, levels: _Levels) -> _Measured:
         """Adds up what the calls of an iteration kept, and collects what was said twice and what the gate found."""
         measured = _Measured()
-        for _, stage, level, _ in sorted((entry for entry in levels if entry[0] == iteration), key=lambda one: one[2]):
+        for number, stage, level, _ in sorted(levels, key=lambda entry: entry[2]):
+            if number != iteration:
+                continue
             step = StepId(iteration, stage, level)
-            if stage is Stage.UNIQUE:
+            if stage in (Stage.MAP, Stage.REDUCE, Stage.COMPRESS):
+                bodies = self._bodies(step, calls_only=True)
+                outcomes = [(output, TEXT.validate_json(body)) async for output, body in bodies]
+                is_found = any(outcome.trust and outcome.trust.findings for _, outcome in outcomes)
+                chunks = await self._store.chunks(self._summary.document_sha256) if is_found else ()
+                measured.add(step, outcomes, chunks)
+            elif stage is Stage.UNIQUE:
                 async for _, body in self._bodies(step):
                     measured.duplicates += UNIQUE.validate_json(body).removed
-            elif stage in (Stage.MAP, Stage.REDUCE, Stage.COMPRESS):
-                bodies = self._bodies(step, calls_only=True)
-                await self._add_stage(
-                    measured, step, [(output, TEXT.validate_json(body)) async for output, body in bodies]
-                )
         return measured
-
-    async def _add_stage(self, measured: _Measured, step: StepId, found: list[tuple[StepOutput, TextOutcome]]) -> None:
-        has_faults = any(outcome.trust and outcome.trust.findings for _, outcome in found)
-        chunks = await self._store.chunks(self._summary.document_sha256) if has_faults else ()
-        if step.stage is not Stage.COMPRESS:
-            retention = add_up(outcome.retention for _, outcome in found)
-            measured.stages.append(StageRetention(step.stage, step.level, retention))
-        for output, outcome in found:
-            if step.stage is not Stage.COMPRESS:
-                measured.duplicates += outcome.duplicates_from(output.chunk_indexes[0])
-            if outcome.trust:
-                measured.trusts.append(outcome.trust)
-                measured.warnings += trust_warnings(outcome.trust, place_of(output, chunks))
 
     async def _bodies(self, first: StepId, *, calls_only: bool = False) -> AsyncIterator[tuple[StepOutput, str]]:
         """Yields the results of all steps from `first` on, some at a time."""

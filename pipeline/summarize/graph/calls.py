@@ -275,7 +275,7 @@ class _Passage:
                 checked = await self._rewritten(gate, checked, case)
         elif checked.whole:
             checked = checked.with_finding(finding(checked.whole, Remedy.NONE, "; ".join(checked.recall.missing)))
-        outcome = _trusted(await self._measured(replace(written, text=checked.text, usage=usage)), checked)
+        outcome = _trusted(self._measured(replace(written, text=checked.text, usage=usage)), checked)
         output, _ = await _record(self.run, self._planned(), key, outcome)
         return StepAnswer(outcome, output, first.is_reused)
 
@@ -314,7 +314,7 @@ class _Passage:
                 if is_needed or isinstance(error, BudgetExceededError):
                     raise
                 return await self._without(error, is_extra=is_extra)
-            return await self._measured(written)
+            return self._measured(written)
 
         return PlannedCall(self.step, self.task, ask, TEXT, self.begin_key)
 
@@ -322,16 +322,15 @@ class _Passage:
         """Returns what stands in place of an answer that there will not be; of an extra call nothing."""
         usage = error.usage if isinstance(error, LlmError) else LlmUsage()
         if is_extra:
-            return replace(await self._measured(Written("", "stop", usage)), trust=Trust())
+            return replace(self._measured(Written("", "stop", usage)), trust=Trust())
         async with self.run.beside():
             text, remedy = await _from_input(self.run, self.task)
         is_refused = isinstance(error, RequestRefusedError | EmptyAnswerError)
         why = finding(FaultKind.REFUSAL if is_refused else FaultKind.EMPTY, remedy)
-        return replace(await self._measured(Written(text, "stop", usage)), trust=Trust((why,)))
+        return replace(self._measured(Written(text, "stop", usage)), trust=Trust((why,)))
 
-    async def _measured(self, written: Written) -> TextOutcome:
-        kept = await self.run.off_loop(lambda: _kept(self.run, self.task, written.text))
-        (first_chunk, _), _ = stretch_of(self.task)
+    def _measured(self, written: Written) -> TextOutcome:
+        kept, ((first_chunk, _), _) = _kept(self.run, self.task, written.text), stretch_of(self.task)
         return TextOutcome(written, self.run.count_tokens(written.text), kept, first_chunk=first_chunk)
 
     async def _again(self, gate: TrustGate, first: Checked, case: Case) -> tuple[Checked, LlmUsage]:

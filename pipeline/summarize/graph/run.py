@@ -32,7 +32,7 @@ from pipeline.summarize.packing import head_by_tokens
 from pipeline.summarize.plan import SummaryPlan
 from pipeline.summarize.result import SummaryLayers, SummaryWarning, WarningCode
 from pipeline.summarize.retention import Mentions, Retention
-from pipeline.summarize.steering.wishes import SummaryLength
+from pipeline.summarize.steering.wishes import SummaryLength, Wishes
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput, StoredSummary
 from pipeline.summarize.storage.store import SummaryStore
 from pipeline.summarize.writer import (
@@ -323,6 +323,11 @@ class Run:
         """What stands around the batches."""
         return Background(self.plan.batches)
 
+    @property
+    def wishes(self) -> Wishes:
+        """What every text is written for."""
+        return self.options.wishes
+
     def progress(self) -> SummaryProgress:
         """Returns how far the run is."""
         return self.meter.progress(self.plan)
@@ -402,7 +407,7 @@ class Run:
             group_count=1,
             extractions=tuple(texts),
             target_tokens=target_tokens,
-            wishes=self.options.wishes,
+            wishes=self.wishes,
         )
 
     async def record(self, step: StepId, output: StepOutput, body: str | None) -> None:
