@@ -47,7 +47,7 @@ def _times(work: Callable[[str], object], short: str, long: str, suspicious: flo
     return long_s / short_s
 
 
-def _best_s(work: Callable[[str], object], short: str, long: str, runs: int = 3) -> tuple[float, float]:
+def _best_s(work: Callable[[str], object], short: str, long: str, runs: int = 7) -> tuple[float, float]:
     """Measures two texts by turns, so that a busy neighbour slows both."""
     best_s = [float("inf")] * 2
     for _ in range(runs):
