@@ -109,11 +109,8 @@ def test_claims_are_labelled_by_their_evidence() -> None:
     assert copied.support.quote.startswith("The council of Brookfield")
     (mismatch,) = swapped.mismatches
     assert mismatch.source is not None
-    assert (mismatch.kind, mismatch.claim.quote, mismatch.source.quote) == (
-        MismatchKind.NUMBER,
-        "$42 million",
-        "$4.2 million",
-    )
+    assert mismatch.kind is MismatchKind.NUMBER
+    assert (mismatch.claim.quote, mismatch.source.quote) == ("$42 million", "$4.2 million")
     assert shortened.label is ClaimLabel.SUPPORTED
     for claim in (copied, swapped, shortened):
         assert claim.premise is not None
