@@ -24,11 +24,7 @@ def quotes(text: str, max_chars: int = MAX_CHARS) -> list[str]:
         ],
         ['He said "Stop it."', "She left.", "(An aside.)", "And more... but still."],
         ["Great 🎉!", "See https://example.com/a.b?c=d.", "A note.[1][^2]", "Another."],
-        [
-            "Sitzung ist am 14. April um 9 Uhr.",
-            "Schluss war am 3.",
-            "Pumpe P-3 steht.",
-        ],  # too short to be known as German
+        ["Sitzung ist am 14. April um 9 Uhr.", "Schluss war am 3.", "Pumpe P-3 steht."],  # too short for its language
         ["This line is wrapped\nat a column.", "Next\none."],
     ],
     ids=["abbreviations, numbers and initials", "quotes and brackets", "emoji, URLs and footnotes", "dates", "a wrap"],
