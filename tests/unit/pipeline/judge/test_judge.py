@@ -15,16 +15,7 @@ from pipeline.judge.request import JudgeRequest, MetricToolScore
 from pipeline.judge.result import Framework, MetricName, MetricStatus
 from pipeline.llm.chat_model import ChatRequest, LlmUsage
 from tests.fakes_pipeline import WatchedTokenizer, fake_models
-from tests.unit.pipeline.judge.judging import (
-    JUDGE,
-    REQUEST,
-    SOURCE,
-    SUMMARY,
-    TWIN,
-    ULTRA,
-    Fakes,
-    without_times,
-)
+from tests.unit.pipeline.judge.judging import JUDGE, REQUEST, SOURCE, SUMMARY, TWIN, ULTRA, Fakes, without_times
 from tests.unit.pipeline.summarize.fake_chat import FakeChat
 
 

@@ -3,14 +3,7 @@
 import asyncio
 
 from pipeline.llm.chat_model import LlmUsage
-from pipeline.summarize.events import (
-    BatchDone,
-    Drafted,
-    Event,
-    EventChannel,
-    Phase,
-    SummaryProgress,
-)
+from pipeline.summarize.events import BatchDone, Drafted, Event, EventChannel, Phase, SummaryProgress
 from pipeline.summarize.result import SummaryWarning
 from pipeline.summarize.retention import Retention
 

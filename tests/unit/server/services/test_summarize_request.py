@@ -11,12 +11,7 @@ from pipeline.llm.token_count import estimate_tokens
 from pipeline.summarize.config import SummarizeLimits
 from pipeline.summarize.document import SummarizeOptions, SummaryType
 from pipeline.summarize.steering.budget import SummaryBudget
-from server.services.summarize import (
-    parse_budget,
-    parse_document,
-    parse_options,
-    parse_summary_id,
-)
+from server.services.summarize import parse_budget, parse_document, parse_options, parse_summary_id
 from tests.fakes_summarize import WIDE
 
 RULES = SummarizeLimits(max_chunks=4, max_document_chars=1_000), 16

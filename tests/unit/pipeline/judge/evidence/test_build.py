@@ -15,11 +15,7 @@ from pipeline.judge.evidence.table import EvidenceTable, KeyPointCoverage, Misma
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.summary_text import NoStatementError
 from pipeline.support.claim_support import ClaimLabel
-from tests.fakes_pipeline import (
-    BagOfWordsEmbedder,
-    OverlapEntailment,
-    WordTokenizer,
-)
+from tests.fakes_pipeline import BagOfWordsEmbedder, OverlapEntailment, WordTokenizer
 from tests.unit.pipeline.judge.evidence.tables_by_fakes import ARTICLE, SUMMARY, build, build_async, timeless
 
 LONG_ARTICLE = " ".join(f"Village {n} has {n} wells and {n * 7} goats near the old road." for n in range(3_000))

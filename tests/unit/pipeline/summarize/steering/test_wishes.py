@@ -17,12 +17,7 @@ from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.plan import set_goal
 from pipeline.summarize.result import SummaryResult, WarningCode
-from pipeline.summarize.steering.wishes import (
-    LengthGoal,
-    LengthUnit,
-    SummaryDetail,
-    SummaryForm,
-)
+from pipeline.summarize.steering.wishes import LengthGoal, LengthUnit, SummaryDetail, SummaryForm
 from pipeline.summarize.writer import Writer
 from tests.fakes_pipeline import fake_models
 from tests.fakes_summarize import ScriptedWriter
