@@ -11,12 +11,9 @@ def words(text: str) -> int:
     return len(text.split())
 
 
-def background(*texts: str) -> Background:
-    return Background([ChunkBatch((SourceChunk(index, 0, text),), words(text)) for index, text in enumerate(texts)])
-
-
 def told(*texts: str, limit_tokens: int = 100) -> list[str]:
-    around = background(*texts)
+    batches = [ChunkBatch((SourceChunk(index, 0, text),), words(text)) for index, text in enumerate(texts)]
+    around = Background(batches)
     return [around.of(index, limit_tokens, words) for index in range(len(texts))]
 
 

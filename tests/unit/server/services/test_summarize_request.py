@@ -22,12 +22,6 @@ def chunks_of(document: pb.Document) -> list[tuple[int, int, str]]:
     return [(chunk.chunk_index, chunk.page_number, chunk.text) for chunk in parsed.chunks]
 
 
-def field_of(document: pb.Document) -> str:
-    with pytest.raises(InvalidInputError) as caught:
-        parse_document(document, *RULES)
-    return caught.value.field
-
-
 def test_the_place_in_the_list_is_the_index_unless_one_is_given() -> None:
     plain = [pb.DocumentChunk(text="a", page_number=1), pb.DocumentChunk(text="b", page_number=2)]
     assert chunks_of(pb.Document(chunks=plain)) == [(0, 1, "a"), (1, 2, "b")]
@@ -67,7 +61,9 @@ def test_joined_the_chunks_of_a_text_are_the_text() -> None:
     ],
 )
 def test_a_bad_document_names_the_field(document: pb.Document, field: str) -> None:
-    assert field_of(document) == field
+    with pytest.raises(InvalidInputError) as caught:
+        parse_document(document, *RULES)
+    assert caught.value.field == field
 
 
 def test_options_that_are_not_set_are_left_to_the_server() -> None:
