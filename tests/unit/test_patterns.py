@@ -19,7 +19,6 @@ from tests.pattern_units import own_units
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("inference", "pipeline", "server")
 ANCHORED = {"match", "fullmatch"}
-_JUDGE = "pipeline.judge.evidence"
 # Never run over a long text, each for the reason that is given.
 BOUNDED = {
     "pipeline.reading.names._SENTENCE_END": "reads the 6 characters before a word",

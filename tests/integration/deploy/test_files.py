@@ -56,10 +56,8 @@ async def test_every_metric_of_the_dashboard_and_the_alerts_is_exported(app: App
 
 
 def test_a_metric_that_nobody_exports_is_found_in_an_expression() -> None:
-    assert metrics_of('sum by (le) (rate(precis_wrong_total{job="precis_job"}[5m])) > 0 and up') == {
-        "precis_wrong_total",
-        "up",
-    }
+    query = 'sum by (le) (rate(precis_wrong_total{job="precis_job"}[5m])) > 0 and up'
+    assert metrics_of(query) == {"precis_wrong_total", "up"}
 
 
 def test_envoy_speaks_json_for_every_service_takes_what_the_servers_take_and_pings_as_they_allow() -> None:

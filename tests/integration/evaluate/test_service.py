@@ -15,13 +15,8 @@ from tests.integration.evaluate.evaluations import evaluate_request
 from tests.integration.support.held_threads import held_threads
 
 
-@pytest.fixture
-def stub(channel: grpc.aio.Channel) -> EvaluateServiceStub:
-    return EvaluateServiceStub(channel)
-
-
-async def test_the_response_names_models_settings_and_times(stub: EvaluateServiceStub) -> None:
-    response = await stub.Evaluate(evaluate_request())
+async def test_the_response_names_models_settings_and_times(channel: grpc.aio.Channel) -> None:
+    response = await EvaluateServiceStub(channel).Evaluate(evaluate_request())
     assert [model.name for model in response.models] == ["tiny", "tiny"]
     assert all(len(model.sha256) == 64 for model in response.models)
     assert response.length.tokenizer == "tiny"

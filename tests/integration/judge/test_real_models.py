@@ -47,13 +47,7 @@ async def address(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str
         yield app.address
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def stub(address: str) -> AsyncIterator[JudgeServiceStub]:
-    async with grpc.aio.insecure_channel(address) as channel:
-        yield JudgeServiceStub(channel)
-
-
-async def test_the_right_sentence_is_found_in_200_pages(stub: JudgeServiceStub) -> None:
+async def test_the_right_sentence_is_found_in_200_pages(address: str) -> None:
     filler = " ".join(
         f"Chapter {page} of the survey of district {page % 9} lists {page * 7} trees." for page in range(8_000)
     )
@@ -61,7 +55,8 @@ async def test_the_right_sentence_is_found_in_200_pages(stub: JudgeServiceStub) 
     source = f"{filler[:middle]}{SOURCE} {filler[middle:]}"
     assert len(source) > 400_000
     request = judge_request(source=source, summary=FAITHFUL, frameworks=[pb.JUDGE_FRAMEWORK_TWIN_LOCK])
-    result = (await stub.Judge(request)).result
+    async with grpc.aio.insecure_channel(address) as channel:
+        result = (await JudgeServiceStub(channel).Judge(request)).result
     assert "9,300 lead service lines" in result.evidence.claims[0].support.text
     assert all(claim.support.text in SOURCE for claim in result.evidence.claims)
 

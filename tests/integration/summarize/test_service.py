@@ -1,7 +1,5 @@
 """SummarizeService on a real server: the stream, what fails, and what is refused."""
 
-from collections.abc import AsyncIterator
-
 import grpc
 import pytest
 from precis.v1 import summarize_pb2 as pb
@@ -9,19 +7,14 @@ from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
 from pipeline.compression import get_target_summary_length
 from tests.integration.conftest import Start
-from tests.integration.summarize.summaries import Bench, bench, chunks, follow
+from tests.integration.summarize.summaries import bench, chunks, follow
 from tests.scripted_endpoint.faults import Fault, FaultPlan
 from tests.scripted_endpoint.script import Script
 
 
-@pytest.fixture
-async def served(start: Start) -> AsyncIterator[Bench]:
+async def test_events_come_in_order_and_count_what_was_planned(start: Start) -> None:
     async with bench(start) as served:
-        yield served
-
-
-async def test_events_come_in_order_and_count_what_was_planned(served: Bench) -> None:
-    followed = await follow(served.stub.Summarize(pb.SummarizeRequest(document=chunks(29))))
+        followed = await follow(served.stub.Summarize(pb.SummarizeRequest(document=chunks(29))))
     assert followed.kinds == [
         "accepted",
         "warning",  # a context of 8,192 tokens, the default, is small

@@ -1,12 +1,11 @@
 """Every RPC that names a summary, called by its owner and by a stranger with a key of its own."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import grpc
-import pytest
 from google.protobuf.message_factory import GetMessageClass
 from grpc import StatusCode
 from grpc.aio import AioRpcError, Channel
@@ -15,7 +14,7 @@ from precis.v1 import summarize_pb2 as pb
 from precis.v1.summarize_pb2_grpc import SummarizeServiceStub
 
 from tests.integration.conftest import Start
-from tests.integration.summarize.summaries import Bench, bench, chunks, follow
+from tests.integration.summarize.summaries import bench, chunks, follow
 from tests.integration.support.rich_errors import bearer
 
 OWNER, STRANGER, SECOND_KEY = map(bearer, ("owner", "stranger", "second"))
@@ -25,12 +24,6 @@ BY_ID = {
     for method in SUMMARIZE.file.pool.FindServiceByName(name).methods
     if "summary_id" in method.input_type.fields_by_name
 }
-
-
-@pytest.fixture
-async def served(start: Start, keys_file: Path) -> AsyncIterator[Bench]:
-    async with bench(start, auth={"keys_file": keys_file}) as served:
-        yield served
 
 
 async def made(
@@ -65,8 +58,11 @@ def test_the_methods_that_name_a_summary_are_known() -> None:
     assert set(BY_ID) == {"ResumeSummary", "GetSummary", "CancelSummary"} | others
 
 
-async def test_to_a_stranger_a_summary_is_one_that_never_was(served: Bench) -> None:
-    async with grpc.aio.insecure_channel(served.app.address) as channel:
+async def test_to_a_stranger_a_summary_is_one_that_never_was(start: Start, keys_file: Path) -> None:
+    async with (
+        bench(start, auth={"keys_file": keys_file}) as served,
+        grpc.aio.insecure_channel(served.app.address) as channel,
+    ):
         for name in sorted(BY_ID):
             summary = await made(served.stub, OWNER)  # another one if it was deleted
             foreign, unknown = [

@@ -45,11 +45,8 @@ def test_words_sentences_and_cells_are_measured_as_they_are_shown() -> None:
 
 
 def test_a_sentence_ends_behind_a_stop_and_its_closing_marks() -> None:
-    assert split_sentences('It ends (here.) "Does it?" Version 1.2 does not') == [
-        "It ends (here.)",
-        '"Does it?"',
-        "Version 1.2 does not",
-    ]
+    sentences = ["It ends (here.)", '"Does it?"', "Version 1.2 does not"]
+    assert split_sentences(" ".join(sentences)) == sentences
 
 
 def test_the_figures_of_the_front_page_are_those_of_validation() -> None:

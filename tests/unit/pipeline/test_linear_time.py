@@ -28,23 +28,8 @@ SHORT = 1_100  # more than a sentence has, and than what is remembered of texts 
 FRAMES = (("", ""), ("The gate о ", "」と end."))
 UNITS = (
     *("#", "×", "。", "\n", "a'", "1,", "“a", "[a](", "--a", "Aa-", "</p a/> ", "1. A\n\n", "- a\n", "WARNING!\n\n"),
-    *(
-        "Ann: hi\n",
-        "From: A\nSent: B\n",
-        "10:14\n",
-        "[1.3.25, 10:14] Ann: hi\n",
-        "😀",
-        "e\u0301",
-        '{"a": ',
-        "AI judge ",
-        "Hello there. ",
-        "# ",
-        "- # ",
-        "|",
-        "!)",
-        "1.1 A\n",
-        "(AB) ",
-    ),
+    *("Ann: hi\n", "From: A\nSent: B\n", "10:14\n", "[1.3.25, 10:14] Ann: hi\n", "😀", "e\u0301", '{"a": '),
+    *("AI judge ", "Hello there. ", "# ", "- # ", "|", "!)", "1.1 A\n", "(AB) "),
     *("```\n", "here is a ", "this a-", "der das und 3. Mai ", "z. B. ", "A", "1"),
 )
 

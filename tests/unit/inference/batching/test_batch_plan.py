@@ -58,10 +58,7 @@ def test_shorter_rows_are_filled_and_masked_and_the_second_text_is_of_type_one(
     ]
     arrays = pad_rows(encoded, ("input_ids", "attention_mask", "token_type_ids"), 1)
     mask = [[int(at < len(row)) for at in range(len(ids[0]))] for row, _ in rows]
-    assert {name: array.tolist() for name, array in arrays.items()} == {
-        "input_ids": ids,
-        "attention_mask": mask,
-        "token_type_ids": types,
-    }
+    padded = {name: array.tolist() for name, array in arrays.items()}
+    assert padded == {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
     assert all(array.dtype == np.int64 for array in arrays.values())
     assert set(pad_rows(encoded, ("input_ids", "attention_mask"), 1)) == {"input_ids", "attention_mask"}

@@ -151,15 +151,11 @@ def test_a_guest_is_computed_apart_from_the_crowd_and_batches_are_brief_for_a_wh
     assert sizes(queue, 2.1, 2) == [8, 8]
 
 
-def test_callers_with_crowds_alike_are_no_guests_of_each_other(queue: WorkQueue, wide_source: Source) -> None:
-    for caller in ("a", "b"):
-        crowd(queue, wide_source, 40, caller)
-    crowd(queue, wide_source, 1, "a", now_s=1.0)
-    assert sizes(queue, 1.0, 4) == [8, 8, 8, 8]
-
-
-def test_a_few_rows_of_each_of_many_callers_are_no_crowd(queue: WorkQueue, wide_source: Source) -> None:
-    for number in range(20):
-        crowd(queue, wide_source, 8, str(number))
-    crowd(queue, wide_source, 1, "another", now_s=1.0)
+@pytest.mark.parametrize(("callers", "rows", "guest"), [(2, 40, "0"), (20, 8, "another")], ids=["alike", "many"])
+def test_neither_crowds_alike_nor_a_few_rows_of_many_callers_make_a_guest(
+    queue: WorkQueue, wide_source: Source, callers: int, rows: int, guest: str
+) -> None:
+    for number in range(callers):
+        crowd(queue, wide_source, rows, str(number))
+    crowd(queue, wide_source, 1, guest, now_s=1.0)
     assert sizes(queue, 1.0, 4) == [8, 8, 8, 8]

@@ -12,13 +12,7 @@ from inference.compile.graph import GraphBuilder
 from inference.compile.quantize import choose_precision, quantize_rows
 from inference.models.session import choose_device, is_int8_fast
 from tests.unit.inference.compile.graph_runner import GraphRunner, neighbour_delta, random_items
-from tests.unit.inference.compile.random_weights import (
-    BERT,
-    DEBERTA,
-    VOCABULARY,
-    bert_weights,
-    deberta_weights,
-)
+from tests.unit.inference.compile.random_weights import BERT, DEBERTA, VOCABULARY, bert_weights, deberta_weights
 
 ITEMS = random_items(24, longest=12, vocabulary=VOCABULARY)
 

@@ -12,13 +12,9 @@ from tests.unit.inference.tiny_models import write_tiny_embedder
 INPUTS = {"input_ids": np.array([[2, 5, 3]], np.int64), "attention_mask": np.ones((1, 3), np.int64)}
 
 
-@pytest.fixture
-def backend(tmp_path: Path) -> OrtBackend:
+def test_a_session_adds_no_threads_of_its_own_and_an_interrupted_run_ends_with_an_error(tmp_path: Path) -> None:
     write_tiny_embedder(tmp_path / "m")
-    return OrtBackend(tmp_path / "m" / "model.onnx", "cpu")
-
-
-def test_a_session_adds_no_threads_of_its_own_and_an_interrupted_run_ends_with_an_error(backend: OrtBackend) -> None:
+    backend = OrtBackend(tmp_path / "m" / "model.onnx", "cpu")
     tasks = Path("/proc/self/task")
     before = len(list(tasks.iterdir()))
     backend.run(INPUTS)

@@ -50,10 +50,8 @@ async def test_an_abstention_brings_second_opinions() -> None:
     judge = ScriptedJudge({(Framework.ULTRA, HALLUCINATION): None, (Framework.JUDGE_LOCK, HALLUCINATION): 8.0})
     told = await assess(ABOUT_FACTS, judge=judge)
     assert told.runs[0].error == "abstained: the opinions disagree"
-    assert [need.reason for need in told.answers[0].synthesis.replan_needs] == [
-        ReplanReason.NO_TOOL_SCORES,
-        ReplanReason.UNCERTAIN,
-    ]
+    reasons = [need.reason for need in told.answers[0].synthesis.replan_needs]
+    assert reasons == [ReplanReason.NO_TOOL_SCORES, ReplanReason.UNCERTAIN]
     assert told.answers[0].begins_again
     second = told.plans[1]
     assert {"twin_lock.hallucination", "judge_lock.hallucination"} < set(second.tools)
@@ -77,10 +75,8 @@ async def test_a_part_is_judged_by_the_claims_that_mention_it() -> None:
     bridge, tunnel = (evidence.distortion_analysis[part] or () for part in ("bridge", "tunnel"))
     assert bridge[0].severity is DistortionSeverity.NONE
     assert tunnel[0].severity is DistortionSeverity.SEVERE
-    assert {score.scope: score.score for score in evidence.tool_scores if score.tool == "claim_labels"} == {
-        "bridge": 5.0,
-        "tunnel": 1.0,
-    }
+    scores = {score.scope: score.score for score in evidence.tool_scores if score.tool == "claim_labels"}
+    assert scores == {"bridge": 5.0, "tunnel": 1.0}
     assert all(score.scope != GLOBAL for score in evidence.tool_scores)
 
 

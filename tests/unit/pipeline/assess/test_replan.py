@@ -86,8 +86,5 @@ def test_tool_scores_missing_for_key_distortions_ask_for_replanning(
 
 def test_several_gaps_are_all_named() -> None:
     evidence = Evidence({"sky": (Finding("Noise", DistortionSeverity.UNCERTAIN),)})
-    assert reasons(evidence, "sky", "car") == [
-        ReplanReason.SCOPE_NOT_COVERED,
-        ReplanReason.NO_TOOL_SCORES,
-        ReplanReason.UNCERTAIN,
-    ]
+    gaps = [ReplanReason.SCOPE_NOT_COVERED, ReplanReason.NO_TOOL_SCORES, ReplanReason.UNCERTAIN]
+    assert reasons(evidence, "sky", "car") == gaps

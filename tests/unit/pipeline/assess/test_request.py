@@ -5,14 +5,7 @@ import pytest
 
 from pipeline.assess.config import SynthesisLimits
 from pipeline.assess.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore
-from pipeline.assess.request import (
-    AssessRequest,
-    Mode,
-    SynthesisRequest,
-    check_assessment,
-    check_request,
-    parse_scope,
-)
+from pipeline.assess.request import AssessRequest, Mode, SynthesisRequest, check_assessment, check_request, parse_scope
 from pipeline.errors import InvalidInputError
 from pipeline.judge.fusion import LevelSource, LogisticMapping
 from tests.unit.pipeline.assess.assessments import TEXT

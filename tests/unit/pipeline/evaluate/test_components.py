@@ -62,10 +62,7 @@ PROBABILITIES = st.lists(st.floats(0, 1), min_size=1, max_size=8)
 def test_one_more_hit_never_lowers_the_score(facts: list[float], sentences: list[float], index: int) -> None:
     better = facts.copy()
     better[index % len(facts)] = 1.0
-    before, after = (
-        score_facts(evidence(*facts), evidence(*sentences)),
-        score_facts(evidence(*better), evidence(*sentences)),
-    )
+    before, after = (score_facts(evidence(*those), evidence(*sentences)) for those in (facts, better))
     assert 0 <= before.score <= after.score <= 1
     assert 0 <= before.soft_score <= after.soft_score + 1e-12
 
@@ -171,19 +168,9 @@ def score(generated: int, source: int) -> LengthResult:
 @pytest.mark.parametrize(
     ("input_tokens", "target"),
     [
-        (0, 300),
-        (500, 300),
-        (2_000, 300),
-        (2_001, 400),
-        (4_500, 450),
-        (9_999, 999),
-        (10_000, 1_000),
-        (10_001, 1_000),
-        (15_000, 1_000),
-        (30_000, 1_500),
-        (40_000, 2_000),
-        (40_001, 2_500),
-        (100_000, 2_500),
+        *((0, 300), (500, 300), (2_000, 300), (2_001, 400), (4_500, 450), (9_999, 999)),
+        *((10_000, 1_000), (10_001, 1_000), (15_000, 1_000)),
+        *((30_000, 1_500), (40_000, 2_000), (40_001, 2_500), (100_000, 2_500)),
     ],
 )
 def test_the_schedule_is_that_of_the_readme(input_tokens: int, target: int) -> None:

@@ -31,11 +31,7 @@ def find(name: str, text: str, threshold: float = 0.9, limit: int = 8) -> list[s
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
-        (
-            "George Washington",
-            "GEORGE WASHINGTON led; George Washngton wrote.",
-            ["GEORGE WASHINGTON", "George Washngton"],
-        ),
+        ("Ada Lovelace", "ADA LOVELACE led; Ada Lovlace wrote.", ["ADA LOVELACE", "Ada Lovlace"]),
         ("George Washington", "Washington State grew.", []),
         ("Department of Health", "the Department\nof  Health's budget", ["Department\nof  Health"]),
         ("Water Authority", "The Water-Authority said", ["Water-Authority"]),  # one word less
@@ -173,11 +169,8 @@ def test_a_mention_in_the_source_alone_counts() -> None:
 
 def test_without_any_mention_the_spelling_decides() -> None:
     (evidence,) = entities(["Ada"], "Ada wrote programs.", "Nobody did.", "No one.").entities
-    assert (evidence.status, evidence.mention, evidence.context_cosine) == (
-        EntityStatus.VALID_WITHOUT_CONTEXT,
-        None,
-        None,
-    )
+    assert evidence.status is EntityStatus.VALID_WITHOUT_CONTEXT
+    assert (evidence.mention, evidence.context_cosine) == (None, None)
     assert evidence.is_valid
 
 

@@ -35,30 +35,30 @@ def test_a_text_that_hit_the_token_limit_fails_however_it_ends(finish_reason: st
     assert fail_of("Fees rose.", finish_reason=finish_reason).rule is HardFailRule.TRUNCATION
 
 
-def test_an_open_ending_fails_with_the_ending_as_evidence() -> None:
-    fail = fail_of("Fees rose.\nCosts ﬁnally fell by")
-    assert fail.rule is HardFailRule.TRUNCATION
-    assert fail.evidence is not None
-    assert (fail.evidence.quote, fail.evidence.start, fail.evidence.end) == ("Costs ﬁnally fell by", 11, 31)
+TOPICS = "\n\n## Key topics\n\n- city fees\n- council votes\n"
 
 
-def test_meta_commentary_fails() -> None:
-    fail = fail_of("Fees rose. The document states why.")
-    assert fail.rule is HardFailRule.META_COMMENTARY
+@pytest.mark.parametrize(
+    ("text", "rule", "quote"),
+    [
+        ("Fees rose.\nCosts ﬁnally fell by", HardFailRule.TRUNCATION, "Costs ﬁnally fell by"),
+        (f"Fees rose. Costs fell by{TOPICS}", HardFailRule.TRUNCATION, "Fees rose. Costs fell by"),
+        ("Fees rose. The document states why.", HardFailRule.META_COMMENTARY, "The document states"),
+        ('{"summary": "The document states why."}', HardFailRule.META_COMMENTARY, "The document states"),
+        ('{"summary": Fees rose.}', HardFailRule.INVALID_JSON, "Fees rose.}"),
+        ('{"title": "T", "summary": "Fees rose. Costs"}', HardFailRule.TRUNCATION, "Fees rose. Costs"),
+    ],
+)
+def test_what_fails_is_quoted_from_its_place_in_the_answer(text: str, rule: HardFailRule, quote: str) -> None:
+    fail = fail_of(text, structured=text.startswith("{"))
+    assert fail.rule is rule
     assert fail.evidence is not None
-    assert fail.evidence.quote == "The document states"
+    assert text[fail.evidence.start : fail.evidence.end] == fail.evidence.quote == quote
 
 
 def test_json_is_only_asked_for_when_structured_output_was_requested() -> None:
     assert fail_of("Fees rose.", structured=True).rule is HardFailRule.INVALID_JSON
     assert text_of("Fees rose.").source.text == "Fees rose."
-
-
-def test_broken_json_is_pointed_at() -> None:
-    fail = fail_of('{"summary": Fees rose.}', structured=True)
-    assert fail.rule is HardFailRule.INVALID_JSON
-    assert fail.evidence is not None
-    assert (fail.evidence.start, fail.evidence.quote) == (12, "Fees rose.}")
 
 
 def test_structured_text_is_evaluated_with_positions_in_the_answer() -> None:
@@ -68,14 +68,6 @@ def test_structured_text_is_evaluated_with_positions_in_the_answer() -> None:
     assert [claim.text for claim in claims] == ["Fees “rose”.", "Costs fell."]
     assert claims[0].quote == r"Fees \u201crose\u201d."
     assert answer[claims[1].start : claims[1].end] == "Costs fell."
-
-
-def test_a_structured_summary_that_breaks_off_fails_with_positions_in_the_answer() -> None:
-    answer = json.dumps({"title": "T", "summary": "Fees rose. Costs"})
-    fail = fail_of(answer, structured=True)
-    assert fail.rule is HardFailRule.TRUNCATION
-    assert fail.evidence is not None
-    assert answer[fail.evidence.start : fail.evidence.end] == "Fees rose. Costs"
 
 
 @pytest.mark.parametrize(
@@ -100,21 +92,9 @@ def test_structured_output_without_text_fails(answer: str) -> None:
     assert fail_of(answer, structured=True).rule is HardFailRule.TRUNCATION
 
 
-def test_meta_commentary_is_found_inside_structured_output() -> None:
-    fail = fail_of('{"summary": "The document states why."}', structured=True)
-    assert fail.rule is HardFailRule.META_COMMENTARY
-    assert fail.evidence is not None
-    assert (fail.evidence.start, fail.evidence.end) == (13, 32)
-
-
 def test_the_topics_below_a_summary_are_no_open_ending() -> None:
-    topics = "\n\n## Key topics\n\n- city fees\n- council votes\n"
-    assert text_of(f"Fees rose.{topics}").read().passages[0].text == "Fees rose."
-    fail = fail_of(f"Fees rose. Costs fell by{topics}")
-    assert fail.rule is HardFailRule.TRUNCATION
-    assert fail.evidence is not None
-    assert fail.evidence.quote == "Fees rose. Costs fell by"
-    assert fail_of(f"Fees rose.{topics}", finish_reason="length").rule is HardFailRule.TRUNCATION
+    assert text_of(f"Fees rose.{TOPICS}").read().passages[0].text == "Fees rose."
+    assert fail_of(f"Fees rose.{TOPICS}", finish_reason="length").rule is HardFailRule.TRUNCATION
 
 
 def test_open_lists_in_plain_text_fail_unless_the_setting_allows_them() -> None:

@@ -9,6 +9,7 @@ from pipeline.judge.judge import JudgeCaches, SharedCache
 from pipeline.judge.judgement import Judgement
 from tests.unit.pipeline.judge.judgements import judgement
 from tests.unit.pipeline.judge.tables import U, claims
+from tests.unit.pipeline.llm.clocks import settle
 
 
 def cache_of(entries: int = 256, chars: int = 1_000) -> SharedCache[str]:
@@ -31,12 +32,6 @@ class Computation:
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
-
-
-async def settle() -> None:
-    """Lets every task run as far as it can."""
-    for _ in range(10):
-        await asyncio.sleep(0)
 
 
 def asking(cache: SharedCache[str], compute: Computation, count: int) -> list[asyncio.Task[str]]:

@@ -15,16 +15,7 @@ from pipeline.judge.request import JudgeRequest, MetricToolScore
 from pipeline.judge.result import Framework, MetricName, MetricStatus
 from pipeline.llm.chat_model import ChatRequest, LlmUsage
 from tests.fakes_pipeline import WatchedTokenizer, fake_models
-from tests.unit.pipeline.judge.judging import (
-    JUDGE,
-    REQUEST,
-    SOURCE,
-    SUMMARY,
-    TWIN,
-    ULTRA,
-    Fakes,
-    without_times,
-)
+from tests.unit.pipeline.judge.judging import JUDGE, REQUEST, SOURCE, SUMMARY, TWIN, ULTRA, Fakes, without_times
 from tests.unit.pipeline.summarize.fake_chat import FakeChat
 
 
@@ -135,10 +126,8 @@ async def test_a_chat_model_helps_judge_lock_and_ultra_and_never_moves_twin_lock
     author = helped.language_model or ""
     assert author.startswith("fake-chat, prompts ")
     asked = len(chat.requests)
-    assert (helped.language_model_usage, plain.language_model_usage) == (
-        LlmUsage(asked, 10 * asked, 5 * asked),
-        LlmUsage(),
-    )
+    assert helped.language_model_usage == LlmUsage(asked, 10 * asked, 5 * asked)
+    assert plain.language_model_usage == LlmUsage()
     assert helped[TWIN] == plain[TWIN]
     assert helped.table.judge_key_points != plain.table.judge_key_points
     assert helped[JUDGE][MetricName.COVERAGE].inputs["question_author"] == author
@@ -176,13 +165,10 @@ async def test_the_log_names_scores_and_no_text(caplog: pytest.LogCaptureFixture
 )
 async def test_odd_texts_have_a_status_for_every_metric(source: str, summary: str) -> None:
     judgement = await Fakes().judge(JudgeRequest(source, summary, tuple(Framework)))
+    without_score = {MetricStatus.ERROR, MetricStatus.UNSUPPORTED_LANGUAGE, MetricStatus.NO_STATEMENT}
     for result in judgement.frameworks:
         for metric in result.metrics:
-            is_missing = metric.status in (
-                MetricStatus.ERROR,
-                MetricStatus.UNSUPPORTED_LANGUAGE,
-                MetricStatus.NO_STATEMENT,
-            )
+            is_missing = metric.status in without_score
             assert (metric.score is None) == is_missing == (metric.error is not None)
             assert metric.error is None or not metric.error.startswith("malformed_metric")
             assert metric.score is None or 0 <= metric.score <= 10

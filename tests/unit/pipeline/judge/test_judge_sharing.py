@@ -11,12 +11,7 @@ from pipeline.judge.judge import Judge, JudgeCaches
 from pipeline.judge.judgement import EvidenceReady, Judgement
 from pipeline.protocols import Float32
 from tests.fakes_pipeline import OverlapEntailment, fake_models
-from tests.unit.pipeline.judge.judging import (
-    REQUEST,
-    TWIN,
-    Fakes,
-    GatedEntailment,
-)
+from tests.unit.pipeline.judge.judging import REQUEST, TWIN, Fakes, GatedEntailment
 
 
 async def test_a_request_that_comes_again_asks_no_model_and_streams_the_same_events() -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import random
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 from statistics import mean
 
@@ -21,6 +20,7 @@ from pipeline.support.claim_support import ClaimLabel
 from server.rpc.models import CallScope, EngineModels
 from tests.unit.pipeline.judge import long_summaries
 from tests.unit.pipeline.judge.evidence.tables_by_fakes import ARTICLE
+from tests.unit.pipeline.judge.judging import without_times
 
 pytestmark = pytest.mark.models
 
@@ -88,13 +88,6 @@ def score(result: FrameworkResult, name: MetricName = HALLUCINATION) -> float:
     found = result[name].score
     assert found is not None
     return found
-
-
-def reproducible(judgement: Judgement) -> Judgement:
-    """Leaves out times, which alone may differ."""
-    none = type(judgement.table.timings)(0, 0, 0, 0, 0, 0)
-    timings = type(judgement.timings)(0, 0, 0)
-    return replace(judgement, evidence=replace(judgement.table, timings=none), timings=timings)
 
 
 async def test_a_faithful_summary_is_found_to_be_one(engine: Engine) -> None:
@@ -199,17 +192,15 @@ async def test_a_truth_in_many_ways_raises_no_score_more_than_two_truths_do(engi
 
 async def test_order_and_company_change_nothing(engine: Engine) -> None:
     texts = [FAITHFUL, *CORRUPTIONS.values()]
-    alone = {text: reproducible(await judge(engine, text)) for text in texts}
+    alone = {text: without_times(await judge(engine, text)) for text in texts}
     shuffled = random.Random(4).sample(texts * 2, 2 * len(texts))
     together = await asyncio.gather(*(judge(engine, text) for text in shuffled))
-    assert [reproducible(one) for one in together] == [alone[text] for text in shuffled]
+    assert [without_times(one) for one in together] == [alone[text] for text in shuffled]
 
 
 @pytest.mark.timeout(600)
 async def test_invented_sentences_are_found_among_241(engine: Engine) -> None:
-    terms = CallScope(Call(None, Priority.INTERACTIVE), max_queue_wait_s=60)
-    request = JudgeRequest(long_summaries.SOURCE, long_summaries.SUMMARY, tuple(Framework))
-    judgement = await Judge().judge(request, EngineModels(engine).bound(terms))
+    judgement = await judge(engine, long_summaries.SUMMARY, source=long_summaries.SOURCE)
     doubtful = {claim.passage.text for claim in judgement.table.claims if claim.label is not ClaimLabel.SUPPORTED}
     assert judgement.checked_claim_count == 241
     assert doubtful.issuperset(long_summaries.INVENTED)

@@ -50,10 +50,8 @@ def tree(exporter: InMemorySpanExporter) -> dict[str, list[str]]:
 
 async def test_evidence_and_frameworks_hang_below_the_judgement(exporter: InMemorySpanExporter) -> None:
     judgement = await Fakes().judge()
-    assert tree(exporter) == {
-        "": [ROOT],
-        ROOT: ["judge evidence", "judge judge_lock", "judge twin_lock", "judge ultra"],
-    }
+    parts = ["judge evidence", "judge judge_lock", "judge twin_lock", "judge ultra"]
+    assert tree(exporter) == {"": [ROOT], ROOT: parts}
     (root,), (evidence,) = named(exporter, ROOT), named(exporter, "judge evidence")
     assert value(evidence, "pair_count") == judgement.table.pair_count
     assert value(evidence, "claim_count") == len(judgement.table.claims)

@@ -31,14 +31,9 @@ def test_a_citation_is_left_out_before_a_full_stop_and_behind_it(mark: str, form
     assert claims(f"{first} {form.format(MORE, mark)}") == BOTH
 
 
-@pytest.mark.parametrize("mark", ["¹", "²³"])
-@pytest.mark.parametrize("form", ["{}{}.", "{}.{}"])
-def test_a_raised_note_mark_is_left_out(mark: str, form: str) -> None:
-    assert claims(f"{TRUE}. {form.format(MORE, mark)}") == BOTH
-
-
-def test_a_citation_in_an_element_is_left_out() -> None:
-    assert claims(f"{TRUE}. {MORE}. <cite>1</cite>") == BOTH
+@pytest.mark.parametrize("mark", ["¹.", ".¹", "²³.", ".²³", ". <cite>1</cite>"])
+def test_a_raised_note_mark_and_a_citation_in_an_element_are_left_out(mark: str) -> None:
+    assert claims(f"{TRUE}. {MORE}{mark}") == BOTH
 
 
 @pytest.mark.parametrize(
@@ -95,9 +90,7 @@ def test_a_key_that_states_something_is_read() -> None:
 
 
 def test_heads_of_tables_are_no_claims() -> None:
-    assert claims("| Item | Cost |\n|---|---|\n| Repairs | $4.2 million |") == [
-        "| Repairs | $4.2 million |".strip("| ")
-    ]
+    assert claims("| Item | Cost |\n|---|---|\n| Repairs | $4.2 million |") == ["Repairs | $4.2 million"]
 
 
 @pytest.mark.parametrize(
@@ -105,11 +98,8 @@ def test_heads_of_tables_are_no_claims() -> None:
     [
         *("I don't know.", "I'm sorry, but I can't help with that.", "The text contains no information about this."),
         *("The document does not contain enough information to answer.", "As an AI language model, I cannot answer."),
-        *(
-            "I cannot answer this question based on the given context.",
-            "No summary available.",
-            "Not enough information.",
-        ),
+        *("I cannot answer this question based on the given context.", "No summary available."),
+        "Not enough information.",
         *("Please provide the text you would like me to summarize.", "I'm unable to assist with that request."),
         *("I can't summarize this document because it violates the policy.", "Unable to generate a summary."),
         *("Hello! How can I help you today?", "Hi there!", "Good morning! I hope you are well.", "Thank you!"),

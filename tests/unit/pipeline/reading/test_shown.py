@@ -28,15 +28,6 @@ def test_words_of_other_scripts_and_letters_with_marks_stay(text: str) -> None:
     assert read_shown("source", text).text == text.replace("²", "2")
 
 
-@pytest.mark.parametrize("text", ["It rained. \U000e0041\U000e0042.", "\u202edeniar tI\u202c It rained.", "So. \u200b"])
-def test_what_is_no_part_of_a_word_stays_between_sentences(text: str) -> None:
-    assert read_shown("summary", text).text == text
-
-
-def test_a_text_of_nothing_that_is_seen_is_kept() -> None:
-    assert read_shown("summary", "\u200b\u00ad").text == "\u200b\u00ad"
-
-
 @given(st.text(alphabet="ab1 ,.-'`()ﬁ２éа\u200b\u0332", max_size=80))
 def test_every_place_leads_back_to_what_was_sent(original: str) -> None:
     read = read_shown("source", original)
@@ -70,9 +61,13 @@ def test_decoration_is_no_part_of_a_sentence(decorated: str, read: str) -> None:
         "Read [this] (today).",
         "It is at https://x.org/a.",
         "✅ It rained.",
+        "It rained. \U000e0041\U000e0042.",  # no part of a word
+        "\u202edeniar tI\u202c It rained.",
+        "So. \u200b",
+        "\u200b\u00ad",  # nothing that is seen
     ],
 )
-def test_what_says_something_is_read(text: str) -> None:
+def test_what_says_something_or_is_no_part_of_a_word_stays(text: str) -> None:
     assert read_shown("summary", text).text == text
 
 

@@ -11,22 +11,15 @@ def words(text: str) -> int:
     return len(text.split())
 
 
-def background(*texts: str) -> Background:
-    return Background([ChunkBatch((SourceChunk(index, 0, text),), words(text)) for index, text in enumerate(texts)])
-
-
 def told(*texts: str, limit_tokens: int = 100) -> list[str]:
-    around = background(*texts)
+    batches = [ChunkBatch((SourceChunk(index, 0, text),), words(text)) for index, text in enumerate(texts)]
+    around = Background(batches)
     return [around.of(index, limit_tokens, words) for index in range(len(texts))]
 
 
 def test_a_batch_is_told_the_headings_above_it_numbered_or_marked() -> None:
-    assert told("# Pump\n\nText.\n\n## Oil\n\nOld.", "It holds 4 l.", "## Air\n\nNew.", "# Motor\n\nText.") == [
-        "",
-        "Headings above: Pump > Oil",
-        "Headings above: Pump",
-        "",
-    ]
+    around = told("# Pump\n\nText.\n\n## Oil\n\nOld.", "It holds 4 l.", "## Air\n\nNew.", "# Motor\n\nText.")
+    assert around == ["", "Headings above: Pump > Oil", "Headings above: Pump", ""]
     first = "3.1 Pumps\n\nText.\n\n3.2 Filters\n\nText.\n1 Open the valve\n2 Close the valve\nText."
     assert told(first, "More.")[1] == "Headings above: 3.2 Filters"
     assert told("# Pump\n\n```\n# apt update\n```\n", "More.")[1] == "Headings above: Pump"

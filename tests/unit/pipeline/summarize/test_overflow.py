@@ -211,13 +211,10 @@ async def test_every_chunk_is_extracted_however_little_fits(tmp_path: Path, most
 
 
 async def test_a_chunk_that_does_not_fit_is_cut(tmp_path: Path) -> None:
-    writer = Narrower(300)
-    result = await summarize(tmp_path, writer, 1, text="Many words stand here. " * 40)
+    writer, text = Narrower(300), "Many words stand here. " * 40
+    result = await summarize(tmp_path, writer, 1, text=text)
     assert result.status is SummaryStatus.DONE
-    assert (
-        " ".join(writer.extracted).split()
-        == numbered_document(1, text="Many words stand here. " * 40).chunks[0].text.split()
-    )
+    assert " ".join(writer.extracted).split() == numbered_document(1, text=text).chunks[0].text.split()
 
 
 async def test_a_model_that_holds_nothing_is_a_clear_error(tmp_path: Path) -> None:

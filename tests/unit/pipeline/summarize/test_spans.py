@@ -40,20 +40,13 @@ async def test_every_node_is_a_span_below_its_run(tmp_path: Path, exporter: InMe
     result = await summary_of(tmp_path, numbered_document(29), ScriptedWriter())
     found = by_name(exporter)
     (run,) = found.pop("invoke_workflow summarize")
-    assert {name: len(each) for name, each in found.items()} == {
-        "plan": 1,
-        "extract": 5,
-        "reduce": 3,
-        "merge": 2,
-        "reflect": 1,
-        "topics": 1,
-    }
+    counts = {"plan": 1, "extract": 5, "reduce": 3, "merge": 2, "reflect": 1, "topics": 1}
+    assert {name: len(each) for name, each in found.items()} == counts
     assert run.context is not None
     assert all(span.parent and span.parent.span_id == run.context.span_id for each in found.values() for span in each)
     assert {span.context.trace_id for each in found.values() for span in each if span.context} == {run.context.trace_id}
-    assert [value(span, "batch_index") for span in sorted(found["extract"], key=lambda s: s.start_time or 0)] == [
-        *range(5)
-    ]
+    extracted = sorted(found["extract"], key=lambda span: span.start_time or 0)
+    assert [value(span, "batch_index") for span in extracted] == [*range(5)]
     assert sum(int(str(value(span, "chunk_count"))) for span in found["extract"]) == 29
     assert value(run, "calls_done") == result.calls_done == 9
     assert value(run, "prompt_tokens") == result.usage.prompt_tokens

@@ -34,9 +34,11 @@ REQUEST = SummaryRequest("id", "Name", 3, 0, SummarizeOptions(wave="all"), "writ
 OUTPUT = StepOutput(0, "key", 7, (1, 2), (3, 4))
 
 
-async def create(store: SummaryStore, key: str | None = None, request_key: str = "") -> StoredSummary:
-    request_key = request_key or uuid4().hex
-    return await store.create(REQUEST, request_key=request_key, document_sha256="doc", idempotency_key=key)
+async def create(
+    store: SummaryStore, key: str | None = None, request_key: str = "", owner: str = "", document: str = "doc"
+) -> StoredSummary:
+    request, request_key = replace(REQUEST, owner=owner), request_key or uuid4().hex
+    return await store.create(request, request_key=request_key, document_sha256=document, idempotency_key=key)
 
 
 async def test_a_summary_is_read_back_as_it_was_stored(open_database: OpenDatabase) -> None:
@@ -45,12 +47,8 @@ async def test_a_summary_is_read_back_as_it_was_stored(open_database: OpenDataba
         created = await create(store)
         await store.set_plan(created.summary_id, PlanRecord("plan", 270, 269, 1_000))
         found = await store.find(created.summary_id)
-    assert (created.status, created.is_leased, created.plan, created.result) == (
-        SummaryStatus.RUNNING,
-        False,
-        None,
-        None,
-    )
+    assert created.status is SummaryStatus.RUNNING
+    assert (created.is_leased, created.plan, created.result) == (False, None, None)
     assert found is not None
     assert found.request == REQUEST
     assert found.plan is not None
@@ -82,10 +80,10 @@ async def test_steps_are_counted_once_and_read_in_order(open_database: OpenDatab
     async with open_database() as database:
         store = SummaryStore(database)
         summary_id = (await create(store)).summary_id
-        key = uuid4().hex
+        key, text = uuid4().hex, '{"a": "ä?%"}'
         output = OUTPUT._replace(result_key=key)
         are_new = [
-            await store.record(summary_id, [(StepId(1, Stage.MAP, 0, at), output, '{"a": "ä?%"}')], is_call=True)
+            await store.record(summary_id, [(StepId(1, Stage.MAP, 0, at), output, text)], is_call=True)
             for at in (3, 1, 2, 1)
         ]
         assert are_new == [1, 1, 1, 0]
@@ -93,10 +91,8 @@ async def test_steps_are_counted_once_and_read_in_order(open_database: OpenDatab
         assert await store.call_count(summary_id) == 3
         assert [each.position for each in await store.outputs(summary_id, 1, Stage.MAP)] == [1, 2, 3, 4]
         bodies = await store.bodies(summary_id, StepId(1, Stage.MAP, 0, 2), 9, calls_only=True)
-        assert [(output.position, output.pages, body) for output, body in bodies] == [
-            (2, (3, 4), '{"a": "ä?%"}'),
-            (3, (3, 4), '{"a": "ä?%"}'),
-        ]
+        found = [(output.position, output.pages, body) for output, body in bodies]
+        assert found == [(2, (3, 4), text), (3, (3, 4), text)]
         assert await store.levels(summary_id) == [(1, Stage.MAP, 0, 4)]
         (first, _), (second, _) = await store.bodies(summary_id, StepId(1, Stage.MAP), most=2)
         assert (first.position, second.position) == (1, 2)
@@ -130,9 +126,7 @@ async def test_old_summaries_are_deleted_with_all_that_only_they_need(open_datab
         ids = {}
         for name in (old, young):
             await store.save_document(name, [SourceChunk(0, 0, name)])
-            ids[name] = (
-                await store.create(REQUEST, request_key=name, document_sha256=name, idempotency_key=None)
-            ).summary_id
+            ids[name] = (await create(store, request_key=name, document=name)).summary_id
             await store.record(ids[name], [(StepId(1, Stage.MAP), OUTPUT._replace(result_key=name), name)])
             await store.warn(ids[name], "code", name)
         hour_ago = "NOW_S - 3600"
@@ -202,19 +196,16 @@ DAMAGES = ("request = 'garbage'", "request = '{}'", "status = 'weird'", "plan = 
 
 @pytest.mark.parametrize("damage", DAMAGES)
 async def test_a_damaged_row_hurts_itself_alone(open_database: OpenDatabase, damage: str) -> None:
-    request = replace(REQUEST, owner=uuid4().hex)
+    owner = uuid4().hex
     async with open_database() as database:
-        store, ids = SummaryStore(database), list[str]()
-        for number in range(4):
-            made = await store.create(
-                request, request_key=f"{request.owner} {number}", document_sha256="doc", idempotency_key=None
-            )
-            ids.append(made.summary_id)
+        store = SummaryStore(database)
+        made = [await create(store, request_key=f"{owner} {number}", owner=owner) for number in range(4)]
+        ids = [summary.summary_id for summary in made]
         sql = f"UPDATE summaries SET {damage} WHERE summary_id = ?"  # noqa: S608 - of this file
         await database.transact([Statement(sql, (ids[1],))])
         listed, token = list[str](), ""
         for _ in range(4):
-            page = await store.page(request.owner, 1, token)
+            page = await store.page(owner, 1, token)
             listed += [entry.summary_id for entry in page.summaries]
             token = page.next_page_token
         assert set(ids) - set(listed) <= {ids[1]}
@@ -222,7 +213,7 @@ async def test_a_damaged_row_hurts_itself_alone(open_database: OpenDatabase, dam
             await store.find(ids[1])
         assert await store.find(ids[2]) is not None
         await database.transact([Statement("UPDATE summaries SET status = 'done' WHERE status <> 'weird'")])
-        found = await store.find_done(f"{request.owner} 1")
+        found = await store.find_done(f"{owner} 1")
         assert found is None
 
 

@@ -14,14 +14,7 @@ from inference.errors import DeadlineExpiredError, QueueFullError
 from pipeline.errors import InvalidInputError
 from pipeline.protocols import ClaimChecker, ModelIdentity, TokenMark
 from server.rpc import models
-from server.rpc.models import (
-    SHARE,
-    BoundEmbedder,
-    BoundEntailment,
-    CallScope,
-    deadline_s_of,
-    to_call,
-)
+from server.rpc.models import SHARE, BoundEmbedder, BoundEntailment, CallScope, deadline_s_of, to_call
 from server.rpc.record import CallRecord, serving
 from tests.exported_spans import exported_spans
 

@@ -11,13 +11,7 @@ from pipeline.assess.result import ReplanNeed, ReplanReason, Synthesis
 from pipeline.assess.run import Assessment, AssessPlan, ToolRun
 from pipeline.judge.fusion import FusionForm, LevelSource, fuse
 from pipeline.llm.chat_model import LlmUsage
-from server.services.assess_messages import (
-    quality_scope,
-    to_assess_event,
-    to_fusion,
-    to_quality_evidence,
-    to_synthesis,
-)
+from server.services.assess_messages import quality_scope, to_assess_event, to_fusion, to_quality_evidence, to_synthesis
 from tests.unit.server.filled import filled
 
 EVIDENCE = Evidence(

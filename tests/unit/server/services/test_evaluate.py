@@ -118,10 +118,8 @@ def test_applied_options_sent_back_mean_the_same_settings() -> None:
         entity_context_threshold=0.0,
         lists_may_end_open=True,
     )
-    assert (
-        EvaluateConfig().with_overrides(parse_overrides(to_response(evaluation(config=config)).applied_options))
-        == config
-    )
+    applied = to_response(evaluation(config=config)).applied_options
+    assert EvaluateConfig().with_overrides(parse_overrides(applied)) == config
 
 
 def test_what_is_not_set_keeps_the_servers_default() -> None:

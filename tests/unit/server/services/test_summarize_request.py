@@ -11,12 +11,7 @@ from pipeline.llm.token_count import estimate_tokens
 from pipeline.summarize.config import SummarizeLimits
 from pipeline.summarize.document import SummarizeOptions, SummaryType
 from pipeline.summarize.steering.budget import SummaryBudget
-from server.services.summarize import (
-    parse_budget,
-    parse_document,
-    parse_options,
-    parse_summary_id,
-)
+from server.services.summarize import parse_budget, parse_document, parse_options, parse_summary_id
 from tests.fakes_summarize import WIDE
 
 RULES = SummarizeLimits(max_chunks=4, max_document_chars=1_000), 16
@@ -25,12 +20,6 @@ RULES = SummarizeLimits(max_chunks=4, max_document_chars=1_000), 16
 def chunks_of(document: pb.Document) -> list[tuple[int, int, str]]:
     parsed = parse_document(document, *RULES)
     return [(chunk.chunk_index, chunk.page_number, chunk.text) for chunk in parsed.chunks]
-
-
-def field_of(document: pb.Document) -> str:
-    with pytest.raises(InvalidInputError) as caught:
-        parse_document(document, *RULES)
-    return caught.value.field
 
 
 def test_the_place_in_the_list_is_the_index_unless_one_is_given() -> None:
@@ -72,7 +61,9 @@ def test_joined_the_chunks_of_a_text_are_the_text() -> None:
     ],
 )
 def test_a_bad_document_names_the_field(document: pb.Document, field: str) -> None:
-    assert field_of(document) == field
+    with pytest.raises(InvalidInputError) as caught:
+        parse_document(document, *RULES)
+    assert caught.value.field == field
 
 
 def test_options_that_are_not_set_are_left_to_the_server() -> None:

@@ -63,13 +63,8 @@ async def test_without_log_probabilities_five_answers_are_counted() -> None:
     assert reading.source is LevelSource.SAMPLES
     # Best first three times: B is Good. Worst first twice: A is Bad. (n + .5) / (5 + 2.5).
     assert reading.probabilities == pytest.approx((2.5 / 7.5, 0.5 / 7.5, 0.5 / 7.5, 3.5 / 7.5, 0.5 / 7.5))
-    assert sorted((body["temperature"], body["seed"]) for body in bodies) == [
-        (0.0, 0),
-        (0.0, 0),
-        (0.7, 1),
-        (0.7, 2),
-        (0.7, 3),
-    ]
+    sampled = sorted((body["temperature"], body["seed"]) for body in bodies)
+    assert sampled == [(0.0, 0), (0.0, 0), (0.7, 1), (0.7, 2), (0.7, 3)]
 
 
 async def test_letters_that_the_model_hardly_thought_of_are_samples() -> None:

@@ -44,10 +44,8 @@ def test_the_page_and_the_rules_have_the_same_caps_in_the_same_order() -> None:
 
 
 def test_settings_change_the_rules_that_they_name_and_no_other() -> None:
-    assert (LockConfig().rules_of(Framework.TWIN_LOCK), LockConfig().rules_of(Framework.JUDGE_LOCK)) == (
-        TWIN_LOCK,
-        JUDGE_LOCK,
-    )
+    assert LockConfig().rules_of(Framework.TWIN_LOCK) == TWIN_LOCK
+    assert LockConfig().rules_of(Framework.JUDGE_LOCK) == JUDGE_LOCK
     config = LockConfig(correct_questions_needed=7, twin_safeguards=True)
     before = rules_in_code(TWIN_LOCK, JUDGE_LOCK)
     after = rules_in_code(*(config.rules_of(framework) for framework in (Framework.TWIN_LOCK, Framework.JUDGE_LOCK)))

@@ -99,11 +99,8 @@ async def test_what_a_failed_call_took_counts(tmp_path: Path) -> None:
         first = await run(summarizer, LlmWriter(chat, LlmWriterConfig(), concurrency=1), SummaryBudget(max_calls=2))
         second = await run(summarizer, LlmWriter(chat, LlmWriterConfig(), concurrency=1), None, first.summary_id)
         third = await run(summarizer, LlmWriter(chat, LlmWriterConfig(), concurrency=1), None, first.summary_id)
-    assert [one.failure.kind for one in (first, second, third) if one.failure] == [
-        "EmptyAnswerError",
-        "EmptyAnswerError",
-        "BudgetSpentError",
-    ]
+    kinds = [one.failure.kind for one in (first, second, third) if one.failure]
+    assert kinds == ["EmptyAnswerError", "EmptyAnswerError", "BudgetSpentError"]
     assert third.total_usage.calls == 2
 
 
