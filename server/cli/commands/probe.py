@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from server.cli.console import Grid, output_console, print_json, shown
-from server.cli.errors import CliError, InputError, NegativeAnswer
+from server.cli.errors import CliError, NegativeAnswer
 from server.cli.options import Connection, JsonOption, ReportOption, TimeoutOption, command
 
 if TYPE_CHECKING:
@@ -130,11 +130,6 @@ async def load(
     Without --data texts are made up, each another, for embed, entail, judge and the
     models of these names by oip:. Refused calls are not made again.
     """
-    try:
-        from server.cli.load import run_load
-    except ImportError as error:
-        from pipeline.errors import needs_extra
-
-        raise InputError(f"precis load {needs_extra('load')} ({error})") from error
+    from server.cli.load import run_load
 
     await run_load(rpc, options, connection)
