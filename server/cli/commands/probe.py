@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from server.cli.console import Grid, output_console, print_json, shown
+from server.cli.console import Grid, print_result, shown
 from server.cli.errors import CliError, NegativeAnswer
 from server.cli.options import Connection, JsonOption, ReportOption, TimeoutOption, command
 
@@ -67,10 +67,8 @@ async def health(
             else:
                 statuses[name] = status
     rows = [(name, shown(status, style="green" if status == SERVING else "red")) for name, status in statuses.items()]
-    if as_json:
-        print_json(statuses)
-    else:
-        output_console().print(Grid(("service", "status"), rows).to_table())
+    table = Grid(("service", "status"), rows).to_table()
+    print_result(statuses, dict, lambda console, _: console.print(table), as_json=as_json)
     if down := [name for name, status in statuses.items() if status != SERVING]:
         raise NegativeAnswer(f"not serving: {', '.join(down)}")
 
