@@ -52,20 +52,10 @@ async def health(
     connection: Connection,
 ) -> None:
     """Show whether the server and each of its services are ready."""
-    from precis.calls import SERVER, SERVICES, health_check
-    from precis.errors import NotFound
-
     from server.cli.connection import ONCE, open_client
 
-    statuses: dict[str, str] = {}
     async with open_client(connection, timeout_s, ONCE) as client:
-        for name in service or (SERVER, *SERVICES):
-            try:
-                status = await client.send(health_check(name))
-            except NotFound:
-                statuses[name] = "UNKNOWN SERVICE"
-            else:
-                statuses[name] = status
+        statuses = await client.health(*(service or ()))
     rows = [(name, shown(status, style="green" if status == SERVING else "red")) for name, status in statuses.items()]
     table = Grid(("service", "status"), rows).to_table()
     print_result(statuses, dict, lambda console, _: console.print(table), as_json=as_json)
