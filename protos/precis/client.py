@@ -250,9 +250,9 @@ class Client:
         """Lists the models that the server has loaded."""
         return self._send(calls.models(), timeout_s)
 
-    def health(self, *, timeout_s: float | None = None) -> dict[str, ServingStatus]:
-        """Returns the status of the server as a whole, under "server", and of each of its services."""
-        return {service: self._check(service, timeout_s) for service in (calls.SERVER, *calls.SERVICES)}
+    def health(self, *services: str, timeout_s: float | None = None) -> dict[str, ServingStatus]:
+        """Returns the status of services; by default of the server as a whole, "server", and of each of its own."""
+        return {one: self._check(one, timeout_s) for one in services or (calls.SERVER, *calls.SERVICES)}
 
     def _check(self, service: str, timeout_s: float | None) -> ServingStatus:
         try:

@@ -58,7 +58,7 @@ def run_summarization(  # noqa: PLR0917 - a public interface of its own
     """
     from precis.client import Client  # noqa: PLC0415 - only for a call without a client
 
-    wishes = _to_options(summary_type, {name: value for name, value in options.items() if value is not None})
+    wishes = summarize_options(summary_type, **options)
     request = pb.Document(
         document_id=pdf_id,
         name=pdf_name,
@@ -72,7 +72,9 @@ def run_summarization(  # noqa: PLR0917 - a public interface of its own
         return _run(local, request, wishes)
 
 
-def _to_options(summary_type: str, given: Mapping[str, Any]) -> pb.SummarizeOptions:
+def summarize_options(summary_type: str, **options: Any) -> pb.SummarizeOptions:  # noqa: ANN401 - the contract's
+    """Returns options of `run_summarization` as a message. Raises InvalidArgument."""
+    given = {name: value for name, value in options.items() if value is not None}
     if summary_type not in _TYPES:
         raise invalid_argument("summary_type", f"{' or '.join(_TYPES)}, got {summary_type!r}")
     lengths = [name for name in ("words", "tokens", "share", "detail") if name in given]

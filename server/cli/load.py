@@ -19,10 +19,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
-from hdrh.histogram import HdrHistogram
 from precis.calls import EVALUATE, INFERENCE, JUDGE, SUMMARIZE, Call, rpc_path
 from precis.errors import PrecisError
 from precis.oip import open_inference_pb2
@@ -122,7 +122,6 @@ CallOnce = Callable[[], Awaitable[str]]
 
 OK = "OK"
 WAITED = {OK, "DEADLINE_EXCEEDED"}  # others are refusals, whose time says nothing
-LONGEST_US = 3_600_000_000
 PERCENTILES = (50.0, 90.0, 99.0, 99.9)
 ANSWERS_BEYOND = 5  # of a percentile that is shown
 LATE_SHARE = 0.1  # of the median wait: a generator that is later than that measures itself
@@ -146,17 +145,14 @@ class Pace:
             yield at_s
 
 
-_histogram = partial(HdrHistogram, 1, LONGEST_US, significant_figures=3)
-
-
 @dataclass
 class Measurement:
-    """What was measured of one loop; histograms are in microseconds, from the time when a call was due."""
+    """What was measured of one loop; times are in milliseconds, from the time when a call was due."""
 
     pace: Pace
     seconds: float  # from the first call that was due to the last answer, and no less than was asked for
-    waits: HdrHistogram = field(default_factory=_histogram)  # to the answer, if one came or the time ran out
-    lags: HdrHistogram = field(default_factory=_histogram)  # to the sending: the load generator's own delay
+    waits_ms: list[float] = field(default_factory=list)  # to the answer, or until the time ran out
+    lags_ms: list[float] = field(default_factory=list)  # to the sending: this program's own delay
     codes: Counter[str] = field(default_factory=Counter)  # of all calls that were due in the measured time
 
     @property
@@ -167,20 +163,23 @@ class Measurement:
     @property
     def lag_ms(self) -> float | None:
         """How late calls were sent, in milliseconds: the 99th percentile. None in a closed loop."""
-        is_known = not self.pace.callers and self.lags.get_total_count()
-        return self.lags.get_value_at_percentile(99) / 1e3 if is_known else None
+        return None if self.pace.callers or not self.lags_ms else _percentile(self.lags_ms, 99)
 
     def wait_ms(self, percentile: float) -> float | None:
         """Returns a percentile of the waits in milliseconds; None with too few answers beyond it."""
-        is_known = self.waits.get_total_count() * (100 - percentile) / 100 >= ANSWERS_BEYOND
-        return self.waits.get_value_at_percentile(percentile) / 1e3 if is_known else None
+        is_known = len(self.waits_ms) * (100 - percentile) / 100 >= ANSWERS_BEYOND
+        return _percentile(self.waits_ms, percentile) if is_known else None
 
     def count(self, code: str, due_s: float, sent_s: float) -> None:
         """Takes in a call that has ended."""
         self.codes[code] += 1
-        self.lags.record_value(_microseconds(sent_s - due_s))
+        self.lags_ms.append(1e3 * (sent_s - due_s))
         if code in WAITED:
-            self.waits.record_value(_microseconds(time.perf_counter() - due_s))
+            self.waits_ms.append(max(1e-3, 1e3 * (time.perf_counter() - due_s)))  # a page shows their logarithms
+
+
+def _percentile(times_ms: Sequence[float], percentile: float) -> float:
+    return float(np.percentile(times_ms, percentile, method="inverted_cdf"))
 
 
 async def measure(call: CallOnce, pace: Pace, period: LoadOptions) -> Measurement:
@@ -222,10 +221,6 @@ async def _open(call: CallOnce, into: Measurement, period: LoadOptions) -> None:
             await asyncio.sleep(max(0.0, due_s - time.perf_counter()))  # 0 too: answers must be read
             calls.create_task(one(due_s))
     into.seconds = max(period.seconds, time.perf_counter() - measured_s)  # late answers are no rate of the period
-
-
-def _microseconds(seconds: float) -> int:
-    return min(LONGEST_US, max(1, round(seconds * 1e6)))
 
 
 async def run_load(name: str, options: LoadOptions, connection: Connection) -> None:
@@ -296,7 +291,7 @@ def to_fields(row: Measurement) -> dict[str, object]:
         "answered_rate": row.answered_rate,
         "codes": dict(row.codes),
         **{f"p{percentile:g}_ms": row.wait_ms(percentile) for percentile in PERCENTILES},
-        "max_ms": float(row.waits.get_max_value()) / 1e3,
+        "max_ms": max(row.waits_ms, default=0.0),
         "lag_p99_ms": row.lag_ms,
     }
 
@@ -305,7 +300,7 @@ def to_grid(rows: Sequence[Measurement]) -> Grid:
     """Builds the table of percentiles against rates."""
     cells = []
     for row in rows:
-        waits = [*(row.wait_ms(percentile) for percentile in PERCENTILES), row.waits.get_max_value() / 1e3]
+        waits = [*(row.wait_ms(percentile) for percentile in PERCENTILES), max(row.waits_ms, default=0.0)]
         failed = row.codes.total() - row.codes[OK]
         cells.append((str(row.pace), f"{row.answered_rate:.1f}", str(failed), *map(number, waits)))
     percentiles = (f">p{percentile:g} ms" for percentile in PERCENTILES)

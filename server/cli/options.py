@@ -152,11 +152,6 @@ def _expand(parameter: inspect.Parameter) -> Iterator[inspect.Parameter]:
             inspect.Parameter(one.name, kind, default=one.default, annotation=hints[one.name]) for one in fields(group)
         ]
     for option in options:
-        _hide_type_of_flag(option.annotation)
+        if get_origin(option.annotation) is Annotated and option.annotation.__origin__ is bool:
+            option.annotation.__metadata__[0].metavar = ""  # else help says <bool> behind a flag
         yield option
-
-
-def _hide_type_of_flag(annotation: Any) -> None:  # noqa: ANN401 - Annotated[bool, Option(...)], or any other
-    """Leaves the place empty where help would say <bool> behind a flag."""
-    if get_origin(annotation) is Annotated and annotation.__origin__ is bool:
-        annotation.__metadata__[0].metavar = ""

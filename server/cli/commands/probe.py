@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from server.cli.console import Grid, output_console, print_json, shown
-from server.cli.errors import CliError, InputError, NegativeAnswer
+from server.cli.console import Grid, print_result, shown
+from server.cli.errors import CliError, NegativeAnswer
 from server.cli.options import Connection, JsonOption, ReportOption, TimeoutOption, command
 
 if TYPE_CHECKING:
@@ -52,25 +52,13 @@ async def health(
     connection: Connection,
 ) -> None:
     """Show whether the server and each of its services are ready."""
-    from precis.calls import SERVER, SERVICES, health_check
-    from precis.errors import NotFound
-
     from server.cli.connection import ONCE, open_client
 
-    statuses: dict[str, str] = {}
     async with open_client(connection, timeout_s, ONCE) as client:
-        for name in service or (SERVER, *SERVICES):
-            try:
-                status = await client.send(health_check(name))
-            except NotFound:
-                statuses[name] = "UNKNOWN SERVICE"
-            else:
-                statuses[name] = status
+        statuses = await client.health(*(service or ()))
     rows = [(name, shown(status, style="green" if status == SERVING else "red")) for name, status in statuses.items()]
-    if as_json:
-        print_json(statuses)
-    else:
-        output_console().print(Grid(("service", "status"), rows).to_table())
+    table = Grid(("service", "status"), rows).to_table()
+    print_result(statuses, dict, lambda console, _: console.print(table), as_json=as_json)
     if down := [name for name, status in statuses.items() if status != SERVING]:
         raise NegativeAnswer(f"not serving: {', '.join(down)}")
 
@@ -130,11 +118,6 @@ async def load(
     Without --data texts are made up, each another, for embed, entail, judge and the
     models of these names by oip:. Refused calls are not made again.
     """
-    try:
-        from server.cli.load import run_load
-    except ImportError as error:
-        from pipeline.errors import needs_extra
-
-        raise InputError(f"precis load {needs_extra('load')} ({error})") from error
+    from server.cli.load import run_load
 
     await run_load(rpc, options, connection)

@@ -49,11 +49,11 @@ class SummaryOptions:
     json_schema: Annotated[
         Path | None, Option(metavar="FILE", help="Write JSON that fits this schema; needs a language model.")
     ] = None
-    audience: Annotated[Literal["technical", "operator"], Option("--type", help="Whom the summary is for.")] = (
+    summary_type: Annotated[Literal["technical", "operator"], Option("--type", help="Whom the summary is for.")] = (
         "technical"
     )
-    iterations: Annotated[
-        int | None, Option(min=1, max=5, help="Runs before a critic's FAIL is accepted (default 2).")
+    max_iterations: Annotated[
+        int | None, Option("--iterations", min=1, max=5, help="Runs before a critic's FAIL is accepted (default 2).")
     ] = None
 
 

@@ -21,8 +21,6 @@ from server.cli.files import naming, parse_message, parse_object, read_text
 from server.cli.page.marks import Mark, MarkedText, Role, cut
 from server.cli.tally import ItemRow, Tally
 
-REQUEST_FIELDS = {"datum", "generated", "candidates", "options"}
-
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -59,13 +57,10 @@ def read_candidates(path: Path, summaries: Sequence[Path]) -> list[Candidate]:
         document = parse_object(text)
         if {"entry", "summary"} <= document.keys():
             document = {"datum": document}
-        unknown = sorted(document.keys() - REQUEST_FIELDS)
-        if unknown:
-            raise InputError(f"no such field: {', '.join(unknown)}; known are {', '.join(sorted(REQUEST_FIELDS))}")
         named = _named_summaries(document) + others
         if not named:
             raise InputError("nothing to evaluate: add `generated` or `candidates`, or give --summary FILE")
-        shared = {name: value for name, value in document.items() if name in ("datum", "options")}
+        shared = {name: value for name, value in document.items() if name not in ("generated", "candidates")}
         candidates = []
         for name, fields in named:
             with naming(name):

@@ -23,7 +23,7 @@ from server.cli.errors import InputError
 from server.cli.files import STDIN, text_of
 from server.cli.judge import names, table
 from server.cli.judge.calibration import Calibration
-from server.cli.judge.names import metrics_of, verdict_of
+from server.cli.judge.names import ClaimVerdict, metrics_of
 from server.cli.tally import Answer, ItemRow, Tally, histogram
 
 
@@ -94,7 +94,7 @@ def _row_of(item: Item, result: pb.JudgeResult, breaches: Sequence[str], faults:
     }
     counting = [mean for mean in means.values() if mean is not None]
     mean = statistics.fmean(counting) if counting else None
-    verdict = verdict_of(result)
+    verdict = ClaimVerdict(result)
     return ItemRow(
         item.id,
         item.category,
@@ -159,7 +159,7 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
         for framework, name, metric in metrics_of(result):
             if status := names.status_name(metric):
                 self.special[f"{framework} {name}: {status}"] += 1
-        claims = verdict_of(result)
+        claims = ClaimVerdict(result)
         self.claims.update(claims=claims.claim_count)
         self.claims.update({"not checked": claims.unchecked_count, "not supported": claims.unsupported_count})
         self.faulty_count += bool(claims.unsupported_count)

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -136,9 +135,8 @@ def label_counts(claims: Iterable[evidence_pb2.Claim]) -> Counter[str]:
     return Counter(label_word(claim.label) for claim in claims)
 
 
-@dataclass(frozen=True, slots=True)
 class ClaimVerdict:
-    """What all claims of a summary amount to.
+    """What all claims of a summary amount to, by a judgement whose evidence is there.
 
     Attributes:
         unchecked_count: claims that a bound left unread; `unsupported_count` and `partial_count` are of the others.
@@ -147,18 +145,15 @@ class ClaimVerdict:
         reads_nothing: the summary states nothing that could be checked.
     """
 
-    claim_count: int
-    unchecked_count: int
-    unsupported_count: int
-    partial_count: int
-    worst: int | None
-    worst_score: float | None
-    reads_nothing: bool
-
-    @property
-    def checked_count(self) -> int:
-        """Claims that were checked."""
-        return self.claim_count - self.unchecked_count
+    def __init__(self, result: pb.JudgeResult) -> None:
+        claims, labels = result.evidence.claims, label_counts(result.evidence.claims)
+        self.checked_count, self.unchecked_count = len(claims), result.evidence.omitted_claim_count
+        self.claim_count = self.checked_count + self.unchecked_count
+        self.unsupported_count, self.partial_count = labels["unsupported"], labels["partial"]
+        least = min(((claim.probability, number) for number, claim in enumerate(claims, 1)), default=None)
+        self.worst = least[1] if least else None
+        self.worst_score = BEST_SCORE * least[0] if least else None
+        self.reads_nothing = any(one.status == pb.JUDGE_METRIC_STATUS_NO_CLAIMS for *_, one in metrics_of(result))
 
     @property
     def left_out(self) -> str:
@@ -188,22 +183,6 @@ class ClaimVerdict:
         if self.worst_score is None:
             return f"{self.said}."
         return f"{self.said}; {self.worst_word} is claim {self.worst} with {self.worst_score:.2f} of 10."
-
-
-def verdict_of(result: pb.JudgeResult) -> ClaimVerdict:
-    """Sums up a judgement whose evidence is there."""
-    claims, omitted = result.evidence.claims, result.evidence.omitted_claim_count
-    counts = label_counts(claims)
-    worst = min(range(len(claims)), key=lambda at: claims[at].probability, default=None)
-    return ClaimVerdict(
-        claim_count=len(claims) + omitted,
-        unchecked_count=omitted,
-        unsupported_count=counts["unsupported"],
-        partial_count=counts["partial"],
-        worst=None if worst is None else worst + 1,
-        worst_score=None if worst is None else BEST_SCORE * claims[worst].probability,
-        reads_nothing=any(one.status == pb.JUDGE_METRIC_STATUS_NO_CLAIMS for *_, one in metrics_of(result)),
-    )
 
 
 def title_of(word: str) -> str:

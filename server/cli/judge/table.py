@@ -10,7 +10,7 @@ from rich.text import Text
 from server.cli.console import Grid, indented, number, shown, titled_list, to_list
 from server.cli.judge import names
 from server.cli.judge.calibration import Calibration, Verdict
-from server.cli.judge.names import is_contradicted, is_supported, verdict_of
+from server.cli.judge.names import ClaimVerdict, is_contradicted, is_supported
 
 QUOTE_LIMIT = 200  # characters of one quoted text
 REASON_LIMIT = 600
@@ -20,12 +20,12 @@ LABEL_STYLES = {"supported": "green", "partial": "yellow", "unsupported": "red"}
 
 def sentence(result: pb.JudgeResult) -> str:
     """Sums a judgement up in a sentence."""
-    return str(verdict_of(result))
+    return str(ClaimVerdict(result))
 
 
 def overview(result: pb.JudgeResult, *, is_brief: bool) -> RenderableType:
     """Builds the scores of a judgement, and why they are what they are unless that is too much."""
-    left_out = verdict_of(result).left_out
+    left_out = ClaimVerdict(result).left_out
     headings = (f">{names.framework_word(framework.framework)}" for framework in result.frameworks)
     metrics = zip(*(framework.metrics for framework in result.frameworks), strict=True)
     rows = [(names.metric_word(row[0].name), *(score_cell(metric, left_out) for metric in row)) for row in metrics]
@@ -67,7 +67,7 @@ def evidence(result: pb.JudgeResult, row_limit: int) -> RenderableType:
 
     Then those to look at again: supported as a whole, though the source has another number, date or name in a place.
     """
-    claims, left_out = result.evidence.claims, verdict_of(result).left_out
+    claims, left_out = result.evidence.claims, ClaimVerdict(result).left_out
     numbered = list(enumerate(claims, start=1))
     doubtful = sorted((one for one in numbered if not is_supported(one[1])), key=lambda one: one[1].probability)
     differing = [

@@ -4,7 +4,7 @@ Texts are shown as they are, Markdown included: what a span counts is a characte
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -112,34 +112,25 @@ def claim_runs(text: str, claims: Sequence[evidence_pb2.Claim]) -> list[ClaimRun
     return runs
 
 
-@dataclass(frozen=True, slots=True)
 class MarkedSource:
-    """The source, cut.
+    """A source, cut where a passage begins or ends that a claim was checked against.
 
     Attributes:
         pieces: that make it up.
-        places: of each claim and role, the first and the last of its pieces, counted without those that have no mark.
     """
 
-    pieces: list[MarkedText]
-    places: Mapping[tuple[int, Role], Mapping[Mark, tuple[int, int]]]
+    def __init__(self, text: str, claims: Sequence[evidence_pb2.Claim]) -> None:
+        self.pieces = cut(text, _source_marks(claims))
+        self._places: dict[tuple[int, Role], dict[Mark, tuple[int, int]]] = defaultdict(dict)
+        for number, piece in enumerate(piece for piece in self.pieces if piece.marks):
+            for mark in piece.marks:
+                found = self._places[mark.claim, mark.role]
+                found[mark] = (found.get(mark, (number, number))[0], number)
 
     def at(self, claim: int, *roles: Role) -> str:
-        """Lists the places of a claim for the script: first and last piece of each stretch."""
-        found = (place for role in roles for place in self.places.get((claim, role), {}).values())
+        """Lists the places of a claim for the script: first and last of the marked pieces of each stretch."""
+        found = (place for role in roles for place in self._places.get((claim, role), {}).values())
         return " ".join(f"{first} {last}" for first, last in found)
-
-
-def marked_source(text: str, claims: Sequence[evidence_pb2.Claim]) -> MarkedSource:
-    """Cuts a source where a passage begins or ends that a claim was checked against."""
-    pieces = cut(text, _source_marks(claims))
-    marked = [piece for piece in pieces if piece.marks]
-    places: dict[tuple[int, Role], dict[Mark, tuple[int, int]]] = defaultdict(dict)
-    for number, piece in enumerate(marked):
-        for mark in piece.marks:
-            found = places[mark.claim, mark.role]
-            found[mark] = (found.get(mark, (number, number))[0], number)
-    return MarkedSource(pieces, places)
 
 
 def claim_pieces(claim: evidence_pb2.Claim) -> list[MarkedText]:

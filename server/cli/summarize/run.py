@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from precis import AsyncSummaryStream, RetryPolicy, cite_pages
 from precis.calls import get_summary
 from precis.errors import SummaryIncomplete
+from precis.summarization import summarize_options
 from precis.v1 import summarize_pb2 as pb
 from precis.words import word_of
 from rich.console import Console
@@ -61,20 +61,8 @@ def to_options(options: SummaryOptions) -> pb.SummarizeOptions:
     """Gives the options as a message. Raises InputError for what excludes each other."""
     if sum(choice is not None for choice in (options.words, options.tokens, options.share, options.detail)) > 1:
         raise InputError("give one of --words, --tokens, --share and --detail")
-    chosen: dict[str, Any] = {  # a message leaves out what is None
-        "max_iterations": options.iterations,
-        "target_words": options.words,
-        "target_tokens": options.tokens,
-        "target_share": options.share,
-        "detail": options.detail and pb.SummaryDetail.Value(f"SUMMARY_DETAIL_{options.detail.upper()}"),
-        "focus": options.focus,
-        "language": options.language,
-        "instructions": options.instructions,
-        "json_schema": read_text(options.json_schema) if options.json_schema else None,
-        "form": options.form and pb.SummaryForm.Value(f"SUMMARY_FORM_{options.form.upper()}"),
-    }
-    audience = pb.SummaryType.Value(f"SUMMARY_TYPE_{options.audience.upper()}")
-    return pb.SummarizeOptions(summary_type=audience, **chosen)
+    schema = read_text(options.json_schema) if options.json_schema else None
+    return summarize_options(**{**vars(options), "json_schema": schema})
 
 
 async def write_summary(

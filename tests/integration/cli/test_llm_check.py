@@ -12,6 +12,7 @@ from server.cli import main
 from server.cli.run.llm_check import setting_of
 from tests.integration.support.programs import Ended, unused_port
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
+from tests.scripted_endpoint.faults import Fault
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
 
@@ -101,6 +102,13 @@ async def test_an_endpoint_that_cannot_be_asked_is_told_with_the_option_and_with
     assert "serves: �[31mred [bold]" in unknown.err
     assert "[bold]" in unknown.out
     assert "\x1b" not in unknown.out + unknown.err
+
+
+async def test_a_model_that_falls_silent_after_its_first_answer_is_told_without_a_price(check: Check) -> None:
+    async with ScriptedEndpoint(Script(replies=ABLE, first_faults=(None, Fault.QUOTA))) as endpoint:
+        ended = await check("--json", **named_by(endpoint))
+    [found] = json.loads(ended.out)
+    assert (ended.code, len(found["problems"]), "most_cost" in found) == (1, 1, False)
 
 
 @pytest.mark.parametrize(

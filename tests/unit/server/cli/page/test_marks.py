@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from precis.v1 import common_pb2, evidence_pb2
 
-from server.cli.page.marks import DECIDING, ClaimRun, Mark, Role, claim_pieces, claim_runs, cut, marked_source
+from server.cli.page.marks import DECIDING, ClaimRun, Mark, MarkedSource, Role, claim_pieces, claim_runs, cut
 from tests.judgements import PARTIAL, SUPPORTED, UNSUPPORTED
 
 marks = st.builds(Mark, st.sampled_from(Role), st.integers(1, 4), st.integers(-2, 12), st.integers(-2, 12))
@@ -91,7 +91,7 @@ def test_passages_that_overlap_are_found_piece_by_piece() -> None:
         claim(1, 2, premise=span(source, "Two. Three."), support=span(source, "Two.")),
         claim(2, 3, premise=span(source, "One. Two. Three."), support=span(source, "One.")),
     ]
-    found = marked_source(source, claims)
+    found = MarkedSource(source, claims)
     marked = [piece.text for piece in found.pieces if piece.marks]
 
     def at(number: int, *roles: Role) -> str:

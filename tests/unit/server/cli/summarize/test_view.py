@@ -127,7 +127,7 @@ async def test_the_hint_names_a_server_elsewhere() -> None:
 
 def test_options_leave_the_rest_to_the_server() -> None:
     assert to_options(SummaryOptions()) == pb.SummarizeOptions(summary_type=pb.SUMMARY_TYPE_TECHNICAL)
-    assert to_options(SummaryOptions(audience="operator", iterations=3)) == pb.SummarizeOptions(
+    assert to_options(SummaryOptions(summary_type="operator", max_iterations=3)) == pb.SummarizeOptions(
         summary_type=pb.SUMMARY_TYPE_OPERATOR, max_iterations=3
     )
     with pytest.raises(InputError, match="one of --words"):
