@@ -6,6 +6,7 @@ What repeats the pages and not their text is left out; lines become paragraphs, 
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby, pairwise
 
 from server.cli.documents.pdf_lines import Cell, Line, read_lines
@@ -21,6 +22,8 @@ _CODE_WIDTH = 0.6  # of a size, of each character of a monospaced font
 _SENTENCE_ENDS, _CLOSERS = tuple(".!?:;。\uff01\uff1f"), "\"'”\u2019)]"
 _COMMON_COMPOUND = frozenset({"and", "or", "und", "oder", "et", "ou", "to"})  # "two- and three-phase" keeps its hyphen
 _MOST_HEADINGS = 0.34  # of the lines of a document have a size of headings; more of them are its text
+_SIDES, _FEWEST_WOVEN = 2, 4  # rows of two cells that are lines of two columns
+_FULL_LINE, _MOST_FULL = 0.75, 0.7  # of the longest line of both; of the lines of each
 _HEAD_GAP = 2.2  # of a size, at most, between two lines of a running head; the text is further away
 _FEWEST_PAGES, _LEAST_SHARE = 3, 0.4  # on which a running head stands, of those from its first to its last page
 _MOST_DIGITS = 4  # of the number of a page
@@ -38,7 +41,7 @@ def read_pages(data: bytes) -> list[str]:
     Raises:
         InputError: it cannot be read, or holds no text.
     """
-    pages = read_lines(data)
+    pages = [_unwoven(page) for page in read_lines(data)]
     if not any(pages):
         raise InputError(f"none of its {len(pages)} pages holds text; a scanned PDF needs OCR first")
     pages = without_page_furniture(pages)
@@ -165,6 +168,30 @@ def _table(rows: Sequence[Line]) -> str:
             row[column] = f"{row[column]} {cell.text}".strip()
     lines = ["| " + " | ".join(text.replace("|", "\\|") for text in row) + " |" for row in texts]
     return "\n".join([lines[0], "|" + " --- |" * len(columns), *lines[1:]])
+
+
+def _unwoven(lines: Sequence[Line]) -> list[Line]:
+    """Puts two columns of running text whose lines the file writes in turns one after the other."""
+    runs = groupby(lines, lambda line: len(line.cells) == _SIDES)
+    return [line for is_row, run in runs for line in (_two_columns(list(run)) if is_row else run)]
+
+
+def _two_columns(rows: list[Line]) -> list[Line]:
+    """Returns rows as lines of two columns where both sides are wrapped prose of one width.
+
+    Cells of a table are of many lengths. "command > foo | redirect output to foo" stays a row.
+    """
+    sides = [[row.cells[side] for row in rows] for side in range(_SIDES)]
+    widest = max(cell.right - cell.left for side in sides for cell in side)
+    if len(rows) < _FEWEST_WOVEN or not all(_is_prose(side, widest) for side in sides):
+        return rows
+    return [replace(row, cells=(row.cells[side],)) for side in range(_SIDES) for row in rows]
+
+
+def _is_prose(cells: Sequence[Cell], widest: float) -> bool:
+    full = sum(cell.right - cell.left >= _FULL_LINE * widest for cell in cells)
+    goes_on = sum(cell.text[0].islower() for cell in cells)
+    return full >= _MOST_FULL * len(cells) and goes_on >= len(cells) / _SIDES
 
 
 def _code(group: Sequence[Line]) -> str:

@@ -1,11 +1,12 @@
 """Subtitles, SRT and WebVTT, as lines of speech: "[00:01:31] Maria: We ship on Friday." Numbers, marks and sounds go.
 
-A line is a sentence. Speech without full stops is cut at a bound.
+A line is a sentence. Speech without full stops is cut where somebody pauses, else at a bound.
 """
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
 from html import unescape
 
 from pipeline.reading.blocks import is_sentence_end
@@ -14,14 +15,16 @@ from pipeline.reading.turns import read_talk, stamp_end
 _ARROW, _VOICE = "-->", "<v"
 _TAG = re.compile(r"<[^<>]*>|\{\\[^{}]*\}")
 _NO_CUES = ("WEBVTT", "NOTE", "STYLE", "REGION", "X-TIMESTAMP")
-_MOST_WORDS, _HEAD_LINES, _MOST_CHARS = 25, 3, 1_000
+_PAUSE_S, _MOST_WORDS, _HEAD_LINES, _MOST_CHARS = 1.5, 25, 3, 1_000
 
 
 @dataclass(slots=True)
 class _Cue:
-    """What is shown at once, and from when, as it is written."""
+    """What is shown at once, and when, in seconds; `start` as it is written."""
 
     start: str
+    start_s: float
+    end_s: float
     speaker: str = ""
     text: str = ""
 
@@ -40,10 +43,11 @@ def read_subtitles(text: str) -> str:
         cues[number].speaker, cues[number].text = turn.mark, cues[number].text[turn.start :]
     has_stops = sum(is_sentence_end(cue.text) for cue in cues) * _MOST_WORDS > len(cues)
     lines: list[str] = []
-    before = _Cue("")
+    before = _Cue("", 0.0, 0.0)
     for cue in cues:
+        is_paused = cue.start_s - before.end_s >= _PAUSE_S and not has_stops
         is_full = len(lines[-1].split()) > (1 + has_stops) * _MOST_WORDS if lines else True
-        if is_full or cue.speaker not in ("", before.speaker) or is_sentence_end(before.text):
+        if is_full or is_paused or cue.speaker not in ("", before.speaker) or is_sentence_end(before.text):
             cue.speaker = cue.speaker or before.speaker
             lines.append(f"[{cue.start}] {cue.speaker}".rstrip())
         cue.speaker = cue.speaker or before.speaker
@@ -59,12 +63,13 @@ def _is_time(line: str) -> bool:
 
 def _cues(text: str) -> Iterator[_Cue]:
     """Yields cues, without their numbers, and without lines that the one before showed already."""
-    cue, shown, is_note = _Cue(""), "", True
+    cue, shown, is_note = _Cue("", 0.0, 0.0), "", True
     lines = text.splitlines()
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         if _is_time(line):
             yield cue
-            cue, is_note = _Cue(line.split()[0].replace(",", ".").partition(".")[0]), False
+            start, end = (part.split()[0].replace(",", ".") for part in line.split(_ARROW))
+            cue, is_note = _Cue(start.split(".")[0], _seconds(start), _seconds(end)), False
         elif line.startswith(_NO_CUES) and not cue.text:
             is_note = True
         elif not (is_note or _is_time(following)) and (words := _words(line)) and words != shown:
@@ -82,3 +87,7 @@ def _words(line: str) -> str:
     words = unescape(_TAG.sub("", line)).strip().lstrip("->♪ ")
     is_sound = words[:1] + words[-1:] in ("[]", "()") or words.endswith("♪")
     return "" if is_sound else " ".join(words.split())
+
+
+def _seconds(time: str) -> float:
+    return reduce(lambda seconds, part: 60 * seconds + float(part), time.split(":"), 0.0)

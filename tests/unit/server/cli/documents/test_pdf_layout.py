@@ -159,6 +159,15 @@ def test_a_power_is_kept_and_a_note_mark_is_left_out() -> None:
     assert read_pages(make_streams(f"BT 60 700 Td {text} ET")) == ["Fees rose to 10^-3 of the sum in 2021"]
 
 
+def test_columns_that_the_file_writes_in_turns_are_read_one_after_the_other() -> None:
+    left = ("The board met on the first", "of May and decided to close", "the mill at the river for", "two winters.")
+    right = ("Visitors from the valley", "came to the fair and bought", "bread and honey from the", "farmers there.")
+    lines = [Placed(x, 700 - 12 * row, text) for row, pair in enumerate(zip(left, right, strict=True))
+             for x, text in zip((50, 320), pair, strict=True)]  # fmt: skip
+    (page,) = read_pages(make_layout([lines]))
+    assert " ".join(page.split()) == " ".join([*left, *right])
+
+
 def test_a_font_that_does_not_say_its_letters_is_refused_with_its_page() -> None:
     system = "<< /Registry (Adobe) /Ordering (Identity) /Supplement 0 >>"
     descendant = f"<< /Type /Font /Subtype /CIDFontType0 /BaseFont /Own /CIDSystemInfo {system} /DW 1000 >>"

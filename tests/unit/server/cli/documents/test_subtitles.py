@@ -58,10 +58,12 @@ def test_vtt_is_read_without_notes_styles_and_lines_shown_twice() -> None:
     assert read_subtitles(VTT).split("\n") == ["[00:01] Maria Lopez: Today we talk & vote.", "[00:09] Tom: No."]
 
 
-def test_speech_without_stops_is_cut_at_a_bound() -> None:
+def test_speech_without_stops_is_cut_where_somebody_pauses_else_at_a_bound() -> None:
     cues = [f"{at}\n00:00:{2 * at:02},000 --> 00:00:{2 * at + 2:02},000\nthe ramp {at} is closed" for at in range(20)]
     lines = read_subtitles("\n\n".join(cues)).split("\n")
     assert 1 < len(lines) < len(cues)
+    paused = "\n\n".join(cues[:5] + cues[6:10])
+    assert read_subtitles(paused).split("\n")[1].startswith("[00:00:12]")
 
 
 @pytest.mark.parametrize(("name", "text"), [("a.srt", SRT), ("a.vtt", VTT), ("talk", VTT), ("talk.txt", SRT)])
