@@ -127,7 +127,7 @@ class Endpoint:
     async def _told(self, url: str) -> Json:
         """Returns what an endpoint says of itself. Raises one of _UNTOLD."""
         async with asyncio.timeout(min(2.0, self.config.timeouts.connect_s)):
-            _, answer = await self._exchange(url, None, self.config.max_answer_bytes)
+            _, answer = await self._exchange(url, None, 1 << 21)  # bytes: reading more would hold up all others
         told: Json = json.loads(answer)
         return told
 

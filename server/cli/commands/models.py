@@ -8,7 +8,7 @@ import typer
 from typer import Argument, Option
 
 from server.cli.console import print_note, print_result
-from server.cli.errors import CliError, NegativeAnswer
+from server.cli.errors import CliError, InputError, NegativeAnswer
 from server.cli.options import JsonOption, command
 
 app = typer.Typer(no_args_is_help=True, help="Install, export, pack and list the models that the server runs.")
@@ -121,6 +121,8 @@ def export(
     from inference.compile.export import ExportOptions, export_model
     from server.cli.run.models import model_work, pack_with_progress
 
+    if task is ModelTask.EMBEDDING and (labels or pair):
+        raise InputError("--labels and --pair are for --task nli")
     named = labels.split(",") if labels else ()
     options = ExportOptions(revision, max_tokens, name, license_, graph, named, pair, precision)
     with model_work() as progress:

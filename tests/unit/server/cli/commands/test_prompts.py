@@ -55,3 +55,7 @@ def test_a_prompt_without_its_variables_is_named(tmp_path: Path, capsys: pytest.
     (tmp_path / "topics.txt").write_text(OWN, "utf-8")
     assert run(["prompts", "check", "--dir", str(tmp_path)]) == 2
     assert "lines: expected the variables $fence, $material, $max_topics, $min_topics" in capsys.readouterr().err
+
+
+def test_labels_of_an_embedder_are_refused_before_it_is_looked_for() -> None:
+    assert run(["models", "export", "no/such", "--task", "embedding", "--labels", "a,b"]) == 2
