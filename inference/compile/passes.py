@@ -83,7 +83,9 @@ def append_pooling(model: onnx.ModelProto, pooling: Pooling | None) -> onnx.Mode
     elif pooling == "mean":
         mask = graph.node("Cast", "attention_mask", to=TensorProto.FLOAT)
         masked = graph.node("Mul", pooled, graph.node("Unsqueeze", mask, graph.ints(2)))
-        summed = graph.node("ReduceSum", masked, graph.ints(1), keepdims=0)
+        # One token after another: a sum of ONNX Runtime has another order for a lone row, and for a longer batch.
+        sums = graph.node("CumSum", masked, graph.ints(1))
+        summed = graph.node("Squeeze", graph.node("Gather", sums, graph.ints(-1), axis=1), graph.ints(1))
         pooled = graph.node("Div", summed, graph.node("ReduceSum", mask, graph.ints(1)))
     squared = graph.node("ReduceSum", graph.node("Mul", pooled, pooled), graph.ints(1))
     floor = graph.constant(np.array(1e-12, np.float32))  # as torch.nn.functional.normalize

@@ -59,7 +59,8 @@ _HIDDEN = """
     mixed = MatMul (attention, table_rows)
     hidden = Tanh (mixed)
     kept = Mul (hidden, row_mask)
-    total = ReduceSum <keepdims = 0> (kept, one)
+    sums = CumSum (kept, one)
+    total = Gather <axis = 1> (sums, last)
 """
 _EMBEDDING = "embedding = LpNormalization <axis = 1, p = 2> (total)"
 _NLI = "logits = MatMul (total, head)"
@@ -135,6 +136,7 @@ def _weights() -> list[onnx.TensorProto]:
         "head": random.normal(size=(DIMENSION, 3)).astype(np.float32),
         "unit": np.float32(1),
         "minus_many": np.float32(-1e9),
+        "last": np.array(-1, np.int64),
         "one": np.array([1], np.int64),
         "two": np.array([2], np.int64),
     }

@@ -97,7 +97,9 @@ def test_an_exported_graph_is_freed_of_its_shape_folded_and_pooled(pooling: Pool
     compiled = clean_graph(exported_encoder(), pooling)
     states = [TABLE[ids].mean(axis=0) if pooling == "mean" else TABLE[ids[0]] for ids in ITEMS]
     expected = states / np.linalg.norm(states, axis=1, keepdims=True)
-    np.testing.assert_allclose(GraphRunner(compiled.model).run(ITEMS), expected, atol=1e-6)
+    runner, many = GraphRunner(compiled.model), [ids * 9 for ids in ITEMS]
+    np.testing.assert_allclose(runner.run(ITEMS), expected, atol=1e-6)
+    np.testing.assert_array_equal(runner.run(many), runner.run_alone(many))  # whatever the company
     assert (compiled.writer, [output.name for output in compiled.model.graph.output]) == ("exported", ["embedding"])
     assert "Shape" not in {node.op_type for node in compiled.model.graph.node}  # of an output that is not kept
     assert "Add" not in {node.op_type for node in compiled.model.graph.node}  # of two constants

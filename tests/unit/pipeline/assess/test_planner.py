@@ -5,7 +5,7 @@ import pytest
 from pipeline.assess.config import SynthesisLimits
 from pipeline.assess.evidence import ToolScore
 from pipeline.assess.planner import first_plan, next_plan
-from pipeline.assess.request import AssessRequest, CheckedQuestion, Mode, check_assessment
+from pipeline.assess.request import AssessRequest, Mode, check_assessment
 from pipeline.assess.result import ReplanNeed, ReplanReason
 from pipeline.assess.run import AssessPlan, AssessTool, available_tools
 from tests.unit.pipeline.assess.assessments import TEXT
@@ -14,12 +14,8 @@ from tests.unit.pipeline.assess.pictures import encoded, scene
 PICTURE = AssessRequest("What do you see?", images=(encoded(scene()),))
 
 
-def checked(request: AssessRequest) -> CheckedQuestion[AssessRequest]:
-    return check_assessment(request, SynthesisLimits())
-
-
 def tools(request: AssessRequest) -> tuple[AssessTool, ...]:
-    return available_tools(checked(request))
+    return available_tools(check_assessment(request, SynthesisLimits()))
 
 
 def plan(request: AssessRequest) -> AssessPlan:
