@@ -13,20 +13,42 @@ none: a product of one row takes another path in ONNX Runtime, whose last bit de
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import onnx
 
-from inference.compile.config import DebertaConfig
+from inference.compile.config import Activation, DebertaConfig
 from inference.compile.graph import GraphBuilder
-from inference.compile.head import DenseLayer, Head, write_head
-from inference.compile.layers import LayerWriter
+from inference.compile.layers import LayerWriter, activate
 from inference.compile.relative import RelativePositions, score_scale
-from inference.compile.weights import Weights, WeightScope, encoder_scope
+from inference.compile.weights import Float32, Weights, WeightScope, encoder_scope, head_scope
 from inference.models.manifest import MARKS
 
 LOGITS = "logits"  # output of every classifier
+
+
+@dataclass(frozen=True)
+class DenseLayer:
+    """One layer of a head: activation(x @ weight + bias)."""
+
+    weight: Float32  # (inputs, outputs)
+    bias: Float32  # (outputs,)
+    activation: Activation = "identity"
+
+
+Head: TypeAlias = tuple[DenseLayer, ...]
+
+
+def pooled_head(weights: Weights, pooler_activation: Activation) -> Head:
+    """Reads the head of a `...ForSequenceClassification` checkpoint: a dense pooler, then a classifier."""
+    scope = head_scope(weights)
+    return (
+        DenseLayer(*scope.linear("pooler.dense"), activation=pooler_activation),
+        DenseLayer(*scope.linear("classifier")),
+    )
 
 
 def build_deberta_encoder(weights: Weights, config: DebertaConfig) -> onnx.ModelProto:
@@ -38,7 +60,7 @@ def build_deberta_encoder(weights: Weights, config: DebertaConfig) -> onnx.Model
 def build_deberta_classifier(weights: Weights, config: DebertaConfig, head: Head) -> onnx.ModelProto:
     """Returns a graph whose output `logits`, shape (batch, labels), is `head` applied to the state of [CLS]."""
     encoder = _Encoder(encoder_scope(weights), config)
-    logits = write_head(encoder.graph, encoder.first_token(), head)
+    logits = encoder.apply(head, encoder.first_token())
     return encoder.graph.build(logits, LOGITS, ["batch", head[-1].bias.size])
 
 
@@ -52,7 +74,7 @@ def build_claim_checker(
     encoder = _Encoder(encoder_scope(weights), config)
     cells = encoder.marked_cells()
     states = encoder.states_at(cells)
-    logits = write_head(encoder.graph, encoder.first_rows(states), label_head)
+    logits = encoder.apply(label_head, encoder.first_rows(states))
     encoder.graph.output(logits, LOGITS, ["batch", label_head[-1].bias.size])
     return encoder.graph.build(encoder.marks(states, cells, token_head), MARKS, ["batch", "length"])
 
@@ -94,6 +116,15 @@ class _Encoder:
     def first_rows(self, states: str) -> str:
         """Takes the states of [CLS] out of those of the marked cells."""
         return self._writer.first_rows(states, self._tokens)
+
+    def apply(self, head: Head, hidden: str) -> str:
+        """Turns rows of shape (batch, hidden) into (batch, labels)."""
+        for index, layer in enumerate(head):
+            weight = self.graph.weight(f"head.{index}.weight", layer.weight)
+            bias = self.graph.weight(f"head.{index}.bias", layer.bias)
+            product = self.graph.node("Gemm", hidden, weight, bias, name=f"head.{index}")
+            hidden = activate(self.graph, product, layer.activation)
+        return hidden
 
     def marks(self, states: str, cells: str, head: DenseLayer) -> str:
         """Applies a head to states and puts its numbers into their cells, (batch, length).

@@ -15,8 +15,10 @@ import numpy as np
 import onnx
 from safetensors import SafetensorError
 
+from inference.compile.bert import Pooling, build_bert_embedder
 from inference.compile.checkpoint_files import CheckpointFiles, open_checkpoint_files, write_free_tokenizer
-from inference.compile.compiler import Compiled, clean_graph, write_graph
+from inference.compile.config import BertConfig, DebertaConfig
+from inference.compile.deberta import build_deberta_classifier, pooled_head
 from inference.compile.errors import (
     MissingExtraError,
     UnsupportedModelError,
@@ -25,6 +27,7 @@ from inference.compile.errors import (
     first_line,
 )
 from inference.compile.install import producer_versions
+from inference.compile.passes import clean_graph
 from inference.compile.probe import LONG_PROBE_TEXT, PROBE_PAIRS, PROBE_TEXTS, ProbeRunner, probe
 from inference.compile.quantize import PrecisionChoice, choose_precision, quantize_rows
 from inference.compile.staging import (
@@ -36,6 +39,7 @@ from inference.compile.staging import (
     staged,
     write_manifest,
 )
+from inference.compile.weights import Weights
 from inference.models.directory import ModelDirectory, load_model_directory
 from inference.models.manifest import MODEL_FILE, TOKENIZER_FILE, Manifest, Precision, Task
 
@@ -83,12 +87,12 @@ def export_model(
     finish_step = count_steps("export", files.name, 4, progress)
     reference = _load_reference(files, task, options.pair_template)
     finish_step()
-    compiled = _compile(files, task, reference, options.graph)
+    graph, writer = _compile(files, task, reference, options.graph)
     finish_step()
     with locked(output_dir.parent), staged(output_dir) as folder:
         reference.save_tokenizer(folder / TOKENIZER_FILE)
         write_free_tokenizer(folder / TOKENIZER_FILE, folder / TOKENIZER_FILE)
-        candidate = _Candidate(folder, compiled, reference, facts)
+        candidate = _Candidate(folder, graph, writer, reference, facts)
         candidate.write("fp32")
         finish_step()
         candidate.check("fp32")  # in any case: a wrong graph is not to pass for a coarse one
@@ -103,21 +107,22 @@ class _Candidate:
     """A model directory in the making."""
 
     folder: Path
-    compiled: Compiled
+    graph: onnx.ModelProto
+    writer: str  # of the graph: the architecture that has a writer here, or "exported"
     reference: ReferenceModel
     facts: Mapping[str, Any]
 
     def write(self, precision: Precision) -> None:
         """Writes graph and manifest."""
-        model = self.compiled.model
-        onnx.save(quantize_rows(model) if precision == "int8_rows" else model, self.folder / MODEL_FILE)
+        graph = quantize_rows(self.graph) if precision == "int8_rows" else self.graph
+        onnx.save(graph, self.folder / MODEL_FILE)
         manifest = Manifest(
             **self.facts,
             precision=precision,
             files=describe_files(self.folder),
-            inputs=self.compiled.inputs,
+            inputs=tuple(node.name for node in graph.graph.input),
             pad_token_id=self.reference.pad_token_id,
-            producer=producer_versions("torch", "transformers", "optimum-onnx") | {"graph": self.compiled.writer},
+            producer=producer_versions("torch", "transformers", "optimum-onnx") | {"graph": self.writer},
         )
         write_manifest(self.folder, manifest)
 
@@ -169,18 +174,36 @@ def _load_reference(files: CheckpointFiles, task: Task, pair_template: str | Non
         raise UnsupportedModelError(f"transformers cannot load {files.name}: {first_line(error)}") from error
 
 
-def _compile(files: CheckpointFiles, task: Task, reference: ReferenceModel, origin: GraphOrigin) -> Compiled:
-    """Returns the graph that a writer makes of the weights, or else Optimum's, cleaned."""
+def _compile(
+    files: CheckpointFiles, task: Task, reference: ReferenceModel, origin: GraphOrigin
+) -> tuple[onnx.ModelProto, str]:
+    """Returns the graph that a writer makes of the weights, or else Optimum's, cleaned; and who wrote it."""
     pooling = files.pooling if task == "embedding" else None
     if origin != "exported":
         try:
-            return write_graph(files.config, reference.weights(), pooling)
+            return write_graph(files.config, reference.weights(), pooling), files.config["model_type"]
         except (UnsupportedModelError, WeightsError):
             if origin == "written":
                 raise
     from inference.compile.reference import export_with_optimum  # noqa: PLC0415  # extra `export`
 
-    return clean_graph(export_with_optimum(files, task), pooling)
+    return clean_graph(export_with_optimum(files, task), pooling), "exported"
+
+
+def write_graph(config: Mapping[str, Any], weights: Weights, pooling: Pooling | None) -> onnx.ModelProto:
+    """Writes a known architecture afresh, in float32: an embedder where a pooling is given, else a classifier.
+
+    Args:
+        config: the checkpoint's config.json.
+
+    Raises:
+        UnsupportedModelError: no writer knows the model.
+        WeightsError: the checkpoint lacks weights.
+    """
+    if pooling is not None:
+        return build_bert_embedder(weights, BertConfig.from_huggingface(config), pooling=pooling)
+    deberta = DebertaConfig.from_huggingface(config)
+    return build_deberta_classifier(weights, deberta, pooled_head(weights, deberta.pooler_activation))
 
 
 def _compare(directory: ModelDirectory, reference: ReferenceModel, precision: Precision) -> float:

@@ -1,4 +1,4 @@
-"""Rewrites a graph that an exporter made, one pass each: free dimensions, folded constants, pooling, unused nodes.
+"""Cleans a graph that an exporter made, one pass each: free dimensions, folded constants, pooling, unused nodes.
 
 An exporter may fix the batch and length dimensions, and leaves pooling and normalization to the caller. Constants are
 folded, and what does nothing is removed, by ONNX Runtime's own basic optimizations.
@@ -15,44 +15,53 @@ import onnx.compose
 from onnx import NodeProto, TensorProto
 
 from inference.compile.bert import EMBEDDING, Pooling
-from inference.compile.errors import CompileError, UnsupportedModelError
+from inference.compile.deberta import LOGITS
+from inference.compile.errors import CompileError, UnsupportedModelError, first_line
 from inference.compile.graph import GraphBuilder
 from inference.models.session import ort
 
-_NAMES = ("batch", "length")
+_POOLED_OUTPUTS = ("sentence_embedding", EMBEDDING)  # names under which exporters pool in the graph already
 
 
-def free_dimensions(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Returns a copy whose inputs have the shape (batch, length), both free, and that states no inner shape.
+def clean_graph(exported: onnx.ModelProto, pooling: Pooling | None) -> onnx.ModelProto:
+    """Returns a copy whose output is `logits`, or `embedding`, pooled and of length 1, where a pooling is given.
+
+    Raises:
+        UnsupportedModelError: it lacks the output of its task.
+        CompileError: ONNX Runtime refuses it.
+    """
+    if pooling is None:
+        model = _keep_output(exported, LOGITS)
+    else:
+        names = [output.name for output in exported.graph.output]
+        pooled = next((name for name in _POOLED_OUTPUTS if name in names), None)
+        model = _append_pooling(_keep_output(exported, pooled or names[0]), None if pooled else pooling)
+    return _fold_constants(_free_dimensions(model))
+
+
+def _free_dimensions(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Returns a copy whose inputs have the shape (batch, length), both free, and that states no other shape.
 
     Stated shapes are only hints, but a wrong hint is an error at run time. A graph that computes its shapes works at
-    any length afterwards; one that has a length baked into a Reshape does not, and `verify` finds that out.
+    any length afterwards; one that has a length baked into a Reshape does not, and the comparison finds that out.
     """
     result = deepcopy(model)
     del result.graph.value_info[:]
     for graph_input in result.graph.input:
         dims = graph_input.type.tensor_type.shape.dim
-        for dim, name in zip(dims, _NAMES, strict=False):
+        for dim, name in zip(dims, ("batch", "length"), strict=False):
             dim.Clear()
             dim.dim_param = name
     for output in result.graph.output:
-        for position, dim in enumerate(output.type.tensor_type.shape.dim):
-            if position == 0:
-                dim.Clear()
-                dim.dim_param = _NAMES[0]
-            elif dim.dim_param or position + 1 < len(output.type.tensor_type.shape.dim):
-                dim.Clear()  # lengths; the last dimension is a width and stays
+        output.type.tensor_type.ClearField("shape")
     return result
 
 
-def fold_constants(model: onnx.ModelProto) -> onnx.ModelProto:
+def _fold_constants(model: onnx.ModelProto) -> onnx.ModelProto:
     """Returns an equivalent graph with shape arithmetic on constants, identities and dead branches gone.
 
     The basic level rewrites within standard ONNX, so the result runs on any machine; the higher levels, which may
     pick layouts for this one, are left to the session that serves the graph.
-
-    Raises:
-        CompileError: ONNX Runtime refuses the graph.
     """
     with tempfile.TemporaryDirectory(prefix="precis-") as folder:
         folded = Path(folder) / "folded.onnx"
@@ -63,11 +72,11 @@ def fold_constants(model: onnx.ModelProto) -> onnx.ModelProto:
         try:
             ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # the library raises a dozen types without a common base
-            raise CompileError(f"ONNX Runtime refuses the graph: {str(error).splitlines()[0]}") from error
+            raise CompileError(f"ONNX Runtime refuses the graph: {first_line(error)}") from error
         return onnx.load(folded)
 
 
-def append_pooling(model: onnx.ModelProto, pooling: Pooling | None) -> onnx.ModelProto:
+def _append_pooling(model: onnx.ModelProto, pooling: Pooling | None) -> onnx.ModelProto:
     """Returns a copy whose only output is `embedding`, shape (batch, width), of length 1.
 
     Args:
@@ -95,12 +104,8 @@ def append_pooling(model: onnx.ModelProto, pooling: Pooling | None) -> onnx.Mode
     return result
 
 
-def keep_output(model: onnx.ModelProto, name: str) -> onnx.ModelProto:
-    """Returns a copy that computes only the output `name`.
-
-    Raises:
-        UnsupportedModelError: the graph has no such output.
-    """
+def _keep_output(model: onnx.ModelProto, name: str) -> onnx.ModelProto:
+    """Returns a copy that computes only the output `name`."""
     outputs = {output.name: output for output in model.graph.output}
     if name not in outputs:
         raise UnsupportedModelError(f"the graph has no output {name!r}, only {', '.join(sorted(outputs))}")

@@ -15,8 +15,8 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
 from inference.compile.config import EncoderConfig
+from inference.compile.deberta import DenseLayer
 from inference.compile.errors import WeightsError
-from inference.compile.head import DenseLayer
 from inference.compile.weights import Float32, QuantizedTable, Weights, encoder_scope
 from inference.models.manifest import NLI_LABELS
 

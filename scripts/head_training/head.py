@@ -6,8 +6,8 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
+from inference.compile.deberta import DenseLayer, Head
 from inference.compile.errors import WeightsError
-from inference.compile.head import DenseLayer, Head
 
 
 def load_linear_head(path: Path) -> Head:

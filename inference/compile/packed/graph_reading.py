@@ -15,9 +15,8 @@ from onnx import NodeProto, helper, numpy_helper
 
 from inference.compile.bert import EMBEDDING
 from inference.compile.config import Activation
-from inference.compile.deberta import LOGITS
+from inference.compile.deberta import LOGITS, DenseLayer
 from inference.compile.errors import UnsupportedModelError
-from inference.compile.head import DenseLayer
 from inference.compile.quantize import quantize_rows
 from inference.compile.weights import Float32, QuantizedTable
 from inference.models.manifest import MARKS

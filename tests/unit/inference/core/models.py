@@ -12,8 +12,7 @@ import onnx
 
 from inference.compile.bert import build_bert_embedder
 from inference.compile.config import BertConfig, DebertaConfig
-from inference.compile.deberta import build_claim_checker, build_deberta_classifier
-from inference.compile.head import DenseLayer, pooled_head
+from inference.compile.deberta import DenseLayer, build_claim_checker, build_deberta_classifier, pooled_head
 from inference.compile.packed.packing import packed_bytes
 from inference.core.library import CoreBatch, CoreLibrary, CoreRunError, InstructionSet, Status, aligned_bytes
 from inference.core.packed_file import Rows
