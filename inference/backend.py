@@ -18,7 +18,6 @@ class Backend(Protocol):
     @property
     def execution_provider(self) -> str:
         """ONNX Runtime's name of the provider that runs the graph."""
-        ...
 
     def run(self, inputs: Mapping[str, Int64]) -> Float32:
         """Runs one forward pass.
@@ -30,12 +29,9 @@ class Backend(Protocol):
             Shape (rows, columns). Row i depends on row i of the inputs alone. Behind the columns of the model's output
             there is one for each position of the inputs, if the graph marks tokens.
         """
-        ...
 
     def reopen(self) -> None:
         """Makes the session again after a worker died with it. Blocks."""
-        ...
 
     def interrupt(self) -> None:
         """Ends the runs in progress with an error as soon as it can. For a stop that cannot wait."""
-        ...

@@ -22,7 +22,7 @@ from inference.config import Device, InferenceConfig, Role
 from inference.core.library import load_library
 from inference.front_doors import EmbeddingModel, NliModel
 from inference.models.model import LoadedModel, OpenBackend, choose_device, load_model, open_session
-from inference.statistics import EngineStatistics, Observer
+from inference.statistics import EngineStatistics, Observe
 
 logger = logging.getLogger(__name__)
 
@@ -41,12 +41,12 @@ class Engine:
         self,
         config: InferenceConfig,
         *,
-        observer: Observer | None = None,
+        observe: Observe | None = None,
         open_backend: OpenBackend = open_session,
     ) -> None:
         self.on_ready: Callable[[bool], None] = lambda _: None  # told, on the event loop, when `is_ready` changes
         self._config = config
-        self._observer = observer
+        self._observe = observe
         self._open_backend = open_backend
         self._stack = AsyncExitStack()
         self._models: dict[Role, LoadedModel] = {}
@@ -66,7 +66,7 @@ class Engine:
         self._pool = WorkerPool(config.runtime, _worker_count(config, device))
         self._pool.on_ready = self.on_ready
         for role, model in self._models.items():
-            self._batchers[role] = DynamicBatcher(model.compute, self._pool, config, observer=self._observer)
+            self._batchers[role] = DynamicBatcher(model.compute, self._pool, config, observe=self._observe)
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self._pool)
             stack.enter_context(self._thread)

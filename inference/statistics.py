@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
 
 
 @dataclass(slots=True)
@@ -61,9 +61,5 @@ class BatchRecord:
     compute_s: float
 
 
-class Observer(Protocol):
-    """Told of each batch, on the event loop, after its callers were answered. Must not block or raise."""
-
-    def batch_finished(self, record: BatchRecord) -> None:
-        """Takes the measurements of one forward pass."""
-        ...
+Observe = Callable[[BatchRecord], None]
+"""Told of each batch, on the event loop, after its callers were answered. Must not block or raise."""

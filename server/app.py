@@ -189,7 +189,7 @@ class App:
 
     async def _open_engine(self, stack: AsyncExitStack, health: HealthServicer) -> Engine:
         config, registry = self._settings.engine_config, self._registry
-        engine = Engine(config, observer=BatchMetrics(registry), open_backend=self._open_backend)
+        engine = Engine(config, observe=BatchMetrics(registry).batch_finished, open_backend=self._open_backend)
         engine.on_ready = health.set_ready
         try:
             await stack.enter_async_context(engine)

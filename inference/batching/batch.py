@@ -86,8 +86,6 @@ class Batch:
     Written by the worker until it is reported; from then on read by the event loop.
     """
 
-    __slots__ = ("dropped", "entries", "failures", "finished_s", "free_s", "is_void", "started_s", "values")
-
     def __init__(self, entries: list[Entry], dropped: list[tuple[Entry, Drop]], *, now_s: float) -> None:
         self.entries = entries
         self.dropped = dropped

@@ -17,7 +17,7 @@ from inference.batching.worker_pool import WorkerPool
 from inference.call import Call
 from inference.config import InferenceConfig
 from inference.errors import DeadlineExpiredError, NoWorkerError, RefusedError, ShuttingDownError
-from inference.statistics import BatchRecord, ModelStatistics, Observer
+from inference.statistics import BatchRecord, ModelStatistics, Observe
 
 _SLICE_ITEMS = 256  # queued at a time, about 1 ms, so that a long list does not hold up the loop
 
@@ -36,12 +36,12 @@ class DynamicBatcher:
         pool: WorkerPool,
         config: InferenceConfig,
         *,
-        observer: Observer | None = None,
+        observe: Observe | None = None,
     ) -> None:
         """Adds the model to the pool, which must not have been entered yet."""
         self._model = model
         self._pool = pool
-        self._observer = observer
+        self._observe = observe
         self._source = Source(model, self._deliver, interactive_weight=config.batch.interactive_weight)
         self._admission = Admission(config.queue, self._turn_s)
         self._cache = ResultCache(config.cache.max_bytes)
@@ -297,8 +297,8 @@ class DynamicBatcher:
         weight = 0.3 if measured > self._slowdown else 0.05  # what is promised in a quiet moment is late in the next
         self._slowdown += weight * (measured - self._slowdown)
         self._counters.add_batch(record)
-        if self._observer is not None:
-            self._observer.batch_finished(record)
+        if self._observe is not None:
+            self._observe(record)
 
     def _check_drained(self) -> None:
         if self._drained is not None and self._admission.items == 0:

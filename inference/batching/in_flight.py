@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 
 import numpy as np
-import numpy.typing as npt
 
+from inference.backend import Float32
 from inference.call import Call
 from inference.errors import InferenceError
 
@@ -20,15 +20,10 @@ class Ticket:
     One future for the whole call: a list of a thousand items wakes its caller once.
     """
 
-    __slots__ = (
-        "cache_hit_count", "call", "entries", "error", "errors", "finished_s",
-        "future", "marks", "missing", "queued_s", "started_s", "values",
-    )  # fmt: skip
-
     def __init__(self, item_count: int, dimension: int, call: Call, *, now_s: float) -> None:
         self.call = call
-        self.values: npt.NDArray[np.float32] = np.empty((item_count, dimension), np.float32)
-        self.marks: dict[int, npt.NDArray[np.float32]] = {}  # by item: what stands behind its `dimension` numbers
+        self.values: Float32 = np.empty((item_count, dimension), np.float32)
+        self.marks: dict[int, Float32] = {}  # by item: what stands behind its `dimension` numbers
         self.error: InferenceError | None = None  # why the whole call failed
         self.errors: dict[int, InferenceError] = {}
         self.missing = item_count  # answers still to come
@@ -37,7 +32,7 @@ class Ticket:
         self.queued_s = self.started_s = self.finished_s = now_s
         self.future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    def answer(self, index: int, row: npt.NDArray[np.float32]) -> None:
+    def answer(self, index: int, row: Float32) -> None:
         """Takes the result of item `index`."""
         dimension = self.values.shape[1]
         if len(row) == dimension:
@@ -83,19 +78,6 @@ class Entry:
 
     `waiters` belongs to the event loop's thread; `is_queued` is written under the pool's lock.
     """
-
-    __slots__ = (
-        "caller",
-        "crash_count",
-        "deadline_s",
-        "encoded",
-        "is_queued",
-        "length",
-        "priority",
-        "queued_s",
-        "waiters",
-        "worth_s",
-    )
 
     def __init__(self, encoded: Encoded, call: Call, *, now_s: float, worth_s: float = 0.0) -> None:
         self.encoded = encoded

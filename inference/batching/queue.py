@@ -27,14 +27,10 @@ class WorkQueue:
     """
 
     def __init__(self) -> None:
-        self._sources: list[Source] = []
+        self.sources: list[Source] = []  # the models whose lanes share
         self._suspects: deque[tuple[Source, Entry]] = deque()
         self._virtual_s = 0.0
         self._guest_s = -math.inf  # when the last guest came
-
-    def add_source(self, source: Source) -> None:
-        """Takes a model's lanes into the sharing."""
-        self._sources.append(source)
 
     def put(self, source: Source, entries: Sequence[Entry]) -> None:
         """Queues new entries."""
@@ -48,9 +44,9 @@ class WorkQueue:
 
     def _is_guest(self, entry: Entry) -> bool:
         """Whether a caller has nothing waiting in its priority, and the others on average a crowd."""
-        if any(source.lanes[entry.priority].waiting(entry.caller) for source in self._sources):
+        if any(source.lanes[entry.priority].waiting(entry.caller) for source in self.sources):
             return False
-        lanes = [lane for source in self._sources for lane in source.lanes.values() if lane]
+        lanes = [lane for _, lane in self._lanes() if lane]
         return bool(lanes) and sum(map(len, lanes)) >= CROWD * sum(1 + lane.caller_count for lane in lanes)
 
     def put_suspects(self, source: Source, entries: Sequence[Entry]) -> None:
@@ -91,7 +87,7 @@ class WorkQueue:
         """
         lane = source.lanes[call.priority]
         turn_s = lane.predict_turn(call.caller, seconds)
-        others = [one for each in self._sources for one in each.lanes.values() if one is not lane]
+        others = [one for _, one in self._lanes() if one is not lane]
         return turn_s + sum(min(one.waiting_s, turn_s * one.weight / lane.weight) for one in others)
 
     def take(self, now_s: float) -> tuple[Source, Batch] | None:
@@ -100,10 +96,10 @@ class WorkQueue:
             source, entry = self._suspects.popleft()
             entry.is_queued = False
             return source, Batch([entry], [], now_s=now_s)
-        turn = self._next_turn()
-        if turn is None:
+        waiting = [turn for turn in self._lanes() if turn[1]]
+        if not waiting:
             return None
-        source, lane = turn
+        source, lane = min(waiting, key=lambda turn: turn[1].virtual_s)
         self._virtual_s = lane.virtual_s
         has_guests = now_s - self._guest_s < _VISIT_S
         entries, dropped = lane.cut(source.model.limits, now_s, has_guests=has_guests)
@@ -114,17 +110,11 @@ class WorkQueue:
         """Empties the queue."""
         taken = list(self._suspects)
         self._suspects.clear()
-        for source in self._sources:
-            for lane in source.lanes.values():
-                taken.extend((source, entry) for entry in lane.take_all())
+        for source, lane in self._lanes():
+            taken.extend((source, entry) for entry in lane.take_all())
         for _, entry in taken:
             entry.is_queued = False
         return taken
 
-    def _next_turn(self) -> tuple[Source, Lane] | None:
-        turn: tuple[Source, Lane] | None = None
-        for source in self._sources:
-            for lane in source.lanes.values():
-                if lane and (turn is None or lane.virtual_s < turn[1].virtual_s):
-                    turn = source, lane
-        return turn
+    def _lanes(self) -> list[tuple[Source, Lane]]:
+        return [(source, lane) for source in self.sources for lane in source.lanes.values()]

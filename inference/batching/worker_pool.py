@@ -58,7 +58,7 @@ class Worker(threading.Thread):
             self._post(self._owner.on_exit, self)
 
     def _reopen(self) -> None:
-        for source in self._owner.sources:
+        for source in self._owner.queue.sources:
             backend = source.model.backends[self.index % len(source.model.backends)]
             backend.reopen()
             probe(source.model, backend)
@@ -102,10 +102,9 @@ class WorkerPool:
         self, config: RuntimeConfig, worker_count: int, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.clock = clock
-        self.sources: list[Source] = []
+        self.queue = WorkQueue()  # its methods need the pool's lock
         self.restart_count = 0
         self._config = config
-        self._queue = WorkQueue()
         self._wakeup = threading.Condition(threading.Lock())
         self._idle_count = 0
         self._is_closing = False
@@ -152,17 +151,16 @@ class WorkerPool:
     def predict_turn(self, source: Source, call: Call, seconds: float) -> float:
         """Returns how long it will take until so much more work of a call is done, if batches cost what they should."""
         with self._wakeup:
-            return self._queue.predict_turn(source, call, seconds) / self.worker_count
+            return self.queue.predict_turn(source, call, seconds) / self.worker_count
 
     def add_source(self, source: Source) -> None:
         """Takes a model's queue into service. Before the pool is entered."""
-        self.sources.append(source)
-        self._queue.add_source(source)
+        self.queue.sources.append(source)
 
     def put(self, source: Source, entries: Sequence[Entry]) -> None:
         """Queues entries and wakes as many idle workers as they can occupy."""
         with self._wakeup:
-            self._queue.put(source, entries)
+            self.queue.put(source, entries)
             if self._idle_count:
                 self._wakeup.notify(len(entries))
         if self._watchdog is None:
@@ -171,18 +169,18 @@ class WorkerPool:
     def remove(self, source: Source, entry: Entry) -> bool:
         """Takes an entry back. Returns False when a worker has it already."""
         with self._wakeup:
-            return self._queue.remove(source, entry)
+            return self.queue.remove(source, entry)
 
     def join(self, source: Source, entry: Entry, call: Call) -> None:
         """Moves an entry that still waits to where another call, which wants it too, is served sooner."""
         with self._wakeup:
-            self._queue.join(source, entry, call)
+            self.queue.join(source, entry, call)
 
     def take(self) -> tuple[Source, Batch] | None:
         """Waits for a batch. Returns None when the pool closes. Called by the workers."""
         with self._wakeup:
             while not self._is_closing:
-                work = self._queue.take(self.clock())
+                work = self.queue.take(self.clock())
                 if work is not None:
                     return work
                 self._idle_count += 1
@@ -214,13 +212,13 @@ class WorkerPool:
             handle.cancel()
         with self._wakeup:
             self._is_closing = True
-            waiting = self._queue.take_all()
+            waiting = self.queue.take_all()
             self._wakeup.notify_all()
         self._fail(waiting, ShuttingDownError)
         if self._watchdog is not None:
             self._watchdog.cancel()
         if self._workers and not await self._wait_gone():
-            for source in self.sources:
+            for source in self.queue.sources:
                 for backend in source.model.backends:
                     backend.interrupt()
             if not await self._wait_gone():
@@ -248,7 +246,7 @@ class WorkerPool:
             return
         if not self.is_alive:
             with self._wakeup:
-                waiting = self._queue.take_all()
+                waiting = self.queue.take_all()
             self._fail(waiting, WorkerDiedError)
         index = worker.index
         doubled_s = self._config.restart_backoff_s * 2.0 ** min(self._failures[index] - 1, 30)
@@ -294,7 +292,7 @@ class WorkerPool:
             return
         self._fail([(source, entry) for entry in lost], WorkerDiedError)
         with self._wakeup:
-            self._queue.put_suspects(source, again)
+            self.queue.put_suspects(source, again)
             self._wakeup.notify(len(again))
 
     def _fail(self, entries: Sequence[tuple[Source, Entry]], error: Callable[[], InferenceError]) -> None:

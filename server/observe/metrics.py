@@ -139,7 +139,7 @@ NAMES = {"compute_s": "compute_seconds"}  # Prometheus spells units out
 
 
 class BatchMetrics:
-    """Takes the measurements of every forward pass. An `inference.statistics.Observer`."""
+    """Takes the measurements of every forward pass."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         rows, shares = (1, 2, 4, 8, 12, 16, 24, 32, 64, 128, 256), (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75)

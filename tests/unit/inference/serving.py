@@ -15,7 +15,7 @@ from inference.batching.in_flight import Encoded, Ticket
 from inference.batching.worker_pool import WorkerPool
 from inference.call import Call
 from inference.config import InferenceConfig
-from inference.statistics import Observer
+from inference.statistics import Observe
 from tests.fakes import FakeBackend
 
 MAX_LENGTH = 64
@@ -75,7 +75,7 @@ async def serving(
     *,
     limits: BatchLimits | None = None,
     workers: int = 1,
-    observer: Observer | None = None,
+    observe: Observe | None = None,
     clock: Callable[[], float] = time.monotonic,
     **config: object,
 ) -> AsyncIterator[Serving]:
@@ -93,7 +93,7 @@ async def serving(
         limits=limits or make_limits(),
     )
     pool = WorkerPool(settings.runtime, workers, clock=clock)
-    batcher = DynamicBatcher(model, pool, settings, observer=observer)
+    batcher = DynamicBatcher(model, pool, settings, observe=observe)
     try:
         async with pool:
             yield Serving(batcher, pool, backend)

@@ -140,12 +140,7 @@ async def test_leaving_the_pool_refuses_what_was_not_begun_and_answers_what_was(
 
 async def test_timings_and_the_record_tell_of_the_batch() -> None:
     records: list[BatchRecord] = []
-
-    class Recorder:
-        def batch_finished(self, record: BatchRecord) -> None:
-            records.append(record)
-
-    async with serving(observer=Recorder(), limits=make_limits(fixed_s=100.0, token_s=0.001)) as s:
+    async with serving(observe=records.append, limits=make_limits(fixed_s=100.0, token_s=0.001)) as s:
         ticket = await s.batcher.submit([make_item(1, 4), make_item(2, 6)], ANY)
     (record,) = records
     assert (record.model, record.rows, record.tokens, record.padded_tokens) == ("fake", 2, 10, 12)
