@@ -14,16 +14,14 @@ from typing import Any
 import numpy as np
 import onnx
 import torch
-from numpy.typing import NDArray
 from optimum.exporters.onnx import main_export
 from tokenizers.processors import TemplateProcessing
 from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
 
+from inference.backend import Float32
 from inference.compile.checkpoint_files import CheckpointFiles
 from inference.compile.errors import UnsupportedModelError
 from inference.models.manifest import Task
-
-Float32 = NDArray[np.float32]
 
 
 class ReferenceModel:

@@ -114,7 +114,13 @@ def dequantize_onnx(path: Path) -> Weights:
     matrices = {name: _matrix(arrays, root).T for name, root in _quantized_linears(graph, arrays).items()}
     if not matrices:
         raise WeightsError(f"{path} holds no int8 matrix; only dynamically quantized graphs can be read")
-    return {**_plain_floats(arrays), **matrices, **_tables(arrays)}
+    weights: dict[str, Float32 | QuantizedTable] = {
+        name: value
+        for name, value in arrays.items()  # those with a module's name, not those that the exporter numbered
+        if value.dtype == np.float32 and name.endswith((".weight", ".bias")) and "::" not in name
+    }
+    stored = [name.removesuffix(_QUANTIZED) for name in arrays if name.endswith(_WORD_EMBEDDINGS + _QUANTIZED)]
+    return weights | matrices | {name: _stored_bytes(arrays, name) for name in stored}
 
 
 def _scope_of(weights: Weights, entry: str, problem: str) -> WeightScope:
@@ -141,24 +147,6 @@ def _quantized_linears(graph: onnx.GraphProto, arrays: Mapping[str, Any]) -> dic
         if stored in arrays and (root not in paths or len(path) < len(paths[root])):
             paths[root] = path
     return {f"{path}.weight": root for root, path in paths.items()}
-
-
-def _tables(arrays: Mapping[str, NDArray[Any]]) -> dict[str, QuantizedTable]:
-    suffix = _WORD_EMBEDDINGS + _QUANTIZED
-    return {
-        name.removesuffix(_QUANTIZED): _stored_bytes(arrays, name.removesuffix(_QUANTIZED))
-        for name in arrays
-        if name.endswith(suffix)
-    }
-
-
-def _plain_floats(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Float32]:
-    """Keeps the float arrays that still have a module's name, not those the exporter numbered."""
-    return {
-        name: value
-        for name, value in arrays.items()
-        if value.dtype == np.float32 and name.endswith((".weight", ".bias")) and "::" not in name
-    }
 
 
 def _matrix(arrays: Mapping[str, NDArray[Any]], root: str) -> Float32:

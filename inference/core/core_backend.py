@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import deque
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -70,14 +71,17 @@ class CoreBackend:
         except IndexError:
             workspace = self._library.workspace(self._file, _MAX_RUN_TOKENS)
         try:
-            groups = [self._run_group(batch, workspace) for batch in _groups(lengths, ids, marked)]
+            run = partial(
+                self._library.run, workspace=workspace, instruction_set=self._instruction_set, stop=self._stop
+            )
+            groups = [run(self._file, batch) for batch in _groups(lengths, ids, marked)]
         finally:
             self._workspaces.append(workspace)
         results = np.concatenate([result for result, _ in groups])
         if not self._has_marks:
             return results
         marks = np.zeros(mask.shape, np.float32)
-        marks[mask] = np.concatenate([numbers for _, numbers in groups])
+        marks[mask] = np.concatenate([numbers for _, numbers in groups if numbers is not None])
         return np.concatenate([results, marks], axis=1)
 
     def reopen(self) -> None:
@@ -86,12 +90,6 @@ class CoreBackend:
     def interrupt(self) -> None:
         """Makes runs in progress, and all later ones, end with an error at the next layer."""
         self._stop[0] = 1
-
-    def _run_group(self, batch: CoreBatch, workspace: Bytes) -> tuple[Float32, Float32]:
-        results, marks = self._library.run(
-            self._file, batch, workspace=workspace, instruction_set=self._instruction_set, stop=self._stop
-        )
-        return results, np.zeros(0, np.float32) if marks is None else marks
 
 
 def _groups(lengths: Int32, ids: Int32, marked: Bytes | None) -> Iterator[CoreBatch]:

@@ -59,13 +59,11 @@ def score_limit(head_size: int) -> int:
 
 def file_version(path: Path) -> int:
     """Returns the version of a packed file; 0 if it is none."""
-    data = np.fromfile(path, np.uint8, HEADER.itemsize)
-    return int(read_header(data)["version"]) if data.size >= HEADER.itemsize else 0
+    headers = np.fromfile(path, HEADER, count=1)
+    return int(headers[0]["version"]) if headers.size else 0
 
 
 def read_header(data: npt.NDArray[np.uint8]) -> np.void:
-    """Returns the header's fields by name. ValueError for a file that is too short."""
-    if data.size < HEADER.itemsize:
-        raise ValueError("shorter than its header")
+    """Returns the header's fields by name; the file is at least as long."""
     header: np.void = data[: HEADER.itemsize].view(HEADER)[0]
     return header
