@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -34,9 +33,8 @@ class RuntimeConfig(_Config):
         default=2.0, ge=0, description="Longest time to spend on measuring what batches of one model cost."
     )
     restart_backoff_s: float = Field(
-        default=0.1, gt=0, description="Wait before a dead worker is started again; doubles each time."
+        default=0.1, gt=0, description="Wait before a dead worker is started again; doubles each time, up to 50 times."
     )
-    max_restart_backoff_s: float = Field(default=5.0, gt=0, description="The doubling ends here.")
     stall_timeout_s: float = Field(
         default=60.0,
         gt=0,
@@ -61,11 +59,6 @@ class BatchConfig(_Config):
         description="Tokens of a batch without padding. A single row may be longer. Default: 512 on a CPU, "
         "32768 on a GPU.",
     )
-    interactive_weight: int = Field(
-        default=4,
-        ge=1,
-        description="Compute time for interactive calls for each unit for bulk calls, when both wait.",
-    )
 
 
 class QueueConfig(_Config):
@@ -84,7 +77,6 @@ class CacheConfig(_Config):
 class InferenceConfig(_Config):
     """Everything that the engine can be told."""
 
-    models_dir: Path = Field(default=Path("models"), description="Folder with one model directory for each role.")
     roles: tuple[Role, ...] = Field(default=("embedding", "nli"), min_length=1, description="Models to load.")
     backend: Literal["onnxruntime", "core", "auto"] = Field(
         default="auto",

@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 class Engine:
     """Text in, numbers out.
 
-        async with Engine(config) as engine:
+        async with Engine(models_dir, config) as engine:
             batch = await engine.embedder.embed(["A sentence."], Call())
 
     Entering checks and loads the models, measures what batches cost and starts the threads. Leaving refuses new
@@ -39,12 +39,14 @@ class Engine:
 
     def __init__(
         self,
+        models_dir: Path,
         config: InferenceConfig,
         *,
         observe: Observe | None = None,
         open_backend: OpenBackend = open_session,
     ) -> None:
         self.on_ready: Callable[[bool], None] = lambda _: None  # told, on the event loop, when `is_ready` changes
+        self._models_dir = models_dir  # with a model directory for each role
         self._config = config
         self._observe = observe
         self._open_backend = open_backend
@@ -61,7 +63,8 @@ class Engine:
         load = partial(load_model, config=config, device=device, open_backend=self._open_backend, library=library)
         at_once = 1 if device == "cuda" else len(config.roles)  # a GPU's clock counts its neighbours
         with ThreadPoolExecutor(at_once, "precis-load") as threads:
-            loading = [asyncio.get_running_loop().run_in_executor(threads, load, role) for role in config.roles]
+            folders = [self._models_dir / role for role in config.roles]
+            loading = [asyncio.get_running_loop().run_in_executor(threads, load, folder) for folder in folders]
             self._models = dict(zip(config.roles, await asyncio.gather(*loading), strict=True))
         self._pool = WorkerPool(config.runtime, _worker_count(config, device))
         self._pool.on_ready = self.on_ready

@@ -188,8 +188,9 @@ class App:
         return listener
 
     async def _open_engine(self, stack: AsyncExitStack, health: HealthServicer) -> Engine:
-        config, registry = self._settings.engine_config, self._registry
-        engine = Engine(config, observe=BatchMetrics(registry).batch_finished, open_backend=self._open_backend)
+        settings, registry = self._settings, self._registry
+        observe = BatchMetrics(registry).batch_finished
+        engine = Engine(settings.models_dir, settings.inference, observe=observe, open_backend=self._open_backend)
         engine.on_ready = health.set_ready
         try:
             await stack.enter_async_context(engine)

@@ -6,9 +6,9 @@ import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import EnvSettingsSource
 
@@ -39,9 +39,6 @@ PREFIX = "PRECIS_"
 FILE_VARIABLE = "PRECIS_SETTINGS_FILE"
 SEPARATOR = "__"
 NOT_OURS = {FILE_VARIABLE, "PRECIS_ADDRESS", "PRECIS_TLS_CA", "PRECIS_API_KEY_FILE"}  # of the command line
-
-
-NOT_SETTABLE = "inference.models_dir"  # the engine's own name for what `models_dir` sets
 
 
 class Settings(FrozenModel):
@@ -76,17 +73,6 @@ class Settings(FrozenModel):
     llm_writer: LlmWriterConfig = Field(default=LlmWriterConfig(), description="How the endpoint is asked.")
     extractive: ExtractiveConfig = Field(default=ExtractiveConfig(), description="The extractive writer.")
     summary_trust: TrustConfig = Field(default=TrustConfig(), description="How texts are checked and repaired.")
-
-    @property
-    def engine_config(self) -> InferenceConfig:
-        """Settings of the engine, with the folder that all of Precis reads its models from."""
-        return self.inference.model_copy(update={"models_dir": self.models_dir})
-
-    @model_validator(mode="after")
-    def _check_one_models_dir(self) -> Self:
-        if "models_dir" in self.inference.model_fields_set:
-            raise ValueError(f"{NOT_SETTABLE} is not for you to set: set {PREFIX}MODELS_DIR")
-        return self
 
 
 class _Environment(EnvSettingsSource):

@@ -42,7 +42,7 @@ class DynamicBatcher:
         self._model = model
         self._pool = pool
         self._observe = observe
-        self._source = Source(model, self._deliver, interactive_weight=config.batch.interactive_weight)
+        self._source = Source(model, self._deliver)
         self._admission = Admission(config.queue, self._turn_s)
         self._cache = ResultCache(config.cache.max_bytes)
         self._in_flight: dict[bytes, Entry] = {}

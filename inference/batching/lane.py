@@ -174,7 +174,7 @@ class Lane:
 class Source:
     """One model's side of the work queue: a lane for each priority, and where its batches are delivered."""
 
-    def __init__(self, model: ComputeModel, deliver: Callable[[Batch], None], *, interactive_weight: int) -> None:
+    def __init__(self, model: ComputeModel, deliver: Callable[[Batch], None]) -> None:
         self.model = model
         self.deliver = deliver  # called on the event loop
-        self.lanes = {Priority.INTERACTIVE: Lane(interactive_weight), Priority.BULK: Lane(1)}
+        self.lanes = {Priority.INTERACTIVE: Lane(4), Priority.BULK: Lane(1)}  # by their weights

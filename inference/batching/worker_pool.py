@@ -249,8 +249,7 @@ class WorkerPool:
                 waiting = self.queue.take_all()
             self._fail(waiting, WorkerDiedError)
         index = worker.index
-        doubled_s = self._config.restart_backoff_s * 2.0 ** min(self._failures[index] - 1, 30)
-        delay_s = min(doubled_s, self._config.max_restart_backoff_s)
+        delay_s = self._config.restart_backoff_s * min(2.0 ** min(self._failures[index] - 1, 30), 50.0)
         logger.error("event=worker_restart worker=%d delay_s=%.1f", index, delay_s)
         self.restart_count += 1
         self._restarts[index] = self._loop.call_later(delay_s, lambda: self._start(index, is_restart=True))

@@ -12,7 +12,7 @@ import numpy as np
 
 from inference.backend import Backend, Float32
 from inference.batching.batch import BatchLimits, ComputeModel
-from inference.config import Device, InferenceConfig, Role
+from inference.config import Device, InferenceConfig
 from inference.core.core_backend import CoreBackend, core_problem
 from inference.core.library import CoreLibrary
 from inference.core.packed_file import CORE_FILE
@@ -61,12 +61,12 @@ def open_session(path: Path, device: Device, device_id: int) -> Backend:
 
 
 def load_model(
-    role: Role, config: InferenceConfig, device: Device, *, open_backend: OpenBackend, library: CoreLibrary | None
+    folder: Path, config: InferenceConfig, device: Device, *, open_backend: OpenBackend, library: CoreLibrary | None
 ) -> LoadedModel:
     """Checks, loads and warms up the model of one role. Blocks for seconds.
 
     Args:
-        role: which model.
+        folder: its directory, which is named for the role.
         config: what it is limited to, and what is to run it.
         device: where a graph would run.
         open_backend: opens a graph.
@@ -78,10 +78,10 @@ def load_model(
             one that does not compute.
         ExecutionProviderError: the device does not come up.
     """
-    directory = load_model_directory(config.models_dir / role)
+    directory = load_model_directory(folder)
     manifest = directory.manifest
-    if manifest.task != role:
-        raise ManifestError(directory.path / MANIFEST_FILE, f"task is {manifest.task}, expected {role}")
+    if manifest.task != folder.name:
+        raise ManifestError(folder / MANIFEST_FILE, f"task is {manifest.task}, expected {folder.name}")
     backends: tuple[Backend, ...]
     if (core := _open_core(directory, config, device, library)) is not None:
         backends, directory = (core,), directory.computed_from(CORE_FILE)
@@ -102,7 +102,7 @@ def load_model(
         raise CorruptModelError(directory.path / directory.weights_file, problem) from error
     dimension, finish = output_of(manifest)
     compute = ComputeModel(
-        name=role,
+        name=manifest.task,
         backends=backends,
         inputs=manifest.inputs,
         pad_token_id=manifest.pad_token_id,

@@ -54,7 +54,7 @@ async def open_runner(folder: Path, *, remembers: bool = True) -> AsyncIterator[
     """
     cache = CacheConfig() if remembers else CacheConfig(max_bytes=0)
     runtime = RuntimeConfig(warmup_s=_WARMUP_S)
-    async with Engine(InferenceConfig(models_dir=folder, cache=cache, runtime=runtime)) as engine:
+    async with Engine(folder, InferenceConfig(cache=cache, runtime=runtime)) as engine:
         with ThreadPoolExecutor(1, thread_name_prefix="bench-judge") as executor:
             yield JudgeRunner(EngineModels(engine).bound(CallScope(Call())), executor)
 

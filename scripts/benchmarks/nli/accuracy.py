@@ -59,7 +59,7 @@ def run(models: Path, data: Path, *, quick: bool) -> Report:
 
 
 async def _score_all(models: Path, sets: dict[str, LabelledPairs]) -> dict[str, Outcome]:
-    async with Engine(InferenceConfig(models_dir=models, roles=("nli",))) as engine:
+    async with Engine(models, InferenceConfig(roles=("nli",))) as engine:
         return {name: await _score(engine.nli, name, pairs) for name, pairs in sets.items()}
 
 

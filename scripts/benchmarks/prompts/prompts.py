@@ -201,9 +201,9 @@ async def _run(folder: Path, items: Sequence[Item]) -> tuple[dict[str, Tally], f
     llm = load_settings().llm
     if llm is None:
         raise ValueError("set PRECIS_LLM__BASE_URL and PRECIS_LLM__MODEL: the endpoint to measure with")
-    config = InferenceConfig(models_dir=folder, cache=CacheConfig(), runtime=RuntimeConfig(warmup_s=0.5))
+    config = InferenceConfig(cache=CacheConfig(), runtime=RuntimeConfig(warmup_s=0.5))
     tallies: dict[str, Tally] = defaultdict(Tally)
-    async with Engine(config) as engine, Endpoint(llm) as endpoint:
+    async with Engine(folder, config) as engine, Endpoint(llm) as endpoint:
         models = EngineModels(engine).bound(CallScope(Call(None, Priority.BULK), max_queue_wait_s=60))
         chat = OpenAiChatModel(endpoint)
         for item in items:

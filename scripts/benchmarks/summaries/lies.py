@@ -46,7 +46,7 @@ async def measure_lies(models: Path, manual: str) -> dict[str, Figure]:
     """Returns how many kinds were noticed, how many false sentences were delivered, and the alarms at an honest one."""
     document = _document(manual)
     noticed = delivered = 0
-    async with Engine(InferenceConfig(models_dir=models)) as engine:
+    async with Engine(models, InferenceConfig()) as engine:
         bound = EngineModels(engine).bound(CallScope(Call(None, Priority.BULK), max_queue_wait_s=_WAIT_S))
         honest = await _summarize(document, bound, None)
         for lie in Lie:

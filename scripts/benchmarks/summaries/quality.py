@@ -26,7 +26,7 @@ async def measure_quality(folder: Path, data: Path, *, quick: bool) -> dict[str,
         folder: of the models.
     """
     runtime = RuntimeConfig(warmup_s=0.2)
-    async with Engine(InferenceConfig(models_dir=folder, runtime=runtime)) as engine:
+    async with Engine(folder, InferenceConfig(runtime=runtime)) as engine:
         models = EngineModels(engine).bound(CallScope(Call(None, Priority.BULK), max_queue_wait_s=60))
         figures: dict[str, Figure] = {"length_within_10pct": await measure_lengths(models)}
         for name in SETS:

@@ -12,7 +12,7 @@ from pydantic_core import PydanticUndefined
 from server.cli.console import Grid, output_console, print_json, shown, write
 from server.cli.errors import InputError
 from server.errors import SettingsError
-from server.settings import FILE_VARIABLE, NOT_SETTABLE, PREFIX, SEPARATOR, Settings, load_settings, read_sources
+from server.settings import FILE_VARIABLE, PREFIX, SEPARATOR, Settings, load_settings, read_sources
 
 UNSET = "-"
 UNITS = {"s": "seconds", "ms": "milliseconds", "mib": "MiB", "bytes": "bytes", "chars": "characters", "days": "days"}
@@ -75,7 +75,6 @@ def list_settings(*, defaults_only: bool = False) -> list[Setting]:
             meaning=field.description or "",
         )
         for path, field in _leaves(Settings)
-        if ".".join(path) != NOT_SETTABLE
     ]
 
 

@@ -80,7 +80,7 @@ async def serving(
     **config: object,
 ) -> AsyncIterator[Serving]:
     """Runs one model on a fake backend. `config` goes to InferenceConfig; restarts wait a millisecond by default."""
-    config.setdefault("runtime", {"restart_backoff_s": 0.001, "max_restart_backoff_s": 0.001})
+    config.setdefault("runtime", {"restart_backoff_s": 0.001})
     settings = InferenceConfig.model_validate(config)
     backend = FakeBackend()
     model = ComputeModel(

@@ -11,7 +11,7 @@ from tests.fakes import FakeBackend
 from tests.unit.inference.serving import make_limits, serving, until
 
 TOGETHER = make_limits(fixed_s=100.0, token_s=0.001)
-BACKOFF = {"restart_backoff_s": 0.001, "max_restart_backoff_s": 0.001}
+BACKOFF = {"restart_backoff_s": 0.001}
 
 
 @pytest.mark.parametrize("fault", ["poison", "nan"])
@@ -82,7 +82,7 @@ async def test_readiness_tells_of_a_death_and_of_the_replacement() -> None:
 
 
 async def test_the_other_worker_goes_on_while_one_is_dead() -> None:
-    slow_restart = {"restart_backoff_s": 1000.0, "max_restart_backoff_s": 1000.0}
+    slow_restart = {"restart_backoff_s": 1000.0}
     async with serving(workers=2, runtime=slow_restart) as s:
         s.backend.killers.add(3)
         s.backend.kills_left = 1

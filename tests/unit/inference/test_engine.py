@@ -183,7 +183,7 @@ def test_a_quota_counts_when_it_is_smaller_than_the_affinity(tmp_path: Path, quo
 async def test_weights_that_give_no_numbers_are_refused_at_the_start(models_dir: Path) -> None:
     backend = FakeBackend()
     backend.nan = {1}
-    config = InferenceConfig.model_validate({"models_dir": models_dir, "roles": ["embedding"]})
+    config = InferenceConfig.model_validate({"roles": ["embedding"]})
     with pytest.raises(CorruptModelError, match="its numbers are not finite"):
-        async with Engine(config, open_backend=lambda *_: backend):
+        async with Engine(models_dir, config, open_backend=lambda *_: backend):
             pass

@@ -44,8 +44,8 @@ def real_pairs() -> list[tuple[str, str]]:
 
 
 def make_engine(max_batch_size: int) -> Engine:
-    settings = {"models_dir": MODELS, "cache": {"max_bytes": 0}, "batch": {"max_batch_size": max_batch_size}}
-    return Engine(InferenceConfig.model_validate({**settings, "runtime": {"warmup_s": 0.2}}))
+    settings = {"cache": {"max_bytes": 0}, "batch": {"max_batch_size": max_batch_size}}
+    return Engine(MODELS, InferenceConfig.model_validate({**settings, "runtime": {"warmup_s": 0.2}}))
 
 
 def way_in(engine: Engine, role: str) -> Compute:

@@ -101,7 +101,7 @@ def write_model_directory(path: Path, *, fields: dict[str, Any] | None = None) -
 def make_engine(models_dir: Path, **config: object) -> Engine:
     """An engine of two threads that is quickly there; `config` goes to InferenceConfig."""
     runtime = {"execution_provider": "cpu", "workers": 2, "warmup_s": 0.05}
-    return Engine(InferenceConfig.model_validate({"models_dir": models_dir, "runtime": runtime} | config))
+    return Engine(models_dir, InferenceConfig.model_validate({"runtime": runtime} | config))
 
 
 def word_tokenizer(vocabulary: Sequence[str]) -> Tokenizer:

@@ -32,7 +32,7 @@ def make_source(queue: WorkQueue, *, fixed_s: float = 1.0) -> Source:
         finish=lambda output: output,
         limits=make_limits(max_rows=1, fixed_s=fixed_s, token_s=0.0),
     )
-    source = Source(model, lambda batch: None, interactive_weight=4)
+    source = Source(model, lambda batch: None)
     queue.sources.append(source)
     return source
 
@@ -135,7 +135,7 @@ def sizes(queue: WorkQueue, now_s: float, count: int) -> list[int]:
 @pytest.fixture
 def wide_source(queue: WorkQueue, source: Source) -> Source:
     limits = make_limits(max_rows=8, fixed_s=0.015, token_s=0.005, price=0.0)  # a row 35 ms, 4 of them 95, 8 175
-    wide = Source(replace(source.model, limits=limits), source.deliver, interactive_weight=4)
+    wide = Source(replace(source.model, limits=limits), source.deliver)
     queue.sources.append(wide)
     return wide
 

@@ -57,9 +57,9 @@ def load(directory: ModelDirectory, backend: str, core: CoreLibrary | None, devi
     def open_backend(path: Path, device: Device, device_id: int) -> Backend:
         return open_session(path, device, device_id) if device == "cpu" else FakeBackend()
 
-    settings = {"models_dir": directory.path.parent, "backend": backend, "runtime": {"warmup_s": 0.0}}
+    settings = {"backend": backend, "runtime": {"warmup_s": 0.0}}
     config = InferenceConfig.model_validate(settings)
-    return load_model("embedding", config, device, open_backend=open_backend, library=core)
+    return load_model(directory.path, config, device, open_backend=open_backend, library=core)
 
 
 def provider(model: LoadedModel) -> str:

@@ -25,8 +25,8 @@ OPPOSITE = "The pump must not be switched off before the housing is opened."
 
 @pytest.fixture
 async def writer() -> AsyncIterator[ExtractiveWriter]:
-    config = InferenceConfig(models_dir=MODELS, runtime=RuntimeConfig(warmup_s=0.2))
-    async with Engine(config) as engine:
+    config = InferenceConfig(runtime=RuntimeConfig(warmup_s=0.2))
+    async with Engine(MODELS, config) as engine:
         terms = CallScope(Call(None, Priority.BULK), max_queue_wait_s=30)
         yield ExtractiveWriter(ExtractiveConfig(min_map_tokens=0), EngineModels(engine).bound(terms))
 
