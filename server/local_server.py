@@ -77,8 +77,6 @@ class LocalServer:
 
 def _settings(given: Mapping[str, Any], folder: str) -> Settings:
     """Reads the settings of a server; summaries that no setting gives a place end with the process."""
-    sources = [given, *read_sources().values()]
-    storage = (
-        {} if any("summary_storage" in source for source in sources) else {"summary_storage": {"directory": folder}}
-    )
-    return load_settings(overrides={**given, **storage, **OFF})
+    if not any("summary_storage" in source for source in (given, *read_sources().values())):
+        given = {**given, "summary_storage": {"directory": folder}}
+    return load_settings(overrides={**given, **OFF})

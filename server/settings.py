@@ -147,7 +147,7 @@ def _refuse_unknown_variables() -> None:
 def _meant(name: str) -> str:
     """Asks whether the setting beside a misspelt name was meant; empty where none is like it."""
     sections = Settings.model_json_schema()["$defs"].values()
-    names = {field for section in sections for field in section.get("properties", ())}
+    names = {*Settings.model_fields, *(field for section in sections for field in section.get("properties", ()))}
     near = get_close_matches(name, names, n=1, cutoff=0.75)
     return f"; did you mean {near[0]}?" if near else ""
 

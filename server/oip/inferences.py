@@ -99,7 +99,8 @@ class JudgeInference:
         scores = np.array([_scores(result) for result in ordered], dtype=np.float32)
         tensors: dict[str, Tensor] = {"scores": scores}
         if "evidence" in request.wanted:
-            tensors["evidence"] = [_to_json(result) for result in ordered]
+            to_json = partial(MessageToJson, preserving_proto_field_name=True, indent=None)
+            tensors["evidence"] = [to_json(result).encode() for result in ordered]
         return tensors, None
 
     async def _judge_row(
@@ -163,7 +164,3 @@ def _scores(result: judge_pb2.JudgeResult) -> list[float]:
     metrics = result.frameworks[0].metrics if result.frameworks else ()
     found = {metric.name: metric.score for metric in metrics if metric.HasField("score")}
     return [found.get(name, float("nan")) for name in _METRICS]
-
-
-def _to_json(result: judge_pb2.JudgeResult) -> bytes:
-    return MessageToJson(result, preserving_proto_field_name=True, indent=None).encode()

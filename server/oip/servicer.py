@@ -21,7 +21,7 @@ from inference.call import Call, Priority
 from inference.engine import Engine
 from inference.errors import DeadlineExpiredError
 from server.errors import ModelNotLoadedError, NotOfferedError, UnservedModelError, refusal
-from server.oip.inferences import NAMES, Inference, InferenceRequest, Outcome
+from server.oip.inferences import NAMES, Inference, InferenceRequest
 from server.oip.tensors import VERSION, read_texts, to_metadata, wanted_outputs, write_tensor
 from server.rpc.admission import Context
 from server.rpc.handlers import HandlerTable
@@ -164,7 +164,11 @@ class OpenInferenceServicer(GRPCInferenceServiceServicer):
         texts = read_texts(request, config)
         call = _to_call(request, context)
         parsed = InferenceRequest(texts, frozenset(tensor.name for tensor in wanted), call, context, request.parameters)
-        tensors, batch = await (_infer_in_time(inference, parsed) if request.parameters else inference.infer(parsed))
+        try:
+            async with asyncio.timeout(call.deadline_s and call.deadline_s - time.monotonic()):
+                tensors, batch = await inference.infer(parsed)
+        except TimeoutError:
+            raise DeadlineExpiredError from None
         noted, statistics = current_call(), self._statistics[config.name]
         noted.item_count = len(texts[0])
         statistics.inference_count += len(texts[0])
@@ -220,16 +224,6 @@ def counted(statistics: pb.ModelStatistics) -> Iterator[None]:
 def _add(duration: pb.StatisticDuration, seconds: float, count: int = 1) -> None:
     duration.count += count
     duration.ns += round(seconds * 1e9)
-
-
-async def _infer_in_time(inference: Inference, request: InferenceRequest) -> Outcome:
-    """Computes within the deadline that the parameters may set. gRPC itself sees to that of the call."""
-    deadline_s = request.call.deadline_s
-    try:
-        async with asyncio.timeout(None if deadline_s is None else deadline_s - time.monotonic()):
-            return await inference.infer(request)
-    except TimeoutError:
-        raise DeadlineExpiredError from None
 
 
 def _to_call(request: pb.ModelInferRequest, context: Context) -> Call:

@@ -82,7 +82,9 @@ def read_texts(request: pb.ModelInferRequest, config: pb.ModelConfig) -> list[li
         if raw and tensor.HasField("contents"):
             raise refusal(f"{field}.contents", "expected nothing beside raw_input_contents")
         place = f"raw_input_contents[{index}]" if raw else f"{field}.contents.bytes_contents"
-        elements = _split(raw[index], rows, place) if raw else _typed(tensor, rows, place)
+        elements = _split(raw[index], rows, place) if raw else tensor.contents.bytes_contents
+        if len(elements) != rows:
+            raise refusal(place, f"expected {rows} texts as in the shape, got {len(elements)}")
         texts[tensor.name] = _decode(elements, tensor.name)
     if len(texts) < len(names):
         missing = ", ".join(name for name in names if name not in texts)
@@ -138,13 +140,6 @@ def _check_parameters(tensor: InputTensor | pb.ModelInferRequest.InferRequestedO
     for name in ("shared_memory_region", "classification"):
         if name in tensor.parameters:
             raise refusal(f"{field}.parameters.{name}", "expected none: this server does not have this extension")
-
-
-def _typed(tensor: InputTensor, rows: int, place: str) -> Sequence[bytes]:
-    elements = tensor.contents.bytes_contents
-    if len(elements) != rows:
-        raise refusal(place, f"expected {rows} texts as in the shape, got {len(elements)}")
-    return elements
 
 
 def _split(data: bytes, rows: int, place: str) -> list[bytes]:

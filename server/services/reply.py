@@ -2,7 +2,8 @@
 
 A reply is compiled once, when its module is imported. Every field of the message has a partner: a field or property of
 the domain type with the same name, or an exception that the caller lists. Anything else does not compile, so that no
-field is forgotten. `total_ms` and `total_s` are partners of the Duration `total`. What is None is left unset.
+field is forgotten. `total_ms` and `total_s` are partners of the Duration `total`, and `made_at`, seconds since 1970, is
+that of the Timestamp `made`; 0 leaves it unset. What is None is left unset.
 """
 
 import types
@@ -14,6 +15,7 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
+from google.protobuf.timestamp_pb2 import Timestamp
 from precis.v1 import common_pb2
 
 from pipeline.reading.passage import TextSpan
@@ -110,9 +112,16 @@ def _part(
             path = partner if partner.endswith(unit) else partner + unit
             if _annotation(domain, path) is not None:
                 return attrgetter(path), lambda value, per_second=per_second: to_duration(value / per_second)
+    elif _is_message(field, Timestamp) and _annotation(domain, f"{partner}_at") is not None:
+        return attrgetter(f"{partner}_at"), _to_timestamp
     elif (annotation := _annotation(domain, partner)) is not None:
         return attrgetter(partner), _converter(annotation, field, exceptions)
     raise ReplyError(f"no {partner}")
+
+
+def _to_timestamp(seconds: float) -> Timestamp | None:
+    since = to_duration(seconds)
+    return Timestamp(seconds=since.seconds, nanos=since.nanos) if seconds else None
 
 
 def _annotation(domain: Any, path: str) -> Any:  # noqa: ANN401 - any annotation; None without such an attribute

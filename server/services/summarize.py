@@ -40,7 +40,7 @@ from pipeline.summarize.plan import SummaryPlan
 from pipeline.summarize.result import SummaryResult, SummaryView, SummaryWarning
 from pipeline.summarize.steering.budget import SummaryBudget
 from pipeline.summarize.steering.wishes import SummaryDetail, SummaryForm
-from pipeline.summarize.storage.records import StoredSummary, SummaryEntry, SummaryPage
+from pipeline.summarize.storage.records import StoredSummary, SummaryPage
 from pipeline.summarize.summarizer import JobPriority, Summarizer
 from pipeline.summarize.writer import WriterLimits
 from server.backends import ChosenWriter
@@ -128,7 +128,9 @@ class SummarizeServicer(SummarizeServiceServicer):
 
     async def SubmitSummary(self, request: pb.SubmitSummaryRequest, context: Context) -> pb.SubmitSummaryResponse:
         """Queues a summary."""
-        chosen, priority = self._writer(), parse_job_priority(request.priority)
+        chosen, priority = self._writer(), JobPriority.BULK
+        if request.priority:
+            priority = _ENUMS["priority"].parse(request.priority, "priority")
         if request.HasField("request") == bool(request.summary_id):
             raise InvalidInputError("request", "either a request or a summary_id", "both or neither")
         if request.HasField("request") and request.HasField("budget"):
@@ -283,11 +285,6 @@ def parse_summary_id(summary_id: str) -> str:
     return summary_id
 
 
-def parse_job_priority(number: int) -> JobPriority:
-    """Returns the priority of a job; bulk by default. Raises InvalidInputError."""
-    return _ENUMS["priority"].parse(number, "priority") if number else JobPriority.BULK
-
-
 def parse_page_size(page_size: int) -> int:
     """Returns the size of a page of summaries; 50 by default. Raises InvalidInputError."""
     if not 0 <= page_size <= _MOST_OF_A_PAGE:
@@ -382,20 +379,8 @@ _STEPS: Mapping[type, tuple[str, Callable[[Any], Any]]] = {
 }
 to_document = reply(Document, pb.Document, _EXCEPTIONS)
 to_submitted = reply(StoredSummary, pb.SubmitSummaryResponse)
-_to_entry = reply(SummaryEntry, pb.SummaryEntry, {"SummaryEntry.created": None, "SummaryEntry.updated": None})
+to_page = reply(SummaryPage, pb.ListSummariesResponse)
 _to_view = reply(SummaryView, pb.GetSummaryResponse, _EXCEPTIONS)
-
-
-def to_page(page: SummaryPage) -> pb.ListSummariesResponse:
-    """Gives a page of summaries."""
-    response = pb.ListSummariesResponse(next_page_token=page.next_page_token)
-    for one in page.summaries:
-        entry = _to_entry(one)
-        if one.created_at:
-            entry.created.FromNanoseconds(int(one.created_at * 1e9))
-        entry.updated.FromNanoseconds(int(one.updated_at * 1e9))
-        response.summaries.append(entry)
-    return response
 
 
 def to_event(event: Event, chosen: ChosenWriter) -> pb.SummaryEvent:
