@@ -36,14 +36,10 @@ class RuntimeConfig(_Config):
         default=0.1, gt=0, description="Wait before a dead worker is started again; doubles each time, up to 50 times."
     )
     stall_timeout_s: float = Field(
-        default=60.0,
-        gt=0,
-        description="A batch that takes longer has hung: its worker is given up and replaced.",
+        default=60.0, gt=0, description="A batch that takes longer has hung: its worker is given up and replaced."
     )
     stop_timeout_s: float = Field(
-        default=5.0,
-        gt=0,
-        description="Time for batches in progress to end when stopping; then they are interrupted.",
+        default=5.0, gt=0, description="Time for batches in progress to end when stopping; then they are interrupted."
     )
 
 

@@ -138,8 +138,7 @@ class HashMismatchError(ModelDirectoryError):
 
     def __init__(self, path: Path, *, expected: str, actual: str) -> None:
         super().__init__(
-            path,
-            f"wrong sha256 for {path}: expected {expected[:12]}..., found {actual[:12]}...; {_REINSTALL}",
+            path, f"wrong sha256 for {path}: expected {expected[:12]}..., found {actual[:12]}...; {_REINSTALL}"
         )
 
 

@@ -207,12 +207,7 @@ class App:
         return HandlerTable(runner, limits={INFERENCE.full_name: lists, OPEN_INFERENCE: lists}, is_traced=is_traced)
 
     def _add_services(
-        self,
-        table: HandlerTable,
-        stack: AsyncExitStack,
-        engine: Engine,
-        backends: Backends,
-        summarizer: Summarizer,
+        self, table: HandlerTable, stack: AsyncExitStack, engine: Engine, backends: Backends, summarizer: Summarizer
     ) -> ChosenWriter | None:
         """Offers all services; returns who writes summaries, if anybody."""
         settings, stopping = self._settings, self._stopping

@@ -64,9 +64,7 @@ class ListenConfig(FrozenModel):
         description="How long a client may send nothing into a stream, or take nothing from it; then it is ended.",
     )
     max_connections: int = Field(
-        default=4096,
-        ge=1,
-        description="Connections of a listener; more are closed. Idle ones make room before.",
+        default=4096, ge=1, description="Connections of a listener; more are closed. Idle ones make room before."
     )
     grace_s: float = Field(
         default=30, ge=0, description="How long calls in flight may take to finish after SIGTERM; then they are cut."
@@ -161,10 +159,7 @@ class HttpConfig(FrozenModel):
     enabled: bool = Field(default=False, description="Listen for HTTP. Needs the extra http.")
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=8080, ge=0, le=65535, description="HTTP port; 0 lets the system choose one.")
-    page: bool = Field(
-        default=False,
-        description="Serve the page of `precis ui` at /.",
-    )
+    page: bool = Field(default=False, description="Serve the page of `precis ui` at /.")
     hosts: tuple[str, ...] = Field(
         default=(),
         description="Names of this server. Without keys, or with the page, requests must name one of them, an "

@@ -27,27 +27,9 @@ from dataclasses import dataclass
 
 from grpc import StatusCode
 
-from inference.errors import (
-    DeadlineExpiredError,
-    ListTooLongError,
-    NoWorkerError,
-    PoisonedItemError,
-    QueueFullError,
-    ShuttingDownError,
-    WorkerDiedError,
-)
+from inference import errors as inference
 from pipeline.errors import InvalidInputError
-from pipeline.summarize.errors import (
-    DamagedSummaryError,
-    IdempotencyConflictError,
-    JobQueueFullError,
-    LeaseLostError,
-    StorageError,
-    StorageFullError,
-    SummaryAsideError,
-    SummaryRunningError,
-    UnknownSummaryError,
-)
+from pipeline.summarize import errors as summarize
 
 
 class ServerError(Exception):
@@ -184,7 +166,7 @@ INTERNAL = StatusRule(StatusCode.INTERNAL, "INTERNAL")
 STATUS_RULES: Mapping[type[Exception], StatusRule] = {
     InvalidRequestError: StatusRule(StatusCode.INVALID_ARGUMENT, "INVALID_REQUEST"),
     InvalidInputError: StatusRule(StatusCode.INVALID_ARGUMENT, "INVALID_REQUEST"),
-    ListTooLongError: StatusRule(StatusCode.INVALID_ARGUMENT, "LIST_TOO_LONG"),
+    inference.ListTooLongError: StatusRule(StatusCode.INVALID_ARGUMENT, "LIST_TOO_LONG"),
     UnauthenticatedError: StatusRule(StatusCode.UNAUTHENTICATED, "UNKNOWN_KEY"),
     TooManyCallsError: StatusRule(StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_CALLS"),
     QuotaExceededError: StatusRule(StatusCode.RESOURCE_EXHAUSTED, "QUOTA_EXCEEDED"),
@@ -193,23 +175,23 @@ STATUS_RULES: Mapping[type[Exception], StatusRule] = {
     ModelNotLoadedError: StatusRule(StatusCode.FAILED_PRECONDITION, "MODEL_NOT_LOADED"),
     UnservedModelError: StatusRule(StatusCode.NOT_FOUND, "UNKNOWN_MODEL"),
     NotOfferedError: StatusRule(StatusCode.UNIMPLEMENTED, "NOT_OFFERED"),
-    QueueFullError: StatusRule(StatusCode.RESOURCE_EXHAUSTED, "QUEUE_FULL"),
-    DeadlineExpiredError: StatusRule(StatusCode.DEADLINE_EXCEEDED, "DEADLINE_EXPIRED"),
+    inference.QueueFullError: StatusRule(StatusCode.RESOURCE_EXHAUSTED, "QUEUE_FULL"),
+    inference.DeadlineExpiredError: StatusRule(StatusCode.DEADLINE_EXCEEDED, "DEADLINE_EXPIRED"),
     StartingError: StatusRule(StatusCode.UNAVAILABLE, "STARTING"),
-    ShuttingDownError: StatusRule(StatusCode.UNAVAILABLE, "STOPPING"),
-    NoWorkerError: StatusRule(StatusCode.UNAVAILABLE, "NO_WORKER"),
-    WorkerDiedError: StatusRule(StatusCode.UNAVAILABLE, "WORKER_DIED"),
-    PoisonedItemError: StatusRule(StatusCode.INTERNAL, "ITEM_FAILED"),
+    inference.ShuttingDownError: StatusRule(StatusCode.UNAVAILABLE, "STOPPING"),
+    inference.NoWorkerError: StatusRule(StatusCode.UNAVAILABLE, "NO_WORKER"),
+    inference.WorkerDiedError: StatusRule(StatusCode.UNAVAILABLE, "WORKER_DIED"),
+    inference.PoisonedItemError: StatusRule(StatusCode.INTERNAL, "ITEM_FAILED"),
     NoWriterError: StatusRule(StatusCode.FAILED_PRECONDITION, "NO_WRITER"),
-    UnknownSummaryError: StatusRule(StatusCode.NOT_FOUND, "UNKNOWN_SUMMARY"),
-    IdempotencyConflictError: StatusRule(StatusCode.ALREADY_EXISTS, "IDEMPOTENCY_CONFLICT"),
-    JobQueueFullError: StatusRule(StatusCode.RESOURCE_EXHAUSTED, "JOB_QUEUE_FULL"),
-    SummaryAsideError: StatusRule(StatusCode.UNAVAILABLE, "STOPPING"),
-    SummaryRunningError: StatusRule(StatusCode.ABORTED, "SUMMARY_RUNNING"),
-    LeaseLostError: StatusRule(StatusCode.ABORTED, "LEASE_LOST"),
-    StorageFullError: StatusRule(StatusCode.RESOURCE_EXHAUSTED, "STORAGE_FULL"),
-    DamagedSummaryError: StatusRule(StatusCode.DATA_LOSS, "SUMMARY_DAMAGED"),
-    StorageError: StatusRule(StatusCode.UNAVAILABLE, "STORAGE_UNAVAILABLE"),
+    summarize.UnknownSummaryError: StatusRule(StatusCode.NOT_FOUND, "UNKNOWN_SUMMARY"),
+    summarize.IdempotencyConflictError: StatusRule(StatusCode.ALREADY_EXISTS, "IDEMPOTENCY_CONFLICT"),
+    summarize.JobQueueFullError: StatusRule(StatusCode.RESOURCE_EXHAUSTED, "JOB_QUEUE_FULL"),
+    summarize.SummaryAsideError: StatusRule(StatusCode.UNAVAILABLE, "STOPPING"),
+    summarize.SummaryRunningError: StatusRule(StatusCode.ABORTED, "SUMMARY_RUNNING"),
+    summarize.LeaseLostError: StatusRule(StatusCode.ABORTED, "LEASE_LOST"),
+    summarize.StorageFullError: StatusRule(StatusCode.RESOURCE_EXHAUSTED, "STORAGE_FULL"),
+    summarize.DamagedSummaryError: StatusRule(StatusCode.DATA_LOSS, "SUMMARY_DAMAGED"),
+    summarize.StorageError: StatusRule(StatusCode.UNAVAILABLE, "STORAGE_UNAVAILABLE"),
 }
 
 
@@ -229,5 +211,11 @@ def violations_of(error: BaseException) -> tuple[FieldViolation, ...]:
 
 def retry_after_s_of(error: BaseException) -> float | None:
     """Says how long the client should wait before it tries again; None when waiting does not help."""
-    knows = (QueueFullError, TooManyCallsError, StartingError, SummaryRunningError, JobQueueFullError)
+    knows = (
+        inference.QueueFullError,
+        TooManyCallsError,
+        StartingError,
+        summarize.SummaryRunningError,
+        summarize.JobQueueFullError,
+    )
     return error.retry_after_s if isinstance(error, knows) else None

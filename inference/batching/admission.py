@@ -25,10 +25,7 @@ class Admission:
     """
 
     def __init__(
-        self,
-        config: QueueConfig,
-        turn_s: Callable[[int, Call], float],
-        jitter: Callable[[], float] = random.random,
+        self, config: QueueConfig, turn_s: Callable[[int, Call], float], jitter: Callable[[], float] = random.random
     ) -> None:
         """Takes the bounds, when so many items of a call would be done, and what spreads retry times: in [0, 1)."""
         self._config = config

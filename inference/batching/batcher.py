@@ -31,12 +31,7 @@ class DynamicBatcher:
     """
 
     def __init__(
-        self,
-        model: ComputeModel,
-        pool: WorkerPool,
-        config: InferenceConfig,
-        *,
-        observe: Observe | None = None,
+        self, model: ComputeModel, pool: WorkerPool, config: InferenceConfig, *, observe: Observe | None = None
     ) -> None:
         """Adds the model to the pool, which must not have been entered yet."""
         self._model = model

@@ -8,15 +8,7 @@ from dataclasses import dataclass, field
 from heapq import heapify, heappop, heapreplace
 from itertools import islice
 
-from inference.batching.batch import (
-    Batch,
-    BatchLimits,
-    ComputeModel,
-    Drop,
-    doom,
-    plan,
-    predict_seconds,
-)
+from inference.batching.batch import Batch, BatchLimits, ComputeModel, Drop, doom, plan, predict_seconds
 from inference.batching.in_flight import Entry
 from inference.call import Priority
 

@@ -110,10 +110,7 @@ def pad_rows(rows: Sequence[Encoded], inputs: Sequence[str], pad_token_id: int) 
         joined = b"".join([row.ids + padding[len(row.ids) :] for row in rows])
         lengths = np.array([[row.length] for row in rows])
         mask = (np.arange(longest) < lengths).astype(np.int64)
-    arrays = {
-        "input_ids": np.frombuffer(joined, np.int32).reshape(shape).astype(np.int64),
-        "attention_mask": mask,
-    }
+    arrays = {"input_ids": np.frombuffer(joined, np.int32).reshape(shape).astype(np.int64), "attention_mask": mask}
     if "token_type_ids" in inputs:
         firsts = np.array([[row.first_length] for row in rows])
         arrays["token_type_ids"] = (np.arange(longest) >= firsts).astype(np.int64) * mask

@@ -15,6 +15,7 @@ import numpy as np
 import onnx
 from safetensors import SafetensorError
 
+from inference.compile import staging
 from inference.compile.bert import Pooling, build_bert_embedder
 from inference.compile.checkpoint_files import CheckpointFiles, open_checkpoint_files, write_free_tokenizer
 from inference.compile.config import BertConfig, DebertaConfig
@@ -30,15 +31,6 @@ from inference.compile.install import producer_versions
 from inference.compile.passes import clean_graph
 from inference.compile.probe import LONG_PROBE_TEXT, PROBE_PAIRS, PROBE_TEXTS, ProbeRunner, probe
 from inference.compile.quantize import PrecisionChoice, choose_precision, quantize_rows
-from inference.compile.staging import (
-    ProgressListener,
-    count_steps,
-    describe_files,
-    locked,
-    no_progress,
-    staged,
-    write_manifest,
-)
 from inference.compile.weights import Weights
 from inference.models.directory import ModelDirectory, load_model_directory
 from inference.models.manifest import MODEL_FILE, TOKENIZER_FILE, Manifest, Precision, Task
@@ -71,7 +63,7 @@ def export_model(
     output_dir: Path,
     *,
     options: ExportOptions | None = None,
-    progress: ProgressListener = no_progress,
+    progress: staging.ProgressListener = staging.no_progress,
 ) -> ModelDirectory:
     """Makes `output_dir` from a hub id or a local folder; replaces it only when all checks have passed.
 
@@ -84,12 +76,12 @@ def export_model(
     files = open_checkpoint_files(source, options.revision)
     facts = _facts(files, task, options)  # before anything slow: refusals come at once
     # The steps: reference loaded, graph made, files written, answers compared.
-    finish_step = count_steps("export", files.name, 4, progress)
+    finish_step = staging.count_steps("export", files.name, 4, progress)
     reference = _load_reference(files, task, options.pair_template)
     finish_step()
     graph, writer = _compile(files, task, reference, options.graph)
     finish_step()
-    with locked(output_dir.parent), staged(output_dir) as folder:
+    with staging.locked(output_dir.parent), staging.staged(output_dir) as folder:
         reference.save_tokenizer(folder / TOKENIZER_FILE)
         write_free_tokenizer(folder / TOKENIZER_FILE, folder / TOKENIZER_FILE)
         candidate = _Candidate(folder, graph, writer, reference, facts)
@@ -119,12 +111,12 @@ class _Candidate:
         manifest = Manifest(
             **self.facts,
             precision=precision,
-            files=describe_files(self.folder),
+            files=staging.describe_files(self.folder),
             inputs=tuple(node.name for node in graph.graph.input),
             pad_token_id=self.reference.pad_token_id,
             producer=producer_versions("torch", "transformers", "optimum-onnx") | {"graph": self.writer},
         )
-        write_manifest(self.folder, manifest)
+        staging.write_manifest(self.folder, manifest)
 
     def check(self, precision: Precision) -> None:
         """Adds to the manifest what was measured. Raises VerificationError."""
@@ -132,7 +124,7 @@ class _Candidate:
         measured = probe(directory, must_agree=False) | {
             "reference_delta": _compare(directory, self.reference, precision)
         }
-        write_manifest(self.folder, directory.manifest.model_copy(update={"measured": measured}))
+        staging.write_manifest(self.folder, directory.manifest.model_copy(update={"measured": measured}))
 
 
 def _quantize(candidate: _Candidate, *, may_fail: bool) -> None:

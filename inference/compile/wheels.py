@@ -109,11 +109,7 @@ class Wheel:
 
 
 def fetch_wheel(
-    wheel: Wheel,
-    *,
-    cache_dir: Path,
-    wheels_dir: Path | None = None,
-    download: Download = pip_download,
+    wheel: Wheel, *, cache_dir: Path, wheels_dir: Path | None = None, download: Download = pip_download
 ) -> Path:
     """Returns the path of a wheel whose sha256 has been checked.
 

@@ -25,12 +25,7 @@ _DATA_TYPES = {pb.TYPE_STRING: TEXT, pb.TYPE_FP32: NUMBER}
 
 
 def model_config(
-    name: str,
-    inputs: Sequence[str],
-    outputs: Sequence[pb.ModelOutput],
-    *,
-    max_rows: int,
-    provider: str = "",
+    name: str, inputs: Sequence[str], outputs: Sequence[pb.ModelOutput], *, max_rows: int, provider: str = ""
 ) -> pb.ModelConfig:
     """Describes a model of texts. With a provider it is the engine's, whose batches have rows of several requests."""
     platform = "onnxruntime_onnx" if provider.endswith("ExecutionProvider") else "precis_core" if provider else "precis"

@@ -62,12 +62,7 @@ class SummarizeServicer(SummarizeServiceServicer):
     """
 
     def __init__(
-        self,
-        summarizer: Summarizer,
-        chosen: ChosenWriter | None,
-        *,
-        chunk_tokens: int,
-        cpu: Executor,
+        self, summarizer: Summarizer, chosen: ChosenWriter | None, *, chunk_tokens: int, cpu: Executor
     ) -> None:
         self._summarizer = summarizer
         self._chosen = chosen

@@ -13,20 +13,12 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
+from inference.compile import staging
 from inference.compile.bert import EMBEDDING
 from inference.compile.errors import UnsupportedModelError, VerificationError
 from inference.compile.install import RECIPE
 from inference.compile.packed.graph_reading import ByteMatrix, GraphReader
 from inference.compile.probe import LONG_PROBE_TEXT, PROBE_PAIRS, PROBE_TEXTS, ProbeRunner
-from inference.compile.staging import (
-    ProgressListener,
-    count_steps,
-    describe_files,
-    locked,
-    no_progress,
-    staged,
-    write_manifest,
-)
 from inference.compile.weights import Float32, QuantizedTable
 from inference.core.core_backend import NOT_COMPILED, CoreBackend, core_problem, packing_problem
 from inference.core.library import CoreLibrary
@@ -183,7 +175,11 @@ def _padded(data: bytes) -> bytes:
 
 
 def pack_directory(
-    path: Path, library: CoreLibrary | None, choice: RowChoice = "auto", *, progress: ProgressListener = no_progress
+    path: Path,
+    library: CoreLibrary | None,
+    choice: RowChoice = "auto",
+    *,
+    progress: staging.ProgressListener = staging.no_progress,
 ) -> ModelDirectory:
     """Adds packed weights to a model directory, beside the graph, and compares the core's answers with the graph's.
 
@@ -202,14 +198,15 @@ def pack_directory(
     """
     if library is None:
         raise CoreUnavailableError(path, NOT_COMPILED)
-    with locked(path.parent):
+    with staging.locked(path.parent):
         directory = load_model_directory(path)
         manifest = directory.manifest
-        finish_step = count_steps("pack", manifest.name, 3, progress)  # weights packed, files written, answers compared
+        # The steps: weights packed, files written, answers compared.
+        finish_step = staging.count_steps("pack", manifest.name, 3, progress)
         arithmetic = _arithmetic(manifest, choice)
         data = packed_bytes(onnx.load(directory.model_path), manifest, ROWS[arithmetic])
         finish_step()
-        with staged(path) as folder:
+        with staging.staged(path) as folder:
             for name in manifest.files:
                 shutil.copyfile(path / name, folder / name)
             (folder / CORE_FILE).write_bytes(data)
@@ -217,9 +214,9 @@ def pack_directory(
             change = _change(directory, CoreBackend(folder / CORE_FILE, library))
             if change > _MAX_CHANGE:
                 raise VerificationError(f"{manifest.name}: the core's answers differ by {change:.2f} from the graph's")
-            facts = {"core": arithmetic, "core_source": directory.model_sha256, "files": describe_files(folder)}
+            facts = {"core": arithmetic, "core_source": directory.model_sha256, "files": staging.describe_files(folder)}
             measured = manifest.measured | {"core_change": round(change, 4)}
-            write_manifest(folder, manifest.model_copy(update=facts | {"measured": measured}))
+            staging.write_manifest(folder, manifest.model_copy(update=facts | {"measured": measured}))
     finish_step()
     return load_model_directory(path)
 
@@ -229,7 +226,7 @@ def pack_if_possible(
     library: CoreLibrary | None,
     choice: RowChoice = "auto",
     *,
-    progress: ProgressListener = no_progress,
+    progress: staging.ProgressListener = staging.no_progress,
 ) -> tuple[ModelDirectory, str]:
     """Packs a directory unless it is packed so already, and leaves one as it is that the core cannot compute.
 
@@ -248,15 +245,15 @@ def pack_if_possible(
 
 def drop_graph(path: Path, target: Path) -> None:
     """Copies of a packed model directory what the core reads: half of its bytes, and nothing for ONNX Runtime."""
-    with locked(target.parent):
+    with staging.locked(target.parent):
         directory = load_model_directory(path)
         if problem := packing_problem(directory):
             raise CoreUnavailableError(path, problem)
         files = {name: sha256 for name, sha256 in directory.manifest.files.items() if name != MODEL_FILE}
-        with staged(target) as folder:
+        with staging.staged(target) as folder:
             for name in files:
                 shutil.copyfile(path / name, folder / name)
-            write_manifest(folder, directory.manifest.model_copy(update={"files": files}))
+            staging.write_manifest(folder, directory.manifest.model_copy(update={"files": files}))
 
 
 def _arithmetic(manifest: Manifest, choice: RowChoice) -> str:
