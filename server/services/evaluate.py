@@ -15,23 +15,10 @@ from precis.v1 import evaluate_pb2 as pb
 from precis.v1.evaluate_pb2_grpc import EvaluateServiceServicer
 
 from pipeline.errors import InvalidInputError, parse
+from pipeline.evaluate import result as results
 from pipeline.evaluate.config import EvaluateConfig, EvaluateWeights, PrecisionSource
 from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum, GoldStandardEntry, GoldStandardSummary
 from pipeline.evaluate.evaluator import Evaluator
-from pipeline.evaluate.result import (
-    COVERAGE_WEIGHT,
-    ORDER_WEIGHT,
-    ComponentScore,
-    EntailmentEvidence,
-    EntitiesResult,
-    EntityEvidence,
-    Evaluation,
-    FactsResult,
-    FlowResult,
-    LengthResult,
-    OutlinePoint,
-    SemanticResult,
-)
 from pipeline.protocols import ModelIdentity
 from server.config import ServicesConfig
 from server.observe.service_metrics import EvaluateMetrics
@@ -145,32 +132,32 @@ def parse_overrides(options: pb.EvaluateOptions) -> dict[str, Any]:
     return overrides
 
 
-def _models(evaluation: Evaluation) -> tuple[ModelIdentity, ...]:
+def _models(evaluation: results.Evaluation) -> tuple[ModelIdentity, ...]:
     return evaluation.models.entailment, evaluation.models.embedder
 
 
-def _missed_facts(facts: FactsResult) -> tuple[EntailmentEvidence, ...]:
+def _missed_facts(facts: results.FactsResult) -> tuple[results.EntailmentEvidence, ...]:
     return tuple(fact for fact in facts.facts if not fact.hit)
 
 
-def _unsupported_sentences(facts: FactsResult) -> tuple[EntailmentEvidence, ...]:
+def _unsupported_sentences(facts: results.FactsResult) -> tuple[results.EntailmentEvidence, ...]:
     return tuple(sentence for sentence in facts.sentences if not sentence.hit)
 
 
-def _missing_entities(entities: EntitiesResult) -> tuple[EntityEvidence, ...]:
+def _missing_entities(entities: results.EntitiesResult) -> tuple[results.EntityEvidence, ...]:
     return tuple(entity for entity in entities.entities if not entity.is_valid)
 
 
-def _uncovered_points(flow: FlowResult) -> tuple[OutlinePoint, ...]:
+def _uncovered_points(flow: results.FlowResult) -> tuple[results.OutlinePoint, ...]:
     return tuple(point for point in flow.points if point.sentence_index is None)
 
 
 _COMPONENTS: Mapping[str, tuple[type, type[Message]]] = {
-    "facts": (FactsResult, pb.FactsComponent),
-    "entities": (EntitiesResult, pb.EntitiesComponent),
-    "flow": (FlowResult, pb.FlowComponent),
-    "semantic": (SemanticResult, pb.SemanticComponent),
-    "length": (LengthResult, pb.LengthComponent),
+    "facts": (results.FactsResult, pb.FactsComponent),
+    "entities": (results.EntitiesResult, pb.EntitiesComponent),
+    "flow": (results.FlowResult, pb.FlowComponent),
+    "semantic": (results.SemanticResult, pb.SemanticComponent),
+    "length": (results.LengthResult, pb.LengthComponent),
 }
 _FULL: Exceptions = {
     "EvaluateResponse.models": _models,
@@ -184,8 +171,8 @@ _FULL: Exceptions = {
     "EntitiesComponent.entity_count": lambda result: len(result.entities),
     "FlowComponent.point_count": lambda result: len(result.points),
     "FlowComponent.inversion_count": lambda result: len(result.inversions),
-    "FlowComponent.coverage_weight": lambda _: COVERAGE_WEIGHT,
-    "FlowComponent.order_weight": lambda _: ORDER_WEIGHT,
+    "FlowComponent.coverage_weight": lambda _: results.COVERAGE_WEIGHT,
+    "FlowComponent.order_weight": lambda _: results.ORDER_WEIGHT,
     **{f"EvaluateResponse.{name}": None for name in _COMPONENTS},  # with their scores, in _view
     **{f"{message.DESCRIPTOR.name}.score": None for _, message in _COMPONENTS.values()},
 }
@@ -206,17 +193,17 @@ _EXCEPTIONS: dict[ResultView, Exceptions] = {
     },
     ResultView.SCORES: _SCORES,
 }
-_to_score = reply(ComponentScore, pb.ComponentScore)
+_to_score = reply(results.ComponentScore, pb.ComponentScore)
 
 
-def _view(exceptions: Exceptions) -> Callable[[Evaluation], pb.EvaluateResponse]:
+def _view(exceptions: Exceptions) -> Callable[[results.Evaluation], pb.EvaluateResponse]:
     """Compiles what gives an evaluation. A component that does not apply has its score's `applicable` false alone."""
-    outline = reply(Evaluation, pb.EvaluateResponse, exceptions)
+    outline = reply(results.Evaluation, pb.EvaluateResponse, exceptions)
     compiled: dict[str, Callable[[Any], Message]] = {
         name: reply(domain, message, exceptions) for name, (domain, message) in _COMPONENTS.items()
     }
 
-    def to_response(evaluation: Evaluation) -> pb.EvaluateResponse:
+    def to_response(evaluation: results.Evaluation) -> pb.EvaluateResponse:
         response = outline(evaluation)
         for score in evaluation.scores:
             component = getattr(response, score.name)

@@ -38,16 +38,8 @@ from pipeline.protocols import ModelIdentity, Models
 from server.backends import Backends
 from server.config import ServicesConfig
 from server.observe.service_metrics import AnswerMetrics, JudgeMetrics
+from server.rpc import fields
 from server.rpc.admission import Context
-from server.rpc.fields import (
-    EnumCodec,
-    ResultView,
-    may_ask_language_model,
-    parse_fusion,
-    parse_view,
-    to_usage,
-    with_mappings,
-)
 from server.rpc.models import CallScope, call_terms
 from server.services.assess_messages import parse_assess, parse_synthesis, to_assess_event, to_synthesis
 from server.services.bulk import Bulk
@@ -62,7 +54,7 @@ class JudgeInput:
     request: JudgeRequest
     config: JudgeConfig
     uses_language_model: bool
-    view: ResultView
+    view: fields.ResultView
 
 
 ASSESS_ROLES = (LlmRole.PLANNER, LlmRole.EXECUTOR, LlmRole.SYNTHESIZER)
@@ -129,7 +121,7 @@ class JudgeServicer(JudgeServiceServicer):
         """Answers one question from the evidence that it brings."""
         with call_terms(request.priority, context, "judge"):
             parsed = parse_synthesis(request)
-            chat = self._chats.get(LlmRole.SYNTHESIZER) if may_ask_language_model(request.options) else None
+            chat = self._chats.get(LlmRole.SYNTHESIZER) if fields.may_ask_language_model(request.options) else None
             synthesis = await self._synthesizer.synthesize(parsed, chat_model=chat)
             self._answer_metrics.synthesized(synthesis)
             name = chat.identity if chat else ""
@@ -141,7 +133,7 @@ class JudgeServicer(JudgeServiceServicer):
         """Plans, runs tools and answers until the evidence suffices. A client that leaves stops the work."""
         with call_terms(request.priority, context, "judge") as terms:
             parsed, chats = parse_assess(request), self._chats
-            may_ask = bool(chats) and may_ask_language_model(request.options)
+            may_ask = bool(chats) and fields.may_ask_language_model(request.options)
             judge = self._text_judge(parsed, terms, chats[LlmRole.JUDGE] if may_ask else None)
             models = AssessModels(*(chats[role] for role in ASSESS_ROLES)) if may_ask else None
             asked = (*ASSESS_ROLES, *([LlmRole.JUDGE] if judge else []))
@@ -196,9 +188,9 @@ def _result(judgement: Judgement, parsed: JudgeInput, models: Models, terms: Cal
     return result
 
 
-FRAMEWORKS = EnumCodec(Framework, pb.JudgeFramework.DESCRIPTOR)
-METRICS = EnumCodec(MetricName, pb.JudgeMetricName.DESCRIPTOR)
-RELEVANCE_MODES = EnumCodec(RelevanceMode, pb.RelevanceMode.DESCRIPTOR)
+FRAMEWORKS = fields.EnumCodec(Framework, pb.JudgeFramework.DESCRIPTOR)
+METRICS = fields.EnumCodec(MetricName, pb.JudgeMetricName.DESCRIPTOR)
+RELEVANCE_MODES = fields.EnumCodec(RelevanceMode, pb.RelevanceMode.DESCRIPTOR)
 
 
 def parse_judge(request: pb.JudgeRequest | pb.JudgeStreamRequest, defaults: JudgeConfig) -> JudgeInput:
@@ -214,8 +206,8 @@ def parse_judge(request: pb.JudgeRequest | pb.JudgeStreamRequest, defaults: Judg
         frameworks=parse_frameworks(request.frameworks),
         tool_scores=parse_tool_scores(request.tool_scores),
     )
-    config, view = defaults.with_overrides(parse_overrides(options)), parse_view(request.view)
-    return JudgeInput(wanted, config, may_ask_language_model(options), view)
+    config, view = defaults.with_overrides(parse_overrides(options)), fields.parse_view(request.view)
+    return JudgeInput(wanted, config, fields.may_ask_language_model(options), view)
 
 
 def parse_frameworks(numbers: Sequence[int]) -> tuple[Framework, ...]:
@@ -229,7 +221,7 @@ def parse_frameworks(numbers: Sequence[int]) -> tuple[Framework, ...]:
 
 def parse_overrides(options: pb.JudgeOptions) -> dict[str, Any]:
     """Lists the options that the caller set, by section of JudgeConfig. Raises InvalidInputError."""
-    overrides: dict[str, dict[str, Any]] = {"ultra": parse_fusion(options, "eta")}
+    overrides: dict[str, dict[str, Any]] = {"ultra": fields.parse_fusion(options, "eta")}
     if options.HasField("max_claims"):
         overrides["evidence"] = {"max_claims": options.max_claims}
     if options.relevance_mode:
@@ -246,7 +238,7 @@ def parse_tool_scores(scores: Sequence[pb.MetricToolScore]) -> tuple[MetricToolS
     """
     return tuple(
         MetricToolScore(METRICS.parse(score.metric, f"{field}.metric"), score.tool, score.score, mapping)
-        for score, field, mapping in with_mappings(scores, "tool_scores")
+        for score, field, mapping in fields.with_mappings(scores, "tool_scores")
     )
 
 
@@ -267,7 +259,7 @@ _FULL: Exceptions = {
     "JudgeResult.models": models_of,
     "JudgeResult.applied_options": "config",
     "JudgeResult.rules": "config.rules",
-    "JudgeResult.language_model_usage": lambda one: to_usage(one.language_model_usage, one.language_model or ""),
+    "JudgeResult.language_model_usage": lambda one: fields.to_usage(one.language_model_usage, one.language_model or ""),
     "JudgeResult.truncated_pair_count": None,  # of the call
     "JudgeOptions.use_language_model": None,  # of the call
     "JudgeOptions.relevance_mode": "lock.relevance_mode",
@@ -282,9 +274,9 @@ _FULL: Exceptions = {
     "EvidenceTable.tokenizer": "models.tokenizer",
 }
 _SCORES = ("name", "status", "score", "confidence", "error")
-_EXCEPTIONS: dict[ResultView, Exceptions] = {
-    ResultView.FULL: _FULL,
-    ResultView.CLAIMS: {
+_EXCEPTIONS: dict[fields.ResultView, Exceptions] = {
+    fields.ResultView.FULL: _FULL,
+    fields.ResultView.CLAIMS: {
         **_FULL,
         **only(pb.JudgeMetric, (*_SCORES, "reason")),
         "JudgeMetric.caps": lowering_caps,
@@ -292,7 +284,7 @@ _EXCEPTIONS: dict[ResultView, Exceptions] = {
         **only(evidence_pb2.Claim, ("passage", "contradiction", "support", "mismatches", "label", "probability")),
         "FrameworkResult.objects_json": None,
     },
-    ResultView.SCORES: {
+    fields.ResultView.SCORES: {
         **_FULL,
         **only(pb.JudgeMetric, _SCORES),
         **only(evidence_pb2.EvidenceTable, ()),

@@ -19,22 +19,9 @@ from precis.v1.summarize_pb2_grpc import SummarizeServiceServicer
 from pipeline.errors import InvalidInputError, parse
 from pipeline.llm.chat_model import NO_USAGE
 from pipeline.llm.token_count import estimate_tokens
+from pipeline.summarize import events
 from pipeline.summarize.config import ALL, SummarizeLimits
 from pipeline.summarize.document import Document, SourceChunk, SummarizeOptions, SummaryType, make_document
-from pipeline.summarize.events import (
-    Accepted,
-    BatchDone,
-    Drafted,
-    Event,
-    Finished,
-    GroupDone,
-    LayersFound,
-    Planned,
-    Reflected,
-    Shown,
-    SummaryProgress,
-    TopicsFound,
-)
 from pipeline.summarize.packing import split_by_tokens
 from pipeline.summarize.plan import SummaryPlan
 from pipeline.summarize.result import SummaryResult, SummaryView, SummaryWarning
@@ -75,14 +62,14 @@ class SummarizeServicer(SummarizeServiceServicer):
         """Summarizes a document. Its reader leaving ends the run and keeps what is done."""
         chosen, options = self._writer(), parse_options(request.options)
         summarizer = self._summaries(parse_budget(request, chosen.writer.limits))
-        events = summarizer.stream(
+        going = summarizer.stream(
             await self._document(request),
             writer=chosen.writer,
             options=options,
             idempotency_key=request.idempotency_key or None,
-            shown=Shown(request.include_text, request.include_draft),
+            shown=events.Shown(request.include_text, request.include_draft),
         )
-        async with aclosing(self._messages(events, chosen)) as messages:
+        async with aclosing(self._messages(going, chosen)) as messages:
             async for message in messages:
                 yield pb.SummarizeResponse(event=message)
 
@@ -92,9 +79,9 @@ class SummarizeServicer(SummarizeServiceServicer):
         """Goes on with a summary."""
         summary_id, chosen = parse_summary_id(request.summary_id), self._writer()
         summarizer = self._summaries(parse_budget(request, chosen.writer.limits))
-        shown = Shown(request.include_text, request.include_draft)
-        events = summarizer.resume(summary_id, writer=chosen.writer, shown=shown)
-        async with aclosing(self._messages(events, chosen)) as messages:
+        shown = events.Shown(request.include_text, request.include_draft)
+        going = summarizer.resume(summary_id, writer=chosen.writer, shown=shown)
+        async with aclosing(self._messages(going, chosen)) as messages:
             async for message in messages:
                 yield pb.ResumeSummaryResponse(event=message)
 
@@ -152,8 +139,8 @@ class SummarizeServicer(SummarizeServiceServicer):
     ) -> AsyncGenerator[pb.WatchSummaryResponse, None]:
         """Tells how far a summary is."""
         summary_id = parse_summary_id(request.summary_id)
-        events = self._summaries().watch(summary_id, include_draft=request.include_draft)
-        async with aclosing(self._messages(events, self._writer())) as messages:
+        going = self._summaries().watch(summary_id, include_draft=request.include_draft)
+        async with aclosing(self._messages(going, self._writer())) as messages:
             async for message in messages:
                 yield pb.WatchSummaryResponse(event=message)
 
@@ -168,11 +155,11 @@ class SummarizeServicer(SummarizeServiceServicer):
         return pb.DeleteSummaryResponse()
 
     async def _messages(
-        self, events: AsyncGenerator[Event, None], chosen: ChosenWriter
+        self, going: AsyncGenerator[events.Event, None], chosen: ChosenWriter
     ) -> AsyncGenerator[pb.SummaryEvent, None]:
-        async with aclosing(events) as going:
+        async with aclosing(going):
             async for event in going:
-                if isinstance(event, Accepted):
+                if isinstance(event, events.Accepted):
                     name_session(event.summary_id)
                 yield to_event(event, chosen)
 
@@ -360,16 +347,16 @@ _EXCEPTIONS: Exceptions = {
     "Document.total_chunks": None,
 }
 _to_plan = reply(SummaryPlan, pb.SummaryPlan, _EXCEPTIONS)
-to_progress = reply(SummaryProgress, pb.SummaryProgress, _EXCEPTIONS)
+to_progress = reply(events.SummaryProgress, pb.SummaryProgress, _EXCEPTIONS)
 to_summary = reply(SummaryResult, pb.Summary, _EXCEPTIONS)
 _STEPS: Mapping[type, tuple[str, Callable[[Any], Any]]] = {
-    Accepted: ("accepted", reply(Accepted, pb.SummaryAccepted)),
-    BatchDone: ("batch", reply(BatchDone, pb.BatchDone, _EXCEPTIONS)),
-    GroupDone: ("group", reply(GroupDone, pb.GroupDone, _EXCEPTIONS)),
-    Drafted: ("draft", reply(Drafted, pb.SummaryDraft)),
-    LayersFound: ("layers", reply(LayersFound, pb.LayersFound, _EXCEPTIONS)),
-    Reflected: ("reflect", reply(Reflected, pb.SummaryReflected, _EXCEPTIONS)),
-    TopicsFound: ("topics", reply(TopicsFound, pb.TopicsFound, _EXCEPTIONS)),
+    events.Accepted: ("accepted", reply(events.Accepted, pb.SummaryAccepted)),
+    events.BatchDone: ("batch", reply(events.BatchDone, pb.BatchDone, _EXCEPTIONS)),
+    events.GroupDone: ("group", reply(events.GroupDone, pb.GroupDone, _EXCEPTIONS)),
+    events.Drafted: ("draft", reply(events.Drafted, pb.SummaryDraft)),
+    events.LayersFound: ("layers", reply(events.LayersFound, pb.LayersFound, _EXCEPTIONS)),
+    events.Reflected: ("reflect", reply(events.Reflected, pb.SummaryReflected, _EXCEPTIONS)),
+    events.TopicsFound: ("topics", reply(events.TopicsFound, pb.TopicsFound, _EXCEPTIONS)),
     SummaryWarning: ("warning", reply(SummaryWarning, pb.SummaryWarning)),
 }
 to_document = reply(Document, pb.Document, _EXCEPTIONS)
@@ -378,13 +365,13 @@ to_page = reply(SummaryPage, pb.ListSummariesResponse)
 _to_view = reply(SummaryView, pb.GetSummaryResponse, _EXCEPTIONS)
 
 
-def to_event(event: Event, chosen: ChosenWriter) -> pb.SummaryEvent:
+def to_event(event: events.Event, chosen: ChosenWriter) -> pb.SummaryEvent:
     """Gives one event of a running summary."""
     match event:
-        case Planned(plan, progress):
+        case events.Planned(plan, progress):
             made = pb.PlanMade(plan=to_plan(plan, chosen), progress=to_progress(progress))
             return pb.SummaryEvent(plan=made)
-        case Finished(result):
+        case events.Finished(result):
             return pb.SummaryEvent(summary=_priced(to_summary(result), result, chosen))
         case _:
             name, to_message = _STEPS[type(event)]
