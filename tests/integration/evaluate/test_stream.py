@@ -46,19 +46,6 @@ async def test_every_item_is_answered_once_as_if_it_were_alone(stub: EvaluateSer
     assert streamed.loss == pytest.approx(alone.loss, abs=1e-6)
 
 
-async def test_a_bad_item_is_one_error_and_does_not_end_the_stream(stub: EvaluateServiceStub) -> None:
-    items = [item(0), item(1), pb.EvaluateStreamRequest(id="empty"), item(3, "x" * 257), item(4)]
-    items[1].request.datum.summary.key_facts.pop()
-    responses = {one.index: one async for one in stub.EvaluateStream(iter(items))}
-    assert [responses[index].WhichOneof("result") for index in range(5)] == [
-        *("response", "error", "error", "error", "response"),
-    ]
-    errors = [responses[index].error for index in (1, 2, 3)]
-    assert [error.field for error in errors] == ["datum.summary.key_facts", "datum", "id"]
-    assert {error.code for error in errors} == {code_pb2.INVALID_ARGUMENT}
-    assert responses[2].id == "empty"
-
-
 async def test_an_item_that_is_no_utf8_is_answered_by_its_id(channel: grpc.aio.Channel) -> None:
     good = item(1, "good").SerializeToString()
     bad = item(2, "bad")

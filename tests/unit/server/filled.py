@@ -1,6 +1,5 @@
-"""Makes instances of dataclasses in which a swapped field is noticed."""
+"""Makes instances of dataclasses and named tuples in which a swapped field is noticed."""
 
-import dataclasses
 import itertools
 import types
 import typing
@@ -31,5 +30,4 @@ def _made(kind: Any, numbers: "itertools.count[int]", name: str) -> Any:  # noqa
         return kind(next(numbers))
     if kind is str:
         return f"{name}-{next(numbers)}"
-    hints = typing.get_type_hints(kind)
-    return kind(**{field.name: _made(hints[field.name], numbers, field.name) for field in dataclasses.fields(kind)})
+    return kind(**{field: _made(hint, numbers, field) for field, hint in typing.get_type_hints(kind).items()})

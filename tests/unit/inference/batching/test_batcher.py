@@ -160,10 +160,7 @@ async def test_what_cannot_meet_its_deadline_behind_the_queue_is_refused_on_arri
         with pytest.raises(QueueFullError) as caught:
             await s.submit(90, call=Call(soon, caller="heavy"))
         assert 15 < caught.value.retry_after_s < 30  # 49 items wait: 19.6 s
-        admitted = [
-            s.start(91, call=Call(soon, caller="light")),
-            s.start(92, call=Call(later, caller="heavy")),
-        ]
+        admitted = [s.start(91, call=Call(soon, caller="light")), s.start(92, call=Call(later, caller="heavy"))]
         await settle()
         assert s.batcher.statistics().pending_items == 52
         s.backend.open_gate()

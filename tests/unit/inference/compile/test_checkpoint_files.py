@@ -36,8 +36,7 @@ def test_labels_are_read_by_name_in_any_order_and_case(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "labels",
-    [{}, {"0": "LABEL_0", "1": "LABEL_1", "2": "LABEL_2"}, {"0": "entailment", "1": "neutral"}],
+    "labels", [{}, {"0": "LABEL_0", "1": "LABEL_1", "2": "LABEL_2"}, {"0": "entailment", "1": "neutral"}]
 )
 def test_labels_of_other_names_are_refused(tmp_path: Path, labels: dict[str, str]) -> None:
     files = _open(tmp_path, {"id2label": labels})

@@ -157,20 +157,6 @@ async def test_one_bad_item_is_one_error(bad: object, field: str, item_id: str) 
     assert context.status is None
 
 
-async def test_a_stopping_server_answers_what_it_has_read_and_says_that_there_was_more() -> None:
-    worker, stopping = Worker(), asyncio.Event()
-
-    async def messages() -> AsyncIterator[pb.JudgeBatchRequest]:
-        yield item("a", source="slow")
-        stopping.set()
-        worker.may_end.set()
-        await asyncio.Event().wait()
-
-    context = await run(messages(), worker, stopping)
-    assert [one.id for one in context.written] == ["a"]
-    assert context.status.code is grpc.StatusCode.UNAVAILABLE
-
-
 async def test_items_count_in_bytes_until_they_are_answered() -> None:
     worker = Worker()
     listen = listening(max_request=2_000)

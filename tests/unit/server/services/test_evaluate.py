@@ -6,62 +6,39 @@ from typing import Any
 from google.protobuf.descriptor import Descriptor
 from precis.v1 import evaluate_pb2 as pb
 
+from pipeline.evaluate import result as results
 from pipeline.evaluate.config import EvaluateConfig, EvaluateWeights, PrecisionSource
-from pipeline.evaluate.result import (
-    ChunkSpan,
-    Components,
-    ComponentScore,
-    EntailmentEvidence,
-    EntitiesResult,
-    EntityEvidence,
-    EntityStatus,
-    EvaluateTimings,
-    Evaluation,
-    FactsResult,
-    FlowResult,
-    LengthResult,
-    OutlineInversion,
-    OutlinePoint,
-    SemanticResult,
-)
-from pipeline.protocols import ModelIdentities, ModelIdentity
-from pipeline.reading.passage import TextSpan
+from pipeline.protocols import ModelIdentities
 from server.rpc.fields import ResultView
 from server.services.evaluate import EVALUATE_REPLIES, parse_evaluate, parse_overrides
 from tests.integration.evaluate.evaluations import evaluate_request
+from tests.unit.server.filled import filled
 
 to_response = EVALUATE_REPLIES[ResultView.FULL]
-FACT = TextSpan("datum.summary.key_facts[0]", 0, 4, "Fact", "Fact")
-SENTENCE = TextSpan("generated.text", 2, 10, "Sentence", "Sentence")
-HIT = EntailmentEvidence(FACT, SENTENCE, 0.9, 0.05, 0.8, hit=True, sentence_index=0)
-MISS = EntailmentEvidence(SENTENCE, None, 0.0, 0.0, 0.1, hit=False, sentence_index=None)
+HIT = filled(results.EntailmentEvidence)
+MISS = dataclasses.replace(HIT, hit=False)
 NAMES = ("facts", "entities", "flow", "semantic", "length")
 
 
-def evaluation(**changes: Any) -> Evaluation:  # noqa: ANN401 - any field of Evaluation
+def evaluation(**changes: Any) -> results.Evaluation:  # noqa: ANN401 - any field of Evaluation
     """Builds an evaluation whose every number is different, so that a mix-up shows."""
-    whole = Evaluation(
+    elsewhere = dataclasses.replace(filled(results.EntityEvidence), status=results.EntityStatus.CONTEXT_MISMATCH)
+    points = results.OutlinePoint(HIT, 0), results.OutlinePoint(MISS, None)
+    whole = results.Evaluation(
         loss=0.123,
         hard_fail=None,
-        scores=tuple(
-            ComponentScore(name, 0.5 + place / 100, 0.2 + place / 100, 0.1 + place / 100, applicable=True)
-            for place, name in enumerate(NAMES)
-        ),
-        components=Components(
-            facts=FactsResult(0.81, 0.82, 0.83, 0.84, 0.85, 0.86, (HIT, HIT, MISS), (HIT, MISS)),
-            entities=EntitiesResult(
-                0.5, 1, (EntityEvidence(FACT, EntityStatus.CONTEXT_MISMATCH, SENTENCE, 0.95, FACT, 0.0),)
-            ),
-            flow=FlowResult(
-                0.71, 0.72, 0.73, 2, (OutlinePoint(HIT, 0), OutlinePoint(MISS, None)), (OutlineInversion(0, 1),)
-            ),
-            semantic=SemanticResult(0.0, -0.25, (ChunkSpan(0, 9, 4),), (ChunkSpan(1, 8, 3), ChunkSpan(8, 9, 1))),
-            length=LengthResult(0.61, 0.62, 11, 12, 13, 14, 15, target_lowered_to_input=True, tokenizer="words"),
+        scores=tuple(dataclasses.replace(filled(results.ComponentScore), name=name) for name in NAMES),
+        components=results.Components(
+            facts=dataclasses.replace(filled(results.FactsResult), facts=(HIT, HIT, MISS), sentences=(HIT, MISS)),
+            entities=dataclasses.replace(filled(results.EntitiesResult), entities=(elsewhere,)),
+            flow=dataclasses.replace(filled(results.FlowResult), points=points),
+            semantic=filled(results.SemanticResult),
+            length=filled(results.LengthResult),
         ),
         config=EvaluateConfig(),
-        models=ModelIdentities(ModelIdentity("nli", "1", "a" * 64), ModelIdentity("embedder", "2", "b" * 64), "words"),
+        models=filled(ModelIdentities),
         pair_count=21,
-        timings=EvaluateTimings(100.0, 1.5, 20.25, 70.0, 8.25),
+        timings=filled(results.EvaluateTimings),
     )
     return dataclasses.replace(whole, **changes)
 
@@ -70,7 +47,7 @@ def test_a_component_that_does_not_apply_says_so() -> None:
     whole = evaluation()
     assert whole.components is not None
     scores = tuple(
-        ComponentScore("facts", 0.0, 0.0, 0.0, applicable=False) if score.name == "facts" else score
+        results.ComponentScore("facts", 0.0, 0.0, 0.0, applicable=False) if score.name == "facts" else score
         for score in whole.scores
     )
     response = to_response(evaluation(scores=scores, components=dataclasses.replace(whole.components, facts=None)))
