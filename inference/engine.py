@@ -18,7 +18,7 @@ from typing import Self
 
 from inference.batching.batcher import DynamicBatcher
 from inference.batching.worker_pool import WorkerPool
-from inference.config import Device, InferenceConfig, Role
+from inference.config import InferenceConfig, Role
 from inference.core.library import load_library
 from inference.front_doors import EmbeddingModel, NliModel
 from inference.models.model import LoadedModel, OpenBackend, choose_device, load_model, open_session
@@ -66,7 +66,8 @@ class Engine:
             folders = [self._models_dir / role for role in config.roles]
             loading = [asyncio.get_running_loop().run_in_executor(threads, load, folder) for folder in folders]
             self._models = dict(zip(config.roles, await asyncio.gather(*loading), strict=True))
-        self._pool = WorkerPool(config.runtime, _worker_count(config, device))
+        count = len(config.runtime.device_ids) if device == "cuda" else usable_cpu_count()
+        self._pool = WorkerPool(config.runtime, config.runtime.workers or count)
         self._pool.on_ready = self.on_ready
         for role, model in self._models.items():
             self._batchers[role] = DynamicBatcher(model.compute, self._pool, config, observe=self._observe)
@@ -118,16 +119,7 @@ class Engine:
         )
 
 
-def _worker_count(config: InferenceConfig, device: Device) -> int:
-    if config.runtime.workers is not None:
-        return config.runtime.workers
-    return len(config.runtime.device_ids) if device == "cuda" else usable_cpu_count()
-
-
-_CGROUP_QUOTA = Path("/sys/fs/cgroup/cpu.max")
-
-
-def usable_cpu_count(quota_file: Path = _CGROUP_QUOTA) -> int:
+def usable_cpu_count(quota_file: Path = Path("/sys/fs/cgroup/cpu.max")) -> int:
     """Cores by affinity, and no more than the container's quota rounded up; at least 1."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:

@@ -38,15 +38,10 @@ class ServerError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FieldViolation:
-    """One broken rule of a request.
+    """One broken rule of a request."""
 
-    Attributes:
-        field: path in the request, for example `texts[3]`.
-        description: what was expected and what was there; never the caller's text.
-    """
-
-    field: str
-    description: str
+    field: str  # path in the request, for example `texts[3]`
+    description: str  # what was expected and what was there; never the caller's text
 
 
 class InvalidRequestError(ServerError):

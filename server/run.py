@@ -25,7 +25,6 @@ async def serve(
     """Serves until SIGTERM or SIGINT, then drains; a second signal cuts the drain short, SIGHUP reloads keys and TLS.
 
     Args:
-        settings: of the whole process.
         announce: called once the server accepts calls.
         open_backend: the seam to the hardware.
 

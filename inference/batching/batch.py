@@ -98,12 +98,7 @@ class Batch:
 
 
 def plan(lengths: Iterable[int], limits: BatchLimits) -> int:
-    """Chooses how many rows to take.
-
-    Args:
-        lengths: tokens of the waiting rows, in the order in which they may be taken; at least one.
-        limits: bounds and costs.
-    """
+    """Chooses how many rows to take. `lengths`: of the waiting rows, at least one, in the order of their turn."""
     qualities: list[float] = []
     rows = tokens = longest = 0
     worth = 0.0

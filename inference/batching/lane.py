@@ -17,15 +17,10 @@ CROWD = 32  # entries of one caller, more than a few batches of which are always
 
 @dataclass(slots=True, eq=False)
 class Backlog:
-    """What one caller has waiting in a lane, in order of age.
+    """What one caller has waiting in a lane, in order of age."""
 
-    Attributes:
-        virtual_s: compute time that the caller was given, and from the moment it came, the present of the lane.
-        waiting_s: compute time of its entries in ideal company.
-    """
-
-    virtual_s: float
-    waiting_s: float = 0.0
+    virtual_s: float  # compute time that the caller was given, and from the moment it came, the present of the lane
+    waiting_s: float = 0.0  # compute time of its entries in ideal company
     entries: OrderedDict[Entry, None] = field(default_factory=OrderedDict)
 
 
@@ -77,12 +72,8 @@ class Lane:
 
         Entries whose deadline cannot be met are dropped instead, and their callers hear of it before the next batch
         is computed. An entry that can meet it alone but not in company makes the first go alone: a larger batch
-        may not cost anybody the deadline.
-
-        Args:
-            limits: of the model.
-            now_s: on the pool's clock.
-            has_guests: batches are brief, and what guests want is not computed in the company of a crowd.
+        may not cost anybody the deadline. With guests about, batches are brief, and what guests want is not computed
+        in the company of a crowd.
 
         Returns:
             Either a batch or the dropped; the other is empty.

@@ -92,7 +92,6 @@ def pad_rows(rows: Sequence[Encoded], inputs: Sequence[str], pad_token_id: int) 
     """Builds a graph's inputs.
 
     Args:
-        rows: one or more items.
         inputs: which of input_ids, attention_mask and token_type_ids the graph has.
         pad_token_id: fills the end of the shorter rows.
 

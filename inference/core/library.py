@@ -56,17 +56,11 @@ class CoreRunError(Exception):
 
 @dataclass(frozen=True)
 class CoreBatch:
-    """Items one behind the other, without padding.
+    """Items one behind the other, without padding."""
 
-    Attributes:
-        lengths: tokens of each item.
-        ids: of all tokens.
-        marked: of all tokens, 1 where the mark is wanted; None if the file has no marks.
-    """
-
-    lengths: Int32
-    ids: Int32
-    marked: Bytes | None = None
+    lengths: Int32  # tokens of each item
+    ids: Int32  # of all tokens
+    marked: Bytes | None = None  # of all tokens, 1 where the mark is wanted; None if the file has no marks
 
 
 class _Batch(ctypes.Structure):

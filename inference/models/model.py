@@ -67,9 +67,7 @@ def load_model(
 
     Args:
         folder: its directory, which is named for the role.
-        config: what it is limited to, and what is to run it.
         device: where a graph would run.
-        open_backend: opens a graph.
         library: the compiled core; None where there is none.
 
     Raises:

@@ -89,7 +89,6 @@ class TextEncoder:
         from both ("longest_first"): a hypothesis of at most half the room stays whole. It is flagged.
 
         Args:
-            pairs: the texts.
             memo: tokens of texts seen before, added to; pass the same one for all slices of a call.
         """
         memo = {} if memo is None else memo

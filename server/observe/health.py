@@ -70,8 +70,7 @@ class HealthServicer:
     ) -> AsyncGenerator[None, None]:
         """Asks again and again, while entered, whether what one service needs besides the models can be used.
 
-        Args:
-            check: raises PipelineError when it cannot.
+        `check` raises PipelineError when it cannot.
         """
         watch = asyncio.create_task(self._watch_need(service, check, every_s), name=f"health-{service}")
         try:

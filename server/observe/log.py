@@ -19,7 +19,7 @@ from pythonjsonlogger.json import JsonFormatter
 
 from server.config import LogConfig
 
-_PAIRS = re.compile(r"[a-z_]+=")
+_OURS = re.compile(r"[a-z_]+=[^\s=]+(?: [a-z_]+=[^\s=]+)*")
 
 
 @contextmanager
@@ -50,7 +50,7 @@ class KeyValueFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Returns the line."""
         message = record.getMessage()
-        if _PAIRS.match(message) is None or not message.isprintable():
+        if _OURS.fullmatch(str(record.msg)) is None or not message.isprintable():
             message = f"message={quoted(message)}"
         time = _time_of(record).replace("+00:00", "Z")
         line = f"time={time} level={record.levelname.lower()} logger={record.name} {message}"
@@ -64,7 +64,6 @@ def _time_of(record: logging.LogRecord) -> str:
 
 
 _CONVERSION = re.compile(r"%(?:\.\d+)?[sdfr]")
-_OURS = re.compile(r"[a-z_]+=[^\s=]+(?: [a-z_]+=[^\s=]+)*")
 
 
 class JsonLineFormatter(JsonFormatter):

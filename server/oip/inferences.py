@@ -31,15 +31,10 @@ _FRAMEWORKS = {word_of(judge_pb2.JudgeFramework, number): number for number in j
 
 @dataclass(frozen=True, slots=True)
 class InferenceRequest:
-    """A request whose tensors have been read.
+    """A request whose tensors have been read."""
 
-    Attributes:
-        texts: of each input, in the order of its description; as many in each.
-        wanted: names of the outputs that are asked for.
-    """
-
-    texts: Sequence[Sequence[str]]
-    wanted: frozenset[str]
+    texts: Sequence[Sequence[str]]  # of each input, in the order of its description; as many in each
+    wanted: frozenset[str]  # names of the outputs that are asked for
     call: Call
     context: Context
     parameters: Any  # map of names to InferParameter
@@ -51,14 +46,10 @@ Outcome = tuple[dict[str, Tensor], ItemBatch | None]
 
 @dataclass(frozen=True, slots=True)
 class EngineInference:
-    """What the engine computes itself: pairs to probabilities, or texts to vectors.
-
-    Attributes:
-        ask: computes the rows of a request.
-    """
+    """What the engine computes itself: pairs to probabilities, or texts to vectors."""
 
     config: open_inference_pb2.ModelConfig
-    ask: Callable[[Sequence[Any], Call], Awaitable[ItemBatch]]
+    ask: Callable[[Sequence[Any], Call], Awaitable[ItemBatch]]  # computes the rows of a request
     limits: LimitsConfig
 
     async def infer(self, request: InferenceRequest) -> Outcome:

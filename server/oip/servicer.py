@@ -48,12 +48,9 @@ STREAM_REQUESTS = 64  # of one stream at once, answered and held back for an ear
 
 
 class OpenInferenceServicer(GRPCInferenceServiceServicer):
-    """Answers for the models of an engine.
+    """Answers for the models, by name, of an engine that has started.
 
-    Args:
-        engine: that has started.
-        inferences: the models that it has, by name.
-        stopping: set when the server drains: streams answer what they have read and end.
+    `stopping` is set when the server drains: streams answer what they have read and end.
     """
 
     def __init__(self, engine: Engine, inferences: dict[str, Inference], stopping: asyncio.Event) -> None:

@@ -138,7 +138,7 @@ def quality_scope(plan: AssessPlan) -> pb.QualityScope:
 _EXCEPTIONS: Exceptions = {
     "Synthesis.level": level,
     "Synthesis.fusion": fusion,
-    "Synthesis.rules": None,  # not of the answer
+    "Synthesis.rules": lambda _: rules_of(),
     "Synthesis.language_model": None,  # whose usage it is, the servicer knows
     "Assessment.language_model": None,
     "ScoreFusion.probability_source": None,  # of the synthesis
@@ -184,7 +184,5 @@ def to_assess_event(event: AssessEvent, *, all_roles: str = "", synthesizer: str
 
 
 def _add_usage(message: pb.Synthesis | pb.Assessment, answered: Synthesis | Assessment, identity: str) -> None:
-    if isinstance(message, pb.Synthesis):
-        message.rules = rules_of()
     if usage := to_usage(answered.usage, identity):
         message.language_model.CopyFrom(usage)

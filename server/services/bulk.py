@@ -28,18 +28,12 @@ Work = Callable[[Any, CallScope], Awaitable[Any]]
 
 @dataclass(frozen=True, slots=True)
 class StreamItem:
-    """One message of the stream.
+    """One message of the stream."""
 
-    Attributes:
-        index: position in the stream, from 0.
-        id: the caller's name for it; may repeat.
-        finish: to be called when it is answered, or never will be.
-    """
-
-    index: int
-    id: str
+    index: int  # position in the stream, from 0
+    id: str  # the caller's name for it; may repeat
     message: Any
-    finish: Callable[[], None]
+    finish: Callable[[], None]  # to be called when it is answered, or never will be
 
     def check(self) -> None:
         """Refuses a message that is no item. Raises InvalidRequestError or InvalidInputError."""

@@ -35,7 +35,6 @@ class EvaluateServicer(EvaluateServiceServicer):
 
     Args:
         settings: `evaluate`, limits of a request, and `services`.
-        metrics: count every evaluation.
         cpu: threads for splitting and matching long texts; owned by the app.
         stopping: set when the server drains: streams finish what they have read and end.
     """

@@ -225,7 +225,6 @@ def parse_document(document: pb.Document, limits: SummarizeLimits, chunk_tokens:
     """Checks a document; cuts a text into chunks. CPU-heavy for a long one: run it off the loop.
 
     Args:
-        limits: of what a document may hold.
         chunk_tokens: most estimated tokens of a chunk of a text.
 
     Raises:
