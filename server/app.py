@@ -57,13 +57,6 @@ class App:
     models, the language model's connections, health SERVING.
     Stop, from the front: health NOT_SERVING, refuse new calls, put summaries aside, finish the other calls in flight,
     then the rest backwards.
-
-    Attributes:
-        cut_short: set it to end a drain before its grace is over.
-        address: host and port of the gRPC server, once entered.
-        metrics_port: port of the metrics server, once entered; 0 when there is none.
-        http_port: port of the HTTP listener, once entered; 0 when there is none.
-        tables: all methods, those of probes first, once entered.
     """
 
     def __init__(
@@ -78,15 +71,15 @@ class App:
 
         Without `listens` gRPC has no port: calls come from this process, through `tables`.
         """
-        self.cut_short = cut_short or asyncio.Event()
-        self.address = ""
-        self.metrics_port = 0
-        self.http_port = 0
+        self.cut_short = cut_short or asyncio.Event()  # set it to end a drain before its grace is over
+        self.address = ""  # host and port of the gRPC server, once entered
+        self.metrics_port = 0  # of the metrics server, once entered; 0 when there is none
+        self.http_port = 0  # of the HTTP listener, likewise
         self._settings = settings
         self._open_backend = open_backend
         self._listens = listens
         self._listen_config = settings.listen
-        self.tables: tuple[HandlerTable, ...] = ()
+        self.tables: tuple[HandlerTable, ...] = ()  # all methods, those of probes first, once entered
         self._registry = new_registry()
         self._stopping = asyncio.Event()  # told to the streams that clients hold open
         self._stack = AsyncExitStack()

@@ -33,9 +33,6 @@ class LocalServer:
 
     Args:
         settings: values and sections, as in a settings file, above those of the environment.
-
-    Attributes:
-        address: where it listens, as gRPC's clients take it.
     """
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
@@ -43,7 +40,7 @@ class LocalServer:
         self._thread = threading.Thread(target=self._main, args=(settings,), name="precis-local", daemon=True)
         self._thread.start()
         try:
-            self.address = self._started.result()
+            self.address = self._started.result()  # where it listens, as gRPC's clients take it
         except StartupError as error:
             status = RichStatus(grpc.StatusCode.FAILED_PRECONDITION, str(error), reason="NOT_STARTED")
             raise error_of(status) from error

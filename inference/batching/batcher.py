@@ -46,7 +46,7 @@ class DynamicBatcher:
         self._lag_s = 0.0  # from the end of a batch until the event loop hears of it
         self._is_closing = False
         self._drained: asyncio.Event | None = None
-        pool.add_source(self._source)
+        pool.queue.sources.append(self._source)
 
     def check_room(self, item_count: int, call: Call) -> None:
         """Refuses a call before any work is done for it, tokenization included.

@@ -153,10 +153,6 @@ class WorkerPool:
         with self._wakeup:
             return self.queue.predict_turn(source, call, seconds) / self.worker_count
 
-    def add_source(self, source: Source) -> None:
-        """Takes a model's queue into service. Before the pool is entered."""
-        self.queue.sources.append(source)
-
     def put(self, source: Source, entries: Sequence[Entry]) -> None:
         """Queues entries and wakes as many idle workers as they can occupy."""
         with self._wakeup:

@@ -74,7 +74,7 @@ def build_claim_checker(
     encoder = _Encoder(encoder_scope(weights), config)
     cells = encoder.marked_cells()
     states = encoder.states_at(cells)
-    logits = encoder.apply(label_head, encoder.first_rows(states))
+    logits = encoder.apply(label_head, encoder.writer.first_rows(states, encoder.tokens))
     encoder.graph.output(logits, LOGITS, ["batch", label_head[-1].bias.size])
     return encoder.graph.build(encoder.marks(states, cells, token_head), MARKS, ["batch", "length"])
 
@@ -86,15 +86,15 @@ class _Encoder:
         self.graph = GraphBuilder("deberta")
         self._weights = weights
         self._config = config
-        self._writer = LayerWriter(self.graph, config)
-        self._tokens = self._writer.tokens()
-        length = self._tokens.length
+        self.writer = LayerWriter(self.graph, config)
+        self.tokens = self.writer.tokens()
+        length = self.tokens.length
         self._relative = RelativePositions(self.graph, weights.scope("encoder"), config, length=length)
 
     def first_token(self) -> str:
         """Writes all layers and returns the state of [CLS], (batch, hidden)."""
         batch = self.graph.node(
-            "Squeeze", self.graph.node("Slice", self._tokens.head_shape, *map(self.graph.ints, (1, 2)))
+            "Squeeze", self.graph.node("Slice", self.tokens.head_shape, *map(self.graph.ints, (1, 2)))
         )
         return self.states_at(self.graph.node("Range", self.graph.scalar(0), batch, self.graph.scalar(1)))
 
@@ -112,10 +112,6 @@ class _Encoder:
         others = graph.node("Slice", self._types, one, graph.ints(np.iinfo(np.int64).max), zero)
         chosen = graph.node("Reshape", graph.node("Concat", first, others, axis=0), graph.ints(-1))
         return graph.node("Squeeze", graph.node("NonZero", chosen), zero, name="marked_cells")
-
-    def first_rows(self, states: str) -> str:
-        """Takes the states of [CLS] out of those of the marked cells."""
-        return self._writer.first_rows(states, self._tokens)
 
     def apply(self, head: Head, hidden: str) -> str:
         """Turns rows of shape (batch, hidden) into (batch, labels)."""
@@ -136,9 +132,9 @@ class _Encoder:
         summed = graph.node("ReduceSum", terms, graph.ints(1), keepdims=0)
         odds = graph.node("Add", summed, graph.weight("marks.bias", head.bias))
         zero = onnx.numpy_helper.from_array(np.zeros(1, np.float32))
-        empty = graph.node("ConstantOfShape", graph.node("Shape", self._tokens.cells), value=zero)
+        empty = graph.node("ConstantOfShape", graph.node("Shape", self.tokens.cells), value=zero)
         spread = graph.node("ScatterElements", empty, cells, odds, axis=0)
-        shape = graph.node("Slice", self._tokens.head_shape, graph.ints(0), graph.ints(2))
+        shape = graph.node("Slice", self.tokens.head_shape, graph.ints(0), graph.ints(2))
         return graph.node("Transpose", graph.node("Reshape", spread, shape), perm=[1, 0])
 
     @cached_property
@@ -148,7 +144,7 @@ class _Encoder:
 
     def _embeddings(self) -> str:
         """Returns (tokens, hidden): rows of padding are left out from here on."""
-        scope, writer, tokens = self._weights.scope("embeddings"), self._writer, self._tokens
+        scope, writer, tokens = self._weights.scope("embeddings"), self.writer, self.tokens
         summed = writer.embedding(scope.table("word_embeddings.weight"), tokens.input_ids, "word_embeddings")
         if self._config.has_absolute_positions:
             places = writer.position_rows(scope.array("position_embeddings.weight"), tokens)
@@ -169,28 +165,25 @@ class _Encoder:
         query, key, (value, value_bias) = (attention.linear(f"{part}_proj") for part in ("query", "key", "value"))
         scale, no_bias = np.float32(score_scale(self._config)), np.zeros_like(value_bias)
         parts = {"queries": (query[0] * scale, query[1] * scale), "keys": key, "values": (value, no_bias)}
-        products = [self._writer.linear(hidden, *pair, name=f"{name}.{part}") for part, pair in parts.items()]
-        queries, keys, values = map(self._heads, products)
+        products = [self.writer.linear(hidden, *pair, name=f"{name}.{part}") for part, pair in parts.items()]
+        queries, keys, values = (self.writer.spread(one, self.tokens.head_shape, self.tokens) for one in products)
         position_keys, position_queries = relative.tables(attention)
-        scores = self._writer.scores(queries, keys, name=f"{name}.scores")
+        scores = self.writer.scores(queries, keys, name=f"{name}.scores")
         if position_keys is not None:
             rows = relative.gather(position_keys, relative.descending, name=f"{name}.position_keys")
-            product = self._writer.scores(queries, rows, name=f"{name}.content_to_position")
+            product = self.writer.scores(queries, rows, name=f"{name}.content_to_position")
             picked = relative.pick_diagonals(product, name=f"{name}.query_diagonals")
             scores = self.graph.node("Add", scores, picked)
         if position_queries is not None:
             rows = relative.gather(position_queries, relative.ascending, name=f"{name}.position_queries")
-            product = self._writer.scores(keys, rows, name=f"{name}.position_to_content")
+            product = self.writer.scores(keys, rows, name=f"{name}.position_to_content")
             picked = relative.pick_diagonals(product, name=f"{name}.key_diagonals")
             scores = self.graph.node("Add", scores, self.graph.node("Transpose", picked, perm=[0, 1, 3, 2]))
-        masked = self.graph.node("Add", scores, self._tokens.mask_scores, name=f"{name}.masked")
-        mixed = self._writer.context(masked, values, name=f"{name}.context")
+        masked = self.graph.node("Add", scores, self.tokens.mask_scores, name=f"{name}.masked")
+        mixed = self.writer.context(masked, values, name=f"{name}.context")
         if cells is None:
-            context, residual = self._writer.pack(mixed, self._tokens), hidden
+            context, residual = self.writer.pack(mixed, self.tokens), hidden
         else:
             context = self.graph.node("Gather", mixed, cells)
-            residual = self.graph.node("Gather", hidden, self.graph.node("Gather", self._tokens.cells, cells))
-        return self._writer.close(layer, context, residual, value_bias, name=name)  # where the bias is added
-
-    def _heads(self, rows: str) -> str:
-        return self._writer.spread(rows, self._tokens.head_shape, self._tokens)
+            residual = self.graph.node("Gather", hidden, self.graph.node("Gather", self.tokens.cells, cells))
+        return self.writer.close(layer, context, residual, value_bias, name=name)  # where the bias is added

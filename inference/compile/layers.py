@@ -45,7 +45,6 @@ class LayerWriter:
     """Writes layers of one encoder into a graph."""
 
     def __init__(self, graph: GraphBuilder, config: EncoderConfig) -> None:
-        """Keeps what all layers share."""
         self.graph = graph
         self._config = config
 
