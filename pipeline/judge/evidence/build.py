@@ -46,7 +46,7 @@ from pipeline.protocols import Models, Tokenizer
 from pipeline.reading.document import ReadText
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.salience import find_theme
-from pipeline.support.claim_support import ClaimLabel
+from pipeline.support.claim_support import ClaimLabel, ask_support
 
 
 async def build_evidence(
@@ -61,7 +61,7 @@ async def build_evidence(
 
     Args:
         models: the embedder is asked once, with one list; the NLI model with a list of claims, then one of key points,
-            at most two pairs for a claim and one for a key point, however long the source is.
+            two pairs at most for a claim and one for a key point, however long the source is.
         propose: asks an LLM once. None: no LLM.
         off_loop: where long texts are read. None: in the event loop.
 
@@ -84,7 +84,8 @@ async def build_evidence(
         if preferred := preferred_facts(plan, proposed):
             plan = await off_loop(partial(make, preferred))
     stopwatch.lap("proposals_ms")
-    said = await CheckedScores.ask(models.entailment, plan.pairs, fold_case=draft.folds_case)
+    ask = partial(CheckedScores.ask, models.entailment, fold_case=draft.folds_case)
+    said = await ask_support(ask, [claim.hypothesis for claim in plan.claims])
     checked = await off_loop(partial(CheckedClaims.of, plan, said, models.tokenizer))
     scores = await PairScores.ask(models.entailment, checked.pairs, fold_case=draft.folds_case)
     stopwatch.lap("nli_ms")
@@ -101,12 +102,14 @@ class CheckedClaims:
 
     Attributes:
         plan: what was compared.
+        pair_count: what the NLI model was asked about them.
         claims: with their labels.
         sentences: of the summary, by whether they may raise a score.
         facts: where they may be told, by their sentence in the source.
     """
 
     plan: EvidencePlan
+    pair_count: int
     claims: tuple[Claim, ...]
     sentences: RaisingSentences
     facts: Mapping[int, FactPlan]
@@ -117,7 +120,7 @@ class CheckedClaims:
         claims = tuple(read_claim(plan.draft, claim, scores, tokenizer) for claim in plan.claims)
         marked, sentences = mark_raising(plan, claims)
         telling = frozenset(claim.sentence_index for claim in marked if claim.may_raise and not _is_opposite(claim))
-        return cls(plan, marked, sentences, plan_facts(plan, telling))
+        return cls(plan, len(scores), marked, sentences, plan_facts(plan, telling))
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -169,7 +172,7 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
         salient_share=draft.source.index.salient_share(told),
         summary_token_count=sum(len(summary.table.content_stems(words)) for words in summary.ranges),
         extraneous_token_count=sum(claim.extraneous_token_count for claim in claims),
-        pair_count=len(plan.pairs) + len(checked.pairs),
+        pair_count=checked.pair_count + len(scores),
         models=models.identities,
         timings=EvidenceTimings(0, 0, 0, 0, 0, 0),
         question_author="deterministic",
