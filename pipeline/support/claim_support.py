@@ -47,7 +47,7 @@ _ENOUGH = 0.25
 MAX_SENTENCE_CHARS = 700  # longer sentences are cut, to fit the NLI model
 PASSAGE_CHARS = 700  # of a passage that a claim is compared with; the model learned 700, about 160 tokens
 SHORT_PASSAGE_CHARS = 250  # of a second, shorter one: the passage that entails more counts
-ENTAILED = 0.9  # entailment by the shorter one from which the longer one is not read
+ENTAILED = 0.98  # entailment by the shorter one from which the longer one is not read
 Scores = TypeVar("Scores", bound=PairScores)
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
