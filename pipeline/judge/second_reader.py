@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, ValidationError
 
 from pipeline.frozen import FrozenModel
 from pipeline.support.claim_support import Hypothesis, Share, Support, SupportConfig, label_of
@@ -63,8 +63,9 @@ def _read(value: object) -> object:
         return value
     try:
         return SecondReader.model_validate_json(Path(value).read_bytes())
-    except OSError as error:
-        raise ValueError(f"expected a file that precis calibrate --second-reader wrote: {error.strerror}") from error
+    except (OSError, ValidationError) as error:
+        found = error.strerror if isinstance(error, OSError) else "it holds something else"
+        raise ValueError(f"expected a file that precis calibrate --second-reader wrote: {found}") from None
 
 
 SecondReaderFile = Annotated[SecondReader | None, BeforeValidator(_read)]
