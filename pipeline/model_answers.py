@@ -116,10 +116,16 @@ class PairScores:
         read = _small(pairs) if fold_case else pairs
         return cls(pairs, await model.entail(read) if pairs else np.empty((0, _COLUMNS), dtype=np.float32))
 
-    def add(self, others: "PairScores") -> None:
+    def __contains__(self, pair: Pair) -> bool:
+        return pair in self._entailments
+
+    def __len__(self) -> int:
+        return len(self._entailments)
+
+    def add(self, others: Self) -> None:
         """Adds what the model said about other pairs."""
-        self._entailments |= others._entailments  # noqa: SLF001 - of its own class
-        self._contradictions |= others._contradictions  # noqa: SLF001
+        self._entailments |= others._entailments
+        self._contradictions |= others._contradictions
 
     def entailment(self, premise: str, hypothesis: str) -> float:
         """Returns the probability that a premise entails a hypothesis, in [0, 1]."""
@@ -128,10 +134,6 @@ class PairScores:
     def contradiction(self, premise: str, hypothesis: str) -> float:
         """Returns the probability that a premise contradicts a hypothesis, in [0, 1]."""
         return self._contradictions[premise, hypothesis]
-
-    def best(self, premises: Sequence[str], hypothesis: str) -> int | None:
-        """Returns the index of the premise with the greatest entailment, the first on a tie; None without any."""
-        return max(range(len(premises)), key=lambda at: self.entailment(premises[at], hypothesis), default=None)
 
 
 class CheckedScores(PairScores):
@@ -152,6 +154,11 @@ class CheckedScores(PairScores):
             return cls(pairs, await model.check(read))
         probabilities = await model.entail(read) if pairs else np.empty((0, _COLUMNS), dtype=np.float32)
         return cls(pairs, CheckedPairs(probabilities, ((),) * len(pairs)))
+
+    def add(self, others: Self) -> None:
+        """Adds what the model said about other pairs and their tokens."""
+        super().add(others)
+        self._marks |= others._marks
 
     def marks(self, premise: str, hypothesis: str) -> tuple[TokenMark, ...]:
         """Returns what the model thinks of the tokens of a hypothesis, in order."""

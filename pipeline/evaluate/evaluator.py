@@ -48,7 +48,7 @@ from pipeline.evaluate.result import (
     HardFail,
     LengthResult,
 )
-from pipeline.model_answers import Embeddings, Pair, PairScores
+from pipeline.model_answers import Embeddings, PairScores
 from pipeline.off_loop import OffLoop, Stopwatch
 from pipeline.protocols import Models, Tokenizer
 from pipeline.reading.characters import NormalizedText, check_text, normalize
@@ -59,9 +59,11 @@ from pipeline.support.claim_support import (
     MAX_SENTENCE_CHARS,
     SHORT_PASSAGE_CHARS,
     ClaimLabel,
+    Hypothesis,
     PremiseFinder,
     Premises,
     SupportConfig,
+    ask_support,
     read_support,
 )
 
@@ -101,17 +103,17 @@ class Evaluator:
 
         embeddings = await Embeddings.ask(models.embedder, plan.texts)
         stopwatch.lap("embedding_ms")
-        answers = await PairScores.ask(models.entailment, plan.pairs)
+        answers = await ask_support(partial(PairScores.ask, models.entailment), plan.hypotheses)
         stopwatch.lap("nli_ms")
 
         components = await self._off_loop(partial(_score, plan, embeddings, answers, config))
         scores = component_scores(components, config.weights)
         loss = loss_of(scores)
         parts = " ".join(f"{part.name}={part.score:.4f}" for part in scores if part.applicable)
-        logger.info("evaluate loss=%.4f %s pairs=%d", loss, parts, len(plan.pairs))
+        logger.info("evaluate loss=%.4f %s pairs=%d", loss, parts, len(answers))
         stopwatch.lap("aggregation_ms")
         timings = EvaluateTimings(stopwatch.total_ms, **stopwatch.laps)
-        return Evaluation(loss, None, scores, components, config, identities, len(plan.pairs), timings)
+        return Evaluation(loss, None, scores, components, config, identities, len(answers), timings)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,11 +127,6 @@ class Comparison:
     def of(cls, statements: Sequence[TextSpan], text: PremiseFinder) -> Self:
         """Finds the passages: at most two for a statement, however long the text is."""
         return cls(tuple(statements), tuple(text.find(statement.text) for statement in statements))
-
-    @property
-    def pairs(self) -> list[Pair]:
-        """What the NLI model is asked."""
-        return [pair for premises in self.premises for pair in premises.hypothesis.pairs]
 
     def read(self, scores: PairScores, hit_threshold: float) -> list[EntailmentEvidence]:
         """Returns what the text says of each statement."""
@@ -162,12 +159,12 @@ class EvaluatePlan:
 
     Attributes:
         comparisons: of recall, precision and flow.
-        pairs: what the NLI model is asked, without repeats.
+        hypotheses: their statements, for the NLI model.
         texts: to embed, without repeats.
     """
 
     comparisons: tuple[Comparison, Comparison, Comparison]
-    pairs: tuple[Pair, ...]
+    hypotheses: tuple[Hypothesis, ...]
     entities: tuple[EntitySearch, ...]
     generated_chunks: tuple[ChunkSpan, ...]
     gold_chunks: tuple[ChunkSpan, ...]
@@ -189,7 +186,8 @@ def _plan(
     gold = SplitText.of(normalize(GOLD_SUMMARY, datum.summary.summary), config.max_sentence_chars)
     source = normalize(SOURCE, datum.entry.text)
     comparisons = _comparisons(datum, summary, config)
-    pairs = tuple(dict.fromkeys(pair for comparison in comparisons for pair in comparison.pairs))
+    hypotheses = tuple(premises.hypothesis for comparison in comparisons for premises in comparison.premises)
+    pairs = {pair for hypothesis in hypotheses for pair in hypothesis.pairs}
     check_count(len(pairs), config.limits.max_nli_pairs, "NLI pairs")
 
     entities = _normalized(ENTITIES, datum.summary.entity_list)
@@ -206,7 +204,7 @@ def _plan(
     texts = [chunk.text for chunk in (*generated_chunks, *gold_chunks)] + contexts(searches)
     unique_texts = tuple(dict.fromkeys(texts))
     check_count(len(unique_texts), config.limits.max_embedding_texts, "texts to embed")
-    return EvaluatePlan(comparisons, pairs, searches, generated_chunks, gold_chunks, length, unique_texts)
+    return EvaluatePlan(comparisons, hypotheses, searches, generated_chunks, gold_chunks, length, unique_texts)
 
 
 def check_input(datum: GoldStandardDatum, generated: GeneratedSummary, config: EvaluateConfig) -> None:

@@ -11,6 +11,7 @@ from pipeline.frozen import FrozenModel
 from pipeline.judge.fusion import FusionForm
 from pipeline.judge.locks.caps import JUDGE_LOCK, TWIN_LOCK, LockRules, RelevanceMode
 from pipeline.judge.result import Framework
+from pipeline.judge.second_reader import SecondReaderFile
 from pipeline.rule_identity import ScoringSettings
 from pipeline.support.claim_support import SupportConfig
 
@@ -128,6 +129,11 @@ class JudgeConfig(ScoringSettings):
     lock: LockConfig = LockConfig()
     ultra: UltraConfig = UltraConfig()
     proposals: ProposalConfig = ProposalConfig()
+    second_reader: SecondReaderFile = Field(
+        default=None,
+        description="File of `precis calibrate --second-reader`: the language model reads the claims that it names. "
+        "None: no claim is read twice.",
+    )
     limits: JudgeLimits = JudgeLimits()
     cache: JudgementCacheConfig = JudgementCacheConfig()
 

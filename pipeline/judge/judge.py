@@ -16,12 +16,13 @@ from typing import Generic, TypeVar
 from opentelemetry.trace import Span
 
 from pipeline.judge.config import JudgeConfig, JudgementCacheConfig
-from pipeline.judge.evidence.build import build_evidence
+from pipeline.judge.evidence.build import Assistant, build_evidence
 from pipeline.judge.evidence.plan import EvidencePart, EvidenceRequest, ReadSource, read_source
 from pipeline.judge.evidence.table import Claim, EvidenceTable
 from pipeline.judge.judgement import EvidenceReady, JudgeEvent, Judgement, JudgeTimings, MetricReady
 from pipeline.judge.language_model.level_judge import LlmLevelJudge
 from pipeline.judge.language_model.proposals import LlmProposals
+from pipeline.judge.language_model.second_reading import LlmSecondReader
 from pipeline.judge.locks.score import score_lock
 from pipeline.judge.request import (
     JudgeRequest,
@@ -31,6 +32,7 @@ from pipeline.judge.request import (
     usable_tool_scores,
 )
 from pipeline.judge.result import Framework, FrameworkResult, MetricStatus
+from pipeline.judge.second_reader import ReadAgain, read_again
 from pipeline.judge.ultra.score import score_ultra
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.config import LlmRole
@@ -256,7 +258,11 @@ class Judge:
             config=self._config,
             language_model=_chat_identity(models),
             degraded=(table is not None and table.proposals_failed) or any(result.degraded for result in frameworks),
-            notes=(*_notes(request, table), *(words for result in frameworks for words in result.notes)),
+            notes=(
+                *_notes(request, table),
+                *_unmeasured(models, self._config),
+                *(words for result in frameworks for words in result.notes),
+            ),
             is_cached=False,
             timings=JudgeTimings(stopwatch.total_ms, **stopwatch.laps),
             language_model_usage=meter.usage if meter else LlmUsage(),
@@ -269,7 +275,10 @@ class Judge:
         with open_judge_span("judge evidence") as span:
             source = await self.read(request.source)
             asked = EvidenceRequest(request.source, request.summary, _read_parts(request, models), source)
-            table = await build_evidence(asked, models, self._config.evidence, propose=propose, off_loop=self._off_loop)
+            assistant = Assistant(propose, self._second_reader(request, models))
+            table = await build_evidence(
+                asked, models, self._config.evidence, assistant=assistant, off_loop=self._off_loop
+            )
             note(
                 span,
                 claim_count=len(table.claims),
@@ -278,6 +287,15 @@ class Judge:
                 proposals_failed=table.proposals_failed,
             )
             return table
+
+    def _second_reader(self, request: JudgeRequest, models: Models) -> ReadAgain | None:
+        """Returns what has claims read again; None where nobody is asked, or another model than was measured."""
+        reader = None if request.second_reading else self._config.second_reader
+        is_measured = reader is not None and reader.reader == _chat_identity(models)
+        if models.chat is None or request.second_reading is False or not (request.second_reading or is_measured):
+            return None
+        ask = LlmSecondReader(models.chat, self._config.proposals).read
+        return partial(read_again, ask=ask, reader=reader, config=self._config.evidence)
 
     async def read(self, text: str) -> ReadSource:
         """Returns a source as read, the same object for the same text while it is kept."""
@@ -326,6 +344,14 @@ def _read_parts(request: JudgeRequest, models: Models) -> frozenset[EvidencePart
 
 def _chat_identity(models: Models) -> str | None:
     return author_of(models.chat, LlmRole.JUDGE) if models.chat else None
+
+
+def _unmeasured(models: Models, config: JudgeConfig) -> tuple[str, ...]:
+    """Says that the second reader of the settings is another model, or has other prompts."""
+    reader, identity = config.second_reader, _chat_identity(models)
+    if reader is None or identity in (None, reader.reader):
+        return ()
+    return (f"no second reading: calibrated is {reader.reader}; run precis calibrate --second-reader again",)
 
 
 def _notes(request: JudgeRequest, table: EvidenceTable | None) -> tuple[str, ...]:

@@ -69,6 +69,16 @@ class Judgement:
         return sum(claim.label is ClaimLabel.UNSUPPORTED for claim in self._claims)
 
     @property
+    def second_read_claim_count(self) -> int:
+        """Of those, the ones that a language model has read again."""
+        return sum(claim.second_reading is not None for claim in self._claims)
+
+    @property
+    def second_agreed_claim_count(self) -> int:
+        """Of those, the ones of which both readers say the same."""
+        return sum(bool(claim.second_reading and claim.second_reading.is_agreed) for claim in self._claims)
+
+    @property
     def worst_claim_score(self) -> float | None:
         """10 x the probability of the least supported claim, which a mean can hide; None without claims."""
         probabilities = [claim.probability for claim in self._claims]

@@ -49,12 +49,15 @@ class JudgeRequest:
         summary: likewise.
         frameworks: wanted, in any order, repeats ignored; empty for the one that agrees best with people.
         tool_scores: of the caller's own tools.
+        second_reading: which claims the language model reads again. None: those that its calibration names. True: all,
+            and their probabilities stay. False: none.
     """
 
     source: str
     summary: str
     frameworks: tuple[Framework, ...] = ()
     tool_scores: tuple[MetricToolScore, ...] = ()
+    second_reading: bool | None = None
 
     @property
     def foreign_text_ids(self) -> tuple[str, ...]:
@@ -133,6 +136,7 @@ def hash_request(request: JudgeRequest, config: JudgeConfig, models: ModelIdenti
         "summary": request.summary,
         "frameworks": request.wanted,
         "tool_scores": [asdict(score) for score in request.tool_scores],
+        "second_reading": request.second_reading,
         "rules": config.rules,
         "models": asdict(models),
         "chat_model": chat_model,

@@ -14,12 +14,12 @@ documents that the model was not trained on, and to no human judgement of a summ
 
 import math
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, cached_property
 from importlib.resources import files
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from pydantic import Field
 
@@ -47,6 +47,8 @@ _ENOUGH = 0.25
 MAX_SENTENCE_CHARS = 700  # longer sentences are cut, to fit the NLI model
 PASSAGE_CHARS = 700  # of a passage that a claim is compared with; the model learned 700, about 160 tokens
 SHORT_PASSAGE_CHARS = 250  # of a second, shorter one: the passage that entails more counts
+ENTAILED = 0.98  # entailment by the shorter one from which the longer one is not read
+Scores = TypeVar("Scores", bound=PairScores)
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
@@ -153,12 +155,29 @@ def label_of(probability: float, config: SupportConfig) -> ClaimLabel:
     return ClaimLabel.SUPPORTED if probability >= config.supported else ClaimLabel.PARTIAL
 
 
+async def ask_support(ask: Callable[[Sequence[Pair]], Awaitable[Scores]], statements: Iterable[Hypothesis]) -> Scores:
+    """Asks a model about statements: beside their short passages, then beside the longer ones of those left open.
+
+    Args:
+        ask: has pairs scored, none twice.
+    """
+    read = [statement.pairs for statement in statements]
+    scores = await ask(list(dict.fromkeys(pair for pairs in read for pair in pairs[-1:])))
+    still_open = [pair for pairs in read for pair in pairs[:-1] if scores.entailment(*pairs[-1]) < ENTAILED]
+    scores.add(await ask([pair for pair in dict.fromkeys(still_open) if pair not in scores]))
+    return scores
+
+
 def read_support(statement: Hypothesis, scores: PairScores, config: SupportConfig) -> Support:
-    """Returns what a document says of a statement, from the scores of all its pairs; without any nothing entails it."""
-    premise = scores.best(statement.premises, statement.text)
-    entailment = 0.0 if premise is None else scores.entailment(*statement.pairs[premise])
+    """Returns what a document says of a statement, from the scores of those pairs that were asked.
+
+    The passage that entails it most counts, the longer one on a tie. Without any nothing entails it.
+    """
+    asked = {at: pair for at, pair in enumerate(statement.pairs) if pair in scores}
+    premise = max(asked, key=lambda at: scores.entailment(*asked[at]), default=None)
+    entailment = 0.0 if premise is None else scores.entailment(*asked[premise])
     contradiction = max(
-        (scores.contradiction(*pair) for pair in statement.pairs if not statement.is_copied), default=0.0
+        (scores.contradiction(*pair) for pair in asked.values() if not statement.is_copied), default=0.0
     )
     probability = claim_support(signals(entailment, statement.known_share))
     negations = word_list("negations")  # only one of the statement and the shortest passage may have some

@@ -184,6 +184,8 @@ class JudgeServicer(JudgeServiceServicer):
 def _result(judgement: Judgement, parsed: JudgeInput, models: Models, terms: CallScope) -> pb.JudgeResult:
     result = JUDGE_REPLIES[parsed.view].to_result(judgement)
     result.applied_options.use_language_model = models.chat is not None
+    if parsed.request.second_reading is not None:
+        result.applied_options.second_reading = parsed.request.second_reading
     result.truncated_pair_count = terms.usage.truncated_pair_count
     return result
 
@@ -205,6 +207,7 @@ def parse_judge(request: pb.JudgeRequest | pb.JudgeStreamRequest, defaults: Judg
         summary=request.summary,
         frameworks=parse_frameworks(request.frameworks),
         tool_scores=parse_tool_scores(request.tool_scores),
+        second_reading=options.second_reading if options.HasField("second_reading") else None,
     )
     config, view = defaults.with_overrides(parse_overrides(options)), fields.parse_view(request.view)
     return JudgeInput(wanted, config, fields.may_ask_language_model(options), view)
@@ -262,6 +265,7 @@ _FULL: Exceptions = {
     "JudgeResult.language_model_usage": lambda one: fields.to_usage(one.language_model_usage, one.language_model or ""),
     "JudgeResult.truncated_pair_count": None,  # of the call
     "JudgeOptions.use_language_model": None,  # of the call
+    "JudgeOptions.second_reading": None,  # of the request
     "JudgeOptions.relevance_mode": "lock.relevance_mode",
     "JudgeOptions.fusion_form": "ultra.form",
     "JudgeOptions.eta": "ultra.eta",
@@ -281,7 +285,10 @@ _EXCEPTIONS: dict[fields.ResultView, Exceptions] = {
         **only(pb.JudgeMetric, (*_SCORES, "reason")),
         "JudgeMetric.caps": lowering_caps,
         **only(evidence_pb2.EvidenceTable, ("claims", "omitted_claim_count")),
-        **only(evidence_pb2.Claim, ("passage", "contradiction", "support", "mismatches", "label", "probability")),
+        **only(
+            evidence_pb2.Claim,
+            ("passage", "contradiction", "support", "mismatches", "label", "probability", "second_reading"),
+        ),
         "FrameworkResult.objects_json": None,
     },
     fields.ResultView.SCORES: {

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -40,13 +40,26 @@ from pipeline.judge.evidence.tone import (
     score_tone,
     without_heat,
 )
+from pipeline.judge.second_reader import ReadAgain, SecondReadings
 from pipeline.model_answers import CheckedScores, Embeddings, Pair, PairScores
 from pipeline.off_loop import OffLoop, Stopwatch
 from pipeline.protocols import Models, Tokenizer
 from pipeline.reading.document import ReadText
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.salience import find_theme
-from pipeline.support.claim_support import ClaimLabel
+from pipeline.support.claim_support import ClaimLabel, ask_support, read_support
+
+
+class Assistant(NamedTuple):
+    """What an LLM does for the evidence. None: that is not done.
+
+    Attributes:
+        propose: writes questions and chooses key points; asked once.
+        read_again: reads the claims that the NLI model leaves open.
+    """
+
+    propose: Propose | None = None
+    read_again: ReadAgain | None = None
 
 
 async def build_evidence(
@@ -54,15 +67,15 @@ async def build_evidence(
     models: Models,
     config: EvidenceConfig | None = None,
     *,
-    propose: Propose | None = None,
+    assistant: Assistant = Assistant(),  # noqa: B008 - it cannot be changed
     off_loop: OffLoop | None = None,
 ) -> EvidenceTable:
     """Returns the evidence about a summary. The same input gives the same table to the last bit, timings aside.
 
     Args:
         models: the embedder is asked once, with one list; the NLI model with a list of claims, then one of key points,
-            at most two pairs for a claim and one for a key point, however long the source is.
-        propose: asks an LLM once. None: no LLM.
+            two pairs at most for a claim and one for a key point, however long the source is.
+        assistant: an LLM; by default there is none.
         off_loop: where long texts are read. None: in the event loop.
 
     Raises:
@@ -79,20 +92,29 @@ async def build_evidence(
     make = partial(make_plan, draft, embeddings, calm=without_heat)
     plan = await off_loop(make)
     proposed = None
-    if propose is not None:
-        proposed = await propose(make_task(plan))
+    if assistant.propose is not None:
+        proposed = await assistant.propose(make_task(plan))
         if preferred := preferred_facts(plan, proposed):
             plan = await off_loop(partial(make, preferred))
     stopwatch.lap("proposals_ms")
-    said = await CheckedScores.ask(models.entailment, plan.pairs, fold_case=draft.folds_case)
-    checked = await off_loop(partial(CheckedClaims.of, plan, said, models.tokenizer))
+    ask = partial(CheckedScores.ask, models.entailment, fold_case=draft.folds_case)
+    hypotheses = [claim.hypothesis for claim in plan.claims]
+    said = await ask_support(ask, hypotheses)
+    supports = await off_loop(lambda: [read_support(one, said, config) for one in hypotheses])
+    second = await assistant.read_again(hypotheses, supports) if assistant.read_again else SecondReadings(supports)
+    checked = await off_loop(partial(CheckedClaims.of, plan, said, second, models.tokenizer))
     scores = await PairScores.ask(models.entailment, checked.pairs, fold_case=draft.folds_case)
     stopwatch.lap("nli_ms")
     table = await off_loop(partial(assemble, checked, scores, models))
     if proposed is not None:
         table = await off_loop(partial(apply_proposals, table, plan, proposed))
     stopwatch.lap("assembly_ms")
-    return replace(table, timings=EvidenceTimings(stopwatch.total_ms, **stopwatch.laps))
+    return replace(
+        table,
+        notes=(*table.notes, *second.notes),
+        proposals_failed=table.proposals_failed or bool(second.notes),
+        timings=EvidenceTimings(stopwatch.total_ms, **stopwatch.laps),
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,23 +123,28 @@ class CheckedClaims:
 
     Attributes:
         plan: what was compared.
+        pair_count: what the NLI model was asked about them.
         claims: with their labels.
         sentences: of the summary, by whether they may raise a score.
         facts: where they may be told, by their sentence in the source.
     """
 
     plan: EvidencePlan
+    pair_count: int
     claims: tuple[Claim, ...]
     sentences: RaisingSentences
     facts: Mapping[int, FactPlan]
 
     @classmethod
-    def of(cls, plan: EvidencePlan, scores: CheckedScores, tokenizer: Tokenizer) -> Self:
+    def of(cls, plan: EvidencePlan, scores: CheckedScores, second: SecondReadings, tokenizer: Tokenizer) -> Self:
         """Labels the claims. Those tell something that may raise a score and do not say the opposite."""
-        claims = tuple(read_claim(plan.draft, claim, scores, tokenizer) for claim in plan.claims)
+        claims = tuple(
+            replace(read_claim(plan.draft, claim, support, scores, tokenizer), second_reading=second.readings.get(at))
+            for at, (claim, support) in enumerate(zip(plan.claims, second.supports, strict=True))
+        )
         marked, sentences = mark_raising(plan, claims)
         telling = frozenset(claim.sentence_index for claim in marked if claim.may_raise and not _is_opposite(claim))
-        return cls(plan, marked, sentences, plan_facts(plan, telling))
+        return cls(plan, len(scores), marked, sentences, plan_facts(plan, telling))
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -169,7 +196,7 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
         salient_share=draft.source.index.salient_share(told),
         summary_token_count=sum(len(summary.table.content_stems(words)) for words in summary.ranges),
         extraneous_token_count=sum(claim.extraneous_token_count for claim in claims),
-        pair_count=len(plan.pairs) + len(checked.pairs),
+        pair_count=checked.pair_count + len(scores),
         models=models.identities,
         timings=EvidenceTimings(0, 0, 0, 0, 0, 0),
         question_author="deterministic",

@@ -26,15 +26,16 @@ from pipeline.reading.passages import Passage
 from pipeline.reading.rules import Rule
 from pipeline.reading.values import Date, Value, agree, competes, find_values, is_certain
 from pipeline.reading.word_table import WordTable, align
-from pipeline.support.claim_support import ClaimLabel, is_unsupported, read_support
+from pipeline.support.claim_support import ClaimLabel, Support, is_unsupported
 
 
-def read_claim(draft: ReadTexts, plan: ClaimPlan, scores: CheckedScores, tokenizer: Tokenizer) -> Claim:
+def read_claim(
+    draft: ReadTexts, plan: ClaimPlan, support: Support, scores: CheckedScores, tokenizer: Tokenizer
+) -> Claim:
     """Returns a claim with its evidence."""
     stop_if_nobody_waits()
     told, text = draft.summary.read, plan.hypothesis.text
     place, words = told.passages[plan.sentence], told.ranges[plan.sentence]
-    support = read_support(plan.hypothesis, scores, draft.config)
     passage = None if support.premise is None else plan.passages[support.premise]
     mismatches = find_mismatches(told, words, draft.values, plan.passages)
     unsupported = tuple[TextSpan, ...]()

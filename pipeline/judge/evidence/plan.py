@@ -240,7 +240,6 @@ class EvidencePlan:
         claims: one for each claim.
         facts: distinct sentences of the source, the most central first; Twin-Lock's key points are the first of them.
         judge_facts: likewise for Judge-Lock: those that an LLM prefers come first. Without an LLM the same as `facts`.
-        pairs: to submit, without repeats.
     """
 
     draft: ReadTexts
@@ -250,7 +249,6 @@ class EvidencePlan:
     claims: tuple[ClaimPlan, ...]
     facts: tuple[int, ...]
     judge_facts: tuple[int, ...]
-    pairs: tuple[Pair, ...]
 
 
 def key_point_counts(source: ReadText) -> tuple[int, int]:
@@ -284,7 +282,6 @@ def make_plan(
     claims = tuple(_plan_claim(draft, at, calm) for at in draft.claims)
     ranked = _facts(draft, centrality, closeness, ())
     for_judge = _facts(draft, centrality, closeness, preferred) if preferred else ranked
-    pairs = [pair for plan in claims for pair in plan.hypothesis.pairs]
     return EvidencePlan(
         draft,
         centrality,
@@ -293,7 +290,6 @@ def make_plan(
         claims,
         facts=tuple(ranked),
         judge_facts=tuple(_long_enough(draft, for_judge) or for_judge),
-        pairs=tuple(dict.fromkeys(pairs)),
     )
 
 

@@ -7,6 +7,7 @@ a reader who has the table can recompute every label by hand.
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pipeline.judge.second_reader import SecondReading
 from pipeline.protocols import ModelIdentities
 from pipeline.reading.passage import TextSpan
 from pipeline.support.claim_support import ClaimLabel
@@ -68,6 +69,7 @@ class Claim:
         extraneous_token_count: content tokens in those.
         may_raise: its sentence says something of the source, and no other claim says all of it; else it can only lower
             a score.
+        second_reading: by a language model; None without one.
     """
 
     passage: TextSpan
@@ -84,6 +86,7 @@ class Claim:
     unsupported: tuple[TextSpan, ...]
     extraneous_token_count: int
     may_raise: bool = True
+    second_reading: SecondReading | None = None
 
 
 class KeyPointCoverage(StrEnum):

@@ -12,7 +12,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from weakref import WeakValueDictionary
 
-from pipeline.model_answers import PairScores
+from pipeline.model_answers import Pair, PairScores
 from pipeline.off_loop import OffLoop
 from pipeline.protocols import Entailment
 from pipeline.reading.word_table import WordTable
@@ -22,7 +22,14 @@ from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, Trust, 
 from pipeline.summarize.gate.inspect import Inspection, SourceText, inspect, repair, riskiest
 from pipeline.summarize.retention import Kept, measure_recall
 from pipeline.summarize.writer import ExtractTask, TextTask, TopicList, TopicsTask, Writer
-from pipeline.support.claim_support import DEFAULT_SUPPORT, Hypothesis, Support, SupportConfig, read_support
+from pipeline.support.claim_support import (
+    DEFAULT_SUPPORT,
+    Hypothesis,
+    Support,
+    SupportConfig,
+    ask_support,
+    read_support,
+)
 
 _SHARE = 32  # pairs that one caller may have read before the next one's turn: about a second
 
@@ -44,17 +51,20 @@ class ClaimReader:
 
     async def read(self, claims: Sequence[Hypothesis], *, caller: str = "") -> list[Support]:
         """Returns what the model says of each sentence."""
-        pairs = list(dict.fromkeys(pair for claim in claims for pair in claim.pairs))
-        scores = await PairScores.ask(self._entailment, ())
         own = self._callers.setdefault(caller, asyncio.Semaphore(self._most_at_once))
         async with own:
-            for first in range(0, len(pairs), _SHARE):
-                async with self._places:
-                    scores.add(await PairScores.ask(self._entailment, pairs[first : first + _SHARE]))
+            scores = await ask_support(self._ask, claims)
         return [read_support(claim, scores, self._config) for claim in claims]
 
+    async def _ask(self, pairs: Sequence[Pair]) -> PairScores:
+        scores = await PairScores.ask(self._entailment, ())
+        for first in range(0, len(pairs), _SHARE):
+            async with self._places:
+                scores.add(await PairScores.ask(self._entailment, pairs[first : first + _SHARE]))
+        return scores
 
-VERSION = "gate-8"
+
+VERSION = "gate-9"
 """Changes whenever the same answer may come out otherwise, so that no stored outcome stands for it."""
 
 _FEWEST_VALUES = 8  # of an input whose answer must keep some

@@ -348,6 +348,7 @@ class Claim(_message.Message):
     PROBABILITY_FIELD_NUMBER: _builtins.int
     UNSUPPORTED_FIELD_NUMBER: _builtins.int
     MAY_RAISE_FIELD_NUMBER: _builtins.int
+    SECOND_READING_FIELD_NUMBER: _builtins.int
     token_count: _builtins.int
     """Its tokens, at least 1."""
     content_token_count: _builtins.int
@@ -391,6 +392,10 @@ class Claim(_message.Message):
     def unsupported(self) -> _containers.RepeatedCompositeFieldContainer[_common_pb2.TextSpan]:
         """Its words that are not supported, in order; empty for a supported claim."""
 
+    @_builtins.property
+    def second_reading(self) -> Global___SecondReading:
+        """What the language model says of it. Not set where it was not asked, or its answer was unusable."""
+
     def __init__(
         self,
         *,
@@ -408,14 +413,49 @@ class Claim(_message.Message):
         probability: _builtins.float = ...,
         unsupported: _abc.Iterable[_common_pb2.TextSpan] | None = ...,
         may_raise: _builtins.bool = ...,
+        second_reading: Global___SecondReading | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["passage", b"passage", "premise", b"premise", "support", b"support"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["passage", b"passage", "premise", b"premise", "second_reading", b"second_reading", "support", b"support"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content_token_count", b"content_token_count", "contradiction", b"contradiction", "entailment", b"entailment", "extraneous_token_count", b"extraneous_token_count", "label", b"label", "may_raise", b"may_raise", "mismatches", b"mismatches", "passage", b"passage", "premise", b"premise", "probability", b"probability", "sentence_index", b"sentence_index", "support", b"support", "token_count", b"token_count", "unsupported", b"unsupported"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content_token_count", b"content_token_count", "contradiction", b"contradiction", "entailment", b"entailment", "extraneous_token_count", b"extraneous_token_count", "label", b"label", "may_raise", b"may_raise", "mismatches", b"mismatches", "passage", b"passage", "premise", b"premise", "probability", b"probability", "second_reading", b"second_reading", "sentence_index", b"sentence_index", "support", b"support", "token_count", b"token_count", "unsupported", b"unsupported"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Claim: _TypeAlias = Claim  # noqa: Y015
+
+@_typing.final
+class SecondReading(_message.Message):
+    """A claim as a language model reads it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    IS_SUPPORTED_FIELD_NUMBER: _builtins.int
+    QUOTE_FIELD_NUMBER: _builtins.int
+    FIRST_PROBABILITY_FIELD_NUMBER: _builtins.int
+    IS_AGREED_FIELD_NUMBER: _builtins.int
+    is_supported: _builtins.bool
+    """Whether its premise supports all of it."""
+    quote: _builtins.str
+    """Words of the premise that decide; they stand there. May be empty where it is not supported."""
+    first_probability: _builtins.float
+    """`probability` before this reading, in (0, 1)."""
+    is_agreed: _builtins.bool
+    """Whether both say the same at even odds."""
+    def __init__(
+        self,
+        *,
+        is_supported: _builtins.bool = ...,
+        quote: _builtins.str = ...,
+        first_probability: _builtins.float = ...,
+        is_agreed: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["first_probability", b"first_probability", "is_agreed", b"is_agreed", "is_supported", b"is_supported", "quote", b"quote"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SecondReading: _TypeAlias = SecondReading  # noqa: Y015
 
 @_typing.final
 class ClaimMismatch(_message.Message):

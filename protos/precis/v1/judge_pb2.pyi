@@ -467,6 +467,7 @@ class JudgeOptions(_message.Message):
     FUSION_FORM_FIELD_NUMBER: _builtins.int
     ETA_FIELD_NUMBER: _builtins.int
     MAX_CLAIMS_FIELD_NUMBER: _builtins.int
+    SECOND_READING_FIELD_NUMBER: _builtins.int
     use_language_model: _builtins.bool
     """Whether the language model of the server's settings may be asked: for questions and key points of the evidence
     table, and for Ultra's level probabilities. Default: true. False, or no endpoint in the settings: nothing leaves the
@@ -484,6 +485,11 @@ class JudgeOptions(_message.Message):
     """Claims that are checked, 1 to 5,000: a bound on the cost. Of more the most consequential are checked, and the scores
     that depend on claims have the status PARTIAL. Default: 1,000 (a setting).
     """
+    second_reading: _builtins.bool
+    """Whether the language model reads claims again that the NLI model leaves open. Not set: those between the two
+    probabilities of the server's `judge.second_reader`, which their readings then revise. True: all, at most 48, for a
+    calibration; probabilities stay. False: none.
+    """
     def __init__(
         self,
         *,
@@ -492,21 +498,26 @@ class JudgeOptions(_message.Message):
         fusion_form: _fusion_pb2.FusionForm.ValueType = ...,
         eta: _builtins.float | None = ...,
         max_claims: _builtins.int | None = ...,
+        second_reading: _builtins.bool | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_eta", b"_eta", "_max_claims", b"_max_claims", "_use_language_model", b"_use_language_model", "eta", b"eta", "max_claims", b"max_claims", "use_language_model", b"use_language_model"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_eta", b"_eta", "_max_claims", b"_max_claims", "_second_reading", b"_second_reading", "_use_language_model", b"_use_language_model", "eta", b"eta", "max_claims", b"max_claims", "second_reading", b"second_reading", "use_language_model", b"use_language_model"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_eta", b"_eta", "_max_claims", b"_max_claims", "_use_language_model", b"_use_language_model", "eta", b"eta", "fusion_form", b"fusion_form", "max_claims", b"max_claims", "relevance_mode", b"relevance_mode", "use_language_model", b"use_language_model"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_eta", b"_eta", "_max_claims", b"_max_claims", "_second_reading", b"_second_reading", "_use_language_model", b"_use_language_model", "eta", b"eta", "fusion_form", b"fusion_form", "max_claims", b"max_claims", "relevance_mode", b"relevance_mode", "second_reading", b"second_reading", "use_language_model", b"use_language_model"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__eta: _TypeAlias = _typing.Literal["eta"]  # noqa: Y015
     _WhichOneofArgType__eta: _TypeAlias = _typing.Literal["_eta", b"_eta"]  # noqa: Y015
     _WhichOneofReturnType__max_claims: _TypeAlias = _typing.Literal["max_claims"]  # noqa: Y015
     _WhichOneofArgType__max_claims: _TypeAlias = _typing.Literal["_max_claims", b"_max_claims"]  # noqa: Y015
+    _WhichOneofReturnType__second_reading: _TypeAlias = _typing.Literal["second_reading"]  # noqa: Y015
+    _WhichOneofArgType__second_reading: _TypeAlias = _typing.Literal["_second_reading", b"_second_reading"]  # noqa: Y015
     _WhichOneofReturnType__use_language_model: _TypeAlias = _typing.Literal["use_language_model"]  # noqa: Y015
     _WhichOneofArgType__use_language_model: _TypeAlias = _typing.Literal["_use_language_model", b"_use_language_model"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__eta) -> _WhichOneofReturnType__eta | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__max_claims) -> _WhichOneofReturnType__max_claims | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__second_reading) -> _WhichOneofReturnType__second_reading | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__use_language_model) -> _WhichOneofReturnType__use_language_model | None: ...
 
@@ -574,6 +585,8 @@ class JudgeResult(_message.Message):
     WORST_CLAIM_SCORE_FIELD_NUMBER: _builtins.int
     VERDICT_FIELD_NUMBER: _builtins.int
     RULES_FIELD_NUMBER: _builtins.int
+    SECOND_READ_CLAIM_COUNT_FIELD_NUMBER: _builtins.int
+    SECOND_AGREED_CLAIM_COUNT_FIELD_NUMBER: _builtins.int
     language_model: _builtins.str
     """Language model that helped, model and endpoint; empty when none was asked."""
     request_hash: _builtins.str
@@ -602,6 +615,10 @@ class JudgeResult(_message.Message):
     """Identity of the rules that the scores come from: SHA-256 of the code, word lists, weights, settings and options that
     decide them, 64 lower-case hexadecimal digits. Scores compare where `rules` and `models` are equal.
     """
+    second_read_claim_count: _builtins.int
+    """Of the checked claims, the ones that the language model has read again."""
+    second_agreed_claim_count: _builtins.int
+    """Of those, the ones of which both readers say the same."""
     @_builtins.property
     def evidence(self) -> _evidence_pb2.EvidenceTable:
         """What the scores were computed from, built once for all frameworks. Not in the view SCORES, nor with status
@@ -655,10 +672,12 @@ class JudgeResult(_message.Message):
         worst_claim_score: _builtins.float | None = ...,
         verdict: Global___SupportVerdict.ValueType = ...,
         rules: _builtins.str = ...,
+        second_read_claim_count: _builtins.int = ...,
+        second_agreed_claim_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_worst_claim_score", b"_worst_claim_score", "applied_options", b"applied_options", "evidence", b"evidence", "language_model_usage", b"language_model_usage", "timings", b"timings", "worst_claim_score", b"worst_claim_score"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_worst_claim_score", b"_worst_claim_score", "applied_options", b"applied_options", "checked_claim_count", b"checked_claim_count", "claim_count", b"claim_count", "degraded", b"degraded", "evidence", b"evidence", "frameworks", b"frameworks", "is_cached", b"is_cached", "language_model", b"language_model", "language_model_usage", b"language_model_usage", "models", b"models", "notes", b"notes", "request_hash", b"request_hash", "rules", b"rules", "timings", b"timings", "truncated_pair_count", b"truncated_pair_count", "unsupported_claim_count", b"unsupported_claim_count", "verdict", b"verdict", "worst_claim_score", b"worst_claim_score"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_worst_claim_score", b"_worst_claim_score", "applied_options", b"applied_options", "checked_claim_count", b"checked_claim_count", "claim_count", b"claim_count", "degraded", b"degraded", "evidence", b"evidence", "frameworks", b"frameworks", "is_cached", b"is_cached", "language_model", b"language_model", "language_model_usage", b"language_model_usage", "models", b"models", "notes", b"notes", "request_hash", b"request_hash", "rules", b"rules", "second_agreed_claim_count", b"second_agreed_claim_count", "second_read_claim_count", b"second_read_claim_count", "timings", b"timings", "truncated_pair_count", b"truncated_pair_count", "unsupported_claim_count", b"unsupported_claim_count", "verdict", b"verdict", "worst_claim_score", b"worst_claim_score"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__worst_claim_score: _TypeAlias = _typing.Literal["worst_claim_score"]  # noqa: Y015
     _WhichOneofArgType__worst_claim_score: _TypeAlias = _typing.Literal["_worst_claim_score", b"_worst_claim_score"]  # noqa: Y015

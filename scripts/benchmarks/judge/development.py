@@ -18,6 +18,7 @@ from pipeline.judge.evidence.table import Claim
 from pipeline.judge.judgement import Judgement
 from pipeline.judge.result import Framework, MetricName
 from scripts.benchmarks.judge.baselines import bigram_share
+from scripts.benchmarks.judge.cascade import measure_cascade
 from scripts.benchmarks.judge.results import Results
 from scripts.benchmarks.judge.runner import JudgeRunner
 from scripts.claim_training.example import ENTAILMENT, Example, digest_of, is_development
@@ -120,6 +121,7 @@ async def measure_development(runner: JudgeRunner, rows: Sequence[Row], results:
         beside = f"balanced accuracy {_mean_accuracy(lengthened[words], EVEN):.3f}"
         among = f"each source among others, {words} words" if words else "sources as they are"
         results.add(f"  unsupported claims found, {among}", rate, beside)
+    measure_cascade(claims, [text for text, _ in rows], results)
     worth = {
         "claims_ece": expected_calibration_error(claims),
         "claims_confident_half_gain": confident_half_gain(claims),

@@ -15,7 +15,7 @@ from typing import Any
 from inference.call import Call, Priority
 from inference.config import CacheConfig, InferenceConfig, RuntimeConfig
 from inference.engine import Engine
-from pipeline.judge.evidence.build import build_evidence
+from pipeline.judge.evidence.build import Assistant, build_evidence
 from pipeline.judge.evidence.plan import EvidenceRequest
 from pipeline.judge.judge import Judge
 from pipeline.judge.language_model.level_judge import LlmLevelJudge
@@ -145,7 +145,7 @@ class Bench:
     async def _questions(self, item: Item) -> dict[str, float]:
         propose = LlmProposals(self.chat).propose
         request = EvidenceRequest(item["texts"][0], item["summary"])
-        table = await build_evidence(request, self.models, propose=propose)
+        table = await build_evidence(request, self.models, assistant=Assistant(propose))
         asked = (*table.coverage_questions, *table.claim_questions)
         answered = sum(one.given is not None for one in asked)
         return {"as asked": float(not table.proposals_failed), "right": answered / max(1, len(asked))}

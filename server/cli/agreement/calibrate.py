@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from itertools import compress
 from pathlib import Path
 from statistics import fmean
@@ -20,6 +21,7 @@ from rich.text import Text
 from pipeline.agreement.measures import ReliabilityBin
 from pipeline.agreement.study import Labelled, Study, study
 from pipeline.errors import InvalidInputError
+from server.cli.agreement.second_reader import LabelledClaim, measure
 from server.cli.bulk import run_bulk
 from server.cli.commands.agreement import CalibrateOptions
 from server.cli.commands.judge import JudgeOptions
@@ -31,6 +33,7 @@ from server.cli.console import (
     number,
     output_console,
     print_grids,
+    print_note,
     print_result,
     shown,
     to_json_document,
@@ -74,13 +77,22 @@ async def calibrate(path: Path, connection: Connection, options: CalibrateOption
     answers = JudgedRows(options, {row.item.id: row for row in rows})
     judging = JudgeOptions([options.framework], no_llm=options.no_llm)
     items = (row.item for row in rows), len(rows)
-    await run_bulk(to_work(judging, is_bulk=True), items, connection, run, answers.add)
+    work = to_work(judging, is_bulk=True, second_reading=options.second_reader is not None or None)
+    await run_bulk(work, items, connection, run, answers.add)
     if not options.as_json:
         answers.failed.print(output_console())
     report = answers.report()
+    claims = answers.single_claims() if options.second_reader else []
+    found = measure(claims, report.calibration.language_model) if options.second_reader else None
     write_result(options.report, lambda: render_calibration(report))
     write_result(options.output, lambda: to_json_document(report.calibration.model_dump(mode="json")))
     print_result(report, to_fields, print_calibration, as_json=options.as_json)
+    if found is not None:
+        words, reader = found
+        print_note(words)
+        if reader is not None:
+            write_result(options.second_reader, partial(to_json_document, reader.model_dump(mode="json")))
+            note_files(second_reader=options.second_reader)
     note_files(calibration=options.output, report=options.report)
 
 
@@ -172,12 +184,14 @@ class JudgedRow:
         score: under the policy; NaN when there is none that counts.
         status: what is special about it; empty when nothing is.
         claims: the worst ones.
+        only: the claim of a summary that has one.
     """
 
     row: LabelRow
     score: float
     status: str
     claims: list[evidence_pb2.Claim]
+    only: evidence_pb2.Claim | None
 
 
 @dataclass
@@ -198,10 +212,19 @@ class JudgedRows:
             kind = self.options
             status = status_name(calibration.find_metric(result, kind) or pb.JudgeMetric())
             score, claims = calibration.score_of(result, kind), calibration.worst_claims(result, kind.policy)
-            row = self.rows[answer.id]
-            self.judged[answer.id] = JudgedRow(row, math.nan if score is None else score, status, claims)
+            row, told = self.rows[answer.id], result.evidence.claims
+            only = told[0] if len(told) == 1 else None
+            self.judged[answer.id] = JudgedRow(row, math.nan if score is None else score, status, claims, only)
             if (identity := calibration.identity_of(result)) is not None:
                 self.identities.add(identity)
+
+    def single_claims(self) -> list[LabelledClaim]:
+        """The claims of summaries that have only one: what a label says of the summary, it says of them."""
+        return [
+            LabelledClaim(one.only, one.row.item.source, self.options.is_good(one.row.label))
+            for one in self.judged.values()
+            if one.only is not None
+        ]
 
     def report(self) -> "CalibrationReport":
         """Measures and fits. Raises CliError when rows failed, or nothing can be learned from them."""

@@ -44,6 +44,12 @@ class CalibrateOptions(ScoreOptions):
     output: Annotated[
         Path | None, Option("--output", "-o", metavar="FILE.json", help="Write the calibration here.")
     ] = None
+    second_reader: Annotated[
+        Path | None,
+        Option(
+            metavar="FILE.json", help="Have the language model read all claims too, and write what it is worth here."
+        ),
+    ] = None
     results: Annotated[Path | None, Option(metavar="FILE.jsonl", help="Also write the judgements here.")] = None
     resume: Annotated[bool, Option("--resume", help="Keep what --results holds for the same rows.")] = False
 
@@ -91,13 +97,18 @@ async def calibrate(
 
     [bold]--output[/] writes what [bold]precis judge --calibration[/] applies: threshold, mapping,
     policy, and the models that it holds for.
+
+    [bold]--second-reader[/] measures the server's language model on summaries of one claim:
+    whether it helps where the NLI model is unsure, between which probabilities,
+    and how far to believe it. Without a gain nothing is written. The setting
+    judge.second_reader takes the file.
     """
     if options.resume and options.results is None:
         raise InputError("--resume needs --results: it goes on with the judgements there")
     run = RunOptions(
         output=options.results, resume=options.resume, concurrency=options.concurrency, timeout_s=options.timeout_s
     )
-    check_run(run, [labels], options.output, options.report, is_bulk=True)
+    check_run(run, [labels], options.output, options.report, options.second_reader, is_bulk=True)
     from server.cli.agreement import calibrate as work
 
     await work.calibrate(labels, connection, options, run)

@@ -59,7 +59,9 @@ def to_item(fields: dict[str, Any], place: str) -> Item:
     return Item(*(text_of(named, name) for name in ("id", "source", "summary", "category")))
 
 
-def to_work(options: JudgeOptions, applied: Calibration | None = None, *, is_bulk: bool) -> Work[Item, pb.JudgeResult]:
+def to_work(
+    options: JudgeOptions, applied: Calibration | None = None, *, is_bulk: bool, second_reading: bool | None = None
+) -> Work[Item, pb.JudgeResult]:
     """Describes how items are judged, by the framework of a calibration too; what is not set is left to the server."""
     frameworks = options.frameworks
     if applied is not None:
@@ -68,7 +70,7 @@ def to_work(options: JudgeOptions, applied: Calibration | None = None, *, is_bul
     words: list[Framework] = [choice.value for choice in frameworks]
     priority: Priority = "bulk" if is_bulk else "interactive"
     use_language_model = False if options.no_llm else None  # as the server's settings say
-    asked_for = pb.JudgeOptions(use_language_model=use_language_model)
+    asked_for = pb.JudgeOptions(use_language_model=use_language_model, second_reading=second_reading)
 
     async def send(client: CommandClient, item: Item) -> pb.JudgeResult:
         judged = await client.judge(
@@ -80,7 +82,7 @@ def to_work(options: JudgeOptions, applied: Calibration | None = None, *, is_bul
         calibrated = {"calibrated": asdict(applied.verdict_of(result))} if applied else {}
         return category_field(item, result) | {"scores": names.flat_scores(result)} | calibrated
 
-    decisive = (*frameworks, str(use_language_model))
+    decisive = (*frameworks, str(use_language_model), *(["second reading"] if second_reading else []))
     return Work("judging", "result", pb.JudgeResult, send, decisive, more_fields, stops=not is_bulk)
 
 

@@ -15,7 +15,7 @@ STATEMENT = TextSpan("t", 0, 1, "The mayor resigned.", "The mayor resigned.")
 
 def test_a_statement_is_compared_with_at_most_two_passages_that_speak_of_it() -> None:
     finder = PremiseFinder(f"{TEXT} {'Rain fell on the hills all day long. ' * 40}")
-    pairs = Comparison.of([STATEMENT], finder).pairs
+    pairs = Comparison.of([STATEMENT], finder).premises[0].hypothesis.pairs
     assert len(pairs) == 2
     assert all("The mayor of Harlow resigned" in premise for premise, _ in pairs)
 
@@ -26,7 +26,7 @@ def test_a_statement_is_compared_with_at_most_two_passages_that_speak_of_it() ->
 )
 def test_a_hit_is_what_the_text_supports(probabilities: tuple[float, ...], is_hit: bool) -> None:  # noqa: FBT001
     asked = Comparison.of([STATEMENT], PremiseFinder(TEXT))
-    scores = PairScores(asked.pairs, np.array([probabilities], dtype=np.float32))
+    scores = PairScores(asked.premises[0].hypothesis.pairs, np.array([probabilities], dtype=np.float32))
     (best,) = asked.read(scores, 0.5)
     assert best.premise is not None
     assert (best.premise.quote, best.sentence_index) == (TEXT, 1)
@@ -36,7 +36,7 @@ def test_a_hit_is_what_the_text_supports(probabilities: tuple[float, ...], is_hi
 
 def test_a_contradicted_statement_is_no_hit_however_low_the_threshold() -> None:
     asked = Comparison.of([STATEMENT], PremiseFinder(TEXT))
-    scores = PairScores(asked.pairs, np.array([(0.0, 0.1, 0.9)], dtype=np.float32))
+    scores = PairScores(asked.premises[0].hypothesis.pairs, np.array([(0.0, 0.1, 0.9)], dtype=np.float32))
     assert not asked.read(scores, 1e-9)[0].hit
 
 

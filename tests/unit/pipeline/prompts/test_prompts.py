@@ -53,8 +53,8 @@ def test_a_folder_of_your_own_overrides_a_section_and_the_version_of_its_role_al
 @pytest.mark.parametrize(
     ("text", "name", "expected"),
     [
-        (TOPICS, "poem", "expected one of answers, critic, "),
-        (TOPICS, "complaints", "expected one of answers, critic, "),
+        (TOPICS, "poem", "expected one of answers, claims, critic, "),
+        (TOPICS, "complaints", "expected one of answers, claims, critic, "),
         ("Name topics.", "topics", "expected sections that begin"),
         (TOPICS.replace("version: 1\n", ""), "topics", "expected `version: ...` in the head"),
         (TOPICS.replace("system", "preface"), "topics", "expected sections of system, user, lines, got preface"),

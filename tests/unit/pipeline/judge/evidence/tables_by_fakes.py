@@ -6,7 +6,7 @@ from concurrent.futures import Executor
 from dataclasses import replace
 
 from pipeline.judge.config import EvidenceConfig
-from pipeline.judge.evidence.build import build_evidence
+from pipeline.judge.evidence.build import Assistant, build_evidence
 from pipeline.judge.evidence.plan import EvidenceRequest
 from pipeline.judge.evidence.proposals import ProposalSet, ProposalTask, Propose
 from pipeline.judge.evidence.table import EvidenceTable, EvidenceTimings
@@ -35,7 +35,7 @@ async def build_async(  # noqa: PLR0913 (what the table is made of)
     executor: Executor | None = None,
 ) -> EvidenceTable:
     request, models = EvidenceRequest(source, summary), fake_models(entailment, embedder)
-    return await build_evidence(request, models, config, propose=propose, off_loop=OffLoop(executor))
+    return await build_evidence(request, models, config, assistant=Assistant(propose), off_loop=OffLoop(executor))
 
 
 def build(

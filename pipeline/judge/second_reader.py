@@ -1,0 +1,160 @@
+"""A second reader: a language model that reads the claims which the NLI model leaves open.
+
+It is believed as far as `precis calibrate --second-reader` measured on labelled claims: its verdict moves the odds of a
+claim by its likelihood ratio (Bayes' rule), and a model that brings no gain there is not asked.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import BeforeValidator, Field, ValidationError
+
+from pipeline.frozen import FrozenModel
+from pipeline.support.claim_support import Hypothesis, Share, Support, SupportConfig, label_of
+
+MOST_ASKED = 48
+"""Claims of one summary that a second reader is asked about, the least certain ones: a bound on its cost."""
+
+Rate = Annotated[float, Field(gt=0, lt=1)]
+
+
+class SecondReader(FrozenModel):
+    """A language model as it was measured, in the file that `precis calibrate --second-reader` writes.
+
+    Attributes:
+        version: of this format.
+        reader: model and prompts that were measured; no other one is asked.
+        low: least probability of a claim that it is asked about.
+        high: claims from this probability on are not put to it.
+        sensitivity: share of the supported claims that it calls supported.
+        specificity: share of the others that it calls unsupported.
+        measured: on claims that the above was not fitted to; see docs/concepts/calibration.md.
+    """
+
+    version: Literal[1] = 1
+    reader: str
+    low: Share
+    high: Share
+    sensitivity: Rate
+    specificity: Rate
+    measured: Mapping[str, float]
+
+    def is_open(self, probability: float) -> bool:
+        """Tells whether a claim with this probability is put to it."""
+        return self.low <= probability < self.high
+
+    def revised(self, probability: float, *, is_supported: bool) -> float:
+        """Returns the probability of a claim, in (0, 1), once its verdict is known."""
+        ratio = likelihood_ratio(self.sensitivity, self.specificity, is_supported=is_supported)
+        odds = probability / (1 - probability) * ratio
+        return odds / (1 + odds)
+
+
+def likelihood_ratio(sensitivity: float, specificity: float, *, is_supported: bool) -> float:
+    """Returns how many times as often a verdict is given of a supported claim as of another one."""
+    return sensitivity / (1 - specificity) if is_supported else (1 - sensitivity) / specificity
+
+
+def _read(value: object) -> object:
+    """Reads the file that a setting names."""
+    if not isinstance(value, str | Path):
+        return value
+    try:
+        return SecondReader.model_validate_json(Path(value).read_bytes())
+    except (OSError, ValidationError) as error:
+        found = error.strerror if isinstance(error, OSError) else "it holds something else"
+        raise ValueError(f"expected a file that precis calibrate --second-reader wrote: {found}") from None
+
+
+SecondReaderFile = Annotated[SecondReader | None, BeforeValidator(_read)]
+
+
+class OpenClaim(NamedTuple):
+    """What a second reader sees: a claim, and the passage that entails it most."""
+
+    claim: str
+    passage: str
+
+
+class Reading(NamedTuple):
+    """What it says. `quote` stands in the passage; empty if it gives none."""
+
+    is_supported: bool
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class SecondReading:
+    """A claim's second reading.
+
+    Attributes:
+        is_supported: the verdict.
+        quote: of the passage, in the reader's words as found there; empty for none.
+        first_probability: of the claim before it, in (0, 1).
+    """
+
+    is_supported: bool
+    quote: str
+    first_probability: float
+
+    @property
+    def is_agreed(self) -> bool:
+        """Whether both readers say the same at even odds."""
+        return self.is_supported == (self.first_probability >= 1 / 2)
+
+
+Ask = Callable[[Sequence[OpenClaim]], Awaitable[Mapping[int, Reading]]]
+"""Has claims read; returns readings by position, without those that could not be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class SecondReadings:
+    """What the source says of each claim, once open ones have been read again.
+
+    Attributes:
+        supports: of all claims, in their order.
+        readings: by a claim's position.
+        notes: what was missing, in a few words.
+    """
+
+    supports: Sequence[Support]
+    readings: Mapping[int, SecondReading] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+async def read_again(
+    hypotheses: Sequence[Hypothesis],
+    supports: Sequence[Support],
+    *,
+    ask: Ask,
+    reader: SecondReader | None,
+    config: SupportConfig,
+) -> SecondReadings:
+    """Has open claims read a second time.
+
+    Args:
+        reader: says which ones, and how far to believe the readings. None: all are read, and nothing is revised.
+        config: what a label means.
+    """
+    known = {at: support for at, support in enumerate(supports) if support.premise is not None}
+    chosen = [at for at, support in known.items() if reader is None or reader.is_open(support.probability)]
+    chosen = sorted(sorted(chosen, key=lambda at: abs(known[at].probability - 1 / 2))[:MOST_ASKED])
+    asked = [OpenClaim(hypotheses[at].text, hypotheses[at].premises[known[at].premise or 0]) for at in chosen]
+    given = await ask(asked) if asked else {}
+    readings = {
+        at: SecondReading(*given[place], known[at].probability) for place, at in enumerate(chosen) if place in given
+    }
+    notes = (f"second readings: {len(readings)} of {len(asked)} usable",) * (len(readings) < len(asked))
+    if reader is None:
+        return SecondReadings(supports, readings, notes)
+    revised = list(supports)
+    for at, reading in readings.items():
+        probability = reader.revised(reading.first_probability, is_supported=reading.is_supported)
+        revised[at] = replace(revised[at], probability=probability, label=label_of(probability, config))
+    return SecondReadings(revised, readings, notes)
+
+
+ReadAgain = Callable[[Sequence[Hypothesis], Sequence[Support]], Awaitable[SecondReadings]]
+"""`read_again` for one request."""
