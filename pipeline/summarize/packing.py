@@ -86,13 +86,9 @@ def _best_break(text: str, start: int, end: int) -> int:
         ends = [match.end() for match in pattern.finditer(text, earliest, end) if match.end() > start]
         if ends:
             return ends[-1]
-    number = _NUMBER_END.search(text, max(start + 1, end - 32), end)
-    return number.start() if number and _goes_on(text[end : end + 2]) else end
-
-
-def _goes_on(rest: str) -> bool:
-    """Tells whether a number goes on: "5" behind "12", ".5" behind "12"."""
-    return rest[:1].isdigit() or (rest[:1] in {".", ","} and rest[1:].isdigit())
+    number, rest = _NUMBER_END.search(text, max(start + 1, end - 32), end), text[end : end + 2]
+    goes_on = rest[:1].isdigit() or (rest[:1] in {".", ","} and rest[1:].isdigit())  # "5" or ".5" behind "12"
+    return number.start() if number and goes_on else end
 
 
 def fit_context(texts: Sequence[str], limit_tokens: int, count_tokens: Callable[[str], int]) -> tuple[str, ...]:
