@@ -335,7 +335,7 @@ def answer_messages(
     fence = Fence([request.question, *request.choices, *request.scope, context, evidence])
     words = {
         "question": fence.mark(request.question),
-        "scope": _inline(fence, ", ".join(request.scope)),
+        "scope": fence.mark_in_line(", ".join(request.scope)),
         "context": f"Material:\n{fence.mark(context)}" if context.strip() else "",
         "evidence": "Evidence:\n" + fence.mark(evidence),
     }
@@ -343,7 +343,7 @@ def answer_messages(
     if request.mode is Mode.SCORING:
         return conversation(prompts["scoring"], fence, words, images=parts)
     lettered = zip(LETTERS, request.choices, strict=False)
-    choices = "\n".join(f"{letter}. {_inline(fence, text)}" for letter, text in lettered)
+    choices = "\n".join(f"{letter}. {fence.mark_in_line(text)}" for letter, text in lettered)
     section = "choice" if choices else "open"
     return conversation(prompts["explanation"], fence, words | {"choices": choices}, section, images=parts)
 
@@ -351,7 +351,3 @@ def answer_messages(
 def allowed_letters(request: SynthesisRequest) -> str:
     """Returns the letters that may be the answer; empty for an open answer."""
     return LEVEL_LETTERS if request.mode is Mode.SCORING else LETTERS[: len(request.choices)]
-
-
-def _inline(fence: Fence, text: str) -> str:
-    return fence.mark(" ".join(text.split())).replace("\n", "")

@@ -30,3 +30,7 @@ class Fence:
         """
         attribute = f' is="{label}"' if label else ""
         return f"<data-{self.nonce}{attribute}>\n{text}\n</data-{self.nonce}>\n"
+
+    def mark_in_line(self, text: str) -> str:
+        """Returns a text between tags as part of a line."""
+        return self.mark(" ".join(text.split())).replace("\n", "")

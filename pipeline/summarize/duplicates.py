@@ -155,14 +155,10 @@ async def find_entailed(
     scores = (await entailment.entail(asked))[:, ENTAILMENT]
     duplicates: dict[int, int] = {}
     for (dropped, kept), score in zip(candidates, scores, strict=True):
-        if score >= _MIN_ENTAILMENT and _is_apart(duplicates, dropped, kept):
+        keeps_others = dropped in duplicates.values()
+        if score >= _MIN_ENTAILMENT and not keeps_others and duplicates.keys().isdisjoint((dropped, kept)):
             duplicates[dropped] = kept
     return duplicates
-
-
-def _is_apart(duplicates: dict[int, int], dropped: int, kept: int) -> bool:
-    """Tells whether the kept one stays and the dropped one keeps no other out."""
-    return dropped not in duplicates and kept not in duplicates and dropped not in duplicates.values()
 
 
 def _close_pairs(material: Material, free: Sequence[int]) -> list[tuple[int, int]]:

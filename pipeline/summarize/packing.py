@@ -2,13 +2,19 @@
 
 A batch sees what stands before it: newest first until the limit, then back in the order of the document. A text that is
 too long is cut at the best place near the limit, without losing a character.
+
+Summaries are incremental: calls begin where calls of earlier summaries began. The answer to an equal call is stored, so
+that an edit of a document costs the calls around it and the merges above, wherever the edit moves what follows. The
+beginning of a call is known by the hashes of its first text and of the next one, and by nothing else: no name, number
+or page of a document. Two, since a page may come again and again.
 """
 
+import hashlib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 # From best to worst. A part ends behind the match.
 _BREAKS = (
@@ -80,13 +86,9 @@ def _best_break(text: str, start: int, end: int) -> int:
         ends = [match.end() for match in pattern.finditer(text, earliest, end) if match.end() > start]
         if ends:
             return ends[-1]
-    number = _NUMBER_END.search(text, max(start + 1, end - 32), end)
-    return number.start() if number and _goes_on(text[end : end + 2]) else end
-
-
-def _goes_on(rest: str) -> bool:
-    """Tells whether a number goes on: "5" behind "12", ".5" behind "12"."""
-    return rest[:1].isdigit() or (rest[:1] in {".", ","} and rest[1:].isdigit())
+    number, rest = _NUMBER_END.search(text, max(start + 1, end - 32), end), text[end : end + 2]
+    goes_on = rest[:1].isdigit() or (rest[:1] in {".", ","} and rest[1:].isdigit())  # "5" or ".5" behind "12"
+    return number.start() if number and goes_on else end
 
 
 def fit_context(texts: Sequence[str], limit_tokens: int, count_tokens: Callable[[str], int]) -> tuple[str, ...]:
@@ -157,3 +159,23 @@ class Packer:
 
     def _tokens(self, cut: range) -> int:
         return sum(self.token_counts[cut.start : cut.stop])
+
+
+def hash_text(text: str) -> bytes:
+    """Returns the SHA-256 of a text."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def begin_keys(scope: str, hashes: Sequence[bytes]) -> list[str]:
+    """Returns for every text of a row the key of a call that begins with it.
+
+    Args:
+        scope: everything besides the texts that a call depends on; calls of another scope are unknown.
+    """
+    pairs = pairwise([*hashes, b""])
+    return [hashlib.sha256(scope.encode() + b"\n" + first + second).hexdigest() for first, second in pairs]
+
+
+def to_cuts(lengths: Iterable[int]) -> list[range]:
+    """Returns neighbouring stretches of the given lengths, from 0 on."""
+    return [range(start, end) for start, end in pairwise(accumulate(lengths, initial=0))]

@@ -17,8 +17,7 @@ from pipeline.off_loop import OffLoop
 from pipeline.reading.words import count_words
 from pipeline.summarize.config import ALL, SummarizeConfig, Wave
 from pipeline.summarize.document import Document, SourceChunk, SummarizeOptions
-from pipeline.summarize.known_calls import begin_keys, hash_text, to_cuts
-from pipeline.summarize.packing import Packer, split_by_tokens
+from pipeline.summarize.packing import Packer, begin_keys, hash_text, split_by_tokens, to_cuts
 from pipeline.summarize.steering.wishes import PLAIN, LengthGoal, LengthUnit, Shape, SummaryDetail
 from pipeline.summarize.storage.store import SummaryStore
 from pipeline.summarize.writer import Writer, WriterLimits
@@ -229,6 +228,20 @@ class SummaryPlan:
         map_rounds = full_waves * -(-self.wave // parallel) + -(-rest // parallel)
         reduce_rounds = sum(-(-calls // parallel) for calls in self.level_calls)
         return iterations * (map_rounds + reduce_rounds + self.shape_calls + 1) + 1 + self.json_calls
+
+
+def answer_scope(owner: str, writer: str) -> str:
+    """Returns whose answers may be used again: those of a writer to an owner."""
+    return f"{owner}\n{writer}" if owner else writer
+
+
+def call_scope(scope: str, config: SummarizeConfig, options: SummarizeOptions) -> str:
+    """Returns what calls must have in common, besides their texts, for one to be known by the other.
+
+    Args:
+        scope: whose answers they are.
+    """
+    return f"{scope}\n{options.model_dump_json()}\n{config.result_settings()}"
 
 
 class Planner:

@@ -22,8 +22,7 @@ from pipeline.summarize.errors import (
 )
 from pipeline.summarize.events import Accepted, Event, EventChannel, Finished, Shown, SummaryObserver, TextDone
 from pipeline.summarize.graph.run import TEXT, Run
-from pipeline.summarize.known_calls import answer_scope, call_scope
-from pipeline.summarize.plan import Planner, SummaryPlan
+from pipeline.summarize.plan import Planner, SummaryPlan, answer_scope, call_scope
 from pipeline.summarize.result import SummaryView
 from pipeline.summarize.steering.budget import SummaryBudget
 from pipeline.summarize.storage.records import StoredSummary, SummaryPage, SummaryRequest, SummaryStatus

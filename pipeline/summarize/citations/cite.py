@@ -14,7 +14,7 @@ from pipeline.off_loop import OffLoop, stop_if_nobody_waits, stoppable
 from pipeline.reading.blocks import BlockKind
 from pipeline.reading.language import is_english
 from pipeline.reading.passages import Passage
-from pipeline.reading.sentences import Sentence, split_lines, split_sentences
+from pipeline.reading.sentences import Sentence, split_sentences
 from pipeline.reading.words import fold
 from pipeline.summarize.citations.places import MAX_PLACES, Citations, CitationSupport, SourcePlace, SummaryCitation
 from pipeline.summarize.document import SourceChunk
@@ -34,7 +34,7 @@ _LEAST_GAIN = 0.15  # of it, that one more sentence of the passage must say
 class CitedDocument:
     """The chunks of a document as one text.
 
-    A sentence of a summary stands there when it is a whole sentence, item, row or line of it.
+    A sentence of a summary stands there when it is a whole sentence, item, row or line of code of it.
     """
 
     def __init__(self, chunks: Sequence[SourceChunk]) -> None:
@@ -60,17 +60,10 @@ class CitedDocument:
     def occurrences(self, wanted: Collection[str]) -> Mapping[str, list[Span]]:
         """Returns where folded sentences stand. Linear in the length of the document."""
         found = {folded: list[Span]() for folded in wanted}
-        for span in stoppable(self._units()):
-            spans = found.get(fold(self.text[slice(*span)]))
-            if spans is not None and (not spans or span[0] >= spans[-1][1]):  # a line of one sentence is that sentence
-                spans.append(span)
+        for part in stoppable(split_sentences(self.text)):
+            if (spans := found.get(fold(self.text[part.start : part.end]))) is not None:
+                spans.append((part.start, part.end))
         return found
-
-    def _units(self) -> list[Span]:
-        """Returns the sentences, and the lines that do not begin or end inside one."""
-        parts = [(part.start, part.end) for part in split_sentences(self.text)]
-        whole = [line for line in split_lines(self.text) if not _cuts(parts, line)]
-        return sorted({*parts, *whole}, key=lambda span: (span[0], -span[1]))
 
     @cached_property
     def _finder(self) -> PremiseFinder:
@@ -100,13 +93,6 @@ class CitedDocument:
             missing = {stem: weight for stem, weight in missing.items() if not index.has(best, stem)}
         passages = self._finder.read.passages
         return [(passages[at].start, passages[at].end) for at in sorted(chosen)]
-
-
-def _cuts(parts: Sequence[Span], line: Span) -> bool:
-    """Tells whether a line begins or ends inside a sentence."""
-    before = bisect_left(parts, (line[0], 0)) - 1
-    last = bisect_left(parts, (line[1], 0)) - 1
-    return (before >= 0 and parts[before][1] > line[0]) or (last >= 0 and parts[last][1] > line[1])
 
 
 _LANGUAGE_CHUNKS = 100  # of a document, by which its language is told

@@ -9,6 +9,7 @@ sentence that says them. An excerpt brings all that it needs. What is chosen fit
 and no heading heads nothing.
 """
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
@@ -390,9 +391,8 @@ def _is_act(excerpt: Excerpt) -> bool:
 
 _MOST_ATTEMPTS = 8
 _MOST_HEADINGS_SHARE = 0.25  # of a budget, for headings under which the next text goes on
-_MOST_MOVES = 32
-_CLOSE = 0.04  # of the length; nearer is not worth a move
-_OTHER_WORTH = 0.1  # of what has no vector: listings and rows
+_NEARBY = (1.0, 0.97, 1.03, 1.06, 0.94, 1.1, 0.9, 1.15)  # budgets of which one gives a text of the length asked for
+_CLOSE = 0.04  # of the length; nearer is not worth another try
 
 
 def keep_all(material: Material) -> list[int]:
@@ -410,26 +410,36 @@ def shorten(
         material: with at least one excerpt that is no duplicate.
         size_of: of the text that some positions are written as; what is kept is never longer than the budget's
             ceiling by this count if an excerpt is that short, except where the amount is closer beyond it.
-        amount: a length to be met; None: anything within the budget will do.
+        amount: a length to be met, as closely as one of some neighbouring budgets does; None: anything within the
+            budget will do.
     """
-    excerpts = material.excerpts
     always = _open_at_end(material)
     if material.cost(always) > _MOST_HEADINGS_SHARE * budget.ceiling:
         always = []
-    tried = budget
-    positions: list[int] = []
-    for _ in range(_MOST_ATTEMPTS):
+
+    def kept(factor: float) -> list[int]:
+        tried = Budget(budget.central * factor, budget.ceiling * factor)
         positions = _with_use(material, select(material, tried, always))
+        is_empty = all(material.excerpts[position].kind in STRUCTURE for position in positions)  # no sentence fits
+        return _shortest(material) if is_empty else positions
+
+    if amount is not None:
+        best, least = list[int](), math.inf
+        for nearby in _NEARBY:
+            positions = kept(nearby)
+            if (miss := abs(size_of(positions) - amount)) < least:
+                best, least = positions, miss
+            if least <= max(1.0, _CLOSE * amount):
+                break
+        return best
+    factor = 1.0
+    for _ in range(_MOST_ATTEMPTS):
+        positions = kept(factor)
         excess = size_of(positions) / budget.ceiling
         if excess <= 1:
-            break
-        factor = 0.98 / excess  # some tokenizers see more tokens in the whole than in its excerpts
-        tried = Budget(tried.central * factor, tried.ceiling * factor)
-    else:
-        positions = []
-    if all(excerpts[position].kind in STRUCTURE for position in positions):  # no sentence fits
-        positions = _shortest(material)
-    return positions if amount is None else _fit(material, positions, amount, size_of)
+            return positions
+        factor *= 0.98 / excess  # some tokenizers see more tokens in the whole than in its excerpts
+    return _shortest(material)
 
 
 def _shortest(material: Material) -> list[int]:
@@ -470,59 +480,3 @@ def _is_value(excerpts: Sequence[Excerpt], position: int) -> bool:
     excerpt, following = excerpts[position], excerpts[position + 1 : position + 2]
     is_label = excerpt.kind is BlockKind.LABEL and not any(position in each.needs for each in following)
     return is_label and bool(excerpt.terms)
-
-
-def _fit(
-    material: Material, positions: Sequence[int], amount: int, size_of: Callable[[Sequence[int]], int]
-) -> list[int]:
-    """Returns the positions whose text is closest to a length, after a bounded number of moves from the first ones."""
-    worth = [_OTHER_WORTH] * len(material.excerpts)
-    for row, at in enumerate(material.sentences):
-        worth[at] = float(material.centrality[row])
-    for at in material.acts if material.has_acts_first else ():
-        worth[at] += 1
-    best = kept = _with_use(material, positions)
-    size = best_size = size_of(kept)
-    chosen, moved = set(positions), set[tuple[int, bool]]()
-    tolerance = max(1.0, _CLOSE * amount)
-    while abs(best_size - amount) > tolerance and len(moved) < _MOST_MOVES:
-        takes_out = size > amount
-        moves = _moves(material, chosen, moved, takes_out=takes_out)
-        if not moves:
-            break
-        misses = {each: abs(abs(size - amount) - material.cost(group)) for each, group in moves.items()}
-        least = max(tolerance, min(misses.values()))
-        close = [each for each, miss in misses.items() if miss <= least]
-        position = min(close, key=lambda each: worth[each] if each in chosen else -worth[each])
-        moved.add((position, takes_out))
-        chosen ^= moves[position]
-        kept = _with_use(material, sorted(chosen))
-        size = size_of(kept)
-        is_said = any(material.excerpts[each].kind not in STRUCTURE for each in kept)
-        if is_said and abs(size - amount) < abs(best_size - amount):
-            best, best_size = kept, size
-    return best
-
-
-def _moves(
-    material: Material, chosen: set[int], moved: set[tuple[int, bool]], *, takes_out: bool
-) -> dict[int, set[int]]:
-    """Returns what may be left out, or added, with all that goes or comes with it; no move is made twice."""
-    found: dict[int, set[int]] = {}
-    for position, excerpt in enumerate(material.excerpts):
-        if excerpt.kind in STRUCTURE or (position, takes_out) in moved or (position in chosen) != takes_out:
-            continue
-        if takes_out:
-            found[position] = _dependents(material, position, chosen)
-        elif material.is_free(position):
-            found[position] = set(material.bundle(position, chosen))
-    return found
-
-
-def _dependents(material: Material, position: int, chosen: set[int]) -> set[int]:
-    """Returns a chosen excerpt with all chosen ones that cannot stand without it."""
-    found, more = set[int](), {position}
-    while more:
-        found |= more
-        more = {each for each in chosen - found if not found.isdisjoint(material.excerpts[each].needs)}
-    return found

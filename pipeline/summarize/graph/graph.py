@@ -40,8 +40,7 @@ from pipeline.summarize.graph.run import (
     read_step,
     text_key,
 )
-from pipeline.summarize.known_calls import begin_keys, hash_text, to_cuts
-from pipeline.summarize.packing import Packer, fit_context, tail_by_tokens
+from pipeline.summarize.packing import Packer, begin_keys, fit_context, hash_text, tail_by_tokens, to_cuts
 from pipeline.summarize.plan import level_calls
 from pipeline.summarize.result import WarningCode
 from pipeline.summarize.retention import Mentions, measure
@@ -185,7 +184,7 @@ async def _extract_task(run: Run, iteration: int, index: int) -> ExtractTask:
         context=await _context(run, iteration, index, limit),
         context_is_source=run.plan.uses_source_context,
         critique=critique,
-        wishes=run.wishes,
+        wishes=run.options.wishes,
         least_share=run.plan.least_share,
     )
 
@@ -302,10 +301,6 @@ def _clean(run: Run, filter_: DuplicateFilter, extraction: Extraction) -> tuple[
     return body, run.writer.count_tokens(text), hash_text(text)
 
 
-def _scope(run: Run) -> str:
-    return f"reduce\n{run.call_scope}"
-
-
 async def _group(run: Run, step: StepId, token_counts: list[int], hashes: list[bytes]) -> list[range]:
     """Returns the groups of a level: they begin where earlier ones began, and are as full as they may be.
 
@@ -314,11 +309,9 @@ async def _group(run: Run, step: StepId, token_counts: list[int], hashes: list[b
     store, summary_id = run.store, run.summary_id
     stored = await read_step(store, summary_id, step, GROUPS)
     if stored is None:
-        keys, plan = begin_keys(_scope(run), hashes), run.plan
-        packer, known = (
-            Packer(token_counts, plan.group_size, plan.reduce_budget_tokens, 2),
-            await store.known_calls(keys),
-        )
+        keys = begin_keys(f"reduce\n{run.call_scope}", hashes)
+        packer = Packer(token_counts, run.plan.group_size, run.plan.reduce_budget_tokens, 2)
+        known = await store.known_calls(keys)
         groups = await run.off_loop(lambda: packer.cuts_at(keys, known))
         body = GROUPS.dump_json([len(group) for group in groups]).decode()
         await run.record(step, StepOutput(0, text_key("groups", body)), body)
@@ -347,7 +340,7 @@ async def _merge_group(run: Run, step: StepId, group: range, group_count: int) -
         critique=await run.critique_for(step.iteration),
         shape=run.plan.shape if is_shaped else PLAIN,
     )
-    begin_key, *_ = begin_keys(_scope(run), [hash_text(member.text) for member in members[:2]])
+    begin_key, *_ = begin_keys(f"reduce\n{run.call_scope}", [hash_text(member.text) for member in members[:2]])
     is_half_full = 2 * len(members) >= run.plan.group_size
     merged = await ask_text(run, step, task, begin_key if is_half_full else "")
     await warn_of_text(run, merged)
@@ -388,7 +381,7 @@ async def _judge(run: Run, iteration: int) -> VerdictOutcome:
     retention = await run.off_loop(lambda: measure(_document_terms(run), [Mentions.of(summary)]))
     options = run.options
     name, target = run.document.name, run.plan.target_tokens
-    task = CritiqueTask(options.summary_type, name, iteration, summary, retention, run.wishes, target)
+    task = CritiqueTask(options.summary_type, name, iteration, summary, retention, options.wishes, target)
 
     async def ask(task: CritiqueTask) -> VerdictOutcome:
         # Without a critic the summary stands as it is, with a warning: it is paid for.

@@ -27,12 +27,11 @@ from pipeline.summarize.events import Drafted, EventChannel, Phase, SummaryObser
 from pipeline.summarize.gate.findings import Trust
 from pipeline.summarize.gate.gate import GatedWriter, TrustGate
 from pipeline.summarize.graph.batches import Background
-from pipeline.summarize.known_calls import answer_scope, call_scope
 from pipeline.summarize.packing import head_by_tokens
-from pipeline.summarize.plan import SummaryPlan
+from pipeline.summarize.plan import SummaryPlan, answer_scope, call_scope
 from pipeline.summarize.result import SummaryLayers, SummaryWarning, WarningCode
 from pipeline.summarize.retention import Mentions, Retention
-from pipeline.summarize.steering.wishes import SummaryLength, Wishes
+from pipeline.summarize.steering.wishes import SummaryLength
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput, StoredSummary
 from pipeline.summarize.storage.store import SummaryStore
 from pipeline.summarize.writer import (
@@ -257,20 +256,7 @@ class Meter:
         self.calls_reused += not was_counted
         self.calls_done += not was_counted
 
-    def progress(self, plan: SummaryPlan) -> SummaryProgress:
-        """Returns the totals as a reader sees them."""
-        return SummaryProgress(
-            phase=self.phase,
-            iteration=self.iteration,
-            calls_done=self.calls_done,
-            calls_total=max(self.calls_total, self.calls_done),
-            calls_reused=self.calls_reused,
-            usage=self.usage,
-            elapsed_s=self.elapsed_s,
-            eta_s=self._eta_s(plan),
-        )
-
-    def _eta_s(self, plan: SummaryPlan) -> float | None:
+    def eta_s(self, plan: SummaryPlan) -> float | None:
         """Estimates the critical path of the rest, in calls, times the mean duration of a call."""
         if not self._timed_calls:
             return None
@@ -323,14 +309,19 @@ class Run:
         """What stands around the batches."""
         return Background(self.plan.batches)
 
-    @property
-    def wishes(self) -> Wishes:
-        """What every text is written for."""
-        return self.options.wishes
-
     def progress(self) -> SummaryProgress:
         """Returns how far the run is."""
-        return self.meter.progress(self.plan)
+        meter = self.meter
+        return SummaryProgress(
+            phase=meter.phase,
+            iteration=meter.iteration,
+            calls_done=meter.calls_done,
+            calls_total=max(meter.calls_total, meter.calls_done),
+            calls_reused=meter.calls_reused,
+            usage=meter.usage,
+            elapsed_s=meter.elapsed_s,
+            eta_s=meter.eta_s(self.plan),
+        )
 
     @property
     def summary_id(self) -> str:
@@ -407,7 +398,7 @@ class Run:
             group_count=1,
             extractions=tuple(texts),
             target_tokens=target_tokens,
-            wishes=self.wishes,
+            wishes=self.options.wishes,
         )
 
     async def record(self, step: StepId, output: StepOutput, body: str | None) -> None:

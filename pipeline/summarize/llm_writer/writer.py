@@ -239,10 +239,6 @@ def _merge_messages(prompts: Prompts, task: MergeTask) -> Messages:
     return conversation(prompts["merge"], fence, words | {"words": str(_words(task.target_tokens))}, task.stage.value)
 
 
-def _in_line(fence: Fence, words: str) -> str:
-    return fence.mark(" ".join(words.split())).replace("\n", "")
-
-
 def _shared(prompts: Prompts, fence: Fence, task: TextTask) -> dict[str, str]:
     """Returns what map and reduce are told of readers, wishes and an earlier attempt."""
     shared = prompts["shared"]
@@ -267,7 +263,8 @@ def _shape(prompts: Prompts, fence: Fence, task: MergeTask) -> dict[str, str]:
         words = goal.amount if goal.unit is LengthUnit.WORDS else _words(goal.amount)
         least, most = round(0.95 * words), round(1.05 * words)
         shape = template.fill("length", words=str(words), least=str(least), most=str(most), form=shape)
-    return {"shape": shape, "language": template.fill("language", data=_in_line(fence, language)) if language else ""}
+    named = template.fill("language", data=fence.mark_in_line(language)) if language else ""
+    return {"shape": shape, "language": named}
 
 
 def _words(tokens: int) -> int:
@@ -281,7 +278,7 @@ def _measured(fence: Fence, retention: Retention) -> str:
         if kind.input_count:
             line = f"{kind.kind.value.replace('_', ' ')}: {kind.share:.0%} of {kind.input_count}"
             examples = ", ".join(kind.missing[:5])
-            lines.append(f"{line}, missing for example {_in_line(fence, examples)}" if examples else line)
+            lines.append(f"{line}, missing for example {fence.mark_in_line(examples)}" if examples else line)
     return "\n" + "\n".join(lines) if lines else "none"
 
 

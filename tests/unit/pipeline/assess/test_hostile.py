@@ -9,7 +9,7 @@ import pytest
 from pipeline.assess.evidence import GLOBAL, DistortionSeverity, Evidence, Finding
 from pipeline.assess.request import SynthesisRequest
 from pipeline.assess.synthesizer import GENERIC_ANSWER, Synthesizer
-from pipeline.llm.errors import EmptyAnswerError, EndpointBusyError, SchemaMismatchError
+from pipeline.llm.errors import EmptyAnswerError, EndpointBusyError
 from tests.scripted_endpoint.faults import Fault, FaultPlan
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
@@ -90,16 +90,6 @@ async def test_after_three_wrong_answers_the_evidence_answers() -> None:
     assert not synthesis.need_replan
     assert synthesis.replan_needs != ()
     assert synthesis.author == "deterministic"
-
-
-@pytest.mark.parametrize(
-    "error", [SchemaMismatchError("no JSON"), EmptyAnswerError("refused", finish_reason="content_filter")]
-)
-async def test_refusals_count_as_attempts(error: Exception) -> None:
-    chat = ScriptedChat(error, reply("B"))  # type: ignore[arg-type]
-    synthesis = await synthesizer.synthesize(CHOICE, chat_model=chat)
-    assert synthesis.final_answer == "B"
-    assert synthesis.attempt_count == 2
 
 
 async def test_an_endpoint_that_is_down_is_not_asked_again() -> None:

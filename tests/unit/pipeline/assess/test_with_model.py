@@ -11,7 +11,7 @@ from pipeline.assess.assessor import Assessor
 from pipeline.assess.evidence import GLOBAL, DistortionSeverity
 from pipeline.assess.request import AssessRequest, Mode
 from pipeline.assess.result import ReplanReason
-from pipeline.assess.run import Assessment, AssessModels
+from pipeline.assess.run import AssessModels
 from pipeline.assess.synthesizer import Synthesizer
 from pipeline.llm.conversation import author_of
 from tests.scripted_endpoint.replies import Reply
@@ -150,17 +150,6 @@ async def test_a_box_that_shows_nothing_leaves_the_part_unmeasured(box: tuple[fl
     told = await assess(replace(PICTURE, scope=("car",), max_replan_iterations=0), chat_model=chat)
     assert told.evidence.tool_scores == ()
     assert told.evidence.distortion_analysis.get("car")
-
-
-async def test_each_role_is_asked_for_its_own_part() -> None:
-    planner, executor, synthesizer = (
-        ScriptedChat(words) for words in (plan("blur"), look((1, "blur", "none")), reply("A"))
-    )
-    stream = Assessor(Synthesizer()).stream(PICTURE, models=AssessModels(planner, executor, synthesizer))
-    assessment = [event async for event in stream][-1]
-    assert [len(chat.requests) for chat in (planner, executor, synthesizer)] == [1, 1, 1]
-    assert isinstance(assessment, Assessment)
-    assert assessment.usage.calls == 3
 
 
 async def test_a_model_that_fails_everywhere_degrades_the_answer_and_nothing_else() -> None:

@@ -27,6 +27,11 @@ def test_a_sentence_longer_than_a_chunk_is_cut_between_tokens() -> None:
     assert [text[c.start : c.end] for c in chunks(text, 4)] == ["one two three four", "five. Six."]
 
 
+def test_a_text_without_tokens_is_one_chunk() -> None:
+    (only,) = chunk_spans(SplitText.of(normalize("t", "x"), 700), [], 64)
+    assert (only.text, only.token_count) == ("x", 1)
+
+
 @given(st.lists(st.sampled_from(["alpha", "beta.", "Gamma", "\n\n", "- ", "!"]), max_size=60), st.integers(1, 9))
 def test_chunks_hold_every_token_once_and_none_is_too_long(parts: list[str], max_tokens: int) -> None:
     text = " ".join(parts)

@@ -18,8 +18,6 @@ from pipeline.evaluate.components import (
     score_semantic,
 )
 from pipeline.evaluate.config import EvaluateWeights
-from pipeline.evaluate.evaluator import chunk_spans
-from pipeline.evaluate.hard_fails import SplitText
 from pipeline.evaluate.result import (
     ChunkSpan,
     Components,
@@ -31,9 +29,7 @@ from pipeline.evaluate.result import (
     SemanticResult,
 )
 from pipeline.model_answers import Embeddings
-from pipeline.reading.characters import normalize
 from pipeline.reading.passage import TextSpan
-from tests.fakes_pipeline import WordTokenizer
 
 TEXT = TextSpan("t", 0, 1, "x", "x")
 
@@ -138,19 +134,6 @@ def test_opposite_texts_score_nothing() -> None:
 
 def test_vectors_that_cancel_out_have_no_direction() -> None:
     assert score_semantic([chunk("x", 1), chunk("-x", 1)], [chunk("x", 1)], EMBEDDINGS).score == 0
-
-
-def test_a_long_text_is_cut_into_chunks_and_nothing_is_left_out() -> None:
-    text = " ".join(f"Sentence {index} says something." for index in range(50))
-    split = SplitText.of(normalize("t", text), 700)
-    chunks = chunk_spans(split, WordTokenizer().offsets(text), 64)
-    assert [chunk.token_count for chunk in chunks] == [60, 60, 60, 60, 10]
-    assert " ".join(chunk.text for chunk in chunks) == text
-
-
-def test_a_text_without_tokens_is_one_chunk() -> None:
-    (only,) = chunk_spans(SplitText.of(normalize("t", "x"), 700), [], 64)
-    assert (only.text, only.token_count) == ("x", 1)
 
 
 @pytest.mark.parametrize(

@@ -63,13 +63,6 @@ def test_one_hundred_thousand_chunks_are_refused_and_fifty_thousand_planned() ->
     assert plan.map_calls == 7_143
 
 
-def test_one_chunk_of_two_million_characters_is_planned() -> None:
-    made = make_document("id", "", [SourceChunk(0, 1, "Some words. " * 170_000)], limits=SummarizeLimits())
-    plan = full_plan(made, ScriptedWriter())
-    assert "".join(chunk.text for batch in plan.batches for chunk in batch.chunks) == made.chunks[0].text
-    assert max(batch.token_count for batch in plan.batches) <= 8_000 - 1_400
-
-
 def test_extractions_before_a_batch_are_what_most_of_the_reserve_is_for() -> None:
     made = make_document("id", "", [SourceChunk(0, 1, "Some words. " * 20_000)], limits=SummarizeLimits())
     at_once, in_turn = (full_plan(made, ScriptedWriter(), wave=wave) for wave in ("all", 1))

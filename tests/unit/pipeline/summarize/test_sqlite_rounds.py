@@ -1,7 +1,6 @@
 """One thread owns the SQLite file: rounds are committed together, and nothing handed over is lost."""
 
 import asyncio
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -41,18 +40,6 @@ async def test_what_is_handed_over_together_is_committed_together(tmp_path: Path
         assert [type(answer) for answer in answers] == [StorageError] * 2
         assert await database.fetch(COUNT) == [(0,)]
         assert await database.transact(text("good")) == [1]
-
-
-async def test_work_of_a_cancelled_caller_is_still_done(tmp_path: Path) -> None:
-    path = tmp_path / "rounds.sqlite"
-    async with SqliteDatabase(path) as database:
-        caller = asyncio.create_task(database.transact(text("paid")))
-        await asyncio.sleep(0)
-        caller.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await caller
-    with sqlite3.connect(path) as connection:
-        assert connection.execute(COUNT).fetchall() == [(1,)]
 
 
 async def test_work_that_is_handed_over_while_it_closes_has_an_end(tmp_path: Path) -> None:

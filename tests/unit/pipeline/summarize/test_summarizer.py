@@ -35,17 +35,6 @@ from tests.unit.pipeline.summarize.documents import (
 FAIL, PASS, UNPARSEABLE = CriticVerdict.FAIL, CriticVerdict.PASS, CriticVerdict.UNPARSEABLE
 
 
-@pytest.mark.parametrize(("chunk_count", "calls"), [(1403, 270), (1400, 269), (1, 3), (8, 5), (29, 9)])
-async def test_the_calls_made_are_those_planned(tmp_path: Path, chunk_count: int, calls: int) -> None:
-    writer = ScriptedWriter()
-    document = numbered_document(chunk_count)
-    async with summarizer_in(tmp_path) as summarizer:
-        plan = await summarizer.plan(document, writer=writer)
-        result = result_of(await read_all(summarizer.stream(document, writer=writer)))
-    assert plan.calls() == len(writer.asked) == result.calls_done == result.calls_planned == calls
-    assert result.usage.calls == calls
-
-
 async def test_a_second_iteration_brings_1403_chunks_to_539_calls(tmp_path: Path) -> None:
     writer = ScriptedWriter(verdicts=(FAIL, PASS))
     events = await events_of(tmp_path, numbered_document(1403), writer)
