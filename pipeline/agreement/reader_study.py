@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +10,7 @@ from pipeline.agreement.bootstrap import Estimate, estimate
 from pipeline.agreement.measures import Bools, Float64, balanced_accuracy
 from pipeline.agreement.study import LEAST_OF_A_KIND, fold_numbers
 from pipeline.errors import InvalidInputError
-from pipeline.judge.second_reader import likelihood_ratio
+from pipeline.judge.second_reader import SecondReader
 
 MOST_SHARE = 0.25
 """Share of all claims that it may read: a bound on its cost."""
@@ -37,28 +36,19 @@ class ReadClaims:
         return ReadClaims(self.probabilities[rows], self.verdicts[rows], self.good[rows], self.groups[rows])
 
 
-class Band(NamedTuple):
-    """Which claims are read again, and how often the reader is right of those that are supported and of the others."""
+def is_asked(reader: SecondReader, claims: ReadClaims) -> Bools:
+    """Tells which claims are read again."""
+    return np.asarray((claims.probabilities >= reader.low) & (claims.probabilities < reader.high))
 
-    low: float
-    high: float
-    sensitivity: float
-    specificity: float
 
-    def asked(self, probabilities: Float64) -> Bools:
-        """Tells which claims are read again."""
-        return np.asarray((probabilities >= self.low) & (probabilities < self.high))
-
-    def revised(self, claims: ReadClaims) -> Float64:
-        """Returns the probabilities after the second reading."""
-        ratios = [
-            likelihood_ratio(self.sensitivity, self.specificity, is_supported=is_supported)
-            for is_supported in (False, True)
-        ]
-        after, is_read = claims.probabilities.copy(), self.asked(claims.probabilities) & ~np.isnan(claims.verdicts)
-        odds = after[is_read] / (1 - after[is_read]) * np.where(claims.verdicts[is_read] == 1, *ratios[::-1])
-        after[is_read] = odds / (1 + odds)
-        return after
+def revised(reader: SecondReader, claims: ReadClaims) -> Float64:
+    """Returns the probabilities after the second reading, as `SecondReader.revised` does."""
+    after, is_read = claims.probabilities.copy(), is_asked(reader, claims) & ~np.isnan(claims.verdicts)
+    for verdict in (0, 1):
+        rows = is_read & (claims.verdicts == verdict)
+        odds = after[rows] / (1 - after[rows]) * reader.likelihood_ratio(is_supported=bool(verdict))
+        after[rows] = odds / (1 + odds)
+    return after
 
 
 @dataclass(frozen=True)
@@ -66,14 +56,14 @@ class SecondReaderStudy:
     """What was measured and fitted.
 
     Attributes:
-        band: fitted to all rows.
-        asked_share: of all claims, those in the band.
+        reader: fitted to all rows.
+        asked_share: of all claims, those that are read again.
         before: balanced accuracy of the first reader at even odds.
         after: of both, by what was fitted without a claim's source.
         gain: after - before.
     """
 
-    band: Band
+    reader: SecondReader
     asked_share: float
     before: Estimate
     after: Estimate
@@ -85,8 +75,11 @@ class SecondReaderStudy:
         return self.gain.low > 0
 
 
-def study_second_reader(claims: ReadClaims) -> SecondReaderStudy:
+def study_second_reader(claims: ReadClaims, name: str = "") -> SecondReaderStudy:
     """Fits, and tries what was fitted on sources that were held out.
+
+    Args:
+        name: of the reader: model and prompts.
 
     Raises:
         InvalidInputError: there are too few claims.
@@ -99,12 +92,12 @@ def study_second_reader(claims: ReadClaims) -> SecondReaderStudy:
     folds = fold_numbers(claims.groups, claims.good)
     for fold in np.unique(folds).tolist():
         out = folds == fold
-        after[out] = fit_band(claims[~out]).revised(claims[out])
+        after[out] = revised(fit_reader(claims[~out]), claims[out])
     passed, once = after >= 1 / 2, claims.probabilities >= 1 / 2
-    band = fit_band(claims)
+    reader = fit_reader(claims, name)
     return SecondReaderStudy(
-        band,
-        float(band.asked(claims.probabilities).mean()),
+        reader,
+        float(is_asked(reader, claims).mean()),
         estimate(balanced_accuracy, once, claims.good, groups=claims.groups),
         estimate(balanced_accuracy, passed, claims.good, groups=claims.groups),
         estimate(_gain, once, passed, claims.good, groups=claims.groups),
@@ -115,18 +108,19 @@ def _gain(before: Bools, after: Bools, good: Bools) -> float:
     return balanced_accuracy(after, good) - balanced_accuracy(before, good)
 
 
-def fit_band(claims: ReadClaims) -> Band:
-    """Returns the band with the best balanced accuracy; of equals the one that asks least."""
+def fit_reader(claims: ReadClaims, name: str = "") -> SecondReader:
+    """Returns what has the best balanced accuracy; of equals what asks least."""
     known = ~np.isnan(claims.verdicts)
     rates = [
         (int((claims.verdicts == is_good)[of_a_kind].sum()) + 1) / (int(of_a_kind.sum()) + 2)  # never 0 or 1
         for is_good, of_a_kind in ((1, known & claims.good), (0, known & ~claims.good))
     ]
-    best, key = Band(0.5, 0.5, *rates), (balanced_accuracy(claims.probabilities >= 1 / 2, claims.good), 0.0)
-    for low, high in product(range(11), range(10, 21)):
-        band = Band(low / 20, high / 20, *rates)
-        share = float(band.asked(claims.probabilities).mean())
-        found = balanced_accuracy(band.revised(claims) >= 1 / 2, claims.good), -share
-        if share <= MOST_SHARE and found > key:
-            best, key = band, found
-    return best
+    sensitivity, specificity = (round(rate, 6) for rate in rates)  # the last bits of a sum differ between machines
+    bands = product(range(10, -1, -1), range(10, 21))  # twentieths; the first one asks nothing
+    readers = (
+        SecondReader(reader=name, low=low / 20, high=high / 20, sensitivity=sensitivity, specificity=specificity)
+        for low, high in bands
+    )
+    allowed = [(float(is_asked(one, claims).mean()), one) for one in readers]
+    allowed = [(share, one) for share, one in allowed if share <= MOST_SHARE]
+    return max(allowed, key=lambda one: (balanced_accuracy(revised(one[1], claims) >= 1 / 2, claims.good), -one[0]))[1]

@@ -39,22 +39,20 @@ class SecondReader(FrozenModel):
     high: Share
     sensitivity: Rate
     specificity: Rate
-    measured: Mapping[str, float]
+    measured: Mapping[str, float] = {}
 
     def is_open(self, probability: float) -> bool:
         """Tells whether a claim with this probability is put to it."""
         return self.low <= probability < self.high
 
+    def likelihood_ratio(self, *, is_supported: bool) -> float:
+        """Returns how many times as often it gives a verdict of a supported claim as of another one."""
+        return self.sensitivity / (1 - self.specificity) if is_supported else (1 - self.sensitivity) / self.specificity
+
     def revised(self, probability: float, *, is_supported: bool) -> float:
         """Returns the probability of a claim, in (0, 1), once its verdict is known."""
-        ratio = likelihood_ratio(self.sensitivity, self.specificity, is_supported=is_supported)
-        odds = probability / (1 - probability) * ratio
+        odds = probability / (1 - probability) * self.likelihood_ratio(is_supported=is_supported)
         return odds / (1 + odds)
-
-
-def likelihood_ratio(sensitivity: float, specificity: float, *, is_supported: bool) -> float:
-    """Returns how many times as often a verdict is given of a supported claim as of another one."""
-    return sensitivity / (1 - specificity) if is_supported else (1 - sensitivity) / specificity
 
 
 def _read(value: object) -> object:

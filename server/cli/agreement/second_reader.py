@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from precis.v1 import evidence_pb2
 
-from pipeline.agreement.reader_study import ReadClaims, SecondReaderStudy, study_second_reader
+from pipeline.agreement.reader_study import ReadClaims, study_second_reader
 from pipeline.errors import InvalidInputError
 from pipeline.judge.second_reader import SecondReader
 from server.cli.errors import InputError
@@ -42,7 +42,7 @@ def measure(claims: Sequence[LabelledClaim], language_model: str) -> tuple[str, 
         np.unique(sources, return_inverse=True)[1],
     )
     try:
-        found = study_second_reader(read)
+        found = study_second_reader(read, language_model)
     except InvalidInputError as error:
         raise InputError(f"--second-reader: {error}") from error
     words = (
@@ -51,22 +51,9 @@ def measure(claims: Sequence[LabelledClaim], language_model: str) -> tuple[str, 
     )
     if not found.helps:
         return f"{words}: none beyond chance, so nothing was written", None
-    band = found.band
-    asked = f"it reads claims from {band.low:g} to {band.high:g}, {found.asked_share:.0%} of these"
-    return f"{words}; {asked}", _to_file(found, len(claims), language_model)
-
-
-def _to_file(found: SecondReaderStudy, count: int, language_model: str) -> SecondReader:
-    band = found.band  # all rounded, for the last bits of a sum differ between machines
-    measured = {"claims": count, "asked_share": found.asked_share}
-    for name in ("before", "after", "gain"):
-        one = getattr(found, name)
+    reader, measured = found.reader, {"claims": len(claims), "asked_share": found.asked_share}
+    for name, one in (("before", found.before), ("after", found.after), ("gain", found.gain)):
         measured |= {name: one.value, f"{name}_low": one.low, f"{name}_high": one.high}
-    return SecondReader(
-        reader=language_model,
-        low=band.low,
-        high=band.high,
-        sensitivity=round(band.sensitivity, 6),
-        specificity=round(band.specificity, 6),
-        measured={name: round(value, 6) for name, value in measured.items()},
-    )
+    rounded = {name: round(value, 6) for name, value in measured.items()}
+    asked = f"it reads claims from {reader.low:g} to {reader.high:g}, {found.asked_share:.0%} of these"
+    return f"{words}; {asked}", reader.model_copy(update={"measured": rounded})

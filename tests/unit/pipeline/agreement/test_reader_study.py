@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from pipeline.agreement.reader_study import MOST_SHARE, ReadClaims, fit_band, study_second_reader
+from pipeline.agreement.reader_study import MOST_SHARE, ReadClaims, fit_reader, revised, study_second_reader
 from pipeline.errors import InvalidInputError
-from pipeline.judge.second_reader import SecondReader
 
 CLAIMS = 600
 
@@ -28,15 +27,14 @@ def test_only_one_that_helps_where_the_first_is_unsure_is_let_in(accuracy: float
     assert (found.after.value > found.before.value + 0.03) is helps
 
 
-def test_a_band_moves_a_claim_as_the_judge_moves_it() -> None:
-    claims, band = read_by(0.95), fit_band(read_by(0.95))
-    reader = SecondReader(reader="model", measured={}, **band._asdict())
-    for probability, verdict, revised in zip(
-        claims.probabilities.tolist(), claims.verdicts.tolist(), band.revised(claims).tolist(), strict=True
+def test_claims_of_a_study_move_as_those_of_a_judgement() -> None:
+    claims, reader = read_by(0.95), fit_reader(read_by(0.95))
+    for probability, verdict, after in zip(
+        claims.probabilities.tolist(), claims.verdicts.tolist(), revised(reader, claims).tolist(), strict=True
     ):
         moves = reader.is_open(probability) and not np.isnan(verdict)
         expected = reader.revised(probability, is_supported=verdict == 1) if moves else probability
-        assert revised == pytest.approx(expected)
+        assert after == pytest.approx(expected)
 
 
 def test_a_handful_of_claims_shows_nothing() -> None:
