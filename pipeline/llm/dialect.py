@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from pipeline.llm.chat_model import ChatMessage, ChatRequest, ImagePart
+from pipeline.llm import errors
+from pipeline.llm.chat_model import ChatMessage, ChatRequest, ImagePart, LlmUsage
 from pipeline.llm.config import ModelConfig
 from pipeline.llm.errors import RequestRefusedError
 
@@ -32,7 +33,10 @@ class Dialect:
     """What a model turns out to take and to need. One that is asked finds out, all remember.
 
     Attributes:
-        refused: optional fields that it is asked without.
+        refused: optional fields that it is asked without; `WHOLE`: it answers in streams alone.
+        taken: those that stood in a request that was answered.
+        longest_prompt: that was answered, in tokens.
+        is_prompt_bounded: an overflow was not mended by a shorter answer.
         most_tokens: of an answer and its thoughts; fewer where the endpoint has said so.
         thinking_tokens: room that thoughts have beside an answer.
     """
@@ -40,31 +44,52 @@ class Dialect:
     most_thinking: ClassVar[int] = 1 << 15  # tokens
 
     def __init__(self, config: ModelConfig) -> None:
-        self._config = config
+        self.config = config
         self.refused = frozenset({"json_schema"} if config.structured_output == "prompt" else ())
+        self.taken: frozenset[str] = frozenset()
+        self.longest_prompt = 0
+        self.is_prompt_bounded = False
         self.most_tokens = 1 << 30
         self.thinking_tokens = config.thinking_tokens
 
-    def learn_refusal(self, left_out: frozenset[str], max_tokens: int, error: RequestRefusedError) -> None:
-        """Drops what was refused; raises the error if that is nothing, or a schema that the settings insist on.
+    def learn_refusal(
+        self, left_out: frozenset[str], sent: frozenset[str], max_tokens: int, error: RequestRefusedError
+    ) -> bool:
+        """Drops what was refused by name. Returns False if that is nothing; raises the error if settings insist on it.
 
         Args:
             left_out: fields that the refused request did without.
+            sent: those that it had.
             max_tokens: of that request.
         """
         learned = error.refused_fields & OPTIONAL_FIELDS
-        smaller = [number for number in error.numbers if 16 <= number < max_tokens]  # noqa: PLR2004 - no limit is less
+        if "stream" in learned - sent:
+            learned = learned - {"stream"} | {WHOLE}
+        smaller = [number for number in error.numbers if _LEAST_LIMIT <= number < max_tokens]
+        if max_tokens == self.most_tokens and max_tokens in error.numbers:
+            smaller.append(max_tokens - 1)  # the limit that was named is the first that is refused
         if smaller and learned & {"max_tokens", "max_completion_tokens"}:
             self.most_tokens = max(smaller)
-            _log.warning("endpoint_refuses model=%s max_tokens=%d", self._config.model, max_tokens)
-            return
-        insists = self._config.structured_output == "json_schema" and not takes_schemas(left_out | learned)
-        if learned <= left_out or insists:
+            _log.warning("endpoint_refuses model=%s max_tokens=%d", self.config.model, max_tokens)
+            return True
+        if learned <= left_out:
+            return False
+        self.refuse(left_out | learned, error)
+        return True
+
+    def refuse(self, fields: frozenset[str], error: RequestRefusedError) -> None:
+        """Remembers what is left out from now on. Raises the error if settings insist on it."""
+        if self.config.structured_output == "json_schema" and not takes_schemas(fields):
             raise error
-        if not learned <= self.refused:
-            self.refused |= learned
-            fields = ",".join(sorted(error.refused_fields))
-            _log.warning("endpoint_refuses model=%s fields=%s", self._config.model, fields)
+        if not fields <= self.refused:
+            names = ",".join(sorted(fields - self.refused))
+            self.refused |= fields
+            _log.warning("endpoint_refuses model=%s fields=%s", self.config.model, names)
+
+    def doubts(self, sent: frozenset[str]) -> list[frozenset[str]]:
+        """Returns what a refusal that names no field may be of: each that was in no answered request, then all."""
+        doubted = sorted(sent - self.taken)
+        return [*map(frozenset, ([one] for one in doubted)), *([frozenset(doubted)] if len(doubted) > 1 else [])]
 
     def learn_thoughts(self, tokens: int) -> None:
         """Gives thoughts the room that those of an answer took, and half as much again."""
@@ -76,6 +101,109 @@ class Dialect:
         if self.thinking_tokens == thinking:
             self.thinking_tokens = min(self.most_thinking, max(1_024, 2 * thinking))
         return self.thinking_tokens > thinking
+
+
+WHOLE = "whole"
+_LEAST_LIMIT = 16  # tokens: no limit of an answer is less
+
+
+def sent_fields(body: Json) -> frozenset[str]:
+    """Returns the optional fields of a request."""
+    has_system = len(body["messages"]) > 1 and body["messages"][0]["role"] == "system"
+    return OPTIONAL_FIELDS & body.keys() | ({"system"} if has_system else set())
+
+
+class Wording:
+    """How one call is worded: as its dialect has it, and otherwise where the endpoint does not take that.
+
+    Attributes:
+        spent: what answers without a text cost on the way.
+    """
+
+    def __init__(self, dialect: Dialect, request: ChatRequest, prompt_tokens: int) -> None:
+        self.spent = LlmUsage()
+        self._dialect, self._request, self._prompt_tokens = dialect, request, prompt_tokens
+        self._most_thinking = dialect.most_thinking
+        self._left_out: frozenset[str] = frozenset()  # on trial
+        self._doubts: list[frozenset[str]] | None = None
+        self._refusal: RequestRefusedError | None = None
+        self._limit = 0  # of the answer, on trial
+
+    def words(self) -> tuple[ChatRequest, dict[str, Any]]:
+        """Returns the request as it is made next, and its body."""
+        dialect, request, config = self._dialect, self._request, self._dialect.config
+        self._refused = dialect.refused | self._left_out
+        self._most = self._limit or dialect.most_tokens
+        held = request.thinking_tokens
+        self._thinking = min(dialect.thinking_tokens if held is None else held, self._most_thinking)
+        self._max_tokens = min(min(request.max_tokens, config.max_tokens or self._most) + self._thinking, self._most)
+        request = replace(request, max_tokens=self._max_tokens)
+        if request.json_schema is not None and not takes_schemas(self._refused):
+            request = replace(request, messages=with_schema_prompt(request.messages, request.json_schema))
+        return request, request_body(request, self._refused, config)
+
+    def learn(self, error: errors.LlmError, body: Json) -> None:
+        """Changes what is asked next after a failure. Raises the error where no other words would help."""
+        match error:
+            case RequestRefusedError():
+                self._learn_refusal(error, sent_fields(body))
+            case errors.EmptyAnswerError():
+                self._learn_thirst(error)
+            case errors.ContextOverflowError():
+                self._learn_overflow(error)
+            case _:
+                raise error
+
+    def remember(self, body: Json) -> None:
+        """Tells the dialect what was answered."""
+        dialect = self._dialect
+        if self._refusal is not None:
+            dialect.refuse(self._left_out, self._refusal)
+        if self._limit:
+            dialect.most_tokens = min(dialect.most_tokens, self._limit)
+        dialect.taken |= sent_fields(body)
+        dialect.longest_prompt = max(dialect.longest_prompt, self._prompt_tokens)
+
+    def _learn_refusal(self, error: RequestRefusedError, sent: frozenset[str]) -> None:
+        """Leaves out what is refused by name; else each field by turns that no answered request had."""
+        if self._dialect.learn_refusal(self._refused, sent, self._max_tokens, error):
+            return
+        if self._doubts is None:
+            self._doubts, self._refusal = self._dialect.doubts(sent), error
+        if error.refused_fields - OPTIONAL_FIELDS or not self._doubts:
+            raise self._explained(self._refusal or error) from None
+        self._left_out = self._doubts.pop(0)
+
+    def _explained(self, error: RequestRefusedError) -> errors.LlmError:
+        """Returns an overflow in place of a refusal without a reason, where numbers or shorter prompts speak for it."""
+        prompt, least_prompt = self._prompt_tokens, 1_024  # tokens
+        counts = [one for one in error.numbers if prompt / 2 <= one <= 2 * (prompt + self._max_tokens)]
+        is_counted = bool(counts) and min(error.numbers) < max(counts)
+        is_longest = 0 < self._dialect.longest_prompt < prompt
+        if error.refused_fields or prompt < least_prompt or not (is_counted or is_longest):
+            return error
+        return errors.ContextOverflowError(str(error))
+
+    def _learn_thirst(self, error: errors.EmptyAnswerError) -> None:
+        """Gives thoughts more room where they took all; not to who has held them to so much, and may ask again."""
+        self.spent += error.usage
+        error.usage = self.spent
+        is_full = self._thinking >= self._most_thinking or self._max_tokens >= self._most
+        may_have_more = error.finish_reason == "length" and not is_full and self._request.thinking_tokens is None
+        if not may_have_more or not self._dialect.allow_more(self._thinking):
+            raise error
+
+    def _learn_overflow(self, error: errors.ContextOverflowError) -> None:
+        """Takes room from thoughts; else holds the answer to a limit that is named: it may be meant of it alone."""
+        dialect = self._dialect
+        self._most_thinking = max(0, dialect.config.context_tokens - self._prompt_tokens - self._request.max_tokens)
+        if self._thinking > self._most_thinking:
+            return
+        smaller = [number for number in error.numbers if _LEAST_LIMIT <= number < self._max_tokens]
+        dialect.is_prompt_bounded |= bool(self._limit)
+        if dialect.is_prompt_bounded or not smaller:
+            raise error
+        self._limit = max(smaller)
 
 
 def takes_schemas(refused: frozenset[str]) -> bool:
@@ -100,7 +228,7 @@ def request_body(request: ChatRequest, refused: frozenset[str], config: ModelCon
         body |= {"logprobs": True, "top_logprobs": request.top_logprobs}
     if config.reasoning_effort:
         body["reasoning_effort"] = config.reasoning_effort
-    if (config.stream or request.on_draft is not None) and "stream" not in refused:
+    if (config.stream or request.on_draft is not None or WHOLE in refused) and "stream" not in refused:
         body |= {"stream": True, "stream_options": {"include_usage": True}}
     body |= config.extra_body
     return {name: value for name, value in body.items() if name not in refused}

@@ -133,7 +133,13 @@ class SchemaMismatchError(BadAnswerError):
 
 
 class ContextOverflowError(LlmError):
-    """The prompt and the longest answer are more than the model can hold."""
+    """The prompt and the longest answer are more than the model can hold.
+
+    Attributes:
+        numbers: that the endpoint names.
+    """
+
+    numbers: tuple[int, ...] = ()
 
 
 class BudgetExceededError(LlmError):

@@ -21,7 +21,7 @@ from pipeline.llm import errors
 from pipeline.llm.chat_model import ChatRequest, Completion, LlmUsage
 from pipeline.llm.completion import DraftReader, JsonProblemError, extract_json, repair_messages
 from pipeline.llm.config import LlmConfig, LlmRole
-from pipeline.llm.dialect import Dialect, request_body, takes_schemas, with_schema_prompt
+from pipeline.llm.dialect import Dialect, Wording
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.limiter import Permit
 from pipeline.llm.refusal import MAX_BAD_ANSWERS, Retries
@@ -92,8 +92,8 @@ class OpenAiChatModel:
                     await self._expect_context(request)
                     asking = self._structured(request) if request.json_schema else self._ask(request)
                     completion = await (self._unless_silent(asking) if request.asks_once else asking)
-            except errors.UnknownModelError:
-                raise await self._unknown_model() from None
+            except errors.UnknownModelError as error:
+                raise await self._unknown_model(error) from None
             except TimeoutError:
                 raise errors.AnswerTimeoutError("no answer while the caller has time for other ways to one") from None
             span.set_attributes(
@@ -153,32 +153,18 @@ class OpenAiChatModel:
     async def _ask(self, request: ChatRequest) -> Completion:
         """Calls, and calls again as the endpoint turns out to want it: without a field, with more room for thoughts."""
         wanted = {name for name in ("json_schema", "top_logprobs") if getattr(request, name)}
-        dialect, most_thinking = self.dialect, self.dialect.most_thinking
-        held, spent = request.thinking_tokens, LlmUsage()
+        wording = Wording(self.dialect, request, _prompt_tokens(request, self.count_tokens))
         async with self._first_of_its_kind(wanted):
             while True:
-                refused, limit = dialect.refused, dialect.most_tokens
-                thinking = min(dialect.thinking_tokens if held is None else held, most_thinking)
-                most = min(min(request.max_tokens, self._config.max_tokens or limit) + thinking, limit)
+                asked, body = wording.words()
                 try:
-                    completion = await self._call(replace(request, max_tokens=most), refused)
-                except errors.RequestRefusedError as error:
-                    dialect.learn_refusal(refused, most, error)
-                except errors.EmptyAnswerError as error:
-                    spent += error.usage
-                    error.usage = spent
-                    is_full = thinking >= most_thinking or most >= limit
-                    has_more = error.finish_reason == "length" and not is_full and dialect.allow_more(thinking)
-                    if held is not None or not has_more:
-                        raise  # who held thoughts to so much may ask again
-                except errors.ContextOverflowError:
-                    prompt = _prompt_tokens(request, self.count_tokens)
-                    most_thinking = max(0, self.context_tokens - prompt - request.max_tokens)
-                    if thinking <= most_thinking:
-                        raise
+                    completion = await self._call(asked, body)
+                except errors.LlmError as error:
+                    wording.learn(error, body)
                 else:
+                    wording.remember(body)
                     self._settled |= wanted
-                    return replace(completion, **asdict(completion.usage + spent))
+                    return replace(completion, **asdict(completion.usage + wording.spent))
 
     @asynccontextmanager
     async def _first_of_its_kind(self, wanted: set[str]) -> AsyncIterator[None]:
@@ -190,18 +176,14 @@ class OpenAiChatModel:
                     return
         yield
 
-    async def _unknown_model(self) -> errors.UnknownModelError:
+    async def _unknown_model(self, error: errors.UnknownModelError) -> errors.UnknownModelError:
         served = ", ".join(await self._endpoint.served_models()) or "which models, it does not say"
-        return errors.UnknownModelError(
-            f"the endpoint {self._config.base_url} does not serve the model {self._config.model!r}; it serves: {served}"
-        )
+        asked = f"asked was {self._config.model!r} of {self._config.base_url}"
+        return errors.UnknownModelError(f"{error}; {asked}, which serves: {served}")
 
-    async def _call(self, request: ChatRequest, refused: frozenset[str]) -> Completion:
+    async def _call(self, request: ChatRequest, body: dict[str, object]) -> Completion:
         """Returns the first good answer. Raises LlmError when there will be none."""
         endpoint = self._endpoint
-        if request.json_schema is not None and not takes_schemas(refused):
-            request = replace(request, messages=with_schema_prompt(request.messages, request.json_schema))
-        body = request_body(request, refused, self._config)
         most_bad, most_s = (1, self.once_s) if request.asks_once else (MAX_BAD_ANSWERS, math.inf)
         retries = Retries(self._config.retries, endpoint.usage, max_bad_answers=most_bad)
         number, ends_s = endpoint.limiter.take_number(), endpoint.clock.now_s() + most_s
