@@ -6,8 +6,6 @@ What an answer is, its body decides and no header. What holds no part of an answ
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
-from itertools import pairwise
 from typing import Any, cast
 
 import jsonschema
@@ -82,22 +80,14 @@ def _to_completion(answer: Json) -> Completion:
 
 
 def error_words(value: object, name: str = "") -> Iterator[str]:
-    """Yields what an error says: the texts that have the name of a message, at any depth, also in JSON in a text."""
-    if isinstance(value, Mapping):
-        for key, part in value.items():
+    """Yields what an error says: the texts that have the name of a message, at any depth."""
+    if isinstance(value, Mapping | list):
+        for key, part in value.items() if isinstance(value, Mapping) else ((name, part) for part in value):
             yield from error_words(part, key)
-    elif isinstance(value, list):
-        for part in value:
-            yield from error_words(part, name)
-    elif isinstance(value, str) and any(part in name.lower() for part in _NAMES_OF_MESSAGES):
-        inner = None
-        if value.startswith(("{", "[")):
-            with suppress(ValueError):
-                inner = json.loads(value)
-        yield from (value,) if inner is None else error_words(inner, name)
-
-
-_NAMES_OF_MESSAGES = ("error", "message", "msg", "detail", "loc", "raw")
+    elif isinstance(value, str) and any(
+        part in name.lower() for part in ("error", "mess", "msg", "detail", "loc", "raw")
+    ):
+        yield value
 
 
 def _expect_no_error(answer: Json) -> None:
@@ -196,19 +186,11 @@ def _joined(body: bytes) -> Json:
         finish_reason = finish_reason or event.get("[DONE]")
     if finish_reason is None:
         raise _NoAnswerError("it ends without a finish_reason and without [DONE]" if body else "it is empty")
-    message = {name: _of_pieces(said) for name, said in pieces.items()}
+    message = {name: "".join(said) for name, said in pieces.items()}
     return {
         **answer,
         "choices": [{"message": message, "finish_reason": finish_reason, "logprobs": {"content": logprobs}}],
     }
-
-
-def _of_pieces(pieces: list[str]) -> str:
-    """Joins pieces of a text; the last one may have all once more, as each may have all so far."""
-    pieces = [piece for piece in pieces if piece]
-    text, last = "".join(pieces), pieces[-1] if pieces else ""
-    grows = all(later.startswith(piece) and later != piece for piece, later in pairwise(pieces))
-    return last if len(pieces) > 2 and (grows or text == 2 * last) else text  # noqa: PLR2004 - two may do so by chance
 
 
 def _events(lines: Iterable[bytes]) -> Iterator[Json]:
@@ -332,7 +314,6 @@ def extract_json(text: str, schema: Json) -> str:
 
 _LOOSE = re.compile(r'("(?:[^"\\\n]|\\.)*"?)|//[^\n]*|,(?=\s{0,80}[}\]])')
 """Texts, and what JSON knows not between them: comments, a comma behind the last value."""
-_BRACKET = re.compile(r"[{\[]")
 
 
 def _values(text: str) -> Iterator[object]:
@@ -346,18 +327,17 @@ def _values(text: str) -> Iterator[object]:
     text = (inside.partition("```")[0] if is_fenced else text).strip()
     decode = json.JSONDecoder(strict=False).raw_decode
     for body in dict.fromkeys((text, _LOOSE.sub(r"\1", _LOOSE.sub(r"\1", text)))):
-        at, most_values = 0, 8
-        for _ in range(most_values):
+        begins, end, most_values = [at for at, letter in enumerate(body) if letter in "{["], 0, 8
+        for at in (0, *begins):
+            if at < end or most_values == 0:
+                continue
+            most_values -= 1
             try:
                 value, end = decode(body, at)
                 yield value
             except (ValueError, RecursionError) as error:
-                end = at + 1
-                if body[at : at + 1] in {"{", "["} or not _BRACKET.search(body):
+                if at in begins or not begins:
                     yield JsonProblemError(f"no JSON: {error}")
-            if (bracket := _BRACKET.search(body, end)) is None:
-                break
-            at = bracket.start()
 
 
 def _fitting(value: object, schema: Json) -> str:

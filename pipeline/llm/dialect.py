@@ -3,13 +3,11 @@
 import base64
 import json
 import logging
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from pipeline.llm import errors
-from pipeline.llm.chat_model import ChatMessage, ChatRequest, ImagePart, LlmUsage
+from pipeline.llm.chat_model import ChatMessage, ChatRequest, ImagePart
 from pipeline.llm.config import ModelConfig
 from pipeline.llm.errors import RequestRefusedError
 
@@ -35,8 +33,6 @@ class Dialect:
     Attributes:
         refused: optional fields that it is asked without; `WHOLE`: it answers in streams alone.
         taken: those that stood in a request that was answered.
-        longest_prompt: that was answered, in tokens.
-        is_prompt_bounded: an overflow was not mended by a shorter answer.
         most_tokens: of an answer and its thoughts; fewer where the endpoint has said so.
         thinking_tokens: room that thoughts have beside an answer.
     """
@@ -44,13 +40,16 @@ class Dialect:
     most_thinking: ClassVar[int] = 1 << 15  # tokens
 
     def __init__(self, config: ModelConfig) -> None:
-        self.config = config
+        self._config = config
         self.refused = frozenset({"json_schema"} if config.structured_output == "prompt" else ())
         self.taken: frozenset[str] = frozenset()
-        self.longest_prompt = 0
-        self.is_prompt_bounded = False
         self.most_tokens = 1 << 30
         self.thinking_tokens = config.thinking_tokens
+
+    @property
+    def settled(self) -> frozenset[str]:
+        """Fields of which it is known whether they are taken."""
+        return self.taken | self.refused | ({"response_format"} if "json_schema" in self.refused else frozenset())
 
     def learn_refusal(
         self, left_out: frozenset[str], sent: frozenset[str], max_tokens: int, error: RequestRefusedError
@@ -70,7 +69,7 @@ class Dialect:
             smaller.append(max_tokens - 1)  # the limit that was named is the first that is refused
         if smaller and learned & {"max_tokens", "max_completion_tokens"}:
             self.most_tokens = max(smaller)
-            _log.warning("endpoint_refuses model=%s max_tokens=%d", self.config.model, max_tokens)
+            _log.warning("endpoint_refuses model=%s max_tokens=%d", self._config.model, max_tokens)
             return True
         if learned <= left_out:
             return False
@@ -79,12 +78,12 @@ class Dialect:
 
     def refuse(self, fields: frozenset[str], error: RequestRefusedError) -> None:
         """Remembers what is left out from now on. Raises the error if settings insist on it."""
-        if self.config.structured_output == "json_schema" and not takes_schemas(fields):
+        if self._config.structured_output == "json_schema" and not takes_schemas(fields):
             raise error
         if not fields <= self.refused:
             names = ",".join(sorted(fields - self.refused))
             self.refused |= fields
-            _log.warning("endpoint_refuses model=%s fields=%s", self.config.model, names)
+            _log.warning("endpoint_refuses model=%s fields=%s", self._config.model, names)
 
     def doubts(self, sent: frozenset[str]) -> list[frozenset[str]]:
         """Returns what a refusal that names no field may be of: each that was in no answered request, then all."""
@@ -113,97 +112,31 @@ def sent_fields(body: Json) -> frozenset[str]:
     return OPTIONAL_FIELDS & body.keys() | ({"system"} if has_system else set())
 
 
-class Wording:
-    """How one call is worded: as its dialect has it, and otherwise where the endpoint does not take that.
+class Trial:
+    """What one call leaves out, by turns, after a refusal that names no field."""
 
-    Attributes:
-        spent: what answers without a text cost on the way.
-    """
-
-    def __init__(self, dialect: Dialect, request: ChatRequest, prompt_tokens: int) -> None:
-        self.spent = LlmUsage()
-        self._dialect, self._request, self._prompt_tokens = dialect, request, prompt_tokens
-        self._most_thinking = dialect.most_thinking
-        self._left_out: frozenset[str] = frozenset()  # on trial
-        self._doubts: list[frozenset[str]] | None = None
+    def __init__(self, dialect: Dialect) -> None:
+        self.left_out: frozenset[str] = frozenset()
+        self._dialect = dialect
         self._refusal: RequestRefusedError | None = None
-        self._limit = 0  # of the answer, on trial
+        self._doubts: list[frozenset[str]] = []
 
-    def words(self) -> tuple[ChatRequest, dict[str, Any]]:
-        """Returns the request as it is made next, and its body."""
-        dialect, request, config = self._dialect, self._request, self._dialect.config
-        self._refused = dialect.refused | self._left_out
-        self._most = self._limit or dialect.most_tokens
-        held = request.thinking_tokens
-        self._thinking = min(dialect.thinking_tokens if held is None else held, self._most_thinking)
-        self._max_tokens = min(min(request.max_tokens, config.max_tokens or self._most) + self._thinking, self._most)
-        request = replace(request, max_tokens=self._max_tokens)
-        if request.json_schema is not None and not takes_schemas(self._refused):
-            request = replace(request, messages=with_schema_prompt(request.messages, request.json_schema))
-        return request, request_body(request, self._refused, config)
-
-    def learn(self, error: errors.LlmError, body: Json) -> None:
-        """Changes what is asked next after a failure. Raises the error where no other words would help."""
-        match error:
-            case RequestRefusedError():
-                self._learn_refusal(error, sent_fields(body))
-            case errors.EmptyAnswerError():
-                self._learn_thirst(error)
-            case errors.ContextOverflowError():
-                self._learn_overflow(error)
-            case _:
-                raise error
+    def learn(self, error: RequestRefusedError, left_out: frozenset[str], body: Json, max_tokens: int) -> None:
+        """Leaves out something else. Raises the first refusal where nothing is left that it may be of."""
+        sent = sent_fields(body)
+        if self._dialect.learn_refusal(left_out, sent, max_tokens, error):
+            return
+        if self._refusal is None:
+            self._refusal, self._doubts = error, self._dialect.doubts(sent)
+        if error.refused_fields - OPTIONAL_FIELDS or not self._doubts:
+            raise self._refusal
+        self.left_out = self._doubts.pop(0)
 
     def remember(self, body: Json) -> None:
         """Tells the dialect what was answered."""
-        dialect = self._dialect
         if self._refusal is not None:
-            dialect.refuse(self._left_out, self._refusal)
-        if self._limit:
-            dialect.most_tokens = min(dialect.most_tokens, self._limit)
-        dialect.taken |= sent_fields(body)
-        dialect.longest_prompt = max(dialect.longest_prompt, self._prompt_tokens)
-
-    def _learn_refusal(self, error: RequestRefusedError, sent: frozenset[str]) -> None:
-        """Leaves out what is refused by name; else each field by turns that no answered request had."""
-        if self._dialect.learn_refusal(self._refused, sent, self._max_tokens, error):
-            return
-        if self._doubts is None:
-            self._doubts, self._refusal = self._dialect.doubts(sent), error
-        if error.refused_fields - OPTIONAL_FIELDS or not self._doubts:
-            raise self._explained(self._refusal or error) from None
-        self._left_out = self._doubts.pop(0)
-
-    def _explained(self, error: RequestRefusedError) -> errors.LlmError:
-        """Returns an overflow in place of a refusal without a reason, where numbers or shorter prompts speak for it."""
-        prompt, least_prompt = self._prompt_tokens, 1_024  # tokens
-        counts = [one for one in error.numbers if prompt / 2 <= one <= 2 * (prompt + self._max_tokens)]
-        is_counted = bool(counts) and min(error.numbers) < max(counts)
-        is_longest = 0 < self._dialect.longest_prompt < prompt
-        if error.refused_fields or prompt < least_prompt or not (is_counted or is_longest):
-            return error
-        return errors.ContextOverflowError(str(error))
-
-    def _learn_thirst(self, error: errors.EmptyAnswerError) -> None:
-        """Gives thoughts more room where they took all; not to who has held them to so much, and may ask again."""
-        self.spent += error.usage
-        error.usage = self.spent
-        is_full = self._thinking >= self._most_thinking or self._max_tokens >= self._most
-        may_have_more = error.finish_reason == "length" and not is_full and self._request.thinking_tokens is None
-        if not may_have_more or not self._dialect.allow_more(self._thinking):
-            raise error
-
-    def _learn_overflow(self, error: errors.ContextOverflowError) -> None:
-        """Takes room from thoughts; else holds the answer to a limit that is named: it may be meant of it alone."""
-        dialect = self._dialect
-        self._most_thinking = max(0, dialect.config.context_tokens - self._prompt_tokens - self._request.max_tokens)
-        if self._thinking > self._most_thinking:
-            return
-        smaller = [number for number in error.numbers if _LEAST_LIMIT <= number < self._max_tokens]
-        dialect.is_prompt_bounded |= bool(self._limit)
-        if dialect.is_prompt_bounded or not smaller:
-            raise error
-        self._limit = max(smaller)
+            self._dialect.refuse(self.left_out, self._refusal)
+        self._dialect.taken |= sent_fields(body)
 
 
 def takes_schemas(refused: frozenset[str]) -> bool:
@@ -213,7 +146,11 @@ def takes_schemas(refused: frozenset[str]) -> bool:
 
 def request_body(request: ChatRequest, refused: frozenset[str], config: ModelConfig) -> dict[str, Any]:
     """Returns the body of POST /chat/completions, without the fields that the endpoint has refused."""
-    messages = _without_system(request.messages) if "system" in refused else request.messages
+    messages, schema, has_form = request.messages, request.json_schema, takes_schemas(refused)
+    if schema is not None and not has_form:
+        messages = with_schema_prompt(messages, schema)
+    if "system" in refused:
+        messages = _without_system(messages)
     body: dict[str, Any] = {
         "model": config.model,
         "messages": [{"role": message.role, "content": _content(message)} for message in messages],
@@ -222,8 +159,8 @@ def request_body(request: ChatRequest, refused: frozenset[str], config: ModelCon
     }
     if request.seed is not None:
         body["seed"] = request.seed
-    if request.json_schema is not None and takes_schemas(refused):
-        body["response_format"] = response_format(request.json_schema)
+    if schema is not None and has_form:
+        body["response_format"] = response_format(schema)
     if request.top_logprobs and "logprobs" not in refused:
         body |= {"logprobs": True, "top_logprobs": request.top_logprobs}
     if config.reasoning_effort:
@@ -256,7 +193,7 @@ def _image_url(image: ImagePart) -> dict[str, Any]:
 
 def response_format(schema: Json) -> dict[str, Any]:
     """Returns the field that makes an endpoint enforce a schema."""
-    name = re.sub(r"\W+", "_", str(schema.get("title") or "answer"))[:64]
+    name = "_".join(str(schema.get("title") or "answer").split())[:64]
     # OpenAI refuses strict mode for a schema that leaves anything open.
     return {"type": "json_schema", "json_schema": {"name": name, "schema": schema, "strict": _is_closed(schema)}}
 

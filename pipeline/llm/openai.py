@@ -21,7 +21,7 @@ from pipeline.llm import errors
 from pipeline.llm.chat_model import ChatRequest, Completion, LlmUsage
 from pipeline.llm.completion import DraftReader, JsonProblemError, extract_json, repair_messages
 from pipeline.llm.config import LlmConfig, LlmRole
-from pipeline.llm.dialect import Dialect, Wording
+from pipeline.llm.dialect import Dialect, Trial, request_body
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.limiter import Permit
 from pipeline.llm.refusal import MAX_BAD_ANSWERS, Retries
@@ -69,7 +69,6 @@ class OpenAiChatModel:
         self._endpoint = endpoint
         self._config = (config or endpoint.config).of_role(LlmRole.WRITER)  # of one role already, or of all
         self.dialect = Dialect(self._config)
-        self._settled: set[str] = set()
         self._settling = asyncio.Lock()
         self.count_tokens = load_token_count(self._config.tokenizer_file)
         self.identity = self._config.identity
@@ -152,26 +151,43 @@ class OpenAiChatModel:
 
     async def _ask(self, request: ChatRequest) -> Completion:
         """Calls, and calls again as the endpoint turns out to want it: without a field, with more room for thoughts."""
-        wanted = {name for name in ("json_schema", "top_logprobs") if getattr(request, name)}
-        wording = Wording(self.dialect, request, _prompt_tokens(request, self.count_tokens))
+        names = {"json_schema": "response_format", "top_logprobs": "logprobs"}
+        wanted = {name for part, name in names.items() if getattr(request, part)}
+        dialect, most_thinking, trial = self.dialect, self.dialect.most_thinking, Trial(self.dialect)
+        held, spent = request.thinking_tokens, LlmUsage()
         async with self._first_of_its_kind(wanted):
             while True:
-                asked, body = wording.words()
+                refused, limit = dialect.refused | trial.left_out, dialect.most_tokens
+                thinking = min(dialect.thinking_tokens if held is None else held, most_thinking)
+                most = min(min(request.max_tokens, self._config.max_tokens or limit) + thinking, limit)
+                asked = replace(request, max_tokens=most)
+                body = request_body(asked, refused, self._config)
                 try:
                     completion = await self._call(asked, body)
-                except errors.LlmError as error:
-                    wording.learn(error, body)
+                except errors.RequestRefusedError as error:
+                    trial.learn(error, refused, body, most)
+                except errors.EmptyAnswerError as error:
+                    spent += error.usage
+                    error.usage = spent
+                    is_full = thinking >= most_thinking or most >= limit
+                    has_more = error.finish_reason == "length" and not is_full and dialect.allow_more(thinking)
+                    if held is not None or not has_more:
+                        raise  # who held thoughts to so much may ask again
+                except errors.ContextOverflowError:
+                    prompt = _prompt_tokens(request, self.count_tokens)
+                    most_thinking = max(0, self.context_tokens - prompt - request.max_tokens)
+                    if thinking <= most_thinking:
+                        raise
                 else:
-                    wording.remember(body)
-                    self._settled |= wanted
-                    return replace(completion, **asdict(completion.usage + wording.spent))
+                    trial.remember(body)
+                    return replace(completion, **asdict(completion.usage + spent))
 
     @asynccontextmanager
     async def _first_of_its_kind(self, wanted: set[str]) -> AsyncIterator[None]:
         """Lets one call find out what the endpoint takes, while the others that need to know wait."""
-        if not wanted <= self._settled:
+        if not wanted <= self.dialect.settled:
             async with self._settling:
-                if not wanted <= self._settled:
+                if not wanted <= self.dialect.settled:
                     yield
                     return
         yield

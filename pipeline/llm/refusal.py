@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from importlib.resources import files
@@ -97,28 +96,22 @@ def read_complaint(body: bytes) -> Complaint:
     try:
         complaint = to_complaint(json.loads(body))
     except (ValueError, RecursionError):
-        complaint = Complaint("", "", _said(_TAG.sub(" ", text)))
-    later = _LATER.search(text)
-    return complaint if later is None else replace(complaint, wait_s=_seconds(later[1]))
+        without_tags = (part.rpartition(">")[2] for part in text.split("<"))
+        complaint = Complaint("", "", _said(" ".join(without_tags).strip()))
+    said = next((text.partition(words)[2] for words in _WORDS["later"] if words in text), "")
+    return replace(complaint, wait_s=_seconds(said))
 
 
-_TAG = re.compile(r"<[^>]*>")
-_DURATION = re.compile(r"(\d+(?:\.\d+)?) ?(ms|milli|s|m|h|)[a-z]*")
-_UNITS_S = {"": 1.0, "s": 1.0, "ms": 1e-3, "milli": 1e-3, "m": 60.0, "h": 3600.0}
-_LATER = re.compile(rf"(?i:retry|again|estimated)[A-Za-z_\"': ]{{0,20}}((?:{_DURATION.pattern} ?){{1,3}})")
+_DURATION = re.compile(r"(\d+(?:\.\d+)?) ?(ms|milli|s|m|h|)[a-z]* ?")
 
 
 def _seconds(said: str) -> float | None:
-    """Reads "7", "1m2.5s", "39 seconds", a moment in seconds or milliseconds since 1970, or a date."""
-    now_s = time.time()
-    if re.fullmatch(rf"(?:{_DURATION.pattern} ?){{1,3}}", said.strip()):
-        sum_s = sum(float(number) * _UNITS_S[unit] for number, unit in _DURATION.findall(said))
-        moment_s, is_moment = sum_s / 1e3 if sum_s > 1e12 else sum_s, sum_s > 1e9  # noqa: PLR2004 - since 2001
-        return max(0.0, moment_s - now_s) if is_moment else sum_s
-    for read in (parsedate_to_datetime, datetime.fromisoformat):
-        with suppress(ValueError, OverflowError):
-            return max(0.0, read(said).timestamp() - now_s)
-    return None
+    """Reads a time that a text begins with: 7, "1m2.5s", "39 seconds"."""
+    units_s = {"": 1.0, "s": 1.0, "ms": 1e-3, "milli": 1e-3, "m": 60.0, "h": 3_600.0}
+    said, sum_s, end = said[:64].lstrip(' ":'), None, 0
+    while part := _DURATION.match(said, end):
+        sum_s, end = (sum_s or 0.0) + float(part[1]) * units_s[part[2]], part.end()
+    return sum_s
 
 
 def to_complaint(value: object) -> Complaint:
@@ -172,12 +165,10 @@ def refusal(status: int, headers: Mapping[str, str], complaint: Complaint, quote
             f"the account has no credit left (HTTP {status}){said}; pay, or set another API key"
         )
     is_busy = status in _BUSY or (status == HTTPStatus.BAD_REQUEST and complaint.says("busy"))
-    if is_busy or status in _TRANSIENT:
-        is_refusal = complaint.is_about_images or complaint.says("too large at once")
-    else:  # what a chat template, a grammar or a context does not take may come as status 500
-        is_wrong = complaint.is_about_images or complaint.is_overflow or complaint.refused_fields()
-        is_refusal = bool(is_wrong) and status == HTTPStatus.INTERNAL_SERVER_ERROR
-    if (is_busy or status in _TRANSIENT or status >= HTTPStatus.INTERNAL_SERVER_ERROR) and not is_refusal:
+    lasts = complaint.is_about_images or complaint.says("too large at once")
+    if status == HTTPStatus.INTERNAL_SERVER_ERROR:  # of a chat template, a grammar, a context
+        lasts = lasts or complaint.is_overflow or bool(complaint.refused_fields())
+    if (is_busy or status in _TRANSIENT or status >= HTTPStatus.INTERNAL_SERVER_ERROR) and not lasts:
         return _unavailable(status, complaint.wait_s if wait_s is None else wait_s, said, is_busy=is_busy)
     return _refused(status, complaint, said)
 
@@ -197,12 +188,11 @@ def _refused(status: int, complaint: Complaint, said: str) -> errors.LlmError:
     is_too_large = complaint.is_overflow or (complaint.says("too large at once") and not fields)
     if complaint.is_about_images:
         advice, fields = f"the endpoint takes no images {at}{said}", frozenset({IMAGES})
-    elif status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE or is_too_large:
-        hint = "set context_tokens to what the model holds"
-        error = errors.ContextOverflowError(f"prompt and answer do not fit into the model's context {at}{said}; {hint}")
-        error.numbers = complaint.numbers
     elif complaint.says("filter"):
         error = errors.FilteredError(f"the endpoint's content filter refuses the text {at}{said}")
+    elif status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE or (is_too_large and status not in _DENIED):
+        hint = "set context_tokens to what the model holds"
+        error = errors.ContextOverflowError(f"prompt and answer do not fit into the model's context {at}{said}; {hint}")
     elif status == HTTPStatus.UNAUTHORIZED or complaint.says("key"):
         hint = "set the right one, with access to the model"
         error = errors.AuthenticationFailedError(f"the endpoint refuses the API key {at}; {hint}")
@@ -224,17 +214,16 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
 
     Args:
         headers: with names in any case, as HTTP libraries have them. `retry-after-ms` is Azure's and OpenAI's,
-            `retry-after` holds seconds or a date (RFC 9110, 10.2.3); `...-reset-...` counts where nothing remains.
+            `retry-after` holds seconds or a date (RFC 9110, 10.2.3).
     """
-    for name in map(str.lower, headers):
-        if "retry-after" in name or ("reset" in name and headers.get(name.replace("reset", "remaining")) == "0"):
-            wait_s = _seconds(headers[name] + "ms" * name.endswith("-ms"))
-            if wait_s is not None:
-                return wait_s
+    for name, unit_s in (("retry-after-ms", 1e-3), ("x-ms-retry-after-ms", 1e-3), ("retry-after", 1.0)):
+        if (wait_s := _seconds(headers.get(name, ""))) is not None:
+            return wait_s * unit_s
+    with suppress(ValueError, OverflowError):
+        return max(0.0, parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - time.time())
     return None
 
 
-_ENCODED = re.compile(r"[A-Za-z0-9+/]{64}")  # no word of any language: base64 of a picture
 _STRETCH = 16  # so many characters of the caller's text, side by side, are a quotation of it
 
 
@@ -246,7 +235,9 @@ def safe_quote(words: str, *, key: SecretStr | None, private_texts: Iterable[str
     line = _one_line(words)[:240]
     secret = key.get_secret_value() if key else ""
     holds_key = any(part in line for part in (secret[:6], secret[-6:]) if part)
-    is_ours = holds_key or _ENCODED.search(line) or _repeat_start(line, private_texts) < len(line)
+    codes = "".join(letter if letter.isalnum() or letter in "+/" else " " for letter in line).split()
+    is_picture = any(len(code) >= 64 for code in codes)  # noqa: PLR2004 - no word of any language: base64
+    is_ours = holds_key or is_picture or _repeat_start(line, private_texts) < len(line)
     return "" if is_ours else line
 
 

@@ -11,42 +11,26 @@ from itertools import pairwise
 
 _MARKS = json.loads(files("pipeline.llm").joinpath("marks.json").read_text("utf-8"))
 _THOUGHTS = [tuple(re.compile(mark, re.IGNORECASE) for mark in pair) for pair in _MARKS["thoughts"]]
-_TOKEN = re.compile(_MARKS["token"], re.IGNORECASE)
-_BEGINNINGS = "|".join(begin for begin, _ in _MARKS["thoughts"])
-_BEGIN = re.compile(rf"\s*(?!{_BEGINNINGS}|<\|channel)(?:{_MARKS['token']})(?:assistant|model)?", re.IGNORECASE)
-_AROUND = re.compile(r"<(\w{1,20})>")
+_TOKEN, _ESCAPE = (re.compile(_MARKS[name], re.IGNORECASE) for name in ("token", "escape"))
 _CONTROLS = dict.fromkeys(code for first, last in _MARKS["controls"] for code in (*range(first, last), last))
 _QUOTES = "`'\"“”"
 
 
 def spoken(text: str) -> str:
     """Returns what is for the reader of an answer, which may end anywhere; empty if it is nothing but thoughts."""
-    text = _final_channel(_without_begins(_without_escapes(text).translate(_CONTROLS)))
+    text = _final_channel(_without_begins(_ESCAPE.sub("", text).translate(_CONTROLS)))
     for begin, end in _THOUGHTS:
         text = _without_thoughts(text, begin, end)
     text = _without_stops(_without_begins(text))
-    if (around := _AROUND.match(text)) and text.rstrip().endswith(tag := f"</{around[1]}>"):
-        text = text[around.end() :].rstrip().removesuffix(tag).strip()
-    return text
+    around = text[1:21].partition(">")[0] if text.startswith("<") else ""
+    is_around = around.isalpha() and text.rstrip().endswith(f"</{around}>")
+    return text.rstrip().removeprefix(f"<{around}>").removesuffix(f"</{around}>").strip() if is_around else text
 
 
 def may_begin_thoughts(text: str) -> bool:
     """Tells whether a beginning may become that of thoughts."""
     begun, longest = text.lstrip(), 32
     return begun[:1] in {"", "<", "[", "◁"} and len(begun) < longest and not {*begun} & {*">]▷"}
-
-
-def _without_escapes(text: str) -> str:
-    """Leaves out what speaks to a terminal: `ESC [ 31 m`, `ESC ] 0 ; title BEL`."""
-    first, *rest = text.split("\x1b")
-    return first + "".join(map(_behind_escape, rest))
-
-
-def _behind_escape(text: str) -> str:
-    if text.startswith("]"):
-        return text.partition("\x07")[2]
-    end = next((at for at, letter in enumerate(text[:32]) if letter.isalpha()), 0)
-    return text[end + 1 :]
 
 
 def _final_channel(text: str) -> str:
@@ -85,12 +69,13 @@ def _without_thoughts(text: str, begin: re.Pattern[str], end: re.Pattern[str]) -
 
 
 def _without_begins(text: str) -> str:
-    """Leaves out the tokens that begin an answer."""
-    most_tokens = 6
-    for _ in range(most_tokens):
-        if (begun := _BEGIN.match(text)) is None:
+    """Leaves out the tokens that begin an answer, and the name of the role behind one."""
+    for _ in range(6):
+        begun = text.lstrip()
+        token = _TOKEN.match(begun)
+        if token is None or begun.startswith("<|channel") or any(begin.match(begun) for begin, _ in _THOUGHTS):
             break
-        text = text[begun.end() :].lstrip()
+        text = begun[token.end() :].removeprefix("assistant").removeprefix("model").lstrip()
     return text
 
 
