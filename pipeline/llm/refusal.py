@@ -185,7 +185,7 @@ def _refused(status: int, complaint: Complaint, said: str) -> errors.LlmError:
     error: errors.LlmError | None = None
     hint = "; set max_tokens of the role" if "max_tokens" in fields else ""
     advice = f"the endpoint refuses the request {at}{said}{hint}"
-    is_too_large = complaint.is_overflow or (complaint.says("too large at once") and not fields)
+    is_too_large = complaint.is_overflow or (complaint.says("too large at once") and (not fields or status in _BUSY))
     if complaint.is_about_images:
         advice, fields = f"the endpoint takes no images {at}{said}", frozenset({IMAGES})
     elif complaint.says("filter"):
