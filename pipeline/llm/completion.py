@@ -312,7 +312,7 @@ def extract_json(text: str, schema: Json) -> str:
     raise problems[0] if problems else JsonProblemError("no JSON")
 
 
-_LOOSE = re.compile(r'("(?:[^"\\\n]|\\.)*"?)|//[^\n]*|,(?=\s{0,80}[}\]])')
+_LOOSE = re.compile(r'("(?:[^"\\\n]|\\.)*"?)|(?://|#)[^\n]*|/\*[^*]*\*/|,(?=\s{0,80}[}\]])')
 """Texts, and what JSON knows not between them: comments, a comma behind the last value."""
 
 

@@ -49,7 +49,7 @@ def _without_thoughts(text: str, begin: re.Pattern[str], end: re.Pattern[str]) -
     while begun := begin.search(text, at):
         start, after = begun.span()
         begins_line = start == at or text[max(0, start - 8) : start].rstrip(" \t")[-1:] in ("", "\n")
-        if not begins_line or (begun[0][0] == "[" and after > last_end):
+        if not begins_line or (begun[0][0] == "[" and last_end < after < len(text)):
             kept.append(text[at:after])
             at = after
             continue
