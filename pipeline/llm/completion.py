@@ -360,8 +360,8 @@ def _asked_for(value: object, schema: Json) -> object:
     if isinstance(value, list) and isinstance(schema.get("items"), dict):
         return [_asked_for(part, schema["items"]) for part in value]
     if isinstance(value, str) and value not in schema.get("enum", (value,)):
-        word = value.partition(":")[0].strip(" .()*'`").casefold()
-        return next((one for one in schema["enum"] if str(one).casefold() == word), value)
+        word = value.partition(":")[0].strip(" .()*'`").lower()
+        return next((one for one in schema["enum"] if str(one).lower() == word), value)
     return value
 
 

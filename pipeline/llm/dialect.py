@@ -31,7 +31,7 @@ class Dialect:
     """What a model turns out to take and to need. One that is asked finds out, all remember.
 
     Attributes:
-        refused: optional fields that it is asked without; `WHOLE`: it answers in streams alone.
+        refused: optional fields that it is asked without; "whole": it answers in streams alone.
         taken: those that stood in a request that was answered.
         most_tokens: of an answer and its thoughts; fewer where the endpoint has said so.
         thinking_tokens: room that thoughts have beside an answer.
@@ -63,8 +63,8 @@ class Dialect:
         """
         learned = error.refused_fields & OPTIONAL_FIELDS
         if "stream" in learned - sent:
-            learned = learned - {"stream"} | {WHOLE}
-        smaller = [number for number in error.numbers if _LEAST_LIMIT <= number < max_tokens]
+            learned = learned - {"stream"} | {"whole"}
+        smaller = [number for number in error.numbers if 16 <= number < max_tokens]  # noqa: PLR2004 - no limit is less
         if max_tokens == self.most_tokens and max_tokens in error.numbers:
             smaller.append(max_tokens - 1)  # the limit that was named is the first that is refused
         if smaller and learned & {"max_tokens", "max_completion_tokens"}:
@@ -100,10 +100,6 @@ class Dialect:
         if self.thinking_tokens == thinking:
             self.thinking_tokens = min(self.most_thinking, max(1_024, 2 * thinking))
         return self.thinking_tokens > thinking
-
-
-WHOLE = "whole"
-_LEAST_LIMIT = 16  # tokens: no limit of an answer is less
 
 
 def sent_fields(body: Json) -> frozenset[str]:
@@ -165,7 +161,7 @@ def request_body(request: ChatRequest, refused: frozenset[str], config: ModelCon
         body |= {"logprobs": True, "top_logprobs": request.top_logprobs}
     if config.reasoning_effort:
         body["reasoning_effort"] = config.reasoning_effort
-    if (config.stream or request.on_draft is not None or WHOLE in refused) and "stream" not in refused:
+    if (config.stream or request.on_draft is not None or "whole" in refused) and "stream" not in refused:
         body |= {"stream": True, "stream_options": {"include_usage": True}}
     body |= config.extra_body
     return {name: value for name, value in body.items() if name not in refused}

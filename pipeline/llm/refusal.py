@@ -144,8 +144,7 @@ def status_of(value: object) -> int:
 
 
 IMAGES = "images"
-ADDRESS = "address"
-"""What `RequestRefusedError.refused_fields` calls the pictures of a message, and the address of the endpoint."""
+"""What `RequestRefusedError.refused_fields` calls the pictures of a message."""
 
 _BUSY = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE, 529}  # 529 is Anthropic's "overloaded"
 _TRANSIENT = {408, 409, 421, 423, 424, 425, 499}  # of other servers, of time, of proxies
@@ -202,10 +201,10 @@ def _refused(status: int, complaint: Complaint, said: str) -> errors.LlmError:
         error = errors.UnknownModelError(f"the endpoint does not serve this model {at}{said}")
     elif status in {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED}:
         advice = f"there is no chat endpoint at this address {at}{said}; base_url usually ends in /v1"
-        fields = frozenset({ADDRESS})
+        fields = frozenset({"address"})
     elif status < HTTPStatus.BAD_REQUEST:
         advice = f"the endpoint redirects {at}; set base_url to where it really is"
-        fields = frozenset({ADDRESS})
+        fields = frozenset({"address"})
     return error or errors.RequestRefusedError(advice, refused_fields=fields, numbers=complaint.numbers)
 
 

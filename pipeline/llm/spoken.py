@@ -6,12 +6,14 @@ the middle of a line, stay.
 
 import json
 import re
+from functools import partial
 from importlib.resources import files
 from itertools import pairwise
 
 _MARKS = json.loads(files("pipeline.llm").joinpath("marks.json").read_text("utf-8"))
-_THOUGHTS = [tuple(re.compile(mark, re.IGNORECASE) for mark in pair) for pair in _MARKS["thoughts"]]
-_TOKEN, _ESCAPE = (re.compile(_MARKS[name], re.IGNORECASE) for name in ("token", "escape"))
+_mark = partial(re.compile, flags=re.IGNORECASE)
+_THOUGHTS = [(_mark(begin), _mark(end)) for begin, end in _MARKS["thoughts"]]
+_TOKEN, _ESCAPE = map(_mark, (_MARKS["token"], _MARKS["escape"]))
 _CONTROLS = dict.fromkeys(code for first, last in _MARKS["controls"] for code in (*range(first, last), last))
 _QUOTES = "`'\"“”"
 
