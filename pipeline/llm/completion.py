@@ -116,21 +116,29 @@ def _text(content: object) -> str:
     return "".join(part if isinstance(part, str) else part["text"] for part in texts)
 
 
-_REASONS = {
-    "length": ("length", "limit", "max", "trunc", "incomplete"),
-    "content_filter": ("filter", "safety", "prohibit", "block", "refus", "sensitive", "guardrail", "recit", "toxic"),
-    "": ("error", "abort", "cancel", "insufficient", "malformed"),
-}
-
-
 def _finish_reason(said: object) -> str:
     """Returns "length" or "content_filter" for all words that endpoints have for a limit and a filter.
 
     Raises:
         _NoAnswerError: the endpoint has broken off.
     """
+    kinds = {
+        "length": ("length", "limit", "max", "trunc", "incomplete"),
+        "content_filter": (
+            "filter",
+            "safety",
+            "prohibit",
+            "block",
+            "refus",
+            "sensitive",
+            "guardrail",
+            "recit",
+            "toxic",
+        ),
+        "": ("error", "abort", "cancel", "insufficient", "malformed"),
+    }
     word = _whole(str((said.get("type") if isinstance(said, Mapping) else said) or "stop"))
-    kind = next((kind for kind, parts in _REASONS.items() if any(part in word.lower() for part in parts)), word)
+    kind = next((kind for kind, parts in kinds.items() if any(part in word.lower() for part in parts)), word)
     if not kind:
         raise _NoAnswerError("the endpoint broke off, says its finish_reason")
     return kind

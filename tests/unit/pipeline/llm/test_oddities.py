@@ -38,7 +38,15 @@ THOUGHTS = (
 )
 CHANNEL = "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>"
 STOPS = ("", "<|im_end|>", "</s>\n", "<|eot_id|> </s>", "<|im_end|>\n<|im_start|>user\nHm.", "<|fim|>Hm.", "<pad><pad>")
-NOISE = ("", ": hold on", "event: ping", 'data: {"type": "ping"}', "data:", "data: 7", 'data: {"choices": []}')
+NOISE: tuple[str, ...] = (
+    "",
+    ": hold on",
+    "event: ping",
+    'data: {"type": "ping"}',
+    "data:",
+    "data: 7",
+    'data: {"choices": []}',
+)
 NOISE += (
     'data: {"choices": [{"index": 1, "delta": {"content": "Hm."}}]}',
     'data: {"choices": [{"delta": {"role": "a"}}]}',
