@@ -216,7 +216,8 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
             `retry-after` holds seconds or a date (RFC 9110, 10.2.3).
     """
     for name, unit_s in (("retry-after-ms", 1e-3), ("x-ms-retry-after-ms", 1e-3), ("retry-after", 1.0)):
-        if (wait_s := _seconds(headers.get(name, ""))) is not None:
+        said = headers.get(name, "")
+        if "-" not in said and "," not in said and (wait_s := _seconds(said)) is not None:  # else it is a date
             return wait_s * unit_s
     with suppress(ValueError, OverflowError):
         return max(0.0, parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - time.time())
