@@ -345,7 +345,8 @@ def _values(text: str) -> Iterator[object]:
                 yield value
             except (ValueError, RecursionError) as error:
                 if at in begins or not begins:
-                    yield JsonProblemError(f"no JSON: {error}")
+                    why = f"{error.msg} at character {error.pos}" if isinstance(error, json.JSONDecodeError) else error
+                    yield JsonProblemError(f"no JSON: {why}")
 
 
 def _fitting(value: object, schema: Json) -> str:
