@@ -5,7 +5,6 @@ The log-probabilities of an answer say how probable each letter was in its place
 
 import logging
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -149,9 +148,12 @@ def _place(tokens: Sequence[str], letters: str, key: str) -> int | None:
     if not key:
         return next((at for at, token in enumerate(tokens) if _letter(token, letters)), None)
     # The last one: a reasoning model may have written the key into its thoughts.
-    matches = list(re.finditer(rf'"{re.escape(key)}"\s*:\s*"', "".join(tokens)))
-    ends = accumulate(map(len, tokens))
-    return next((at for at, end in enumerate(ends) if end > matches[-1].end()), None) if matches else None
+    before, mark, behind = "".join(tokens).rpartition(f'"{key}"')
+    value = behind.lstrip(" \t\n:")
+    if not mark or not value.startswith('"'):
+        return None
+    start = len(before) + len(mark) + len(behind) - len(value) + 1
+    return next((at for at, end in enumerate(accumulate(map(len, tokens))) if end > start), None)
 
 
 def _letter(token: str, letters: str) -> str:

@@ -4,9 +4,8 @@ What an answer is, its body decides and no header. What holds no part of an answ
 """
 
 import json
-import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from typing import Any, cast
 
 import jsonschema
@@ -25,6 +24,10 @@ class ErrorObjectError(Exception):
     """The answer is an error, although its status says success; the argument is what holds it."""
 
 
+class _NoAnswerError(ValueError):
+    """There is nothing to read; the message says what is missing, in our words."""
+
+
 def parse_completion(body: bytes, content_type: str) -> Completion:
     """Reads an answer with HTTP status 200. Token counts that the endpoint did not send are 0.
 
@@ -34,28 +37,34 @@ def parse_completion(body: bytes, content_type: str) -> Completion:
         ErrorObjectError: see there.
     """
     try:
-        begun = body.lstrip(b" \t\r\n\xef\xbb\xbf")
-        answer = json.loads(begun) if begun[:1] in (b"{", b"[") else _joined(begun)
-        if (answer[0] if isinstance(answer, list) else answer).get("error"):
-            raise ErrorObjectError(answer)
-        return _to_completion(answer)
+        begun = body.strip(b" \t\r\n\0\xef\xbb\xbf")
+        try:
+            answer = json.loads(begun, strict=False)
+        except ValueError:
+            answer = _joined(begun)
+        return _to_completion(_unwrapped(answer))
     except UNREADABLE as error:
         reason = str(error) if isinstance(error, _NoAnswerError) else ""
         raise UnreadableAnswerError(_describe(body, content_type, reason)) from None  # the cause would quote the answer
 
 
-class _NoAnswerError(ValueError):
-    """There is nothing to read; the message says what is missing, in our words."""
+def _unwrapped(answer: Any) -> Json:  # noqa: ANN401 - JSON
+    """Returns a completion without what a gateway has put around it: a list, another object."""
+    answer = answer[0] if isinstance(answer, list) and len(answer) == 1 else answer
+    if not isinstance(answer, dict):
+        raise _NoAnswerError("it is no JSON object")
+    inner = [one for one in answer.values() if isinstance(one, dict) and one.get("choices")]
+    return inner[0] if inner and not answer.get("choices") else answer
 
 
 def _to_completion(answer: Json) -> Completion:
+    _expect_no_error(answer)
     choice = next(_choices(answer), None)
     if choice is None:
-        raise _NoAnswerError("it has no choices")
-    message = choice.get("message") or {"content": choice["text"]}
-    finish_reason = _finish_reason(_whole(choice.get("finish_reason") or "stop"))
-    text, usage = spoken(_whole(_text(message.get("content")))), answer.get("usage") or {}
-    prompt_tokens, completion_tokens = (_token_count(usage.get(f"{kind}_tokens")) for kind in ("prompt", "completion"))
+        raise _NoAnswerError(f"it has no choices, but {', '.join(answer)[:80] or 'nothing'}")
+    message, usage = _message(choice), answer.get("usage")
+    finish_reason, text = _finish_reason(choice.get("finish_reason")), spoken(_whole(_text(message.get("content"))))
+    prompt_tokens, completion_tokens = (_token_count(usage, f"{kind}_tokens") for kind in ("prompt", "completion"))
     if not text.strip():
         error = _explain_empty(finish_reason, message)
         error.usage = LlmUsage(1, prompt_tokens, completion_tokens)
@@ -65,14 +74,37 @@ def _to_completion(answer: Json) -> Completion:
         finish_reason=finish_reason,
         prompt_tokens=prompt_tokens,
         completion_tokens=completion_tokens,
-        model=_whole(answer.get("model") or ""),
+        model=_whole(str(answer.get("model") or "")),
         top_logprobs=_top_logprobs(choice.get("logprobs")),
     )
 
 
+def error_words(value: object, name: str = "") -> Iterator[str]:
+    """Yields what an error says: the texts that have the name of a message, at any depth."""
+    if isinstance(value, Mapping | list):
+        for key, part in value.items() if isinstance(value, Mapping) else ((name, part) for part in value):
+            yield from error_words(part, key)
+    elif isinstance(value, str) and any(
+        part in name.lower() for part in ("error", "mess", "msg", "detail", "loc", "raw")
+    ):
+        yield value
+
+
+def _expect_no_error(answer: Json) -> None:
+    if answer.get("error") or (not answer.get("choices") and any(error_words(answer))):
+        raise ErrorObjectError(answer)
+
+
 def _choices(answer: Json) -> Iterator[Json]:
     """Yields the first choice of an answer or event; nothing of what is none: pings, usage, filters."""
-    return (choice for choice in (answer.get("choices") or ())[:1] if isinstance(choice, Mapping))
+    choices = [one for one in answer.get("choices") or () if isinstance(one, Mapping)]
+    return (one for one in choices if str(one.get("index") or 0) == "0")
+
+
+def _message(choice: Json) -> Json:
+    """Returns a message, or the piece of one that an event holds."""
+    said = choice.get("delta", choice.get("message", choice.get("text"))) or {}
+    return said if isinstance(said, Mapping) else {"content": said}
 
 
 def _text(content: object) -> str:
@@ -84,46 +116,60 @@ def _text(content: object) -> str:
     return "".join(part if isinstance(part, str) else part["text"] for part in texts)
 
 
-def _finish_reason(word: str) -> str:
-    """Returns "length" or "content_filter" for all words that endpoints have for a limit and a filter."""
-    if any(part in word.lower() for part in ("length", "limit", "max", "trunc", "incomplete")):
-        return "length"
-    is_filter = any(part in word.lower() for part in ("filter", "safety", "prohibit", "block", "refus", "sensitive"))
-    return "content_filter" if is_filter else word
+def _finish_reason(said: object) -> str:
+    """Returns "length" or "content_filter" for all words that endpoints have for a limit and a filter.
+
+    Raises:
+        _NoAnswerError: the endpoint has broken off.
+    """
+    kinds = {
+        "length": ("length", "limit", "max", "trunc", "incomplete"),
+        "content_filter": (
+            "filter",
+            "safety",
+            "prohibit",
+            "block",
+            "refus",
+            "sensitive",
+            "guardrail",
+            "recit",
+            "toxic",
+        ),
+        "": ("error", "abort", "cancel", "insufficient", "malformed"),
+    }
+    word = _whole(str((said.get("type") if isinstance(said, Mapping) else said) or "stop"))
+    kind = next((kind for kind, parts in kinds.items() if any(part in word.lower() for part in parts)), word)
+    if not kind:
+        raise _NoAnswerError("the endpoint broke off, says its finish_reason")
+    return kind
 
 
-def _whole(text: object) -> str:
-    """Returns a text. Raises ValueError for half a character, which no UTF-8 can carry, and TypeError for no text."""
-    if not isinstance(text, str):
-        raise TypeError
-    text.encode()
-    return text
+def _whole(text: str) -> str:
+    """Returns a text without halves of characters, which no UTF-8 can carry."""
+    return text.encode("utf-8", "ignore").decode()
 
 
-def _token_count(value: object) -> int:
-    """Returns a number of tokens; 0 if the endpoint does not say. Raises ValueError for one that cannot be."""
-    count = int(cast("int", value or 0))  # infinity: OverflowError; not a number: ValueError
-    if not 0 <= count <= 1 << 30:
-        raise ValueError
-    return count
-
-
-def _logprob(value: object) -> float:
-    number = float(cast("float", value))
-    if math.isnan(number):
-        raise ValueError
-    return number
+def _token_count(usage: object, name: str) -> int:
+    """Returns a number of tokens; 0 if the endpoint does not say, or one that cannot be."""
+    try:
+        count = int(cast("Json", usage)[name])
+    except UNREADABLE:
+        return 0
+    return count if 0 <= count <= 1 << 30 else 0
 
 
 def _top_logprobs(logprobs: Json | None) -> tuple[TokenLogprobs, ...]:
-    places = (logprobs or {}).get("content") or ()
-    return tuple(
-        TokenLogprobs(
-            tuple((_whole(one["token"]), _logprob(one["logprob"])) for one in place["top_logprobs"]),
-            _whole(place.get("token") or ""),
+    """Returns the alternatives of each token; none of what is written in a way of its own."""
+    try:
+        return tuple(
+            TokenLogprobs(
+                tuple((_whole(one["token"]), float(one["logprob"])) for one in place["top_logprobs"]),
+                _whole(place.get("token") or ""),
+            )
+            for place in (logprobs or {}).get("content") or ()
         )
-        for place in places
-    )
+    except UNREADABLE:
+        return ()
 
 
 def _joined(body: bytes) -> Json:
@@ -133,45 +179,47 @@ def _joined(body: bytes) -> Json:
         ValueError: there are none, or the stream ends before its end.
         ErrorObjectError: an event is an error.
     """
-    parts: dict[str, list[str]] = {"content": [], "reasoning_content": []}
+    pieces: dict[str, list[str]] = {}
     logprobs: list[Json] = []
     answer: dict[str, Any] = {}
     finish_reason = None
     for event in _events(body.splitlines()):
-        if event.get("error"):
-            raise ErrorObjectError(event)
+        _expect_no_error(event)
         answer |= {name: event[name] for name in ("model", "usage") if event.get(name)}
         for choice in _choices(event):
-            delta = _delta(choice)
-            parts["content"].append(_text(delta.get("content")))
-            parts["reasoning_content"].append(str(delta.get("reasoning_content") or delta.get("reasoning") or ""))
+            for name, said in _message(choice).items():
+                pieces.setdefault(name, []).append(_text(said) if name == "content" else str(said or ""))
             logprobs += (choice.get("logprobs") or {}).get("content") or ()
             finish_reason = choice.get("finish_reason") or finish_reason
         finish_reason = finish_reason or event.get("[DONE]")
     if finish_reason is None:
-        raise _NoAnswerError("the stream ended without a finish_reason and without [DONE]")
-    message = {name: "".join(pieces) for name, pieces in parts.items()}
+        raise _NoAnswerError("it ends without a finish_reason and without [DONE]" if body else "it is empty")
+    message = {name: "".join(said) for name, said in pieces.items()}
     return {
         **answer,
         "choices": [{"message": message, "finish_reason": finish_reason, "logprobs": {"content": logprobs}}],
     }
 
 
-def _delta(choice: Json) -> Json:
-    return choice.get("delta") or choice.get("message") or {}
-
-
 def _events(lines: Iterable[bytes]) -> Iterator[Json]:
-    """Yields the data of server-sent events, each of which is one line, as all endpoints send it.
+    """Yields the data of server-sent events, or of lines of JSON. The final mark becomes an event of its own."""
+    data: list[bytes] = []
+    for line in (*lines, b""):
+        # Comments that keep the connection open and event names are passed over, as is empty data.
+        if line.startswith((b"data:", b"{")):
+            data.append(line.removeprefix(b"data:").strip())
+        elif not line.strip():
+            yield from _event(data)
+            data = []
 
-    The final mark becomes an event of its own. Usage may come behind it.
-    """
-    for line in lines:
-        # Blank lines, comments that keep the connection open and event names are passed over, as is empty data.
-        data = line[5:].strip() if line.startswith(b"data:") else b""
-        event = {"[DONE]": "stop"} if data == b"[DONE]" else json.loads(data.decode("utf-8")) if data else None
-        if isinstance(event, dict):
-            yield event
+
+def _event(data: list[bytes]) -> Iterator[Json]:
+    """Yields what some lines hold, each an event, or all together one."""
+    try:
+        values = [{"[DONE]": "stop"} if line == b"[DONE]" else json.loads(line) for line in data if line]
+    except ValueError:
+        values = [json.loads(b"\n".join(data))]
+    yield from (value for value in values if isinstance(value, dict))
 
 
 class DraftReader:
@@ -200,7 +248,7 @@ class DraftReader:
             self._is_over = True
             return
         try:
-            deltas = [_delta(choice) for event in _events(lines) for choice in _choices(event)]
+            deltas = [_message(choice) for event in _events(lines) for choice in _choices(event)]
             pieces = [_text(delta.get("content")) for delta in deltas]
             text = _whole(self._text + "".join(pieces))
         except UNREADABLE:
@@ -227,17 +275,18 @@ WHY_EMPTY = {
     "content_filter": "finish_reason content_filter: the endpoint's content filter stopped it",
     "refusal": "the model refuses to answer",
     "tool_calls": "the model calls a tool, and none was offered: turn tools off at the endpoint",
-    "reasoning_content": "the answer stands in reasoning_content: turn the endpoint's reasoning parser off",
-    "reasoning": "the answer stands in reasoning: turn the endpoint's reasoning parser off",
+    "elsewhere": "the answer stands in {}: turn the endpoint's reasoning parser off",
 }
 """Why an answer has no text, where another request would end the same way; and what people may do."""
 
 
 def _explain_empty(finish_reason: str, message: Json) -> EmptyAnswerError:
     """Says why an answer has no text, and what people may do."""
-    said = [name for name in WHY_EMPTY if message.get(name)]
-    reason = finish_reason if finish_reason in WHY_EMPTY or not said else said[0]
-    advice = WHY_EMPTY.get(reason, f"finish_reason {reason}")
+    said = [name for name, value in message.items() if value and name not in {"role", "content", "annotations"}]
+    name = "tool_calls" if "function_call" in said else min(said, key=lambda one: one not in WHY_EMPTY, default="")
+    found = name if name in WHY_EMPTY else "elsewhere"
+    reason = finish_reason if finish_reason in WHY_EMPTY or not name else found
+    advice = WHY_EMPTY.get(reason, f"finish_reason {reason}").format(name[:32])
     return EmptyAnswerError(f"the model's answer is empty ({advice})", finish_reason=reason)
 
 
@@ -254,40 +303,75 @@ def repair_messages(messages: tuple[ChatMessage, ...], answer: str, problem: str
 
 
 def extract_json(text: str, schema: Json) -> str:
-    """Returns the JSON in an answer, without what models like to put around it.
+    """Returns the JSON in an answer, without what models like to put around it, between it and beside it.
 
     Raises:
         JsonProblemError: there is none, or it does not fit the schema.
     """
+    problems = []
+    for found in _values(text):
+        parts = found.values() if isinstance(found, dict) else found if isinstance(found, list) else ()
+        most_inner = 8  # a model may wrap its answer in a list, or in the schema that it was given
+        for value in (found, *(part for part in [*parts][:most_inner] if isinstance(part, dict))):
+            try:
+                return _fitting(value, schema)
+            except JsonProblemError as problem:
+                problems.append(problem)
+    raise problems[0] if problems else JsonProblemError("no JSON")
+
+
+_LOOSE = re.compile(r'("(?:[^"\\\n]|\\.)*"?)|(?://|#)[^\n]*|/\*[^*]*\*/|,(?=\s{0,80}[}\]])')
+"""Texts, and what JSON knows not between them: comments, a comma behind the last value."""
+
+
+def _values(text: str) -> Iterator[object]:
+    """Yields the JSON values of an answer: that which stands in fences, or the first few in the text.
+
+    In place of one that is begun and is none comes why.
+    """
     _, _, fenced = text.partition("```")
     head, _, inside = fenced.partition("\n")
-    body = inside.partition("```")[0].strip() if head.strip() in ("", "json") and "```" in inside else text.strip()
-    start = next((at for at, character in enumerate(body) if character in "{["), 0)
-    try:
-        value, end = _decode(body, start)
-    except json.JSONDecodeError as error:
-        raise JsonProblemError(f"no JSON: {error.msg} at character {error.pos}") from None
-    except RecursionError:  # "[[[[..."
-        raise JsonProblemError("no JSON: it is nested too deeply") from None
-    except ValueError:
-        raise JsonProblemError("no JSON: a number of thousands of digits") from None
-    most_comparisons = 1 << 19  # of parts of a value with parts of a schema: 4 seconds at worst
+    is_fenced = head.strip().lower() in ("", "json") and "```" in inside
+    text = (inside.partition("```")[0] if is_fenced else text).strip()
+    decode = json.JSONDecoder(strict=False).raw_decode
+    for body in dict.fromkeys((text, _LOOSE.sub(r"\1", _LOOSE.sub(r"\1", text)))):
+        begins, end, most_values = [at for at, letter in enumerate(body) if letter in "{["], 0, 8
+        for at in (0, *begins):
+            if at < end or most_values == 0:
+                continue
+            most_values -= 1
+            try:
+                value, end = decode(body, at)
+                yield value
+            except (ValueError, RecursionError) as error:
+                if at in begins or not begins:
+                    why = f"{error.msg} at character {error.pos}" if isinstance(error, json.JSONDecodeError) else error
+                    yield JsonProblemError(f"no JSON: {why}")
+
+
+def _fitting(value: object, schema: Json) -> str:
+    """Returns a value as JSON, without what the schema does not know of. Raises JsonProblemError if it does not fit."""
+    if isinstance(value, JsonProblemError):
+        raise value
+    most_comparisons = 1 << 18  # of parts of a value with parts of a schema: 2 seconds at worst
     if _size(schema) * _size(value) > most_comparisons:
         raise JsonProblemError("it has too many values for a schema of so many choices")
+    value = _asked_for(value, schema)
     _check(value, schema)
-    written = json.dumps(value, ensure_ascii=False)
-    try:
-        written.encode()
-    except UnicodeEncodeError:  # "\ud800"
-        raise JsonProblemError("a text with half a character") from None
-    return body[:end] if end == len(body) and start == 0 else written
+    return _whole(json.dumps(value, ensure_ascii=False))
 
 
-def _decode(body: str, start: int) -> tuple[object, int]:
-    """Reads the JSON value that a text begins with, else the one at a place inside."""
-    with suppress(ValueError):
-        return json.JSONDecoder().raw_decode(body)
-    return json.JSONDecoder().raw_decode(body, start)
+def _asked_for(value: object, schema: Json) -> object:
+    """Leaves out what a schema forbids to add, and what stands around a word that it lists: "A." for "A"."""
+    if isinstance(value, dict) and schema.get("additionalProperties") is False:
+        known = schema.get("properties", {})
+        return {name: _asked_for(part, known[name]) for name, part in value.items() if name in known}
+    if isinstance(value, list) and isinstance(schema.get("items"), dict):
+        return [_asked_for(part, schema["items"]) for part in value]
+    if isinstance(value, str) and value not in schema.get("enum", (value,)):
+        word = value.partition(":")[0].strip(" .()*'`").lower()
+        return next((one for one in schema["enum"] if str(one).lower() == word), value)
+    return value
 
 
 def _size(value: object) -> int:

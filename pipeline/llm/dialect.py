@@ -3,7 +3,6 @@
 import base64
 import json
 import logging
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -32,7 +31,8 @@ class Dialect:
     """What a model turns out to take and to need. One that is asked finds out, all remember.
 
     Attributes:
-        refused: optional fields that it is asked without.
+        refused: optional fields that it is asked without; "whole": it answers in streams alone.
+        taken: those that stood in a request that was answered.
         most_tokens: of an answer and its thoughts; fewer where the endpoint has said so.
         thinking_tokens: room that thoughts have beside an answer.
     """
@@ -42,29 +42,53 @@ class Dialect:
     def __init__(self, config: ModelConfig) -> None:
         self._config = config
         self.refused = frozenset({"json_schema"} if config.structured_output == "prompt" else ())
+        self.taken: frozenset[str] = frozenset()
         self.most_tokens = 1 << 30
         self.thinking_tokens = config.thinking_tokens
 
-    def learn_refusal(self, left_out: frozenset[str], max_tokens: int, error: RequestRefusedError) -> None:
-        """Drops what was refused; raises the error if that is nothing, or a schema that the settings insist on.
+    @property
+    def settled(self) -> frozenset[str]:
+        """Fields of which it is known whether they are taken."""
+        return self.taken | self.refused | ({"response_format"} if "json_schema" in self.refused else frozenset())
+
+    def learn_refusal(
+        self, left_out: frozenset[str], sent: frozenset[str], max_tokens: int, error: RequestRefusedError
+    ) -> bool:
+        """Drops what was refused by name. Returns False if that is nothing; raises the error if settings insist on it.
 
         Args:
             left_out: fields that the refused request did without.
+            sent: those that it had.
             max_tokens: of that request.
         """
         learned = error.refused_fields & OPTIONAL_FIELDS
+        if "stream" in learned - sent:
+            learned = learned - {"stream"} | {"whole"}
         smaller = [number for number in error.numbers if 16 <= number < max_tokens]  # noqa: PLR2004 - no limit is less
+        if max_tokens == self.most_tokens and max_tokens in error.numbers:
+            smaller.append(max_tokens - 1)  # the limit that was named is the first that is refused
         if smaller and learned & {"max_tokens", "max_completion_tokens"}:
             self.most_tokens = max(smaller)
             _log.warning("endpoint_refuses model=%s max_tokens=%d", self._config.model, max_tokens)
-            return
-        insists = self._config.structured_output == "json_schema" and not takes_schemas(left_out | learned)
-        if learned <= left_out or insists:
+            return True
+        if learned <= left_out:
+            return False
+        self.refuse(left_out | learned, error)
+        return True
+
+    def refuse(self, fields: frozenset[str], error: RequestRefusedError) -> None:
+        """Remembers what is left out from now on. Raises the error if settings insist on it."""
+        if self._config.structured_output == "json_schema" and not takes_schemas(fields):
             raise error
-        if not learned <= self.refused:
-            self.refused |= learned
-            fields = ",".join(sorted(error.refused_fields))
-            _log.warning("endpoint_refuses model=%s fields=%s", self._config.model, fields)
+        if not fields <= self.refused:
+            names = ",".join(sorted(fields - self.refused))
+            self.refused |= fields
+            _log.warning("endpoint_refuses model=%s fields=%s", self._config.model, names)
+
+    def doubts(self, sent: frozenset[str]) -> list[frozenset[str]]:
+        """Returns what a refusal that names no field may be of: each that was in no answered request, then all."""
+        doubted = sorted(sent - self.taken)
+        return [*map(frozenset, ([one] for one in doubted)), *([frozenset(doubted)] if len(doubted) > 1 else [])]
 
     def learn_thoughts(self, tokens: int) -> None:
         """Gives thoughts the room that those of an answer took, and half as much again."""
@@ -78,6 +102,39 @@ class Dialect:
         return self.thinking_tokens > thinking
 
 
+def sent_fields(body: Json) -> frozenset[str]:
+    """Returns the optional fields of a request."""
+    has_system = len(body["messages"]) > 1 and body["messages"][0]["role"] == "system"
+    return OPTIONAL_FIELDS & body.keys() | ({"system"} if has_system else set())
+
+
+class Trial:
+    """What one call leaves out, by turns, after a refusal that names no field."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.left_out: frozenset[str] = frozenset()
+        self._dialect = dialect
+        self._refusal: RequestRefusedError | None = None
+        self._doubts: list[frozenset[str]] = []
+
+    def learn(self, error: RequestRefusedError, left_out: frozenset[str], body: Json, max_tokens: int) -> None:
+        """Leaves out something else. Raises the first refusal where nothing is left that it may be of."""
+        sent = sent_fields(body)
+        if self._dialect.learn_refusal(left_out, sent, max_tokens, error):
+            return
+        if self._refusal is None:
+            self._refusal, self._doubts = error, self._dialect.doubts(sent)
+        if error.refused_fields - OPTIONAL_FIELDS or not self._doubts:
+            raise self._refusal
+        self.left_out = self._doubts.pop(0)
+
+    def remember(self, body: Json) -> None:
+        """Tells the dialect what was answered."""
+        if self._refusal is not None:
+            self._dialect.refuse(self.left_out, self._refusal)
+        self._dialect.taken |= sent_fields(body)
+
+
 def takes_schemas(refused: frozenset[str]) -> bool:
     """Tells whether an endpoint that refused these fields can be made to enforce a JSON schema."""
     return not refused & {"response_format", "json_schema"}
@@ -85,7 +142,11 @@ def takes_schemas(refused: frozenset[str]) -> bool:
 
 def request_body(request: ChatRequest, refused: frozenset[str], config: ModelConfig) -> dict[str, Any]:
     """Returns the body of POST /chat/completions, without the fields that the endpoint has refused."""
-    messages = _without_system(request.messages) if "system" in refused else request.messages
+    messages, schema, has_form = request.messages, request.json_schema, takes_schemas(refused)
+    if schema is not None and not has_form:
+        messages = with_schema_prompt(messages, schema)
+    if "system" in refused:
+        messages = _without_system(messages)
     body: dict[str, Any] = {
         "model": config.model,
         "messages": [{"role": message.role, "content": _content(message)} for message in messages],
@@ -94,13 +155,13 @@ def request_body(request: ChatRequest, refused: frozenset[str], config: ModelCon
     }
     if request.seed is not None:
         body["seed"] = request.seed
-    if request.json_schema is not None and takes_schemas(refused):
-        body["response_format"] = response_format(request.json_schema)
+    if schema is not None and has_form:
+        body["response_format"] = response_format(schema)
     if request.top_logprobs and "logprobs" not in refused:
         body |= {"logprobs": True, "top_logprobs": request.top_logprobs}
     if config.reasoning_effort:
         body["reasoning_effort"] = config.reasoning_effort
-    if (config.stream or request.on_draft is not None) and "stream" not in refused:
+    if (config.stream or request.on_draft is not None or "whole" in refused) and "stream" not in refused:
         body |= {"stream": True, "stream_options": {"include_usage": True}}
     body |= config.extra_body
     return {name: value for name, value in body.items() if name not in refused}
@@ -128,7 +189,7 @@ def _image_url(image: ImagePart) -> dict[str, Any]:
 
 def response_format(schema: Json) -> dict[str, Any]:
     """Returns the field that makes an endpoint enforce a schema."""
-    name = re.sub(r"\W+", "_", str(schema.get("title") or "answer"))[:64]
+    name = "_".join(str(schema.get("title") or "answer").split())[:64]
     # OpenAI refuses strict mode for a schema that leaves anything open.
     return {"type": "json_schema", "json_schema": {"name": name, "schema": schema, "strict": _is_closed(schema)}}
 

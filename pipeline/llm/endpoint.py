@@ -217,9 +217,11 @@ async def _read(response: httpx2.Response, most_bytes: int, on_part: Callable[[b
         UnreadableAnswerError: it is packed.
         EndlessAnswerError: it is longer than `most_bytes`.
     """
-    if response.headers.get("content-encoding", "identity").lower() != "identity":
+    if (packing := response.headers.get("content-encoding", "identity").lower()) != "identity":
         # What it unpacks to is not known before it is there.
-        raise errors.UnreadableAnswerError("the endpoint compresses its answer, although it was asked not to")
+        raise errors.UnreadableAnswerError(
+            f"the endpoint compresses its answer ({packing[:16]}), although it was asked not to: turn that off there"
+        )
     tell = on_part if response.is_success else None
     answer = bytearray()
     async for part in response.aiter_raw():

@@ -1,26 +1,5 @@
 """What can go wrong between us and a language model's endpoint, after all retries.
 
-    PipelineError
-    └── LlmError(attempts)
-        ├── EndpointUnavailableError(retry_after_s)   the same call may succeed later
-        │   ├── EndpointBusyError            429, 503 or 529: less, or later
-        │   ├── EndpointFailedError          any other 5xx, or 408
-        │   ├── ConnectionFailedError        refused, reset, or cut in the middle of an answer
-        │   ├── AnswerTimeoutError           connected, and silent for too long
-        │   └── QuotaExhaustedError          429 that no waiting helps: the account has no credit
-        ├── AuthenticationFailedError        the endpoint refuses the key
-        ├── UnknownModelError                the endpoint does not serve the model, or is not at this address
-        ├── RequestRefusedError              any other 4xx or 3xx
-        │   └── FilteredError                a filter refuses what the texts say
-        ├── BadAnswerError                   the endpoint answered, but not with a completion
-        │   ├── UnreadableAnswerError        HTML, half a JSON, no choices
-        │   ├── EmptyAnswerError             a completion without text
-        │   ├── EndlessAnswerError           longer than any completion
-        │   └── SchemaMismatchError          not the JSON asked for, also after the repair
-        ├── ContextOverflowError             the prompt and the answer do not fit into the model's context
-        ├── BudgetExceededError              the caller's limit of calls, tokens or cost is reached
-        └── LlmSettingsError                 the key file cannot be read, or holds no key
-
 Messages say what to do and never hold a key or a text of the caller.
 """
 

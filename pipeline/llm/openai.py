@@ -21,7 +21,7 @@ from pipeline.llm import errors
 from pipeline.llm.chat_model import ChatRequest, Completion, LlmUsage
 from pipeline.llm.completion import DraftReader, JsonProblemError, extract_json, repair_messages
 from pipeline.llm.config import LlmConfig, LlmRole
-from pipeline.llm.dialect import Dialect, request_body, takes_schemas, with_schema_prompt
+from pipeline.llm.dialect import Dialect, Trial, request_body
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.limiter import Permit
 from pipeline.llm.refusal import MAX_BAD_ANSWERS, Retries
@@ -69,7 +69,6 @@ class OpenAiChatModel:
         self._endpoint = endpoint
         self._config = (config or endpoint.config).of_role(LlmRole.WRITER)  # of one role already, or of all
         self.dialect = Dialect(self._config)
-        self._settled: set[str] = set()
         self._settling = asyncio.Lock()
         self.count_tokens = load_token_count(self._config.tokenizer_file)
         self.identity = self._config.identity
@@ -92,8 +91,8 @@ class OpenAiChatModel:
                     await self._expect_context(request)
                     asking = self._structured(request) if request.json_schema else self._ask(request)
                     completion = await (self._unless_silent(asking) if request.asks_once else asking)
-            except errors.UnknownModelError:
-                raise await self._unknown_model() from None
+            except errors.UnknownModelError as error:
+                raise await self._unknown_model(error) from None
             except TimeoutError:
                 raise errors.AnswerTimeoutError("no answer while the caller has time for other ways to one") from None
             span.set_attributes(
@@ -152,18 +151,21 @@ class OpenAiChatModel:
 
     async def _ask(self, request: ChatRequest) -> Completion:
         """Calls, and calls again as the endpoint turns out to want it: without a field, with more room for thoughts."""
-        wanted = {name for name in ("json_schema", "top_logprobs") if getattr(request, name)}
-        dialect, most_thinking = self.dialect, self.dialect.most_thinking
+        names = {"json_schema": "response_format", "top_logprobs": "logprobs"}
+        wanted = {name for part, name in names.items() if getattr(request, part)}
+        dialect, most_thinking, trial = self.dialect, self.dialect.most_thinking, Trial(self.dialect)
         held, spent = request.thinking_tokens, LlmUsage()
         async with self._first_of_its_kind(wanted):
             while True:
-                refused, limit = dialect.refused, dialect.most_tokens
+                refused, limit = dialect.refused | trial.left_out, dialect.most_tokens
                 thinking = min(dialect.thinking_tokens if held is None else held, most_thinking)
                 most = min(min(request.max_tokens, self._config.max_tokens or limit) + thinking, limit)
+                asked = replace(request, max_tokens=most)
+                body = request_body(asked, refused, self._config)
                 try:
-                    completion = await self._call(replace(request, max_tokens=most), refused)
+                    completion = await self._call(asked, body)
                 except errors.RequestRefusedError as error:
-                    dialect.learn_refusal(refused, most, error)
+                    trial.learn(error, refused, body, most)
                 except errors.EmptyAnswerError as error:
                     spent += error.usage
                     error.usage = spent
@@ -177,31 +179,27 @@ class OpenAiChatModel:
                     if thinking <= most_thinking:
                         raise
                 else:
-                    self._settled |= wanted
+                    trial.remember(body)
                     return replace(completion, **asdict(completion.usage + spent))
 
     @asynccontextmanager
     async def _first_of_its_kind(self, wanted: set[str]) -> AsyncIterator[None]:
         """Lets one call find out what the endpoint takes, while the others that need to know wait."""
-        if not wanted <= self._settled:
+        if not wanted <= self.dialect.settled:
             async with self._settling:
-                if not wanted <= self._settled:
+                if not wanted <= self.dialect.settled:
                     yield
                     return
         yield
 
-    async def _unknown_model(self) -> errors.UnknownModelError:
+    async def _unknown_model(self, error: errors.UnknownModelError) -> errors.UnknownModelError:
         served = ", ".join(await self._endpoint.served_models()) or "which models, it does not say"
-        return errors.UnknownModelError(
-            f"the endpoint {self._config.base_url} does not serve the model {self._config.model!r}; it serves: {served}"
-        )
+        asked = f"asked was {self._config.model!r} of {self._config.base_url}"
+        return errors.UnknownModelError(f"{error}; {asked}, which serves: {served}")
 
-    async def _call(self, request: ChatRequest, refused: frozenset[str]) -> Completion:
+    async def _call(self, request: ChatRequest, body: dict[str, object]) -> Completion:
         """Returns the first good answer. Raises LlmError when there will be none."""
         endpoint = self._endpoint
-        if request.json_schema is not None and not takes_schemas(refused):
-            request = replace(request, messages=with_schema_prompt(request.messages, request.json_schema))
-        body = request_body(request, refused, self._config)
         most_bad, most_s = (1, self.once_s) if request.asks_once else (MAX_BAD_ANSWERS, math.inf)
         retries = Retries(self._config.retries, endpoint.usage, max_bad_answers=most_bad)
         number, ends_s = endpoint.limiter.take_number(), endpoint.clock.now_s() + most_s

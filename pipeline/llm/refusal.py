@@ -20,7 +20,7 @@ from pydantic import SecretStr
 
 from pipeline.llm import errors
 from pipeline.llm.chat_model import LlmUsage
-from pipeline.llm.completion import WHY_EMPTY
+from pipeline.llm.completion import WHY_EMPTY, error_words
 from pipeline.llm.config import RetryConfig
 from pipeline.llm.dialect import NAMED_FIELDS
 from pipeline.llm.metering import UsageTotals
@@ -36,11 +36,13 @@ class Complaint:
         code: the endpoint's code or type, in lower case; empty if it has none.
         param: the request's field at fault; empty if it names none.
         message: in the endpoint's words.
+        wait_s: after which it wants to be called again; None if it does not say.
     """
 
     code: str
     param: str
     message: str
+    wait_s: float | None = None
 
     def says(self, kind: str) -> bool:
         """Whether it has the words of a kind of complaint."""
@@ -49,10 +51,10 @@ class Complaint:
 
     @property
     def is_overflow(self) -> bool:
-        """Whether the request is too long for the model, and no shorter answer would mend that."""
-        is_limit = "max_tokens" in self.refused_fields() and not self.says("prompt")
-        is_said = self.says("overflow") or (self.says("exceeds") and self.says("tokens"))
-        return self.code in _WORDS["overflow codes"] or (is_said and not is_limit)
+        """Whether the request is too long for the model, as far as its words say: they speak of a size, in excess."""
+        named = self.refused_fields() - {"system"}
+        is_of_prompt = not named or (named == {"max_tokens"} and self.says("prompt"))
+        return self.code in _WORDS["overflow codes"] or (is_of_prompt and self.says("size") and self.says("excess"))
 
     @property
     def is_about_images(self) -> bool:
@@ -77,33 +79,51 @@ class Complaint:
         What is said of a field matters little: asked without it, the endpoint may answer.
         """
         named = {field for field in NAMED_FIELDS if self.param.startswith(field) or field in self.message}
-        if not named and self.says("limit"):
-            named = {"max_tokens"}
+        if not named:
+            kinds = {"limit": "max_tokens", "form": "response_format"}
+            named = {field for kind, field in kinds.items() if self.says(kind)}
         if "max_tokens" in named:  # the other is then the one to use instead
             named.discard("max_completion_tokens")
-        if self.param == "stream" or (not named and self.says("unsupported") and self.says("stream")):
+        is_of_stream = self.says("stream") and (self.says("unsupported") or self.says("rule"))
+        if self.param == "stream" or (not named and is_of_stream):
             named.add("stream")
         return frozenset(named or ({"system"} if self.is_about_system else ()))
 
 
 def read_complaint(body: bytes) -> Complaint:
     """Reads what an answer says is wrong: an error object in JSON, see `to_complaint`, or plain text."""
+    text = body[:4_096].decode("utf-8", "replace")
     try:
-        return to_complaint(json.loads(body))
+        complaint = to_complaint(json.loads(body))
     except (ValueError, RecursionError):
-        return Complaint("", "", _said(body.decode("utf-8", "replace")))
+        without_tags = (part.rpartition(">")[2] for part in text.split("<"))
+        complaint = Complaint("", "", _said(" ".join(without_tags).strip()))
+    said = next((text.partition(words)[2] for words in _WORDS["later"] if words in text), "")
+    return replace(complaint, wait_s=_seconds(said))
+
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?) ?(ms|milli|s|m|h|)[a-z]* ?")
+
+
+def _seconds(said: str) -> float | None:
+    """Reads a time that a text begins with: 7, "1m2.5s", "39 seconds"."""
+    units_s = {"": 1.0, "s": 1.0, "ms": 1e-3, "milli": 1e-3, "m": 60.0, "h": 3_600.0}
+    said, sum_s, end = said[:64].lstrip(' ":'), None, 0
+    while part := _DURATION.match(said, end):
+        sum_s, end = (sum_s or 0.0) + float(part[1]) * units_s[part[2]], part.end()
+    return sum_s
 
 
 def to_complaint(value: object) -> Complaint:
     """Reads error objects: OpenAI's {"error": {...}}, vLLM's {...}, Ollama's {"error": "..."}, Gemini's [{...}]."""
     if isinstance(value, list) and len(value) == 1:
         (value,) = value
-    inner = value.get("error", value) if isinstance(value, dict) else value
+    inner = (value.get("error") or value) if isinstance(value, dict) else {}
+    words = " ".join(dict.fromkeys(error_words(value, "error")))
     if not isinstance(inner, dict):
-        return Complaint("", "", _said(inner))
+        return Complaint("", "", _said(words))
     code = inner.get("code") if isinstance(inner.get("code"), str) else inner.get("type") or inner.get("status")
-    message = inner.get("message") or inner.get("detail") or ""
-    return Complaint(_said(code).lower(), _said(inner.get("param")), _said(message))
+    return Complaint(_said(code).lower(), _said(inner.get("param")), _said(words))
 
 
 def _said(words: object) -> str:
@@ -118,6 +138,8 @@ def status_of(value: object) -> int:
         return int(code)
     if complaint.says("key"):
         return HTTPStatus.UNAUTHORIZED
+    if complaint.is_overflow:
+        return HTTPStatus.BAD_REQUEST
     return HTTPStatus.TOO_MANY_REQUESTS if complaint.says("busy") else HTTPStatus.BAD_GATEWAY
 
 
@@ -125,7 +147,7 @@ IMAGES = "images"
 """What `RequestRefusedError.refused_fields` calls the pictures of a message."""
 
 _BUSY = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE, 529}  # 529 is Anthropic's "overloaded"
-_TRANSIENT = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_EARLY}
+_TRANSIENT = {408, 409, 421, 423, 424, 425, 499}  # of other servers, of time, of proxies
 _DENIED = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
 
 
@@ -136,47 +158,53 @@ def refusal(status: int, headers: Mapping[str, str], complaint: Complaint, quote
         status: anything but 2xx.
         quote: the endpoint's words as they may be shown; empty if none may.
     """
-    said = f": {quote}" if quote else ""
+    said, wait_s = f": {quote}" if quote else "", retry_after_s(headers)
     if status == HTTPStatus.PAYMENT_REQUIRED or complaint.code == "insufficient_quota":
         return errors.QuotaExhaustedError(
-            f"the account has no credit left (HTTP {status}); pay, or set another API key"
+            f"the account has no credit left (HTTP {status}){said}; pay, or set another API key"
         )
-    is_failure = status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in _BUSY | _TRANSIENT
-    is_misplaced = complaint.is_about_images or (status not in _BUSY | _DENIED and complaint.is_about_system)
-    if is_failure and (not is_misplaced or complaint.is_overflow):
-        return _unavailable(status, retry_after_s(headers), said)
+    is_busy = status in _BUSY or (status == HTTPStatus.BAD_REQUEST and complaint.says("busy"))
+    lasts = complaint.is_about_images or complaint.says("too large at once")
+    if status == HTTPStatus.INTERNAL_SERVER_ERROR:  # of a chat template, a grammar, a context
+        lasts = lasts or complaint.is_overflow or bool(complaint.refused_fields())
+    if (is_busy or status in _TRANSIENT or status >= HTTPStatus.INTERNAL_SERVER_ERROR) and not lasts:
+        return _unavailable(status, complaint.wait_s if wait_s is None else wait_s, said, is_busy=is_busy)
     return _refused(status, complaint, said)
 
 
-def _unavailable(status: int, wait_s: float | None, said: str) -> errors.LlmError:
-    if status in _BUSY or wait_s is not None:
+def _unavailable(status: int, wait_s: float | None, said: str, *, is_busy: bool) -> errors.LlmError:
+    if is_busy or wait_s is not None:
         later = "" if wait_s is None else f"; it asks to be called again in {wait_s:g} s"
-        return errors.EndpointBusyError(f"the endpoint is busy (HTTP {status}){later}", retry_after_s=wait_s)
+        return errors.EndpointBusyError(f"the endpoint is busy (HTTP {status}){said}{later}", retry_after_s=wait_s)
     return errors.EndpointFailedError(f"the endpoint failed (HTTP {status}){said}")
 
 
 def _refused(status: int, complaint: Complaint, said: str) -> errors.LlmError:
     fields, at = complaint.refused_fields(), f"(HTTP {status})"
     error: errors.LlmError | None = None
-    advice = f"the endpoint refuses the request {at}{said}"
+    hint = "; set max_tokens of the role" if "max_tokens" in fields else ""
+    advice = f"the endpoint refuses the request {at}{said}{hint}"
+    is_too_large = complaint.is_overflow or (complaint.says("too large at once") and (not fields or status in _BUSY))
     if complaint.is_about_images:
         advice, fields = f"the endpoint takes no images {at}{said}", frozenset({IMAGES})
-    elif status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE or complaint.is_overflow:
-        hint = "set context_tokens to what the model holds"
-        error = errors.ContextOverflowError(f"prompt and answer do not fit into the model's context {at}{said}; {hint}")
     elif complaint.says("filter"):
         error = errors.FilteredError(f"the endpoint's content filter refuses the text {at}{said}")
+    elif status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE or (is_too_large and status not in _DENIED):
+        hint = "set context_tokens to what the model holds"
+        error = errors.ContextOverflowError(f"prompt and answer do not fit into the model's context {at}{said}; {hint}")
     elif status == HTTPStatus.UNAUTHORIZED or complaint.says("key"):
         hint = "set the right one, with access to the model"
         error = errors.AuthenticationFailedError(f"the endpoint refuses the API key {at}; {hint}")
-    elif status == HTTPStatus.FORBIDDEN:
+    elif status == HTTPStatus.FORBIDDEN and not fields:
         error = errors.AuthenticationFailedError(f"the endpoint forbids it {at}{said}; may the key use the model?")
     elif complaint.code == "model_not_found" or (status == HTTPStatus.NOT_FOUND and complaint.says("model")):
-        error = errors.UnknownModelError("the endpoint does not serve this model")
-    elif status == HTTPStatus.NOT_FOUND:
-        advice = f"there is no chat endpoint at this address {at}; base_url usually ends in /v1"
+        error = errors.UnknownModelError(f"the endpoint does not serve this model {at}{said}")
+    elif status in {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED}:
+        advice = f"there is no chat endpoint at this address {at}{said}; base_url usually ends in /v1"
+        fields = frozenset({"address"})
     elif status < HTTPStatus.BAD_REQUEST:
         advice = f"the endpoint redirects {at}; set base_url to where it really is"
+        fields = frozenset({"address"})
     return error or errors.RequestRefusedError(advice, refused_fields=fields, numbers=complaint.numbers)
 
 
@@ -187,17 +215,15 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
         headers: with names in any case, as HTTP libraries have them. `retry-after-ms` is Azure's and OpenAI's,
             `retry-after` holds seconds or a date (RFC 9110, 10.2.3).
     """
-    for name, unit_s in (("retry-after-ms", 1 / 1000), ("retry-after", 1.0)):
-        with suppress(ValueError):
-            wait_s = float(headers.get(name, "nan")) * unit_s
-            if 0 <= wait_s < math.inf:
-                return wait_s
+    for name, unit_s in (("retry-after-ms", 1e-3), ("x-ms-retry-after-ms", 1e-3), ("retry-after", 1.0)):
+        said = headers.get(name, "")
+        if "-" not in said and "," not in said and (wait_s := _seconds(said)) is not None:  # else it is a date
+            return wait_s * unit_s
     with suppress(ValueError, OverflowError):
         return max(0.0, parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - time.time())
     return None
 
 
-_ENCODED = re.compile(r"[A-Za-z0-9+/]{64}")  # no word of any language: base64 of a picture
 _STRETCH = 16  # so many characters of the caller's text, side by side, are a quotation of it
 
 
@@ -209,7 +235,9 @@ def safe_quote(words: str, *, key: SecretStr | None, private_texts: Iterable[str
     line = _one_line(words)[:240]
     secret = key.get_secret_value() if key else ""
     holds_key = any(part in line for part in (secret[:6], secret[-6:]) if part)
-    is_ours = holds_key or _ENCODED.search(line) or _repeat_start(line, private_texts) < len(line)
+    codes = "".join(letter if letter.isalnum() or letter in "+/" else " " for letter in line).split()
+    is_picture = any(len(code) >= 64 for code in codes)  # noqa: PLR2004 - no word of any language: base64
+    is_ours = holds_key or is_picture or _repeat_start(line, private_texts) < len(line)
     return "" if is_ours else line
 
 
@@ -290,11 +318,15 @@ class Retries:
 
     def _are_others_answered(self, error: errors.LlmError) -> bool:
         """Tells whether the endpoint answers calls other than the one that failed so."""
-        if isinstance(error, errors.RequestRefusedError):
-            return self._totals.answers > 0
-        rate = self._totals.fault_rate
-        may_pass = isinstance(error, errors.BadAnswerError | errors.EndpointUnavailableError)
-        return may_pass and not isinstance(error, errors.QuotaExhaustedError) and rate is not None and rate <= 1 / 2
+        rate, answers = self._totals.fault_rate, self._totals.answers
+        match error:
+            case errors.RequestRefusedError():
+                return answers > 0
+            case errors.BadAnswerError():
+                return answers > 0 and (rate is None or rate <= 1 / 2)
+            case errors.QuotaExhaustedError():
+                return False
+        return isinstance(error, errors.EndpointUnavailableError) and rate is not None and rate <= 1 / 2
 
     def _most(self, count: int) -> int:
         """Returns how often a call may fail so: more where a call in 10,000 would do so by chance; 1 stays 1."""

@@ -6,13 +6,14 @@ Each oddity was met with some endpoint or model; the inputs are our own.
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 from tests.scripted_endpoint.author import write
 from tests.scripted_endpoint.replies import Answer, answer, text_of
 
 Json = Mapping[str, Any]
-GATEWAY, MOST_TOKENS, TRUE_CONTEXT = 502, 1_024, 2_048
+GATEWAY, MOST_TOKENS, TRUE_CONTEXT, _CLOSED = 502, 1_024, 2_048, 499
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +188,30 @@ def _refusing(asked: Asked) -> Sent:
     return sent(None, asked.good, refusal="I cannot help with that.") if asked.batch == 1 else _dressed(str)(asked)
 
 
+def _in_lines(asked: Asked) -> Sent:
+    """A stream whose events take several lines of data each; another choice stands between."""
+    whole = json.loads(_dressed(str)(asked).body)["choices"][0]
+    other = {"index": 1, "delta": {"content": "Okay, let me look."}}
+    events = [{"choices": [other]}, {"choices": [{"delta": whole["message"], "finish_reason": whole["finish_reason"]}]}]
+    lines = ["data:" + json.dumps(event, indent=1).replace("\n", "\ndata:") for event in events]
+    return Sent("\r\n\r\n".join([*lines, "data: [DONE]"]).replace("\ndata", "\r\ndata").encode())
+
+
+def _streams_alone(asked: Asked) -> Sent:
+    only = "This model only support stream mode, please enable the stream parameter"
+    return _stream()(asked) if asked.body.get("stream") else refused(only)
+
+
+def _overflows_in_stream(asked: Asked) -> Sent:
+    sent = _overflows("`inputs` tokens + `max_new_tokens` must be <= {most}. Given: {tokens} `inputs` tokens")(asked)
+    return Sent(b"data: " + sent.body + b"\n\ndata: [DONE]\n\n") if sent.status != HTTPStatus.OK else sent
+
+
+def _beside(**odd: object) -> Play:
+    """A good answer with something odd beside its text."""
+    return lambda asked: Sent(json.dumps([{**json.loads(_dressed(str)(asked).body), **odd}]).encode())
+
+
 ODDITIES = (
     Oddity("A", "text parts", _dressed(_parts)),
     Oddity("A", "one part as an object", _dressed(lambda text: {"type": "text", "text": text})),
@@ -200,6 +225,8 @@ ODDITIES = (
     Oddity("A", "usage behind the end", _stream(after=("data: [DONE]", 'data: {"choices": [], "usage": {}}'))),
     Oddity("A", "no mark of the end", _stream(after=())),
     Oddity("A", "no finish reason", _unfinished),
+    Oddity("A", "events of several lines, another choice", _in_lines),
+    Oddity("A", "in a list, counts that cannot be", _beside(usage={"prompt_tokens": "n/a", "completion_tokens": -1})),
     Oddity("A", "limit in other words", _limited, warns=True),
     Oddity("A", "text in reasoning", lambda asked: sent(None, asked.good, reasoning_content="T"), "reasoning_content"),
     Oddity("A", "tool call", lambda asked: sent(None, asked.good, tool_calls=[{"id": "1"}]), "calls a tool"),
@@ -213,10 +240,18 @@ ODDITIES = (
     Oddity("B", "stop tokens and blanks", _dressed("{}</s> <|eot_id|>\n".format)),
     Oddity("B", "another turn", _dressed("{}<|im_end|>\n<|im_start|>user\nOkay, let me look.".format)),
     Oddity("B", "tag in front", _dressed("<|im_start|>assistant\n{}".format)),
+    Oddity(
+        "B", "other tags, an answer in tags", _dressed("<Thinking >Hm, pumps</Thinking><answer>\n{}</answer>".format)
+    ),
+    Oddity("B", "tokens of thoughts", _dressed("<|START_THINKING|>Hm, pumps<|END_THINKING|><|START_TEXT|>{}".format)),
+    Oddity("B", "another document", _dressed("{}<|endoftext|>Okay, let me look.".format)),
     Oddity("B", "control characters", _dressed("\x1b[31m\x00{}\x07".format)),
     Oddity("C", "no system role", _system("System role not supported")),
     Oddity("C", "roles in turn", _system("Conversation roles must alternate user/assistant/user/assistant/...")),
     Oddity("C", "no system role, 500", _system("Only user, assistant and tool roles are supported, got system.", 500)),
+    Oddity("C", "no reason", _system("Nein.")),
+    Oddity("C", "grammar", _unless(lambda asked: "response_format" in asked.body, refused("no grammar backend", 500))),
+    Oddity("C", "streams alone", _streams_alone),
     Oddity("C", "role by its place", _system("Invalid value", param="messages[0].role")),
     Oddity("C", "limit too large", _unless(lambda asked: asked.most_tokens > MOST_TOKENS, refused(_LIMIT))),
     Oddity(
@@ -250,10 +285,13 @@ ODDITIES = (
         "real context",
         _overflows("Prompt contains {tokens} tokens, too large for model with {most} maximum context length"),
     ),
+    Oddity("D", "real context, in a stream", _overflows_in_stream),
     Oddity("E", "reads the end alone", _cuts_prompt, "llm.context_tokens"),
     Oddity("F", "error with 200 once", _unless(lambda asked: asked.number == 1, _UPSTREAM)),
     Oddity("F", "error with 200", lambda _: refused("the model is overloaded", 200, code=GATEWAY), "overloaded"),
     Oddity("F", "wrong key with 200", lambda _: refused("Invalid API key", 200, code=401), "refuses the API key"),
+    Oddity("F", "words elsewhere", lambda _: Sent(b'{"base_resp": {"status_msg": "no balance"}}'), "no balance"),
+    Oddity("F", "error of the proxy once", _unless(lambda asked: asked.number == 1, Sent(b"<p>busy</p>", _CLOSED))),
     Oddity("F", "no choices", lambda _: Sent(b'{"choices": []}'), "no choices"),
     Oddity("F", "null choices", lambda _: Sent(b'{"choices": null}'), "no choices"),
     Oddity(

@@ -33,6 +33,7 @@ POLLUTION = (
     "<|",
     "|>",
     "THINK",
+    "answer>",
     "think>",
     "◁",
     "</s>",

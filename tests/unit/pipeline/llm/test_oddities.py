@@ -16,27 +16,51 @@ from hypothesis import strategies as st
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.completion import JsonProblemError, extract_json, parse_completion
 from pipeline.llm.config import LlmConfig, LlmRole
+from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.errors import AnswerTimeoutError, EmptyAnswerError
 from pipeline.llm.metering import FallbackChatModel
 from pipeline.llm.openai import OpenAiChatModel, leave_time_before
 from pipeline.llm.spoken import spoken
-from scripts.benchmarks.endpoints.oddities import ODDITIES, Oddity
-from scripts.benchmarks.endpoints.played import play
+from scripts.benchmarks.endpoints.oddities import ODDITIES, Asked, Oddity, Sent, refused, sent
+from scripts.benchmarks.endpoints.played import play, played
 from tests.growth import grows_like_square
 from tests.scripted_endpoint.faults import Fault, FaultPlan
+from tests.scripted_endpoint.replies import Answer
 from tests.scripted_endpoint.script import Script
-from tests.unit.pipeline.llm.models import bench, request
+from tests.unit.pipeline.llm.models import SCHEMA, bench, request
 from tests.unit.pipeline.summarize.fake_chat import FakeChat
 
 ANSWER = "Pump P-3 runs at 12 bar.\n\n- Oil it <daily>.\n- Read `<think>` in the manual."
-THOUGHTS = ("", "<think>Hm.</think>\n", "Hm.\n</think>\n\n", "[THINK]Hm.[/THINK]", "◁think▷Hm.◁/think▷")
+THOUGHTS = (
+    *("", "<think>Hm.</think>\n", "Hm.\n</think>\n\n", "[THINK]Hm.[/THINK]", "◁think▷Hm.◁/think▷"),
+    *('<Thinking time="3">Hm.</Thinking >', "<|START_THINKING|>Hm.<|END_THINKING|><|START_RESPONSE|>"),
+    *("<|channel>thought\nHm.<channel|>", "<tool_call>{}</tool_call>", "<|im_assistant|>assistant<|im_middle|>"),
+)
 CHANNEL = "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>"
-STOPS = ("", "<|im_end|>", "</s>\n", "<|eot_id|> </s>", "<|im_end|>\n<|im_start|>user\nHm.")
-NOISE = ("", ": hold on", "event: ping", 'data: {"type": "ping"}', "data:", "data: 7", 'data: {"choices": []}')
+STOPS = ("", "<|im_end|>", "</s>\n", "<|eot_id|> </s>", "<|im_end|>\n<|im_start|>user\nHm.", "<|fim|>Hm.", "<pad><pad>")
+NOISE: tuple[str, ...] = (
+    "",
+    ": hold on",
+    "event: ping",
+    'data: {"type": "ping"}',
+    "data:",
+    "data: 7",
+    'data: {"choices": []}',
+)
+NOISE += (
+    'data: {"choices": [{"index": 1, "delta": {"content": "Hm."}}]}',
+    'data: {"choices": [{"delta": {"role": "a"}}]}',
+)
+FRAMES = ("data: {}", "data:{}", "data: {}\r\n", "{}")
 ENDS = ("data: [DONE]", 'data: {"choices": [{"delta": null, "finish_reason": "stop"}]}')
+GOOD = '{"topics": ["pumps", "valves"]}'
+INSIDE = (', "more": NaN', ' // that is "all"\n', ', "why": {"a": [1,],}')
+WRAPS = ("@", "[@]", '{"answer": @}', '{"type": "object", "properties": @,}')
+AROUND = ("@", "```JSON\n@\n```", "So: @ {fine}", 'Is it {"topics": ["one"]}? No: @')
+DOUBTED = ("logprobs", "response_format", "seed", "system", "temperature")
 UNITS = (
     *("<think>", "</think>", "<think></think>", "\n<think>", "a<think>", "<|im_end|>", "<|im_end|> ", "\x1b[", "\x1b]"),
-    *("</s> ", "[THINK]", "<|channel|>", "<s>", "analysisassistantfinal", " \n"),
+    *("</s> ", "[THINK]", "\n[THINK]", "<|channel|>", "<s>", "analysisassistantfinal", " \n", "<a>", "a<|x|>"),
 )
 
 
@@ -55,17 +79,48 @@ async def test_an_oddity_ends_pollutes_and_halves_no_summary(oddity: Oddity, tmp
     st.integers(1, 9),
     st.sampled_from(["text/event-stream", "application/json", "text/plain", ""]),
     st.sampled_from(ENDS),
+    st.sampled_from(FRAMES),
 )
 def test_oddities_may_come_together(  # noqa: PLR0913, PLR0917 - one for each kind
-    thoughts: str, stop: str, noise: list[str], pieces: int, kind: str, end: str
+    thoughts: str, stop: str, noise: list[str], pieces: int, kind: str, end: str, frame: str
 ) -> None:
     whole = thoughts + ANSWER + stop
     cuts = sorted(random.Random(pieces).sample(range(1, len(whole)), pieces))
     parts = [whole[a:b] for a, b in zip([0, *cuts], [*cuts, None], strict=True)]
     events = [{"choices": [{"delta": {"content": part}}]} for part in parts]
-    lines = [line for event in events for line in (*noise, f"data: {json.dumps(event)}")]
+    lines = [line for event in events for line in (*noise, frame.format(_spread(event, pieces)))]
     completion = parse_completion("\r\n\r\n".join([*lines, end, ""]).encode(), kind)
     assert (completion.text.strip(), completion.finish_reason) == (ANSWER, "stop")
+
+
+def _spread(event: object, pieces: int) -> str:
+    """Writes an event, now and then over several lines of data."""
+    return "\ndata:".join(json.dumps(event, indent=1).splitlines()) if pieces == 1 else json.dumps(event)
+
+
+@given(st.permutations(INSIDE), st.integers(0, 3), st.sampled_from(WRAPS), st.sampled_from(AROUND))
+def test_json_is_read_in_whatever_a_model_dresses_it(inside: list[str], count: int, wrap: str, around: str) -> None:
+    text = '{"topics": ["pumps // oil", "valves, ]"]' + "".join(inside[:count]) + "}"
+    found = extract_json(around.replace("@", wrap.replace("@", text)), SCHEMA)
+    assert json.loads(found) == {"topics": ["pumps // oil", "valves, ]"]}
+
+
+@pytest.mark.parametrize("fields", [*({name} for name in DOUBTED), set(DOUBTED)], ids=",".join)
+async def test_a_refusal_that_names_nothing_is_understood_by_asking_otherwise(fields: set[str]) -> None:
+    def refuses(asked: Asked) -> Sent:
+        is_refused = fields & (asked.body.keys() | ({"system"} if asked.has_system else set()))
+        return refused("Nein.") if is_refused else sent(GOOD, Answer(GOOD, "stop", 9, 9))
+
+    async with played(refuses) as (base_url, requests):
+        config = LlmConfig.model_validate({"base_url": base_url, "model": "m"})
+        async with Endpoint(config) as endpoint:
+            model = OpenAiChatModel(endpoint)
+            asked = replace(request(json_schema=SCHEMA, top_logprobs=3), seed=1)
+            for tries in (len(requests) + 8, 1):
+                before = len(requests)
+                assert (await model.complete(asked)).text == GOOD
+                assert len(requests) - before <= tries
+            assert fields <= model.dialect.refused <= fields | {"max_tokens"}
 
 
 @given(st.text())

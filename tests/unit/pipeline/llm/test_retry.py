@@ -92,3 +92,11 @@ def test_waits_are_drawn_from_zero_to_a_bound_that_doubles() -> None:
 def test_callers_that_fail_together_come_back_apart() -> None:
     delays = {Retries(CONFIG, ANSWERING).delay_after(errors.EndpointBusyError("x")) for _ in range(20)}
     assert len(delays) == 20
+
+
+@pytest.mark.parametrize(("answers", "is_of_call"), [(0, False), (2, True)])
+def test_a_call_without_an_answer_is_to_blame_where_others_are_answered(answers: int, *, is_of_call: bool) -> None:
+    error = errors.EmptyAnswerError("empty", finish_reason="OTHER")
+    retries = Retries(CONFIG, UsageTotals(NO_PRICES, answers=answers), max_bad_answers=1)
+    assert retries.delay_after(error) is None
+    assert error.is_of_call is is_of_call
