@@ -58,18 +58,9 @@ def certificate_store(config: TlsConfig) -> CertificateStore | None:
     return CertificateStore(config.certificate_file, config.key_file, config.client_ca_file)
 
 
-_PENDING_CALLS = 1 << 16
-# Calls that gRPC has and Python has not seen. From its own default, 1,000, it drops calls at random, as CANCELLED and
-# without a word; ours are refused with RetryInfo. What bounds them is connections and streams.
-_PENDING_S = 3_600
-# How long they may wait. From its own default, 30 s, it drops them likewise: a server short of CPU lost 226 of 2,000.
-# Their own deadlines end them, and the server answers the others as soon as it can.
-
-
 _IDLE_S = 300  # of a connection without a call; then it is asked to go
 _AGE_S = 3_600  # likewise with calls, which may end: clients find new servers, and strangers keep no place
 _HANDSHAKE_S = 10  # until a connection has said what it speaks
-_LAME_DUCK_S = 0.1  # less than a client's first wait before it repeats a call (protos/precis/v1/service_config.json)
 
 
 class Listener:
@@ -108,7 +99,8 @@ class Listener:
         who are calling are refused for a moment first, as UNAVAILABLE: they come again when they have heard.
         """
         cut = asyncio.ensure_future(cut_short.wait())
-        await asyncio.wait({cut}, timeout=min(_LAME_DUCK_S, self._config.grace_s))
+        # Less than a client's first wait before it repeats a call (protos/precis/v1/service_config.json).
+        await asyncio.wait({cut}, timeout=min(0.1, self._config.grace_s))
         stopping = asyncio.ensure_future(self._server.stop(self._config.grace_s))
         await asyncio.wait({stopping, cut}, return_when=asyncio.FIRST_COMPLETED)
         if not stopping.done():
@@ -181,13 +173,16 @@ def options(config: ListenConfig) -> list[tuple[str, int]]:
     """Lists the channel options that follow from the settings."""
     return [
         ("grpc.so_reuseport", int(config.reuse_port)),
-        ("grpc.server.max_pending_requests", _PENDING_CALLS),
-        ("grpc.server.max_pending_requests_hard_limit", _PENDING_CALLS),
-        ("grpc.server_max_unrequested_time_in_server", _PENDING_S),
+        # Calls that gRPC has and Python has not seen, of some 40 kB each. What is more, or waits longer, it drops at
+        # random as CANCELLED; ours are refused with RetryInfo. Its defaults, 1,000 and 30 s, lost honest calls.
+        ("grpc.server.max_pending_requests", 1 << 13),
+        ("grpc.server.max_pending_requests_hard_limit", 1 << 13),
+        ("grpc.server_max_unrequested_time_in_server", 3_600),
         ("grpc.max_allowed_incoming_connections", config.max_connections),
         ("grpc.max_connection_idle_ms", _IDLE_S * 1_000),
         ("grpc.max_connection_age_ms", _AGE_S * 1_000),
         ("grpc.server_handshake_timeout_ms", _HANDSHAKE_S * 1_000),
+        ("grpc.http.overload_protection", 0),  # it refuses, without RetryInfo, while calls that have ended are freed
         ("grpc.max_concurrent_streams", 100),  # of one connection, as Envoy advises; its client holds back what is more
         ("grpc.max_receive_message_length", config.max_receive_mib * MIB),
         ("grpc.max_send_message_length", config.max_send_mib * MIB),
