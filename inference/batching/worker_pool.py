@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -22,6 +24,7 @@ from inference.errors import InferenceError, ShuttingDownError, WorkerDiedError
 logger = logging.getLogger(__name__)
 
 _MAX_CRASHES = 2  # once in company, once alone
+_NICE = 5  # of workers: while they fill every core, the event loop still refuses calls and answers health checks
 
 Posted = TypeVar("Posted")
 
@@ -46,6 +49,8 @@ class Worker(threading.Thread):
 
     def run(self) -> None:
         """Serves until its pool closes or it fails."""
+        if sys.platform == "linux":
+            os.nice(_NICE)  # of this thread alone; elsewhere it would be the process's
         try:
             if self._is_restart:
                 self._reopen()

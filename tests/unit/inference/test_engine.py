@@ -1,6 +1,7 @@
 import asyncio
 import os
 import shutil
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -117,6 +118,14 @@ async def test_both_models_share_one_set_of_threads_which_end_with_the_engine(mo
     assert precis_threads() == []
     assert changes == [True]
     assert states == [False, True]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a thread has no priority of its own")
+async def test_workers_give_way_to_the_event_loop(models_dir: Path) -> None:
+    async with make_engine(models_dir):
+        workers = [one.native_id for one in threading.enumerate() if one.name.startswith("precis-worker")]
+        own = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+        assert {os.getpriority(os.PRIO_PROCESS, worker or 0) for worker in workers} == {min(own + 5, 19)}
 
 
 async def test_leaving_finishes_what_was_admitted_and_refuses_the_rest(models_dir: Path) -> None:
