@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from server.config import ListenConfig
 from server.http.endpoint import HttpAnswer
+from server.http.http_server import _Connection
 from server.observe import health, metrics_server
 from server.rpc import listener
 
@@ -27,13 +28,16 @@ DOORS = {
 """Kinds of doors, and what is behind them."""
 
 _OPTIONS = dict(listener.options(ListenConfig()))
+_PENDING = f"{_OPTIONS['grpc.server.max_pending_requests']} that wait to be looked at"
 _STREAMS = f"{_OPTIONS['grpc.max_concurrent_streams']} streams a connection"
 _GRPC_AGE = f"{listener._HANDSHAKE_S} s silent, {listener._IDLE_S} s idle, {listener._AGE_S} s in all"  # noqa: SLF001
 _WATCHES = f"{health._MOST_WATCHES} watches, a host as many as are free"  # noqa: SLF001
 _LATE = f"one message that lags behind its headers, {health._LATE_S:g} s"  # noqa: SLF001
 _READ = f"{health._LARGEST_REQUEST >> 10} KiB are read"  # noqa: SLF001
 _METRICS = f"{metrics_server.MOST_CONNECTIONS}, {metrics_server.LONGEST_S:g} s each; the oldest gives way"
-_PARTS = f"from {HttpAnswer.inline_bytes >> 10} KiB on in a thread, an answer in parts"
+_HEADERS = f"{_Connection.header_bytes >> 10} KiB"
+_PIECES = f"pieces of {_Connection.piece_bytes >> 10} KiB while it arrives"
+_PARTS = f"{_PIECES}; from {HttpAnswer.inline_bytes >> 10} KiB on in a thread, an answer in parts"
 
 
 @dataclass(frozen=True)
@@ -73,13 +77,13 @@ RESOURCES = (
     ),
     Resource(
         "headers while they arrive",
-        "closed",
+        "closed; over HTTP 400, with the bound",
         "-",
         {
             "call": "16 KiB, by gRPC",
             "health": "16 KiB, by gRPC",
-            "HTTP": "64 KiB, `listen.body_timeout_s`",
-            "page": "64 KiB, `listen.body_timeout_s`",
+            "HTTP": f"{_HEADERS}, `listen.body_timeout_s`",
+            "page": f"{_HEADERS}, `listen.body_timeout_s`",
             "metrics": "64 KiB, within the time of the connection",
         },
     ),
@@ -112,7 +116,7 @@ RESOURCES = (
         "RESOURCE_EXHAUSTED with RetryInfo",
         "`precis_calls_in_flight`",
         {
-            "call": "`listen.max_concurrent_calls`; a tenant as many as are free; `auth.quotas`",
+            "call": f"{_PENDING}; `listen.max_concurrent_calls`; a tenant as many as are free; `auth.quotas`",
             "health": "none is taken",
             "HTTP": "those of a call",
             "page": "none is taken",

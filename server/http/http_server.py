@@ -28,7 +28,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
-from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from server.config import HttpConfig, ListenConfig, TlsConfig
@@ -74,6 +74,7 @@ class HttpServer:
             proxy_headers=False,  # a peer is who it is, not who it says
             lifespan="off",
             ws="none",
+            h11_max_incomplete_event_size=_Connection.header_bytes,
             http=partial(_Connection, self._listen, {}),  # type: ignore[arg-type]  # it is called, and nothing else
             server_header=False,
             timeout_graceful_shutdown=max(1, round(self._listen.grace_s)),
@@ -122,12 +123,26 @@ class _Server(uvicorn.Server):
         yield
 
 
+class _Flow(FlowControl):
+    """Reads on when all that was read before has been taken in."""
+
+    rest = b""
+
+    def resume_reading(self) -> None:
+        if not self.rest:
+            super().resume_reading()
+
+
 class _Connection(H11Protocol):
     """Closes itself when its client is too slow, or waits longest for a request while there are too many.
 
-    Uvicorn's own limit refuses everybody while it is reached, and its only timer begins behind an answer and lets an
-    answer wait for ever.
+    Uvicorn's own limit refuses everybody while it is reached, its only timer begins behind an answer and lets an
+    answer wait for ever, and it takes in megabytes in one piece: in chunks of one byte, for ten seconds.
     """
+
+    piece_bytes = 1 << 12  # of a request: some 700 chunks of one byte, 10 ms
+    header_bytes = 1 << 14  # as gRPC has it
+    flow: _Flow
 
     def __init__(
         self,
@@ -142,18 +157,36 @@ class _Connection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
+        self.flow = _Flow(transport)
         self._watch()
         if len(self.connections) > self._listen.max_connections:
             next(iter(self._waiting)).end()
 
     def data_received(self, data: bytes) -> None:
-        super().data_received(data)
+        before, self.flow.rest = self.flow.rest, self.flow.rest + data
+        if not before:
+            self._take_piece()
+
+    def _take_piece(self) -> None:
+        piece, self.flow.rest = self.flow.rest[: self.piece_bytes], self.flow.rest[self.piece_bytes :]
+        super().data_received(piece)
         self._watch()
-        if self.conn.their_state is h11.DONE and not self.transport.is_closing():
-            if len(self.conn.trailing_data[0]) > HIGH_WATER_LIMIT:  # of requests behind the one that is answered
-                self.end()
-            else:
-                self.flow.resume_reading()  # uvicorn pauses it, and would not hear that the client leaves
+        if self.transport.is_closing():
+            self.flow.rest = b""
+        elif self.flow.rest:
+            self.flow.pause_reading()
+            self.loop.call_soon(self._take_piece)
+        elif self.conn.their_state is h11.DONE and len(self.conn.trailing_data[0]) > HIGH_WATER_LIMIT:
+            self.end()  # so many requests behind the one that is answered
+        elif self.conn.their_state is h11.DONE or len(getattr(self.cycle, "body", b"")) <= HIGH_WATER_LIMIT:
+            self.flow.resume_reading()  # also behind a request: uvicorn would not hear that the client leaves
+
+    def send_400_response(self, msg: str) -> None:
+        if self.conn.our_state not in {h11.IDLE, h11.SEND_RESPONSE}:  # of a body whose request has its answer
+            self.end()
+            return
+        most = f"{self.header_bytes >> 10} KiB"
+        super().send_400_response(f"{msg} Expected HTTP/1.1, one host, and headers of at most {most}.")
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
@@ -161,6 +194,8 @@ class _Connection(H11Protocol):
         self.resume_writing()
 
     def on_response_complete(self) -> None:
+        if self.conn.their_state is h11.SEND_BODY and b"transfer-encoding" in dict(self.headers):
+            self.transport.close()  # chunks that nobody wants would be looked for all the same
         super().on_response_complete()
         self._watch()
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+import h11
 import httpx
 import numpy as np
 import openai
@@ -337,6 +338,42 @@ async def test_a_connection_without_whole_headers_is_closed(start: Start, sent: 
         async with asyncio.timeout(60):
             assert await reader.read() == b""
         writer.close()
+
+
+CHUNKS = f"POST /embed HTTP/1.1\r\nhost: 127.0.0.1\r\n{JSON_HEADER}\r\ntransfer-encoding: chunked\r\n\r\n".encode()
+
+
+async def test_a_body_in_tiny_chunks_is_taken_in_by_pieces(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that the socket holds in one piece, 12 MB without a key, held up everybody for 12 s."""
+    sizes: list[int] = []
+    receive = h11.Connection.receive_data
+
+    def received(self: h11.Connection, data: bytes) -> None:
+        sizes.append(len(data))
+        receive(self, data)
+
+    monkeypatch.setattr(h11.Connection, "receive_data", received)
+    async with start(http=ON) as app, asyncio.timeout(60):
+        body = json.dumps({"inputs": "w1", "model": "x" * 50_000}).encode()
+        chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in body)
+        assert await said_to(app, CHUNKS + chunks + b"0\r\n\r\n", 15) == b"HTTP/1.1 200 OK"
+    assert max(sizes) <= 4_096 < sum(sizes)
+
+
+async def test_chunks_behind_a_refusal_and_long_headers_end_the_connection(start: Start, keys_file: Path) -> None:
+    async with start(http=ON, auth={"keys_file": keys_file}) as app, asyncio.timeout(60):
+        assert b" 401 " in await said_to(app, CHUNKS)
+        long = b"GET /health HTTP/1.1\r\nhost: x\r\n" + b"a:\r\n" * 10_000 + b"\r\n"
+        assert b"headers of at most 16 KiB" in await said_to(app, long)
+
+
+async def said_to(app: App, sent: bytes, size: int = -1) -> bytes:
+    """Returns the answer to some bytes, whole or its beginning."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", app.http_port)
+    writer.write(sent)
+    answer = await reader.read(size)
+    writer.close()
+    return answer
 
 
 async def test_connections_beyond_the_limit_are_closed_and_the_others_are_served(start: Start) -> None:
