@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/reports.md: each report of the command line, made anew and seen by Chromium.
+"""Draws the pictures of docs/reports.md: each report of the command line, made anew and seen by Chromium; and overload.
 
 Run: python -m scripts.pictures   (needs the installed models, Chromium, and Pillow of the extra images)
 """
@@ -13,6 +13,7 @@ from shutil import which
 
 from PIL import Image
 
+from scripts import overload
 from scripts.benchmarks.shared.precis_server import PrecisServer
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -57,7 +58,7 @@ def main() -> int:
                 ]
                 subprocess.run(command, cwd=ROOT, env=os.environ, check=False, capture_output=True)
                 draw(report, FOLDER / f"report-{kind}.png")
-    return 0
+    return overload.main()
 
 
 if __name__ == "__main__":

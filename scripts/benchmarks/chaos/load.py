@@ -102,9 +102,9 @@ async def overload(server: PrecisServer, seconds: float, deadline_s: float) -> d
     crowd = Crowd(channels, ENTAIL, lambda: pairs(4), timeout_s=deadline_s)
     alone_s = max(2.0, seconds / 10)
     capacity = sum(one.is_answered for one in await crowd.closed(64, alone_s)) / alone_s
-    checks = asyncio.create_task(asyncio.to_thread(_health_s, server, seconds))
+    checks = asyncio.create_task(asyncio.to_thread(health_s, server, seconds))
     outcomes = await crowd.open_loop(10 * capacity, seconds)
-    health_s = await checks
+    checks_s = await checks
     await _close(channels)
     answered_s = [one.seconds for one in outcomes if one.is_answered]
     refused = [one for one in outcomes if one.retry_delay_s is not None]
@@ -117,13 +117,13 @@ async def overload(server: PrecisServer, seconds: float, deadline_s: float) -> d
         "overload_answered": len(answered_s),
         "overload_refused": len(refused),
         "overload_expired_share": expired / max(1, expired + len(answered_s)),
-        "overload_health_p99_s": percentile(health_s, 0.99),
+        "overload_health_p99_s": percentile(checks_s, 0.99),
         "retry_ratio": percentile(told_s, 0.5) / percentile(waited_s, 0.5) if told_s and waited_s else 0.0,
         "overload_p99_share": percentile(answered_s, 0.99) / deadline_s if answered_s else 0.0,
     }
 
 
-def _health_s(server: PrecisServer, seconds: float) -> list[float]:
+def health_s(server: PrecisServer, seconds: float) -> list[float]:
     """Returns how long health checks take for a while, from a connection of their own."""
     taken_s: list[float] = []
     end_s = time.monotonic() + seconds
