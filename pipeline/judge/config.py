@@ -130,9 +130,7 @@ class JudgeConfig(ScoringSettings):
     ultra: UltraConfig = UltraConfig()
     proposals: ProposalConfig = ProposalConfig()
     second_reader: SecondReaderFile = Field(
-        default=None,
-        description="File of `precis calibrate --second-reader`: the language model reads the claims that it names. "
-        "None: no claim is read twice.",
+        default=None, description="File of `precis calibrate --second-reader`. None: no claim is read twice."
     )
     limits: JudgeLimits = JudgeLimits()
     cache: JudgementCacheConfig = JudgementCacheConfig()

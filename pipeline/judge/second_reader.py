@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
 
 from pipeline.frozen import FrozenModel
 from pipeline.support.claim_support import Hypothesis, Share, Support, SupportConfig, label_of
@@ -66,7 +66,11 @@ def _read(value: object) -> object:
         raise ValueError(f"expected a file that precis calibrate --second-reader wrote: {found}") from None
 
 
-SecondReaderFile = Annotated[SecondReader | None, BeforeValidator(_read)]
+SecondReaderFile = Annotated[
+    SecondReader | None,
+    BeforeValidator(_read),
+    WithJsonSchema({"anyOf": [{"type": "string", "format": "path"}, {"type": "null"}]}),
+]
 
 
 class OpenClaim(NamedTuple):

@@ -79,11 +79,11 @@ def list_settings(*, defaults_only: bool = False) -> list[Setting]:
 
 
 def _leaves(model: type[BaseModel], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], FieldInfo]]:
-    """Yields path and field of every setting of a model; an optional section is looked into as well, a table is not."""
+    """Yields path and field of every setting of a model; an optional section is looked into, a table or file is not."""
     for name, field in model.model_fields.items():
         kinds = () if get_origin(field.annotation) is dict else (field.annotation, *get_args(field.annotation))
         section = next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
-        if section is None:
+        if section is None or field.metadata:
             yield (*path, name), field
         else:
             yield from _leaves(section, (*path, name))
