@@ -152,6 +152,8 @@ def transport_error(error: errors.PrecisError, connection: Connection) -> CliErr
     match error:
         case errors.Unavailable() if "WRONG_VERSION_NUMBER" in details:
             failure = InputError(f"{address} speaks plaintext, not TLS: leave out --tls-ca, or name another port")
+        case errors.Unavailable() if "security handshaker" in details:
+            failure = InputError(f"--tls-ca {connection.tls_ca} holds no certificate in PEM")
         case errors.Unavailable() if is_tls:
             check = "check --tls-ca and the server's certificate"
             failure = TryLaterError(f"cannot reach {address} over TLS: {details}: {check}")

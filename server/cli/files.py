@@ -26,6 +26,7 @@ STDIN = Path("-")
 PARTIAL = ".partial"  # behind the name of a file until it is complete
 MAX_ROWS = 20_000  # of a file that is held whole
 MAX_LINE_BYTES = 64 << 20  # of a row in it
+_QUOTES = str.maketrans("", "", "\"'[]")  # around the fields that protobuf lists
 
 
 @contextmanager
@@ -61,7 +62,9 @@ def parse_message(fields: dict[str, Any], message: M, *, ignores_unknown: bool =
     try:
         return json_format.ParseDict(fields, message, ignore_unknown_fields=ignores_unknown)
     except (json_format.ParseError, ArithmeticError, SystemError, TypeError, ValueError) as error:  # 1e999 as an enum
-        raise InputError(str(error)) from error
+        problem, _, known = str(error).partition("\n Available Fields(except extensions): ")
+        fields_said = f" It has {known.translate(_QUOTES)}." if known else ""
+        raise InputError(f"{problem}{fields_said}") from error
 
 
 def read_bytes(path: Path) -> bytes:
@@ -169,20 +172,22 @@ def result_file(path: Path | None) -> Iterator[TextIO | None]:
     """Opens the file for the results, or nothing for None.
 
     It is written beside its final name and moved there at the end, so an older result survives a failure. What was
-    written before the failure, if anything, stays in FILE.partial.
+    written before the failure, if anything, stays in FILE.partial. A device or a pipe is written to as it is.
     """
     if path is None:
         yield None
         return
-    partial = path.with_name(path.name + PARTIAL)
+    is_stream = path.exists() and not path.is_file()
+    real = path if is_stream else path.resolve()  # a link stays one
+    partial = real if is_stream else real.with_name(real.name + PARTIAL)
     try:
         with partial.open("w", encoding="utf-8") as file:
             yield file
         if path.suffix == PARQUET:
-            write_parquet(partial, path)
+            write_parquet(partial, real)
             partial.unlink()
-        else:
-            partial.replace(path)
+        elif not is_stream:
+            partial.replace(real)
     except BrokenPipeError:
         raise  # stdout's, from the block: its reader has gone
     except OSError as error:

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.text import Text
 
 from server.cli.console import SHOWN_ITEMS, Grid, indented, number, print_grids, shown
-from server.cli.errors import CliError, NegativeAnswer
+from server.cli.errors import CliError, InputError, NegativeAnswer
 from server.cli.page.render import render_page
 
 NAME_LIMIT = 40
@@ -119,7 +119,8 @@ class FailedItems:
     def check(self, item_count: int) -> None:
         """Raises CliError when items failed."""
         if self.count:
-            raise CliError(f"{self.count} of {item_count} items failed; the others are done")
+            done = "; the others are done" if self.count < item_count else ""
+            raise CliError(f"{self.count} of {item_count} items failed{done}")
 
 
 def describe(error: common_pb2.ItemError) -> str:
@@ -251,12 +252,14 @@ class Tally(ABC, Generic[I, R]):
         return Grid(("", *(f">{row.id}" for row in self.rows)), [row for row in rows if any(row[1:])], NAME_LIMIT)
 
     def check(self) -> None:
-        """Raises CliError when items failed, NegativeAnswer when results are not good enough."""
+        """Raises CliError when items failed, or none came, NegativeAnswer when results are not good enough."""
+        if not self.item_count:
+            raise InputError("there are no items: nothing was read, and so nothing can pass")
         self.failed.check(self.item_count)
         if self.fault_count:
-            named = [f"{item_id} {fault}" if self.item_count > 1 else fault for item_id, fault in self.faults]
-            more = f" and {self.fault_count - len(named)} more" if self.fault_count > len(named) else ""
-            raise NegativeAnswer(f"{self.limit_words}: {', '.join(named)}{more}")
+            named = [f"{item_id}: {fault}" if self.item_count > 1 else fault for item_id, fault in self.faults]
+            more = f"; and {self.fault_count - len(named)} more" if self.fault_count > len(named) else ""
+            raise NegativeAnswer(f"{self.limit_words}: {'; '.join(named)}{more}")
 
     def print(self, console: Console) -> None:
         """Prints the tables of many items."""

@@ -35,7 +35,7 @@ async def evaluate(
     ],
     *,
     summary: Annotated[
-        list[Path] | None, Option("--summary", "-s", metavar="TXT", help="A summary to score. Repeatable.")
+        list[Path] | None, Option("--summary", "-s", metavar="TXT|PDF", help="A summary to score. Repeatable.")
     ] = None,
     jsonl: Annotated[bool, Option("--jsonl", help="FILE is JSON Lines; implied by .jsonl and .ndjson.")] = False,
     fail_over: Annotated[

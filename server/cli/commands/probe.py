@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from server.cli.console import Grid, print_result, shown
-from server.cli.errors import CliError, NegativeAnswer
-from server.cli.options import Connection, JsonOption, ReportOption, TimeoutOption, command
+from server.cli.errors import InputError, NegativeAnswer
+from server.cli.options import Connection, JsonOption, ReportOption, TimeoutOption, check_outputs, command
 
 if TYPE_CHECKING:
     from google.protobuf.descriptor import FileDescriptor
@@ -90,7 +90,7 @@ def contract(*, output: Annotated[Path, Option("--output", "-o", metavar="PB", h
     try:
         output.write_bytes(written.SerializeToString(deterministic=True))
     except OSError as error:
-        raise CliError(f"cannot write {output}: {error.strerror}") from error
+        raise InputError(f"cannot write {output}: {error.strerror}") from error
 
 
 @command(
@@ -118,6 +118,7 @@ async def load(
     Without --data texts are made up, each another, for embed, entail, judge and the
     models of these names by oip:. Refused calls are not made again.
     """
+    check_outputs([options.data] if options.data else [], options.report)
     from server.cli.load import run_load
 
     await run_load(rpc, options, connection)

@@ -1,7 +1,7 @@
 """Has language models checked, and says for which roles they are, which setting to change, and what they cost."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ from pipeline.llm.openai import OpenAiChatModel
 from pipeline.summarize.document import SourceChunk, SummarizeOptions, make_document
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.plan import Planner
-from server.cli.commands.summarize import EndpointOptions
 from server.cli.console import Grid, print_note, print_result
 from server.cli.errors import InputError, NegativeAnswer
 from server.errors import SettingsError
@@ -27,12 +26,12 @@ Fields = dict[str, Any]
 
 
 async def check_models(
-    named: EndpointOptions | None, settings_file: Path | None, *, words: int, as_json: bool, timeout_s: float
+    named: Mapping[str, object] | None, settings_file: Path | None, *, words: int, as_json: bool, timeout_s: float
 ) -> None:
     """Asks every model and prints what was found. Raises InputError, and NegativeAnswer where one cannot be used."""
     logging.getLogger().addHandler(logging.NullHandler())  # else warnings of the client stand between the tables
     try:
-        settings = load_settings(settings_file, overrides={"llm": named.overrides} if named else {})
+        settings = load_settings(settings_file, overrides={"llm": named} if named else {})
     except SettingsError as error:
         raise InputError(str(error)) from error
     if settings.llm is None:
