@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 
 import grpc
-from grpc import aio
 from precis import AsyncClient, RetryPolicy, Tls, errors
 from precis.calls import Call
 from precis.local import AsyncClient as LocalClient
@@ -43,9 +42,7 @@ class CommandClient(AsyncClient):
 
     async def stream(self, call: Call[T]) -> AsyncGenerator[T, None]:
         """Sends a call that is answered by a stream, once. Closing the generator ends it. Raises PrecisError."""
-        send: aio.UnaryStreamMultiCallable[bytes, bytes] = self._open_channel().unary_stream(call.path)
-        request, timeout_s = call.request.SerializeToString(), self._connection.timeout_s
-        responses = send(request, timeout=timeout_s, metadata=self._metadata)
+        responses = self._open_stream(call, self._connection.timeout_s)
         try:
             async for data in responses:
                 yield call.parse(data)

@@ -126,8 +126,6 @@ def read_length(length: str) -> int:
         if len(digits) > MOST_DIGITS or not int(digits):
             raise InputError(f"expected a length from 1 to {10**MOST_DIGITS:,}, got {length[:40]}")
         return int(digits)
-    if length.startswith("-") and length != "-":
-        raise InputError(f"expected a length from 1, or a file, got {length}")
     from server.cli.documents.read import read_document_text
 
     words = len(read_document_text(Path(length)).split())

@@ -74,19 +74,17 @@ def contract(*, output: Annotated[Path, Option("--output", "-o", metavar="PB", h
     from google.rpc import error_details_pb2
     from precis.calls import SERVICES
 
-    pool = descriptor_pool.Default()
-    files: dict[str, FileDescriptor] = {}
+    pool, written, names = descriptor_pool.Default(), FileDescriptorSet(), set[str]()
 
     def add(file: "FileDescriptor") -> None:
         for imported in file.dependencies:  # stand before it, the order in which readers want them
             add(imported)
-        files.setdefault(file.name, file)
+        if file.name not in names:
+            names.add(file.name)
+            file.CopyToProto(written.file.add())
 
     for file in (*(pool.FindServiceByName(service).file for service in SERVICES), error_details_pb2.DESCRIPTOR):
         add(file)
-    written = FileDescriptorSet()
-    for file in files.values():
-        file.CopyToProto(written.file.add())
     try:
         output.write_bytes(written.SerializeToString(deterministic=True))
     except OSError as error:
