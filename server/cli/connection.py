@@ -84,13 +84,10 @@ async def open_client(
 def new_client(connection: Connection, timeout_s: float, retry: RetryPolicy = DEFAULT_RETRY) -> CommandClient:
     """Builds the client. Raises InputError for an option that cannot be used."""
     check_address(connection.address)
-    tls = None
-    if connection.tls_ca is not None:
-        tls = Tls(connection.tls_ca, connection.tls_cert, connection.tls_key)
-    elif connection.tls_cert or connection.tls_key:
-        raise InputError("--tls-cert and --tls-key need --tls-ca")
-    if (connection.tls_cert is None) != (connection.tls_key is None):
-        raise InputError("--tls-cert and --tls-key belong together: give both or none")
+    ca, cert, key = connection.tls_ca, connection.tls_cert, connection.tls_key
+    if (cert is None) != (key is None) or (cert and ca is None):
+        raise InputError("--tls-cert and --tls-key go together, and with --tls-ca: give all of them")
+    tls = None if ca is None else Tls(ca, cert, key)
     try:
         return CommandClient(
             connection.address, api_key=connection.api_key_file, tls=tls, timeout_s=timeout_s, retry=retry

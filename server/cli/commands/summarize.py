@@ -14,6 +14,7 @@ from server.cli.errors import InputError, NegativeAnswer
 from server.cli.options import Connection, JsonOption, ReportOption, check_outputs, command, exit_codes
 
 LAYER_FILES = ("overview.md", "summary.md", "extraction.md")
+ENDPOINT_FLAGS = {"base_url": "--endpoint", "model": "--model", "api_key_file": "--api-key-file"}
 
 
 @dataclass(frozen=True)

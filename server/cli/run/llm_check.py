@@ -16,12 +16,12 @@ from pipeline.llm.openai import OpenAiChatModel
 from pipeline.summarize.document import SourceChunk, SummarizeOptions, make_document
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.plan import Planner
+from server.cli.commands.summarize import ENDPOINT_FLAGS
 from server.cli.console import Grid, print_note, print_result
 from server.cli.errors import InputError, NegativeAnswer
 from server.errors import SettingsError
 from server.settings import Settings, load_settings
 
-FLAGS = {"base_url": "--endpoint", "model": "--model", "api_key_file": "--api-key-file"}
 Fields = dict[str, Any]
 
 
@@ -46,7 +46,7 @@ async def check_models(
         print_note(f"{', '.join(names)}: asking {config.model} at {config.base_url}")
         can, reasons = await check_model(config)
         problems = [
-            f"{reason}: change {(named and FLAGS.get(name)) or setting_of(llm, names[0], name)}"
+            f"{reason}: change {(named and ENDPOINT_FLAGS.get(name)) or setting_of(llm, names[0], name)}"
             for name, reason in reasons
         ]
         found: Fields = {"roles": names, "model": config.model, "base_url": config.base_url, "problems": problems}

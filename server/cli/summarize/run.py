@@ -15,7 +15,7 @@ from precis.v1 import summarize_pb2 as pb
 from precis.words import word_of
 from rich.console import Console
 
-from server.cli.commands.summarize import LAYER_FILES, BudgetOptions, SummaryOptions, TargetOptions
+from server.cli.commands.summarize import ENDPOINT_FLAGS, LAYER_FILES, BudgetOptions, SummaryOptions, TargetOptions
 from server.cli.connection import CommandClient, open_client
 from server.cli.console import Grid, print_note, to_json_document, write
 from server.cli.errors import CliError, InputError, NegativeAnswer
@@ -43,8 +43,7 @@ async def open_summaries(
     local, flags = None, ""
     if endpoint is not None:
         local = {"llm": endpoint, "summary_storage": {}}  # the latter: it outlives this process
-        named = {"--endpoint": "base_url", "--model": "model", "--api-key-file": "api_key_file"}
-        given = ((flag, endpoint[name]) for flag, name in named.items() if endpoint[name])
+        given = ((flag, endpoint[name]) for name, flag in ENDPOINT_FLAGS.items() if endpoint[name])
         flags = "".join(f" {flag} {shlex.quote(str(value))}" for flag, value in given)
     async with open_client(connection, timeout_s or PLAN_TIMEOUT_S, BEGIN_TWICE, local=local) as client:
         client.flags = flags or client.flags
