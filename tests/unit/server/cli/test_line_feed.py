@@ -33,20 +33,3 @@ async def test_the_loop_runs_while_the_iterator_blocks() -> None:
 
     asyncio.get_running_loop().call_soon(go_on.set)  # never runs when the loop is blocked
     assert [item async for item in feed(items())] == [1]
-
-
-async def test_the_thread_ends_when_the_reader_leaves() -> None:
-    go_on = threading.Event()
-
-    def items() -> Iterator[int]:
-        yield 1
-        go_on.wait()
-
-    read = feed(items())
-    await anext(read)
-    waiting = asyncio.ensure_future(anext(read))
-    await asyncio.wait([waiting], timeout=0)
-    [thread] = [thread for thread in threading.enumerate() if thread.name == "precis-line-feed"]
-    waiting.cancel()
-    go_on.set()
-    await asyncio.to_thread(thread.join)

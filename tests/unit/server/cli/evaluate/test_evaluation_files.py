@@ -117,14 +117,6 @@ def test_what_cannot_be_written_is_refused_before_work_begins(tmp_path: Path) ->
         check_outputs([], tmp_path / "none" / "out.json")
 
 
-def test_a_summary_as_json_is_no_text(tmp_path: Path) -> None:
-    summary, gold = tmp_path / "summary.json", tmp_path / "gold.json"
-    summary.write_text('{\n  "summary_id": "1",\n  "text": "T."\n}\n', encoding="utf-8")
-    gold.write_text('{"datum": {}}', encoding="utf-8")
-    with pytest.raises(InputError, match="precis summarize -o"):
-        read_candidates(gold, [summary])
-
-
 def test_a_result_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(CliError, match="cannot write"), result_file(tmp_path / "none" / "out.json"):
         pass
