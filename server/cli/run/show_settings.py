@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, BeforeValidator, TypeAdapter
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
@@ -75,7 +75,7 @@ def _leaves(model: type[BaseModel], path: tuple[str, ...] = ()) -> Iterator[tupl
     for name, field in model.model_fields.items():
         kinds = () if get_origin(field.annotation) is dict else (field.annotation, *get_args(field.annotation))
         section = next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
-        if section is None:
+        if section is None or any(isinstance(one, BeforeValidator) for one in field.metadata):  # it is read from a file
             yield (*path, name), field
         else:
             yield from _leaves(section, (*path, name))
