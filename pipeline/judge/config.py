@@ -131,8 +131,7 @@ class JudgeConfig(ScoringSettings):
     proposals: ProposalConfig = ProposalConfig()
     second_reader: SecondReaderFile = Field(
         default=None,
-        description="File of `precis calibrate --second-reader`: the language model reads the claims that it names. "
-        "None: no claim is read twice.",
+        description="File of `precis calibrate --second-reader`: which claims the language model reads again.",
     )
     limits: JudgeLimits = JudgeLimits()
     cache: JudgementCacheConfig = JudgementCacheConfig()
