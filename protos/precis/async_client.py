@@ -268,7 +268,7 @@ class AsyncClient:
     def _follow(self, request: FollowedRequest, timeout_s: float | None) -> AsyncSummaryStream:
         return AsyncSummaryStream(SummaryFollower(request, self._connection.retry, timeout_s), self._open_stream)
 
-    def _open_stream(self, call: Call[summarize_pb2.SummaryEvent], timeout_s: float | None) -> AsyncByteStream:
+    def _open_stream(self, call: Call[T], timeout_s: float | None) -> AsyncByteStream:
         send: aio.UnaryStreamMultiCallable[bytes, bytes] = self._open_channel().unary_stream(call.path)
         return send(call.request.SerializeToString(), timeout=timeout_s, metadata=self._metadata)
 

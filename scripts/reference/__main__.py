@@ -1,4 +1,4 @@
-"""Writes docs/reference and docs/rules from what they describe: contract, metrics, resources, rules about text.
+"""Writes the pages of docs that are made of what they describe: contract, metrics, resources, rules, settings.
 
 Run: python -m scripts.reference
 """
@@ -10,6 +10,7 @@ from scripts.reference.contract import contract_pages
 from scripts.reference.metrics import metrics_page
 from scripts.reference.resources import resources_page
 from scripts.reference.rules import rule_pages
+from scripts.reference.settings import settings_page
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs"
 
@@ -17,7 +18,8 @@ FOLDER = Path(__file__).resolve().parents[2] / "docs"
 def generated_pages() -> Mapping[str, str]:
     """Returns the text of each generated page by its name below docs."""
     reference = {**contract_pages(), "metrics.md": metrics_page(), "resources.md": resources_page()}
-    return {**{f"reference/{name}": text for name, text in reference.items()}, **rule_pages()}
+    pages = {f"reference/{name}": text for name, text in reference.items()}
+    return {**pages, **rule_pages(), "settings.md": settings_page()}
 
 
 def main() -> None:

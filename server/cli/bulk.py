@@ -100,10 +100,10 @@ def earlier_results(options: RunOptions, work: Work[I, R]) -> Iterator[EarlierRe
     Raises:
         InputError: a file is there but does not hold results.
     """
-    output = options.output
-    if output is None:
+    if options.output is None:
         yield EarlierResults(work)
         return
+    output = options.output.resolve()
     earlier, partial = output.with_name(output.name + ".earlier"), output.with_name(output.name + files.PARTIAL)
     try:
         if options.resume and output.suffix == PARQUET and output.exists() and not earlier.exists():

@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 
 import grpc
-from grpc import aio
 from precis import AsyncClient, RetryPolicy, Tls, errors
 from precis.calls import Call
 from precis.local import AsyncClient as LocalClient
@@ -43,9 +42,7 @@ class CommandClient(AsyncClient):
 
     async def stream(self, call: Call[T]) -> AsyncGenerator[T, None]:
         """Sends a call that is answered by a stream, once. Closing the generator ends it. Raises PrecisError."""
-        send: aio.UnaryStreamMultiCallable[bytes, bytes] = self._open_channel().unary_stream(call.path)
-        request, timeout_s = call.request.SerializeToString(), self._connection.timeout_s
-        responses = send(request, timeout=timeout_s, metadata=self._metadata)
+        responses = self._open_stream(call, self._connection.timeout_s)
         try:
             async for data in responses:
                 yield call.parse(data)
@@ -87,13 +84,10 @@ async def open_client(
 def new_client(connection: Connection, timeout_s: float, retry: RetryPolicy = DEFAULT_RETRY) -> CommandClient:
     """Builds the client. Raises InputError for an option that cannot be used."""
     check_address(connection.address)
-    tls = None
-    if connection.tls_ca is not None:
-        tls = Tls(connection.tls_ca, connection.tls_cert, connection.tls_key)
-    elif connection.tls_cert or connection.tls_key:
-        raise InputError("--tls-cert and --tls-key need --tls-ca")
-    if (connection.tls_cert is None) != (connection.tls_key is None):
-        raise InputError("--tls-cert and --tls-key belong together: give both or none")
+    ca, cert, key = connection.tls_ca, connection.tls_cert, connection.tls_key
+    if (cert is None) != (key is None) or (cert and ca is None):
+        raise InputError("--tls-cert and --tls-key go together, and with --tls-ca: give all of them")
+    tls = None if ca is None else Tls(ca, cert, key)
     try:
         return CommandClient(
             connection.address, api_key=connection.api_key_file, tls=tls, timeout_s=timeout_s, retry=retry
@@ -152,6 +146,8 @@ def transport_error(error: errors.PrecisError, connection: Connection) -> CliErr
     match error:
         case errors.Unavailable() if "WRONG_VERSION_NUMBER" in details:
             failure = InputError(f"{address} speaks plaintext, not TLS: leave out --tls-ca, or name another port")
+        case errors.Unavailable() if "security handshaker" in details:
+            failure = InputError(f"--tls-ca {connection.tls_ca} holds no certificate in PEM")
         case errors.Unavailable() if is_tls:
             check = "check --tls-ca and the server's certificate"
             failure = TryLaterError(f"cannot reach {address} over TLS: {details}: {check}")

@@ -11,7 +11,7 @@ import os
 import sys
 import threading
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
@@ -26,6 +26,7 @@ STDIN = Path("-")
 PARTIAL = ".partial"  # behind the name of a file until it is complete
 MAX_ROWS = 20_000  # of a file that is held whole
 MAX_LINE_BYTES = 64 << 20  # of a row in it
+_QUOTES = str.maketrans("", "", "\"'[]")  # around the fields that protobuf lists
 
 
 @contextmanager
@@ -61,7 +62,9 @@ def parse_message(fields: dict[str, Any], message: M, *, ignores_unknown: bool =
     try:
         return json_format.ParseDict(fields, message, ignore_unknown_fields=ignores_unknown)
     except (json_format.ParseError, ArithmeticError, SystemError, TypeError, ValueError) as error:  # 1e999 as an enum
-        raise InputError(str(error)) from error
+        problem, _, known = str(error).partition("\n Available Fields(except extensions): ")
+        fields_said = f" It has {known.translate(_QUOTES)}." if known else ""
+        raise InputError(f"{problem}{fields_said}") from error
 
 
 def read_bytes(path: Path) -> bytes:
@@ -98,34 +101,31 @@ def read_lines(path: Path, *, max_line_bytes: int = -1) -> Iterator[tuple[int, b
         raise InputError(f"cannot read {path}: {error.strerror}") from error
 
 
-def read_rows(path: Path, parse: Callable[[dict[str, Any], str], T]) -> list[T]:
+def read_rows(path: Path, parse: Callable[[dict[str, Any], str], T], *, are_named: bool = True) -> list[T]:
     """Reads a row from every line of JSON; `parse` gets its fields and its place, for example "line 3".
+
+    Args:
+        path: the file; at most 20,000 rows.
+        parse: makes a row. Raises InputError.
+        are_named: every row needs an id of its own, if it has one.
 
     Raises:
         InputError: there are no rows, or something is wrong in one; file and line are named.
     """
-    rows = []
+    rows: list[T] = []
+    places: dict[str, str] = {}
     for number, line in read_lines(path, max_line_bytes=MAX_LINE_BYTES):
-        with naming(f"{path}: line {number}"):
-            rows.append(parse(parse_object(decode(line)), f"line {number}"))
+        place = f"line {number}"
+        with naming(f"{path}: {place}"):
+            fields = parse_object(decode(line))
+            if are_named and (first := places.setdefault(str(fields.get("id", place)), place)) != place:
+                raise InputError(f"id: the same as in {first}; every row needs its own")
+            if len(rows) >= MAX_ROWS:
+                raise InputError(f"more than {MAX_ROWS:,} rows: split the file")
+            rows.append(parse(fields, place))
     if not rows:
         raise InputError(f"{path} holds no rows")
     return rows
-
-
-def read_named_rows(path: Path, parse: Callable[[dict[str, Any], str], T]) -> list[T]:
-    """Reads a row from every line, each with an id of its own. Raises InputError that names line and field."""
-    places: dict[str, str] = {}
-
-    def parse_named(fields: dict[str, Any], place: str) -> T:
-        row_id = str(fields.get("id", place))
-        if places.setdefault(row_id, place) != place:
-            raise InputError(f"id: the same as in {places[row_id]}; every row needs its own")
-        if len(places) > MAX_ROWS:
-            raise InputError(f"more than {MAX_ROWS:,} rows: split the file")
-        return parse(fields, place)
-
-    return read_rows(path, parse_named)
 
 
 def text_of(fields: dict[str, Any], name: str) -> str:
@@ -169,20 +169,22 @@ def result_file(path: Path | None) -> Iterator[TextIO | None]:
     """Opens the file for the results, or nothing for None.
 
     It is written beside its final name and moved there at the end, so an older result survives a failure. What was
-    written before the failure, if anything, stays in FILE.partial.
+    written before the failure, if anything, stays in FILE.partial. A device or a pipe is written to as it is.
     """
     if path is None:
         yield None
         return
-    partial = path.with_name(path.name + PARTIAL)
+    is_stream = path.exists() and not path.is_file()
+    real = path if is_stream else path.resolve()  # a link stays one
+    partial = real if is_stream else real.with_name(real.name + PARTIAL)
     try:
         with partial.open("w", encoding="utf-8") as file:
             yield file
         if path.suffix == PARQUET:
-            write_parquet(partial, path)
+            write_parquet(partial, real)
             partial.unlink()
-        else:
-            partial.replace(path)
+        elif not is_stream:
+            partial.replace(real)
     except BrokenPipeError:
         raise  # stdout's, from the block: its reader has gone
     except OSError as error:
@@ -199,37 +201,24 @@ def write_result(path: Path | None, make: Callable[[], str]) -> None:
             file.write(make())
 
 
-async def feed(items: Iterator[T], *, ahead: int = 16) -> AsyncGenerator[T, None]:
-    """Iterates `items` on a thread, at most `ahead` items before the reader.
+async def feed(items: Iterator[T]) -> AsyncGenerator[T, None]:
+    """Iterates `items` on threads, one item each, so that the loop goes on. An error of the iterator is raised here.
 
-    The thread is a daemon: a read from a terminal or pipe cannot be interrupted, and must not keep Ctrl+C waiting.
-    An error of the iterator is raised here.
+    The threads are daemons: a read from a terminal or pipe cannot be interrupted, and must not keep Ctrl+C waiting.
     """
-    loop = asyncio.get_running_loop()
-    queue: asyncio.Queue[T | Exception | None] = asyncio.Queue(ahead)
-    has_left = threading.Event()
+    loop, end = asyncio.get_running_loop(), object()
 
-    def put(item: T | Exception | None) -> None:
-        asyncio.run_coroutine_threadsafe(queue.put(item), loop).result()
-
-    def read() -> None:
+    def read(into: asyncio.Future[Any]) -> None:
         try:
-            for item in items:
-                put(item)
-                if has_left.is_set():
-                    return
-            put(None)
+            found, settle = next(items, end), into.set_result
         except Exception as error:  # noqa: BLE001 - handed over whole
-            if not has_left.is_set():
-                put(error)
+            found, settle = error, into.set_exception
+        with suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(lambda: into.done() or settle(found))
 
-    threading.Thread(target=read, name="precis-line-feed", daemon=True).start()
-    try:
-        while (item := await queue.get()) is not None:
-            if isinstance(item, Exception):
-                raise item
-            yield item
-    finally:
-        has_left.set()
-        while not queue.empty():  # makes room, so that a thread that waits for it goes on, sees the event and ends
-            queue.get_nowait()
+    while True:
+        coming = loop.create_future()
+        threading.Thread(target=read, args=(coming,), name="precis-line-feed", daemon=True).start()
+        if (item := await coming) is end:
+            return
+        yield item

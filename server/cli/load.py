@@ -62,7 +62,7 @@ def find_target(name: str, data: Path | None) -> LoadTarget:
             request = {"model_name": model, **fields} if model else fields
             return parse_message(request, GetMessageClass(method.input_type)())
 
-        requests = read_rows(data, parse)
+        requests = read_rows(data, parse, are_named=False)
         make, count = (lambda number: requests[number % count]), len(requests)
     if make is None:
         raise InputError(

@@ -12,7 +12,7 @@ from typing import Annotated, NoReturn
 import typer
 from typer import Option
 
-from server.cli.commands import llm, models, prompts
+from server.cli.commands import language_models, models
 from server.cli.commands.agreement import calibrate, compare
 from server.cli.commands.assess import assess, synthesize
 from server.cli.commands.evaluate import evaluate, gold, target
@@ -82,8 +82,8 @@ COMMANDS = (
 for command in COMMANDS:
     app.command()(command)
 app.add_typer(models.app, name="models")
-app.add_typer(prompts.app, name="prompts")
-app.add_typer(llm.app, name="llm")
+app.add_typer(language_models.prompts, name="prompts")
+app.add_typer(language_models.llm, name="llm")
 app.add_typer(summaries, name="summaries")
 
 

@@ -85,11 +85,15 @@ def check_run(options: RunOptions, inputs: Sequence[Path], *outputs: Path | None
 
 
 def check_outputs(inputs: Sequence[Path], *outputs: Path | None) -> None:
-    """Refuses to write over what is read, or twice to one file. Raises InputError."""
+    """Refuses to write over what is read, twice to one file, or where no file can be. Raises InputError."""
     taken = {path.resolve() for path in inputs}
     for path in filter(None, outputs):
         if path.resolve() in taken:
             raise InputError(f"{path} is named twice: it would be written over")
+        if path.is_dir():
+            raise InputError(f"cannot write {path}: it is a folder; name a file in it")
+        if not path.parent.is_dir():
+            raise InputError(f"cannot write {path}: there is no folder {path.parent}; make it first")
         taken.add(path.resolve())
 
 

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.text import Text
 
 from server.cli.console import SHOWN_ITEMS, Grid, indented, number, print_grids, shown
-from server.cli.errors import CliError, NegativeAnswer
+from server.cli.errors import CliError, InputError, NegativeAnswer
 from server.cli.page.render import render_page
 
 NAME_LIMIT = 40
@@ -96,30 +96,23 @@ class ItemRow:
     bars: Mapping[str, float | None]
 
 
-@dataclass
-class FailedItems:
-    """Counts failures and keeps the first few."""
+FailedItem = tuple[str, common_pb2.ItemError]
+"""An item's id, and why it failed."""
 
-    count: int = 0
-    first: list[tuple[str, common_pb2.ItemError]] = field(default_factory=list)
 
-    def add(self, item_id: str, error: common_pb2.ItemError) -> None:
-        """Takes one failure in."""
-        self.count += 1
-        if len(self.first) < SHOWN_ITEMS:
-            self.first.append((item_id, error))
+def print_failed(console: Console, failed: Sequence[FailedItem]) -> None:
+    """Prints a line for each of the first failures, and how many more there are."""
+    for item_id, error in failed[:SHOWN_ITEMS]:
+        console.print(shown(f"{item_id}: {describe(error)}", style="red"))
+    if len(failed) > SHOWN_ITEMS:
+        console.print(f"... and {len(failed) - SHOWN_ITEMS} more failed items", style="red")
 
-    def print(self, console: Console) -> None:
-        """Prints a line for each failure that was kept, and how many more there are."""
-        for item_id, error in self.first:
-            console.print(shown(f"{item_id}: {describe(error)}", style="red"))
-        if self.count > len(self.first):
-            console.print(f"... and {self.count - len(self.first)} more failed items", style="red")
 
-    def check(self, item_count: int) -> None:
-        """Raises CliError when items failed."""
-        if self.count:
-            raise CliError(f"{self.count} of {item_count} items failed; the others are done")
+def check_failed(failed: Sequence[FailedItem], item_count: int) -> None:
+    """Raises CliError when items failed."""
+    if failed:
+        done = "; the others are done" if len(failed) < item_count else ""
+        raise CliError(f"{len(failed)} of {item_count} items failed{done}")
 
 
 def describe(error: common_pb2.ItemError) -> str:
@@ -153,7 +146,7 @@ class Tally(ABC, Generic[I, R]):
     template: ClassVar[str]
     script: ClassVar[str]
     keeps_page: bool = False
-    failed: FailedItems = field(default_factory=FailedItems)
+    failed: list[FailedItem] = field(default_factory=list)
     done_count: int = 0
     kept_count: int = 0
     scores: dict[str, list[float]] = field(default_factory=dict)
@@ -168,7 +161,7 @@ class Tally(ABC, Generic[I, R]):
     def add(self, answer: Answer[I, R]) -> None:
         """Takes one answer in."""
         if answer.error is not None:
-            self.failed.add(answer.id, answer.error)
+            self.failed.append((answer.id, answer.error))
         if answer.item is None or answer.result is None:
             return
         self.done_count += 1
@@ -209,7 +202,7 @@ class Tally(ABC, Generic[I, R]):
     @property
     def item_count(self) -> int:
         """Items that were answered."""
-        return self.done_count + self.failed.count
+        return self.done_count + len(self.failed)
 
     @property
     def categories(self) -> list[tuple[str, list[float]]]:
@@ -251,22 +244,24 @@ class Tally(ABC, Generic[I, R]):
         return Grid(("", *(f">{row.id}" for row in self.rows)), [row for row in rows if any(row[1:])], NAME_LIMIT)
 
     def check(self) -> None:
-        """Raises CliError when items failed, NegativeAnswer when results are not good enough."""
-        self.failed.check(self.item_count)
+        """Raises CliError when items failed, or none came, NegativeAnswer when results are not good enough."""
+        if not self.item_count:
+            raise InputError("there are no items: nothing was read, and so nothing can pass")
+        check_failed(self.failed, self.item_count)
         if self.fault_count:
-            named = [f"{item_id} {fault}" if self.item_count > 1 else fault for item_id, fault in self.faults]
-            more = f" and {self.fault_count - len(named)} more" if self.fault_count > len(named) else ""
-            raise NegativeAnswer(f"{self.limit_words}: {', '.join(named)}{more}")
+            named = [f"{item_id}: {fault}" if self.item_count > 1 else fault for item_id, fault in self.faults]
+            more = f"; and {self.fault_count - len(named)} more" if self.fault_count > len(named) else ""
+            raise NegativeAnswer(f"{self.limit_words}: {'; '.join(named)}{more}")
 
     def print(self, console: Console) -> None:
         """Prints the tables of many items."""
         kept = [f"{self.kept_count} kept from an earlier run"] if self.kept_count else []
-        counts = (f"{self.item_count} items", f"{self.failed.count} failed", *self.counts(), *kept)
+        counts = (f"{self.item_count} items", f"{len(self.failed)} failed", *self.counts(), *kept)
         print_grids(console, ", ".join(counts), self.remarks(), *self.grids.values())
         if self.done_count:
             rows = [(row.id, number(row.headline, self.digits)) for row in self.worst]
             console.print(Grid(("worst items", f">{self.headline_name}"), rows).to_table())
-        self.failed.print(console)
+        print_failed(console, self.failed)
 
     def render(self, *, has_index: bool = True) -> str:
         """Renders the page: the worst items whole, after an index of all unless there is but one to show."""

@@ -40,14 +40,14 @@ from server.cli.console import (
     to_list,
 )
 from server.cli.errors import InputError
-from server.cli.files import read_named_rows, to_json_fields, write_result
+from server.cli.files import read_rows, to_json_fields, write_result
 from server.cli.judge import calibration
 from server.cli.judge.judgements import Item, JudgeAnswer, to_item, to_work
 from server.cli.judge.names import status_name
 from server.cli.judge.table import claim_text, label_text
 from server.cli.options import Connection, RunOptions
 from server.cli.page.render import render_page
-from server.cli.tally import FailedItems
+from server.cli.tally import FailedItem, check_failed, print_failed
 
 MAX_ANNOTATORS, MOST_LABEL = 50, 1e6
 PAGE_DISAGREEMENTS = 200
@@ -80,7 +80,7 @@ async def calibrate(path: Path, connection: Connection, options: CalibrateOption
     work = to_work(judging, is_bulk=True, second_reading=options.second_reader is not None or None)
     await run_bulk(work, items, connection, run, answers.add)
     if not options.as_json:
-        answers.failed.print(output_console())
+        print_failed(output_console(), answers.failed)
     report = answers.report()
     claims = answers.single_claims() if options.second_reader else []
     found = measure(claims, report.calibration.language_model) if options.second_reader else None
@@ -119,7 +119,7 @@ def read_labels(path: Path, *, is_binary: bool) -> list[LabelRow]:
                 raise InputError(f"{name}: expected a text with a letter or a digit")
         return LabelRow(item, read_ratings(fields.get("label"), is_binary=is_binary))
 
-    return sorted(read_named_rows(path, parse), key=lambda row: row.item.id)
+    return sorted(read_rows(path, parse), key=lambda row: row.item.id)
 
 
 def read_ratings(label: object, *, is_binary: bool) -> dict[str, float]:
@@ -202,12 +202,12 @@ class JudgedRows:
     rows: Mapping[str, LabelRow]
     judged: dict[str, JudgedRow] = field(default_factory=dict)
     identities: set[calibration.Identity] = field(default_factory=set)
-    failed: FailedItems = field(default_factory=FailedItems)
+    failed: list[FailedItem] = field(default_factory=list)
 
     def add(self, answer: JudgeAnswer) -> None:
         """Takes one answer in."""
         if answer.error is not None:
-            self.failed.add(answer.id, answer.error)
+            self.failed.append((answer.id, answer.error))
         elif (result := answer.result) is not None:
             kind = self.options
             status = status_name(calibration.find_metric(result, kind) or pb.JudgeMetric())
@@ -228,7 +228,7 @@ class JudgedRows:
 
     def report(self) -> "CalibrationReport":
         """Measures and fits. Raises CliError when rows failed, or nothing can be learned from them."""
-        self.failed.check(len(self.rows))
+        check_failed(self.failed, len(self.rows))
         if len(self.identities) > 1:
             raise InputError(
                 "the results come from different models or rules; without --resume all rows are judged anew"

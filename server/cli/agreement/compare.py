@@ -15,7 +15,7 @@ from server.cli.commands.agreement import CompareOptions
 from server.cli.commands.judge import BEST_SCORE, ScoreKind
 from server.cli.console import SHOWN_ITEMS, Grid, note_files, number, print_grids, print_result
 from server.cli.errors import InputError, NegativeAnswer
-from server.cli.files import naming, parse_message, read_named_rows, to_id, write_result
+from server.cli.files import naming, parse_message, read_rows, to_id, write_result
 from server.cli.judge import calibration
 from server.cli.judge.names import status_name
 from server.cli.page.render import render_page
@@ -81,7 +81,7 @@ def read_scores(path: Path, kind: ScoreKind) -> Scores:
         status = "" if score is not None else status_name(metric)
         return str(fields.get("id", place)), ScoredItem(score, status, calibration.identity_of(result))
 
-    return dict(read_named_rows(path, parse))
+    return dict(read_rows(path, parse))
 
 
 def identities_of(*files: Scores) -> set[calibration.Identity]:

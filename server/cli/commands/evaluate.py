@@ -35,7 +35,7 @@ async def evaluate(
     ],
     *,
     summary: Annotated[
-        list[Path] | None, Option("--summary", "-s", metavar="TXT", help="A summary to score. Repeatable.")
+        list[Path] | None, Option("--summary", "-s", metavar="TXT|PDF", help="A summary to score. Repeatable.")
     ] = None,
     jsonl: Annotated[bool, Option("--jsonl", help="FILE is JSON Lines; implied by .jsonl and .ndjson.")] = False,
     fail_over: Annotated[
@@ -126,8 +126,6 @@ def read_length(length: str) -> int:
         if len(digits) > MOST_DIGITS or not int(digits):
             raise InputError(f"expected a length from 1 to {10**MOST_DIGITS:,}, got {length[:40]}")
         return int(digits)
-    if length.startswith("-") and length != "-":
-        raise InputError(f"expected a length from 1, or a file, got {length}")
     from server.cli.documents.read import read_document_text
 
     words = len(read_document_text(Path(length)).split())

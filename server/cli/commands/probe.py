@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from server.cli.console import Grid, print_result, shown
-from server.cli.errors import CliError, NegativeAnswer
-from server.cli.options import Connection, JsonOption, ReportOption, TimeoutOption, command
+from server.cli.errors import InputError, NegativeAnswer
+from server.cli.options import Connection, JsonOption, ReportOption, TimeoutOption, check_outputs, command
 
 if TYPE_CHECKING:
     from google.protobuf.descriptor import FileDescriptor
@@ -74,23 +74,21 @@ def contract(*, output: Annotated[Path, Option("--output", "-o", metavar="PB", h
     from google.rpc import error_details_pb2
     from precis.calls import SERVICES
 
-    pool = descriptor_pool.Default()
-    files: dict[str, FileDescriptor] = {}
+    pool, written, names = descriptor_pool.Default(), FileDescriptorSet(), set[str]()
 
     def add(file: "FileDescriptor") -> None:
         for imported in file.dependencies:  # stand before it, the order in which readers want them
             add(imported)
-        files.setdefault(file.name, file)
+        if file.name not in names:
+            names.add(file.name)
+            file.CopyToProto(written.file.add())
 
     for file in (*(pool.FindServiceByName(service).file for service in SERVICES), error_details_pb2.DESCRIPTOR):
         add(file)
-    written = FileDescriptorSet()
-    for file in files.values():
-        file.CopyToProto(written.file.add())
     try:
         output.write_bytes(written.SerializeToString(deterministic=True))
     except OSError as error:
-        raise CliError(f"cannot write {output}: {error.strerror}") from error
+        raise InputError(f"cannot write {output}: {error.strerror}") from error
 
 
 @command(
@@ -118,6 +116,7 @@ async def load(
     Without --data texts are made up, each another, for embed, entail, judge and the
     models of these names by oip:. Refused calls are not made again.
     """
+    check_outputs([options.data] if options.data else [], options.report)
     from server.cli.load import run_load
 
     await run_load(rpc, options, connection)

@@ -119,15 +119,12 @@ def settings(
     ] = "",
     *,
     as_json: JsonOption = False,
-    markdown: Annotated[bool, Option("--markdown", help="Write the reference: defaults, no values.")] = False,
 ) -> None:
     """List the settings of the server: name, value, default, origin, meaning.
 
     A setting comes from the environment, or else from the file that
     PRECIS_SETTINGS_FILE names, or else it has its default. Secrets are not shown.
     """
-    if as_json and markdown:
-        raise InputError("--json and --markdown exclude each other")
     from server.cli.run.show_settings import print_settings
 
-    print_settings(name, as_json=as_json, as_markdown=markdown)
+    print_settings(name, as_json=as_json)

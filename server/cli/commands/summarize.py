@@ -1,7 +1,8 @@
 """`precis summarize` and `precis summaries`: their options and help. The work is in `server/cli/summarize`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,19 +13,8 @@ from server.cli.console import print_note
 from server.cli.errors import InputError, NegativeAnswer
 from server.cli.options import Connection, JsonOption, ReportOption, check_outputs, command, exit_codes
 
-
-@dataclass(frozen=True)
-class EndpointOptions:
-    """An OpenAI-compatible endpoint named on the command line; `key_file` is None for one without a key."""
-
-    url: str
-    model: str
-    key_file: Path | None = None
-
-    @property
-    def overrides(self) -> dict[str, object]:
-        """Settings that name it. The key of another endpoint is not sent there."""
-        return {"base_url": self.url, "model": self.model, "api_key": None, "api_key_file": self.key_file}
+LAYER_FILES = ("overview.md", "summary.md", "extraction.md")
+ENDPOINT_FLAGS = {"base_url": "--endpoint", "model": "--model", "api_key_file": "--api-key-file"}
 
 
 @dataclass(frozen=True)
@@ -85,6 +75,16 @@ class TargetOptions:
     fail_flawed: Annotated[
         bool, Option("--fail-flawed", help="Exit code 1 if the checks still find faults in a summary that is done.")
     ] = False
+
+    def check(self, inputs: Sequence[Path] = ()) -> None:
+        """Makes the folder of the layers, and refuses what cannot be written, before any work. Raises InputError."""
+        if self.layers is not None:
+            try:
+                self.layers.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise InputError(f"--layers {self.layers}: {error.strerror}") from error
+        layers = [self.layers / name for name in LAYER_FILES] if self.layers is not None else ()
+        check_outputs(inputs, self.output, self.report, *layers)
 
     @property
     def is_json(self) -> bool:
@@ -164,10 +164,7 @@ async def summarize(
     from server.cli.summarize.view import print_plan
 
     asked, bounds = work.to_options(options), work.to_budget(budget)  # what is wrong is refused before anything is read
-    layers = [target.layers / name for name in work.LAYER_FILES] if target.layers is not None else []
-    read = list_files(files, tells_skipped=False) if files else []
-    check_outputs(read, target.output, target.report, *layers)
-
+    target.check(list_files(files, tells_skipped=False) if files else [])
     document = read_document(files) if files else None
     async with work.open_summaries(connection, timeout_s, here) as client:
         if plan and document is not None:
@@ -179,13 +176,13 @@ async def summarize(
             stream = client.resume_summary(resume or "", budget=bounds, timeout_s=timeout_s)
         else:
             stream = client.summarize(document, options=asked, budget=bounds, timeout_s=timeout_s)
-        await work.write_summary(work.follow(stream, client), client, target, document)
+        await work.write_summary(partial(work.follow, stream, client), client, target, document)
 
 
 def named_endpoint(
     url: str | None, model: str | None, key_file: Path | None, typed: Mapping[str, str]
-) -> EndpointOptions | None:
-    """Reads --endpoint and --model; None for a server. Raises InputError for options that do not go together."""
+) -> dict[str, object] | None:
+    """Gives --endpoint and --model as settings; None for a server. Raises InputError for what does not go together."""
     if url is None or model is None:
         if url or model:
             raise InputError("--endpoint and --model belong together: give both or none")
@@ -193,7 +190,7 @@ def named_endpoint(
     if of_server := sorted(typed.keys() & {"address", "tls_ca", "tls_cert", "tls_key"}):
         flag = typed[of_server[0]]
         raise InputError(f"--endpoint asks no server: leave {flag} out, or set the endpoint in the server's settings")
-    return EndpointOptions(url, model, key_file)
+    return {"base_url": url, "model": model, "api_key": None, "api_key_file": key_file}  # no key of another endpoint
 
 
 def typed_options(context: typer.Context) -> dict[str, str]:
@@ -290,22 +287,23 @@ def check() -> None:
 @command(exits=SHOWN)
 async def show(summary_id: IdArgument, *, target: TargetOptions, connection: Connection) -> None:
     """Write a summary, as far as it is."""
-    check_outputs([], target.output, target.report)
+    target.check()
     from server.cli.summarize.run import open_summaries, read_summary, write_summary
 
     async with open_summaries(connection) as client:
-        await write_summary(read_summary(summary_id, client), client, target)
+        await write_summary(partial(read_summary, summary_id, client), client, target)
 
 
 @app.command()
 @command(exits=SHOWN)
 async def watch(summary_id: IdArgument, *, target: TargetOptions, connection: Connection) -> None:
     """Follow a summary to its end and write it. Ctrl+C stops watching and nothing else."""
-    check_outputs([], target.output, target.report)
+    target.check()
     from server.cli.summarize.run import follow, open_summaries, write_summary
 
     async with open_summaries(connection) as client:
-        await write_summary(follow(client.watch_summary(summary_id), client, is_ours=False), client, target)
+        followed = partial(follow, client.watch_summary(summary_id), client, is_ours=False)
+        await write_summary(followed, client, target)
 
 
 @app.command()

@@ -11,11 +11,11 @@ import re
 import warnings
 import zipfile
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from pipeline.errors import needs_extra
-from server.cli.documents.raised import raised
 from server.cli.errors import InputError
 
 _MOST_UNPACKED_BYTES = 512 * 2**20
@@ -39,6 +39,10 @@ _IMAGE = re.compile(r"!\[([^\[\]]*+)\]\([^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+(?:
 _SLIDE = re.compile(r"<!-- Slide number: \d+ -->")
 _HEADLESS_TABLE = re.compile(r"^\|[ |]*\|\n(\|[-| :]+\|)\n(\|.*\|)$", re.MULTILINE)
 _EPUB_METADATA = re.compile(r"\A(?:\*\*Title:\*\* (.*)\n)?(?:\*\*\w+:\*\* .*\n?)*")
+
+_POWER = re.compile(r"[-+\u2212]?(?:\d{1,3}|[A-Za-z])")
+_BASES = frozenset({"10", "2", "cm", "dm", "km", "mm", "ft", "yd"})  # and a letter: "x", "m"
+_ORDINAL = frozenset({"st", "nd", "rd", "th", "er", "e", "re", "o", "a", "TM"})
 
 
 def convertible_suffix(data: bytes, path: Path) -> str | None:
@@ -139,3 +143,14 @@ def without_images(markdown: str) -> str:
 def _clean(markdown: str) -> str:
     """Leaves out images, and makes the first row of a table without a head its head."""
     return _HEADLESS_TABLE.sub(r"\2\n\1", without_images(markdown)).strip()
+
+
+def raised(before: str, text: str) -> str:
+    """Returns what to write for raised text behind other text: a power changes the number, a note mark is left out.
+
+    "^6" behind "10 cells are 10", "^2" behind "5 m", "th" behind "20"; nothing behind "Fees rose", "in 2021" or "it.".
+    """
+    base = "".join(takewhile(str.isalnum, reversed(before)))[::-1]
+    if _POWER.fullmatch(text) and (base in _BASES or (len(base) == 1 and base.isalpha())):
+        return f"^{text}"
+    return text if text in _ORDINAL and before[-1:].isdigit() else ""

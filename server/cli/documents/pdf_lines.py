@@ -16,7 +16,7 @@ from pdftext.extraction import dictionary_output
 from pdftext.schema import PdfPasswordError
 from pypdfium2.raw import FPDFText_HasUnicodeMapError
 
-from server.cli.documents.raised import raised
+from server.cli.documents.converter import raised
 from server.cli.errors import InputError
 
 _MONOSPACED = ("mono", "monl", "courier", "consolas", "typewriter", "menlo", "cmtt", "cmsltt", "fixed")

@@ -15,6 +15,7 @@ _REFUSED = {
     b"\xd0\xcf\x11\xe0": "a format of before 2007: save it as DOCX, PPTX or PDF",
     b"{\\rtf": "RTF: save it as DOCX or PDF",
     b'{"cells"': "a notebook: export it as HTML or Markdown",
+    b'{"summary_id"': "a summary as JSON: take the text that `precis summarize -o FILE.md` writes",
     b"<?xml": "XML: save what it says as HTML or text",
     b"<rss": "a feed: save the pages that it names as HTML",
     **dict.fromkeys((b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*"), "an image: run OCR over it first"),

@@ -15,6 +15,7 @@ from precis.v1 import evaluate_pb2 as pb
 from server.cli.bulk import Work
 from server.cli.connection import CommandClient
 from server.cli.console import number
+from server.cli.documents.read import document_name, read_document_text
 from server.cli.errors import InputError
 from server.cli.evaluate import table
 from server.cli.files import naming, parse_message, parse_object, read_text
@@ -46,13 +47,13 @@ def read_candidates(path: Path, summaries: Sequence[Path]) -> list[Candidate]:
     Args:
         path: the file, "-" for standard input. Its fields are those of EvaluateRequest; `candidates`, a list of named
             summaries, may stand in place of `generated`; a bare GoldStandardDatum will do when `summaries` are given.
-        summaries: text files; each one more candidate, named after the file.
+        summaries: files, each one more candidate, named after the file.
 
     Raises:
         InputError: a file cannot be read, or does not hold what it should.
     """
     text = read_text(path)
-    others = [(file.name, {"text": read_text(file)}) for file in summaries]
+    others = [(document_name(file), {"text": read_document_text(file)}) for file in summaries]
     with naming(path):
         document = parse_object(text)
         if {"entry", "summary"} <= document.keys():

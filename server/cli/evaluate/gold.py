@@ -14,7 +14,7 @@ from precis.v1 import summarize_pb2 as summaries
 from pipeline.compression import get_target_summary_length
 from pipeline.evaluate.datum import MAX_KEY_FACTS, MIN_KEY_FACTS
 from pipeline.evaluate.proposal import CheckedClaim, WrittenText, fact_candidates, propose_reference
-from server.cli.connection import CommandClient, open_client
+from server.cli.connection import CommandClient
 from server.cli.console import output_console, print_note, shown, to_json_document, to_list, write
 from server.cli.documents.read import document_name, read_document_text
 from server.cli.errors import CliError, InputError
@@ -35,9 +35,9 @@ async def propose_gold(path: Path, output: Path | None, connection: Connection, 
         raise InputError(f"{path} holds no text")
     entry = pb.GoldStandardEntry(source_id=document_name(path), text=text)
     with result_file(output) as file:
-        async with open_summaries(connection) as client:
+        async with open_summaries(connection, timeout_s) as client:
             summary = await write_source(entry, client)
-        reference, refused = await check(entry, summary, connection, timeout_s)
+            reference, refused = await check(entry, summary, client)
         datum = pb.GoldStandardDatum(entry=entry, summary=reference)
         write(to_json_document({"datum": to_json_fields(datum)}), file)
     print_proposal(reference, refused, output)
@@ -59,7 +59,7 @@ async def write_source(entry: pb.GoldStandardEntry, client: CommandClient) -> su
 
 
 async def check(
-    entry: pb.GoldStandardEntry, summary: summaries.Summary, connection: Connection, timeout_s: float
+    entry: pb.GoldStandardEntry, summary: summaries.Summary, client: CommandClient
 ) -> tuple[pb.GoldStandardSummary, list[evidence_pb2.Claim]]:
     """Makes a reference of the claims of a summary that its document supports. Raises CliError.
 
@@ -67,23 +67,22 @@ async def check(
         The reference, and the other claims, which are left out.
     """
     options = judge_pb2.JudgeOptions(use_language_model=False)
-    async with open_client(connection, timeout_s) as client:
-        judged = await client.judge(entry.text, summary.text, frameworks=["twin-lock"], view="full", options=options)
-        evidence = judged.message.evidence
-        checked = [
-            CheckedClaim(
-                text=claim.passage.text,
-                start=claim.passage.start,
-                end=claim.passage.end,
-                token_count=claim.token_count,
-                is_supported=is_supported(claim),
-            )
-            for claim in evidence.claims
-        ]
-        candidates = fact_candidates(checked, entry.text)
-        if not candidates:
-            raise InputError("nothing to propose: the document has no English sentence that stands alone")
-        found = await client.embed([claim.text for claim in candidates])
+    judged = await client.judge(entry.text, summary.text, frameworks=["twin-lock"], view="full", options=options)
+    evidence = judged.message.evidence
+    checked = [
+        CheckedClaim(
+            text=claim.passage.text,
+            start=claim.passage.start,
+            end=claim.passage.end,
+            token_count=claim.token_count,
+            is_supported=is_supported(claim),
+        )
+        for claim in evidence.claims
+    ]
+    candidates = fact_candidates(checked, entry.text)
+    if not candidates:
+        raise InputError("nothing to propose: the document has no English sentence that stands alone")
+    found = await client.embed([claim.text for claim in candidates])
     vectors = np.array([embedding.values for embedding in found], dtype=np.float64)
     entry.token_count = min(summary.input_tokens, np.iinfo(np.int32).max)
     target = get_target_summary_length(entry.token_count)

@@ -3,6 +3,7 @@
 Also the policy: what a score is without the points that merely additional statements cost.
 """
 
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -182,8 +183,5 @@ def worst_claims(result: pb.JudgeResult, policy: Policy) -> list[evidence_pb2.Cl
     def badness(claim: evidence_pb2.Claim) -> tuple[bool, int, float]:
         return policy == "lenient" and is_neutral(claim), -claim.label, claim.probability
 
-    copies = []
-    for claim in sorted(result.evidence.claims, key=badness)[:SHOWN_CLAIMS]:
-        copies.append(evidence_pb2.Claim())
-        copies[-1].CopyFrom(claim)  # a part would keep the whole result in memory
-    return copies
+    # Copies, for a part would keep the whole result in memory.
+    return [deepcopy(claim) for claim in sorted(result.evidence.claims, key=badness)[:SHOWN_CLAIMS]]

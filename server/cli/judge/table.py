@@ -50,15 +50,14 @@ def score_cell(metric: pb.JudgeMetric, left_out: str) -> Text:
 
 
 def reasons(framework: pb.FrameworkResult) -> RenderableType:
-    """Lists why each metric of a framework has its score, with the caps that hold."""
-    rows = []
-    for metric in framework.metrics:
-        text = shown(metric.error or metric.reason, limit=REASON_LIMIT, style="red" if metric.error else "")
-        for cap in metric.caps:
-            why = shown(cap.reason, limit=QUOTE_LIMIT)
-            without = "" if cap.lowered else " (it was as low without)"
-            text.append_text(Text.assemble("\n", (names.cap_name(cap), "yellow"), ": ", why, (without, "dim")))
-        rows.append((names.metric_word(metric.name), text))
+    """Lists why each metric of a framework has its score; a reason names the caps that lowered it."""
+    rows = [
+        (
+            names.metric_word(one.name),
+            shown(one.error or one.reason, limit=REASON_LIMIT, style="red" if one.error else ""),
+        )
+        for one in framework.metrics
+    ]
     return Group(Text(names.framework_word(framework.framework), style="bold"), indented(to_list(rows), below=1))
 
 

@@ -1,7 +1,7 @@
 """Has language models checked, and says for which roles they are, which setting to change, and what they cost."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,23 +16,22 @@ from pipeline.llm.openai import OpenAiChatModel
 from pipeline.summarize.document import SourceChunk, SummarizeOptions, make_document
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.plan import Planner
-from server.cli.commands.summarize import EndpointOptions
+from server.cli.commands.summarize import ENDPOINT_FLAGS
 from server.cli.console import Grid, print_note, print_result
 from server.cli.errors import InputError, NegativeAnswer
 from server.errors import SettingsError
 from server.settings import Settings, load_settings
 
-FLAGS = {"base_url": "--endpoint", "model": "--model", "api_key_file": "--api-key-file"}
 Fields = dict[str, Any]
 
 
 async def check_models(
-    named: EndpointOptions | None, settings_file: Path | None, *, words: int, as_json: bool, timeout_s: float
+    named: Mapping[str, object] | None, settings_file: Path | None, *, words: int, as_json: bool, timeout_s: float
 ) -> None:
     """Asks every model and prints what was found. Raises InputError, and NegativeAnswer where one cannot be used."""
     logging.getLogger().addHandler(logging.NullHandler())  # else warnings of the client stand between the tables
     try:
-        settings = load_settings(settings_file, overrides={"llm": named.overrides} if named else {})
+        settings = load_settings(settings_file, overrides={"llm": named} if named else {})
     except SettingsError as error:
         raise InputError(str(error)) from error
     if settings.llm is None:
@@ -47,7 +46,7 @@ async def check_models(
         print_note(f"{', '.join(names)}: asking {config.model} at {config.base_url}")
         can, reasons = await check_model(config)
         problems = [
-            f"{reason}: change {(named and FLAGS.get(name)) or setting_of(llm, names[0], name)}"
+            f"{reason}: change {(named and ENDPOINT_FLAGS.get(name)) or setting_of(llm, names[0], name)}"
             for name, reason in reasons
         ]
         found: Fields = {"roles": names, "model": config.model, "base_url": config.base_url, "problems": problems}

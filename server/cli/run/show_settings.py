@@ -1,18 +1,17 @@
-"""Lists the settings: as a table, as JSON, or as the reference in Markdown."""
+"""Lists the settings, as a table or as JSON."""
 
 import json
 from collections.abc import Iterator, Mapping
-from itertools import groupby
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from server.cli.console import Grid, output_console, print_json, shown, write
+from server.cli.console import Grid, print_result, shown
 from server.cli.errors import InputError
 from server.errors import SettingsError
-from server.settings import FILE_VARIABLE, PREFIX, SEPARATOR, Settings, load_settings, read_sources
+from server.settings import PREFIX, SEPARATOR, Settings, load_settings, read_sources
 
 UNSET = "-"
 UNITS = {"s": "seconds", "ms": "milliseconds", "mib": "MiB", "bytes": "bytes", "chars": "characters", "days": "days"}
@@ -36,34 +35,27 @@ class Setting(NamedTuple):
     meaning: str
 
 
-def print_settings(word: str, *, as_json: bool, as_markdown: bool) -> None:
+def print_settings(word: str, *, as_json: bool) -> None:
     """Prints the settings that match. Raises InputError when none does, or when one has a wrong value."""
-    found = list_settings(defaults_only=as_markdown)
+    found = list_settings()
     in_section = [setting for setting in found if f"{setting.name}.".startswith(f"{word}.")]
     listed = in_section or [one for one in found if word.lower() in f"{one.name} {one.variable} {one.meaning}".lower()]
     if not listed:
         raise InputError(f"no setting has {word} in its name or meaning")
-    if as_json:
-        print_json([setting._asdict() for setting in listed])
-    elif as_markdown:
-        write(to_markdown(listed))
-    else:
-        output_console().print(to_grid(listed).to_table())
+    print_result(listed, _to_fields, lambda console, _: console.print(to_grid(listed).to_table()), as_json=as_json)
 
 
-def list_settings(*, defaults_only: bool = False) -> list[Setting]:
-    """Lists all settings. Raises InputError when one has a wrong value.
+def _to_fields(settings: list[Setting]) -> list[dict[str, str]]:
+    return [one._asdict() for one in settings]
 
-    Args:
-        defaults_only: nothing is read; every value is the default.
-    """
-    defaults = values = Settings.model_construct().model_dump(mode="json", warnings=False)  # secrets are stars
-    sources: Mapping[str, Mapping[str, Any]] = {}
-    if not defaults_only:
-        try:
-            values, sources = load_settings().model_dump(mode="json"), read_sources()
-        except SettingsError as error:
-            raise InputError(str(error)) from error
+
+def list_settings() -> list[Setting]:
+    """Lists all settings. Raises InputError when one has a wrong value."""
+    defaults = Settings.model_construct().model_dump(mode="json", warnings=False)  # secrets are stars
+    try:
+        values, sources = load_settings().model_dump(mode="json"), read_sources()
+    except SettingsError as error:
+        raise InputError(str(error)) from error
     return [
         Setting(
             name=".".join(path),
@@ -148,20 +140,3 @@ def to_grid(settings: list[Setting]) -> Grid:
         for one in settings
     ]
     return Grid(("name", "value", "default", "origin", "meaning"), rows, 60)
-
-
-def to_markdown(settings: list[Setting]) -> str:
-    """Writes the reference: a section for each model, with a table."""
-    lines = [
-        "# Settings of `precis serve`",
-        "",
-        "Written by `precis settings --markdown`. A setting comes from the environment, or else from the TOML file",
-        f"that `{FILE_VARIABLE}` names (`port` in `[listen]` is `listen.port`), or else it has its default.",
-    ]
-    for section, members in groupby(settings, key=lambda one: one.name.rpartition(".")[0]):
-        lines += ["", f"## {section or 'General'}", "", "| name | variable | default | values | meaning |"]
-        lines.append("|---|---|---|---|---|")
-        for one in members:
-            cells = (f"`{one.name}`", f"`{one.variable}`", f"`{one.default}`", one.values, one.meaning)
-            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join(lines) + "\n"

@@ -2,7 +2,7 @@
 
 import asyncio
 import shlex
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -15,7 +15,7 @@ from precis.v1 import summarize_pb2 as pb
 from precis.words import word_of
 from rich.console import Console
 
-from server.cli.commands.summarize import BudgetOptions, EndpointOptions, SummaryOptions, TargetOptions
+from server.cli.commands.summarize import ENDPOINT_FLAGS, LAYER_FILES, BudgetOptions, SummaryOptions, TargetOptions
 from server.cli.connection import CommandClient, open_client
 from server.cli.console import Grid, print_note, to_json_document, write
 from server.cli.errors import CliError, InputError, NegativeAnswer
@@ -25,7 +25,6 @@ from server.cli.progress import Progress
 from server.cli.summarize.report import render_summary
 from server.cli.summarize.view import ProgressView, ending, flawed, print_warnings
 
-LAYER_FILES = ("overview.md", "summary.md", "extraction.md")
 NAME_CHARS = 60
 PLAN_TIMEOUT_S = 600.0  # without --timeout
 BEGIN_TWICE = RetryPolicy(max_attempts=2)
@@ -34,7 +33,7 @@ BEGIN_TWICE = RetryPolicy(max_attempts=2)
 
 @asynccontextmanager
 async def open_summaries(
-    connection: Connection, timeout_s: float | None = None, endpoint: EndpointOptions | None = None
+    connection: Connection, timeout_s: float | None = None, endpoint: Mapping[str, object] | None = None
 ) -> AsyncIterator[CommandClient]:
     """Opens a server that writes summaries; errors of calls inside the block become CliErrors.
 
@@ -43,9 +42,9 @@ async def open_summaries(
     """
     local, flags = None, ""
     if endpoint is not None:
-        local = {"llm": endpoint.overrides, "summary_storage": {}}  # the latter: it outlives this process
-        key = f" --api-key-file {shlex.quote(str(endpoint.key_file))}" if endpoint.key_file else ""
-        flags = f" --endpoint {shlex.quote(endpoint.url)} --model {shlex.quote(endpoint.model)}{key}"
+        local = {"llm": endpoint, "summary_storage": {}}  # the latter: it outlives this process
+        given = ((flag, endpoint[name]) for name, flag in ENDPOINT_FLAGS.items() if endpoint[name])
+        flags = "".join(f" {flag} {shlex.quote(str(value))}" for flag, value in given)
     async with open_client(connection, timeout_s or PLAN_TIMEOUT_S, BEGIN_TWICE, local=local) as client:
         client.flags = flags or client.flags
         yield client
@@ -66,18 +65,24 @@ def to_options(options: SummaryOptions) -> pb.SummarizeOptions:
 
 
 async def write_summary(
-    coming: Awaitable[pb.Summary], client: CommandClient, target: TargetOptions, document: pb.Document | None = None
+    get: Callable[[], Awaitable[pb.Summary]],
+    client: CommandClient,
+    target: TargetOptions,
+    document: pb.Document | None = None,
 ) -> None:
     """Waits for a summary and writes it, also a partial one; that is a CliError then.
 
     A flawed one is a NegativeAnswer, where that is asked for.
 
     Args:
+        get: waits for it, once the files are open.
+        client: of the server that has it.
+        target: where it goes.
         document: the source, for a report; None: the server is asked for it.
     """
     # Opened first: hours of work must not end at a folder that is not there.
     with result_file(target.output) as file, result_file(target.report) as page:
-        summary = await coming
+        summary = await get()
         write(written(summary, target), file)
         if page is not None or target.layers is not None:
             found = await client.send(get_summary(summary.summary_id, include_document=document is None))
@@ -108,7 +113,6 @@ def write_layers(folder: Path, summary: pb.Summary, *, cites_pages: bool = False
         texts["-".join(["section", f"{number:02d}", *words]) + ".md"] = f"# {section.title}\n\n{section.text}"
     texts = {name: text for name, text in texts.items() if text.strip()}
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         for file in (*map(folder.joinpath, LAYER_FILES), *folder.glob("section-[0-9][0-9]*.md")):
             file.unlink(missing_ok=True)
         for name, text in texts.items():

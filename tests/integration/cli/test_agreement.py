@@ -61,7 +61,7 @@ async def test_a_calibration_gives_verdicts_and_decides_the_exit_code(judge: Scr
     items = written(tmp_path / "items.jsonl", [{"id": text, "source": "S.", "summary": text} for text in ("9", "1")])
     output = tmp_path / "results.jsonl"
     many = await precis("judge", items, "-o", output, *applied)
-    assert (many.code, many.error) == (1, f"precis: under the limit: 1 {FAULT}")
+    assert (many.code, many.error) == (1, f"precis: under the limit: 1: {FAULT}")
     assert "ultra hallucination calibrated: 1 pass, 1 fail" in many.out
     lines = {line["id"]: line["calibrated"] for line in map(json.loads, output.read_text().splitlines())}
     assert {name: one["verdict"] for name, one in lines.items()} == {"9": "pass", "1": "fail"}
@@ -89,7 +89,7 @@ async def test_a_text_that_is_not_english_ends_neither_a_calibration_nor_its_use
     items = written(tmp_path / "items.jsonl", [{"id": "9", "source": "S.", "summary": "9"}, foreign])
     output = tmp_path / "results.jsonl"
     many = await precis("judge", items, "-o", output, "--calibration", calibration, "-a", judge.address)
-    assert (many.code, many.error) == (1, f"precis: under the limit: foreign {FAULT}")
+    assert (many.code, many.error) == (1, f"precis: under the limit: foreign: {FAULT}")
     assert "ultra hallucination: unsupported language in 1 items" in many.out
     assert "ultra hallucination calibrated: 1 pass, 1 none" in many.out
     assert "different models" not in many.out

@@ -79,7 +79,7 @@ async def test_results_are_written_to_a_file_whole_or_not_at_all(app: App, docum
 async def test_a_loss_over_the_limit_exits_with_1(app: App, comparison: Path) -> None:
     ended = await precis("evaluate", comparison, "--fail-over", "0.99", "-a", app.address)
     assert ended.code == 1
-    assert ended.error == "precis: loss over the limit: cut 1.0000 > 0.99"
+    assert ended.error == "precis: loss over the limit: cut: 1.0000 > 0.99"
     assert (await precis("evaluate", comparison, "--fail-over", "1", "-a", app.address)).code == 0
 
 

@@ -40,7 +40,7 @@ async def test_it_stops_five_inventions_among_211_claims_and_not_a_summary_witho
     said = (await process.communicate())[1].decode()
     lines = map(json.loads, (tmp_path / "results.jsonl").read_text().splitlines())
     scores = {line["id"]: line["scores"] for line in lines}
-    assert (process.returncode, "invented the worst claim" in said, "faithful" in said) == (1, True, False)
+    assert (process.returncode, "invented: the worst claim" in said, "faithful" in said) == (1, True, False)
     assert (scores["invented"]["claims"], scores["invented"]["unsupported_claims"]) == (CLAIMS, len(INVENTED))
     assert (scores["invented"]["verdict"], scores["faithful"]["verdict"]) == ("has-unsupported", "supported")
     assert scores["invented"]["ultra_hallucination"] < 7 <= scores["faithful"]["ultra_hallucination"]

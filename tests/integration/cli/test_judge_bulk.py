@@ -135,7 +135,7 @@ async def test_limits_decide_the_exit_code(judge: ScriptedJudge) -> None:
     low = await precis(*in_turn, "--fail-under", "twin-lock:hallucination=7", stdin=stdin)
     assert (low.code, low.error) == (
         1,
-        "precis: under the limit: item 0 twin-lock hallucination 3.00 < 7, item 1 twin-lock hallucination 3.00 < 7",
+        "precis: under the limit: item 0: twin-lock hallucination 3.00 < 7; item 1: twin-lock hallucination 3.00 < 7",
     )
     met = await precis("judge", "-", "--fail-under", "twin-lock:hallucination=3", "-a", judge.address, stdin=stdin)
     assert (met.code, met.err) == (0, "")

@@ -51,6 +51,7 @@ def test_a_text_is_left_to_the_server(tmp_path: Path) -> None:
         ("blank.txt", b" \n", "holds no text"),
         ("data.bin", b"ab\x00\x01", "data.bin: no text: a zero byte at 2: only PDF"),
         ("a.png", b"\x89PNG\r\n\x1a\n\0", "an image: run OCR"),
+        ("s.json", b'{\n  "summary_id": "1"}', "a summary as JSON: take the text"),
         ("a.tgz", b"\x1f\x8b\x08\0", "an archive: unpack it"),
         ("a.csv", b"a,b\n" + b"1,2\n" * 6_000, "a table of 6,001 rows: at most 5,000"),
         ("m.bin", b"PK\x05\xff", "m.bin: not UTF-8 at byte 3: only PDF, HTML, DOCX, EPUB, PPTX, CSV and UTF-8 text"),

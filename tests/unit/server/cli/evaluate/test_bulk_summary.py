@@ -11,6 +11,7 @@ from precis.v1 import evaluate_pb2 as pb
 from rich.console import Console
 
 from server.cli.console import SHOWN_ITEMS
+from server.cli.errors import InputError
 from server.cli.evaluate.evaluations import Candidate, EvaluateTally
 from server.cli.tally import Answer
 from tests.unit.server.cli.evaluate.evaluations import answered, candidate, evaluation
@@ -71,6 +72,11 @@ def test_failed_items_are_shown_but_not_all_of_them() -> None:
     assert "15 items, 15 failed" in text
     assert text.count("INVALID_ARGUMENT: wrong [red]") == SHOWN_ITEMS
     assert "5 more failed items" in text
+
+
+def test_no_items_pass_no_gate() -> None:
+    with pytest.raises(InputError, match="there are no items"):
+        EvaluateTally(fail_over=0.4).check()
 
 
 def test_losses_are_broken_down_by_category_when_items_have_one() -> None:

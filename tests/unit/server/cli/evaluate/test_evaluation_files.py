@@ -1,6 +1,7 @@
 """Files become requests, and what is wrong with them is named."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from server.cli.errors import CliError, InputError
 from server.cli.evaluate.evaluations import parse_line, read_candidates
 from server.cli.files import read_lines, result_file
+from server.cli.options import check_outputs
 
 GOLD = {"entry": {"text": "Source."}, "summary": {"summary": "Gold."}}
 
@@ -92,6 +94,27 @@ def write_and_fail(path: Path) -> None:
         assert file is not None
         file.write("half")
         _ = 1 / 0
+
+
+def test_a_pipe_is_written_to_and_a_link_stays_one(tmp_path: Path) -> None:
+    pipe, link = tmp_path / "pipe", tmp_path / "link.json"
+    os.mkfifo(pipe)
+    link.symlink_to("real.json")
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    for path in (pipe, link):
+        with result_file(path) as file:
+            assert file is not None
+            file.write("new")
+    assert os.read(reader, 10) == b"new"
+    os.close(reader)
+    assert (pipe.is_fifo(), link.is_symlink(), link.read_text(encoding="utf-8")) == (True, True, "new")
+
+
+def test_what_cannot_be_written_is_refused_before_work_begins(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="it is a folder"):
+        check_outputs([], tmp_path)
+    with pytest.raises(InputError, match="there is no folder"):
+        check_outputs([], tmp_path / "none" / "out.json")
 
 
 def test_a_result_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """What `precis summarize` shows and asks for."""
 
 import io
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -76,10 +77,10 @@ async def test_a_flawed_summary_is_an_error_where_that_is_asked_for(tmp_path: Pa
 
     output = tmp_path / "out.md"
     async with open_client(Connection(), 1.0) as client:
-        await write_summary(summary(1), client, TargetOptions(output))
-        await write_summary(summary(0), client, TargetOptions(output, fail_flawed=True))
+        await write_summary(partial(summary, 1), client, TargetOptions(output))
+        await write_summary(partial(summary, 0), client, TargetOptions(output, fail_flawed=True))
         with pytest.raises(NegativeAnswer, match=r"flawed in 1 place$"):
-            await write_summary(summary(1), client, TargetOptions(output, fail_flawed=True))
+            await write_summary(partial(summary, 1), client, TargetOptions(output, fail_flawed=True))
 
 
 def test_warnings_of_a_summary_that_has_ended_are_told_once(capsys: pytest.CaptureFixture[str]) -> None:
