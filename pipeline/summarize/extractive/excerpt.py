@@ -263,7 +263,9 @@ def _block_pieces(source: NormalizedText, block: Block) -> Iterator[Excerpt]:
         yield Excerpt(kind, _flat(text), block.level, block.mark)
     else:
         for number, sentence in enumerate(split_sentences(source.text[block.start : block.end], _MAX_SENTENCE_CHARS)):
-            text = _flat(_original(source, block.start + sentence.start, block.start + sentence.end))
+            lines = _original(source, block.start + sentence.start, block.start + sentence.end).splitlines()
+            is_quoted = all(line.lstrip().startswith(">") for line in lines[1:])
+            text = _flat(" ".join(line.lstrip("> ") if is_quoted else line for line in lines))
             is_marked = number == 0 or kind is BlockKind.TURN
             yield Excerpt(kind, text, block.level, block.mark if is_marked else "")
 
