@@ -15,7 +15,7 @@ from pipeline.reading.turns import read_talk, stamp_end
 _ARROW, _VOICE = "-->", "<v"
 _TAG = re.compile(r"<[^<>]*>|\{\\[^{}]*\}")
 _NO_CUES = ("WEBVTT", "NOTE", "STYLE", "REGION", "X-TIMESTAMP")
-_PAUSE_S, _LONG_PAUSE_S, _MOST_WORDS, _HEAD_LINES, _MOST_CHARS = 1.5, 5.0, 25, 3, 1_000
+_PAUSE_S, _MOST_WORDS, _HEAD_LINES, _MOST_CHARS = 1.5, 25, 3, 1_000
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ def read_subtitles(text: str) -> str:
     lines: list[str] = []
     before = _Cue("", 0.0, 0.0)
     for cue in cues:
-        is_paused = cue.start_s - before.end_s >= (_LONG_PAUSE_S if has_stops else _PAUSE_S) or cue.is_answer
+        is_paused = cue.start_s - before.end_s >= (1 + 2 * has_stops) * _PAUSE_S or cue.is_answer
         is_full = len(lines[-1].split()) > (1 + has_stops) * _MOST_WORDS if lines else True
         if is_full or is_paused or cue.speaker not in ("", before.speaker) or is_sentence_end(before.text):
             cue.speaker = cue.speaker or before.speaker

@@ -69,7 +69,7 @@ def convert(data: bytes, suffix: str) -> str | list[str]:
         if not any(token.type.startswith("html") for token in tokens):
             return without_links(text)
         data, suffix = parser.render(text).encode(), ".html"
-    options = {"escape_underscores": False, "escape_asterisks": False}
+    options: dict[str, Any] = {"escape_underscores": False, "escape_asterisks": False}
     if suffix == ".docx":
         options["style_map"] = _STYLES
     try:
@@ -195,20 +195,18 @@ def _spread(table: Any) -> None:  # noqa: ANN401 - of bs4, as above
 
 def _without_hidden_runs(data: bytes) -> bytes:
     """Returns a DOCX without the text that its writer has hidden."""
-    from lxml import etree
+    from bs4 import BeautifulSoup
 
-    word = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
     written = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(written, "w") as copy:
         for name in archive.namelist():
             part = archive.read(name)
-            if name == "word/document.xml" and b"vanish" in part:
-                tree = etree.fromstring(part)
-                for run in list(tree.iter(f"{word}r")):
-                    mark = run.find(f"{word}rPr/{word}vanish")
-                    if mark is not None and mark.get(f"{word}val", "1") not in {"0", "false", "off"}:
-                        run.getparent().remove(run)
-                part = etree.tostring(tree)
+            if name == "word/document.xml" and b"<w:vanish" in part:
+                page = BeautifulSoup(part, "xml")
+                for mark in page.select("r > rPr > vanish"):
+                    if mark.get("w:val", "1") not in {"0", "false", "off"}:
+                        mark.find_parent("r").decompose()
+                part = page.encode()
             copy.writestr(name, part)
     return written.getvalue()
 

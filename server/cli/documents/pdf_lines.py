@@ -25,7 +25,6 @@ _BOLD_WEIGHT = 600
 _BOX_SCALE, _USUAL_BOXES = 1.12, (0.8, 1.6)  # height of a letter's box in sizes; others: the page is scaled
 _CELL_GAP, _WORD_GAP = 1.5, 0.15  # of a size, from one cell or word to the next
 _SAME_HEIGHT = 0.5  # of a size, between the feet of pieces of one line
-_SAME_SIZE = 0.15  # of a size, between the letters of a heading
 _RAISED_SIZE, _RAISED_BY = 0.8, 0.15  # of the size beside it
 _MOST_RAISED_CHARS = 6
 _MOST_UNKNOWN = 0.1  # of the letters of a page
@@ -133,7 +132,8 @@ def _line(row: Sequence[Span]) -> Line | None:
     fonts = [(span["font"]["weight"], span["font"]["name"].lower()) for span in row]
     is_bold = all(weight >= _BOLD_WEIGHT or any(part in name for part in _BOLD) for weight, name in fonts)
     is_code = all(any(part in name for part in _MONOSPACED) for _, name in fonts)
-    is_even = all(abs(_size(span) - size) < _SAME_SIZE * size for span in row if len(span["text"].strip()) > 1)
+    sizes = [_size(span) for span in row if len(span["text"].strip()) > 1]
+    is_even = not sizes or min(sizes) > _RAISED_SIZE * max(sizes)
     return Line(clean, round(-main["bbox"][3], 1), size, is_even, is_bold, is_code) if clean else None
 
 

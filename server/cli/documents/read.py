@@ -24,7 +24,6 @@ _REFUSED = {
     **dict.fromkeys((b"\x1f\x8b", b"7z\xbc\xaf", b"Rar!", b"BZh"), "an archive: unpack it"),
 }
 _MOST_ROWS = 5_000
-_LONGEST_MAIL_HEAD = 8_192
 _TAGS = ("</", "<!--", "<br", "<img")
 
 
@@ -60,7 +59,7 @@ def read_document_pages(path: Path) -> str | list[str]:
             raise InputError(f"{error.message}: only {formats} are read; save it as one of them") from error
         if is_subtitles(text):
             return read_subtitles(text)
-        if "MIME-Version:" in text[:_LONGEST_MAIL_HEAD] and (mail := _read_mail(data)):
+        if "MIME-Version:" in text.partition("\n\n")[0] and (mail := _read_mail(data)):
             return mail
         _refuse_markup(text)
         if path.suffix.lower() in {".csv", ".tsv"}:
@@ -73,7 +72,7 @@ def _refuse_markup(text: str) -> None:
     text = text.strip()
     if text.startswith("{") and '"nbformat"' in text and '"cells"' in text:
         raise InputError("a notebook: export it as HTML or Markdown")
-    name = "".join(takewhile(lambda letter: letter not in " \t\n>", text[1:_LONGEST_MAIL_HEAD]))
+    name = "".join(takewhile(lambda letter: letter not in " \t\n>", text[1:]))
     if text.startswith("<") and name and text.endswith(f"</{name}>"):
         raise InputError(_XML)
 
