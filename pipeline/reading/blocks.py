@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from pipeline.off_loop import stop_if_nobody_waits, stoppable
 from pipeline.reading.passage import Span
-from pipeline.reading.turns import MAIL, PROSE_SHARE, function_share, read_talk, speech_cuts
+from pipeline.reading.turns import PROSE_SHARE, function_share, read_talk, speech_cuts
 
 BULLET_MARK = r"[-*+•‣◦▪·–—●○◆◇■□▶►★☆⭐✓✔✗✘✅❌☑→➔➢➤\U0001f000-\U0001faff]\ufe0f?"
 STEP_MARK = r"(?:\d\ufe0f?\u20e3|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|[a-z]\.)"  # "A. Smith" is a name
@@ -108,7 +108,7 @@ def read_blocks(text: str) -> list[Block]:
         )
         for number, turn in talk.turns.items()
     }
-    is_mail = any(turn.form == MAIL for turn in talk.turns.values())
+    is_mail = any(turn.form == "mail" for turn in talk.turns.values())
     lines = [
         line._replace(text="") if number in talk.silent or (is_mail and not line.text.strip("> ")) else line
         for number, line in enumerate(lines)

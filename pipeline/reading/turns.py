@@ -13,7 +13,6 @@ from typing import NamedTuple
 from pipeline.off_loop import stoppable
 from pipeline.reading.word_lists import PROSE_WORDS, word_list
 
-MAIL = "mail"  # a form
 PROSE_SHARE = 0.18  # of function words
 _FEWEST = 3  # turns: in other texts lines may begin so by chance
 _LEAST_SHARE, _LEAST_TIMED_SHARE = 0.5, 0.1  # of the lines; with a time they are rarely something else
@@ -81,7 +80,7 @@ def read_talk(lines: Sequence[str]) -> Talk:
         for turn in _openings(lines, number) if lines[number] else ():
             forms[turn.form][number] = turn
     # A mail's head has many lines that look like turns, and a name says more than a time.
-    for form, found in sorted(forms.items(), key=lambda one: (one[0] != MAIL, -len(one[1]), one[0] == "time")):
+    for form, found in sorted(forms.items(), key=lambda one: (one[0] != "mail", -len(one[1]), one[0] == "time")):
         starts = {_said_at(lines, number, turn): turn for number, turn in found.items()}
         said = {at: turn for at, turn in starts.items() if at < len(lines) and (turn.end >= 0 or at not in found)}
         if 2 * len(said) >= len(found) and _is_talk(form, said, lines):  # heads of nothing are a list
@@ -103,8 +102,8 @@ def _has_date(when: str) -> bool:
 
 def _is_talk(form: str, said: Mapping[int, Turn], lines: Sequence[str]) -> bool:
     turns, count = len(said), sum(map(bool, lines))
-    if turns < _FEWEST or form == MAIL:
-        return turns > 1 and form == MAIL
+    if turns < _FEWEST or form == "mail":
+        return turns > 1 and form == "mail"
     names = {turn.who for turn in said.values()}
     is_timed = any(turn.when for turn in said.values())
     if names == {""}:  # speech, or a log
@@ -118,7 +117,7 @@ def _openings(lines: Sequence[str], number: int) -> Iterator[Turn]:
     line = lines[number]
     bare = line.lstrip("> \u200e")
     if who := _mail_sender(lines, number, bare):
-        yield Turn(MAIL, who, "", number, -1)
+        yield Turn("mail", who, "", number, -1)
     time_end = stamp_end(bare)
     when, rest = bare[:time_end].strip("-–—| "), bare[time_end:].lstrip()
     start = len(line) - len(rest)
@@ -186,7 +185,7 @@ def _said_at(lines: Sequence[str], number: int, turn: Turn) -> int:
     """Returns the line where speech begins: that of an opening, or one below it."""
     if turn.end >= 0:
         return number
-    is_mail = turn.form == MAIL
+    is_mail = turn.form == "mail"
     below = range(number + 1, min(len(lines), number + _MOST_HEAD_LINES))
     said = (at for at in below if lines[at].strip("> ") and not (is_mail and _is_mail_head(lines[at])))
     return next(said, len(lines))

@@ -37,8 +37,11 @@ _BOILERPLATE = (
     "script, style, nav, footer, form, template, noscript, svg, button, iframe, [role=navigation], [role=dialog], "
     "[hidden], [aria-hidden=true]"
 )
-_NOTICE, _LONGEST_NOTICE = ":is([id*=cookie i], [class*=cookie i], [id*=consent i], [class*=consent i])", 1_000
-_MOST_SPAN = 100  # rows and columns
+_NOTICE, _LONGEST_NOTICE, _MOST_SPAN = (
+    ":is([id*=cookie i], [class*=cookie i], [id*=consent i], [class*=consent i])",
+    1_000,
+    100,
+)
 _STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => h2:fresh"
 _LINK = re.compile(
     r"(?:!|(?=\[[^\[\]]*+\]\(https?:))\[([^\[\]]*+)\]\([^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+(?:\s\"[^\"]*+\")?+\)"
