@@ -24,6 +24,7 @@ _REFUSED = {
     **dict.fromkeys((b"\x1f\x8b", b"7z\xbc\xaf", b"Rar!", b"BZh"), "an archive: unpack it"),
 }
 _MOST_ROWS = 5_000
+_NOTEBOOK_KEYS = ('"cells"', '"metadata"', '"nbformat"')
 _TAGS = ("</", "<!--", "<br", "<img")
 
 
@@ -70,7 +71,7 @@ def read_document_pages(path: Path) -> str | list[str]:
 def _refuse_markup(text: str) -> None:
     """Raises InputError for a notebook, and for what one element holds whole, as it does a feed or a drawing."""
     text = text.strip()
-    if text.startswith("{") and '"nbformat"' in text and '"cells"' in text:
+    if '"cells"' in text and text.startswith("{") and text[1:].lstrip().startswith(_NOTEBOOK_KEYS):
         raise InputError("a notebook: export it as HTML or Markdown")
     name = "".join(takewhile(lambda letter: letter not in " \t\n>", text[1:]))
     if text.startswith("<") and name and text.endswith(f"</{name}>"):
