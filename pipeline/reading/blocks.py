@@ -108,7 +108,11 @@ def read_blocks(text: str) -> list[Block]:
         )
         for number, turn in talk.turns.items()
     }
-    lines = [line._replace(text="") if number in talk.silent else line for number, line in enumerate(lines)]
+    is_mail = any(turn.form == "mail" for turn in talk.turns.values())
+    lines = [
+        line._replace(text="") if number in talk.silent or (is_mail and not line.text.strip("> ")) else line
+        for number, line in enumerate(lines)
+    ]
     position = 0
     while position < len(lines):
         stop_if_nobody_waits()

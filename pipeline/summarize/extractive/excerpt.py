@@ -263,7 +263,9 @@ def _block_pieces(source: NormalizedText, block: Block) -> Iterator[Excerpt]:
         yield Excerpt(kind, _flat(text), block.level, block.mark)
     else:
         for number, sentence in enumerate(split_sentences(source.text[block.start : block.end], _MAX_SENTENCE_CHARS)):
-            text = _flat(_original(source, block.start + sentence.start, block.start + sentence.end))
+            lines = _original(source, block.start + sentence.start, block.start + sentence.end).splitlines()
+            is_quoted = all(line.lstrip().startswith(">") for line in lines[1:])
+            text = _flat(" ".join(line.lstrip("> ") if is_quoted else line for line in lines))
             is_marked = number == 0 or kind is BlockKind.TURN
             yield Excerpt(kind, text, block.level, block.mark if is_marked else "")
 
@@ -407,10 +409,16 @@ def _is_cut(piece: Excerpt) -> bool:
 WHOLE_PROCEDURE = Rule(
     "whole-procedure",
     "extractive",
-    "The steps of a procedure are kept or dropped as a whole.",
+    "The steps of a procedure are kept or dropped as a whole; clauses, which begin with titles, are no steps.",
     "1. Close the valve. 2. Start the pump.",
     "both steps or none",
 )
+
+
+def _are_clauses(items: Sequence[str]) -> bool:
+    """Tells clauses of a contract, most of which begin with a title: "3. Rent. The Tenant shall pay 1,480 euros."."""
+    parts = (item.partition(". ") for item in items)
+    return 2 * sum(bool(text) and count_words(title) < _FEW_WORDS for title, _, text in parts) > len(items)
 
 
 def _with_later_needs(excerpts: list[Excerpt]) -> list[Excerpt]:
@@ -418,6 +426,10 @@ def _with_later_needs(excerpts: list[Excerpt]) -> list[Excerpt]:
     needs = [set(excerpt.needs) for excerpt in excerpts]
     for is_step, group in groupby(range(len(excerpts)), key=lambda position: excerpts[position].kind is BlockKind.STEP):
         steps = list(group) if is_step and WHOLE_PROCEDURE.is_on else []
+        if is_step and _are_clauses([excerpts[step].text for step in steps]):
+            for step in steps:
+                excerpts[step] = replace(excerpts[step], kind=BlockKind.BULLET)
+            steps = []
         if sum(len(excerpts[step].text) for step in steps) <= _WHOLE_CHARS:
             for step, following_step in pairwise(steps):
                 needs[step].add(following_step)

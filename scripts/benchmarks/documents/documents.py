@@ -6,6 +6,7 @@ from tempfile import TemporaryDirectory
 
 from scripts.benchmarks.documents.chats import kept_decisions
 from scripts.benchmarks.documents.focus import answered, is_answered, read_questions
+from scripts.benchmarks.documents.kinds import JOINTS, recall
 from scripts.benchmarks.documents.pages import read_pages
 from scripts.benchmarks.documents.served import open_summaries
 from scripts.benchmarks.shared.report import Figure, Report, Target
@@ -78,6 +79,8 @@ async def _served(models: Path, data: Path, *, quick: bool) -> dict[str, Figure]
         chats = [await kept_decisions(summaries, name) for name in CHATS_AFTERWARDS[quick:]]
         counts = [count for kept in chats for count, _ in kept.values()]
         figures["decisions_kept_afterwards"] = sum(counts) / (DECISIONS * len(counts))
+        for name in JOINTS:
+            figures[f"recall_{name}"] = await recall(summaries, name, quick=quick)
         questions = read_questions()
         found = await answered(summaries, data, questions[1::6] if quick else questions)
     for name, is_held in (("focus_found", True), ("focus_found_chosen_on", False)):

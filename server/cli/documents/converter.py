@@ -1,4 +1,4 @@
-"""HTML, DOCX, EPUB and PPTX as Markdown, by markitdown (MIT, maintained by Microsoft). Needs the extra `documents`.
+"""HTML, DOCX, EPUB, PPTX, and Markdown with tags, as Markdown, by markitdown (MIT). Needs the extra `documents`.
 
 It keeps headings, numbered steps, tables and code; of the converters that read all four and need no program beside
 Python it was the one that kept the numbers of steps. Its converters are called one by one, for the class around them
@@ -11,9 +11,11 @@ import re
 import warnings
 import zipfile
 from dataclasses import replace
-from itertools import takewhile
+from itertools import product, takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
+
+from markdown_it import MarkdownIt
 
 from pipeline.errors import needs_extra
 from server.cli.errors import InputError
@@ -31,13 +33,19 @@ _HTML_START = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _BOILERPLATE = (
-    "script, style, nav, footer, form, template, noscript, svg, button, iframe, [role=navigation], [hidden], "
-    "[aria-hidden=true]"
+    "script, style, nav, footer, form, template, noscript, svg, button, iframe, [role=navigation], [role=dialog], "
+    "[hidden], [aria-hidden=true]"
+)
+_NOTICE, _LONGEST_NOTICE, _MOST_SPAN = (
+    ":is([id*=cookie i], [class*=cookie i], [id*=consent i], [class*=consent i])",
+    1_000,
+    100,
 )
 _STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => h2:fresh"
-_IMAGE = re.compile(r"!\[([^\[\]]*+)\]\([^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+(?:\s\"[^\"]*+\")?+\)")
+_LINK = re.compile(
+    r"(?:!|(?=\[[^\[\]]*+\]\(https?:))\[([^\[\]]*+)\]\([^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+(?:\s\"[^\"]*+\")?+\)"
+)
 _SLIDE = re.compile(r"<!-- Slide number: \d+ -->")
-_HEADLESS_TABLE = re.compile(r"^\|[ |]*\|\n(\|[-| :]+\|)\n(\|.*\|)$", re.MULTILINE)
 _EPUB_METADATA = re.compile(r"\A(?:\*\*Title:\*\* (.*)\n)?(?:\*\*\w+:\*\* .*\n?)*")
 
 _POWER = re.compile(r"[-+\u2212]?(?:\d{1,3}|[A-Za-z])")
@@ -56,22 +64,33 @@ def convertible_suffix(data: bytes, path: Path) -> str | None:
 def convert(data: bytes, suffix: str) -> str | list[str]:
     """Returns the Markdown of a document, or of each slide. Raises InputError."""
     if importlib.util.find_spec("markitdown") is None:
+        if suffix == ".md":
+            return without_links(data.decode())
         raise InputError(f"{suffix[1:].upper()} {needs_extra('documents')}")
     from markitdown import StreamInfo
 
-    options = {"style_map": _STYLES} if suffix == ".docx" else {}
+    if suffix == ".md":
+        parser, text = MarkdownIt("commonmark").enable("table"), data.decode()
+        tokens = [each for token in parser.parse(text) for each in (token, *(token.children or ()))]
+        if not any(token.type.startswith("html") for token in tokens):
+            return without_links(text)
+        data, suffix = parser.render(text).encode(), ".html"
+    options: dict[str, Any] = {"escape_underscores": False, "escape_asterisks": False}
+    if suffix == ".docx":
+        options["style_map"] = _STYLES
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about styles and nesting, for the developers of documents
+            data = _without_hidden_runs(data) if suffix == ".docx" else data
             found = _converter(suffix).convert(io.BytesIO(data), StreamInfo(extension=suffix), **options)
     except Exception as error:  # broken files make the libraries stumble in any way
         raise InputError(f"cannot read this {suffix[1:].upper()}: {' '.join(str(error).split())[:200]}") from error
     markdown = str(found.markdown)
     if suffix == ".pptx":
-        return [_clean(slide) for slide in _SLIDE.split(markdown)[1:]]
+        return [without_links(slide).strip() for slide in _SLIDE.split(markdown)[1:]]
     if suffix == ".epub":
         markdown = _EPUB_METADATA.sub(lambda found: f"# {found[1]}\n\n" if found[1] else "", markdown)
-    return _clean(markdown)
+    return without_links(markdown).strip()
 
 
 def _zip_suffix(data: bytes) -> str:
@@ -115,34 +134,69 @@ def clean_html(data: bytes) -> bytes:
     soup = BeautifulSoup(data, "html.parser")
     articles = soup.find_all("article")
     main = soup.find("main") or (articles[0] if len(articles) == 1 else None) or soup.find("body") or soup
-    for tag in main.select(_BOILERPLATE):
-        tag.decompose()
-    for tag in main.find_all(style=True):
-        if not tag.decomposed and "display:none" in tag["style"].replace(" ", ""):
-            tag.decompose()
+    _leave_out(main)
     for tag in main.find_all("sup"):
         before = tag.find_previous(string=True)
         tag.replace_with("" if tag.find("a") else raised(str(before or ""), tag.get_text(strip=True)))
     for tag in main.find_all("img"):
-        tag.replace_with(tag.get("alt", ""))
-    for tag in main.find_all("a"):
+        tag.replace_with(f" {tag.get('alt', '')} ")
+    for tag in main.find_all(["u", "a"]):
+        tag.unwrap()
+    for table in main.find_all("table"):
+        if not table.find("table"):
+            _spread(table)
+    return str(main).encode()
+
+
+def _leave_out(main: Any) -> None:  # noqa: ANN401 - of bs4, as above
+    """Leaves out menus, forms, notices about cookies, and what is hidden."""
+    for tag in main.select(_BOILERPLATE):
+        tag.decompose()
+    for tag in main.select(_NOTICE):
+        if not tag.decomposed and len(tag.get_text()) < _LONGEST_NOTICE:
+            tag.decompose()
+    for tag in main.find_all(style=True):
+        if not tag.decomposed and "display:none" in tag["style"].replace(" ", ""):
+            tag.decompose()
+    for tag in main.select("li a"):
         item = tag.find_parent("li")
         is_menu = item is not None and item.get_text(strip=True) == tag.get_text(strip=True)
         if is_menu and "://" not in tag.get("href", ""):
             item.decompose()
-        elif not tag.decomposed:
-            tag.unwrap()
-    return str(main).encode()
 
 
-def without_images(markdown: str) -> str:
-    """Leaves out images, but for their words."""
-    return _IMAGE.sub(r"\1", markdown)
+def _spread(table: Any) -> None:  # noqa: ANN401 - of bs4, as above
+    """Writes a cell into each row and column that it spans, and rows of heads as one; the first row is a head.
 
+    A cell as wide as the table stands in the first column alone.
+    """
+    from bs4 import BeautifulSoup
 
-def _clean(markdown: str) -> str:
-    """Leaves out images, and makes the first row of a table without a head its head."""
-    return _HEADLESS_TABLE.sub(r"\2\n\1", without_images(markdown)).strip()
+    rows = table.find_all("tr")
+    grid: dict[tuple[int, int], Any] = {}
+    for y, row in enumerate(rows):
+        x = 0
+        for cell in row.find_all(["td", "th"], recursive=False):
+            while (y, x) in grid:
+                x += 1
+            spans = (str(cell.get(name, "")) for name in ("rowspan", "colspan"))
+            height, width = (min(int(span), _MOST_SPAN) if span.isdecimal() else 1 for span in spans)
+            grid |= dict.fromkeys(product(range(y, min(y + height, len(rows))), range(x, x + width)), cell)
+    columns = range(1 + max((x for _, x in grid), default=-1))  # none of a table without cells
+    head_count = max(1, sum(1 for _ in takewhile(lambda row: not row.find("td"), rows[:-1])))
+    heads = [dict.fromkeys(id(grid.get((y, x))) for y in range(head_count)) for x in columns]
+    by_id = {id(cell): cell.decode_contents().strip() for cell in grid.values()}
+    lines = [[" ".join(by_id.get(cell, "") for cell in cells) for cells in heads]]
+    for y in range(head_count, len(rows)):
+        cells = [id(grid.get((y, x))) for x in columns]
+        is_wide = len(set(cells)) == 1
+        lines.append([by_id.get(cell, "") if x == 0 or not is_wide else "" for x, cell in enumerate(cells)])
+    tags = ["th", *["td"] * len(lines)]
+    body = "".join(
+        f"<tr>{''.join(f'<{tag}>{cell}</{tag}>' for cell in line)}</tr>" for tag, line in zip(tags, lines, strict=False)
+    )
+    caption = f"<p>{table.caption.decode_contents()}</p>" if table.caption else ""
+    table.replace_with(BeautifulSoup(f"{caption}<table>{body}</table>" if grid else caption, "html.parser"))
 
 
 def raised(before: str, text: str) -> str:
@@ -154,3 +208,26 @@ def raised(before: str, text: str) -> str:
     if _POWER.fullmatch(text) and (base in _BASES or (len(base) == 1 and base.isalpha())):
         return f"^{text}"
     return text if text in _ORDINAL and before[-1:].isdigit() else ""
+
+
+def _without_hidden_runs(data: bytes) -> bytes:
+    """Returns a DOCX without the text that its writer has hidden."""
+    from bs4 import BeautifulSoup
+
+    written = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(written, "w") as copy:
+        for name in archive.namelist():
+            part = archive.read(name)
+            if name == "word/document.xml" and b"<w:vanish" in part:
+                page = BeautifulSoup(part, "xml")
+                for mark in page.select("r > rPr > vanish"):
+                    if mark.get("w:val", "1") not in {"0", "false", "off"}:
+                        mark.find_parent("r").decompose()
+                part = page.encode()
+            copy.writestr(name, part)
+    return written.getvalue()
+
+
+def without_links(markdown: str) -> str:
+    """Leaves the words of images and of links to pages; twice, for an image may be a link."""
+    return _LINK.sub(r"\1", _LINK.sub(r"\1", markdown))

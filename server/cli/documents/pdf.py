@@ -88,7 +88,10 @@ class _Style:
 
     def join(self, texts: Sequence[str]) -> str:
         """Joins lines of one paragraph; a word that the end of a line cuts becomes whole again."""
-        lines = (("\n" if _LIST_MARK.match(text) else "\v") + text for text in texts[1:])
+        lines = (
+            ("\n" if _LIST_MARK.match(text) else "" if _cuts_range(before, text) else "\v") + text
+            for before, text in pairwise(texts)
+        )
         return _CUT_WORD.sub(self._join_word, texts[0] + "".join(lines)).replace("\v", " ")
 
     def _join_word(self, cut: re.Match[str]) -> str:
@@ -126,7 +129,7 @@ class _Style:
     def _level(self, group: Sequence[Line]) -> int:
         """Returns the level of a heading, which is larger or bold; 0 for other text."""
         text, first = " ".join(line.text for line in group), group[0]
-        if len(text) > _MOST_HEADING_CHARS or not any(map(str.isalpha, text)) or first.is_code:
+        if len(text) > _MOST_HEADING_CHARS or not any(map(str.isalpha, text)) or first.is_code or not first.is_even:
             return 0
         if first.size in self._levels:
             return self._levels[first.size]
@@ -136,6 +139,11 @@ class _Style:
 
 def _ends_sentence(text: str) -> bool:
     return text.rstrip(_CLOSERS).endswith(_SENTENCE_ENDS)
+
+
+def _cuts_range(before: str, after: str) -> bool:
+    """Tells whether the end of a line cuts "12-14"."""
+    return before[-1:] in ("-", "\u2013") and before[-2:-1].isdigit() and after[0].isdigit()
 
 
 def _close_sentence(before: list[str], after: list[str], style: _Style) -> None:
@@ -151,12 +159,14 @@ def _close_sentence(before: list[str], after: list[str], style: _Style) -> None:
 
 
 def _table(rows: Sequence[Line]) -> str:
-    """Returns rows as a Markdown table; a single row, which may be anything, as a line.
+    """Returns rows as a Markdown table, those of a form as a list; a single row, which may be anything, as a line.
 
     A cell stands in the column that it overlaps most; columns are those of the rows with most cells.
     """
     if len(rows) == 1:
         return "  ".join(cell.text for cell in rows[0].cells)
+    if all(row.cells[0].text.endswith(":") for row in rows):
+        return "\n".join(f"- {row.text}" for row in rows)
     most = max(len(row.cells) for row in rows)
     widest = zip(*(row.cells for row in rows if len(row.cells) == most), strict=True)
     columns = [Cell("", min(cell.left for cell in cells), max(cell.right for cell in cells)) for cells in widest]

@@ -48,6 +48,7 @@ class Line:
     cells: tuple[Cell, ...]
     y: float  # where it stands, in points; greater is higher
     size: float  # of most of its letters, in points
+    is_even: bool  # all of its letters have that size
     is_bold: bool
     is_code: bool
 
@@ -131,7 +132,9 @@ def _line(row: Sequence[Span]) -> Line | None:
     fonts = [(span["font"]["weight"], span["font"]["name"].lower()) for span in row]
     is_bold = all(weight >= _BOLD_WEIGHT or any(part in name for part in _BOLD) for weight, name in fonts)
     is_code = all(any(part in name for part in _MONOSPACED) for _, name in fonts)
-    return Line(clean, round(-main["bbox"][3], 1), size, is_bold, is_code) if clean else None
+    sizes = [_size(span) for span in row if len(span["text"].strip()) > 1]
+    is_even = not sizes or min(sizes) > _RAISED_SIZE * max(sizes)
+    return Line(clean, round(-main["bbox"][3], 1), size, is_even, is_bold, is_code) if clean else None
 
 
 def _main(row: Sequence[Span]) -> Span:

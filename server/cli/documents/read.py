@@ -1,27 +1,32 @@
-"""The documents that commands read: PDF, HTML, DOCX, EPUB, PPTX, CSV, subtitles and UTF-8 texts."""
+"""The documents that commands read: PDF, HTML, DOCX, EPUB, PPTX, CSV, subtitles, mails and UTF-8 texts."""
 
 import csv
 from codecs import BOM_UTF8
-from itertools import zip_longest
+from email.message import EmailMessage
+from email.parser import BytesParser
+from email.policy import default
+from itertools import takewhile, zip_longest
 from pathlib import Path
 
 from server.cli.documents.confined import read_confined
-from server.cli.documents.converter import convertible_suffix, without_images
-from server.cli.documents.subtitles import is_subtitles, read_subtitles
+from server.cli.documents.converter import convertible_suffix, without_links
 from server.cli.errors import InputError
 from server.cli.files import STDIN, decode, naming, read_bytes, to_id
+from server.subtitles import is_subtitles, read_subtitles
 
+_XML = "XML: save what it says as HTML or text"
 _REFUSED = {
     b"\xd0\xcf\x11\xe0": "a format of before 2007: save it as DOCX, PPTX or PDF",
     b"{\\rtf": "RTF: save it as DOCX or PDF",
-    b'{"cells"': "a notebook: export it as HTML or Markdown",
     b'{"summary_id"': "a summary as JSON: take the text that `precis summarize -o FILE.md` writes",
-    b"<?xml": "XML: save what it says as HTML or text",
-    b"<rss": "a feed: save the pages that it names as HTML",
+    b"\\documentclass": "TeX: make a PDF of it",
+    b"<?xml": _XML,
     **dict.fromkeys((b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*"), "an image: run OCR over it first"),
     **dict.fromkeys((b"\x1f\x8b", b"7z\xbc\xaf", b"Rar!", b"BZh"), "an archive: unpack it"),
 }
 _MOST_ROWS = 5_000
+_NOTEBOOK_KEYS = ('"cells"', '"metadata"', '"nbformat"')
+_TAGS = ("</", "<!--", "<br", "<img")
 
 
 def document_name(path: Path) -> str:
@@ -51,14 +56,49 @@ def read_document_pages(path: Path) -> str | list[str]:
                 raise InputError(message)
         try:
             text = decode(data)
-            if is_subtitles(text):
-                return read_subtitles(text)
-            if path.suffix.lower() in {".csv", ".tsv"}:
-                return _read_table(text)
-            return without_images(text) if path.suffix.lower() in {".md", ".markdown"} else text
         except InputError as error:
             formats = "PDF, HTML, DOCX, EPUB, PPTX, CSV and UTF-8 text"
             raise InputError(f"{error.message}: only {formats} are read; save it as one of them") from error
+        if is_subtitles(text):
+            return read_subtitles(text)
+        if "MIME-Version:" in text.partition("\n\n")[0] and (mail := _read_mail(data)):
+            return mail
+        _refuse_markup(text)
+        if path.suffix.lower() in {".csv", ".tsv"}:
+            return _read_table(text)
+        return _read_markdown(text) if path.suffix.lower() in {".md", ".markdown"} else text
+
+
+def _refuse_markup(text: str) -> None:
+    """Raises InputError for a notebook, and for what one element holds whole, as it does a feed or a drawing."""
+    text = text.strip()
+    if '"cells"' in text and text.startswith("{") and text[1:].lstrip().startswith(_NOTEBOOK_KEYS):
+        raise InputError("a notebook: export it as HTML or Markdown")
+    name = "".join(takewhile(lambda letter: letter not in " \t\n>", text[1:]))
+    if text.startswith("<") and name and text.endswith(f"</{name}>"):
+        raise InputError(_XML)
+
+
+def _read_markdown(text: str) -> str | list[str]:
+    """Returns Markdown without its front matter, tags, images and addresses. Raises InputError."""
+    front, end, rest = text.removeprefix("---\n").partition("\n---\n")
+    text = rest if end and text.startswith("---\n") and front.partition(":")[0].isidentifier() else text
+    return read_confined(text.encode(), ".md") if any(mark in text for mark in _TAGS) else without_links(text)
+
+
+def _read_mail(data: bytes) -> str:
+    """Returns who writes, when, about what, and the text of a mail as it is sent, decoded; "" if it is none."""
+    message = BytesParser(_class=EmailMessage, policy=default).parsebytes(data)
+    body = message.get_body(("plain", "html"))
+    if "From" not in message or body is None:
+        return ""
+    try:
+        text = body.get_content()
+    except (LookupError, ValueError) as error:
+        raise InputError(f"cannot read this mail: {error}") from error
+    said = read_confined(text.encode(), ".html") if body.get_content_subtype() == "html" else text
+    heads = (f"{name}: {message[name]}\n" for name in ("From", "To", "Date", "Subject") if name in message)
+    return "".join([*heads, "\n", *said])
 
 
 def _read_table(text: str) -> str:

@@ -24,6 +24,9 @@ FORMS = [
     "10:14 <@{name}> {text}",
     "(10:14) {name}: {text}",
     "{name} (10:14): {text}",
+    "{name} (12 mei 2025 10:14): {text}",
+    "[12 mei 2025 10:14] {name}: {text}",
+    "{name}_de_boer — 12/05/2025 10:14\n{text}",
     "[00:00:14] {name}: {text}",
     "00:00:14 - {name}: {text}",
     "3/1/25, 10:14 AM - {name}: {text}",
@@ -105,6 +108,12 @@ def test_names_and_numbers_speak_in_one_talk() -> None:
 def test_a_message_of_several_lines_stays_with_its_speaker() -> None:
     lines = ["[10:14] Ann: one", "Decision: we ship", "[10:15] Bob: two", "[10:16] Ann: three", "more"]
     assert list(read_talk(lines).turns) == [0, 2, 3]
+
+
+def test_lines_of_the_program_are_no_part_of_what_is_said() -> None:
+    lines = [f"12/05/2025, 10:1{at} - {name}: we ship" for at, name in enumerate(NAMES)]
+    talk = read_talk(["12/05/2025, 10:09 - Bob joined the group", *lines, "12/05/2025, 10:20 - Ann left"])
+    assert talk.silent == {0, 1 + len(NAMES)}
 
 
 def test_speech_without_stops_is_cut_and_prose_is_not() -> None:

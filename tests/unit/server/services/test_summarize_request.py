@@ -22,6 +22,12 @@ def chunks_of(document: pb.Document) -> list[tuple[int, int, str]]:
     return [(chunk.chunk_index, chunk.page_number, chunk.text) for chunk in parsed.chunks]
 
 
+def test_subtitles_that_come_as_text_are_read_as_speech() -> None:
+    text = "1\n00:00:01,000 --> 00:00:02,500\nThe board met.\n"
+    (chunk,) = parse_document(pb.Document(document_id="a", text=text), *RULES).chunks
+    assert chunk.text == "[00:00:01] The board met."
+
+
 def test_the_place_in_the_list_is_the_index_unless_one_is_given() -> None:
     plain = [pb.DocumentChunk(text="a", page_number=1), pb.DocumentChunk(text="b", page_number=2)]
     assert chunks_of(pb.Document(chunks=plain)) == [(0, 1, "a"), (1, 2, "b")]

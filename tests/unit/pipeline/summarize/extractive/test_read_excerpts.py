@@ -62,6 +62,11 @@ def test_a_procedure_is_whole_and_has_its_lead_in() -> None:
         assert steps - {step} <= needed_by(read(MANUAL), step)
 
 
+def test_each_clause_of_a_contract_stands_alone() -> None:
+    lease = "1. Parties. This lease is made by two.\n2. Rent. The Tenant pays 1,480 euros.\n3. Use. It is a shop."
+    assert needed_by(read(lease), "Rent. The Tenant") == set()
+
+
 def test_neither_references_nor_steps_without_end_hang_together_as_one() -> None:
     excerpts = read(" ".join(f"It has {number} parts that turn." for number in range(50)))
     assert max(len(needed_by(excerpts, f"It has {number} ")) for number in range(50)) <= 4

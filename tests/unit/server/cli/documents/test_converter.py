@@ -20,6 +20,16 @@ PAGE = """<!DOCTYPE html><html><head><title>Shop</title><script>var secret = 1;<
 <ol><li>Open valve V-12.</li></ol><table><tr><th>Bolt</th><th>Torque</th></tr><tr><td>B-1</td><td>40 Nm</td></tr>
 </table>
 <pre>systemctl start pump</pre></main><footer>Imprint</footer></body></html>"""
+SPANS = """<table><caption>Fees</caption><tr><th rowspan=2>Ship</th><th colspan=2>Fee</th></tr>
+<tr><th>May</th><th>June</th></tr><tr><td rowspan=2>Tern</td><td>1</td><td>2</td></tr>
+<tr><td colspan=2>none</td></tr><tr><td colspan=3>In euros</td></tr></table>"""
+SPREAD = (
+    "| Ship | Fee May | Fee June |",
+    "| --- | --- | --- |",
+    "| Tern | 1 | 2 |",
+    "| Tern | none | none |",
+    "| In euros |  |  |",
+)
 
 
 def read(tmp_path: Path, name: str, data: bytes) -> str | list[str]:
@@ -143,7 +153,7 @@ def test_a_file_that_needs_too_much_ends_in_a_sentence(
 def test_images_that_do_not_end_are_read_once(part: str) -> None:
     """A pattern that looks again from every bracket would take hours for a megabyte."""
     text = part * (2**20 // len(part))
-    assert converter.without_images(text).startswith(part.strip()[:1])
+    assert converter.without_links(text).startswith(part.strip()[:1])
 
 
 @pytest.mark.parametrize(
@@ -161,15 +171,18 @@ def test_images_that_do_not_end_are_read_once(part: str) -> None:
         ('<p>Fees rose<sup><a href="#cite_note-5">[5]</a></sup> in 2021<sup>4</sup>.</p>', "Fees rose in 2021."),
         ('<p>Seen.</p><p hidden>Not.</p><p style="display: none">Nor.</p>', "Seen."),
         ("<p>The 2<sup>nd</sup> of May, 5 m<sup>2</sup>.</p>", "The 2nd of May, 5 m^2."),
+        ("<div class='CookieBar'>We use cookies.</div><p>Set <u>max_size</u> to 2*4*8.</p>", "Set max_size to 2*4*8."),
+        (SPANS, "Fees\n\n" + "\n".join(SPREAD)),
     ],
 )
 def test_of_a_page_what_is_read_stays(tmp_path: Path, body: str, text: str) -> None:
     assert read(tmp_path, "a.html", f"<html><body>{body}</body></html>".encode()) == text
 
 
-def test_a_power_in_a_word_document_is_kept(tmp_path: Path) -> None:
+def test_a_power_in_a_word_document_is_kept_and_hidden_text_is_not(tmp_path: Path) -> None:
     raised = '<w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:t>6</w:t></w:r>'
-    run = f"<w:r><w:t>The sample held 10</w:t></w:r>{raised}"
+    hidden = "<w:r><w:rPr><w:vanish/></w:rPr><w:t>Not this.</w:t></w:r>"
+    run = f"{hidden}<w:r><w:t>The sample held 10</w:t></w:r>{raised}"
     assert (
         read(tmp_path, "a.docx", make_docx(raw=f"<w:p>{run}<w:r><w:t> cells.</w:t></w:r></w:p>"))
         == "The sample held 10^6 cells."
@@ -177,8 +190,25 @@ def test_a_power_in_a_word_document_is_kept(tmp_path: Path) -> None:
 
 
 def test_images_in_markdown_leave_their_words(tmp_path: Path) -> None:
-    data = f"See ![the ramp](data:image/png;base64,{'iVBOR' * 400}) and ![](a(1).png)it.".encode()
-    assert read(tmp_path, "a.md", data) == "See the ramp and it."
+    data = (
+        f"See ![the ramp](data:image/png;base64,{'iVBOR' * 400}) and ![](a(1).png)it [here](https://a.org/b).".encode()
+    )
+    assert read(tmp_path, "a.md", data) == "See the ramp and it here."
+
+
+def test_tags_in_markdown_are_read_as_those_of_a_page(tmp_path: Path) -> None:
+    table, code = "| a | b |\n|---|---|\n| 1 | |", "```\n<b>\n```"
+    text = f"---\ntitle: x\n---\n<!-- no -->\n# Ramp\n\nIt holds 10<sup>6</sup> N.\n\n{table}\n\n{code}"
+    assert read(tmp_path, "a.md", text.encode()) == (
+        "# Ramp\n\nIt holds 10^6 N.\n\n| a | b |\n| --- | --- |\n| 1 |  |\n\n```\n<b>\n```"
+    )
+
+
+def test_a_mail_as_it_is_sent_is_decoded(tmp_path: Path) -> None:
+    head = "From: ann@example.org\nSubject: Ramp\nX-Mailer: none\nMIME-Version: 1.0\n"
+    head += "Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n"
+    data = f"{head}\nThe caf=C3=A9 pays 9=2C400 euros.\n".encode()
+    assert read(tmp_path, "a.eml", data) == "From: ann@example.org\nSubject: Ramp\n\nThe café pays 9,400 euros.\n"
 
 
 @pytest.mark.parametrize(
@@ -187,6 +217,7 @@ def test_images_in_markdown_leave_their_words(tmp_path: Path) -> None:
         ("a.rtf", rb"{\rtf1\ansi The board met.\par}", "a.rtf: RTF: save it as DOCX or PDF"),
         ("a.ipynb", b'{\n "cells": [], "nbformat": 4}', "a.ipynb: a notebook: export it"),
         ("feed", b'<?xml version="1.0"?><rss><channel/></rss>', "feed: XML: save what it says"),
+        ("a.svg", b"<svg width='9'><text>Lock</text></svg>\n", "a.svg: XML: save what it says"),
     ],
 )
 def test_text_that_is_all_markup_is_refused(tmp_path: Path, name: str, data: bytes, message: str) -> None:

@@ -27,7 +27,18 @@ def test_a_compound_keeps_its_hyphen_where_the_document_writes_it_so() -> None:
     (page,) = read_pages(make_layout([column(50, 700, *lines)]))
     assert "Every high-pressure line" in page
     assert "two- and three-phase" in page
-    assert "4- 20 mA" in page
+    assert "4-20 mA" in page
+
+
+def test_a_form_whose_answers_are_larger_is_a_list() -> None:
+    rows = [
+        Placed(x, 700 - 20 * at, text, size=size)
+        for at, pair in enumerate((("Claim:", "KL-20418"), ("Amount:", "3,281.25")))
+        for x, text, size in zip((50, 200), pair, (9, 12), strict=True)
+    ]
+    assert read_pages(make_layout([[*rows, *column(50, 600, *BODY)]]))[0].startswith(
+        "- Claim: KL-20418\n- Amount: 3,281.25\n\n"
+    )
 
 
 def test_running_heads_and_page_numbers_are_left_out() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from server.cli.documents.read import read_document_text
-from server.cli.documents.subtitles import read_subtitles
+from server.subtitles import read_subtitles
 
 SRT = """\ufeff1
 00:00:01,000 --> 00:00:02,500
@@ -52,6 +52,8 @@ def test_srt_is_read_as_sentences_with_their_times() -> None:
         "[00:00:06] MARIA: Who pays?",
         "[00:00:06] It is 106 euros.",
     ]
+    answers = SRT.lstrip("\ufeff").replace("[Music]", "<i>- no</i>").split("\n{", 1)[0] + "\n- yes"
+    assert read_subtitles(answers).split("\n")[1:] == ["[00:00:05] no", "[00:00:06] yes"]
 
 
 def test_vtt_is_read_without_notes_styles_and_lines_shown_twice() -> None:

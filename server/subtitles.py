@@ -20,13 +20,14 @@ _PAUSE_S, _MOST_WORDS, _HEAD_LINES, _MOST_CHARS = 1.5, 25, 3, 1_000
 
 @dataclass(slots=True)
 class _Cue:
-    """What is shown at once, and when, in seconds; `start` as it is written."""
+    """What is shown at once, and when, in seconds; `start` as it is written. An answer begins with a dash."""
 
     start: str
     start_s: float
     end_s: float
     speaker: str = ""
     text: str = ""
+    is_answer: bool = False
 
 
 def is_subtitles(text: str) -> bool:
@@ -45,7 +46,7 @@ def read_subtitles(text: str) -> str:
     lines: list[str] = []
     before = _Cue("", 0.0, 0.0)
     for cue in cues:
-        is_paused = cue.start_s - before.end_s >= _PAUSE_S and not has_stops
+        is_paused = cue.start_s - before.end_s >= (1 + 2 * has_stops) * _PAUSE_S or cue.is_answer
         is_full = len(lines[-1].split()) > (1 + has_stops) * _MOST_WORDS if lines else True
         if is_full or is_paused or cue.speaker not in ("", before.speaker) or is_sentence_end(before.text):
             cue.speaker = cue.speaker or before.speaker
@@ -73,9 +74,11 @@ def _cues(text: str) -> Iterator[_Cue]:
         elif line.startswith(_NO_CUES) and not cue.text:
             is_note = True
         elif not (is_note or _is_time(following)) and (words := _words(line)) and words != shown:
-            if cue.text and (line.startswith("-") or len(cue.text) > _MOST_CHARS):  # another one answers
+            is_answer = _TAG.sub("", line).startswith("-")
+            if cue.text and (is_answer or len(cue.text) > _MOST_CHARS):
                 yield cue
                 cue = replace(cue, speaker="", text="")
+            cue.is_answer |= is_answer
             if line.startswith(_VOICE):
                 cue.speaker = f"{line.partition('>')[0].partition(' ')[2]}:"
             cue.text, shown = f"{cue.text} {words}".strip(), words
