@@ -6,7 +6,7 @@ is made of raising sentences alone.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import ceil, log1p
@@ -172,9 +172,7 @@ class ReadTexts:
 
     def said_by(self, sentence: int) -> int | None:
         """Returns the sentence that stands for all that say the same; None for one that says a part of another."""
-        while sentence in self.repeats and (said := self.repeats[sentence]) is not None:
-            sentence = said
-        return None if sentence in self.repeats else sentence
+        return _said_by(self.repeats, sentence)
 
 
 def read_texts(request: EvidenceRequest, source: ReadSource, config: EvidenceConfig) -> ReadTexts:
@@ -214,6 +212,12 @@ _SAME = 0.8  # of the words of one: what has them says as much
 _MOST_COMPARED = 64  # sentences, with one word: that keeps the work linear
 
 
+def _said_by(repeats: Mapping[int, int | None], sentence: int) -> int | None:
+    while sentence in repeats and (said := repeats[sentence]) is not None:
+        sentence = said
+    return None if sentence in repeats else sentence
+
+
 def _find_repeats(told: ReadText, claims: Sequence[int], source: WordIndex) -> dict[int, int | None]:
     """Returns the claims that say no more than another one, with that one; with None where it says more.
 
@@ -221,7 +225,10 @@ def _find_repeats(told: ReadText, claims: Sequence[int], source: WordIndex) -> d
     points (`told_shares`). Of those that say the same the shortest stays: what announces a repeat makes it longer.
     """
     stems = {at: told.content_stems(told.ranges[at]) for at in claims}
-    words = {at: {stem: log1p(source.sentence_count(stem)) for stem in said} for at, said in stems.items()}
+    words = {
+        at: {stem: log1p(count) for stem in said if (count := source.sentence_count(stem))}
+        for at, said in stems.items()
+    }
     numbers = {at: {stem for stem in said if not stem.isalpha()} for at, said in stems.items()}
     totals = {at: sum(said.values()) for at, said in words.items()}
     having, found = defaultdict[str, list[int]](list), dict[int, int | None]()
@@ -235,15 +242,16 @@ def _find_repeats(told: ReadText, claims: Sequence[int], source: WordIndex) -> d
             if weight < _SAME * totals[at] or not numbers[at] <= numbers[other]:
                 continue
             if other in found or weight < _SAME * totals[other] or numbers[at] != numbers[other]:
-                found[at] = found.get(other)
+                if (standing := _said_by(found, other) if other in found else None) == at:
+                    continue
+                found[at] = standing
                 break
             shorter, longer = sorted((at, other), key=lambda one: (len(told.passages[one].text), one))
             found[longer] = shorter
             if longer == at:
                 break
-        for stem, weight in words[at].items():
-            if weight:
-                having[stem].append(at)
+        for stem in words[at]:
+            having[stem].append(at)
     return found
 
 
@@ -355,9 +363,7 @@ def make_plan(
     )
 
 
-def _plan_claim(
-    draft: ReadTexts, at: int, leading: Set[int], calm: Callable[[str, WordIndex], str]
-) -> ClaimPlan:
+def _plan_claim(draft: ReadTexts, at: int, leading: frozenset[int], calm: Callable[[str, WordIndex], str]) -> ClaimPlan:
     stop_if_nobody_waits()
     told, words = draft.summary.read, draft.summary.read.ranges[at]
     earlier = next((index for index in range(at - 1, -1, -1) if index in leading), None)
