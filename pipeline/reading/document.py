@@ -118,8 +118,8 @@ class Capitals:
         if 0 < capitals < _HEADLINE * len(inside):  # it has its names, and "turkey" beside them is a bird
             return False
         table = summary.table
-        others = (table.words[index] in self.inside and table.raw(index) not in self.spellings for index in inside)
-        return sum(others) >= _FEWEST_OTHERS
+        others = {table.words[index] for index in inside if table.raw(index) not in self.spellings}
+        return len(others & self.inside) >= _FEWEST_OTHERS
 
 
 def _inside(read: ReadText) -> Iterator[int]:
@@ -153,6 +153,7 @@ _RAISED, _ENDS, _NOTED_LETTERS = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹"), ".!?,
 _DECORATION = re.compile(
     rf"""
     (?<=\S)[ \t]*{_EMOJI}(?:{_EMOJI}|[\ufe0f\u200d\u20e3])*+       # people 🏭.
+    |[ ]?\(\[[^\[\]\n]{{1,300}}\]\({_TARGET}\)\)
     |!?\[(?=[^\[\]\n]{{1,300}}\]\({_TARGET}\))|(?<=\])\({_TARGET}\)   # [Ana](https://x.org)
     |(?<=\w)\](?=\({_TARGET}\))
     |[ ]?[(<]https?://[^\s()<>]{{1,500}}[)>]                        # (https://x.org)

@@ -16,6 +16,7 @@ from pipeline.reading.sentences import Sentence, split_sentences, statements, st
 from pipeline.reading.values import find_values
 from pipeline.reading.word_lists import is_verb, word_list
 from pipeline.reading.word_table import WordTable, stem
+from pipeline.reading.words import fold_case
 
 _MARKS = re.compile(  # of markup and of chat templates; what stands between them is read
     r"""</?[a-zA-Z][\w-]*+(?:\s+[\w:-]++\s*+=\s*+(?:"[^\s"<>]*+"|'[^\s'<>]*+'|[^\s"'<>=]++))*+\s*+/?>"""
@@ -31,7 +32,6 @@ _OBJECT_END = re.compile(r"(?<=})\s+(?=[A-Z\d])")  # of JSON: no sentence goes o
 _FEWEST_FOREIGN, _FEWEST_BEHIND_STOP = 2, 3  # content words; "J." and "Jan." belong to what follows
 _STOPS = (".", "!", "?", ":")
 _LONGEST_WORD = 30  # what is longer says something in a way of its own
-_FEWEST_WORDS = 4
 
 FRAMING = Rule(
     "framing",
@@ -57,7 +57,7 @@ FOREIGN = Rule(
 LISTS = Rule(
     "lists-of-topics",
     "reading",
-    "Heads of tables, and topics and sources that a heading lists, state nothing.",
+    "Heads of tables and paragraphs, and topics and sources that a head lists, state nothing.",
     "## Key topics\n- the bridge",
     "no statement",
 )
@@ -143,11 +143,19 @@ def _told(text: str, split: Sequence[Sentence]) -> Iterator[Sentence]:
             yield sentence
 
 
+def _is_head(written: str) -> bool:
+    """Tells whether a part is the head of a paragraph ("**The vote.**"), or topics or sources behind their name."""
+    label, mark, _ = fold_case(written).partition(":")
+    is_label = mark and f"{label.strip('[(*_ ').removesuffix('s')}s" in word_list("topic_headings")
+    is_strong = written.startswith("**") and written.endswith("**")
+    return bool(is_label or is_strong) and not any(map(is_verb, WordTable.of(written).words))
+
+
 def _only_names(text: str, sentence: Sentence) -> bool:
     """Tells whether a sentence is a heading, a word, or a few without a verb, a number and a full stop."""
     written = text[sentence.start : sentence.end]
     words = WordTable.of(written).words
-    is_short = len(words) < _FEWEST_WORDS and not any(map(str.isdigit, written))
+    is_short = len(words) < _LONGEST_LABEL and not any(map(str.isdigit, written))
     return len(words) <= 1 or ((is_short or sentence.kind is BlockKind.HEADING) and not states(written))
 
 
@@ -214,6 +222,8 @@ def _without_framing(text: str, sentence: Sentence, source: WordIndex) -> Senten
     if not FRAMING.is_on:
         return sentence
     written = text[sentence.start : sentence.end]
+    if LISTS.is_on and _is_head(written):
+        return None
 
     def is_known(word: str) -> bool:
         return source.sentence_count(stem(word)) > 0

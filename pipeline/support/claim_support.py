@@ -100,7 +100,7 @@ class Hypothesis:
         """Returns a statement beside the passages that speak of it, the longest first, and a document's values."""
         premises = tuple(passage.span.text for passage in passages)
         written = written_as(text, premises[0]) if premises and not is_copied else text
-        return cls(written, premises, known_share, is_copied, not is_copied and differs(text, premises, values))
+        return cls(written, premises, known_share, is_copied, differs(text, premises, values))
 
     @property
     def pairs(self) -> list[Pair]:

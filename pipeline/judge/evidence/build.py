@@ -1,9 +1,10 @@
 """Builds the evidence table: read the texts, embed once, ask the NLI model of claims and then of facts, assemble."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -126,30 +127,36 @@ class CheckedClaims:
         pair_count: what the NLI model was asked about them.
         claims: with their labels.
         sentences: of the summary, by whether they may raise a score.
-        facts: where they may be told, by their sentence in the source.
+        facts: where they may be told, by their sentence in the source; twice where the summary says something again.
     """
 
     plan: EvidencePlan
     pair_count: int
     claims: tuple[Claim, ...]
     sentences: RaisingSentences
-    facts: Mapping[int, FactPlan]
+    facts: Sequence[Mapping[int, FactPlan]]
 
     @classmethod
     def of(cls, plan: EvidencePlan, scores: CheckedScores, second: SecondReadings, tokenizer: Tokenizer) -> Self:
-        """Labels the claims. Those tell something that may raise a score and do not say the opposite."""
+        """Labels the claims. Sentences that may raise a score tell something, unless they or repeats are opposite.
+
+        A point is told no better than by the repeats in their place: other words for the same tell no more.
+        """
         claims = tuple(
             replace(read_claim(plan.draft, claim, support, scores, tokenizer), second_reading=second.readings.get(at))
             for at, (claim, support) in enumerate(zip(plan.claims, second.supports, strict=True))
         )
         marked, sentences = mark_raising(plan, claims)
-        telling = frozenset(claim.sentence_index for claim in marked if claim.may_raise and not _is_opposite(claim))
-        return cls(plan, len(scores), marked, sentences, plan_facts(plan, telling))
+        opposite = {plan.draft.said_by(claim.sentence_index) for claim in claims if _is_opposite(claim)}
+        telling = frozenset(sentences.raising) - opposite
+        again = {plan.draft.said_by(at): at for at in plan.draft.repeats}
+        readings = dict.fromkeys((telling, frozenset(again.get(at, at) for at in telling)))
+        return cls(plan, len(scores), marked, sentences, [plan_facts(plan, reading) for reading in readings])
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
         """Those of the facts that words leave open, without repeats."""
-        return tuple(dict.fromkeys(fact.pair for fact in self.facts.values() if fact.pair))
+        return tuple(dict.fromkeys(fact.pair for facts in self.facts for fact in facts.values() if fact.pair))
 
 
 _OPPOSITE = 0.95
@@ -214,10 +221,12 @@ def _key_points(checked: CheckedClaims, scores: PairScores, tokenizer: Tokenizer
     """
     passages, config = checked.plan.draft.summary.read.passages, checked.plan.draft.config
     points = dict[int, KeyPoint]()
-    for at, fact in checked.facts.items():
+    for at, fact in chain.from_iterable(facts.items() for facts in checked.facts):
         clause, pair = fact.clause.passage, fact.pair
         entailment = scores.entailment(*pair) if pair else 0.0
         covered = max(entailment, fact.told_share)
+        if at in points and points[at].covered_share <= covered:
+            continue
         is_full, is_open = covered > config.fully_covered, covered < config.partly_covered
         part = KeyPointCoverage.NOT if is_open else KeyPointCoverage.PARTIAL
         points[at] = KeyPoint(

@@ -12,7 +12,6 @@ one defence of the scores against such texts, and `pipeline.judge.exact.guarded_
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 
 from pipeline.judge.evidence.plan import ClaimPlan, EvidencePlan, ReadTexts
 from pipeline.judge.evidence.table import Claim, ClaimMismatch, MismatchKind
@@ -224,7 +223,6 @@ def _is_short_for(table: WordTable, name: range, source: WordTable, other: range
     return left[0] == right[1] or left[1] == right[0]
 
 
-_MOST_COMPARED = 64  # claims, with one: that keeps the work linear
 _ENTAILED = 0.7  # a model is half sure of anything that says nothing
 
 
@@ -234,13 +232,6 @@ GROUNDING = Rule(
     "A sentence that says nothing of the source can raise no score.",
     "This is a topic that many people care about.",
     "may_raise: false",
-)
-REPEATS = Rule(
-    "repeats",
-    "judge",
-    "Of claims that say the same only one may raise a score.",
-    "The bridge closed. Truly, the bridge closed.",
-    "may_raise: one of two",
 )
 
 
@@ -267,13 +258,10 @@ class RaisingSentences:
 
 def mark_raising(plan: EvidencePlan, claims: Sequence[Claim]) -> tuple[tuple[Claim, ...], RaisingSentences]:
     """Returns the claims as checked, each with whether it may raise a score, and the same of the sentences."""
-    grounded, repeats = _grounded(plan, claims), _find_repeats(plan.draft, claims)
-    marked = tuple(
-        replace(claim, may_raise=claim.sentence_index in grounded and at not in repeats)
-        for at, claim in enumerate(claims)
-    )
-    own = grounded - {claims[at].sentence_index for at in repeats}
-    others = set(range(len(plan.draft.summary.read.sentences))) - own
+    draft = plan.draft
+    own = _grounded(plan, claims) - draft.repeats.keys()
+    marked = tuple(replace(claim, may_raise=claim.sentence_index in own) for claim in claims)
+    others = set(range(len(draft.summary.read.sentences))) - own
     return marked, RaisingSentences(tuple(sorted(own)), tuple(sorted(others)))
 
 
@@ -288,53 +276,4 @@ def _grounded(plan: EvidencePlan, claims: Sequence[Claim]) -> set[int]:
         among = one.passages[0].sentences if one.passages else ()
         if claim.entailment >= _ENTAILED and draft.source.index.is_about(stems, among):
             found.add(claim.sentence_index)
-    return found
-
-
-def _find_repeats(draft: ReadTexts, claims: Sequence[Claim]) -> set[int]:
-    """Returns the claims that say no more than another one, in whatever order they stand.
-
-    One has all words of the other, and their label; or they have the same words of the source, and the other is less
-    probable. Words that the source does not know say nothing, but in a claim that it does not support.
-    """
-    if not REPEATS.is_on:
-        return set()
-    is_known = draft.source.index.sentence_count
-    summary = draft.summary.read
-    stems = [frozenset(summary.content_stems(summary.ranges[at])) for at in draft.claims]
-    known = [frozenset(stem for stem in words if is_known(stem) or not stem.isalpha()) for words in stems]
-    said = [
-        words if claim.label is ClaimLabel.UNSUPPORTED else familiar
-        for claim, words, familiar in zip(claims, stems, known, strict=True)
-    ]
-    return _parts_of_others(claims, said) | _equals(claims, known)
-
-
-def _doubt(claim: Claim) -> tuple[float, str]:
-    """Orders claims that say the same: the least probable one first, then what is written in small letters."""
-    return claim.probability, claim.passage.text.swapcase()
-
-
-def _parts_of_others(claims: Sequence[Claim], words: Sequence[frozenset[str]]) -> set[int]:
-    """Returns the claims whose words another one with their label has; of equal ones all but the least probable."""
-    order = sorted(range(len(claims)), key=lambda at: (-len(words[at]), *_doubt(claims[at])))
-    having: dict[tuple[ClaimLabel, str], list[frozenset[str]]] = {}
-    found = set[int]()
-    for at in order:
-        stop_if_nobody_waits()
-        others = [having.setdefault((claims[at].label, stem), []) for stem in words[at]]
-        with_rarest = min(others, key=len, default=[])
-        if any(words[at] <= other for other in islice(with_rarest, _MOST_COMPARED)):
-            found.add(at)
-        for with_stem in others:
-            with_stem.append(words[at])
-    return found
-
-
-def _equals(claims: Sequence[Claim], words: Sequence[frozenset[str]]) -> set[int]:
-    """Returns the claims whose words a less probable one of another label has."""
-    labels, found = dict[frozenset[str], ClaimLabel](), set[int]()
-    for at in sorted(range(len(claims)), key=lambda at: _doubt(claims[at])):
-        if len(words[at]) > 1 and labels.setdefault(words[at], claims[at].label) is not claims[at].label:
-            found.add(at)
     return found

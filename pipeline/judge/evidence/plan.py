@@ -5,10 +5,11 @@ else stands in a passage leads the model astray. A fact of the source is compare
 is made of raising sentences alone.
 """
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from math import ceil
+from math import ceil, log1p
 
 import numpy as np
 
@@ -58,6 +59,15 @@ FOLDING = Rule(
     "Texts that differ in their capitals are compared in small letters.",
     "MAYOR RESIGNS OVER BRIDGE",
     "mayor resigns over bridge",
+)
+
+
+REPEATS = Rule(
+    "repeats",
+    "judge",
+    "Of sentences that say the same only one may raise a score.",
+    "The bridge closed. To repeat, the bridge closed.",
+    "the first one may",
 )
 
 
@@ -131,6 +141,7 @@ class ReadTexts:
         claims: those of the summary that are checked, by sentence: all, or the most consequential.
         omitted_claim_count: the others.
         worded: sentences of the summary of whose words the source has enough in one place.
+        repeats: claims that say no more than another one, each with that one; None where it says more.
         embedded: indices of the source's sentences that the embedder reads, rising.
         told_embedded: likewise, of the summary.
         values: numbers, dates and names of the source, with the names of the summary.
@@ -145,6 +156,7 @@ class ReadTexts:
     claims: tuple[int, ...]
     omitted_claim_count: int
     worded: frozenset[int]
+    repeats: Mapping[int, int | None]
     embedded: tuple[int, ...]
     told_embedded: tuple[int, ...]
     values: SourceValues
@@ -157,6 +169,10 @@ class ReadTexts:
     def is_without_facts(self) -> bool:
         """Whether nobody reads key points."""
         return self.parts.isdisjoint((EvidencePart.TWIN_KEY_POINTS, EvidencePart.JUDGE_KEY_POINTS))
+
+    def said_by(self, sentence: int) -> int | None:
+        """Returns the sentence that stands for all that say the same; None for one that says a part of another."""
+        return _said_by(self.repeats, sentence)
 
 
 def read_texts(request: EvidenceRequest, source: ReadSource, config: EvidenceConfig) -> ReadTexts:
@@ -174,12 +190,14 @@ def read_texts(request: EvidenceRequest, source: ReadSource, config: EvidenceCon
     told_embedded = tuple(range(min(len(told.sentences), most)))
     texts = [source.side.read.passages[place].text for place in embedded]
     texts += [told.passages[place].text for place in told_embedded]
+    repeats = _find_repeats(told, claims, source.side.index) if REPEATS.is_on else {}
     return ReadTexts(
         source=source.side,
         summary=PremiseFinder(told, has_turns=False),  # a colon in it would put words before other sentences
         claims=claims,
         omitted_claim_count=len(told.claims) - len(claims),
         worded=frozenset(worded),
+        repeats=repeats,
         embedded=embedded,
         told_embedded=told_embedded,
         values=source.values.with_names_of(told.table),
@@ -188,6 +206,53 @@ def read_texts(request: EvidenceRequest, source: ReadSource, config: EvidenceCon
         parts=request.parts,
         config=config,
     )
+
+
+_SAME = 0.8  # of the words of one: what has them says as much
+_MOST_COMPARED = 64  # sentences, with one word: that keeps the work linear
+
+
+def _said_by(repeats: Mapping[int, int | None], sentence: int) -> int | None:
+    while sentence in repeats and (said := repeats[sentence]) is not None:
+        sentence = said
+    return None if sentence in repeats else sentence
+
+
+def _find_repeats(told: ReadText, claims: Sequence[int], source: WordIndex) -> dict[int, int | None]:
+    """Returns the claims that say no more than another one, with that one; with None where it says more.
+
+    It has all of their numbers, and most of the words that they have of the source, which count as they do for key
+    points (`told_shares`). Of those that say the same the shortest stays: what announces a repeat makes it longer.
+    """
+    stems = {at: told.content_stems(told.ranges[at]) for at in claims}
+    words = {
+        at: {stem: log1p(count) for stem in said if (count := source.sentence_count(stem))}
+        for at, said in stems.items()
+    }
+    numbers = {at: {stem for stem in said if not stem.isalpha()} for at, said in stems.items()}
+    totals = {at: sum(said.values()) for at, said in words.items()}
+    having, found = defaultdict[str, list[int]](list), dict[int, int | None]()
+    for at in sorted(claims, key=lambda at: (-totals[at], at)):
+        stop_if_nobody_waits()
+        shared = defaultdict[int, float](float)
+        for stem, weight in words[at].items():
+            for other in having[stem][:_MOST_COMPARED]:
+                shared[other] += weight
+        for other, weight in shared.items():
+            if weight < _SAME * totals[at] or not numbers[at] <= numbers[other]:
+                continue
+            if other in found or weight < _SAME * totals[other] or numbers[at] != numbers[other]:
+                if (standing := _said_by(found, other) if other in found else None) == at:
+                    continue
+                found[at] = standing
+                break
+            shorter, longer = sorted((at, other), key=lambda one: (len(told.passages[one].text), one))
+            found[longer] = shorter
+            if longer == at:
+                break
+        for stem in words[at]:
+            having[stem].append(at)
+    return found
 
 
 def _to_embed(source: ReadSource, claims: Sequence[Sequence[str]], most: int) -> tuple[int, ...]:
@@ -279,7 +344,8 @@ def make_plan(
         for read, embedded in ((draft.source.read, draft.embedded), (draft.summary.read, draft.told_embedded))
     )
     centrality = rank_centrality(draft.source.read, draft.source.index, closeness)
-    claims = tuple(_plan_claim(draft, at, calm) for at in draft.claims)
+    leading = draft.worded - draft.repeats.keys()  # a pronoun points back neither to filler nor to what is said again
+    claims = tuple(_plan_claim(draft, at, leading, calm) for at in draft.claims)
     ranked = _facts(draft, centrality, closeness, ())
     for_judge = _facts(draft, centrality, closeness, preferred) if preferred else ranked
     return EvidencePlan(
@@ -293,10 +359,10 @@ def make_plan(
     )
 
 
-def _plan_claim(draft: ReadTexts, at: int, calm: Callable[[str, WordIndex], str]) -> ClaimPlan:
+def _plan_claim(draft: ReadTexts, at: int, leading: frozenset[int], calm: Callable[[str, WordIndex], str]) -> ClaimPlan:
     stop_if_nobody_waits()
     told, words = draft.summary.read, draft.summary.read.ranges[at]
-    earlier = next((index for index in range(at - 1, -1, -1) if index in draft.worded), None)  # no filler between
+    earlier = next((index for index in range(at - 1, -1, -1) if index in leading), None)
     before = None if earlier is None else told.ranges[earlier]
     weights = claim_weights(told.table, words, draft.source.index, before)
     passages = draft.source.passages.for_claim(weights, SHORT_PASSAGE_CHARS)

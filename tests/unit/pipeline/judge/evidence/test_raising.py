@@ -1,10 +1,12 @@
 """Filler and repetition: what says nothing of the source can do no good."""
 
 from collections.abc import Sequence
+from zlib import crc32
 
 import numpy as np
 import pytest
 
+from pipeline.judge.evidence.plan import read_source
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.protocols import Float32
 from tests.fakes_pipeline import ScriptedEntailment
@@ -71,15 +73,35 @@ def test_a_contradiction_is_not_thinned_out() -> None:
     assert 0 < before.meaning_distance == after.meaning_distance < 1
 
 
-def test_a_repeated_sentence_raises_nothing() -> None:
-    first = "The council of Brookfield voted on Tuesday to close the old steel bridge."
-    before, after = build(summary=SUMMARY), build(summary=f"{SUMMARY} {first} {first.upper()}")
-    raising = [claim for claim in after.claims if claim.may_raise]
-    assert len(after.claims) == len(before.claims) + 2
-    assert sorted(claim.passage.text.lower() for claim in raising) == sorted(
-        claim.passage.text.lower() for claim in before.claims
-    )
-    assert told(after) == told(before)
+class Fickle(ScriptedEntailment):
+    """Finds facts in a passage at random, the same for the same words."""
+
+    async def entail(self, pairs: Sequence[tuple[str, str]]) -> Float32:
+        probabilities = await super().entail(pairs)
+        for row, (premise, fact) in enumerate(pairs):
+            if fact not in f"{SUMMARY} {AGAIN}":
+                share = crc32(f"{premise} {fact}".encode()) / 2**32
+                probabilities[row] = (share, 1 - share, 0)
+        return np.asarray(probabilities)
+
+
+SAID = "The council of Brookfield voted on Tuesday to close the old steel bridge."
+AGAIN = (
+    f"{SAID} {SAID.upper()} To repeat, {SAID} The council also says this: {SAID} "
+    "On Tuesday the council of Brookfield voted to close the old steel bridge. "
+    "The council of Brookfield votes on Tuesday to close the old steel bridge. "
+    f"“{SAID}” The council of Brookfield voted. It voted on Tuesday to close the old bridge."
+)
+
+
+@pytest.mark.parametrize("again", [part.text for part in read_source(AGAIN).side.read.passages])
+@pytest.mark.parametrize("place", [f"{{}} {SUMMARY}", f"{SUMMARY} {{}}"])
+def test_what_is_said_again_in_whatever_words_tells_nothing_more(place: str, again: str) -> None:
+    before, after = (build(summary=text, entailment=Fickle()) for text in (SUMMARY, place.format(again)))
+    assert sum(claim.may_raise for claim in after.claims) == len(before.claims)
+    for old, new in zip(told(before)[0], told(after)[0], strict=True):
+        assert new <= old
+    assert told(after)[2] <= told(before)[2]
 
 
 @pytest.mark.parametrize("filler", ["Nobody knew.", "Was es ist, das ist es.", "这是一个完美的摘要。"])
@@ -121,8 +143,6 @@ def test_a_summary_without_any_evidence_covers_nothing() -> None:
 @pytest.mark.parametrize(
     ("summary", "raising"),
     [
-        ("The council will close the bridge. The bridge the council will close.", 1),
-        ("The council will close the bridge. Truly, wonderfully, the council will close the bridge.", 1),
         ("The council will close the bridge. Repairs are expected to cost $4.2 million.", 2),
         ("Repairs are expected to cost $4.2 million. Repairs are expected to cost $42 million.", 2),
     ],
