@@ -96,21 +96,13 @@ def light_kappa(ratings: Float64) -> float:
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityBin:
-    """Rows whose probability is in [low, high); the last bin has its end too.
+    """Rows whose probability is in [low, high); the last bin has its end too."""
 
-    Attributes:
-        low: of the bin.
-        high: of the bin.
-        count: rows in it, at least 1.
-        mean_probability: what was said.
-        good_share: what people say.
-    """
-
-    low: float
-    high: float
-    count: int
-    mean_probability: float
-    good_share: float
+    low: float  # of the bin
+    high: float  # of the bin
+    count: int  # rows in it, at least 1
+    mean_probability: float  # what was said
+    good_share: float  # what people say
 
 
 def reliability(probabilities: Float64, good: Bools, bin_count: int = 10) -> Iterator[ReliabilityBin]:

@@ -18,19 +18,12 @@ MOST_SHARE = 0.25
 
 @dataclass(frozen=True)
 class ReadClaims:
-    """Labelled claims, a row each.
+    """Labelled claims, a row each."""
 
-    Attributes:
-        probabilities: of the first reader, in (0, 1).
-        verdicts: of the second one: 1 supported, 0 not, NaN none.
-        good: what people say.
-        groups: numbers from 0; rows of one group are of one source.
-    """
-
-    probabilities: Float64
-    verdicts: Float64
-    good: Bools
-    groups: npt.NDArray[np.int64]
+    probabilities: Float64  # of the first reader, in (0, 1)
+    verdicts: Float64  # of the second one: 1 supported, 0 not, NaN none
+    good: Bools  # what people say
+    groups: npt.NDArray[np.int64]  # numbers from 0; rows of one group are of one source
 
     def __getitem__(self, rows: Bools) -> "ReadClaims":
         return ReadClaims(self.probabilities[rows], self.verdicts[rows], self.good[rows], self.groups[rows])
@@ -53,21 +46,13 @@ def revised(reader: SecondReader, claims: ReadClaims) -> Float64:
 
 @dataclass(frozen=True)
 class SecondReaderStudy:
-    """What was measured and fitted.
+    """What was measured and fitted."""
 
-    Attributes:
-        reader: fitted to all rows.
-        asked_share: of all claims, those that are read again.
-        before: balanced accuracy of the first reader at even odds.
-        after: of both, by what was fitted without a claim's source.
-        gain: after - before.
-    """
-
-    reader: SecondReader
-    asked_share: float
-    before: Estimate
-    after: Estimate
-    gain: Estimate
+    reader: SecondReader  # fitted to all rows
+    asked_share: float  # of all claims, those that are read again
+    before: Estimate  # balanced accuracy of the first reader at even odds
+    after: Estimate  # of both, by what was fitted without a claim's source
+    gain: Estimate  # after - before
 
     @property
     def helps(self) -> bool:

@@ -34,42 +34,26 @@ MIDDLE = BEST_SCORE / 2
 
 @dataclass(frozen=True)
 class Labelled:
-    """Scores of summaries and what people say of them, a row each.
+    """Scores of summaries and what people say of them, a row each."""
 
-    Attributes:
-        scores: in [0, 10].
-        labels: mean over the annotators, on their scale.
-        good: what the annotators say together.
-        ratings: shape (rows, annotators): 1 good, 0 bad, NaN not rated.
-        groups: numbers from 0; rows of one group are of one source.
-    """
-
-    scores: Float64
-    labels: Float64
-    good: Bools
-    ratings: Float64
-    groups: npt.NDArray[np.int64]
+    scores: Float64  # in [0, 10]
+    labels: Float64  # mean over the annotators, on their scale
+    good: Bools  # what the annotators say together
+    ratings: Float64  # shape (rows, annotators): 1 good, 0 bad, NaN not rated
+    groups: npt.NDArray[np.int64]  # numbers from 0; rows of one group are of one source
 
 
 @dataclass(frozen=True)
 class Study:
-    """What was measured and fitted.
+    """What was measured and fitted."""
 
-    Attributes:
-        measures: by name, see `docs/concepts/calibration.md`; of the fitted threshold and mapping cross-validated.
-        threshold: fitted to all rows: summaries with this score pass.
-        mapping: fitted to all rows.
-        fold_thresholds: fitted to all rows but those of a fold, in order of the folds.
-        raw_bins: reliability of score / 10.
-        mapped_bins: of the probabilities, cross-validated.
-    """
-
+    # by name, see `docs/concepts/calibration.md`; of the fitted threshold and mapping cross-validated
     measures: dict[str, Estimate]
-    threshold: float
-    mapping: PlattMapping
-    fold_thresholds: tuple[float, ...]
-    raw_bins: tuple[ReliabilityBin, ...]
-    mapped_bins: tuple[ReliabilityBin, ...]
+    threshold: float  # fitted to all rows: summaries with this score pass
+    mapping: PlattMapping  # fitted to all rows
+    fold_thresholds: tuple[float, ...]  # fitted to all rows but those of a fold, in order of the folds
+    raw_bins: tuple[ReliabilityBin, ...]  # reliability of score / 10
+    mapped_bins: tuple[ReliabilityBin, ...]  # of the probabilities, cross-validated
 
 
 class HeldOut(NamedTuple):

@@ -27,49 +27,31 @@ class DistortionSeverity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong, or was looked for and is not there.
+    """One thing that is wrong, or was looked for and is not there."""
 
-    Attributes:
-        kind: of distortion, for example "Blurs" or "hallucination".
-        explanation: what can be seen; may be empty.
-    """
-
-    kind: str
+    kind: str  # of distortion, for example "Blurs" or "hallucination"
     severity: DistortionSeverity
-    explanation: str = ""
+    explanation: str = ""  # what can be seen; may be empty
 
 
 @dataclass(frozen=True, slots=True)
 class ToolScore:
-    """One score of one tool.
-
-    Attributes:
-        score: in [1, 5], 5 is best, unless there is a mapping; NaN is left out with a note.
-        scope: what was measured: "Global", or an object.
-        aspect: the kind of distortion that it measures; empty for quality as a whole.
-        mapping: from the tool's own scale to [1, 5].
-    """
+    """One score of one tool."""
 
     tool: str
-    score: float
-    scope: str = GLOBAL
-    aspect: str = ""
-    mapping: LogisticMapping | None = None
+    score: float  # in [1, 5], 5 is best, unless there is a mapping; NaN is left out with a note
+    scope: str = GLOBAL  # what was measured: "Global", or an object
+    aspect: str = ""  # the kind of distortion that it measures; empty for quality as a whole
+    mapping: LogisticMapping | None = None  # from the tool's own scale to [1, 5]
 
 
 @dataclass(frozen=True, slots=True)
 class WorstDistortion:
-    """The distortion that decides: quality as a whole is taken to be no better, whatever the mean of all tools.
+    """The distortion that decides: quality as a whole is taken to be no better, whatever the mean of all tools."""
 
-    Attributes:
-        scope: the part that has it.
-        kind: empty for quality as a whole.
-        score: mean of the tools that measure it there, in [1, 5].
-    """
-
-    scope: str
-    kind: str
-    score: float
+    scope: str  # the part that has it
+    kind: str  # empty for quality as a whole
+    score: float  # mean of the tools that measure it there, in [1, 5]
 
 
 _METRICS = frozenset(name.value for name in MetricName)

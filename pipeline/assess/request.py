@@ -37,28 +37,19 @@ LevelAnswer = Mapping[str, float] | str
 
 @dataclass(frozen=True, slots=True)
 class SynthesisRequest:
-    """One question.
-
-    Attributes:
-        scope: what the question is about: "Global" alone, or names of objects.
-        choices: answers to choose from, in explanation mode; empty for an open answer.
-        level_answer: takes the place of the language model's opinion of the level, in scoring mode.
-        images: files for the language model to look at.
-        context: text for the language model besides the evidence.
-        eta: how fast level weights fall around the tools' mean.
-        form: how tools and level probabilities are fused.
-    """
+    """One question."""
 
     question: str
     mode: Mode
     evidence: Evidence = field(default_factory=Evidence)
-    scope: tuple[str, ...] = (GLOBAL,)
-    choices: tuple[str, ...] = ()
+    scope: tuple[str, ...] = (GLOBAL,)  # what the question is about: "Global" alone, or names of objects
+    choices: tuple[str, ...] = ()  # answers to choose from, in explanation mode; empty for an open answer
+    # takes the place of the language model's opinion of the level, in scoring mode
     level_answer: LevelAnswer | None = None
-    images: tuple[bytes, ...] = ()
-    context: str = ""
-    eta: float = 1.0
-    form: FusionForm = FusionForm.NORMALIZED
+    images: tuple[bytes, ...] = ()  # files for the language model to look at
+    context: str = ""  # text for the language model besides the evidence
+    eta: float = 1.0  # how fast level weights fall around the tools' mean
+    form: FusionForm = FusionForm.NORMALIZED  # how tools and level probabilities are fused
 
 
 def parse_scope(scope: str | Sequence[str]) -> tuple[str, ...]:
@@ -91,20 +82,13 @@ Q_co = TypeVar("Q_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class CheckedQuestion(Generic[Q_co]):
-    """A request whose every part can be worked with.
+    """A request whose every part can be worked with."""
 
-    Attributes:
-        request: with scores mapped to [1, 5], and without those that are NaN.
-        levels: what the caller's own model said; None when it said nothing.
-        reference: the undistorted original of the first image.
-        notes: what was left out.
-    """
-
-    request: Q_co
+    request: Q_co  # with scores mapped to [1, 5], and without those that are NaN
     images: tuple[Image, ...] = ()
-    levels: Levels | None = None
-    reference: Image | None = None
-    notes: tuple[str, ...] = ()
+    levels: Levels | None = None  # what the caller's own model said; None when it said nothing
+    reference: Image | None = None  # the undistorted original of the first image
+    notes: tuple[str, ...] = ()  # what was left out
 
 
 def check_request(request: SynthesisRequest, limits: SynthesisLimits) -> CheckedQuestion[SynthesisRequest]:
@@ -220,35 +204,21 @@ class AssessStage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AssessRequest:
-    """A question about quality.
-
-    Attributes:
-        mode: kind of answer; None: the planner sees from the question.
-        scope: what the question is about; None: the planner sees from the question.
-        choices: answers to choose from; empty for an open answer.
-        source: text to assess; with `summary`, or empty.
-        summary: likewise.
-        reference: the undistorted original of the first image.
-        tool_scores: of the caller's own tools; kept through every iteration.
-        eta: how fast level weights fall around the tools' mean.
-        form: how tools and level probabilities are fused.
-        max_replan_iterations: how often to plan again, 0 to 5.
-        stage: the last step to take; only an answer leads to another plan.
-    """
+    """A question about quality."""
 
     question: str
-    mode: Mode | None = None
-    scope: tuple[str, ...] | None = None
-    choices: tuple[str, ...] = ()
-    source: str = ""
-    summary: str = ""
+    mode: Mode | None = None  # kind of answer; None: the planner sees from the question
+    scope: tuple[str, ...] | None = None  # what the question is about; None: the planner sees from the question
+    choices: tuple[str, ...] = ()  # answers to choose from; empty for an open answer
+    source: str = ""  # text to assess; with `summary`, or empty
+    summary: str = ""  # likewise
     images: tuple[bytes, ...] = ()
-    reference: bytes | None = None
-    tool_scores: tuple[ToolScore, ...] = ()
-    eta: float = 1.0
-    form: FusionForm = FusionForm.NORMALIZED
-    max_replan_iterations: int = 2
-    stage: AssessStage = AssessStage.ANSWER
+    reference: bytes | None = None  # the undistorted original of the first image
+    tool_scores: tuple[ToolScore, ...] = ()  # of the caller's own tools; kept through every iteration
+    eta: float = 1.0  # how fast level weights fall around the tools' mean
+    form: FusionForm = FusionForm.NORMALIZED  # how tools and level probabilities are fused
+    max_replan_iterations: int = 2  # how often to plan again, 0 to 5
+    stage: AssessStage = AssessStage.ANSWER  # the last step to take; only an answer leads to another plan
 
     @property
     def has_text(self) -> bool:

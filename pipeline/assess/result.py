@@ -107,36 +107,24 @@ DETERMINISTIC = "deterministic"
 
 @dataclass(frozen=True, slots=True)
 class Synthesis:
-    """An answer with everything it came from.
+    """An answer with everything it came from."""
 
-    Attributes:
-        final_answer: letter of a choice, letter of the level, or an open answer; never empty.
-        quality_reasoning: why, from the evidence; never empty.
-        fusion: how the score came about; None when there was nothing to fuse.
-        worst_distortion: stands in place of the tools' mean; None where that is not too good, or taken as printed.
-        level_source: where the level probabilities come from.
-        replan_needs: the gaps in the evidence, also those of a degraded answer, which asks for nothing.
-        author: "deterministic", or the identity of the chat model.
-        attempt_count: answers that the language model was asked for, each with one request; 0 without one.
-        usage: what they cost.
-        error: why there is no proper answer; never the caller's text.
-        degraded: whether a fallback stands in place of the language model's answer.
-    """
-
-    final_answer: str
-    quality_reasoning: str
+    final_answer: str  # letter of a choice, letter of the level, or an open answer; never empty
+    quality_reasoning: str  # why, from the evidence; never empty
     mode: Mode
-    fusion: Fusion | None
+    fusion: Fusion | None  # how the score came about; None when there was nothing to fuse
+    # stands in place of the tools' mean; None where that is not too good, or taken as printed
     worst_distortion: WorstDistortion | None
-    level_source: LevelSource
+    level_source: LevelSource  # where the level probabilities come from
+    # the gaps in the evidence, also those of a degraded answer, which asks for nothing
     replan_needs: tuple[ReplanNeed, ...]
     used_evidence: Evidence
-    author: str
-    attempt_count: int
-    usage: LlmUsage
+    author: str  # "deterministic", or the identity of the chat model
+    attempt_count: int  # answers that the language model was asked for, each with one request; 0 without one
+    usage: LlmUsage  # what they cost
     notes: tuple[str, ...]
-    error: str | None = None
-    degraded: bool = False
+    error: str | None = None  # why there is no proper answer; never the caller's text
+    degraded: bool = False  # whether a fallback stands in place of the language model's answer
 
     @property
     def need_replan(self) -> bool:

@@ -24,15 +24,10 @@ FIRST_OPINION = Framework.ULTRA
 
 @dataclass(frozen=True, slots=True)
 class AssessTool:
-    """One tool: a metric of a framework, or a measure of images; exactly one of `metric` and `image_tool` is there.
+    """One tool: a metric of a framework, or a measure of images; exactly one of `metric` and `image_tool` is there."""
 
-    Attributes:
-        name: for plans and events, for example "ultra.hallucination" or "blur".
-        distortion: what it measures; `OVERALL` for quality as a whole.
-    """
-
-    name: str
-    distortion: str
+    name: str  # for plans and events, for example "ultra.hallucination" or "blur"
+    distortion: str  # what it measures; `OVERALL` for quality as a whole
     framework: Framework | None = None
     metric: MetricName | None = None
     image_tool: ImageTool | None = None
@@ -63,26 +58,18 @@ def available_tools(checked: CheckedQuestion[AssessRequest]) -> tuple[AssessTool
 
 @dataclass(frozen=True, slots=True)
 class AssessPlan:
-    """The planner has decided what an iteration will do.
+    """The planner has decided what an iteration will do."""
 
-    Attributes:
-        iteration: from 0.
-        tools: names, in the order in which they run; with those of earlier iterations.
-        is_wide: whether a part of the scope is also looked for by single words of its name.
-        author: "deterministic", or the identity of the chat model.
-        needs: what it is to close; empty for the first plan.
-    """
-
-    iteration: int
+    iteration: int  # from 0
     mode: Mode
     scope: tuple[str, ...]
     distortions: tuple[str, ...]
-    tools: tuple[str, ...]
-    is_wide: bool
+    tools: tuple[str, ...]  # names, in the order in which they run; with those of earlier iterations
+    is_wide: bool  # whether a part of the scope is also looked for by single words of its name
     reason: str
-    author: str
+    author: str  # "deterministic", or the identity of the chat model
     notes: tuple[str, ...] = ()
-    needs: tuple[ReplanNeed, ...] = ()
+    needs: tuple[ReplanNeed, ...] = ()  # what it is to close; empty for the first plan
 
     def does_the_same(self, other: "AssessPlan") -> bool:
         """Tells whether another plan would find the same."""
@@ -91,20 +78,13 @@ class AssessPlan:
 
 @dataclass(frozen=True, slots=True)
 class ToolRun:
-    """A tool has run.
+    """A tool has run."""
 
-    Attributes:
-        iteration: from 0.
-        score: in [1, 5]; None when it failed.
-        raw: on its own scale: scores of texts are in [0, 10]; None when it failed.
-        error: why it failed: a snake_case word, then what it means; None when it did not.
-    """
-
-    iteration: int
+    iteration: int  # from 0
     tool: str
-    score: ToolScore | None = None
-    raw: float | None = None
-    error: str | None = None
+    score: ToolScore | None = None  # in [1, 5]; None when it failed
+    raw: float | None = None  # on its own scale: scores of texts are in [0, 10]; None when it failed
+    error: str | None = None  # why it failed: a snake_case word, then what it means; None when it did not
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,25 +106,15 @@ class Synthesized:
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """The outcome; the last event.
+    """The outcome; the last event."""
 
-    Attributes:
-        plan: the last one.
-        synthesis: the last answer; None when the request stops before it.
-        iteration_count: replannings that were made.
-        replan_history: why, one entry for each.
-        evidence: of the last iteration; None when the request stops before it.
-        usage: of the language model's plans, looks at images and answers, and of the judge's questions to it.
-        notes: of request, plans and looks; those of the answer are in `synthesis`.
-    """
-
-    plan: AssessPlan
-    synthesis: Synthesis | None
-    iteration_count: int
-    replan_history: tuple[str, ...]
-    evidence: Evidence | None
-    usage: LlmUsage
-    notes: tuple[str, ...]
+    plan: AssessPlan  # the last one
+    synthesis: Synthesis | None  # the last answer; None when the request stops before it
+    iteration_count: int  # replannings that were made
+    replan_history: tuple[str, ...]  # why, one entry for each
+    evidence: Evidence | None  # of the last iteration; None when the request stops before it
+    usage: LlmUsage  # of the language model's plans, looks at images and answers, and of the judge's questions to it
+    notes: tuple[str, ...]  # of request, plans and looks; those of the answer are in `synthesis`
     elapsed_s: float
 
 

@@ -83,19 +83,13 @@ class ModelAnswer(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What came of asking.
+    """What came of asking."""
 
-    Attributes:
-        answer: valid, its `used_evidence` only ids that exist; None when there is none after all attempts.
-        levels: the level probabilities of the answer, in scoring mode.
-        error: why there is no answer: a snake_case word, then what it means.
-        attempts: answers that were asked for, each with one request.
-    """
-
+    # valid, its `used_evidence` only ids that exist; None when there is none after all attempts
     answer: ModelAnswer | None = None
-    levels: Levels | None = None
-    error: str | None = None
-    attempts: int = 0
+    levels: Levels | None = None  # the level probabilities of the answer, in scoring mode
+    error: str | None = None  # why there is no answer: a snake_case word, then what it means
+    attempts: int = 0  # answers that were asked for, each with one request
     usage: LlmUsage = NO_USAGE
     notes: tuple[str, ...] = ()
 

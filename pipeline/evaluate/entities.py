@@ -123,18 +123,12 @@ def _without_overlaps(matches: list[FuzzyMatch]) -> list[FuzzyMatch]:
 
 @dataclass(frozen=True, slots=True)
 class EntitySearch:
-    """What the texts say about one entity, before any context is compared.
-
-    Attributes:
-        matches: in the generated summary, best first, above the threshold.
-        nearest: the most similar words of the summary; None when it has no words.
-        mentions: in the gold summary, then in the source.
-    """
+    """What the texts say about one entity, before any context is compared."""
 
     entity: TextSpan
-    matches: tuple[Mention, ...]
-    nearest: Mention | None
-    mentions: tuple[Mention, ...]
+    matches: tuple[Mention, ...]  # in the generated summary, best first, above the threshold
+    nearest: Mention | None  # the most similar words of the summary; None when it has no words
+    mentions: tuple[Mention, ...]  # in the gold summary, then in the source
 
 
 def search_entities(

@@ -155,21 +155,15 @@ def _evidence(statement: TextSpan, premises: Premises, scores: PairScores, confi
 
 @dataclass(frozen=True, slots=True)
 class EvaluatePlan:
-    """One evaluation between the heuristics and the models.
+    """One evaluation between the heuristics and the models."""
 
-    Attributes:
-        comparisons: of recall, precision and flow.
-        hypotheses: their statements, for the NLI model.
-        texts: to embed, without repeats.
-    """
-
-    comparisons: tuple[Comparison, Comparison, Comparison]
-    hypotheses: tuple[Hypothesis, ...]
+    comparisons: tuple[Comparison, Comparison, Comparison]  # of recall, precision and flow
+    hypotheses: tuple[Hypothesis, ...]  # their statements, for the NLI model
     entities: tuple[EntitySearch, ...]
     generated_chunks: tuple[ChunkSpan, ...]
     gold_chunks: tuple[ChunkSpan, ...]
     length: LengthResult
-    texts: tuple[str, ...]
+    texts: tuple[str, ...]  # to embed, without repeats
 
 
 def _plan(

@@ -37,17 +37,11 @@ _PARAGRAPH = "\n\n"
 
 @dataclass(frozen=True, slots=True)
 class CheckedClaim(Span):
-    """A claim of the text that the reference is made from.
+    """A claim of the text that the reference is made from."""
 
-    Attributes:
-        text: as models read it.
-        token_count: its length.
-        is_supported: whether the document supports it.
-    """
-
-    text: str
-    token_count: int
-    is_supported: bool
+    text: str  # as models read it
+    token_count: int  # its length
+    is_supported: bool  # whether the document supports it
 
 
 @dataclass(frozen=True, slots=True)

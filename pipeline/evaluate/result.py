@@ -44,21 +44,13 @@ class HardFail:
 
 @dataclass(frozen=True, slots=True)
 class ComponentScore:
-    """A component's part in the loss.
+    """A component's part in the loss."""
 
-    Attributes:
-        name: facts, entities, flow, semantic or length.
-        score: in [0, 1]; 1 is perfect; 0 when not applicable.
-        weight: as applied, in [0, 1]; weights of components that do not apply are shared out among the others.
-        contribution: weight * (1 - score).
-        applicable: False when the golden reference has nothing to compare with.
-    """
-
-    name: str
-    score: float
-    weight: float
-    contribution: float
-    applicable: bool
+    name: str  # facts, entities, flow, semantic or length
+    score: float  # in [0, 1]; 1 is perfect; 0 when not applicable
+    weight: float  # as applied, in [0, 1]; weights of components that do not apply are shared out among the others
+    contribution: float  # weight * (1 - score)
+    applicable: bool  # False when the golden reference has nothing to compare with
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +77,7 @@ class EntailmentEvidence:
 
 @dataclass(frozen=True, slots=True)
 class FactsResult:
-    """score = 2PR / (P + R), 0 when both are 0. The soft values use the mean entailment instead of hits.
-
-    Attributes:
-        facts: sentences of the key facts.
-        sentences: claims: sentences of the summary.
-    """
+    """score = 2PR / (P + R), 0 when both are 0. The soft values use the mean entailment instead of hits."""
 
     score: float
     recall: float
@@ -98,8 +85,8 @@ class FactsResult:
     soft_score: float
     soft_recall: float
     soft_precision: float
-    facts: tuple[EntailmentEvidence, ...]
-    sentences: tuple[EntailmentEvidence, ...]
+    facts: tuple[EntailmentEvidence, ...]  # sentences of the key facts
+    sentences: tuple[EntailmentEvidence, ...]  # claims: sentences of the summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,23 +174,15 @@ class SemanticResult:
 
 @dataclass(frozen=True, slots=True)
 class LengthResult:
-    """score = 1 - min(1, ln(1 + deviation)); deviation = |generated - target| / target.
-
-    Attributes:
-        generated_tokens: counted by `tokenizer`, as `input_tokens`.
-        input_tokens: of the source text.
-        declared_input_tokens: what the datum says; not used.
-        schedule_tokens: what the compression schedule asks for.
-        target_tokens: min(schedule_tokens, input_tokens); `target_lowered_to_input` tells whether the two differ.
-    """
+    """score = 1 - min(1, ln(1 + deviation)); deviation = |generated - target| / target."""
 
     score: float
     deviation: float
-    generated_tokens: int
-    input_tokens: int
-    declared_input_tokens: int
-    schedule_tokens: int
-    target_tokens: int
+    generated_tokens: int  # counted by `tokenizer`, as `input_tokens`
+    input_tokens: int  # of the source text
+    declared_input_tokens: int  # what the datum says; not used
+    schedule_tokens: int  # what the compression schedule asks for
+    target_tokens: int  # min(schedule_tokens, input_tokens); `target_lowered_to_input` tells whether the two differ
     target_lowered_to_input: bool
     tokenizer: str
 
@@ -232,21 +211,13 @@ class Components:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The loss of one generated summary.
+    """The loss of one generated summary."""
 
-    Attributes:
-        loss: in [0, 1]; 0 is perfect; exactly 1 after a hard fail.
-        hard_fail: set when a rule fired; then `components` is None and `scores` empty.
-        scores: one for each component, in the order facts, entities, flow, semantic, length.
-        config: the settings as applied.
-        pair_count: NLI pairs that were scored; repeats left out.
-    """
-
-    loss: float
-    hard_fail: HardFail | None
-    scores: tuple[ComponentScore, ...]
+    loss: float  # in [0, 1]; 0 is perfect; exactly 1 after a hard fail
+    hard_fail: HardFail | None  # set when a rule fired; then `components` is None and `scores` empty
+    scores: tuple[ComponentScore, ...]  # one for each component, in the order facts, entities, flow, semantic, length
     components: Components | None
-    config: EvaluateConfig
+    config: EvaluateConfig  # the settings as applied
     models: ModelIdentities
-    pair_count: int
+    pair_count: int  # NLI pairs that were scored; repeats left out
     timings: EvaluateTimings

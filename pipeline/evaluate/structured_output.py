@@ -19,19 +19,12 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JsonString:
-    """A string value of the answer, decoded.
+    """A string value of the answer, decoded."""
 
-    Attributes:
-        key: of the object that holds it; None inside a list.
-        depth: of containers around it; 1 for the outermost object.
-        text: decoded.
-        spelled: start and end of the spelling of each character of `text` in the answer.
-    """
-
-    key: str | None
-    depth: int
-    text: str
-    spelled: Sequence[tuple[int, int]]
+    key: str | None  # of the object that holds it; None inside a list
+    depth: int  # of containers around it; 1 for the outermost object
+    text: str  # decoded
+    spelled: Sequence[tuple[int, int]]  # start and end of the spelling of each character of `text` in the answer
 
 
 def summary_strings(answer: str) -> list[JsonString]:

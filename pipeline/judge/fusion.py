@@ -92,36 +92,23 @@ class LevelSource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool's opinion of one metric.
+    """One tool's opinion of one metric."""
 
-    Attributes:
-        name: snake_case, for example `claim_support`; a caller's own tool keeps its name.
-        score: in [1, 5].
-        weight: in the mean of the tools, not negative; one of weight 0 is shown and says nothing.
-    """
-
-    name: str
-    score: float
-    weight: float = 1.0
+    name: str  # snake_case, for example `claim_support`; a caller's own tool keeps its name
+    score: float  # in [1, 5]
+    weight: float = 1.0  # in the mean of the tools, not negative; one of weight 0 is shown and says nothing
 
 
 @dataclass(frozen=True, slots=True)
 class LevelReading:
-    """A grade by the language model, with its evidence.
+    """A grade by the language model, with its evidence."""
 
-    Attributes:
-        probabilities: of the levels, worst first, not smoothed; two orders of the letters averaged where there are two.
-        source: how they were obtained.
-        claimed_span_count: quotes that the model gave.
-        evidence: those of the quotes that stand in the source or the summary, as places there.
-        reason: why, in the model's words; may be empty.
-    """
-
+    # of the levels, worst first, not smoothed; two orders of the letters averaged where there are two
     probabilities: Distribution
-    source: LevelSource
-    claimed_span_count: int
-    evidence: tuple[TextSpan, ...]
-    reason: str
+    source: LevelSource  # how they were obtained
+    claimed_span_count: int  # quotes that the model gave
+    evidence: tuple[TextSpan, ...]  # those of the quotes that stand in the source or the summary, as places there
+    reason: str  # why, in the model's words; may be empty
 
     @property
     def verified_share(self) -> float:
@@ -131,20 +118,13 @@ class LevelReading:
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
-    """A fused score and everything that it was computed from.
+    """A fused score and everything that it was computed from."""
 
-    Attributes:
-        score: in [1, 5], with `PAPER_RAW` in [0, 5].
-        tool_mean: mean of the tool scores; None without tools.
-        alpha: weights of the levels around `tool_mean`; None without tools.
-        probabilities: of the levels, smoothed where they silence the tools; UNIFORM where none were given.
-        agreement: Bhattacharyya coefficient of alpha and probabilities, in [0, 1]; None unless there are both.
-    """
-
-    score: float
-    tool_mean: float | None
-    alpha: Distribution | None
-    probabilities: Distribution
+    score: float  # in [1, 5], with `PAPER_RAW` in [0, 5]
+    tool_mean: float | None  # mean of the tool scores; None without tools
+    alpha: Distribution | None  # weights of the levels around `tool_mean`; None without tools
+    probabilities: Distribution  # of the levels, smoothed where they silence the tools; UNIFORM where none were given
+    # Bhattacharyya coefficient of alpha and probabilities, in [0, 1]; None unless there are both
     agreement: float | None
     form: FusionForm
 
@@ -325,21 +305,13 @@ _ENTROPY_WEIGHT = 0.5
 
 @dataclass(frozen=True, slots=True)
 class ScoreAgreement:
-    """The confidence in a score, and what it is made of.
+    """The confidence in a score, and what it is made of."""
 
-    Attributes:
-        coefficient: BC, overlap of the tools' weights alpha with the opinions p, in [0, 1].
-        relative_entropy: of p, as a share of ln 5.
-        verified_share: of the spans that were claimed, those that were found in the texts.
-        certainty: of the evidence itself, in [0, 1].
-        confidence: sqrt(BC) (1 - .5 H(p) / ln 5) verified_share certainty, in [0, 1].
-    """
-
-    coefficient: float
-    relative_entropy: float
-    verified_share: float
-    certainty: float
-    confidence: float
+    coefficient: float  # BC, overlap of the tools' weights alpha with the opinions p, in [0, 1]
+    relative_entropy: float  # of p, as a share of ln 5
+    verified_share: float  # of the spans that were claimed, those that were found in the texts
+    certainty: float  # of the evidence itself, in [0, 1]
+    confidence: float  # sqrt(BC) (1 - .5 H(p) / ln 5) verified_share certainty, in [0, 1]
 
 
 def assess_agreement(

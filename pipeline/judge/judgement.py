@@ -14,16 +14,11 @@ from pipeline.support.claim_support import ClaimLabel
 
 @dataclass(frozen=True, slots=True)
 class JudgeTimings:
-    """Where the time went, in milliseconds; waiting for the models included.
+    """Where the time went, in milliseconds; waiting for the models included."""
 
-    Attributes:
-        total_ms: from the request to the last metric.
-        scoring_ms: all frameworks, an LLM's answers included.
-    """
-
-    total_ms: float
+    total_ms: float  # from the request to the last metric
     evidence_ms: float
-    scoring_ms: float
+    scoring_ms: float  # all frameworks, an LLM's answers included
 
 
 @dataclass(frozen=True, slots=True)

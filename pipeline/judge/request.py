@@ -21,18 +21,12 @@ DEFAULT_FRAMEWORKS = (Framework.ULTRA,)
 
 @dataclass(frozen=True, slots=True)
 class MetricToolScore:
-    """What one of the caller's own tools says of one metric; Ultra fuses it with its own tools.
-
-    Attributes:
-        tool: its name; each once for a metric.
-        score: in [1, 5], 5 is best, unless there is a mapping. NaN is left out, with a note.
-        mapping: brings a score of another scale to [1, 5].
-    """
+    """What one of the caller's own tools says of one metric; Ultra fuses it with its own tools."""
 
     metric: MetricName
-    tool: str
-    score: float
-    mapping: LogisticMapping | None = None
+    tool: str  # its name; each once for a metric
+    score: float  # in [1, 5], 5 is best, unless there is a mapping. NaN is left out, with a note.
+    mapping: LogisticMapping | None = None  # brings a score of another scale to [1, 5]
 
     @property
     def value(self) -> float:

@@ -63,46 +63,30 @@ class SupportVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cap:
-    """A rule that limits a score, and whose condition holds.
+    """A rule that limits a score, and whose condition holds."""
 
-    Attributes:
-        name: which rule, snake_case, for example `extraneous_claim`.
-        limit: highest value it allows, in [0, 10].
-        reason: why it holds, one readable sentence.
-        lowered: once applied, whether the value was higher before; a rule may hold and change nothing.
-        applies_to: what it limits: `score`, or an input that the score is computed from, for example `tox_score`.
-    """
-
-    name: str
-    limit: float
-    reason: str
-    lowered: bool = True
+    name: str  # which rule, snake_case, for example `extraneous_claim`
+    limit: float  # highest value it allows, in [0, 10]
+    reason: str  # why it holds, one readable sentence
+    lowered: bool = True  # once applied, whether the value was higher before; a rule may hold and change nothing
+    # what it limits: `score`, or an input that the score is computed from, for example `tox_score`
     applies_to: str = "score"
 
 
 @dataclass(frozen=True, slots=True)
 class MetricResult:
-    """A score with everything it was computed from.
-
-    Attributes:
-        score: in [0, 10], rounded once, at the end; None only with status ERROR. Never NaN.
-        confidence: in [0, 1]; None for the two lock frameworks, which are rules and not estimates.
-        reason: readable sentences that cite the evidence.
-        evidence: places of source and summary that decided, most important first.
-        inputs: every count and number of the formula, by name, so that the score can be recomputed by hand.
-        caps: the limits whose conditions hold, in the order in which they were applied.
-        error: why there is no score, snake_case word first; None unless there is no score.
-    """
+    """A score with everything it was computed from."""
 
     name: MetricName
     status: MetricStatus
-    score: float | None
-    confidence: float | None
-    reason: str
-    evidence: tuple[TextSpan, ...]
+    score: float | None  # in [0, 10], rounded once, at the end; None only with status ERROR. Never NaN.
+    confidence: float | None  # in [0, 1]; None for the two lock frameworks, which are rules and not estimates
+    reason: str  # readable sentences that cite the evidence
+    evidence: tuple[TextSpan, ...]  # places of source and summary that decided, most important first
+    # every count and number of the formula, by name, so that the score can be recomputed by hand
     inputs: Mapping[str, Input]
-    caps: tuple[Cap, ...] = ()
-    error: str | None = None
+    caps: tuple[Cap, ...] = ()  # the limits whose conditions hold, in the order in which they were applied
+    error: str | None = None  # why there is no score, snake_case word first; None unless there is no score
 
     @classmethod
     def failed(cls, name: MetricName, error: str, status: MetricStatus = MetricStatus.ERROR) -> Self:

@@ -21,25 +21,15 @@ Rate = Annotated[float, Field(gt=0, lt=1)]
 
 
 class SecondReader(FrozenModel):
-    """A language model as it was measured, in the file that `precis calibrate --second-reader` writes.
+    """A language model as it was measured, in the file that `precis calibrate --second-reader` writes."""
 
-    Attributes:
-        version: of this format.
-        reader: model and prompts that were measured; no other one is asked.
-        low: least probability of a claim that it is asked about.
-        high: claims from this probability on are not put to it.
-        sensitivity: share of the supported claims that it calls supported.
-        specificity: share of the others that it calls unsupported.
-        measured: on claims that the above was not fitted to; see docs/concepts/calibration.md.
-    """
-
-    version: Literal[1] = 1
-    reader: str
-    low: Share
-    high: Share
-    sensitivity: Rate
-    specificity: Rate
-    measured: Mapping[str, float] = {}
+    version: Literal[1] = 1  # of this format
+    reader: str  # model and prompts that were measured; no other one is asked
+    low: Share  # least probability of a claim that it is asked about
+    high: Share  # claims from this probability on are not put to it
+    sensitivity: Rate  # share of the supported claims that it calls supported
+    specificity: Rate  # share of the others that it calls unsupported
+    measured: Mapping[str, float] = {}  # on claims that the above was not fitted to; see docs/concepts/calibration.md
 
     def is_open(self, probability: float) -> bool:
         """Tells whether a claim with this probability is put to it."""
@@ -89,17 +79,11 @@ class Reading(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SecondReading:
-    """A claim's second reading.
+    """A claim's second reading."""
 
-    Attributes:
-        is_supported: the verdict.
-        quote: of the passage, in the reader's words as found there; empty for none.
-        first_probability: of the claim before it, in (0, 1).
-    """
-
-    is_supported: bool
-    quote: str
-    first_probability: float
+    is_supported: bool  # the verdict
+    quote: str  # of the passage, in the reader's words as found there; empty for none
+    first_probability: float  # of the claim before it, in (0, 1)
 
     @property
     def is_agreed(self) -> bool:
@@ -113,17 +97,11 @@ Ask = Callable[[Sequence[OpenClaim]], Awaitable[Mapping[int, Reading]]]
 
 @dataclass(frozen=True, slots=True)
 class SecondReadings:
-    """What the source says of each claim, once open ones have been read again.
+    """What the source says of each claim, once open ones have been read again."""
 
-    Attributes:
-        supports: of all claims, in their order.
-        readings: by a claim's position.
-        notes: what was missing, in a few words.
-    """
-
-    supports: Sequence[Support]
-    readings: Mapping[int, SecondReading] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    supports: Sequence[Support]  # of all claims, in their order
+    readings: Mapping[int, SecondReading] = field(default_factory=dict)  # by a claim's position
+    notes: tuple[str, ...] = ()  # what was missing, in a few words
 
 
 async def read_again(

@@ -59,19 +59,12 @@ BOLD = "**"
 
 @dataclass(frozen=True, slots=True)
 class Block(Span):
-    """Lines that belong together, from the first character of what they say, behind marks ("- ", "## ", "> ").
+    """Lines that belong together, from the first character of what they say, behind marks ("- ", "## ", "> ")."""
 
-    Attributes:
-        kind: what it is.
-        first: its first character with its mark.
-        level: 1 to 6 of a heading; indentation in spaces of a list item; else 0.
-        mark: of a list item; who speaks; the words behind the fence of code; `BOLD` of a bold label; else empty.
-    """
-
-    kind: BlockKind
-    first: int
-    level: int = 0
-    mark: str = ""
+    kind: BlockKind  # what it is
+    first: int  # its first character with its mark
+    level: int = 0  # 1 to 6 of a heading; indentation in spaces of a list item; else 0
+    mark: str = ""  # of a list item; who speaks; the words behind the fence of code; `BOLD` of a bold label; else empty
 
     @property
     def sentence_kind(self) -> BlockKind:
@@ -82,15 +75,11 @@ class Block(Span):
 
 
 class _Line(NamedTuple):
-    """A line without white space around it.
-
-    Attributes:
-        indent: the width of the white space before it.
-    """
+    """A line without white space around it."""
 
     start: int
     text: str
-    indent: int
+    indent: int  # the width of the white space before it
 
     @property
     def end(self) -> int:

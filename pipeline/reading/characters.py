@@ -58,19 +58,12 @@ _MOST_PER_READ, _MOST_UNREAD = 8, 1_000
 
 @dataclass(frozen=True, slots=True)
 class NormalizedText:
-    """One of the caller's texts, ready to be cut into sentences, chunks and words.
+    """One of the caller's texts, ready to be cut into sentences, chunks and words."""
 
-    Attributes:
-        text_id: path of the text in the request.
-        original: as the caller sent it.
-        text: NFKC-normalised; all positions inside the pipeline count its code points.
-        offsets: the way back to `original`.
-    """
-
-    text_id: str
-    original: str
-    text: str
-    offsets: OffsetMap
+    text_id: str  # path of the text in the request
+    original: str  # as the caller sent it
+    text: str  # NFKC-normalised; all positions inside the pipeline count its code points
+    offsets: OffsetMap  # the way back to `original`
 
     def passage(self, start: int, end: int, text: str | None = None) -> TextSpan:
         """Returns a part of the text, with offsets that hold in the original.

@@ -27,25 +27,15 @@ from pipeline.reading.word_table import WordTable
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadText:
-    """A normalised text, split once.
+    """A normalised text, split once."""
 
-    Attributes:
-        text: the way back to what the caller sent.
-        sentences: that state something: other headings are left out unless there is nothing else.
-        passages: the same as evidence.
-        table: all words, those of headings included.
-        ranges: words of each sentence, as indices into `table`.
-        framing_count: sentences that were left out because they announce, offer or praise, and state nothing.
-        heading_count: headings that were left out because they only name what follows.
-    """
-
-    text: NormalizedText
-    sentences: tuple[Sentence, ...]
-    passages: tuple[TextSpan, ...]
-    table: WordTable
-    ranges: tuple[range, ...]
-    framing_count: int = 0
-    heading_count: int = 0
+    text: NormalizedText  # the way back to what the caller sent
+    sentences: tuple[Sentence, ...]  # that state something: other headings are left out unless there is nothing else
+    passages: tuple[TextSpan, ...]  # the same as evidence
+    table: WordTable  # all words, those of headings included
+    ranges: tuple[range, ...]  # words of each sentence, as indices into `table`
+    framing_count: int = 0  # sentences that were left out because they announce, offer or praise, and state nothing
+    heading_count: int = 0  # headings that were left out because they only name what follows
 
     @classmethod
     def of(cls, text_id: str, original: str, max_sentence_chars: int) -> "ReadText":
@@ -86,16 +76,11 @@ class Capitals:
 
     A name without its capitals, or a headline full of them, reads to a model like another name. Where the two texts
     differ, or the source has lost its capitals, both are compared in small letters; elsewhere capitals tell names.
-
-    Attributes:
-        spellings: all of its words, as they stand.
-        inside: its casefolded words that do not begin a sentence.
-        are_kept: whether enough of those are capitalised, as names are.
     """
 
-    spellings: frozenset[str]
-    inside: frozenset[str]
-    are_kept: bool
+    spellings: frozenset[str]  # all of its words, as they stand
+    inside: frozenset[str]  # its casefolded words that do not begin a sentence
+    are_kept: bool  # whether enough of those are capitalised, as names are
 
     @classmethod
     def of(cls, source: ReadText) -> Self:

@@ -122,21 +122,15 @@ _SAME_NAME = 88.0  # spelling variants, in percent
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SourceValues:
-    """The values of a source, which claims are compared with.
+    """The values of a source, which claims are compared with."""
 
-    Attributes:
-        text: the source.
-        joined: all words in order, with a space before and after each.
-        initials: of runs of two to five neighbouring words that are capitalised, casefolded.
-        known_names: that stand capitalised inside a sentence of the source, or of a summary that was added.
-    """
-
-    text: ReadText
+    text: ReadText  # the source
     values: Values
     words: frozenset[str]
     stems: frozenset[str]
-    joined: str
-    initials: frozenset[str]
+    joined: str  # all words in order, with a space before and after each
+    initials: frozenset[str]  # of runs of two to five neighbouring words that are capitalised, casefolded
+    # that stand capitalised inside a sentence of the source, or of a summary that was added
     known_names: frozenset[str]
 
     @classmethod

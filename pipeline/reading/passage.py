@@ -16,20 +16,13 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class TextSpan:
-    """Some sentences, a name, or a whole short text.
+    """Some sentences, a name, or a whole short text."""
 
-    Attributes:
-        text_id: path of the text in the request, for example `datum.summary.key_facts[3]`.
-        start: first character in Unicode code points of the text as the caller sent it, inclusive.
-        end: exclusive.
-        quote: the caller's characters from `start` to `end`. Of sentences that stand apart those of the sentences
-            alone, with `LEFT_OUT` between them: the rest may be most of a long text. Of characters without shape, by
-            which a short sentence may be a whole text, most are left out too.
-        text: what models read: NFKC-normalised, white space collapsed, list markers left out.
-    """
-
-    text_id: str
-    start: int
-    end: int
+    text_id: str  # path of the text in the request, for example `datum.summary.key_facts[3]`
+    start: int  # first character in Unicode code points of the text as the caller sent it, inclusive
+    end: int  # exclusive
+    # the caller's characters from `start` to `end`. Of sentences that stand apart those of the sentences alone, with
+    # `LEFT_OUT` between them: the rest may be most of a long text. Of characters without shape, by which a short
+    # sentence may be a whole text, most are left out too.
     quote: str
-    text: str
+    text: str  # what models read: NFKC-normalised, white space collapsed, list markers left out

@@ -27,17 +27,11 @@ _MOST_BETWEEN = 80  # characters between neighbours that are quoted too: a line 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """What the NLI model reads as premise of a claim.
+    """What the NLI model reads as premise of a claim."""
 
-    Attributes:
-        span: from the first sentence to the last; its text and its quote are the chosen sentences alone.
-        sentences: the chosen ones, rising.
-        best: those of them that have most of the claim's words, at most two; the first ones on a tie.
-    """
-
-    span: TextSpan
-    sentences: tuple[int, ...]
-    best: tuple[int, ...]
+    span: TextSpan  # from the first sentence to the last; its text and its quote are the chosen sentences alone
+    sentences: tuple[int, ...]  # the chosen ones, rising
+    best: tuple[int, ...]  # those of them that have most of the claim's words, at most two; the first ones on a tie
 
 
 def claim_weights(

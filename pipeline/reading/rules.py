@@ -14,23 +14,14 @@ RULES: dict[str, "Rule"] = {}
 
 @dataclass(slots=True, eq=False)
 class Rule:
-    """One decision about text that a program could also not take.
+    """One decision about text that a program could also not take."""
 
-    Attributes:
-        name: as it is given to `--without`.
-        room: the page of docs/rules that tells of it.
-        what: it does, in one sentence.
-        before: an example of a text.
-        after: what is made of it.
-        is_on: whether it is applied. Only measurements switch it off.
-    """
-
-    name: str
-    room: str
-    what: str
-    before: str
-    after: str
-    is_on: bool = True
+    name: str  # as it is given to `--without`
+    room: str  # the page of docs/rules that tells of it
+    what: str  # it does, in one sentence
+    before: str  # an example of a text
+    after: str  # what is made of it
+    is_on: bool = True  # whether it is applied. Only measurements switch it off.
 
     def __post_init__(self) -> None:
         """Enters the rule into the list of all; a name stands for one rule."""

@@ -47,17 +47,11 @@ _OPEN_SENTENCES = 2  # at the end of a part: what follows may change where they 
 
 @dataclass(frozen=True, slots=True)
 class Sentence(Span):
-    """A sentence, a list item, a row of a table or a line of code: what is compared one by one.
+    """A sentence, a list item, a row of a table or a line of code: what is compared one by one."""
 
-    Attributes:
-        kind: of the block it stands in; that of prose for a turn, a listing without a fence and a line alone.
-        speaker: who says it, with a colon, unless it begins with that; empty for what is no speech.
-        said: where it goes on behind who speaks, and when; its start if it does not begin with that.
-    """
-
-    kind: BlockKind
-    speaker: str = ""
-    said: int = 0
+    kind: BlockKind  # of the block it stands in; that of prose for a turn, a listing without a fence and a line alone
+    speaker: str = ""  # who says it, with a colon, unless it begins with that; empty for what is no speech
+    said: int = 0  # where it goes on behind who speaks, and when; its start if it does not begin with that
 
     @property
     def is_prose(self) -> bool:

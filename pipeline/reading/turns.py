@@ -31,20 +31,13 @@ EDGES = ".,;:!?()\"'“”’*_"
 
 
 class Turn(NamedTuple):
-    """Where somebody begins to speak.
+    """Where somebody begins to speak."""
 
-    Attributes:
-        form: in which it is written.
-        who: speaks; empty where nobody is named.
-        head: the line where that is said.
-        end: of that, where what is said begins; that begins in a line below if it is -1.
-    """
-
-    form: str
-    who: str
+    form: str  # in which it is written
+    who: str  # speaks; empty where nobody is named
     when: str
-    head: int
-    end: int
+    head: int  # the line where that is said
+    end: int  # of that, where what is said begins; that begins in a line below if it is -1
 
     @property
     def mark(self) -> str:
@@ -58,15 +51,10 @@ class Turn(NamedTuple):
 
 
 class Talk(NamedTuple):
-    """The turns of a text.
+    """The turns of a text."""
 
-    Attributes:
-        turns: by the line in which what is said begins.
-        silent: lines that only say who speaks, and when.
-    """
-
-    turns: dict[int, Turn]
-    silent: frozenset[int]
+    turns: dict[int, Turn]  # by the line in which what is said begins
+    silent: frozenset[int]  # lines that only say who speaks, and when
 
 
 def read_talk(lines: Sequence[str]) -> Talk:

@@ -96,22 +96,15 @@ Meaning = tuple[str, str]
 
 
 class Amount(NamedTuple):
-    """One meaning of a number.
+    """One meaning of a number."""
 
-    Attributes:
-        dimension: amounts of one are compared; empty without a unit.
-        value: in base units.
-        size: the same, counted from the zero of its own scale, without sign.
-        step: the smallest difference its writing can show: 1e6 for "67 million", 0.1 for "2.5"; 0 for an unlikely
-            meaning, which is not rounded.
-        unit: its name.
-    """
-
-    dimension: str
-    value: float
-    size: float
+    dimension: str  # amounts of one are compared; empty without a unit
+    value: float  # in base units
+    size: float  # the same, counted from the zero of its own scale, without sign
+    # the smallest difference its writing can show: 1e6 for "67 million", 0.1 for "2.5"; 0 for an unlikely meaning,
+    # which is not rounded
     step: float
-    unit: str
+    unit: str  # its name
 
     @classmethod
     def of(cls, number: tuple[float, float], unit: Unit) -> "Amount":
@@ -132,23 +125,14 @@ _STRICT = {"percent", "points", _ORDINAL.dimension, _CLOCK.dimension}  # a numbe
 
 @dataclass(frozen=True, slots=True)
 class Quantity(Span):
-    """One number, from a sign of currency to its magnitude ("million") or percent sign.
+    """One number, from a sign of currency to its magnitude ("million") or percent sign."""
 
-    Attributes:
-        unit_end: exclusive; the unit included as well.
-        amounts: what it may mean, the likeliest first.
-        numbers: the same without units.
-        is_lower_bound: "more than 40", "over 40", "at least 40".
-        is_approximate: "about 40", "nearly 40".
-        is_word: not in digits.
-    """
-
-    unit_end: int
-    amounts: tuple[Amount, ...]
-    numbers: tuple[Amount, ...]
-    is_lower_bound: bool = False
-    is_approximate: bool = False
-    is_word: bool = False
+    unit_end: int  # exclusive; the unit included as well
+    amounts: tuple[Amount, ...]  # what it may mean, the likeliest first
+    numbers: tuple[Amount, ...]  # the same without units
+    is_lower_bound: bool = False  # "more than 40", "over 40", "at least 40"
+    is_approximate: bool = False  # "about 40", "nearly 40"
+    is_word: bool = False  # not in digits
 
     @property
     def dimensions(self) -> set[str]:
@@ -508,15 +492,10 @@ def _part(written: str) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """The values of a text.
+    """The values of a text."""
 
-    Attributes:
-        text: normalised.
-        all: its numbers and dates in order.
-    """
-
-    text: str
-    all: tuple[Value, ...]
+    text: str  # normalised
+    all: tuple[Value, ...]  # its numbers and dates in order
 
     @classmethod
     def of(cls, text: str) -> "Values":
@@ -637,37 +616,24 @@ class TermKind(StrEnum):
 
 
 class Term(NamedTuple):
-    """One term in the form that is compared, so that "5 mm", "5mm" and "**5** mm" are the same.
-
-    Attributes:
-        text: in lower case but for units; numbers without thousands separators.
-    """
+    """One term in the form that is compared, so that "5 mm", "5mm" and "**5** mm" are the same."""
 
     kind: TermKind
-    text: str
+    text: str  # in lower case but for units; numbers without thousands separators
 
 
 class _Word(NamedTuple):
-    """What a word says by itself.
-
-    Attributes:
-        number: which a unit may follow; None if it is none.
-        is_acronym: two capital letters or more.
-        opens: punctuation before it that separates it from the word before.
-        closes: punctuation after it that separates it from the next word.
-        ends_sentence: the next word begins a sentence, and its capital letter says nothing.
-        says_nothing: it is none of all that, as most words are.
-    """
+    """What a word says by itself."""
 
     core: str
     terms: tuple[Term, ...]
-    number: str | None
+    number: str | None  # which a unit may follow; None if it is none
     is_name: bool
-    is_acronym: bool
-    opens: bool
-    closes: bool
-    ends_sentence: bool
-    says_nothing: bool
+    is_acronym: bool  # two capital letters or more
+    opens: bool  # punctuation before it that separates it from the word before
+    closes: bool  # punctuation after it that separates it from the next word
+    ends_sentence: bool  # the next word begins a sentence, and its capital letter says nothing
+    says_nothing: bool  # it is none of all that, as most words are
 
 
 _OPENING = '([{<"“‘„«|'

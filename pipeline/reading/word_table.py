@@ -27,26 +27,17 @@ _CAPITAL_INSIDE = re.compile(r"[^\W\d_A-Z],? [A-Z][^\W\d_]")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WordTable:
-    """Words in order; all attributes have the same length.
+    """Words in order; all attributes have the same length."""
 
-    Attributes:
-        text: normalised; positions count its code points.
-        starts: first character of each word, rising.
-        ends: exclusive.
-        words: casefolded.
-        stems: of `words`.
-        content: whether a word says something by itself.
-        is_cased: whether words stand capitalised inside sentences; if not, capitals do not tell names from other words.
-        openings: indices of words that begin a sentence although nothing before them says so.
-    """
-
-    text: str
-    starts: list[int]
-    ends: list[int]
-    words: list[str]
-    stems: list[str]
-    content: list[bool]
+    text: str  # normalised; positions count its code points
+    starts: list[int]  # first character of each word, rising
+    ends: list[int]  # exclusive
+    words: list[str]  # casefolded
+    stems: list[str]  # of `words`
+    content: list[bool]  # whether a word says something by itself
+    # whether words stand capitalised inside sentences; if not, capitals do not tell names from other words
     is_cased: bool
+    # indices of words that begin a sentence although nothing before them says so
     openings: frozenset[int] = frozenset()
 
     @classmethod
@@ -132,17 +123,11 @@ _MOST_REPLACED_WORDS = 6
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """Words of the claim and what stands in their place in the passage; either may be empty, not both.
+    """Words of the claim and what stands in their place in the passage; either may be empty, not both."""
 
-    Attributes:
-        claim: indices of words of the summary.
-        passage: indices of words of the source.
-        is_inside: common words follow; otherwise the claim ends here.
-    """
-
-    claim: range
-    passage: range
-    is_inside: bool
+    claim: range  # indices of words of the summary
+    passage: range  # indices of words of the source
+    is_inside: bool  # common words follow; otherwise the claim ends here
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,15 +27,10 @@ _MAY_BE_TRIMMED = f"{_EDGES}sS"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Words:
-    """The words of one text.
+    """The words of one text."""
 
-    Attributes:
-        starts: shape (words,); first character of each, rising.
-        ends: shape (words,); exclusive.
-    """
-
-    starts: npt.NDArray[np.int32]
-    ends: npt.NDArray[np.int32]
+    starts: npt.NDArray[np.int32]  # shape (words,); first character of each, rising
+    ends: npt.NDArray[np.int32]  # shape (words,); exclusive
 
     def __len__(self) -> int:
         return len(self.starts)

@@ -77,20 +77,13 @@ class ClaimLabel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """A statement beside what a document has of it.
+    """A statement beside what a document has of it."""
 
-    Attributes:
-        text: the statement, its values as the longest premise writes them.
-        premises: passages of the document that speak of it, as the model reads them.
-        known_share: of the weight of its content words, those that stand anywhere in the document.
-        is_copied: whether it stands in the document word for word, and so contradicts nothing.
-        differs: whether it says a date or quantity that the document does not have, and the premises others like it.
-    """
-
-    text: str
-    premises: tuple[str, ...]
-    known_share: float
-    is_copied: bool = False
+    text: str  # the statement, its values as the longest premise writes them
+    premises: tuple[str, ...]  # passages of the document that speak of it, as the model reads them
+    known_share: float  # of the weight of its content words, those that stand anywhere in the document
+    is_copied: bool = False  # whether it stands in the document word for word, and so contradicts nothing
+    # whether it says a date or quantity that the document does not have, and the premises others like it
     differs: bool = False
 
     @classmethod
@@ -110,21 +103,13 @@ class Hypothesis:
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """What a document says of a statement.
+    """What a document says of a statement."""
 
-    Attributes:
-        premise: index of the passage that entails it most; None without any.
-        entailment: by that passage, in [0, 1].
-        contradiction: the greatest of a passage, in [0, 1]; 0 for a statement that stands there word for word.
-        probability: that the document supports it, in (0, 1), calibrated.
-        label: by the probability.
-    """
-
-    premise: int | None
-    entailment: float
-    contradiction: float
-    probability: float
-    label: ClaimLabel
+    premise: int | None  # index of the passage that entails it most; None without any
+    entailment: float  # by that passage, in [0, 1]
+    contradiction: float  # the greatest of a passage, in [0, 1]; 0 for a statement that stands there word for word
+    probability: float  # that the document supports it, in (0, 1), calibrated
+    label: ClaimLabel  # by the probability
 
     @property
     def is_supported(self) -> bool:
@@ -133,19 +118,12 @@ class Support:
 
 
 class ClaimSupportWeights(FrozenModel):
-    """What `claim_support.json` holds.
+    """What `claim_support.json` holds."""
 
-    Attributes:
-        intercept: log-odds of a claim whose signals are all 0.
-        weights: log-odds for each unit of a signal.
-        unsupported_word: probability of a mark from which a word of a doubtful claim counts as not supported.
-        record: how they were made.
-    """
-
-    intercept: float
-    weights: Mapping[str, float]
-    unsupported_word: float
-    record: Mapping[str, str | int | float]
+    intercept: float  # log-odds of a claim whose signals are all 0
+    weights: Mapping[str, float]  # log-odds for each unit of a signal
+    unsupported_word: float  # probability of a mark from which a word of a doubtful claim counts as not supported
+    record: Mapping[str, str | int | float]  # how they were made
 
 
 def label_of(probability: float, config: SupportConfig) -> ClaimLabel:
@@ -253,17 +231,11 @@ def _sigmoid(log_odds: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Premises:
-    """What a document has of a statement.
+    """What a document has of a statement."""
 
-    Attributes:
-        hypothesis: what a model reads.
-        passages: the premises, the longest first.
-        weights: of the statement's content words, by stem.
-    """
-
-    hypothesis: Hypothesis
-    passages: tuple[Passage, ...]
-    weights: dict[str, float]
+    hypothesis: Hypothesis  # what a model reads
+    passages: tuple[Passage, ...]  # the premises, the longest first
+    weights: dict[str, float]  # of the statement's content words, by stem
 
 
 class PremiseFinder:

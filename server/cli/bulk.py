@@ -36,25 +36,16 @@ def category_field(item: NamedItem, _result: Message) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Work(Generic[I, R]):
-    """What a command does with its items.
+    """What a command does with its items."""
 
-    Attributes:
-        verb: for the progress, for example "judging".
-        name: of a result in its line.
-        result_type: the message of a result.
-        send: gets the result of one item. Raises PrecisError.
-        terms: what decides the result beside the item.
-        more_fields: gives further fields of a result's line; asked again for one that is kept. Raises CliError.
-        stops: any failure stops the others, as the failure of a server does.
-    """
-
-    verb: str
-    name: str
-    result_type: type[R]
-    send: Callable[[CommandClient, I], Awaitable[R]]
-    terms: tuple[str, ...] = ()
+    verb: str  # for the progress, for example "judging"
+    name: str  # of a result in its line
+    result_type: type[R]  # the message of a result
+    send: Callable[[CommandClient, I], Awaitable[R]]  # gets the result of one item. Raises PrecisError.
+    terms: tuple[str, ...] = ()  # what decides the result beside the item
+    # gives further fields of a result's line; asked again for one that is kept. Raises CliError.
     more_fields: Callable[[I, R], dict[str, Any]] = category_field
-    stops: bool = False
+    stops: bool = False  # any failure stops the others, as the failure of a server does
 
     def fields(self, item: I, result: R) -> dict[str, Any]:
         """Gives a result, and what stands beside it, as plain data."""

@@ -51,49 +51,29 @@ R = TypeVar("R", bound=Message)
 
 @dataclass(frozen=True)
 class Answer(Generic[I, R]):
-    """What became of one item.
+    """What became of one item."""
 
-    Attributes:
-        id: the item's.
-        item: None for one that could not be read.
-        result: None for one that failed.
-        error: why it failed.
-        line: its line in the results.
-        is_kept: it comes from an earlier run.
-    """
-
-    id: str
-    item: I | None
-    result: R | None
-    error: common_pb2.ItemError | None
-    line: str
-    is_kept: bool = False
+    id: str  # the item's
+    item: I | None  # None for one that could not be read
+    result: R | None  # None for one that failed
+    error: common_pb2.ItemError | None  # why it failed
+    line: str  # its line in the results
+    is_kept: bool = False  # it comes from an earlier run
 
 
 @dataclass(frozen=True, slots=True)
 class ItemRow:
-    """One item of many, without its texts.
-
-    Attributes:
-        category: the caller's word for its kind; empty for none.
-        headline: the score that counts most; None when there is none.
-        badness: ranks the items; the worst has most.
-        scores: by what they measure; None for one that does not count.
-        statuses: what is special about it, a word or two each.
-        faults: what is not good enough about it.
-        cells: text and class of its cells in the index of a page, by heading.
-        bars: the values whose spread a page draws, by title.
-    """
+    """One item of many, without its texts."""
 
     id: str
-    category: str
-    headline: float | None
-    badness: float
-    scores: Mapping[str, float | None]
-    statuses: Sequence[str]
-    faults: Sequence[str]
-    cells: Mapping[str, tuple[str, str]]
-    bars: Mapping[str, float | None]
+    category: str  # the caller's word for its kind; empty for none
+    headline: float | None  # the score that counts most; None when there is none
+    badness: float  # ranks the items; the worst has most
+    scores: Mapping[str, float | None]  # by what they measure; None for one that does not count
+    statuses: Sequence[str]  # what is special about it, a word or two each
+    faults: Sequence[str]  # what is not good enough about it
+    cells: Mapping[str, tuple[str, str]]  # text and class of its cells in the index of a page, by heading
+    bars: Mapping[str, float | None]  # the values whose spread a page draws, by title
 
 
 FailedItem = tuple[str, common_pb2.ItemError]

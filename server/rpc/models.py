@@ -34,35 +34,23 @@ _tracer = trace.get_tracer("precis.server")
 
 @dataclass(slots=True)
 class ModelUsage:
-    """What the models did for one call.
+    """What the models did for one call."""
 
-    Attributes:
-        queue_ms: wait for room in the queue and for a worker.
-        item_count: texts and pairs submitted.
-        truncated_pair_count: pairs of which the model could not read the whole.
-    """
-
-    queue_ms: float = 0.0
-    item_count: int = 0
-    truncated_pair_count: int = 0
+    queue_ms: float = 0.0  # wait for room in the queue and for a worker
+    item_count: int = 0  # texts and pairs submitted
+    truncated_pair_count: int = 0  # pairs of which the model could not read the whole
 
 
 @dataclass(frozen=True, slots=True)
 class CallScope:
-    """What all submissions of one call have in common.
+    """What all submissions of one call have in common."""
 
-    Attributes:
-        call: deadline and priority.
-        max_queue_wait_s: how long a full queue is waited for. 0 for a unary call: it is refused, and its client waits.
-            In a stream the server waits, for there it is flow control that slows a client down, not refusal.
-        usage: where the submissions are counted.
-        name: of what is done, for spans.
-    """
-
-    call: Call
+    call: Call  # deadline and priority
+    # how long a full queue is waited for. 0 for a unary call: it is refused, and its client waits. In a stream the
+    # server waits, for there it is flow control that slows a client down, not refusal.
     max_queue_wait_s: float = 0.0
-    usage: ModelUsage = field(default_factory=ModelUsage)
-    name: str = "engine"
+    usage: ModelUsage = field(default_factory=ModelUsage)  # where the submissions are counted
+    name: str = "engine"  # of what is done, for spans
 
     async def submit(self, submission: Callable[[Call], Awaitable[ItemBatch]]) -> ItemBatch:
         """Submits until there is room, and gives a batch without failed items.

@@ -15,31 +15,18 @@ from server.rpc.quota import Allowance, TenantQuota
 
 @dataclass(slots=True)
 class CallRecord:
-    """What the log line says about one call. Servicers fill in the two before the last.
+    """What the log line says about one call. Servicers fill in the two before the last."""
 
-    Attributes:
-        call_id: unique among the calls of all server processes.
-        started_s: `time.monotonic` when the headers had been read.
-        caller: whose call it is.
-        quota: what the caller has left; None without quotas.
-        charged_items: part of `item_count` that the quota knows of.
-        place: among the calls in flight; None before it has one.
-        asks_model: has asked the language model, and may ask again.
-        is_background: nobody waits for its answers.
-        queue_ms: how long the call's items waited for a worker.
-        item_count: texts or pairs of the request, or responses of a stream.
-    """
-
-    call_id: str
-    started_s: float
-    caller: Caller = NOBODY
-    quota: TenantQuota | None = None
-    charged_items: int = 0
-    place: Place | None = None
-    asks_model: bool = False
-    is_background: bool = False
-    queue_ms: float = 0.0
-    item_count: int = 0
+    call_id: str  # unique among the calls of all server processes
+    started_s: float  # `time.monotonic` when the headers had been read
+    caller: Caller = NOBODY  # whose call it is
+    quota: TenantQuota | None = None  # what the caller has left; None without quotas
+    charged_items: int = 0  # part of `item_count` that the quota knows of
+    place: Place | None = None  # among the calls in flight; None before it has one
+    asks_model: bool = False  # has asked the language model, and may ask again
+    is_background: bool = False  # nobody waits for its answers
+    queue_ms: float = 0.0  # how long the call's items waited for a worker
+    item_count: int = 0  # texts or pairs of the request, or responses of a stream
     code: str = "OK"
 
     def charge(self) -> float:

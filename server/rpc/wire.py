@@ -35,15 +35,10 @@ class MalformedRequest:
 
 @dataclass(frozen=True, slots=True)
 class WireLimits:
-    """What a message may be, checked before it is parsed: a list of ten million empty texts is 20 MB on the wire.
+    """What a message may be, checked before it is parsed: a list of ten million empty texts is 20 MB on the wire."""
 
-    Attributes:
-        max_bytes: of a message.
-        max_items: of each list of its top level.
-    """
-
-    max_bytes: int
-    max_items: int
+    max_bytes: int  # of a message
+    max_items: int  # of each list of its top level
 
 
 NO_LIMITS = WireLimits(1 << 31, 1 << 31)

@@ -52,15 +52,10 @@ from pipeline.support.claim_support import ClaimLabel, ask_support, read_support
 
 
 class Assistant(NamedTuple):
-    """What an LLM does for the evidence. None: that is not done.
+    """What an LLM does for the evidence. None: that is not done."""
 
-    Attributes:
-        propose: writes questions and chooses key points; asked once.
-        read_again: reads the claims that the NLI model leaves open.
-    """
-
-    propose: Propose | None = None
-    read_again: ReadAgain | None = None
+    propose: Propose | None = None  # writes questions and chooses key points; asked once
+    read_again: ReadAgain | None = None  # reads the claims that the NLI model leaves open
 
 
 async def build_evidence(
@@ -120,20 +115,13 @@ async def build_evidence(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CheckedClaims:
-    """What is known when the claims have been checked, and the facts have not.
+    """What is known when the claims have been checked, and the facts have not."""
 
-    Attributes:
-        plan: what was compared.
-        pair_count: what the NLI model was asked about them.
-        claims: with their labels.
-        sentences: of the summary, by whether they may raise a score.
-        facts: where they may be told, by their sentence in the source; twice where the summary says something again.
-    """
-
-    plan: EvidencePlan
-    pair_count: int
-    claims: tuple[Claim, ...]
-    sentences: RaisingSentences
+    plan: EvidencePlan  # what was compared
+    pair_count: int  # what the NLI model was asked about them
+    claims: tuple[Claim, ...]  # with their labels
+    sentences: RaisingSentences  # of the summary, by whether they may raise a score
+    # where they may be told, by their sentence in the source; twice where the summary says something again
     facts: Sequence[Mapping[int, FactPlan]]
 
     @classmethod
@@ -266,19 +254,12 @@ _SEGMENT_END = re.compile(r"[;；\n\v\f\r\x85\u2028\u2029]+")
 
 @dataclass(frozen=True, slots=True)
 class _SegmentSpan:
-    """A segment before it is measured: a sentence, cut at semicolons and line ends, those of wrapped prose among them.
+    """A segment before it is measured: a sentence, cut at semicolons and at line ends, those of wrapped prose too."""
 
-    Attributes:
-        passage: where it stands in the summary.
-        sentence_index: of the sentence that it is a part of; the first, of joined ones.
-        token_count: by the request's tokenizer.
-        stems: distinct stems of its content words.
-    """
-
-    passage: TextSpan
-    sentence_index: int
-    token_count: int
-    stems: frozenset[str]
+    passage: TextSpan  # where it stands in the summary
+    sentence_index: int  # of the sentence that it is a part of; the first, of joined ones
+    token_count: int  # by the request's tokenizer
+    stems: frozenset[str]  # distinct stems of its content words
 
 
 def _segments(checked: CheckedClaims, theme_sentence: int | None, tokenizer: Tokenizer) -> tuple[SummarySegment, ...]:

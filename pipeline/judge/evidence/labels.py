@@ -237,15 +237,10 @@ GROUNDING = Rule(
 
 @dataclass(frozen=True, slots=True)
 class RaisingSentences:
-    """The sentences of a summary by whether they may raise a score; indices, rising.
+    """The sentences of a summary by whether they may raise a score; indices, rising."""
 
-    Attributes:
-        raising: say something of the source, rightly or wrongly, and not only what another one says.
-        others: can only lower a score.
-    """
-
-    raising: tuple[int, ...]
-    others: tuple[int, ...]
+    raising: tuple[int, ...]  # say something of the source, rightly or wrongly, and not only what another one says
+    others: tuple[int, ...]  # can only lower a score
 
     def readings(self) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
         """Yields the two; when none may raise, each sentence in turn as if it alone might. The worst one counts."""

@@ -91,36 +91,22 @@ def most_consequential(summary: ReadText, most: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceRequest:
-    """What a table is asked for.
+    """What a table is asked for."""
 
-    Attributes:
-        source: the whole article; not blank.
-        summary: not blank.
-        parts: that somebody will read.
-        read: the source, if that was done before.
-    """
-
-    source: str
-    summary: str
-    parts: frozenset[EvidencePart] = frozenset(EvidencePart)
-    read: "ReadSource | None" = None
+    source: str  # the whole article; not blank
+    summary: str  # not blank
+    parts: frozenset[EvidencePart] = frozenset(EvidencePart)  # that somebody will read
+    read: "ReadSource | None" = None  # the source, if that was done before
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadSource:
-    """A source as read, the same for all of its summaries.
+    """A source as read, the same for all of its summaries."""
 
-    Attributes:
-        side: the article.
-        values: its numbers, dates and names.
-        capitals: of its words.
-        centrality: of its sentences by their words, shape (sentences,).
-    """
-
-    side: PremiseFinder
-    values: SourceValues
-    capitals: Capitals
-    centrality: Float64
+    side: PremiseFinder  # the article
+    values: SourceValues  # its numbers, dates and names
+    capitals: Capitals  # of its words
+    centrality: Float64  # of its sentences by their words, shape (sentences,)
 
 
 def read_source(text: str) -> ReadSource:
@@ -133,37 +119,22 @@ def read_source(text: str) -> ReadSource:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadTexts:
-    """Both texts as read, before embedding.
+    """Both texts as read, before embedding."""
 
-    Attributes:
-        source: the article.
-        summary: the summary.
-        claims: those of the summary that are checked, by sentence: all, or the most consequential.
-        omitted_claim_count: the others.
-        worded: sentences of the summary of whose words the source has enough in one place.
-        repeats: claims that say no more than another one, each with that one; None where it says more.
-        embedded: indices of the source's sentences that the embedder reads, rising.
-        told_embedded: likewise, of the summary.
-        values: numbers, dates and names of the source, with the names of the summary.
-        folds_case: whether they are compared in small letters.
-        texts: to embed, without repeats.
-        parts: of the table that somebody will read.
-        config: by which it is labelled.
-    """
-
-    source: PremiseFinder
-    summary: PremiseFinder
-    claims: tuple[int, ...]
-    omitted_claim_count: int
-    worded: frozenset[int]
+    source: PremiseFinder  # the article
+    summary: PremiseFinder  # the summary
+    claims: tuple[int, ...]  # those of the summary that are checked, by sentence: all, or the most consequential
+    omitted_claim_count: int  # the others
+    worded: frozenset[int]  # sentences of the summary of whose words the source has enough in one place
+    # claims that say no more than another one, each with that one; None where it says more
     repeats: Mapping[int, int | None]
-    embedded: tuple[int, ...]
-    told_embedded: tuple[int, ...]
-    values: SourceValues
-    folds_case: bool
-    texts: tuple[str, ...]
-    parts: frozenset[EvidencePart]
-    config: EvidenceConfig
+    embedded: tuple[int, ...]  # indices of the source's sentences that the embedder reads, rising
+    told_embedded: tuple[int, ...]  # likewise, of the summary
+    values: SourceValues  # numbers, dates and names of the source, with the names of the summary
+    folds_case: bool  # whether they are compared in small letters
+    texts: tuple[str, ...]  # to embed, without repeats
+    parts: frozenset[EvidencePart]  # of the table that somebody will read
+    config: EvidenceConfig  # by which it is labelled
 
     @property
     def is_without_facts(self) -> bool:
@@ -280,17 +251,11 @@ _TWIN_KEY_POINTS, _JUDGE_KEY_POINTS = (5, 3, 7), (8, 5, 7)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClaimPlan:
-    """A claim before it is checked.
+    """A claim before it is checked."""
 
-    Attributes:
-        sentence: of the summary.
-        passages: of the source, that it is checked against, the longest first; empty without source.
-        hypothesis: what the NLI model is asked.
-    """
-
-    sentence: int
-    passages: tuple[Passage, ...]
-    hypothesis: Hypothesis
+    sentence: int  # of the summary
+    passages: tuple[Passage, ...]  # of the source, that it is checked against, the longest first; empty without source
+    hypothesis: Hypothesis  # what the NLI model is asked
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -374,19 +339,13 @@ def _plan_claim(draft: ReadTexts, at: int, leading: frozenset[int], calm: Callab
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FactPlan:
-    """A fact of the source before the NLI model is asked whether the summary tells it.
+    """A fact of the source before the NLI model is asked whether the summary tells it."""
 
-    Attributes:
-        clause: what it says in the first place.
-        told_share: of its words, what statements that tell it have between them, in [0, 1].
-        passage: of the summary, that may tell it; None without a telling sentence.
-        pair: what the model is asked; None where the passage cannot entail more than its words tell: it does not speak
-            of the fact, or says nothing but some words of it.
-    """
-
-    clause: MainClause
-    told_share: float
-    passage: Passage | None
+    clause: MainClause  # what it says in the first place
+    told_share: float  # of its words, what statements that tell it have between them, in [0, 1]
+    passage: Passage | None  # of the summary, that may tell it; None without a telling sentence
+    # what the model is asked; None where the passage cannot entail more than its words tell: it does not speak of the
+    # fact, or says nothing but some words of it
     pair: Pair | None
 
 

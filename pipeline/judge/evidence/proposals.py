@@ -20,19 +20,12 @@ from pipeline.reading.values import Value, Values, agree, competes
 
 @dataclass(frozen=True, slots=True)
 class ProposedQuestion:
-    """A question about one text, with the answers that the two texts give.
+    """A question about one text, with the answers that the two texts give."""
 
-    Attributes:
-        fact_id: index of the statement asked about, in the list that was offered.
-        question: as a reader would ask it.
-        answer: a quote of that statement: the expected answer.
-        given: a quote of the other text that answers the question; None when that text does not say.
-    """
-
-    fact_id: int
-    question: str
-    answer: str
-    given: str | None
+    fact_id: int  # index of the statement asked about, in the list that was offered
+    question: str  # as a reader would ask it
+    answer: str  # a quote of that statement: the expected answer
+    given: str | None  # a quote of the other text that answers the question; None when that text does not say
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +46,13 @@ class ProposalTask:
 
 @dataclass(frozen=True, slots=True)
 class ProposalSet:
-    """What the model proposes; any part may be empty: our own key points, and no questions.
+    """What the model proposes; any part may be empty: our own key points, and no questions."""
 
-    Attributes:
-        key_point_ids: of `ProposalTask.source_sentences`.
-        coverage_questions: fact ids of `source_sentences`; `given` quotes the summary.
-        claim_questions: fact ids of `claims`; `given` quotes the source.
-        author: identity of the chat model.
-        notes: what went wrong on the way, in a few words each, without text of the caller.
-    """
-
-    key_point_ids: Sequence[int]
-    coverage_questions: Sequence[ProposedQuestion]
-    claim_questions: Sequence[ProposedQuestion]
-    author: str
-    notes: tuple[str, ...] = ()
+    key_point_ids: Sequence[int]  # of `ProposalTask.source_sentences`
+    coverage_questions: Sequence[ProposedQuestion]  # fact ids of `source_sentences`; `given` quotes the summary
+    claim_questions: Sequence[ProposedQuestion]  # fact ids of `claims`; `given` quotes the source
+    author: str  # identity of the chat model
+    notes: tuple[str, ...] = ()  # what went wrong on the way, in a few words each, without text of the caller
 
 
 Propose = Callable[[ProposalTask], Awaitable[ProposalSet]]

@@ -36,16 +36,11 @@ class MismatchKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ClaimMismatch:
-    """Something in a claim that its evidence does not say, or says otherwise.
-
-    Attributes:
-        claim: where it stands in the summary.
-        source: what stands in its place in the source; None when nothing does.
-    """
+    """Something in a claim that its evidence does not say, or says otherwise."""
 
     kind: MismatchKind
-    claim: TextSpan
-    source: TextSpan | None
+    claim: TextSpan  # where it stands in the summary
+    source: TextSpan | None  # what stands in its place in the source; None when nothing does
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,120 +119,72 @@ class LexiconSeverity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KeyPoint:
-    """A point of the source that a summary should tell.
+    """A point of the source that a summary should tell."""
 
-    Attributes:
-        passage: where it stands in the source: the main clause of a sentence.
-        token_count: by the request's tokenizer.
-        entailment: of the point by a passage of the summary, in [0, 1]; 0 where words leave nothing open.
-        content_share: of its content words, weighted by how many sentences of the source have them, those that
-            claims which tell it have, in [0, 1]. A claim that says the opposite tells nothing.
-        covered_share: u, the greater of the two, in [0, 1].
-        coverage: FULLY above 0.75, NOT below 0.25 (settings).
-        best: the sentence of the passage that has most of its words; None when none says anything of it.
-    """
-
-    passage: TextSpan
-    token_count: int
-    entailment: float
+    passage: TextSpan  # where it stands in the source: the main clause of a sentence
+    token_count: int  # by the request's tokenizer
+    entailment: float  # of the point by a passage of the summary, in [0, 1]; 0 where words leave nothing open
+    # of its content words, weighted by how many sentences of the source have them, those that claims which tell it
+    # have, in [0, 1]. A claim that says the opposite tells nothing.
     content_share: float
-    covered_share: float
-    coverage: KeyPointCoverage
-    best: TextSpan | None
+    covered_share: float  # u, the greater of the two, in [0, 1]
+    coverage: KeyPointCoverage  # FULLY above 0.75, NOT below 0.25 (settings)
+    best: TextSpan | None  # the sentence of the passage that has most of its words; None when none says anything of it
 
 
 @dataclass(frozen=True, slots=True)
 class SummarySegment:
-    """A sentence of the summary, cut at semicolons and line ends.
+    """A sentence of the summary, cut at semicolons and line ends."""
 
-    Attributes:
-        passage: where it stands in the summary.
-        token_count: by the request's tokenizer.
-        content_token_count: distinct content words, stemmed.
-        containment: of those, the ones that the article has, in [0, 1]; 1 for a segment without content words.
-        jaccard: of the distinct content words of segment and article, in [0, 1].
-        theme_cosine: in [-1, 1].
-        source_cosine: with the closest sentence of the source, in [-1, 1].
-        may_raise: its sentence says something of the source; else it can only lower a score.
-    """
-
-    passage: TextSpan
-    token_count: int
-    content_token_count: int
-    containment: float
-    jaccard: float
-    theme_cosine: float
-    source_cosine: float
-    may_raise: bool = True
+    passage: TextSpan  # where it stands in the summary
+    token_count: int  # by the request's tokenizer
+    content_token_count: int  # distinct content words, stemmed
+    containment: float  # of those, the ones that the article has, in [0, 1]; 1 for a segment without content words
+    jaccard: float  # of the distinct content words of segment and article, in [0, 1]
+    theme_cosine: float  # in [-1, 1]
+    source_cosine: float  # with the closest sentence of the source, in [-1, 1]
+    may_raise: bool = True  # its sentence says something of the source; else it can only lower a score
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with the answer that one text expects and the answer that the other gives.
+    """A question with the answer that one text expects and the answer that the other gives."""
 
-    Attributes:
-        question: as a language model wrote it.
-        answer: what the question was made from; always a quote of `fact`.
-        answer_span: where it stands.
-        fact: the statement asked about: of the source for coverage, of the summary for hallucination.
-        given: the answer found in the other text; None when it has none.
-        given_span: where it stands; None with `given`.
-        score: 1 right, 0.5 partly, 0 wrong or none.
-    """
-
-    question: str
-    answer: str
-    answer_span: TextSpan
-    fact: TextSpan
-    given: str | None
-    given_span: TextSpan | None
-    score: float
+    question: str  # as a language model wrote it
+    answer: str  # what the question was made from; always a quote of `fact`
+    answer_span: TextSpan  # where it stands
+    fact: TextSpan  # the statement asked about: of the source for coverage, of the summary for hallucination
+    given: str | None  # the answer found in the other text; None when it has none
+    given_span: TextSpan | None  # where it stands; None with `given`
+    score: float  # 1 right, 0.5 partly, 0 wrong or none
 
 
 @dataclass(frozen=True, slots=True)
 class ToneReading:
-    """How source and summary speak, and how far the summary drifts from what the source means.
-
-    Attributes:
-        summary_reason: what decided it, in a few words.
-        source_subjectivity: share of opinion in [0, 1].
-        summary_subjectivity: likewise.
-        source_sentiment: of the parts that the summary tells, in [-1, 1].
-        summary_sentiment: in [-1, 1].
-        stance_distance: of the two sentiments, in [0, 1].
-        tone_distance: 0 when the summary is no more heated than the source, 1 when a neutral text turns hostile.
-        meaning_distance: share of the summary's claims that the source contradicts, by tokens, in [0, 1].
-        focus_distance: how far the summary's subject is from the source's, in [0, 1].
-        drift: d of the Alignment metric, in [0, 1]; exactly 0 when every part is within its tolerance.
-    """
+    """How source and summary speak, and how far the summary drifts from what the source means."""
 
     source_tone: Tone
     summary_tone: Tone
-    summary_reason: str
-    source_subjectivity: float
-    summary_subjectivity: float
-    source_sentiment: float
-    summary_sentiment: float
-    stance_distance: float
-    tone_distance: float
-    meaning_distance: float
-    focus_distance: float
-    drift: float
+    summary_reason: str  # what decided it, in a few words
+    source_subjectivity: float  # share of opinion in [0, 1]
+    summary_subjectivity: float  # likewise
+    source_sentiment: float  # of the parts that the summary tells, in [-1, 1]
+    summary_sentiment: float  # in [-1, 1]
+    stance_distance: float  # of the two sentiments, in [0, 1]
+    tone_distance: float  # 0 when the summary is no more heated than the source, 1 when a neutral text turns hostile
+    meaning_distance: float  # share of the summary's claims that the source contradicts, by tokens, in [0, 1]
+    focus_distance: float  # how far the summary's subject is from the source's, in [0, 1]
+    drift: float  # d of the Alignment metric, in [0, 1]; exactly 0 when every part is within its tolerance
 
 
 @dataclass(frozen=True, slots=True)
 class LexiconHit:
-    """Words of the summary that a list names.
-
-    Attributes:
-        passage: where they stand in the summary.
-        is_quoted: they stand in quotation marks and the source has them too: reported, not said by the summary.
-    """
+    """Words of the summary that a list names."""
 
     kind: LexiconKind
-    passage: TextSpan
+    passage: TextSpan  # where they stand in the summary
     severity: LexiconSeverity
-    is_quoted: bool
+    is_quoted: bool  # they stand in quotation marks and the source has them too: reported, not said by the summary
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,16 +69,11 @@ _STRONG_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class ToneScore:
-    """The tone of a text.
-
-    Attributes:
-        subjectivity: share of sentences with a mark of opinion, in [0, 1].
-        intensity: 0 neutral, 0.5 subjective, 1 hostile.
-    """
+    """The tone of a text."""
 
     tone: Tone
-    subjectivity: float
-    intensity: float
+    subjectivity: float  # share of sentences with a mark of opinion, in [0, 1]
+    intensity: float  # 0 neutral, 0.5 subjective, 1 hostile
     reason: str
 
 

@@ -95,30 +95,18 @@ def cap_at(limit: int | None, name: str, reason: str, *, applies_to: str = "scor
 
 @dataclass(frozen=True, slots=True)
 class RawScore:
-    """What a metric's formula comes to.
-
-    Attributes:
-        raw: in [0, 10], not rounded.
-        reason: readable sentences that cite the evidence.
-        evidence: places that decided, most important first.
-        inputs: of the formula, by the names that the JSON object has them under.
-        lists: what else the JSON object shows: key points, claims, questions, segments.
-        caps: on the score, whose conditions hold, in the order in which they apply.
-        part_caps: caps already applied to inputs.
-        status: SCORED or NO_CLAIMS.
-        is_whole: whether the score is an integer by its rule.
-    """
+    """What a metric's formula comes to."""
 
     name: MetricName
-    raw: Fraction
-    reason: str
-    evidence: tuple[TextSpan, ...]
-    inputs: Mapping[str, Input]
-    lists: JsonObject
-    caps: tuple[Cap, ...] = ()
-    part_caps: tuple[Cap, ...] = ()
-    status: MetricStatus = MetricStatus.SCORED
-    is_whole: bool = False
+    raw: Fraction  # in [0, 10], not rounded
+    reason: str  # readable sentences that cite the evidence
+    evidence: tuple[TextSpan, ...]  # places that decided, most important first
+    inputs: Mapping[str, Input]  # of the formula, by the names that the JSON object has them under
+    lists: JsonObject  # what else the JSON object shows: key points, claims, questions, segments
+    caps: tuple[Cap, ...] = ()  # on the score, whose conditions hold, in the order in which they apply
+    part_caps: tuple[Cap, ...] = ()  # caps already applied to inputs
+    status: MetricStatus = MetricStatus.SCORED  # SCORED or NO_CLAIMS
+    is_whole: bool = False  # whether the score is an integer by its rule
 
     @property
     def capped(self) -> Fraction:

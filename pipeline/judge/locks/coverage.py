@@ -63,23 +63,14 @@ def score_coverage(table: EvidenceTable, rules: LockRules) -> RawScore:
 
 @dataclass(frozen=True, slots=True)
 class FScore:
-    """Precision, key-point recall and their harmonic mean, each in [0, 1].
+    """Precision, key-point recall and their harmonic mean, each in [0, 1]."""
 
-    Attributes:
-        told: the key points by how much the summary tells of them.
-        extraneous: content tokens of unsupported words: of all of an unsupported claim, of some of a partial one.
-        total: content tokens of the claims that may raise a score; of others only those that have no support.
-        recall: (fully + partial / 2) / all.
-        precision: 1 - extraneous / total; 1 for a summary without any.
-        value: F1.
-    """
-
-    told: Mapping[KeyPointCoverage, tuple[TextSpan, ...]]
-    extraneous: int
-    total: int
-    recall: Fraction
-    precision: Fraction
-    value: Fraction
+    told: Mapping[KeyPointCoverage, tuple[TextSpan, ...]]  # the key points by how much the summary tells of them
+    extraneous: int  # content tokens of unsupported words: of all of an unsupported claim, of some of a partial one
+    total: int  # content tokens of the claims that may raise a score; of others only those that have no support
+    recall: Fraction  # (fully + partial / 2) / all
+    precision: Fraction  # 1 - extraneous / total; 1 for a summary without any
+    value: Fraction  # F1
 
     @classmethod
     def of(cls, points: Sequence[KeyPoint], claims: Sequence[Claim]) -> Self:

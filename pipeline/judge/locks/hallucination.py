@@ -108,17 +108,11 @@ MODERATE_FROM, SEVERE_FROM = Fraction(1, 4), Fraction(1, 2)
 
 @dataclass(frozen=True, slots=True)
 class ClaimCounts:
-    """What the labels of the claims come to.
+    """What the labels of the claims come to."""
 
-    Attributes:
-        all: numbers of claims by label.
-        raising: of those that may raise a score.
-        unsupported_fraction: u = 1 - the guarded mean of the labels (1, 1/2, 0), in [0, 1]; 0 without claims.
-    """
-
-    all: Counter[ClaimLabel]
-    raising: Counter[ClaimLabel]
-    unsupported_fraction: Fraction
+    all: Counter[ClaimLabel]  # numbers of claims by label
+    raising: Counter[ClaimLabel]  # of those that may raise a score
+    unsupported_fraction: Fraction  # u = 1 - the guarded mean of the labels (1, 1/2, 0), in [0, 1]; 0 without claims
 
     @classmethod
     def of(cls, claims: Sequence[Claim]) -> Self:

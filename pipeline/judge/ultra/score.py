@@ -50,23 +50,15 @@ ReadLevel = Callable[[MetricName, EvidenceTable], Awaitable[LevelReading]]
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """The opinion of a metric: tools and language model, fused.
-
-    Attributes:
-        tools: their scores; at least one.
-        reading: the language model's grade; None without one, or when it failed.
-        fusion: of the two.
-        places: that decided, most important first.
-        failure: why the model's answer could not be used; None otherwise.
-    """
+    """The opinion of a metric: tools and language model, fused."""
 
     metric: MetricName
-    tools: tuple[Tool, ...]
-    reading: LevelReading | None
-    fusion: Fusion
+    tools: tuple[Tool, ...]  # their scores; at least one
+    reading: LevelReading | None  # the language model's grade; None without one, or when it failed
+    fusion: Fusion  # of the two
     agreement: ScoreAgreement
-    places: tuple[TextSpan, ...]
-    failure: str | None
+    places: tuple[TextSpan, ...]  # that decided, most important first
+    failure: str | None  # why the model's answer could not be used; None otherwise
 
 
 async def score_ultra(

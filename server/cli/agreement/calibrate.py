@@ -177,21 +177,13 @@ def digest_of(rows: Sequence[LabelRow], good_from: float | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class JudgedRow:
-    """A labelled summary with its score.
+    """A labelled summary with its score."""
 
-    Attributes:
-        row: the summary.
-        score: under the policy; NaN when there is none that counts.
-        status: what is special about it; empty when nothing is.
-        claims: the worst ones.
-        only: the claim of a summary that has one.
-    """
-
-    row: LabelRow
-    score: float
-    status: str
-    claims: list[evidence_pb2.Claim]
-    only: evidence_pb2.Claim | None
+    row: LabelRow  # the summary
+    score: float  # under the policy; NaN when there is none that counts
+    status: str  # what is special about it; empty when nothing is
+    claims: list[evidence_pb2.Claim]  # the worst ones
+    only: evidence_pb2.Claim | None  # the claim of a summary that has one
 
 
 @dataclass
@@ -270,21 +262,14 @@ class JudgedRows:
 
 @dataclass(frozen=True)
 class CalibrationReport:
-    """All that is shown of a calibration.
+    """All that is shown of a calibration."""
 
-    Attributes:
-        calibration: what was fitted.
-        study: what was measured.
-        disagreements: summaries that the threshold decides otherwise than people; the farthest from it first.
-        without_score: rows that could not be used.
-        left_out: says which these are, a line for each reason.
-    """
-
-    calibration: calibration.Calibration
-    study: Study
+    calibration: calibration.Calibration  # what was fitted
+    study: Study  # what was measured
+    # summaries that the threshold decides otherwise than people; the farthest from it first
     disagreements: Sequence[JudgedRow]
-    without_score: Sequence[JudgedRow]
-    left_out: Sequence[str]
+    without_score: Sequence[JudgedRow]  # rows that could not be used
+    left_out: Sequence[str]  # says which these are, a line for each reason
 
     def words_of(self, one: JudgedRow) -> str:
         """Says what the judge and what people say of a summary."""

@@ -44,17 +44,11 @@ def compare(paths: Sequence[Path], options: CompareOptions) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ScoredItem:
-    """What one file says of an item.
+    """What one file says of an item."""
 
-    Attributes:
-        score: None where there is none that counts.
-        status: why there is none.
-        identity: the models behind it; None when no model read the texts.
-    """
-
-    score: float | None
-    status: str = ""
-    identity: calibration.Identity | None = None
+    score: float | None  # None where there is none that counts
+    status: str = ""  # why there is none
+    identity: calibration.Identity | None = None  # the models behind it; None when no model read the texts
 
 
 Scores = Mapping[str, ScoredItem]
@@ -119,23 +113,15 @@ class PairStudy:
 
 @dataclass(frozen=True)
 class ComparisonReport:
-    """All that is shown of a comparison.
+    """All that is shown of a comparison."""
 
-    Attributes:
-        options: how it was made; with kind and threshold of the calibration.
-        whole: all pairs with two scores; None when every item lost its score.
-        changed: items that lost their score, the highest first; then those that changed sides, the deepest first.
-        unscored: items without a score that counts on one side or both.
-        abstains_more: whether the judge abstains from more items than before, beyond chance.
-        is_one_judge: whether the same models judged all that a model read.
-    """
-
-    options: CompareOptions
-    whole: PairStudy | None
+    options: CompareOptions  # how it was made; with kind and threshold of the calibration
+    whole: PairStudy | None  # all pairs with two scores; None when every item lost its score
+    # items that lost their score, the highest first; then those that changed sides, the deepest first
     changed: Sequence[Pair]
-    unscored: Sequence[Pair]
-    abstains_more: bool
-    is_one_judge: bool
+    unscored: Sequence[Pair]  # items without a score that counts on one side or both
+    abstains_more: bool  # whether the judge abstains from more items than before, beyond chance
+    is_one_judge: bool  # whether the same models judged all that a model read
 
     @property
     def has_fallen(self) -> bool:

@@ -55,17 +55,11 @@ class ScoreKind:
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """The least score of one metric, or a limit of all claims.
+    """The least score of one metric, or a limit of all claims."""
 
-    Attributes:
-        metric: which one, or one of LIMITS.
-        score: in [0, 10]; a score equal to it is not under it. Of "unsupported" the most claims.
-        framework: None for every framework that judged, and of a limit.
-    """
-
-    metric: str
-    score: float
-    framework: FrameworkChoice | None = None
+    metric: str  # which one, or one of LIMITS
+    score: float  # in [0, 10]; a score equal to it is not under it. Of "unsupported" the most claims.
+    framework: FrameworkChoice | None = None  # None for every framework that judged, and of a limit
 
 
 def parse_floor(text: str) -> Floor:

@@ -97,11 +97,7 @@ def to_request(fields: dict[str, Any]) -> pb.EvaluateRequest:
 
 @dataclass
 class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
-    """Collects what many evaluations, or a few, amount to.
-
-    Attributes:
-        fail_over: a loss over this is a fault; None for none.
-    """
+    """Collects what many evaluations, or a few, amount to."""
 
     headline_name = "loss"
     digits = 3
@@ -111,7 +107,7 @@ class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
     terminal: ClassVar[Any] = table
     template = "evaluations.html"
     script = "items.js"
-    fail_over: float | None = None
+    fail_over: float | None = None  # a loss over this is a fault; None for none
     hard_fail_count: int = 0
 
     def take(self, item: Candidate, response: pb.EvaluateResponse, /, *, is_kept: bool) -> ItemRow:

@@ -49,48 +49,29 @@ class Measured(FrozenModel):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a calibration says of a summary; nothing when its metric has no score that counts.
+    """What a calibration says of a summary; nothing when its metric has no score that counts."""
 
-    Attributes:
-        score: under the policy.
-        probability: that people call it good.
-        verdict: whether the score reaches the threshold.
-    """
-
-    score: float | None = None
-    probability: float | None = None
-    verdict: Literal["pass", "fail", "none"] = "none"
+    score: float | None = None  # under the policy
+    probability: float | None = None  # that people call it good
+    verdict: Literal["pass", "fail", "none"] = "none"  # whether the score reaches the threshold
 
 
 class Calibration(FrozenModel):
-    """A fitted judge.
+    """A fitted judge."""
 
-    Attributes:
-        version: of this format.
-        policy: how unsupported statements count.
-        threshold: summaries with this score pass.
-        mapping: from score to the probability that people call a summary good.
-        language_model: that helped to judge; empty for none.
-        rules: by which they judged; empty in files of before there was an identity of rules.
-        row_count: labelled summaries with a score.
-        good_count: of those, the good ones.
-        data_sha256: of ids, texts and labels.
-        measures: what was measured, see `docs/concepts/calibration.md`.
-    """
-
-    version: Literal[1] = 1
+    version: Literal[1] = 1  # of this format
     framework: FrameworkChoice
     metric: MetricChoice
-    policy: Policy
-    threshold: Score
-    mapping: PlattMapping
+    policy: Policy  # how unsupported statements count
+    threshold: Score  # summaries with this score pass
+    mapping: PlattMapping  # from score to the probability that people call a summary good
     models: tuple[JudgeModel, ...] = Field(max_length=10)
-    language_model: Name
-    rules: Name = ""
-    row_count: int = Field(ge=0)
-    good_count: int = Field(ge=0)
-    data_sha256: Sha256
-    measures: dict[Name, Measured] = Field(max_length=100)
+    language_model: Name  # that helped to judge; empty for none
+    rules: Name = ""  # by which they judged; empty in files of before there was an identity of rules
+    row_count: int = Field(ge=0)  # labelled summaries with a score
+    good_count: int = Field(ge=0)  # of those, the good ones
+    data_sha256: Sha256  # of ids, texts and labels
+    measures: dict[Name, Measured] = Field(max_length=100)  # what was measured, see `docs/concepts/calibration.md`
 
     @property
     def kind(self) -> ScoreKind:

@@ -123,18 +123,7 @@ def _row_of(item: Item, result: pb.JudgeResult, breaches: Sequence[str], faults:
 
 @dataclass
 class JudgeTally(Tally[Item, pb.JudgeResult]):
-    """Collects what many judgements, or a few, amount to.
-
-    Attributes:
-        floors: scores under these are faults.
-        applied: a calibration; what does not pass is a fault too.
-        special: how often a metric has an unusual status.
-        claims: of all summaries; those that were not checked, and of the checked ones those that are not supported.
-        faulty_count: summaries with such a claim.
-        verdicts: how many pass, fail, or have no verdict.
-        judges: rules and models of every judgement.
-        usage: of the language model in this run; of items kept from an earlier one, nothing.
-    """
+    """Collects what many judgements, or a few, amount to."""
 
     headline_name = "mean score"
     digits = 2
@@ -143,13 +132,15 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
     terminal: ClassVar[Any] = table
     template = "judgements.html"
     script = "claims.js"
-    floors: Sequence[Floor] = ()
-    applied: Calibration | None = None
-    special: Counter[str] = field(default_factory=Counter)
+    floors: Sequence[Floor] = ()  # scores under these are faults
+    applied: Calibration | None = None  # a calibration; what does not pass is a fault too
+    special: Counter[str] = field(default_factory=Counter)  # how often a metric has an unusual status
+    # of all summaries; those that were not checked, and of the checked ones those that are not supported
     claims: Counter[str] = field(default_factory=Counter)
-    faulty_count: int = 0
-    verdicts: Counter[str] = field(default_factory=Counter)
-    judges: set[tuple[str, ...]] = field(default_factory=set)
+    faulty_count: int = 0  # summaries with such a claim
+    verdicts: Counter[str] = field(default_factory=Counter)  # how many pass, fail, or have no verdict
+    judges: set[tuple[str, ...]] = field(default_factory=set)  # rules and models of every judgement
+    # of the language model in this run; of items kept from an earlier one, nothing
     usage: common_pb2.LlmUsage = field(default_factory=common_pb2.LlmUsage)
 
     def take(self, item: Item, result: pb.JudgeResult, /, *, is_kept: bool) -> ItemRow:

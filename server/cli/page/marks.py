@@ -38,17 +38,11 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class MarkedText:
-    """A stretch of a text in which nothing begins or ends.
+    """A stretch of a text in which nothing begins or ends."""
 
-    Attributes:
-        text: its characters.
-        marks: what covers it.
-        begun: of those, what begins with it.
-    """
-
-    text: str
-    marks: tuple[Mark, ...] = ()
-    begun: tuple[Mark, ...] = ()
+    text: str  # its characters
+    marks: tuple[Mark, ...] = ()  # what covers it
+    begun: tuple[Mark, ...] = ()  # of those, what begins with it
 
     def has(self, *roles: Role) -> bool:
         """Tells whether the piece has one of the roles, for whatever claim."""
@@ -84,17 +78,11 @@ DECIDING = (Role.SUPPORT, Role.CLOSEST, Role.AGAINST)  # one of them for a claim
 
 @dataclass(frozen=True, slots=True)
 class ClaimRun:
-    """Neighbouring pieces of the summary that are shown as one claim.
+    """Neighbouring pieces of the summary that are shown as one claim."""
 
-    Attributes:
-        claim: its number; None for what belongs to no claim.
-        begun: the claims that begin with the run, in order; several when claims overlap.
-        pieces: of the text.
-    """
-
-    claim: int | None
-    begun: tuple[int, ...]
-    pieces: list[MarkedText]
+    claim: int | None  # its number; None for what belongs to no claim
+    begun: tuple[int, ...]  # the claims that begin with the run, in order; several when claims overlap
+    pieces: list[MarkedText]  # of the text
 
 
 def claim_runs(text: str, claims: Sequence[evidence_pb2.Claim]) -> list[ClaimRun]:
