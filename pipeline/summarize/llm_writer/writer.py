@@ -189,11 +189,11 @@ def _limits(chat: ChatModel, config: LlmWriterConfig) -> WriterLimits:
     overhead = _overhead_tokens(chat)
     room = max(_LEAST_PROMPT_TOKENS, chat.context_tokens - output - overhead)
     prompt = min(config.prompt_budget_tokens, room)
-    is_short = prompt < config.prompt_budget_tokens or output < config.extraction_tokens
+    rooms = (("prompts", prompt, config.prompt_budget_tokens), ("answers", output, config.extraction_tokens))
+    short = " and ".join(f"{what} of {has:,} tokens, not {most:,}" for what, has, most in rooms if has < most)
     shortfall = (
-        f"the context of {chat.context_tokens:,} tokens has room for prompts of {prompt:,} tokens, not "
-        f"{config.prompt_budget_tokens:,}, and answers of {output:,}, not {config.extraction_tokens:,}: "
-        "more calls, shorter texts; set llm.context_tokens to what the endpoint holds"
+        f"the context of {chat.context_tokens:,} tokens has room for {short}: more calls, shorter texts; "
+        "set llm.context_tokens to what the endpoint holds"
     )
     return WriterLimits(
         prompt_budget_tokens=prompt,
@@ -202,8 +202,9 @@ def _limits(chat: ChatModel, config: LlmWriterConfig) -> WriterLimits:
         output_tokens=output,
         overhead_tokens=overhead,
         text_overhead_tokens=_TAG_TOKENS,
+        once_tokens=config.prompt_budget_tokens,
         shapes_merges=True,
-        shortfall=shortfall if is_short else "",
+        shortfall=shortfall if short else "",
     )
 
 
@@ -218,7 +219,7 @@ def _overhead_tokens(chat: ChatModel) -> int:
 
 def _extract_messages(prompts: Prompts, task: ExtractTask) -> Messages:
     texts = [chunk.text for chunk in task.chunks]
-    fence = Fence([*texts, *task.context, task.critique or "", *task.wishes.texts])
+    fence = Fence([*texts, *task.context, task.critique or "", *task.wishes.texts], shared=texts)
     seen = "before" if task.context_is_source else "extracted"
     context = prompts["map"].fill(seen, data="".join(map(fence.mark, task.context))) if task.context else ""
     words = {"context": context, "material": "".join(map(fence.mark, texts)), **_shared(prompts, fence, task)}
@@ -230,7 +231,7 @@ def _extract_messages(prompts: Prompts, task: ExtractTask) -> Messages:
 
 def _merge_messages(prompts: Prompts, task: MergeTask) -> Messages:
     texts = [extraction.text for extraction in task.extractions]
-    fence = Fence([*texts, task.critique or "", *task.wishes.texts, task.shape.language])
+    fence = Fence([*texts, task.critique or "", *task.wishes.texts, task.shape.language], shared=texts)
     words = _shared(prompts, fence, task) | {"material": "".join(map(fence.mark, texts))}
     if task.stage is MergeStage.JSON:
         return conversation(prompts["form"], fence, words)
@@ -259,12 +260,13 @@ def _shape(prompts: Prompts, fence: Fence, task: MergeTask) -> dict[str, str]:
     """Says how long the text shall be, in which form and language."""
     template, goal, language = prompts["shape"], task.shape.goal, task.shape.language
     shape = template.fill(task.shape.form.value)
+    found = {"language": template.fill("language", data=fence.mark_in_line(language)) if language else ""}
     if goal is not None:
         words = goal.amount if goal.unit is LengthUnit.WORDS else _words(goal.amount)
         least, most = round(0.95 * words), round(1.05 * words)
         shape = template.fill("length", words=str(words), least=str(least), most=str(most), form=shape)
-    named = template.fill("language", data=fence.mark_in_line(language)) if language else ""
-    return {"shape": shape, "language": named}
+        found["audience"] = template.fill(task.summary_type.value)  # who shall keep all cannot keep a length
+    return found | {"shape": shape}
 
 
 def _words(tokens: int) -> int:
