@@ -23,6 +23,7 @@ from server.errors import SettingsError
 from server.settings import Settings, load_settings
 
 FLAGS = {"base_url": "--endpoint", "model": "--model", "api_key_file": "--api-key-file"}
+OF_CHECK = {"timeouts.attempt_s": "--timeout"}  # in place of what is set
 Fields = dict[str, Any]
 
 
@@ -47,7 +48,7 @@ async def check_models(
         print_note(f"{', '.join(names)}: asking {config.model} at {config.base_url}")
         can, reasons = await check_model(config)
         problems = [
-            f"{reason}: change {(named and FLAGS.get(name)) or setting_of(llm, names[0], name)}"
+            f"{reason}: change {(OF_CHECK | FLAGS if named else OF_CHECK).get(name) or setting_of(llm, names[0], name)}"
             for name, reason in reasons
         ]
         found: Fields = {"roles": names, "model": config.model, "base_url": config.base_url, "problems": problems}

@@ -103,6 +103,13 @@ async def test_who_asks_once_gets_one_request_and_the_error(script: Script) -> N
         assert at.scripted.log.requests.total() == 1
 
 
+async def test_who_has_no_room_for_a_repair_gets_none() -> None:
+    async with bench(Script(replies=(Reply("", "no JSON"),))) as at:
+        with pytest.raises(BadAnswerError):
+            await at.model.complete(replace(request(json_schema=SCHEMA), repairs=False))
+        assert at.scripted.log.answered.total() == 1
+
+
 async def test_two_models_of_an_endpoint_share_its_limit() -> None:
     script = Script(models=("scripted", "other"))
     async with bench(script, rates={"max_concurrency": 4}) as at:
