@@ -67,27 +67,34 @@ class _Finish:
         Args:
             draft: a text that was written in this shape; None if there is none yet.
         """
-        goal = self.run.plan.shape.goal
+        goal, is_cut = self.run.plan.shape.goal, False
         if draft is None:
-            draft = await self._ask(0, self.whole, None)
+            draft, is_cut = await self._ask(0, self.whole, None)
         size = self._size(draft)
         if goal is None or goal.is_met(size) or not self.run.plan.limits.shapes_merges:
             return draft
         self.run.meter.calls_total += 1
-        # A text that is too long is rewritten; one that is too short is written anew, from what it was made from.
-        source = replace(self.whole, text=draft) if size > goal.amount else await self._source()
-        second = await self._ask(1, source, f"The text had {size} {goal.unit.value}; {goal.amount} were asked for.")
-        if abs(self._size(second) - goal.amount) <= abs(size - goal.amount):
-            draft = second
-        return await self._trimmed(draft, goal)
+        # A text that is too long is rewritten; one that is too short, or only begins, is written anew from its source.
+        source = replace(self.whole, text=draft) if size > goal.amount and not is_cut else await self._source()
+        complaint = f"The text had {size} {goal.unit.value}; {goal.amount} were asked for."
+        second, is_second_cut = await self._ask(1, source, complaint)
+        ranks = [(cut, abs(self._size(text) - goal.amount)) for text, cut in ((second, is_second_cut), (draft, is_cut))]
+        if ranks[0] <= ranks[1]:
+            draft, is_cut = second, is_second_cut
+        only_begins = is_cut and not self.run.plan.shape.language  # what it was made from is in another one
+        return await self._trimmed(
+            draft, goal, await self._source() if only_begins else replace(self.whole, text=draft)
+        )
 
-    async def _ask(self, attempt: int, source: Extraction, complaint: str | None) -> str:
+    async def _ask(self, attempt: int, source: Extraction, complaint: str | None) -> tuple[str, bool]:
+        """Returns an answer, and whether it was cut: a text that only begins says nothing of the rest."""
         critique = "\n".join(filter(None, (complaint, await self.run.critique_for(self.iteration))))
         task = replace(self._task(source, self.run.plan.shape, self.run.plan.answer_tokens), critique=critique or None)
         step = StepId(self.iteration, Stage.COMPRESS, self.level + 1, attempt)
         found = await ask_text(self.run, step, task)
         await warn_of_text(self.run, found)
-        return found.outcome.written.text
+        written = found.outcome.written
+        return written.text, written.finish_reason == "length"
 
     def _task(self, source: Extraction, shape: Shape, target_tokens: int) -> MergeTask:
         return replace(self.run.merge_task(MergeStage.SHAPE, self.level + 1, [source], target_tokens), shape=shape)
@@ -103,14 +110,17 @@ class _Finish:
         fits = self.run.count_tokens(joined) <= self.run.plan.reduce_budget_tokens
         return replace(self.whole, text=joined) if fits else self.whole
 
-    async def _trimmed(self, text: str, goal: LengthGoal) -> str:
-        """Leaves sentences out of a text that is still too long, where there is a model that can choose them."""
+    async def _trimmed(self, text: str, goal: LengthGoal, source: Extraction) -> str:
+        """Chooses sentences in place of a text that is still too long, where there is a model that can choose them.
+
+        Args:
+            source: what they are chosen from.
+        """
         size, gate = self._size(text), self.run.gate
         if size <= goal.amount or goal.is_met(size) or gate is None or gate.fallback is None:
             return text
         # The other writer counts tokens of its own.
         words = LengthGoal(max(1, round(goal.amount * count_words(text) / size)), LengthUnit.WORDS)
-        source = replace(self.whole, text=text)
         task = self._task(source, replace(self.run.plan.shape, goal=words), gate.fallback.limits.output_tokens)
         return (await gate.fallback.merge(task)).text
 
