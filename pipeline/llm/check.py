@@ -21,7 +21,6 @@ SCHEMA = object_schema({"greeting": {"type": "string"}, "warmth": {"type": "inte
 LETTER = (ChatMessage("user", "Is Paris the capital of France? Answer with one letter: A for yes, B for no."),)
 COUNTING = (ChatMessage("user", "Count from one to sixty, in words with commas between them."),)
 REFUSED = "refused"
-_CAUSES = {errors.UnknownModelError: "model", errors.AnswerTimeoutError: "timeouts.attempt_s"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,8 @@ async def check_model(config: ModelConfig) -> tuple[Abilities | None, list[tuple
     except (errors.AuthenticationFailedError, errors.QuotaExhaustedError, errors.LlmSettingsError) as error:
         return None, [("api_key_file", str(error))]
     except errors.LlmError as error:
-        return None, [(_CAUSES.get(type(error), "base_url"), str(error))]
+        causes = {errors.UnknownModelError: "model", errors.AnswerTimeoutError: "timeouts.attempt_s"}
+        return None, [(causes.get(type(error), "base_url"), str(error))]
     return can, list(_problems(can, config.structured_output))
 
 

@@ -67,24 +67,20 @@ class _Finish:
         Args:
             draft: a text that was written in this shape; None if there is none yet.
         """
-        goal, is_cut = self.run.plan.shape.goal, False
-        if draft is None:
-            draft, is_cut = await self._ask(0, self.whole, None)
-        size = self._size(draft)
+        goal = self.run.plan.shape.goal
+        first = (draft, False) if draft is not None else await self._ask(0, self.whole, None)
+        size = self._size(first[0])
         if goal is None or goal.is_met(size) or not self.run.plan.limits.shapes_merges:
-            return draft
+            return first[0]
         self.run.meter.calls_total += 1
         # A text that is too long is rewritten; one that is too short, or only begins, is written anew from its source.
-        source = replace(self.whole, text=draft) if size > goal.amount and not is_cut else await self._source()
-        complaint = f"The text had {size} {goal.unit.value}; {goal.amount} were asked for."
-        second, is_second_cut = await self._ask(1, source, complaint)
-        ranks = [(cut, abs(self._size(text) - goal.amount)) for text, cut in ((second, is_second_cut), (draft, is_cut))]
-        if ranks[0] <= ranks[1]:
-            draft, is_cut = second, is_second_cut
-        only_begins = is_cut and not self.run.plan.shape.language  # what it was made from is in another one
-        return await self._trimmed(
-            draft, goal, await self._source() if only_begins else replace(self.whole, text=draft)
-        )
+        is_whole = size > goal.amount and not first[1]
+        source = replace(self.whole, text=first[0]) if is_whole else await self._source()
+        second = await self._ask(1, source, f"The text had {size} {goal.unit.value}; {goal.amount} were asked for.")
+        best, is_cut = min(second, first, key=lambda one: (one[1], abs(self._size(one[0]) - goal.amount)))
+        is_translated = bool(self.run.plan.shape.language)  # what it was made from is in another language
+        chosen_from = await self._source() if is_cut and not is_translated else replace(self.whole, text=best)
+        return await self._trimmed(best, goal, chosen_from)
 
     async def _ask(self, attempt: int, source: Extraction, complaint: str | None) -> tuple[str, bool]:
         """Returns an answer, and whether it was cut: a text that only begins says nothing of the rest."""

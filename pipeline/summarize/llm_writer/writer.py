@@ -89,8 +89,7 @@ class LlmWriter:
         """Map. What is left whole is taken as it is: a model makes short texts longer and long ones poorer."""
         if task.least_share == 1:
             return Written("\n\n".join(chunk.text for chunk in task.chunks), "stop", LlmUsage())
-        messages, most = _extract_messages(self._prompts, task), self.limits.output_tokens
-        return await self._write(messages, most, draft_listener(), self._config.max_continuations)
+        return await self._write(_extract_messages(self._prompts, task), self.limits.output_tokens, draft_listener())
 
     async def merge(self, task: MergeTask) -> Written:
         """Reduce. Raises SchemaMismatchError if an answer does not fit its schema, also after the repair."""
@@ -103,7 +102,7 @@ class LlmWriter:
         most = min(task.target_tokens, self.limits.output_tokens)
         # What is cut beyond the length that was asked for would only become longer.
         is_too_long = task.shape.goal is not None and most < self.limits.output_tokens
-        return await self._write(messages, most, on_draft, 0 if is_too_long else self._config.max_continuations)
+        return await self._write(messages, most, on_draft, continues=not is_too_long)
 
     async def critique(self, task: CritiqueTask) -> Critique:
         """Reflect. A summary that is too long to be read at once is judged in parts, and FAILs if one of them does."""
@@ -122,7 +121,7 @@ class LlmWriter:
         return TopicList(clean_topics(in_turn, task.max_topics, task.summary), usage)
 
     async def _write(
-        self, messages: Messages, max_tokens: int, on_draft: DraftListener | None, max_continuations: int
+        self, messages: Messages, max_tokens: int, on_draft: DraftListener | None, *, continues: bool = True
     ) -> Written:
         """Returns the answer with all its continuations.
 
@@ -131,7 +130,7 @@ class LlmWriter:
         request = ChatRequest(messages, max_tokens, self._config.extraction_temperature, on_draft=on_draft)
         completion = await complete(self._chat, request)
         answer = Written(completion.text, completion.finish_reason, completion.usage)
-        for _ in range(max_continuations):
+        for _ in range(self._config.max_continuations if continues else 0):
             is_endless = answer.text.count(answer.text[-_LOOP_CHARS:]) >= _LOOP_REPEATS
             is_cut = answer.finish_reason == _CUT and not is_endless
             more = _continuation(self._chat, request, answer.text) if is_cut else None

@@ -26,7 +26,6 @@ class SummaryBudget:
 
 
 NO_BUDGET = SummaryBudget()
-_PROBLEM_TOKENS = 200  # of what a repair says is wrong with an answer
 
 
 class Spending:
@@ -62,7 +61,8 @@ class Spending:
             answer_tokens = request.max_tokens + thinking
             most = LlmUsage(1, prompt_tokens, answer_tokens)
             if request.json_schema is not None and request.repairs:
-                repaired = most + LlmUsage(1, prompt_tokens + answer_tokens + _PROBLEM_TOKENS, answer_tokens)
+                problem_tokens = 200  # of what a repair says is wrong with an answer
+                repaired = most + LlmUsage(1, prompt_tokens + answer_tokens + problem_tokens, answer_tokens)
                 request = replace(request, repairs=not self._refusal(repaired))
                 most = repaired if request.repairs else most
             try:

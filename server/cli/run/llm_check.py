@@ -23,7 +23,6 @@ from server.errors import SettingsError
 from server.settings import Settings, load_settings
 
 FLAGS = {"base_url": "--endpoint", "model": "--model", "api_key_file": "--api-key-file"}
-OF_CHECK = {"timeouts.attempt_s": "--timeout"}  # in place of what is set
 Fields = dict[str, Any]
 
 
@@ -44,13 +43,12 @@ async def check_models(
     for use, config in _uses(llm):
         uses.setdefault(config, []).append(use)
     all_found: list[Fields] = []
+    flags = {**(FLAGS if named else {}), "timeouts.attempt_s": "--timeout"}
     for config, names in uses.items():
         print_note(f"{', '.join(names)}: asking {config.model} at {config.base_url}")
         can, reasons = await check_model(config)
-        problems = [
-            f"{reason}: change {(OF_CHECK | FLAGS if named else OF_CHECK).get(name) or setting_of(llm, names[0], name)}"
-            for name, reason in reasons
-        ]
+        changes = ((flags.get(name) or setting_of(llm, names[0], name), reason) for name, reason in reasons)
+        problems = [f"{reason}: change {change}" for change, reason in changes]
         found: Fields = {"roles": names, "model": config.model, "base_url": config.base_url, "problems": problems}
         if can is not None:
             found |= asdict(can)
