@@ -68,7 +68,7 @@ class _Finish:
             draft: a text that was written in this shape; None if there is none yet.
         """
         goal = self.run.plan.shape.goal
-        first = (draft, False) if draft is not None else await self._ask(0, self.whole, None)
+        first = (draft, False) if draft is not None else await self._ask(0, self.whole, self.run.plan.shape, None)
         size = self._size(first[0])
         if goal is None or goal.is_met(size) or not self.run.plan.limits.shapes_merges:
             return first[0]
@@ -76,16 +76,22 @@ class _Finish:
         # A text that is too long is rewritten; one that is too short, or only begins, is written anew from its source.
         is_whole = size > goal.amount and not first[1]
         source = replace(self.whole, text=first[0]) if is_whole else await self._source()
-        second = await self._ask(1, source, f"The text had {size} {goal.unit.value}; {goal.amount} were asked for.")
+        words = self._in_words(first[0], goal)
+        complaint = f"The text had {count_words(first[0])} words; {words.amount} were asked for."
+        second = await self._ask(1, source, replace(self.run.plan.shape, goal=words), complaint)
         best, is_cut = min(second, first, key=lambda one: (one[1], abs(self._size(one[0]) - goal.amount)))
         is_translated = bool(self.run.plan.shape.language)  # what it was made from is in another language
         chosen_from = await self._source() if is_cut and not is_translated else replace(self.whole, text=best)
         return await self._trimmed(best, goal, chosen_from)
 
-    async def _ask(self, attempt: int, source: Extraction, complaint: str | None) -> tuple[str, bool]:
+    def _in_words(self, text: str, goal: LengthGoal) -> LengthGoal:
+        """Returns a length in words, which models can count, as many tokens in each as those of a text have."""
+        return LengthGoal(max(1, round(goal.amount * count_words(text) / max(1, self._size(text)))), LengthUnit.WORDS)
+
+    async def _ask(self, attempt: int, source: Extraction, shape: Shape, complaint: str | None) -> tuple[str, bool]:
         """Returns an answer, and whether it was cut: a text that only begins says nothing of the rest."""
         critique = "\n".join(filter(None, (complaint, await self.run.critique_for(self.iteration))))
-        task = replace(self._task(source, self.run.plan.shape, self.run.plan.answer_tokens), critique=critique or None)
+        task = replace(self._task(source, shape, self.run.plan.answer_tokens), critique=critique or None)
         step = StepId(self.iteration, Stage.COMPRESS, self.level + 1, attempt)
         found = await ask_text(self.run, step, task)
         await warn_of_text(self.run, found)
@@ -115,9 +121,8 @@ class _Finish:
         size, gate = self._size(text), self.run.gate
         if size <= goal.amount or goal.is_met(size) or gate is None or gate.fallback is None:
             return text
-        # The other writer counts tokens of its own.
-        words = LengthGoal(max(1, round(goal.amount * count_words(text) / size)), LengthUnit.WORDS)
-        task = self._task(source, replace(self.run.plan.shape, goal=words), gate.fallback.limits.output_tokens)
+        shape = replace(self.run.plan.shape, goal=self._in_words(text, goal))  # the other writer counts other tokens
+        task = self._task(source, shape, gate.fallback.limits.output_tokens)
         return (await gate.fallback.merge(task)).text
 
 
