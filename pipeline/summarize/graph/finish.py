@@ -113,11 +113,7 @@ class _Finish:
         return replace(self.whole, text=joined) if fits else self.whole
 
     async def _trimmed(self, text: str, goal: LengthGoal, source: Extraction) -> str:
-        """Chooses sentences in place of a text that is still too long, where there is a model that can choose them.
-
-        Args:
-            source: what they are chosen from.
-        """
+        """Chooses sentences of a source in place of a text that is still too long, where there is a model for it."""
         size, gate = self._size(text), self.run.gate
         if size <= goal.amount or goal.is_met(size) or gate is None or gate.fallback is None:
             return text

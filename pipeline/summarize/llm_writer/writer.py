@@ -6,7 +6,6 @@ names neither the document nor the place of its texts: the answer holds for thes
 
 import hashlib
 import json
-import logging
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -20,11 +19,12 @@ from pipeline.llm.conversation import author_of, conversation
 from pipeline.llm.errors import BadAnswerError, ContextOverflowError, RequestRefusedError, SchemaMismatchError
 from pipeline.llm.fence import Fence
 from pipeline.prompts.prompts import Prompts
+from pipeline.reading.values import Term
 from pipeline.reading.words import count_words, fold_case
 from pipeline.summarize.document import SummaryType
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.packing import split_by_tokens
-from pipeline.summarize.retention import Retention
+from pipeline.summarize.retention import Mentions, Retention
 from pipeline.summarize.steering.budget import complete
 from pipeline.summarize.steering.json_form import parse_schema
 from pipeline.summarize.steering.wishes import LengthUnit, Wishes
@@ -46,7 +46,6 @@ from pipeline.summarize.writer import (
 
 Messages = tuple[ChatMessage, ...]
 
-_log = logging.getLogger(__name__)
 _VERSION = "llm-3"
 _TAG_TOKENS = 24  # <data-0123abcd> and its end, in the tokenizer that likes them least
 _LEAST_PROMPT_TOKENS = 256
@@ -78,8 +77,6 @@ class LlmWriter:
         if self._critic.identity != chat.identity:
             self.identity += f", critic {self._critic.identity}"
         self.limits = replace(_limits(chat, config), prices=prices, concurrency=concurrency)
-        if self.limits.shortfall:
-            _log.warning("%s", self.limits.shortfall)
 
     def count_tokens(self, text: str) -> int:
         """Counts as the chat model does."""
@@ -336,9 +333,10 @@ def _names_fault(text: str, task: CritiqueTask) -> bool:
     """Tells whether a FAIL quotes words of the summary, or names a term that the summary lacks."""
     summary, said = fold_case(" ".join(task.summary.split())), fold_case(" ".join(text.split()))
     quotes = said.translate(str.maketrans("“”„«»`", '""""""')).split('"')[1::2]
-    missing = (fold_case(term) for kind in task.retention.kinds for term in kind.missing)
     has_place = any(len(quote) > 1 and quote.strip(" .…") in summary for quote in quotes)
-    return has_place or any(term in said for term in missing)
+    mentions = Mentions.of("\n".join(_MARK.sub("", line) for line in text.splitlines()))  # "2." of a list is no term
+    missing = (Term(kind.kind, term) for kind in task.retention.kinds for term in kind.missing)
+    return has_place or any(map(mentions.has, missing))
 
 
 _MARK = re.compile(r"^\s*(?:[-*+•]|#{1,6}|\(?\d{1,2}[.)])(?!\d)\s*")

@@ -220,6 +220,7 @@ async def test_the_critic_is_told_what_was_measured() -> None:
     [
         ("FAIL\nIt is incomplete and lacks structure.", True),
         ('FAIL\n- "The pump": which one?', True),
+        ("FAIL\n25. The 3,250 hours lack structure.", True),
         ('FAIL\n- "the  SUMMARY": says nothing.', False),
         ("FAIL\n- The torque of 25 N·m is missing.", False),
         ("PASS", False),
