@@ -106,8 +106,8 @@ class Endpoint:
     async def context_of(self, model: str) -> int | None:
         """Returns how many tokens a model holds here, as the endpoint said when it was first asked; None if it did not.
 
-        It is asked for its models, and a server that says more elsewhere for that. One that refuses connections may be
-        starting: the next call asks again, those that waited meanwhile do not.
+        It is asked for its models, and a server that says more elsewhere for that. Who waits while it refuses
+        connections does not ask again: it may be starting.
         """
         refusals = self._refusals
         async with self._asking:

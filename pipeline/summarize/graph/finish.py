@@ -74,8 +74,7 @@ class _Finish:
             return first[0]
         self.run.meter.calls_total += 1
         # A text that is too long is rewritten; one that is too short, or only begins, is written anew from its source.
-        is_whole = size > goal.amount and not first[1]
-        source = replace(self.whole, text=first[0]) if is_whole else await self._source()
+        source = await self._source() if first[1] or size < goal.amount else replace(self.whole, text=first[0])
         words = self._in_words(first[0], goal)
         complaint = f"The text had {count_words(first[0])} words; {words.amount} were asked for."
         second = await self._ask(1, source, replace(self.run.plan.shape, goal=words), complaint)

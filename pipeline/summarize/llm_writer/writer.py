@@ -193,10 +193,7 @@ def _limits(chat: ChatModel, config: LlmWriterConfig) -> WriterLimits:
     prompt = min(config.prompt_budget_tokens, room)
     rooms = (("prompts", prompt, config.prompt_budget_tokens), ("answers", output, config.extraction_tokens))
     short = " and ".join(f"{what} of {has:,} tokens, not {most:,}" for what, has, most in rooms if has < most)
-    shortfall = (
-        f"the context of {chat.context_tokens:,} tokens has room for {short}: more calls, shorter texts; "
-        "set llm.context_tokens to what the endpoint holds"
-    )
+    shortfall = f"the context of {chat.context_tokens:,} tokens has room for {short}: more calls, shorter texts; set "
     return WriterLimits(
         prompt_budget_tokens=prompt,
         context_limit_tokens=min(config.context_limit_tokens, prompt // 2),
@@ -206,7 +203,7 @@ def _limits(chat: ChatModel, config: LlmWriterConfig) -> WriterLimits:
         text_overhead_tokens=_TAG_TOKENS,
         once_tokens=config.prompt_budget_tokens,
         shapes_merges=True,
-        shortfall=shortfall if short else "",
+        shortfall=f"{shortfall}llm.context_tokens to what the endpoint holds" if short else "",
     )
 
 

@@ -61,8 +61,8 @@ class Spending:
             answer_tokens = request.max_tokens + thinking
             most = LlmUsage(1, prompt_tokens, answer_tokens)
             if request.json_schema is not None and request.repairs:
-                problem_tokens = 200  # of what a repair says is wrong with an answer
-                repaired = most + LlmUsage(1, prompt_tokens + answer_tokens + problem_tokens, answer_tokens)
+                said = prompt_tokens + answer_tokens + 200  # and what is wrong with it
+                repaired = most + LlmUsage(1, said, answer_tokens)
                 request = replace(request, repairs=not self._refusal(repaired))
                 most = repaired if request.repairs else most
             try:
