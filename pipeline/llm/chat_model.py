@@ -62,6 +62,7 @@ class ChatRequest:
         top_logprobs: alternatives wanted for each token of the answer, 0 to 20; 0 for none.
         thinking_tokens: room for thoughts beside the answer, held to; None: as much as the model turns out to need.
         seed: of the endpoint's random numbers, where it has such a field; None leaves them to chance.
+        repairs: JSON that does not fit its schema is asked for once more.
         asks_once: a bad answer is an error at once, without a repair and without another request: the caller asks again
             itself, in other words, or does without; so a failing endpoint is left after seconds.
         on_draft: is told all that is written so far of the answer, again and again, if the endpoint sends it in pieces;
@@ -75,6 +76,7 @@ class ChatRequest:
     top_logprobs: int = 0
     thinking_tokens: int | None = None
     seed: int | None = None
+    repairs: bool = True
     asks_once: bool = False
     on_draft: Callable[[str], None] | None = field(default=None, compare=False, repr=False)
 

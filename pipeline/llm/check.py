@@ -51,7 +51,8 @@ async def check_model(config: ModelConfig) -> tuple[Abilities | None, list[tuple
     except (errors.AuthenticationFailedError, errors.QuotaExhaustedError, errors.LlmSettingsError) as error:
         return None, [("api_key_file", str(error))]
     except errors.LlmError as error:
-        return None, [("model" if isinstance(error, errors.UnknownModelError) else "base_url", str(error))]
+        causes = {errors.UnknownModelError: "model", errors.AnswerTimeoutError: "timeouts.attempt_s"}
+        return None, [(causes.get(type(error), "base_url"), str(error))]
     return can, list(_problems(can, config.structured_output))
 
 

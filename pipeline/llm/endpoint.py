@@ -40,6 +40,7 @@ class Endpoint:
         self.is_silent = False
         self._key = read_api_key(config)
         self._contexts: dict[str, int | None] = {}
+        self._refusals = 0  # of connections, when it was asked for that
         self._asking = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
@@ -105,17 +106,19 @@ class Endpoint:
     async def context_of(self, model: str) -> int | None:
         """Returns how many tokens a model holds here, as the endpoint said when it was first asked; None if it did not.
 
-        It is asked for its models, and a server that says more elsewhere for that.
+        It is asked for its models, and a server that says more elsewhere for that. Who waits while it refuses
+        connections does not ask again: it may be starting.
         """
+        refusals = self._refusals
         async with self._asking:
-            if model not in self._contexts:
+            if model not in self._contexts and self._refusals == refusals:
                 try:
                     self._contexts[model] = await self._ask_context(self.config.base_url, model)
-                except errors.ConnectionFailedError:  # it may be starting
-                    return None
+                except errors.ConnectionFailedError:
+                    self._refusals += 1
                 except _UNTOLD:
                     self._contexts[model] = None
-            return self._contexts[model]
+            return self._contexts.get(model)
 
     async def _ask_context(self, base_url: str, model: str) -> int | None:
         told = await self._told(f"{base_url}/models")

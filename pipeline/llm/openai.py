@@ -120,7 +120,7 @@ class OpenAiChatModel:
         try:
             await asyncio.wait({answering}, timeout=0 if self._endpoint.is_silent else self.silent_s)
             if not answering.done() and not await self._endpoint.lives():
-                raise errors.AnswerTimeoutError(f"the endpoint {self._config.base_url} gives no sign of life")
+                raise errors.ConnectionFailedError(f"the endpoint {self._config.base_url} gives no sign of life")
             return await answering
         finally:
             answering.cancel()
@@ -142,7 +142,7 @@ class OpenAiChatModel:
             except JsonProblemError as error:
                 problem = str(error)
             is_cut = completion.finish_reason == "length"
-            if asked is not request or request.asks_once or is_cut:
+            if asked is not request or request.asks_once or is_cut or not request.repairs:
                 advice = "; allow more max_tokens" if is_cut else ""
                 failure = errors.SchemaMismatchError(f"the answer is not the JSON asked for: {problem}{advice}")
                 failure.usage = spent

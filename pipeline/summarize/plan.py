@@ -86,6 +86,11 @@ def level_calls(text_count: int, group_size: int) -> list[int]:
     return calls
 
 
+def longest_answer(target_tokens: int, limits: WriterLimits) -> int:
+    """Returns how long a text may be that is asked for in a length: one that ends is better than one that is cut."""
+    return min(limits.output_tokens, round(1.5 * target_tokens)) if target_tokens else limits.output_tokens
+
+
 @dataclass(frozen=True, slots=True)
 class SummaryPlan:
     """All calls of a summary, and how they follow each other.
@@ -169,9 +174,8 @@ class SummaryPlan:
 
     @property
     def answer_tokens(self) -> int:
-        """The longest answer for a text that is to be the summary: a text that ends is better than one that is cut."""
-        most, wanted = self.limits.output_tokens, self.target_tokens
-        return max(1, min(most, round(1.5 * wanted))) if wanted else most
+        """The longest answer for a text that is to be the summary."""
+        return longest_answer(self.target_tokens, self.limits)
 
     def calls(self, iterations: int = 1) -> int:
         """Returns all calls when the critic is content, or at the limit, after `iterations`: 270, then 539.
@@ -263,12 +267,13 @@ class Planner:
         The most that may stand beside the chunks of a batch is set aside, also where less does. The batches, and with
         them the number of calls, are then known before the first call, and no prompt is ever over its budget.
         """
-        limits = self.writer.limits
+        limits, tokens = self.writer.limits, sum(part.token_count for part in self.parts)
         counts = [part.token_count + limits.text_overhead_tokens for part in self.parts]
-        once = min(limits.prompt_budget_tokens, self._reduce_budget_tokens(1))
-        may_be_one = limits.shapes_merges and not self.options.batch_size and sum(counts) <= once
-        if may_be_one and self._goal is not None:
-            return Packer(counts, len(counts), once)
+        if self._goal is not None and not self.options.batch_size:
+            answer_tokens = longest_answer(round(self._goal_share * tokens), limits)
+            once = min(limits.once_tokens, self._reduce_budget_tokens(1, answer_tokens))
+            if sum(counts) <= once:
+                return Packer(counts, len(counts), once)
         return Packer(counts, self.options.batch_size or self.config.batch_size, self._budget_tokens)
 
     @property
@@ -294,11 +299,20 @@ class Planner:
         words = sum(count_words(part.text) for part in self.parts)
         return set_goal(self.options, self.config.detail, tokens, words, most_tokens=self.writer.limits.output_tokens)
 
-    def _reduce_budget_tokens(self, group_size: int) -> int:
+    @cached_property
+    def _goal_share(self) -> float:
+        goal = self._goal
+        if goal is None:
+            return 1.0
+        is_words = goal.unit is LengthUnit.WORDS
+        size = sum(count_words(part.text) if is_words else part.token_count for part in self.parts)
+        return min(1.0, goal.amount / max(1, size))
+
+    def _reduce_budget_tokens(self, group_size: int, answer_tokens: int) -> int:
         """Returns what the texts of a merge may take: the model's context without answer, prompt words and critique."""
         limits = self.writer.limits
         words = limits.overhead_tokens + group_size * limits.text_overhead_tokens + self._critique_tokens
-        return max(2, limits.model_context_tokens - limits.output_tokens - words)
+        return max(2, limits.model_context_tokens - answer_tokens - words)
 
     async def plan_with_known(
         self, scope: str, lengths: Sequence[int] = (), *, store: SummaryStore, off_loop: OffLoop
@@ -333,10 +347,7 @@ class Planner:
         refuse_unable(options, limits)
         wave: Wave = options.wave or config.wave
         group_size = options.reduce_group_size or config.reduce_group_size
-        budget = self._reduce_budget_tokens(group_size)
-        goal = self._goal
-        in_words = goal is not None and goal.unit is LengthUnit.WORDS
-        size = sum(count_words(part.text) if in_words else part.token_count for part in self.parts)
+        budget = self._reduce_budget_tokens(group_size, limits.output_tokens)
         return SummaryPlan(
             batches=tuple(join_parts(self.parts[cut.start : cut.stop]) for cut in cuts),
             level_calls=tuple(level_calls(len(cuts), group_size)),
@@ -350,8 +361,8 @@ class Planner:
             limits=limits,
             batch_lengths=tuple(map(len, cuts)),
             batch_keys=tuple(keys[cut.start] if self.packer.is_half_full(cut) else "" for cut in cuts),
-            shape=Shape(goal, options.form, options.language.strip()),
-            goal_share=min(1.0, goal.amount / max(1, size)) if goal else 1.0,
+            shape=Shape(self._goal, options.form, options.language.strip()),
+            goal_share=self._goal_share,
             json_calls=int(bool(options.json_schema)),
         )
 

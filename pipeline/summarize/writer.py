@@ -45,6 +45,7 @@ class WriterLimits:
             own words.
         context_limit_tokens: part of it that context may take; less than `prompt_budget_tokens`.
         model_context_tokens: all that the model can hold, prompt and answer.
+        once_tokens: of a document that is read in one prompt, where its short answer leaves room; 0: none is.
         output_tokens: longest answer of one call; less than `model_context_tokens`.
         overhead_tokens: the prompt's own words in the longest prompt.
         text_overhead_tokens: words of the prompt around each text of the document.
@@ -63,6 +64,7 @@ class WriterLimits:
     output_tokens: int
     overhead_tokens: int = 0
     text_overhead_tokens: int = 0
+    once_tokens: int = 0
     concurrency: int = 1
     repeats: int = 0
     reads_context: bool = True

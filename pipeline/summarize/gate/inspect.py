@@ -319,10 +319,18 @@ def _fault(words: str, folded: str, part: Sentence, source: SourceText) -> Fault
     is_heading = part.kind is BlockKind.HEADING
     number = _OUTLINE_NUMBER.match(words)
     stated = words[number.end() :] if number and (is_heading or number.end() == len(words)) else words
-    faults = source.value_faults(stated, with_names=not is_heading)
-    if not faults and not is_heading and source.is_english and source.is_twisted(words):
+    label, said = _split_label(stated)
+    faults = source.value_faults(label, with_names=False) + source.value_faults(said, with_names=not is_heading)
+    if not faults and not is_heading and source.is_english and source.is_twisted(label.lower() + said):
         return FaultKind.TWISTED
     return faults[0] if faults else None
+
+
+def _split_label(words: str) -> tuple[str, str]:
+    """Cuts off a label in bold, "**Test Duration**: 72 hours": it is a heading, whose capitals are no names."""
+    label, _, said = words.partition(":")
+    is_label = words.startswith("**") and (label.endswith("**") or said.startswith("**"))
+    return (label, said) if is_label else ("", words)
 
 
 def _is_cut(text: str, last: str, source: SourceText) -> bool:

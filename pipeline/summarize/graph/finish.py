@@ -68,26 +68,34 @@ class _Finish:
             draft: a text that was written in this shape; None if there is none yet.
         """
         goal = self.run.plan.shape.goal
-        if draft is None:
-            draft = await self._ask(0, self.whole, None)
-        size = self._size(draft)
+        first = (draft, False) if draft is not None else await self._ask(0, self.whole, self.run.plan.shape, None)
+        size = self._size(first[0])
         if goal is None or goal.is_met(size) or not self.run.plan.limits.shapes_merges:
-            return draft
+            return first[0]
         self.run.meter.calls_total += 1
-        # A text that is too long is rewritten; one that is too short is written anew, from what it was made from.
-        source = replace(self.whole, text=draft) if size > goal.amount else await self._source()
-        second = await self._ask(1, source, f"The text had {size} {goal.unit.value}; {goal.amount} were asked for.")
-        if abs(self._size(second) - goal.amount) <= abs(size - goal.amount):
-            draft = second
-        return await self._trimmed(draft, goal)
+        # A text that is too long is rewritten; one that is too short, or only begins, is written anew from its source.
+        source = await self._source() if first[1] or size < goal.amount else replace(self.whole, text=first[0])
+        words = self._in_words(first[0], goal)
+        complaint = f"The text had {count_words(first[0])} words; {words.amount} were asked for."
+        second = await self._ask(1, source, replace(self.run.plan.shape, goal=words), complaint)
+        best, is_cut = min(second, first, key=lambda one: (one[1], abs(self._size(one[0]) - goal.amount)))
+        is_translated = bool(self.run.plan.shape.language)  # what it was made from is in another language
+        chosen_from = await self._source() if is_cut and not is_translated else replace(self.whole, text=best)
+        return await self._trimmed(best, goal, chosen_from)
 
-    async def _ask(self, attempt: int, source: Extraction, complaint: str | None) -> str:
+    def _in_words(self, text: str, goal: LengthGoal) -> LengthGoal:
+        """Returns a length in words, which models can count, as many tokens in each as those of a text have."""
+        return LengthGoal(max(1, round(goal.amount * count_words(text) / max(1, self._size(text)))), LengthUnit.WORDS)
+
+    async def _ask(self, attempt: int, source: Extraction, shape: Shape, complaint: str | None) -> tuple[str, bool]:
+        """Returns an answer, and whether it was cut: a text that only begins says nothing of the rest."""
         critique = "\n".join(filter(None, (complaint, await self.run.critique_for(self.iteration))))
-        task = replace(self._task(source, self.run.plan.shape, self.run.plan.answer_tokens), critique=critique or None)
+        task = replace(self._task(source, shape, self.run.plan.answer_tokens), critique=critique or None)
         step = StepId(self.iteration, Stage.COMPRESS, self.level + 1, attempt)
         found = await ask_text(self.run, step, task)
         await warn_of_text(self.run, found)
-        return found.outcome.written.text
+        written = found.outcome.written
+        return written.text, written.finish_reason == "length"
 
     def _task(self, source: Extraction, shape: Shape, target_tokens: int) -> MergeTask:
         return replace(self.run.merge_task(MergeStage.SHAPE, self.level + 1, [source], target_tokens), shape=shape)
@@ -103,15 +111,13 @@ class _Finish:
         fits = self.run.count_tokens(joined) <= self.run.plan.reduce_budget_tokens
         return replace(self.whole, text=joined) if fits else self.whole
 
-    async def _trimmed(self, text: str, goal: LengthGoal) -> str:
-        """Leaves sentences out of a text that is still too long, where there is a model that can choose them."""
+    async def _trimmed(self, text: str, goal: LengthGoal, source: Extraction) -> str:
+        """Chooses sentences of a source in place of a text that is still too long, where there is a model for it."""
         size, gate = self._size(text), self.run.gate
         if size <= goal.amount or goal.is_met(size) or gate is None or gate.fallback is None:
             return text
-        # The other writer counts tokens of its own.
-        words = LengthGoal(max(1, round(goal.amount * count_words(text) / size)), LengthUnit.WORDS)
-        source = replace(self.whole, text=text)
-        task = self._task(source, replace(self.run.plan.shape, goal=words), gate.fallback.limits.output_tokens)
+        shape = replace(self.run.plan.shape, goal=self._in_words(text, goal))  # the other writer counts other tokens
+        task = self._task(source, shape, gate.fallback.limits.output_tokens)
         return (await gate.fallback.merge(task)).text
 
 

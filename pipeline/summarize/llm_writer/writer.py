@@ -6,7 +6,6 @@ names neither the document nor the place of its texts: the answer holds for thes
 
 import hashlib
 import json
-import logging
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -20,11 +19,12 @@ from pipeline.llm.conversation import author_of, conversation
 from pipeline.llm.errors import BadAnswerError, ContextOverflowError, RequestRefusedError, SchemaMismatchError
 from pipeline.llm.fence import Fence
 from pipeline.prompts.prompts import Prompts
+from pipeline.reading.values import Term
 from pipeline.reading.words import count_words, fold_case
 from pipeline.summarize.document import SummaryType
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.packing import split_by_tokens
-from pipeline.summarize.retention import Retention
+from pipeline.summarize.retention import Mentions, Retention
 from pipeline.summarize.steering.budget import complete
 from pipeline.summarize.steering.json_form import parse_schema
 from pipeline.summarize.steering.wishes import LengthUnit, Wishes
@@ -46,7 +46,6 @@ from pipeline.summarize.writer import (
 
 Messages = tuple[ChatMessage, ...]
 
-_log = logging.getLogger(__name__)
 _VERSION = "llm-3"
 _TAG_TOKENS = 24  # <data-0123abcd> and its end, in the tokenizer that likes them least
 _LEAST_PROMPT_TOKENS = 256
@@ -78,8 +77,6 @@ class LlmWriter:
         if self._critic.identity != chat.identity:
             self.identity += f", critic {self._critic.identity}"
         self.limits = replace(_limits(chat, config), prices=prices, concurrency=concurrency)
-        if self.limits.shortfall:
-            _log.warning("%s", self.limits.shortfall)
 
     def count_tokens(self, text: str) -> int:
         """Counts as the chat model does."""
@@ -99,7 +96,10 @@ class LlmWriter:
             return Written(completion.text, completion.finish_reason, completion.usage)
         # What is compressed on the way to a text is no draft of it.
         on_draft = None if task.stage is MergeStage.COMPRESS else draft_listener()
-        return await self._write(messages, min(task.target_tokens, self.limits.output_tokens), on_draft)
+        most = min(task.target_tokens, self.limits.output_tokens)
+        # What is cut beyond the length that was asked for would only become longer.
+        is_too_long = task.shape.goal is not None and most < self.limits.output_tokens
+        return await self._write(messages, most, on_draft, continues=not is_too_long)
 
     async def critique(self, task: CritiqueTask) -> Critique:
         """Reflect. A summary that is too long to be read at once is judged in parts, and FAILs if one of them does."""
@@ -117,7 +117,9 @@ class LlmWriter:
         usage = sum((cost for _, cost in parts), LlmUsage())
         return TopicList(clean_topics(in_turn, task.max_topics, task.summary), usage)
 
-    async def _write(self, messages: Messages, max_tokens: int, on_draft: DraftListener | None) -> Written:
+    async def _write(
+        self, messages: Messages, max_tokens: int, on_draft: DraftListener | None, *, continues: bool = True
+    ) -> Written:
         """Returns the answer with all its continuations.
 
         It ends early, still cut, when the model runs in a circle or its context is full.
@@ -125,7 +127,7 @@ class LlmWriter:
         request = ChatRequest(messages, max_tokens, self._config.extraction_temperature, on_draft=on_draft)
         completion = await complete(self._chat, request)
         answer = Written(completion.text, completion.finish_reason, completion.usage)
-        for _ in range(self._config.max_continuations):
+        for _ in range(self._config.max_continuations if continues else 0):
             is_endless = answer.text.count(answer.text[-_LOOP_CHARS:]) >= _LOOP_REPEATS
             is_cut = answer.finish_reason == _CUT and not is_endless
             more = _continuation(self._chat, request, answer.text) if is_cut else None
@@ -189,12 +191,9 @@ def _limits(chat: ChatModel, config: LlmWriterConfig) -> WriterLimits:
     overhead = _overhead_tokens(chat)
     room = max(_LEAST_PROMPT_TOKENS, chat.context_tokens - output - overhead)
     prompt = min(config.prompt_budget_tokens, room)
-    is_short = prompt < config.prompt_budget_tokens or output < config.extraction_tokens
-    shortfall = (
-        f"the context of {chat.context_tokens:,} tokens has room for prompts of {prompt:,} tokens, not "
-        f"{config.prompt_budget_tokens:,}, and answers of {output:,}, not {config.extraction_tokens:,}: "
-        "more calls, shorter texts; set llm.context_tokens to what the endpoint holds"
-    )
+    rooms = (("prompts", prompt, config.prompt_budget_tokens), ("answers", output, config.extraction_tokens))
+    short = " and ".join(f"{what} of {has:,} tokens, not {most:,}" for what, has, most in rooms if has < most)
+    shortfall = f"the context of {chat.context_tokens:,} tokens has room for {short}: more calls, shorter texts; set "
     return WriterLimits(
         prompt_budget_tokens=prompt,
         context_limit_tokens=min(config.context_limit_tokens, prompt // 2),
@@ -202,8 +201,9 @@ def _limits(chat: ChatModel, config: LlmWriterConfig) -> WriterLimits:
         output_tokens=output,
         overhead_tokens=overhead,
         text_overhead_tokens=_TAG_TOKENS,
+        once_tokens=config.prompt_budget_tokens,
         shapes_merges=True,
-        shortfall=shortfall if is_short else "",
+        shortfall=f"{shortfall}llm.context_tokens to what the endpoint holds" if short else "",
     )
 
 
@@ -218,7 +218,7 @@ def _overhead_tokens(chat: ChatModel) -> int:
 
 def _extract_messages(prompts: Prompts, task: ExtractTask) -> Messages:
     texts = [chunk.text for chunk in task.chunks]
-    fence = Fence([*texts, *task.context, task.critique or "", *task.wishes.texts])
+    fence = Fence([*texts, *task.context, task.critique or "", *task.wishes.texts], shared=texts)
     seen = "before" if task.context_is_source else "extracted"
     context = prompts["map"].fill(seen, data="".join(map(fence.mark, task.context))) if task.context else ""
     words = {"context": context, "material": "".join(map(fence.mark, texts)), **_shared(prompts, fence, task)}
@@ -230,7 +230,7 @@ def _extract_messages(prompts: Prompts, task: ExtractTask) -> Messages:
 
 def _merge_messages(prompts: Prompts, task: MergeTask) -> Messages:
     texts = [extraction.text for extraction in task.extractions]
-    fence = Fence([*texts, task.critique or "", *task.wishes.texts, task.shape.language])
+    fence = Fence([*texts, task.critique or "", *task.wishes.texts, task.shape.language], shared=texts)
     words = _shared(prompts, fence, task) | {"material": "".join(map(fence.mark, texts))}
     if task.stage is MergeStage.JSON:
         return conversation(prompts["form"], fence, words)
@@ -259,12 +259,13 @@ def _shape(prompts: Prompts, fence: Fence, task: MergeTask) -> dict[str, str]:
     """Says how long the text shall be, in which form and language."""
     template, goal, language = prompts["shape"], task.shape.goal, task.shape.language
     shape = template.fill(task.shape.form.value)
+    found = {"language": template.fill("language", data=fence.mark_in_line(language)) if language else ""}
     if goal is not None:
         words = goal.amount if goal.unit is LengthUnit.WORDS else _words(goal.amount)
         least, most = round(0.95 * words), round(1.05 * words)
         shape = template.fill("length", words=str(words), least=str(least), most=str(most), form=shape)
-    named = template.fill("language", data=fence.mark_in_line(language)) if language else ""
-    return {"shape": shape, "language": named}
+        found["audience"] = template.fill(task.summary_type.value)  # who shall keep all cannot keep a length
+    return found | {"shape": shape}
 
 
 def _words(tokens: int) -> int:
@@ -329,9 +330,10 @@ def _names_fault(text: str, task: CritiqueTask) -> bool:
     """Tells whether a FAIL quotes words of the summary, or names a term that the summary lacks."""
     summary, said = fold_case(" ".join(task.summary.split())), fold_case(" ".join(text.split()))
     quotes = said.translate(str.maketrans("“”„«»`", '""""""')).split('"')[1::2]
-    missing = (fold_case(term) for kind in task.retention.kinds for term in kind.missing)
     has_place = any(len(quote) > 1 and quote.strip(" .…") in summary for quote in quotes)
-    return has_place or any(term in said for term in missing)
+    mentions = Mentions.of("\n".join(_MARK.sub("", line) for line in text.splitlines()))  # "2." of a list is no term
+    missing = (Term(kind.kind, term) for kind in task.retention.kinds for term in kind.missing)
+    return has_place or any(map(mentions.has, missing))
 
 
 _MARK = re.compile(r"^\s*(?:[-*+•]|#{1,6}|\(?\d{1,2}[.)])(?!\d)\s*")

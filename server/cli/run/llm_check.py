@@ -42,13 +42,12 @@ async def check_models(
     for use, config in _uses(llm):
         uses.setdefault(config, []).append(use)
     all_found: list[Fields] = []
+    flags = {**(ENDPOINT_FLAGS if named else {}), "timeouts.attempt_s": "--timeout"}
     for config, names in uses.items():
         print_note(f"{', '.join(names)}: asking {config.model} at {config.base_url}")
         can, reasons = await check_model(config)
-        problems = [
-            f"{reason}: change {(named and ENDPOINT_FLAGS.get(name)) or setting_of(llm, names[0], name)}"
-            for name, reason in reasons
-        ]
+        changes = ((flags.get(name) or setting_of(llm, names[0], name), reason) for name, reason in reasons)
+        problems = [f"{reason}: change {change}" for change, reason in changes]
         found: Fields = {"roles": names, "model": config.model, "base_url": config.base_url, "problems": problems}
         if can is not None:
             found |= asdict(can)

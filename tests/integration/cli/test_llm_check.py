@@ -12,7 +12,7 @@ from server.cli import main
 from server.cli.run.llm_check import setting_of
 from tests.integration.support.programs import Ended, unused_port
 from tests.scripted_endpoint.endpoint import ScriptedEndpoint
-from tests.scripted_endpoint.faults import Fault
+from tests.scripted_endpoint.faults import Fault, FaultPlan
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
 
@@ -95,8 +95,10 @@ async def test_an_endpoint_that_cannot_be_asked_is_told_with_the_option_and_with
         named = ("--endpoint", endpoint.base_url, "--model", "scripted")
         unknown = await check(*named, "--api-key-file", tmp_path / "key")
         refused = await check(*named, API_KEY="sk-of-the-endpoint")
+    async with ScriptedEndpoint(Script(faults=FaultPlan({Fault.HANG: 1.0}))) as endpoint:
+        slow = await check("--endpoint", endpoint.base_url, "--model", "scripted", "--timeout", 0.1)
     dead = await check("--endpoint", f"http://127.0.0.1:{unused_port()}/v1", "--model", "m")
-    for ended, flag in ((unknown, "--model"), (refused, "--api-key-file"), (dead, "--endpoint")):
+    for ended, flag in ((unknown, "--model"), (refused, "--api-key-file"), (dead, "--endpoint"), (slow, "--timeout")):
         assert ended.code == 1
         assert ended.err.rstrip().endswith(f"change {flag}")
     assert "serves: �[31mred [bold]" in unknown.err

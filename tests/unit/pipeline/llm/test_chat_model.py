@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -94,12 +95,17 @@ async def test_a_set_temperature_stands_above_what_a_task_asks_for() -> None:
 
 
 @pytest.mark.parametrize(
-    "script", [Script(replies=(Reply("", "no JSON"),)), Script(faults=FaultPlan({Fault.EMPTY: 1.0}))]
+    ("script", "once"),
+    [
+        (Script(replies=(Reply("", "no JSON"),)), {"asks_once": True}),
+        (Script(replies=(Reply("", "no JSON"),)), {"repairs": False}),
+        (Script(faults=FaultPlan({Fault.EMPTY: 1.0})), {"asks_once": True}),
+    ],
 )
-async def test_who_asks_once_gets_one_request_and_the_error(script: Script) -> None:
+async def test_who_asks_once_gets_one_request_and_the_error(script: Script, once: dict[str, Any]) -> None:
     async with bench(script) as at:
         with pytest.raises(BadAnswerError):
-            await at.model.complete(replace(request(json_schema=SCHEMA), asks_once=True))
+            await at.model.complete(replace(request(json_schema=SCHEMA), **once))
         assert at.scripted.log.requests.total() == 1
 
 

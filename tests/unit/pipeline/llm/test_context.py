@@ -1,11 +1,12 @@
 """What an endpoint says that it holds, beside what is set."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
-from pipeline.llm.errors import LlmSettingsError
+from pipeline.llm.errors import ConnectionFailedError, LlmSettingsError
 from tests.scripted_endpoint.script import Script
 from tests.unit.pipeline.llm.models import bench, request
 
@@ -54,3 +55,18 @@ async def test_an_endpoint_that_does_not_say_what_it_holds_is_asked_all_the_same
     async with bench(Script(tells={MODELS: told})) as at:
         assert await at.endpoint.context_of("scripted") is None
         assert (await at.model.complete(request())).text
+
+
+async def test_calls_at_once_ask_an_endpoint_that_refuses_connections_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    async def refuse(base_url: str, _: str) -> None:
+        asked.append(base_url)
+        await asyncio.sleep(0)
+        raise ConnectionFailedError("refused")
+
+    async with bench() as at:
+        monkeypatch.setattr(at.endpoint, "_ask_context", refuse)
+        for attempts in (1, 2):  # it may have started meanwhile
+            assert set(await asyncio.gather(*(at.endpoint.context_of("scripted") for _ in range(5)))) == {None}
+            assert len(asked) == attempts

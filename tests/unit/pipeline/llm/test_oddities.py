@@ -17,7 +17,7 @@ from pipeline.llm.chat_model import LlmUsage
 from pipeline.llm.completion import JsonProblemError, extract_json, parse_completion
 from pipeline.llm.config import LlmConfig, LlmRole
 from pipeline.llm.endpoint import Endpoint
-from pipeline.llm.errors import AnswerTimeoutError, EmptyAnswerError
+from pipeline.llm.errors import AnswerTimeoutError, ConnectionFailedError, EmptyAnswerError
 from pipeline.llm.metering import FallbackChatModel
 from pipeline.llm.openai import OpenAiChatModel, leave_time_before
 from pipeline.llm.spoken import spoken
@@ -178,7 +178,7 @@ async def test_an_endpoint_without_a_sign_of_life_is_left_by_a_caller_who_can_do
         async with bench(base_url=url, timeouts={"connect_s": 0.05}) as at:
             for is_known in (False, True):
                 assert at.endpoint.is_silent is is_known
-                with pytest.raises(AnswerTimeoutError, match="no sign of life"):
+                with pytest.raises(ConnectionFailedError, match="no sign of life"):
                     await at.model.complete(replace(request(), asks_once=True))
 
 

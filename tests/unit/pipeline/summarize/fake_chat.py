@@ -22,7 +22,7 @@ class FakeChat:
         self,
         *answers: Answer,
         context_tokens: int = 128_000,
-        answer_to: Callable[[ChatRequest], str] | None = None,
+        answer_to: Callable[[ChatRequest], Answer] | None = None,
     ) -> None:
         self.identity = "fake-chat"
         self.context_tokens = context_tokens
@@ -39,8 +39,9 @@ class FakeChat:
     async def complete(self, request: ChatRequest) -> Completion:
         self.requests.append(request)
         if self._answer_to:
-            return Completion(self._answer_to(request), "stop", 10, 5, "fake")
-        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+            answer = self._answer_to(request)
+        else:
+            answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
         if isinstance(answer, LlmError):
             raise answer
         text, finish_reason = answer if isinstance(answer, tuple) else (answer, "stop")

@@ -81,11 +81,15 @@ async def test_a_map_prompt_holds_the_batch_and_its_context_and_not_where_they_s
     assert (written.text, written.finish_reason, written.usage) == ("All of it.", "stop", LlmUsage(1, 10, 5))
 
 
-async def test_source_context_is_not_to_be_extracted_and_a_critique_is_carried_along() -> None:
-    writer, chat = writer_with("All of it.")
-    await writer.extract(replace(EXTRACT, context_is_source=True, critique="Step 3 is missing."))
-    assert "Do not extract it" in user_prompt(chat)
-    assert "Step 3 is missing." in user_prompt(chat)
+async def test_source_context_is_not_to_be_extracted_and_a_second_attempt_begins_like_the_first() -> None:
+    writer, chat = writer_with("All of it.", "All of it.")
+    for critique in (None, "Step 3 is missing."):
+        await writer.extract(replace(EXTRACT, context_is_source=True, critique=critique))
+    first, second = user_prompt(chat), user_prompt(chat, 1)
+    beginning = first[: first.rindex("</data-")]
+    assert "Do not extract it" in beginning
+    assert second.startswith(beginning)  # which a provider has in its cache
+    assert "Step 3 is missing." in second.removeprefix(beginning)
 
 
 async def test_a_batch_is_asked_for_what_the_length_needs_and_one_that_is_left_whole_is_not_asked_about() -> None:
@@ -105,6 +109,8 @@ async def test_a_document_that_fits_one_prompt_is_read_once_for_its_length(tmp_p
     assert all(f"Pump P-{number} runs" in user_prompt(chat) for number in range(20))
     many = numbered_document(20, text=text * 10)
     assert len(full_plan(many, writer).batches) > 1
+    middle, (small, _) = numbered_document(20, text=text * 5), writer_with(context_tokens=12_288)
+    assert len(full_plan(middle, small).batches) == 1  # there is room, for its summary is short
 
 
 async def test_technical_and_operator_prompts_differ() -> None:
@@ -214,6 +220,7 @@ async def test_the_critic_is_told_what_was_measured() -> None:
     [
         ("FAIL\nIt is incomplete and lacks structure.", True),
         ('FAIL\n- "The pump": which one?', True),
+        ("FAIL\n25. The 3,250 hours lack structure.", True),
         ('FAIL\n- "the  SUMMARY": says nothing.', False),
         ("FAIL\n- The torque of 25 N·m is missing.", False),
         ("PASS", False),
@@ -228,7 +235,7 @@ async def test_a_fail_of_a_summary_in_a_length_has_its_last_step_done_again_and_
     tmp_path: Path,
 ) -> None:
     options, document = SummarizeOptions(target_words=4, batch_size=7), numbered_document(14)
-    marks = ("Write down in at most", "Write the summary now", "Reply PASS or FAIL", "key topics")
+    marks = ("Write down in at most", "Summarize the whole", "Reply PASS or FAIL", "key topics")
     for reason, prompts in (("Too vague.", [0, 0, 1, 2, 3]), ('"Pumps run": which?', [0, 0, 1, 2, 1, 2, 3])):
         asked: list[int] = []
 

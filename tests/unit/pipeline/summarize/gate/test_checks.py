@@ -216,6 +216,19 @@ def test_a_heading_may_be_numbered_and_say_no_more_than_the_document(number: str
     assert [one.kind for one in findings] == [FaultKind.NUMBER]
 
 
+@pytest.mark.parametrize(
+    ("line", "kinds"),
+    [
+        ("**Opening Pressure**: valve V7, 6 bar", []),
+        ("**Maximum Opening Pressure:** valve V7, 6 bar", []),
+        ("**Weight of 987 kg**: the valve V7", [FaultKind.NUMBER]),
+        ("**Maker**: the engineer Harald Quistorp", [FaultKind.NAME]),
+    ],
+)
+def test_a_label_in_bold_is_a_heading(line: str, kinds: list[FaultKind]) -> None:
+    assert list(inspect(f"- {line}\n- The valve V7 opens at 6 bar.", SOURCE).faults.values()) == kinds
+
+
 def test_a_number_that_counts_is_no_number_of_a_heading() -> None:
     _, findings = repair(inspect("# Pump\n\n## 14 Valves\n\nThe valve V7 opens at 6 bar.", SOURCE), SOURCE)
     assert [one.kind for one in findings] == [FaultKind.NUMBER]

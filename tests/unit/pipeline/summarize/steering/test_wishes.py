@@ -29,7 +29,7 @@ from tests.unit.pipeline.summarize.documents import (
     summarizer_in,
     summary_of,
 )
-from tests.unit.pipeline.summarize.fake_chat import FakeChat
+from tests.unit.pipeline.summarize.fake_chat import Answer, FakeChat
 
 PUMP = re.compile(r"Pump P-\d+ runs at \d+ bar\.")
 ANY = SummarizeOptions()
@@ -90,10 +90,10 @@ def test_two_lengths_are_refused() -> None:
         SummarizeOptions(target_tokens=10, target_words=10)
 
 
-def chat_of(answer: Callable[[str], str]) -> FakeChat:
+def chat_of(answer: Callable[[str], Answer]) -> FakeChat:
     """A chat model that is content with its summaries, and writes texts by their prompts."""
 
-    def answer_to(request: ChatRequest) -> str:
+    def answer_to(request: ChatRequest) -> Answer:
         prompt = request.messages[-1].content
         if request.json_schema:
             return '{"topics": ["Pump"]}'
@@ -108,6 +108,16 @@ def extractive() -> Writer:
 
 async def summary(tmp_path: Path, writer: Writer, options: SummarizeOptions) -> SummaryResult:
     return await summary_of(tmp_path, numbered_document(40), writer, options=options)
+
+
+async def test_of_a_model_that_copies_until_it_is_cut_the_summary_is_chosen_from_the_whole(tmp_path: Path) -> None:
+    beginning = " ".join(f"Pump P-{number} runs at {number} bar." for number in range(9))
+    chat = chat_of(lambda _: (beginning, "length"))
+    writer = GatedWriter(LlmWriter(chat, LlmWriterConfig()), TrustGate(TrustConfig(), None, extractive()))
+    result = await summary(tmp_path, writer, SummarizeOptions(target_words=14, focus="pump P-33"))
+    assert "P-33" in result.text
+    shaped = [request for request in chat.requests if "Summarize the whole" in request.messages[1].content]
+    assert [len(request.messages) for request in shaped] == [2, 2]  # none is continued
 
 
 @pytest.mark.parametrize("form", list(SummaryForm))
