@@ -21,19 +21,12 @@ ENTAILMENT, NEUTRAL, CONTRADICTION = range(3)
 
 @dataclass(frozen=True, slots=True)
 class ModelIdentity:
-    """Which model wrote a number, so that a score can be reproduced.
+    """Which model wrote a number, so that a score can be reproduced."""
 
-    Attributes:
-        name: from the model's manifest.
-        revision: from the model's manifest.
-        sha256: of the graph file, 64 lower-case hexadecimal digits.
-        precision: arithmetic and storage of the graph: "fp32", "int8_rows", perhaps more behind a comma.
-    """
-
-    name: str
-    revision: str
-    sha256: str
-    precision: str = "fp32"
+    name: str  # from the model's manifest
+    revision: str  # from the model's manifest
+    sha256: str  # of the graph file, 64 lower-case hexadecimal digits
+    precision: str = "fp32"  # arithmetic and storage of the graph: "fp32", "int8_rows", perhaps more behind a comma
 
 
 class Entailment(Protocol):
@@ -120,18 +113,10 @@ class ModelIdentities:
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The models of one request.
+    """The models of one request."""
 
-    Attributes:
-        entailment: is asked in few, long lists.
-        embedder: likewise.
-        tokenizer: counts tokens.
-        identities: names all but the chat model.
-        chat: a language model; None: all that it could do has a deterministic form.
-    """
-
-    entailment: Entailment
-    embedder: Embedder
-    tokenizer: Tokenizer
-    identities: ModelIdentities
-    chat: ChatModel | None = None
+    entailment: Entailment  # is asked in few, long lists
+    embedder: Embedder  # likewise
+    tokenizer: Tokenizer  # counts tokens
+    identities: ModelIdentities  # names all but the chat model
+    chat: ChatModel | None = None  # a language model; None: all that it could do has a deterministic form

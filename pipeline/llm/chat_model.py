@@ -13,19 +13,12 @@ from pipeline.prompts.prompts import Prompts
 
 @dataclass(frozen=True, slots=True)
 class LlmUsage:
-    """A sum over calls.
+    """A sum over calls."""
 
-    Attributes:
-        calls: answers, repairs and those that turned out to be unusable included.
-        prompt_tokens: of those answers, as the endpoint counted them, else our estimate.
-        completion_tokens: likewise.
-        retries: requests that were made again because the endpoint was busy, failed, or sent no completion.
-    """
-
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    retries: int = 0
+    calls: int = 0  # answers, repairs and those that turned out to be unusable included
+    prompt_tokens: int = 0  # of those answers, as the endpoint counted them, else our estimate
+    completion_tokens: int = 0  # likewise
+    retries: int = 0  # requests that were made again because the endpoint was busy, failed, or sent no completion
 
     def __add__(self, other: Self) -> "LlmUsage":
         return LlmUsage(*map(add, astuple(self), astuple(other)))
@@ -96,26 +89,17 @@ class TokenLogprobs:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """An answer.
+    """An answer."""
 
-    Attributes:
-        text: never empty; if a schema was asked for, JSON that fits it.
-        finish_reason: the endpoint's word: "stop", "length", "content_filter", ...
-        prompt_tokens: as the endpoint counted them, else our estimate.
-        completion_tokens: likewise.
-        top_logprobs: one entry for each token; empty unless asked for and served.
-        calls: completions it took: one, and one for each repair of its JSON. The token counts are of all of them.
-        retries: requests that were made again on the way to them.
-    """
-
-    text: str
-    finish_reason: str
-    prompt_tokens: int
-    completion_tokens: int
+    text: str  # never empty; if a schema was asked for, JSON that fits it
+    finish_reason: str  # the endpoint's word: "stop", "length", "content_filter", ...
+    prompt_tokens: int  # as the endpoint counted them, else our estimate
+    completion_tokens: int  # likewise
     model: str
-    top_logprobs: tuple[TokenLogprobs, ...] = ()
+    top_logprobs: tuple[TokenLogprobs, ...] = ()  # one entry for each token; empty unless asked for and served
+    # completions it took: one, and one for each repair of its JSON. The token counts are of all of them.
     calls: int = 1
-    retries: int = 0
+    retries: int = 0  # requests that were made again on the way to them
 
     @property
     def usage(self) -> LlmUsage:

@@ -268,13 +268,9 @@ class LlmConfig(FrozenModel):
 
 
 class ModelConfig(LlmConfig, AskConfig):
-    """The settings of one role, complete.
+    """The settings of one role, complete."""
 
-    Attributes:
-        fallback: asked where this one fails.
-    """
-
-    fallback: "ModelConfig | None" = None
+    fallback: "ModelConfig | None" = None  # asked where this one fails
 
     def __hash__(self) -> int:
         return hash(self.identity)

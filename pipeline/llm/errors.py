@@ -8,17 +8,11 @@ from pipeline.llm.chat_model import LlmUsage
 
 
 class LlmError(PipelineError):
-    """Base of all errors of this package.
+    """Base of all errors of this package."""
 
-    Attributes:
-        attempts: HTTP requests that were made before giving up.
-        usage: what it cost nevertheless: answers that were not what was asked for, and retries.
-        is_of_call: the endpoint answers others, and will not answer this one however often it is asked.
-    """
-
-    attempts: int = 1
-    is_of_call: bool = False
-    usage: LlmUsage = LlmUsage()
+    attempts: int = 1  # HTTP requests that were made before giving up
+    is_of_call: bool = False  # the endpoint answers others, and will not answer this one however often it is asked
+    usage: LlmUsage = LlmUsage()  # what it cost nevertheless: answers that were not what was asked for, and retries
 
     def __str__(self) -> str:
         message = super().__str__()

@@ -19,26 +19,18 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class UsageTotals:
-    """Counts since the start. Belongs to one event loop.
-
-    Attributes:
-        attempts: requests that were sent.
-        cost: what the answers cost so far, at the prices of the settings, in their currency.
-        retries: those of them that were made again after a failure.
-        answers: those that brought a completion.
-        failures: the others, by error class; a cancelled request is in neither.
-        was_ever_connected: True after the first answer of any kind.
-    """
+    """Counts since the start. Belongs to one event loop."""
 
     prices: PriceConfig
-    attempts: int = 0
-    retries: int = 0
-    answers: int = 0
+    attempts: int = 0  # requests that were sent
+    retries: int = 0  # those of them that were made again after a failure
+    answers: int = 0  # those that brought a completion
+    # the others, by error class; a cancelled request is in neither
     failures: Counter[str] = field(default_factory=Counter)
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    cost: float = 0.0
-    was_ever_connected: bool = False
+    cost: float = 0.0  # what the answers cost so far, at the prices of the settings, in their currency
+    was_ever_connected: bool = False  # True after the first answer of any kind
     _fault_share: float = 0.0
 
     @property

@@ -30,19 +30,12 @@ _WORDS: Mapping[str, Sequence[str]] = json.loads(files("pipeline.llm").joinpath(
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """What the endpoint says is wrong. Its message may repeat the request: quote it with care.
+    """What the endpoint says is wrong. Its message may repeat the request: quote it with care."""
 
-    Attributes:
-        code: the endpoint's code or type, in lower case; empty if it has none.
-        param: the request's field at fault; empty if it names none.
-        message: in the endpoint's words.
-        wait_s: after which it wants to be called again; None if it does not say.
-    """
-
-    code: str
-    param: str
-    message: str
-    wait_s: float | None = None
+    code: str  # the endpoint's code or type, in lower case; empty if it has none
+    param: str  # the request's field at fault; empty if it names none
+    message: str  # in the endpoint's words
+    wait_s: float | None = None  # after which it wants to be called again; None if it does not say
 
     def says(self, kind: str) -> bool:
         """Whether it has the words of a kind of complaint."""

@@ -20,25 +20,15 @@ class PromptError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One template.
+    """One template."""
 
-    Attributes:
-        name: of the file, without its ending.
-        version: counts up with every change of ours; a user's file has its own.
-        role: of the language model that is asked.
-        asks: what for, in one line.
-        examples: of its variables.
-        sections: templates by name; `system`, and one or several for the user's message.
-        text: the file.
-    """
-
-    name: str
-    version: str
-    role: str
-    asks: str
-    examples: Mapping[str, str]
-    sections: Mapping[str, str]
-    text: str
+    name: str  # of the file, without its ending
+    version: str  # counts up with every change of ours; a user's file has its own
+    role: str  # of the language model that is asked
+    asks: str  # what for, in one line
+    examples: Mapping[str, str]  # of its variables
+    sections: Mapping[str, str]  # templates by name; `system`, and one or several for the user's message
+    text: str  # the file
 
     def fill(self, section: str, **words: str) -> str:
         """Returns a section with its variables filled; what is not ours has been marked by a fence."""

@@ -26,35 +26,23 @@ class SummaryType(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SourceChunk:
-    """A chunk of the document, or a part of one that was too long for a prompt.
+    """A chunk of the document, or a part of one that was too long for a prompt."""
 
-    Attributes:
-        chunk_index: the caller's number of the chunk; parts of one chunk share it.
-        page_number: from 1; 0 when the document has no pages.
-        text: not empty.
-    """
-
-    chunk_index: int
-    page_number: int
-    text: str
+    chunk_index: int  # the caller's number of the chunk; parts of one chunk share it
+    page_number: int  # from 1; 0 when the document has no pages
+    text: str  # not empty
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document that keeps the rules of `make_document`.
-
-    Attributes:
-        chunks: by rising `chunk_index`; none is empty.
-        empty_chunk_count: chunks of the caller that held no text and were left out.
-        sha256: of the chunks, so that equal documents are stored once.
-    """
+    """A document that keeps the rules of `make_document`."""
 
     document_id: str
     name: str
-    chunks: tuple[SourceChunk, ...]
+    chunks: tuple[SourceChunk, ...]  # by rising `chunk_index`; none is empty
     total_pages: int
-    empty_chunk_count: int
-    sha256: str
+    empty_chunk_count: int  # chunks of the caller that held no text and were left out
+    sha256: str  # of the chunks, so that equal documents are stored once
 
 
 def make_document(

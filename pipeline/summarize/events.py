@@ -30,25 +30,17 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SummaryProgress:
-    """How far a summary is. It comes with every step, so that a reader may miss any of them.
-
-    Attributes:
-        calls_done: planned calls that are finished, by this run, earlier ones or the cache.
-        calls_total: planned calls of all iterations begun; grows when a FAIL begins another, or a group must shrink.
-        calls_reused: part of `calls_done` that cost nothing in this run.
-        eta_s: estimate of the rest; None until a call has been timed.
-        joined_events: events that were dropped before this one since the reader was slow.
-    """
+    """How far a summary is. It comes with every step, so that a reader may miss any of them."""
 
     phase: Phase
     iteration: int
-    calls_done: int
-    calls_total: int
-    calls_reused: int
+    calls_done: int  # planned calls that are finished, by this run, earlier ones or the cache
+    calls_total: int  # planned calls of all iterations begun; grows when a FAIL begins another, or a group must shrink
+    calls_reused: int  # part of `calls_done` that cost nothing in this run
     usage: LlmUsage
     elapsed_s: float
-    eta_s: float | None
-    joined_events: int = 0
+    eta_s: float | None  # estimate of the rest; None until a call has been timed
+    joined_events: int = 0  # events that were dropped before this one since the reader was slow
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,21 +61,15 @@ class Planned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextDone:
-    """A call that writes a text is finished. It is progress: a slow reader may miss some.
-
-    Attributes:
-        usage: of this call, with compressions.
-        is_reused: True if it cost nothing in this run.
-        text: what was written; None unless the reader asked for texts.
-    """
+    """A call that writes a text is finished. It is progress: a slow reader may miss some."""
 
     chunk_indexes: tuple[int, int]
     pages: tuple[int, int]
-    usage: LlmUsage
-    is_reused: bool
+    usage: LlmUsage  # of this call, with compressions
+    is_reused: bool  # True if it cost nothing in this run
     result_key: str
     progress: SummaryProgress
-    text: str | None = None
+    text: str | None = None  # what was written; None unless the reader asked for texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,34 +83,22 @@ class BatchDone(TextDone):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupDone(TextDone):
-    """A reduce call is finished.
+    """A reduce call is finished."""
 
-    Attributes:
-        level: from 1.
-        group_count: of this level, with a lone text that needs no call.
-        merged_count: texts that became one.
-    """
-
-    level: int
+    level: int  # from 1
     group_index: int
-    group_count: int
-    merged_count: int
+    group_count: int  # of this level, with a lone text that needs no call
+    merged_count: int  # texts that became one
 
 
 @dataclass(frozen=True, slots=True)
 class Drafted:
-    """What is written of the text of an iteration: a draft while a language model writes it, then the checked text.
-
-    Attributes:
-        text: into a channel goes all of it, to the reader what follows the pieces that he has.
-        begins_anew: the pieces that the reader has are void.
-        is_checked: False for a draft, which no check has read.
-    """
+    """What is written of the text of an iteration: a draft while a language model writes it, then the checked text."""
 
     iteration: int
-    text: str
-    begins_anew: bool = False
-    is_checked: bool = False
+    text: str  # into a channel goes all of it, to the reader what follows the pieces that he has
+    begins_anew: bool = False  # the pieces that the reader has are void
+    is_checked: bool = False  # False for a draft, which no check has read
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,16 +112,12 @@ class LayersFound:
 
 @dataclass(frozen=True, slots=True)
 class Reflected:
-    """The critic has spoken.
-
-    Attributes:
-        retention: what of the document's terms survived in the summary.
-    """
+    """The critic has spoken."""
 
     iteration: int
     critic_verdict: CriticVerdict
     critique: str
-    retention: Retention
+    retention: Retention  # what of the document's terms survived in the summary
     begins_again: bool
     progress: SummaryProgress
 
@@ -169,15 +139,10 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Which texts a reader sees before the result.
+    """Which texts a reader sees before the result."""
 
-    Attributes:
-        include_text: that of every BatchDone and GroupDone.
-        include_draft: Drafted; a language model is then asked to send the last text in pieces.
-    """
-
-    include_text: bool = False
-    include_draft: bool = False
+    include_text: bool = False  # that of every BatchDone and GroupDone
+    include_draft: bool = False  # Drafted; a language model is then asked to send the last text in pieces
 
 
 Event = Accepted | Planned | TextDone | Drafted | LayersFound | Reflected | TopicsFound | SummaryWarning | Finished

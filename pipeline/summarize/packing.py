@@ -107,19 +107,13 @@ def fit_context(texts: Sequence[str], limit_tokens: int, count_tokens: Callable[
 
 @dataclass(frozen=True, slots=True)
 class Packer:
-    """Packs neighbouring texts into calls, each as full as it may be.
+    """Packs neighbouring texts into calls, each as full as it may be."""
 
-    Attributes:
-        token_counts: of the texts, in order.
-        most: texts of a call.
-        budget_tokens: of a call.
-        least: so many texts are a call whatever they have, unless they are the last. With 2 every level of merges is
-            shorter than the one before, so that levels come to an end: the caller compresses texts that are too long.
-    """
-
-    token_counts: Sequence[int]
-    most: int
-    budget_tokens: int
+    token_counts: Sequence[int]  # of the texts, in order
+    most: int  # texts of a call
+    budget_tokens: int  # of a call
+    # so many texts are a call whatever they have, unless they are the last. With 2 every level of merges is shorter
+    # than the one before, so that levels come to an end: the caller compresses texts that are too long.
     least: int = 1
 
     def cuts(self, start: int = 0, end: int | None = None) -> Iterator[range]:

@@ -28,15 +28,10 @@ MIN_CONTENT_TOKENS = 16
 
 @dataclass(frozen=True, slots=True)
 class ChunkBatch:
-    """What one map call reads.
+    """What one map call reads."""
 
-    Attributes:
-        chunks: at least one; parts of one chunk may be in several batches.
-        token_count: of all chunks.
-    """
-
-    chunks: tuple[SourceChunk, ...]
-    token_count: int
+    chunks: tuple[SourceChunk, ...]  # at least one; parts of one chunk may be in several batches
+    token_count: int  # of all chunks
 
     @property
     def text(self) -> str:

@@ -31,18 +31,12 @@ class WarningCode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SummaryWarning:
-    """One warning.
+    """One warning."""
 
-    Attributes:
-        code: a `WarningCode`, or a `FaultKind` that the gate found.
-        place: of the document, where the gate found it; empty otherwise.
-        text: the words at fault, or missing.
-    """
-
-    code: str
+    code: str  # a `WarningCode`, or a `FaultKind` that the gate found
     message: str
-    place: str = ""
-    text: str = ""
+    place: str = ""  # of the document, where the gate found it; empty otherwise
+    text: str = ""  # the words at fault, or missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,86 +45,54 @@ class StageRetention:
 
     A term of the input of a map call also counts as kept if the context that the writer was shown has it, since the
     writer is told not to repeat that.
-
-    Attributes:
-        stage: "map" or "reduce".
-        level: of the reduction; 0 for the map.
     """
 
-    stage: str
-    level: int
+    stage: str  # "map" or "reduce"
+    level: int  # of the reduction; 0 for the map
     retention: Retention
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryFailure:
-    """Why a summary ended before it was done.
-
-    Attributes:
-        retry_after_s: when the endpoint asked to be called again; None if it did not.
-    """
+    """Why a summary ended before it was done."""
 
     kind: str
     message: str
-    retry_after_s: float | None = None
+    retry_after_s: float | None = None  # when the endpoint asked to be called again; None if it did not
 
 
 @dataclass(frozen=True, slots=True)
 class IntermediateSummary:
-    """A text that a map or reduce call wrote on the way to the summary.
+    """A text that a map or reduce call wrote on the way to the summary."""
 
-    Attributes:
-        level: 0 of a batch; else of the merge.
-        index: its place in the level, from 0.
-        chunk_indexes: first and last chunk of the stretch behind it, inclusive.
-        pages: likewise.
-    """
-
-    level: int
-    index: int
-    chunk_indexes: tuple[int, int]
-    pages: tuple[int, int]
+    level: int  # 0 of a batch; else of the merge
+    index: int  # its place in the level, from 0
+    chunk_indexes: tuple[int, int]  # first and last chunk of the stretch behind it, inclusive
+    pages: tuple[int, int]  # likewise
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class TrustReport:
-    """What the gate found in all texts of a summary.
+    """What the gate found in all texts of a summary."""
 
-    Attributes:
-        part_count: sentences, list items, table rows and lines of code that were checked, at every level.
-        verbatim_count: those that stand in their input word for word.
-        read_count: those that a model compared with a passage.
-        unread_count: those of which only the values were compared.
-        removed_count: pieces around and between sentences that stated nothing.
-        dropped_count: sentences.
-        corrected_count: sentences.
-        asked_again_count: answers that a second one replaced.
-        rewritten_count: answers that sentences of the input replaced.
-        flaw_count: what is still wrong; the summary's text says where.
-    """
-
-    part_count: int = 0
-    verbatim_count: int = 0
-    read_count: int = 0
-    unread_count: int = 0
-    removed_count: int = 0
-    dropped_count: int = 0
-    corrected_count: int = 0
-    asked_again_count: int = 0
-    rewritten_count: int = 0
-    flaw_count: int = 0
+    part_count: int = 0  # sentences, list items, table rows and lines of code that were checked, at every level
+    verbatim_count: int = 0  # those that stand in their input word for word
+    read_count: int = 0  # those that a model compared with a passage
+    unread_count: int = 0  # those of which only the values were compared
+    removed_count: int = 0  # pieces around and between sentences that stated nothing
+    dropped_count: int = 0  # sentences
+    corrected_count: int = 0  # sentences
+    asked_again_count: int = 0  # answers that a second one replaced
+    rewritten_count: int = 0  # answers that sentences of the input replaced
+    flaw_count: int = 0  # what is still wrong; the summary's text says where
 
 
 @dataclass(frozen=True, slots=True)
 class SummarySection:
-    """A section of the document in short.
+    """A section of the document in short."""
 
-    Attributes:
-        title: its heading.
-    """
-
-    title: str
+    title: str  # its heading
     text: str
 
 
@@ -149,74 +111,47 @@ class SummaryLayers:
 
 @dataclass(frozen=True, slots=True)
 class SummaryResult:
-    """A summary, complete or as far as it came.
+    """A summary, complete or as far as it came."""
 
-    Attributes:
-        summary_id: names it to callers; a result that is not done can be resumed by it.
-        text: the summary; of a partial result the texts of the last level that is complete, else all extractions.
-        topics: key topics, best first; empty in a partial result.
-        iteration: the one that `text` is of, from 1.
-        critic_verdict: of the critic on `text`; None if it was not asked.
-        failure: why it is partial; None if it is done.
-        calls_done: planned calls that are finished.
-        calls_planned: of all iterations begun.
-        calls_reused: part of `calls_done` that cost nothing in this run.
-        usage: of this run.
-        elapsed_s: of this run.
-        stages: retention of each stage of the iteration that `text` is of.
-        retention: distinct terms of the document that `text` has; None in a partial result.
-        duplicates: sentences that were dropped since they stood elsewhere word for word, with their chunks.
-        duplicate_count: all of them; `duplicates` holds at most 1,000.
-        trust: what the gate found in the texts that `text` was made of; None without a gate.
-        citation: where the sentences of `text` stand in the document; none in a partial result.
-        total_usage: of all runs; of a result that was stored for an equal request, what it cost then.
-        total_elapsed_s: likewise; a run that was killed counts up to its last heartbeat.
-        run_count: of them.
-        current_batch: batches that are extracted, of the iteration begun last.
-        batch_count: of the plan; 0 before there is one.
-        intermediate_summaries: the texts behind `text`, as far as they are shown; only in a view.
-        length: asked for and got; None if none was asked for, or the result is partial.
-        layers: in front of and above `text`; empty in a result that has no text of its own yet.
-        budget: of all runs; None without bounds.
-        json: what the text says, by the caller's schema; empty without one, and in a partial result.
-    """
-
-    summary_id: str
+    summary_id: str  # names it to callers; a result that is not done can be resumed by it
     document_id: str
     document_name: str
     status: SummaryStatus
-    text: str
-    topics: tuple[str, ...]
+    text: str  # the summary; of a partial result the texts of the last level that is complete, else all extractions
+    topics: tuple[str, ...]  # key topics, best first; empty in a partial result
     writer: str
-    iteration: int
+    iteration: int  # the one that `text` is of, from 1
     iterations: int
-    critic_verdict: CriticVerdict | None
+    critic_verdict: CriticVerdict | None  # of the critic on `text`; None if it was not asked
     critique: str
     warnings: tuple[SummaryWarning, ...]
-    failure: SummaryFailure | None
-    calls_done: int = 0
-    calls_planned: int = 0
-    calls_reused: int = 0
-    usage: LlmUsage = NO_USAGE
-    elapsed_s: float = 0.0
+    failure: SummaryFailure | None  # why it is partial; None if it is done
+    calls_done: int = 0  # planned calls that are finished
+    calls_planned: int = 0  # of all iterations begun
+    calls_reused: int = 0  # part of `calls_done` that cost nothing in this run
+    usage: LlmUsage = NO_USAGE  # of this run
+    elapsed_s: float = 0.0  # of this run
     input_tokens: int = 0
     output_tokens: int = 0
-    stages: tuple[StageRetention, ...] = ()
-    retention: Retention | None = None
+    stages: tuple[StageRetention, ...] = ()  # retention of each stage of the iteration that `text` is of
+    retention: Retention | None = None  # distinct terms of the document that `text` has; None in a partial result
+    # sentences that were dropped since they stood elsewhere word for word, with their chunks
     duplicates: tuple[RemovedDuplicate, ...] = ()
-    duplicate_count: int = 0
-    trust: TrustReport | None = None
-    citation: Citations = NOT_CITED
-    total_usage: LlmUsage = NO_USAGE
-    total_elapsed_s: float = 0.0
-    run_count: int = 0
-    current_batch: int = 0
-    batch_count: int = 0
+    duplicate_count: int = 0  # all of them; `duplicates` holds at most 1,000
+    trust: TrustReport | None = None  # what the gate found in the texts that `text` was made of; None without a gate
+    citation: Citations = NOT_CITED  # where the sentences of `text` stand in the document; none in a partial result
+    total_usage: LlmUsage = NO_USAGE  # of all runs; of a result that was stored for an equal request, what it cost then
+    total_elapsed_s: float = 0.0  # likewise; a run that was killed counts up to its last heartbeat
+    run_count: int = 0  # of them
+    current_batch: int = 0  # batches that are extracted, of the iteration begun last
+    batch_count: int = 0  # of the plan; 0 before there is one
+    # the texts behind `text`, as far as they are shown; only in a view
     intermediate_summaries: tuple[IntermediateSummary, ...] = ()
-    length: SummaryLength | None = None
+    length: SummaryLength | None = None  # asked for and got; None if none was asked for, or the result is partial
+    # in front of and above `text`; empty in a result that has no text of its own yet
     layers: SummaryLayers = SummaryLayers()
-    budget: SummaryBudget | None = None
-    json: str = ""
+    budget: SummaryBudget | None = None  # of all runs; None without bounds
+    json: str = ""  # what the text says, by the caller's schema; empty without one, and in a partial result
 
     @property
     def flaw_count(self) -> int | None:
@@ -226,14 +161,9 @@ class SummaryResult:
 
 @dataclass(frozen=True, slots=True)
 class SummaryView:
-    """Where a summary stands.
-
-    Attributes:
-        status: as last written; RUNNING without a living server means that it was killed.
-        is_running: True while a living server runs it.
-    """
+    """Where a summary stands."""
 
     summary_id: str
-    status: SummaryStatus
-    is_running: bool
+    status: SummaryStatus  # as last written; RUNNING without a living server means that it was killed
+    is_running: bool  # True while a living server runs it
     result: SummaryResult

@@ -25,16 +25,11 @@ _MOST_MISSING = 20
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """How much survived of something: distinct terms of one kind, or values with what they are the values of.
-
-    Attributes:
-        kept_count: those that the output has too; at most `input_count`.
-        missing: some that were lost, in the order of the input; examples, not all of them.
-    """
+    """How much survived of something: distinct terms of one kind, or values with what they are the values of."""
 
     input_count: int = 0
-    kept_count: int = 0
-    missing: tuple[str, ...] = ()
+    kept_count: int = 0  # those that the output has too; at most `input_count`
+    missing: tuple[str, ...] = ()  # some that were lost, in the order of the input; examples, not all of them
 
     @property
     def share(self) -> float:
@@ -51,14 +46,10 @@ class TermRetention(Kept):
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """What survived, one entry for each kind, in the order of `TermKind`.
-
-    Attributes:
-        values: with their subjects; of nothing where that was not measured.
-    """
+    """What survived, one entry for each kind, in the order of `TermKind`."""
 
     kinds: tuple[TermRetention, ...]
-    values: Kept = Kept()
+    values: Kept = Kept()  # with their subjects; of nothing where that was not measured
 
     @property
     def share(self) -> float:
@@ -80,18 +71,12 @@ def meaning(term: Term) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mentions:
-    """A text as it is searched for terms.
-
-    Attributes:
-        meanings: of its numbers with units.
-        words: folded.
-        line: the same words in order, with spaces between and around.
-    """
+    """A text as it is searched for terms."""
 
     terms: frozenset[Term]
-    meanings: frozenset[tuple[str, str]]
-    words: frozenset[str]
-    line: str
+    meanings: frozenset[tuple[str, str]]  # of its numbers with units
+    words: frozenset[str]  # folded
+    line: str  # the same words in order, with spaces between and around
 
     @classmethod
     def of(cls, text: str) -> "Mentions":
@@ -146,16 +131,11 @@ _ENOUGH = 2
 
 
 class Stated(NamedTuple):
-    """A value with its subject.
-
-    Attributes:
-        subject: stems.
-        label: value and subject as people read them.
-    """
+    """A value with its subject."""
 
     value: Term
-    subject: frozenset[str]
-    label: str
+    subject: frozenset[str]  # stems
+    label: str  # value and subject as people read them
 
 
 def find_stated(text: str) -> list[Stated]:

@@ -65,17 +65,12 @@ class _CancelRequestedError(Exception):
 
 @dataclass(slots=True)
 class SummaryRun:
-    """One run of one summary.
+    """One run of one summary."""
 
-    Attributes:
-        context: its channel is closed at the end.
-        stop: set it to cancel the summary from within this process.
-    """
-
-    context: Run
+    context: Run  # its channel is closed at the end
     lease: Lease
     is_resumed: bool
-    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    stop: asyncio.Event = field(default_factory=asyncio.Event)  # set it to cancel the summary from within this process
     _spending: Spending | None = None
     _has_begun: bool = False
 

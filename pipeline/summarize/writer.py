@@ -38,54 +38,34 @@ class CriticVerdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class WriterLimits:
-    """How much a writer can read and write at once. All tokens are those of `Writer.count_tokens`.
+    """How much a writer can read and write at once. All tokens are those of `Writer.count_tokens`."""
 
-    Attributes:
-        prompt_budget_tokens: for what a map call reads: context, critique and chunks together, without the prompt's
-            own words.
-        context_limit_tokens: part of it that context may take; less than `prompt_budget_tokens`.
-        model_context_tokens: all that the model can hold, prompt and answer.
-        once_tokens: of a document that is read in one prompt, where its short answer leaves room; 0: none is.
-        output_tokens: longest answer of one call; less than `model_context_tokens`.
-        overhead_tokens: the prompt's own words in the longest prompt.
-        text_overhead_tokens: words of the prompt around each text of the document.
-        concurrency: calls in flight that make sense; more only wait.
-        reads_context: False for a writer that is shown nothing of what stands before a batch.
-        shortfall: what is less than the settings ask for, since the model's context is small; empty if nothing is.
-        repeats: further calls that a gate may make for one text; none are planned.
-        shapes_merges: the final merge has the shape that the caller wants already; else it is given to its text.
-        chooses: its texts are sentences of the input, and cost nothing: layers are made from them.
-        prices: of the model's tokens.
-    """
-
+    # for what a map call reads: context, critique and chunks together, without the prompt's own words
     prompt_budget_tokens: int
-    context_limit_tokens: int
-    model_context_tokens: int
-    output_tokens: int
-    overhead_tokens: int = 0
-    text_overhead_tokens: int = 0
-    once_tokens: int = 0
-    concurrency: int = 1
-    repeats: int = 0
-    reads_context: bool = True
+    context_limit_tokens: int  # part of it that context may take; less than `prompt_budget_tokens`
+    model_context_tokens: int  # all that the model can hold, prompt and answer
+    output_tokens: int  # longest answer of one call; less than `model_context_tokens`
+    overhead_tokens: int = 0  # the prompt's own words in the longest prompt
+    text_overhead_tokens: int = 0  # words of the prompt around each text of the document
+    once_tokens: int = 0  # of a document that is read in one prompt, where its short answer leaves room; 0: none is
+    concurrency: int = 1  # calls in flight that make sense; more only wait
+    repeats: int = 0  # further calls that a gate may make for one text; none are planned
+    reads_context: bool = True  # False for a writer that is shown nothing of what stands before a batch
+    # what is less than the settings ask for, since the model's context is small; empty if nothing is
     shortfall: str = ""
+    # the final merge has the shape that the caller wants already; else it is given to its text
     shapes_merges: bool = False
-    chooses: bool = False
-    prices: PriceConfig = NO_PRICES
+    chooses: bool = False  # its texts are sentences of the input, and cost nothing: layers are made from them
+    prices: PriceConfig = NO_PRICES  # of the model's tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """A text that a writer made, with the stretch of the document behind it.
-
-    Attributes:
-        chunk_indexes: first and last chunk, inclusive.
-        pages: first and last page, inclusive; (0, 0) when the document has no pages.
-    """
+    """A text that a writer made, with the stretch of the document behind it."""
 
     text: str
-    chunk_indexes: tuple[int, int]
-    pages: tuple[int, int]
+    chunk_indexes: tuple[int, int]  # first and last chunk, inclusive
+    pages: tuple[int, int]  # first and last page, inclusive; (0, 0) when the document has no pages
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +111,7 @@ class ExtractTask:
 
 @dataclass(frozen=True, slots=True)
 class MergeTask:
-    """Reduce: one text out of several, nothing lost, nothing said twice.
-
-    Attributes:
-        extractions: in the order of the document; at least two, exactly one to compress or to shape.
-        target_tokens: the answer should not be longer than this; at most `WriterLimits.output_tokens`.
-        shape: of the summary, where the answer is to be it.
-        json_schema: that the answer must fit, to give a text as JSON.
-    """
+    """Reduce: one text out of several, nothing lost, nothing said twice."""
 
     summary_type: SummaryType
     document_name: str
@@ -146,12 +119,13 @@ class MergeTask:
     level: int
     group_index: int
     group_count: int
+    # in the order of the document; at least two, exactly one to compress or to shape
     extractions: tuple[Extraction, ...]
-    target_tokens: int
+    target_tokens: int  # the answer should not be longer than this; at most `WriterLimits.output_tokens`
     critique: str | None = None
     wishes: Wishes = NO_WISHES
-    shape: Shape = PLAIN
-    json_schema: str = ""
+    shape: Shape = PLAIN  # of the summary, where the answer is to be it
+    json_schema: str = ""  # that the answer must fit, to give a text as JSON
 
     @property
     def starts_document(self) -> bool:
@@ -169,20 +143,15 @@ TextTask = ExtractTask | MergeTask
 
 @dataclass(frozen=True, slots=True)
 class CritiqueTask:
-    """Reflect: is the summary complete, with its procedures apart and its values intact?
-
-    Attributes:
-        retention: what of the document's terms survived in it, measured.
-        target_tokens: the length that was asked for; 0 for all that fits.
-    """
+    """Reflect: is the summary complete, with its procedures apart and its values intact?"""
 
     summary_type: SummaryType
     document_name: str
     iteration: int
     summary: str
-    retention: Retention
+    retention: Retention  # what of the document's terms survived in it, measured
     wishes: Wishes = NO_WISHES
-    target_tokens: int = 0
+    target_tokens: int = 0  # the length that was asked for; 0 for all that fits
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,19 +166,12 @@ class TopicsTask:
 
 @dataclass(frozen=True, slots=True)
 class RemovedDuplicate:
-    """A sentence that stood twice. It was kept once, and this remembers where it was dropped.
+    """A sentence that stood twice. It was kept once, and this remembers where it was dropped."""
 
-    Attributes:
-        text: the sentence as it was dropped.
-        kept_chunks: first and last chunk of the text that keeps it.
-        dropped_chunks: first and last chunk of the text that lost it.
-        is_exact: False for a near duplicate, which only a writer with models can tell.
-    """
-
-    text: str
-    kept_chunks: tuple[int, int]
-    dropped_chunks: tuple[int, int]
-    is_exact: bool = True
+    text: str  # the sentence as it was dropped
+    kept_chunks: tuple[int, int]  # first and last chunk of the text that keeps it
+    dropped_chunks: tuple[int, int]  # first and last chunk of the text that lost it
+    is_exact: bool = True  # False for a near duplicate, which only a writer with models can tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,15 +205,11 @@ class Critique:
 
 @dataclass(frozen=True, slots=True)
 class TopicList:
-    """Topics, best first, without repeats.
-
-    Attributes:
-        left_out: those of the answer that the summary does not mention.
-    """
+    """Topics, best first, without repeats."""
 
     topics: tuple[str, ...]
     usage: LlmUsage
-    left_out: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()  # those of the answer that the summary does not mention
 
 
 DraftListener = Callable[[str], None]

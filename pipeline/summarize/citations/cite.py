@@ -101,17 +101,11 @@ _MOST_LOCATED = 2_000  # written sentences: 3 ms each in a document of 1 MB
 
 @dataclass(frozen=True, slots=True)
 class CitationBounds:
-    """How much is cited, and for whom.
+    """How much is cited, and for whom."""
 
-    Attributes:
-        max_citations: sentences of the text, from its beginning.
-        max_read: written sentences that a model compares; of more, those with values and negations first.
-        caller: in whose turn it does.
-    """
-
-    max_citations: int
-    max_read: int
-    caller: str = ""
+    max_citations: int  # sentences of the text, from its beginning
+    max_read: int  # written sentences that a model compares; of more, those with values and negations first
+    caller: str = ""  # in whose turn it does
 
 
 async def cite(

@@ -18,41 +18,27 @@ class CitationSupport(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SourcePlace:
-    """A stretch of one chunk.
-
-    Attributes:
-        page_number: 0 when the document has no pages.
-        start: first character in the chunk's text.
-        end: exclusive.
-        document_start: the same first character in the texts of all chunks with nothing between them; of a document
-            that was sent as one text, in that text.
-    """
+    """A stretch of one chunk."""
 
     chunk_index: int
-    page_number: int
-    start: int
-    end: int
+    page_number: int  # 0 when the document has no pages
+    start: int  # first character in the chunk's text
+    end: int  # exclusive
+    # the same first character in the texts of all chunks with nothing between them; of a document that was sent as one
+    # text, in that text
     document_start: int
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryCitation:
-    """Where one sentence, list item, table row or line of code of a summary comes from.
+    """Where one sentence, list item, table row or line of code of a summary comes from."""
 
-    Attributes:
-        start: first character in the summary's text.
-        end: exclusive.
-        probability: that the places support it, if a model was asked.
-        places: in the order of the document; none if nothing there speaks of it.
-        other_place_count: how many more times it stands in the document word for word.
-    """
-
-    start: int
-    end: int
+    start: int  # first character in the summary's text
+    end: int  # exclusive
     support: CitationSupport
-    probability: float | None
-    places: tuple[SourcePlace, ...]
-    other_place_count: int = 0
+    probability: float | None  # that the places support it, if a model was asked
+    places: tuple[SourcePlace, ...]  # in the order of the document; none if nothing there speaks of it
+    other_place_count: int = 0  # how many more times it stands in the document word for word
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,34 +49,22 @@ _TIGHT_KINDS = (*LIST_KINDS, BlockKind.TURN)
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """One excerpt and its place.
-
-    Attributes:
-        text: the document's characters; white space collapsed but for code, without marks such as "##" or "- ".
-        level: 1 to 6 of a heading, `LABEL_LEVEL` of a label; indentation in spaces of a list item; else 0.
-        mark: "1." of a step, "-" of a bullet, "Ann:" of a turn; the words behind the fence of code; else empty.
-        block: excerpts of one paragraph, list item or listing share this number.
-        origin: which text it was read from: a chunk of a batch, an extraction of a group; from 0.
-        section: position of the heading above it; -1 without one.
-        needs: positions of excerpts without which it would dangle: heading, lead-in, antecedent, neighbouring steps.
-        token_count: as it is written, with its marks.
-        terms: technical terms that it has, in order.
-        is_cut: it begins or ends in the middle of a sentence, or is none; fit to save a value, not to fill space.
-        dangles: what it points back to is not there or too far away; it is not chosen.
-    """
+    """One excerpt and its place."""
 
     kind: BlockKind
-    text: str
-    level: int = 0
-    mark: str = ""
-    block: int = 0
-    origin: int = 0
-    section: int = -1
+    text: str  # the document's characters; white space collapsed but for code, without marks such as "##" or "- "
+    level: int = 0  # 1 to 6 of a heading, `LABEL_LEVEL` of a label; indentation in spaces of a list item; else 0
+    mark: str = ""  # "1." of a step, "-" of a bullet, "Ann:" of a turn; the words behind the fence of code; else empty
+    block: int = 0  # excerpts of one paragraph, list item or listing share this number
+    origin: int = 0  # which text it was read from: a chunk of a batch, an extraction of a group; from 0
+    section: int = -1  # position of the heading above it; -1 without one
+    # positions of excerpts without which it would dangle: heading, lead-in, antecedent, neighbouring steps
     needs: tuple[int, ...] = ()
-    token_count: int = 0
-    terms: tuple[Term, ...] = ()
+    token_count: int = 0  # as it is written, with its marks
+    terms: tuple[Term, ...] = ()  # technical terms that it has, in order
+    # it begins or ends in the middle of a sentence, or is none; fit to save a value, not to fill space
     is_cut: bool = False
-    dangles: bool = False
+    dangles: bool = False  # what it points back to is not there or too far away; it is not chosen
 
 
 def write_markdown(excerpts: Sequence[Excerpt], positions: Sequence[int]) -> str:

@@ -172,39 +172,25 @@ _POOR_SHARE = 0.5  # of what may be filled; below it fragments are better than n
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How much may be kept, in tokens.
+    """How much may be kept, in tokens."""
 
-    Attributes:
-        central: until here, excerpts are kept for being central.
-        ceiling: until here, excerpts are kept for their values.
-    """
-
-    central: float
-    ceiling: float
+    central: float  # until here, excerpts are kept for being central
+    ceiling: float  # until here, excerpts are kept for their values
 
 
 @dataclass(frozen=True, eq=False)
 class Material:
-    """What there is to choose from, and what each part of it is worth.
-
-    Attributes:
-        sentences: positions of what has a vector, rising.
-        vectors: shape (sentences, dimension), rows of length 1.
-        dropped: positions of duplicates, and of what cannot be written.
-        ends_document: nothing follows, so that a heading at the end has nothing below it.
-        centrality: shape (sentences,); nobody asks for it where all fits.
-        has_acts_first: operators need warnings, steps and commands before figures.
-        has_focus: an answer to a focus is worth what it says of it, whatever its values are.
-    """
+    """What there is to choose from, and what each part of it is worth."""
 
     excerpts: Sequence[Excerpt]
-    sentences: Sequence[int]
-    vectors: Float64
-    dropped: frozenset[int]
-    ends_document: bool = True
+    sentences: Sequence[int]  # positions of what has a vector, rising
+    vectors: Float64  # shape (sentences, dimension), rows of length 1
+    dropped: frozenset[int]  # positions of duplicates, and of what cannot be written
+    ends_document: bool = True  # nothing follows, so that a heading at the end has nothing below it
+    # shape (sentences,); nobody asks for it where all fits
     centrality: Float64 = field(default_factory=lambda: np.zeros(0))
-    has_acts_first: bool = False
-    has_focus: bool = False
+    has_acts_first: bool = False  # operators need warnings, steps and commands before figures
+    has_focus: bool = False  # an answer to a focus is worth what it says of it, whatever its values are
 
     @cached_property
     def values(self) -> list[frozenset[Term]]:

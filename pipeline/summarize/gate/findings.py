@@ -44,15 +44,11 @@ class Remedy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TrustFinding:
-    """One fault.
-
-    Attributes:
-        text: the words at fault, cut; empty when it is the whole answer.
-    """
+    """One fault."""
 
     kind: FaultKind
     remedy: Remedy
-    text: str = ""
+    text: str = ""  # the words at fault, cut; empty when it is the whole answer
 
 
 def finding(kind: FaultKind, remedy: Remedy, text: str = "") -> TrustFinding:
@@ -62,20 +58,14 @@ def finding(kind: FaultKind, remedy: Remedy, text: str = "") -> TrustFinding:
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """What was checked in one answer, as it was delivered.
-
-    Attributes:
-        part_count: its sentences, list items, table rows and lines of code.
-        verbatim_count: those that stand in the input word for word.
-        read_count: of the others, those that a model compared with a passage of the input.
-        unread_count: those that it did not, beyond the bound or in a language that it does not know; their values are
-            those of the input nevertheless.
-    """
+    """What was checked in one answer, as it was delivered."""
 
     findings: tuple[TrustFinding, ...] = ()
-    part_count: int = 0
-    verbatim_count: int = 0
-    read_count: int = 0
+    part_count: int = 0  # its sentences, list items, table rows and lines of code
+    verbatim_count: int = 0  # those that stand in the input word for word
+    read_count: int = 0  # of the others, those that a model compared with a passage of the input
+    # those that it did not, beyond the bound or in a language that it does not know; their values are those of the
+    # input nevertheless
     unread_count: int = 0
 
 
@@ -85,21 +75,13 @@ _RECALL_DIGITS = 3
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """An answer that has passed the gate.
+    """An answer that has passed the gate."""
 
-    Attributes:
-        text: repaired.
-        trust: what was found in it, by place.
-        whole: what is wrong with it as a whole; None if nothing is.
-        recall: of the input's values.
-        lost_share: of its sentences, those that were dropped.
-    """
-
-    text: str
-    trust: Trust
-    whole: FaultKind | None
-    recall: Kept
-    lost_share: float
+    text: str  # repaired
+    trust: Trust  # what was found in it, by place
+    whole: FaultKind | None  # what is wrong with it as a whole; None if nothing is
+    recall: Kept  # of the input's values
+    lost_share: float  # of its sentences, those that were dropped
 
     @property
     def is_usable(self) -> bool:

@@ -74,23 +74,16 @@ _LEAST_SHAPED = 0.15  # of the room of a text whose length was asked for; the ro
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A task as the gate sees it.
+    """A task as the gate sees it."""
 
-    Attributes:
-        source: its texts.
-        least_recall: share of their values that an answer must keep with their subjects.
-        least_length: share of its room that an answer must fill, in words; of what states no value only in a merge,
-            whose texts were checked already and may not vanish.
-        room: share of the texts that an answer has room for.
-        caller: in whose turn a model reads.
-    """
-
-    source: SourceText
-    least_recall: float
+    source: SourceText  # its texts
+    least_recall: float  # share of their values that an answer must keep with their subjects
+    # share of its room that an answer must fill, in words; of what states no value only in a merge, whose texts were
+    # checked already and may not vanish
     least_length: float
-    room: float
+    room: float  # share of the texts that an answer has room for
     is_merge: bool
-    caller: str
+    caller: str  # in whose turn a model reads
 
 
 class TrustGate:

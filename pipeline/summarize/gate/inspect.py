@@ -55,21 +55,14 @@ _IN_ANY_LANGUAGE = (FaultKind.NUMBER, FaultKind.CODE)
 
 @dataclass(eq=False)
 class SourceText:
-    """One task's texts.
+    """One task's texts."""
 
-    Attributes:
-        texts: what the answer is to be made from.
-        context: what else the writer was shown; values of it are known, but its sentences are not to be said again.
-        name: the document's.
-        language: that the answer shall be in; empty for that of the texts.
-        orders: the caller's wishes, which are no sentences of a summary.
-    """
-
-    texts: Sequence[str]
+    texts: Sequence[str]  # what the answer is to be made from
+    # what else the writer was shown; values of it are known, but its sentences are not to be said again
     context: Sequence[str] = ()
-    name: str = ""
-    language: str = ""
-    orders: str = ""
+    name: str = ""  # the document's
+    language: str = ""  # that the answer shall be in; empty for that of the texts
+    orders: str = ""  # the caller's wishes, which are no sentences of a summary
 
     @cached_property
     def text(self) -> str:
@@ -232,25 +225,16 @@ _ENDS = (*".!?:;。！？…",)
 
 @dataclass(slots=True)
 class Inspection:
-    """What is known of an answer.
+    """What is known of an answer."""
 
-    Attributes:
-        text: without what was put around it.
-        removed: what was.
-        parts: of the text.
-        faults: by part, the first that was found in it.
-        to_read: parts that a model should compare with a passage: all else of them is right.
-        verbatim_count: parts that stand in the input word for word.
-        whole: what is wrong with the answer as a whole; None if nothing is.
-    """
-
-    text: str
-    removed: list[TrustFinding]
-    parts: list[Sentence] = field(default_factory=list)
-    faults: dict[int, FaultKind] = field(default_factory=dict)
+    text: str  # without what was put around it
+    removed: list[TrustFinding]  # what was
+    parts: list[Sentence] = field(default_factory=list)  # of the text
+    faults: dict[int, FaultKind] = field(default_factory=dict)  # by part, the first that was found in it
+    # parts that a model should compare with a passage: all else of them is right
     to_read: list[int] = field(default_factory=list)
-    verbatim_count: int = 0
-    whole: FaultKind | None = None
+    verbatim_count: int = 0  # parts that stand in the input word for word
+    whole: FaultKind | None = None  # what is wrong with the answer as a whole; None if nothing is
 
     def words_of(self, part: int) -> str:
         """Returns a part's text."""

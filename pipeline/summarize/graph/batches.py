@@ -22,13 +22,9 @@ _ABBREVIATION = re.compile(rf"\b{_SHORT}\b")
 
 @dataclass
 class Background:
-    """Tells what stands around the batches of a document. Linear in its length, read once, when first asked.
+    """Tells what stands around the batches of a document. Linear in its length, read once, when first asked."""
 
-    Attributes:
-        batches: of the whole document.
-    """
-
-    batches: Sequence[ChunkBatch]
+    batches: Sequence[ChunkBatch]  # of the whole document
 
     def of(self, index: int, limit_tokens: int, count_tokens: Callable[[str], int]) -> str:
         """Returns headings and abbreviations for a batch, within a limit; empty if there are none."""

@@ -64,18 +64,13 @@ _LEAST_TOKENS = 16  # of a text that is still worth cutting
 
 @dataclass(frozen=True, slots=True)
 class PlannedCall(Generic[Outcome]):
-    """One planned call.
-
-    Attributes:
-        task: what `ask` is given; with the run's `answer_scope` it is the answer's key.
-        begin_key: by which later summaries know where it began; empty of calls that are not taken over.
-    """
+    """One planned call."""
 
     step: StepId
-    task: Task
+    task: Task  # what `ask` is given; with the run's `answer_scope` it is the answer's key
     ask: Callable[[Any], Awaitable[Outcome]]
     adapter: TypeAdapter[Outcome]
-    begin_key: str = ""
+    begin_key: str = ""  # by which later summaries know where it began; empty of calls that are not taken over
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,16 +50,12 @@ async def _measure(run: Run, text: str) -> SummaryLength | None:
 
 @dataclass(frozen=True, slots=True)
 class _Finish:
-    """One summary on its way into its shape.
-
-    Attributes:
-        whole: what it is made from.
-    """
+    """One summary on its way into its shape."""
 
     run: Run
     iteration: int
     level: int
-    whole: Extraction
+    whole: Extraction  # what it is made from
 
     async def text(self, draft: str | None) -> str:
         """Returns the text, after at most two calls.

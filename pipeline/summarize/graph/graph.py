@@ -61,15 +61,10 @@ from pipeline.tracing import note
 
 
 class SummaryState(TypedDict, total=False):
-    """Where a summary stands between two steps.
+    """Where a summary stands between two steps."""
 
-    Attributes:
-        iteration: from 1; 0 before the plan node.
-        best_iteration: the one whose summary is the best so far; 0 before the first verdict.
-    """
-
-    iteration: int
-    best_iteration: int
+    iteration: int  # from 1; 0 before the plan node
+    best_iteration: int  # the one whose summary is the best so far; 0 before the first verdict
 
 
 @cache

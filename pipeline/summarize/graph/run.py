@@ -97,15 +97,11 @@ def _moved(chunks: tuple[int, int], by: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class UniqueText:
-    """A text without the sentences that stood before it, and these sentences.
-
-    Attributes:
-        length: asked for and got; of the last text alone, where one was asked for.
-    """
+    """A text without the sentences that stood before it, and these sentences."""
 
     text: str
     removed: tuple[RemovedDuplicate, ...]
-    length: SummaryLength | None = None
+    length: SummaryLength | None = None  # asked for and got; of the last text alone, where one was asked for
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,17 +12,11 @@ from pipeline.summarize.errors import BudgetSpentError
 
 @dataclass(frozen=True, slots=True)
 class SummaryBudget:
-    """Most that all runs of a summary may take together; 0 for no bound.
+    """Most that all runs of a summary may take together; 0 for no bound."""
 
-    Attributes:
-        max_calls: answers of the language model.
-        max_tokens: of prompts and answers.
-        max_cost: at the prices of the settings, in their currency.
-    """
-
-    max_calls: int = 0
-    max_tokens: int = 0
-    max_cost: float = 0.0
+    max_calls: int = 0  # answers of the language model
+    max_tokens: int = 0  # of prompts and answers
+    max_cost: float = 0.0  # at the prices of the settings, in their currency
 
 
 NO_BUDGET = SummaryBudget()

@@ -34,13 +34,9 @@ class LengthUnit(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LengthGoal:
-    """A length to be met within `TOLERANCE`.
+    """A length to be met within `TOLERANCE`."""
 
-    Attributes:
-        amount: at least 1.
-    """
-
-    amount: int
+    amount: int  # at least 1
     unit: LengthUnit
 
     def is_met(self, size: int) -> bool:
@@ -50,16 +46,11 @@ class LengthGoal:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What the final text must look like.
+    """What the final text must look like."""
 
-    Attributes:
-        goal: its length; None: as long as the writer makes it.
-        language: that it is written in, as its caller names it; empty for the document's.
-    """
-
-    goal: LengthGoal | None = None
+    goal: LengthGoal | None = None  # its length; None: as long as the writer makes it
     form: SummaryForm = SummaryForm.MARKDOWN
-    language: str = ""
+    language: str = ""  # that it is written in, as its caller names it; empty for the document's
 
     @property
     def is_plain(self) -> bool:
@@ -75,15 +66,10 @@ def counter(shape: Shape, count_tokens: Callable[[str], int]) -> Callable[[str],
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What every text of a summary is written for; a caller's words, data and never a rule.
+    """What every text of a summary is written for; a caller's words, data and never a rule."""
 
-    Attributes:
-        focus: a subject or question that comes first; empty for none.
-        instructions: what else matters in choice and wording, for a language model; empty for none.
-    """
-
-    focus: str = ""
-    instructions: str = ""
+    focus: str = ""  # a subject or question that comes first; empty for none
+    instructions: str = ""  # what else matters in choice and wording, for a language model; empty for none
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -96,14 +82,9 @@ PLAIN, NO_WISHES = Shape(), Wishes()
 
 @dataclass(frozen=True, slots=True)
 class SummaryLength:
-    """A length asked for, and got.
-
-    Attributes:
-        target: not more than the document has.
-        actual: of the text, without the remarks of the gate behind it.
-    """
+    """A length asked for, and got."""
 
     unit: LengthUnit
-    target: int
-    actual: int
+    target: int  # not more than the document has
+    actual: int  # of the text, without the remarks of the gate behind it
     is_met: bool

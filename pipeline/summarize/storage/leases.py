@@ -20,14 +20,10 @@ _TAKE = """
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """The right to run a summary until it ends or is not renewed in time.
-
-    Attributes:
-        holder: this run; no two runs have the same name, not even in one process.
-    """
+    """The right to run a summary until it ends or is not renewed in time."""
 
     summary_id: str
-    holder: str
+    holder: str  # this run; no two runs have the same name, not even in one process
 
 
 class LeaseTable:

@@ -38,18 +38,12 @@ class Stage(StrEnum):
 
 
 class StepId(NamedTuple):
-    """One step of a summary.
+    """One step of a summary."""
 
-    Attributes:
-        iteration: from 1.
-        level: of the reduction its output belongs to; 0 for the map.
-        position: from 0, in the order of the document.
-    """
-
-    iteration: int
+    iteration: int  # from 1
     stage: Stage
-    level: int = 0
-    position: int = 0
+    level: int = 0  # of the reduction its output belongs to; 0 for the map
+    position: int = 0  # from 0, in the order of the document
 
 
 class StepOutput(NamedTuple):
@@ -128,43 +122,30 @@ class PlanRecord:
 
 @dataclass(frozen=True, slots=True)
 class StoredSummary:
-    """One row of the table of summaries.
-
-    Attributes:
-        request_key: hash of document, options, writer and owner: equal requests have equal results.
-        plan: None before the first run has planned.
-        is_leased: True while a living server runs it.
-        result: JSON of the result, complete or partial; None before the first end.
-    """
+    """One row of the table of summaries."""
 
     summary_id: str
     request: SummaryRequest
-    request_key: str
+    request_key: str  # hash of document, options, writer and owner: equal requests have equal results
     document_sha256: str
     status: SummaryStatus
-    plan: PlanRecord | None
-    is_leased: bool
-    result: str | None
+    plan: PlanRecord | None  # None before the first run has planned
+    is_leased: bool  # True while a living server runs it
+    result: str | None  # JSON of the result, complete or partial; None before the first end
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryEntry:
-    """One summary of a list.
-
-    Attributes:
-        flaw_count: what checks of its result left wrong; None without a checked result, and of older versions.
-        created_at: seconds since 1970; 0 of summaries of older versions.
-        updated_at: when it last ran, likewise.
-    """
+    """One summary of a list."""
 
     summary_id: str
     document_id: str
     document_name: str
     status: SummaryStatus
-    flaw_count: int | None
+    flaw_count: int | None  # what checks of its result left wrong; None without a checked result, and of older versions
     is_running: bool
-    created_at: float
-    updated_at: float
+    created_at: float  # seconds since 1970; 0 of summaries of older versions
+    updated_at: float  # when it last ran, likewise
 
 
 @dataclass(frozen=True, slots=True)
