@@ -53,15 +53,11 @@ class TokenMark(Span):
 
 @dataclass(frozen=True, slots=True)
 class CheckedPairs:
-    """What the model says about pairs.
+    """What the model says about pairs."""
 
-    Attributes:
-        probabilities: as `Entailment.entail` returns them.
-        marks: by pair: the tokens of its hypothesis, in order. Empty where the model marks none; what was cut off a
-            pair that is too long for the model has none.
-    """
-
-    probabilities: Float32
+    probabilities: Float32  # as `Entailment.entail` returns them
+    # by pair: the tokens of its hypothesis, in order. Empty where the model marks none; what was cut off a pair that is
+    # too long for the model has none.
     marks: tuple[tuple[TokenMark, ...], ...]
 
 

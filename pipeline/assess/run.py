@@ -138,36 +138,25 @@ class AssessModels(NamedTuple, Generic[M_co]):
 
 @dataclass(slots=True)
 class AssessRun:
-    """One assessment, and what its iterations have found so far. No tool runs twice.
-
-    Attributes:
-        tools: that may run.
-        judge: of texts; None when there is none to assess.
-        models: plan, look at images and answer, and are counted; None: the deterministic forms.
-        runs: of tools, by name and by the part of the scope that was measured.
-        metrics: of texts, by the tool's name.
-        table: the evidence about the summary; None before the first metric.
-        seen: what the language model saw in the images last, by part of the scope.
-        boxes: where it saw parts in the first image.
-        is_blind: whether the model's endpoint has refused images.
-        replan_history: why there was another plan, one entry for each.
-        judge_usage: what the judge's own questions to the language model cost.
-    """
+    """One assessment, and what its iterations have found so far. No tool runs twice."""
 
     checked: CheckedQuestion[AssessRequest]
-    tools: tuple[AssessTool, ...]
-    judge: TextJudge | None
+    tools: tuple[AssessTool, ...]  # that may run
+    judge: TextJudge | None  # of texts; None when there is none to assess
+    # plan, look at images and answer, and are counted; None: the deterministic forms
     models: AssessModels[MeteredChatModel] | None
     synthesizer: Synthesizer
+    # of tools, by name and by the part of the scope that was measured
     runs: dict[tuple[str, str], ToolRun] = field(default_factory=dict)
-    metrics: dict[str, MetricResult] = field(default_factory=dict)
-    table: EvidenceTable | None = None
+    metrics: dict[str, MetricResult] = field(default_factory=dict)  # of texts, by the tool's name
+    table: EvidenceTable | None = None  # the evidence about the summary; None before the first metric
+    # what the language model saw in the images last, by part of the scope
     seen: dict[str, tuple[Finding, ...]] = field(default_factory=dict)
-    boxes: dict[str, Box] = field(default_factory=dict)
-    is_blind: bool = False
+    boxes: dict[str, Box] = field(default_factory=dict)  # where it saw parts in the first image
+    is_blind: bool = False  # whether the model's endpoint has refused images
     notes: list[str] = field(default_factory=list)
-    replan_history: list[str] = field(default_factory=list)
-    judge_usage: LlmUsage = field(default_factory=LlmUsage)
+    replan_history: list[str] = field(default_factory=list)  # why there was another plan, one entry for each
+    judge_usage: LlmUsage = field(default_factory=LlmUsage)  # what the judge's own questions to the language model cost
 
     @property
     def usage(self) -> LlmUsage:

@@ -55,23 +55,16 @@ class ComponentScore:
 
 @dataclass(frozen=True, slots=True)
 class EntailmentEvidence:
-    """A statement with the passage that supports it best.
-
-    Attributes:
-        premise: the passage with the highest entailment, the longer one on a tie; None when there was none.
-        entailment: by that passage, in [0, 1].
-        contradiction: the greatest by a passage, in [0, 1]; 0 for a statement that stands there word for word.
-        probability: that the text supports the statement, in (0, 1), calibrated.
-        hit: whether probability >= hit_threshold, and nothing that was read contradicts the statement.
-        sentence_index: the sentence of the passage that has most of the statement's words; None with `premise`.
-    """
+    """A statement with the passage that supports it best."""
 
     hypothesis: TextSpan
+    # the passage with the highest entailment, the longer one on a tie; None when there was none
     premise: TextSpan | None
-    entailment: float
-    contradiction: float
-    probability: float
-    hit: bool
+    entailment: float  # by that passage, in [0, 1]
+    contradiction: float  # the greatest by a passage, in [0, 1]; 0 for a statement that stands there word for word
+    probability: float  # that the text supports the statement, in (0, 1), calibrated
+    hit: bool  # whether probability >= hit_threshold, and nothing that was read contradicts the statement
+    # the sentence of the passage that has most of the statement's words; None with `premise`
     sentence_index: int | None
 
 
@@ -91,21 +84,16 @@ class FactsResult:
 
 @dataclass(frozen=True, slots=True)
 class EntityEvidence:
-    """How one entity was looked for.
-
-    Attributes:
-        match: the deciding words of the summary: the valid match, else the most similar words; None without words.
-        fuzzy_ratio: of entity and match, in [0, 1].
-        mention: the gold mention whose context is closest to the match's; None without mention or fuzzy match.
-        context_cosine: of the two contexts, in [-1, 1]; None with `mention`.
-    """
+    """How one entity was looked for."""
 
     entity: TextSpan
     status: EntityStatus
+    # the deciding words of the summary: the valid match, else the most similar words; None without words
     match: TextSpan | None
-    fuzzy_ratio: float
+    fuzzy_ratio: float  # of entity and match, in [0, 1]
+    # the gold mention whose context is closest to the match's; None without mention or fuzzy match
     mention: TextSpan | None
-    context_cosine: float | None
+    context_cosine: float | None  # of the two contexts, in [-1, 1]; None with `mention`
 
     @property
     def is_valid(self) -> bool:
@@ -124,14 +112,10 @@ class EntitiesResult:
 
 @dataclass(frozen=True, slots=True)
 class OutlinePoint:
-    """Where the summary covers one outline point.
+    """Where the summary covers one outline point."""
 
-    Attributes:
-        evidence: the point as hypothesis; the premises are passages of the generated summary.
-        sentence_index: the sentence of the passage with most of the point's words, only when the point is covered.
-    """
-
-    evidence: EntailmentEvidence
+    evidence: EntailmentEvidence  # the point as hypothesis; the premises are passages of the generated summary
+    # the sentence of the passage with most of the point's words, only when the point is covered
     sentence_index: int | None
 
 

@@ -23,29 +23,20 @@ class JudgeTimings:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the frameworks say of one summary.
+    """What the frameworks say of one summary."""
 
-    Attributes:
-        request_hash: SHA-256 of everything the answer depends on: request, settings, models; 64 hexadecimal digits.
-        evidence: the table that all frameworks share; None when a text is in a language that is not supported.
-        frameworks: those asked for, in the order of `Framework`.
-        language_model: identity of the chat model that helped; None without one.
-        degraded: whether an LLM's answer was unusable somewhere, so that a deterministic form stood in for it.
-        notes: what a reader should know of how the answer came about, for example tool scores that were dropped.
-        is_cached: True when an earlier, equal request computed it.
-        timings: of the request that computed it.
-        language_model_usage: what the chat model's answers cost this request; nothing when another one had paid.
-    """
-
-    request_hash: str
+    request_hash: str  # SHA-256 of everything the answer depends on: request, settings, models; 64 hexadecimal digits
+    # the table that all frameworks share; None when a text is in a language that is not supported
     evidence: EvidenceTable | None
-    frameworks: tuple[FrameworkResult, ...]
+    frameworks: tuple[FrameworkResult, ...]  # those asked for, in the order of `Framework`
     config: JudgeConfig
-    language_model: str | None
-    degraded: bool
+    language_model: str | None  # identity of the chat model that helped; None without one
+    degraded: bool  # whether an LLM's answer was unusable somewhere, so that a deterministic form stood in for it
+    # what a reader should know of how the answer came about, for example tool scores that were dropped
     notes: tuple[str, ...]
-    is_cached: bool
-    timings: JudgeTimings
+    is_cached: bool  # True when an earlier, equal request computed it
+    timings: JudgeTimings  # of the request that computed it
+    # what the chat model's answers cost this request; nothing when another one had paid
     language_model_usage: LlmUsage = field(default_factory=LlmUsage)
 
     @property

@@ -36,21 +36,15 @@ class MetricToolScore:
 
 @dataclass(frozen=True, slots=True)
 class JudgeRequest:
-    """A summary to judge against its source.
+    """A summary to judge against its source."""
 
-    Attributes:
-        source: the whole article, as the caller sent it.
-        summary: likewise.
-        frameworks: wanted, in any order, repeats ignored; empty for the one that agrees best with people.
-        tool_scores: of the caller's own tools.
-        second_reading: which claims the language model reads again. None: those that its calibration names. True: all,
-            and their probabilities stay. False: none.
-    """
-
-    source: str
-    summary: str
+    source: str  # the whole article, as the caller sent it
+    summary: str  # likewise
+    # wanted, in any order, repeats ignored; empty for the one that agrees best with people
     frameworks: tuple[Framework, ...] = ()
-    tool_scores: tuple[MetricToolScore, ...] = ()
+    tool_scores: tuple[MetricToolScore, ...] = ()  # of the caller's own tools
+    # which claims the language model reads again. None: those that its calibration names. True: all, and their
+    # probabilities stay. False: none.
     second_reading: bool | None = None
 
     @property

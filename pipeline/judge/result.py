@@ -140,20 +140,15 @@ class Framework(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FrameworkResult:
-    """What one framework says of a summary.
-
-    Attributes:
-        metrics: all five, in the order of `MetricName`; one that failed is there with status ERROR.
-        objects: the metrics' objects (objects.schema.json), same order; `{"error": "<reason>"}` for one that failed.
-        degraded: whether a language model's answer was unusable somewhere.
-        notes: what a reader should know of how it came about.
-    """
+    """What one framework says of a summary."""
 
     framework: Framework
+    # all five, in the order of `MetricName`; one that failed is there with status ERROR
     metrics: tuple[MetricResult, ...]
+    # the metrics' objects (objects.schema.json), same order; `{"error": "<reason>"}` for one that failed
     objects: Mapping[MetricName, JsonObject]
-    degraded: bool = False
-    notes: tuple[str, ...] = ()
+    degraded: bool = False  # whether a language model's answer was unusable somewhere
+    notes: tuple[str, ...] = ()  # what a reader should know of how it came about
 
     @classmethod
     def of(

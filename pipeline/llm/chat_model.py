@@ -46,44 +46,31 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One call.
+    """One call."""
 
-    Attributes:
-        messages: system first; the last is the user's, or an assistant's that is to be continued.
-        temperature: in [0, 2].
-        json_schema: what the answer must be, as JSON; None for text.
-        top_logprobs: alternatives wanted for each token of the answer, 0 to 20; 0 for none.
-        thinking_tokens: room for thoughts beside the answer, held to; None: as much as the model turns out to need.
-        seed: of the endpoint's random numbers, where it has such a field; None leaves them to chance.
-        repairs: JSON that does not fit its schema is asked for once more.
-        asks_once: a bad answer is an error at once, without a repair and without another request: the caller asks again
-            itself, in other words, or does without; so a failing endpoint is left after seconds.
-        on_draft: is told all that is written so far of the answer, again and again, if the endpoint sends it in pieces;
-            "" when an attempt failed and the answer begins anew. Nothing has checked it. Must be quick, never raises.
-    """
-
-    messages: tuple[ChatMessage, ...]
+    messages: tuple[ChatMessage, ...]  # system first; the last is the user's, or an assistant's that is to be continued
     max_tokens: int
-    temperature: float
-    json_schema: Mapping[str, object] | None = None
-    top_logprobs: int = 0
+    temperature: float  # in [0, 2]
+    json_schema: Mapping[str, object] | None = None  # what the answer must be, as JSON; None for text
+    top_logprobs: int = 0  # alternatives wanted for each token of the answer, 0 to 20; 0 for none
+    # room for thoughts beside the answer, held to; None: as much as the model turns out to need
     thinking_tokens: int | None = None
-    seed: int | None = None
-    repairs: bool = True
+    seed: int | None = None  # of the endpoint's random numbers, where it has such a field; None leaves them to chance
+    repairs: bool = True  # JSON that does not fit its schema is asked for once more
+    # a bad answer is an error at once, without a repair and without another request: the caller asks again itself, in
+    # other words, or does without; so a failing endpoint is left after seconds
     asks_once: bool = False
+    # is told all that is written so far of the answer, again and again, if the endpoint sends it in pieces; "" when an
+    # attempt failed and the answer begins anew. Nothing has checked it. Must be quick, never raises.
     on_draft: Callable[[str], None] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class TokenLogprobs:
-    """One place of an answer.
+    """One place of an answer."""
 
-    Attributes:
-        alternatives: token texts with natural logarithms of probabilities, best first.
-        token: the one that stands there; it need not be among the alternatives. Empty if the endpoint does not say.
-    """
-
-    alternatives: tuple[tuple[str, float], ...]
+    alternatives: tuple[tuple[str, float], ...]  # token texts with natural logarithms of probabilities, best first
+    # the one that stands there; it need not be among the alternatives. Empty if the endpoint does not say.
     token: str = ""
 
 

@@ -23,15 +23,11 @@ Int32 = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OffsetMap:
-    """Says for each derived character which original characters it comes from.
+    """Says for each derived character which original characters it comes from."""
 
-    Attributes:
-        starts: shape (derived characters,); first original character of each, never falling. None: the identity.
-        ends: likewise, exclusive. None exactly when `starts` is.
-    """
-
+    # shape (derived characters,); first original character of each, never falling. None: the identity.
     starts: Int32 | None = None
-    ends: Int32 | None = None
+    ends: Int32 | None = None  # likewise, exclusive. None exactly when `starts` is.
 
     def to_original(self, start: int, end: int) -> tuple[int, int]:
         """Returns the smallest original span that holds everything a derived span, `end` excluded, comes from."""

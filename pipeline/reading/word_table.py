@@ -132,15 +132,11 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """The longest common subsequence of a claim and a passage, and what is between its parts.
+    """The longest common subsequence of a claim and a passage, and what is between its parts."""
 
-    Attributes:
-        replacements: short stretches after common words, in order; at the beginning of both if they are equally long.
-        matched: indices of the claim's words that the passage has in the same order.
-    """
-
+    # short stretches after common words, in order; at the beginning of both if they are equally long
     replacements: tuple[Replacement, ...]
-    matched: frozenset[int]
+    matched: frozenset[int]  # indices of the claim's words that the passage has in the same order
 
 
 def align(claim: WordTable, claim_words: range, source: WordTable, source_words: range) -> Alignment:

@@ -88,35 +88,27 @@ def longest_answer(target_tokens: int, limits: WriterLimits) -> int:
 
 @dataclass(frozen=True, slots=True)
 class SummaryPlan:
-    """All calls of a summary, and how they follow each other.
-
-    Attributes:
-        uses_source_context: True for wave "all", whose batches do not wait for each other's extractions.
-        reduce_budget_tokens: most tokens that a merge may read.
-        is_exact: True if every answer of full length still fits its reduce group, so that no group can shrink, and no
-            batch was taken over from another summary.
-        batch_lengths: parts of each batch.
-        batch_keys: what the beginning of each batch is known by to later summaries; empty of one that is small.
-        shape: of the final text.
-        goal_share: length that was asked for, as a share of the document's; 1 for all that the writer has room for.
-        json_calls: of the whole summary: 1 if it is to be given as JSON too.
-    """
+    """All calls of a summary, and how they follow each other."""
 
     batches: tuple[ChunkBatch, ...]
     level_calls: tuple[int, ...]
     wave: int
-    uses_source_context: bool
+    uses_source_context: bool  # True for wave "all", whose batches do not wait for each other's extractions
     concurrency: int
     group_size: int
     max_iterations: int
-    reduce_budget_tokens: int
+    reduce_budget_tokens: int  # most tokens that a merge may read
+    # True if every answer of full length still fits its reduce group, so that no group can shrink, and no batch was
+    # taken over from another summary
     is_exact: bool
     limits: WriterLimits
-    batch_lengths: tuple[int, ...] = ()
+    batch_lengths: tuple[int, ...] = ()  # parts of each batch
+    # what the beginning of each batch is known by to later summaries; empty of one that is small
     batch_keys: tuple[str, ...] = ()
-    shape: Shape = PLAIN
+    shape: Shape = PLAIN  # of the final text
+    # length that was asked for, as a share of the document's; 1 for all that the writer has room for
     goal_share: float = 1.0
-    json_calls: int = 0
+    json_calls: int = 0  # of the whole summary: 1 if it is to be given as JSON too
 
     @property
     def key(self) -> str:

@@ -98,14 +98,10 @@ class SummarySection:
 
 @dataclass(frozen=True, slots=True)
 class SummaryLayers:
-    """The layers above the text.
+    """The layers above the text."""
 
-    Attributes:
-        overview: one paragraph that stands alone.
-        sections: below the document's highest headings that are two or more; empty without such.
-    """
-
-    overview: str = ""
+    overview: str = ""  # one paragraph that stands alone
+    # below the document's highest headings that are two or more; empty without such
     sections: tuple[SummarySection, ...] = ()
 
 

@@ -70,26 +70,21 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class ExtractTask:
-    """Map: keep everything technical that a batch of chunks says and the context does not say already.
-
-    Attributes:
-        chunks: in the order of the document; at least one.
-        context: what stands before the batch, oldest first: extractions of earlier batches, or, if
-            `context_is_source`, the end of the batch before as it stands in the document. Already cut to its limit.
-        critique: what the critic found wrong with the iteration before; None in the first.
-        least_share: of the batch, that is left to write the final text from: 1 takes it as it is, 0 keeps all that the
-            answer has room for.
-    """
+    """Map: keep everything technical that a batch of chunks says and the context does not say already."""
 
     summary_type: SummaryType
     document_name: str
     batch_index: int
     batch_count: int
-    chunks: tuple[SourceChunk, ...]
+    chunks: tuple[SourceChunk, ...]  # in the order of the document; at least one
+    # what stands before the batch, oldest first: extractions of earlier batches, or, if `context_is_source`, the end of
+    # the batch before as it stands in the document. Already cut to its limit.
     context: tuple[str, ...] = ()
     context_is_source: bool = False
-    critique: str | None = None
+    critique: str | None = None  # what the critic found wrong with the iteration before; None in the first
     wishes: Wishes = NO_WISHES
+    # of the batch, that is left to write the final text from: 1 takes it as it is, 0 keeps all that the answer has room
+    # for
     least_share: float = 0.0
 
     @property
@@ -176,16 +171,12 @@ class RemovedDuplicate:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A writer's answer to a map or reduce task.
-
-    Attributes:
-        finish_reason: "stop", or "length" when the answer was still cut after all continuations.
-        duplicates: what the writer itself dropped as said twice; a language model cannot tell.
-    """
+    """A writer's answer to a map or reduce task."""
 
     text: str
-    finish_reason: str
+    finish_reason: str  # "stop", or "length" when the answer was still cut after all continuations
     usage: LlmUsage
+    # what the writer itself dropped as said twice; a language model cannot tell
     duplicates: tuple[RemovedDuplicate, ...] = ()
 
 

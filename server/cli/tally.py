@@ -103,19 +103,7 @@ def describe(error: common_pb2.ItemError) -> str:
 
 @dataclass(kw_only=True)
 class Tally(ABC, Generic[I, R]):
-    """Collects a few numbers of each item. Texts and evidence are kept of the worst alone, and only for a page.
-
-    Attributes:
-        failed: items without a result.
-        done_count: items with a result.
-        kept_count: of those, the ones from an earlier run.
-        scores: those that count, of all items, by what they measure.
-        headlines: the score that counts most, of each item by category; after 100 categories the rest are one.
-        faults: id and fault of the first results that are not good enough.
-        worst: rows of the worst items; of equals those that came earlier.
-        rows: of all items, for a page.
-        whole: badness of the worst items, and what the page shows of them; at most `whole_limit`.
-    """
+    """Collects a few numbers of each item. Texts and evidence are kept of the worst alone, and only for a page."""
 
     headline_name: ClassVar[str]
     digits: ClassVar[int]  # of a score
@@ -126,15 +114,18 @@ class Tally(ABC, Generic[I, R]):
     template: ClassVar[str]
     script: ClassVar[str]
     keeps_page: bool = False
-    failed: list[FailedItem] = field(default_factory=list)
-    done_count: int = 0
-    kept_count: int = 0
-    scores: dict[str, list[float]] = field(default_factory=dict)
+    failed: list[FailedItem] = field(default_factory=list)  # items without a result
+    done_count: int = 0  # items with a result
+    kept_count: int = 0  # of those, the ones from an earlier run
+    scores: dict[str, list[float]] = field(default_factory=dict)  # those that count, of all items, by what they measure
+    # the score that counts most, of each item by category; after 100 categories the rest are one
     headlines: dict[str, list[float]] = field(default_factory=dict)
+    # id and fault of the first results that are not good enough
     faults: list[tuple[str, str]] = field(default_factory=list)
     fault_count: int = 0
-    worst: list[ItemRow] = field(default_factory=list)
-    rows: list[ItemRow] = field(default_factory=list)
+    worst: list[ItemRow] = field(default_factory=list)  # rows of the worst items; of equals those that came earlier
+    rows: list[ItemRow] = field(default_factory=list)  # of all items, for a page
+    # badness of the worst items, and what the page shows of them; at most `whole_limit`
     whole: list[tuple[float, Answer[I, R]]] = field(default_factory=list)
     whole_limit: int = WHOLE_ITEMS
 

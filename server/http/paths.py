@@ -296,18 +296,14 @@ def listed(opening: bytes, entries: Iterable[Any], closing: bytes) -> Iterator[b
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A path and the RPC behind it.
-
-    Attributes:
-        make: makes the exchange of one request; None: it has the messages of the contract.
-        said: says in a line what it does, where that is not the RPC.
-    """
+    """A path and the RPC behind it."""
 
     path: str
     rpc: MethodDescriptor
+    # makes the exchange of one request; None: it has the messages of the contract
     make: Callable[[Scope], Exchange] | None = None
     method: str = "POST"
-    said: str = ""
+    said: str = ""  # says in a line what it does, where that is not the RPC
 
     @property
     def full_name(self) -> str:

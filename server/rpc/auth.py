@@ -21,17 +21,12 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who makes a call.
+    """Who makes a call."""
 
-    Attributes:
-        key: the beginning of its key's digest, in hexadecimal; empty without keys.
-        tenant: whose the summaries are that it makes: the name beside its key, or the key's digest; empty without keys.
-        share: with whom it shares one turn at the models: its tenant, or without keys its connection.
-    """
-
-    key: str = ""
+    key: str = ""  # the beginning of its key's digest, in hexadecimal; empty without keys
+    # whose the summaries are that it makes: the name beside its key, or the key's digest; empty without keys
     tenant: str = ""
-    share: str = ""
+    share: str = ""  # with whom it shares one turn at the models: its tenant, or without keys its connection
 
 
 NOBODY = Caller()

@@ -21,15 +21,10 @@ _MAX_VARINT_BYTES = 10
 
 @dataclass(frozen=True, slots=True)
 class MalformedRequest:
-    """Stands for a request that the protobuf parser refused.
+    """Stands for a request that the protobuf parser refused."""
 
-    Attributes:
-        violation: the field to blame, as far as it could be found.
-        strings: single string fields of the top level that could be read, so that an item of a stream can be answered
-            by its id.
-    """
-
-    violation: FieldViolation
+    violation: FieldViolation  # the field to blame, as far as it could be found
+    # single string fields of the top level that could be read, so that an item of a stream can be answered by its id
     strings: Mapping[str, str]
 
 

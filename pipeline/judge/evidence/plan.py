@@ -260,24 +260,16 @@ class ClaimPlan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EvidencePlan:
-    """The premises of every claim and fact, before the NLI model is asked.
+    """The premises of every claim and fact, before the NLI model is asked."""
 
-    Attributes:
-        draft: what was read.
-        centrality: of the source's sentences.
-        closeness: of the source's sentences.
-        told_closeness: of the summary's sentences.
-        claims: one for each claim.
-        facts: distinct sentences of the source, the most central first; Twin-Lock's key points are the first of them.
-        judge_facts: likewise for Judge-Lock: those that an LLM prefers come first. Without an LLM the same as `facts`.
-    """
-
-    draft: ReadTexts
-    centrality: Float64
-    closeness: Closeness
-    told_closeness: Closeness
-    claims: tuple[ClaimPlan, ...]
+    draft: ReadTexts  # what was read
+    centrality: Float64  # of the source's sentences
+    closeness: Closeness  # of the source's sentences
+    told_closeness: Closeness  # of the summary's sentences
+    claims: tuple[ClaimPlan, ...]  # one for each claim
+    # distinct sentences of the source, the most central first; Twin-Lock's key points are the first of them
     facts: tuple[int, ...]
+    # likewise for Judge-Lock: those that an LLM prefers come first. Without an LLM the same as `facts`.
     judge_facts: tuple[int, ...]
 
 

@@ -30,17 +30,12 @@ class ProposedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class ProposalTask:
-    """What the model gets to see.
+    """What the model gets to see."""
 
-    Attributes:
-        source_sentences: statements of the source worth asking about, by position; ids are their indices here.
-        claims: of the summary, by position; ids are their indices here.
-        premises: for each claim, the passage of the source that it is checked against.
-    """
-
+    # statements of the source worth asking about, by position; ids are their indices here
     source_sentences: tuple[TextSpan, ...]
-    claims: tuple[TextSpan, ...]
-    premises: tuple[TextSpan | None, ...]
+    claims: tuple[TextSpan, ...]  # of the summary, by position; ids are their indices here
+    premises: tuple[TextSpan | None, ...]  # for each claim, the passage of the source that it is checked against
     summary: TextSpan
 
 

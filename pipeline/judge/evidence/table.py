@@ -45,43 +45,29 @@ class ClaimMismatch:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One statement of the summary: a sentence.
+    """One statement of the summary: a sentence."""
 
-    Attributes:
-        passage: where it stands in the summary.
-        token_count: by the request's tokenizer.
-        content_token_count: words that are no function words, repeats included.
-        sentence_index: of the summary's sentences.
-        premise: the passage of the source that the NLI model read; its text and its quote are the chosen sentences
-            alone. None without source.
-        support: the sentence of it that has most of the claim's words, the first on a tie; None without source.
-        entailment: by the premise, in [0, 1].
-        contradiction: the greatest of its passages, in [0, 1]; 0 for a claim that stands in the source word for word.
-        mismatches: what the evidence does not say, by order in the claim.
-        probability: that the source supports the claim, in (0, 1), calibrated: of claims at .5 readers object to half.
-        label: by the probability and the contradiction.
-        unsupported: the words that are not supported, by position; empty for a supported claim.
-        extraneous_token_count: content tokens in those.
-        may_raise: its sentence says something of the source, and no other claim says all of it; else it can only lower
-            a score.
-        second_reading: by a language model; None without one.
-    """
-
-    passage: TextSpan
-    token_count: int
-    content_token_count: int
-    sentence_index: int
+    passage: TextSpan  # where it stands in the summary
+    token_count: int  # by the request's tokenizer
+    content_token_count: int  # words that are no function words, repeats included
+    sentence_index: int  # of the summary's sentences
+    # the passage of the source that the NLI model read; its text and its quote are the chosen sentences alone. None
+    # without source.
     premise: TextSpan | None
+    # the sentence of it that has most of the claim's words, the first on a tie; None without source
     support: TextSpan | None
-    entailment: float
+    entailment: float  # by the premise, in [0, 1]
+    # the greatest of its passages, in [0, 1]; 0 for a claim that stands in the source word for word
     contradiction: float
-    mismatches: tuple[ClaimMismatch, ...]
+    mismatches: tuple[ClaimMismatch, ...]  # what the evidence does not say, by order in the claim
+    # that the source supports the claim, in (0, 1), calibrated: of claims at .5 readers object to half
     probability: float
-    label: ClaimLabel
-    unsupported: tuple[TextSpan, ...]
-    extraneous_token_count: int
+    label: ClaimLabel  # by the probability and the contradiction
+    unsupported: tuple[TextSpan, ...]  # the words that are not supported, by position; empty for a supported claim
+    extraneous_token_count: int  # content tokens in those
+    # its sentence says something of the source, and no other claim says all of it; else it can only lower a score
     may_raise: bool = True
-    second_reading: SecondReading | None = None
+    second_reading: SecondReading | None = None  # by a language model; None without one
 
 
 class KeyPointCoverage(StrEnum):
@@ -189,51 +175,34 @@ class LexiconHit:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceTable:
-    """All evidence of one request.
+    """All evidence of one request."""
 
-    Attributes:
-        source: as the caller sent it.
-        summary: as the caller sent it.
-        claims: all that were checked, by position in the summary; empty when the summary states nothing.
-        omitted_claim_count: less consequential ones that a bound left unchecked.
-        twin_key_points: 3 to 7, by position in the source; fewer when the source has fewer statements.
-        judge_key_points: 5 to 7 of at least 6 words, fewer when the source has fewer statements of that length; shorter
-            ones when it has none.
-        segments: of at least 6 tokens; all of the summary as one when every segment is shorter.
-        theme: the source's subject, at most 20 tokens, which keeps Twin-Lock's limit (25) and Judge-Lock's (20).
-        intent: intent, stance and tone of the source, at most 35 tokens, which keeps both limits (40 and 35).
-        coverage_questions: of a language model, at most 6, from facts of the source, answered from the summary alone.
-        claim_questions: likewise from claims, answered from the source alone.
-        lexicon_hits: by position in the summary.
-        salient_share: of the weight of the source's 50 most widespread content words, what the summary has, in [0, 1].
-        summary_token_count: content tokens of all of the summary's claims, the base of `extraneous_token_count`.
-        extraneous_token_count: content tokens of what is not supported.
-        pair_count: NLI pairs that were scored.
-        timings: where the time went; differs from run to run.
-        question_author: "deterministic", or the name of the chat model that proposed questions or key points.
-        proposals_failed: proposals were asked for, and a part of them cannot be used.
-        notes: what was left out or refused, in a few words each.
-    """
-
-    source: str
-    summary: str
+    source: str  # as the caller sent it
+    summary: str  # as the caller sent it
+    # all that were checked, by position in the summary; empty when the summary states nothing
     claims: tuple[Claim, ...]
-    omitted_claim_count: int
+    omitted_claim_count: int  # less consequential ones that a bound left unchecked
+    # 3 to 7, by position in the source; fewer when the source has fewer statements
     twin_key_points: tuple[KeyPoint, ...]
+    # 5 to 7 of at least 6 words, fewer when the source has fewer statements of that length; shorter ones when it has
+    # none
     judge_key_points: tuple[KeyPoint, ...]
+    # of at least 6 tokens; all of the summary as one when every segment is shorter
     segments: tuple[SummarySegment, ...]
-    theme: TextSpan
-    intent: str
+    theme: TextSpan  # the source's subject, at most 20 tokens, which keeps Twin-Lock's limit (25) and Judge-Lock's (20)
+    intent: str  # intent, stance and tone of the source, at most 35 tokens, which keeps both limits (40 and 35)
+    # of a language model, at most 6, from facts of the source, answered from the summary alone
     coverage_questions: tuple[Question, ...]
-    claim_questions: tuple[Question, ...]
+    claim_questions: tuple[Question, ...]  # likewise from claims, answered from the source alone
     tone: ToneReading
-    lexicon_hits: tuple[LexiconHit, ...]
+    lexicon_hits: tuple[LexiconHit, ...]  # by position in the summary
+    # of the weight of the source's 50 most widespread content words, what the summary has, in [0, 1]
     salient_share: float
-    summary_token_count: int
-    extraneous_token_count: int
-    pair_count: int
+    summary_token_count: int  # content tokens of all of the summary's claims, the base of `extraneous_token_count`
+    extraneous_token_count: int  # content tokens of what is not supported
+    pair_count: int  # NLI pairs that were scored
     models: ModelIdentities
-    timings: EvidenceTimings
-    question_author: str
-    proposals_failed: bool
-    notes: tuple[str, ...]
+    timings: EvidenceTimings  # where the time went; differs from run to run
+    question_author: str  # "deterministic", or the name of the chat model that proposed questions or key points
+    proposals_failed: bool  # proposals were asked for, and a part of them cannot be used
+    notes: tuple[str, ...]  # what was left out or refused, in a few words each

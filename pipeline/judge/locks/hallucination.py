@@ -186,15 +186,11 @@ def _cite_worst(claim: Claim) -> str:
 
 @dataclass(frozen=True, slots=True)
 class QuestionScores:
-    """Questions of a language model about one text, each with a score of 1, 0.5 or 0; without one there are none.
+    """Questions of a language model about one text, each with a score of 1, 0.5 or 0; without one there are none."""
 
-    Attributes:
-        questions: in the order of asking; empty for a lock that reads none.
-        author: who wrote questions and answers, or "deterministic" without questions; None for a lock that reads none,
-            whose reasons and inputs do not speak of questions.
-    """
-
-    questions: tuple[Question, ...]
+    questions: tuple[Question, ...]  # in the order of asking; empty for a lock that reads none
+    # who wrote questions and answers, or "deterministic" without questions; None for a lock that reads none, whose
+    # reasons and inputs do not speak of questions
     author: str | None
 
     @classmethod

@@ -51,15 +51,11 @@ class CitationCount:
 
 @dataclass(frozen=True, slots=True)
 class Citations:
-    """The citations of a text.
+    """The citations of a text."""
 
-    Attributes:
-        cited: in the order of the text; none of headings that do not stand in the document, nor beyond the bound.
-        citable_count: sentences, list items, table rows and lines of code of the text.
-    """
-
+    # in the order of the text; none of headings that do not stand in the document, nor beyond the bound
     cited: tuple[SummaryCitation, ...] = ()
-    citable_count: int = 0
+    citable_count: int = 0  # sentences, list items, table rows and lines of code of the text
 
     @property
     def counts(self) -> tuple[CitationCount, ...]:

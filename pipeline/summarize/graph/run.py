@@ -62,19 +62,14 @@ _TASKS: dict[type, TypeAdapter[Task]] = {
 
 @dataclass(frozen=True, slots=True)
 class TextOutcome:
-    """A text.
-
-    Attributes:
-        retention: the terms of the task's texts in the answer.
-        trust: what the gate found; None without a gate.
-        first_chunk: of the stretch that it was written from. The text is used again wherever that stretch stands
-            later, and the places in it move along. None in texts of older versions, which stay where they are.
-    """
+    """A text."""
 
     written: Written
     tokens: int
-    retention: Retention
-    trust: Trust | None = None
+    retention: Retention  # the terms of the task's texts in the answer
+    trust: Trust | None = None  # what the gate found; None without a gate
+    # of the stretch that it was written from. The text is used again wherever that stretch stands later, and the places
+    # in it move along. None in texts of older versions, which stay where they are.
     first_chunk: int | None = None
 
     @property
@@ -216,17 +211,12 @@ class CallGate:
 
 @dataclass(slots=True)
 class Meter:
-    """The totals of one run.
+    """The totals of one run."""
 
-    Attributes:
-        calls_done: planned calls that are finished, of earlier runs too.
-        calls_total: 0 until the run is planned.
-        calls_reused: part of `calls_done` that cost nothing in this run: what earlier runs had finished, and answers of
-            other summaries to equal calls.
-    """
-
-    calls_done: int = 0
-    calls_total: int = 0
+    calls_done: int = 0  # planned calls that are finished, of earlier runs too
+    calls_total: int = 0  # 0 until the run is planned
+    # part of `calls_done` that cost nothing in this run: what earlier runs had finished, and answers of other summaries
+    # to equal calls
     calls_reused: int = 0
     usage: LlmUsage = field(default_factory=LlmUsage)
     phase: Phase = Phase.PLAN
@@ -263,31 +253,23 @@ class Meter:
 
 @dataclass
 class Run:
-    """One run of one summary: what is to be done, and with what.
+    """One run of one summary: what is to be done, and with what."""
 
-    Attributes:
-        summary: as stored when the run began.
-        channel: where events go.
-        calls: every call of the writer passes it.
-        citation: of the finished text.
-        plan: set before the graph begins.
-        terms_of: returns the distinct terms of a batch, which are found once.
-        slots: as many as calls may be in flight; whoever asks for a text takes one for all of its work.
-    """
-
-    summary: StoredSummary
+    summary: StoredSummary  # as stored when the run began
     document: Document
     writer: Writer
     store: SummaryStore
     config: SummarizeConfig
     observer: SummaryObserver
     off_loop: OffLoop
-    channel: EventChannel
-    calls: CallGate = field(default_factory=CallGate)
+    channel: EventChannel  # where events go
+    calls: CallGate = field(default_factory=CallGate)  # every call of the writer passes it
     meter: Meter = field(default_factory=Meter)
-    citation: Citations = NOT_CITED
-    plan: SummaryPlan = field(init=False)
+    citation: Citations = NOT_CITED  # of the finished text
+    plan: SummaryPlan = field(init=False)  # set before the graph begins
+    # returns the distinct terms of a batch, which are found once
     terms_of: Callable[[int], tuple[Term, ...]] = field(init=False)
+    # as many as calls may be in flight; whoever asks for a text takes one for all of its work
     slots: asyncio.Semaphore = field(init=False)
     count_tokens: Callable[[str], int] = field(init=False)
     mentions_of: Callable[[str], Mentions] = field(init=False)

@@ -58,13 +58,7 @@ class StepOutput(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SummaryRequest:
-    """What a summary was asked to do, besides the chunks.
-
-    Attributes:
-        owner: who asked, and alone may read, resume or cancel it; empty where callers are not told apart. Summaries of
-            servers that knew no owners have none either.
-        budget: of all runs; the last one that was set. A summary is the same with any.
-    """
+    """What a summary was asked to do, besides the chunks."""
 
     document_id: str
     document_name: str
@@ -72,8 +66,10 @@ class SummaryRequest:
     empty_chunk_count: int
     options: SummarizeOptions
     writer: str
+    # who asked, and alone may read, resume or cancel it; empty where callers are not told apart. Summaries of servers
+    # that knew no owners have none either.
     owner: str = ""
-    budget: SummaryBudget = NO_BUDGET
+    budget: SummaryBudget = NO_BUDGET  # of all runs; the last one that was set. A summary is the same with any.
 
     @property
     def limited_to(self) -> SummaryBudget | None:
@@ -100,19 +96,14 @@ REQUEST = TypeAdapter(SummaryRequest)
 
 @dataclass(frozen=True, slots=True)
 class PlanRecord:
-    """What is remembered of a plan.
+    """What is remembered of a plan."""
 
-    Attributes:
-        plan_key: hash of all that positions of steps depend on; steps of another plan mean something else.
-        batch_count: 0 of a plan that an earlier version remembered.
-        batch_lengths: parts of each batch; empty of a plan of earlier versions whose batches were full.
-    """
-
-    plan_key: str
+    plan_key: str  # hash of all that positions of steps depend on; steps of another plan mean something else
     calls_first: int
     calls_each: int
     input_tokens: int
-    batch_count: int = 0
+    batch_count: int = 0  # 0 of a plan that an earlier version remembered
+    # parts of each batch; empty of a plan of earlier versions whose batches were full
     batch_lengths: tuple[int, ...] = ()
 
     def calls(self, iterations: int) -> int:
