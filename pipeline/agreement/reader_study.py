@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from itertools import product
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,14 +13,12 @@ from pipeline.agreement.study import LEAST_OF_A_KIND, fold_numbers
 from pipeline.errors import InvalidInputError
 from pipeline.judge.second_reader import SecondReader
 
-MOST_SHARE = 0.25
-"""Share of all claims that it may read: a bound on its cost."""
-
 
 @dataclass(frozen=True)
 class ReadClaims:
     """Labelled claims, a row each."""
 
+    most_share: ClassVar[float] = 0.25  # of all claims that may be read again: a bound on the cost
     probabilities: Float64  # of the first reader, in (0, 1)
     verdicts: Float64  # of the second one: 1 supported, 0 not, NaN none
     good: Bools  # what people say
@@ -107,5 +106,5 @@ def fit_reader(claims: ReadClaims, name: str = "") -> SecondReader:
         for low, high in bands
     )
     allowed = [(float(is_asked(one, claims).mean()), one) for one in readers]
-    allowed = [(share, one) for share, one in allowed if share <= MOST_SHARE]
+    allowed = [(share, one) for share, one in allowed if share <= ReadClaims.most_share]
     return max(allowed, key=lambda one: (balanced_accuracy(revised(one[1], claims) >= 1 / 2, claims.good), -one[0]))[1]

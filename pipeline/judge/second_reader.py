@@ -7,15 +7,12 @@ claim by its likelihood ratio (Bayes' rule), and a model that brings no gain the
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
 
 from pipeline.frozen import FrozenModel
 from pipeline.support.claim_support import Hypothesis, Share, Support, SupportConfig, label_of
-
-MOST_ASKED = 48
-"""Claims of one summary that a second reader is asked about, the least certain ones: a bound on its cost."""
 
 Rate = Annotated[float, Field(gt=0, lt=1)]
 
@@ -23,6 +20,7 @@ Rate = Annotated[float, Field(gt=0, lt=1)]
 class SecondReader(FrozenModel):
     """A language model as it was measured, in the file that `precis calibrate --second-reader` writes."""
 
+    most_asked: ClassVar[int] = 48  # claims of one summary, the least certain ones: a bound on its cost
     version: Literal[1] = 1  # of this format
     reader: str  # model and prompts that were measured; no other one is asked
     low: Share  # least probability of a claim that it is asked about
@@ -120,7 +118,7 @@ async def read_again(
     """
     known = {at: support for at, support in enumerate(supports) if support.premise is not None}
     chosen = [at for at, support in known.items() if reader is None or reader.is_open(support.probability)]
-    chosen = sorted(sorted(chosen, key=lambda at: abs(known[at].probability - 1 / 2))[:MOST_ASKED])
+    chosen = sorted(sorted(chosen, key=lambda at: abs(known[at].probability - 1 / 2))[: SecondReader.most_asked])
     asked = [OpenClaim(hypotheses[at].text, hypotheses[at].premises[known[at].premise or 0]) for at in chosen]
     given = await ask(asked) if asked else {}
     readings = {

@@ -20,19 +20,12 @@ _CPU_FLAGS = re.compile(r"(?:avx2|fma|avx512\w*|avx_\w+|amx_\w+|asimd\w*|sve\w*|
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """All that came back for one request.
+    """All that came back for one request."""
 
-    Attributes:
-        responses: wire bytes, deterministic.
-        code: name of the status code.
-        message: of the status.
-        details: wire bytes of google.rpc.Status, empty without one.
-    """
-
-    responses: tuple[bytes, ...]
-    code: str = "OK"
-    message: str = ""
-    details: bytes = b""
+    responses: tuple[bytes, ...]  # wire bytes, deterministic
+    code: str = "OK"  # name of the status code
+    message: str = ""  # of the status
+    details: bytes = b""  # wire bytes of google.rpc.Status, empty without one
 
 
 @dataclass(frozen=True, slots=True)

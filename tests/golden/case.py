@@ -28,23 +28,14 @@ for module in pkgutil.walk_packages(protos.__path__, "protos."):  # wherever the
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A request by name.
+    """A request by name."""
 
-    Attributes:
-        name: unique.
-        server: which of the golden servers it is sent to.
-        rpc: full name of the RPC, for example "precis.v1.JudgeService.Judge".
-        requests: wire bytes; more than one for a stream of requests.
-        follows: name of the case whose summary it is about; that one is sent first.
-        is_unordered: responses come in any order.
-    """
-
-    name: str
-    server: str
-    rpc: str
-    requests: tuple[bytes, ...]
-    follows: str = ""
-    is_unordered: bool = False
+    name: str  # unique
+    server: str  # which of the golden servers it is sent to
+    rpc: str  # full name of the RPC, for example "precis.v1.JudgeService.Judge"
+    requests: tuple[bytes, ...]  # wire bytes; more than one for a stream of requests
+    follows: str = ""  # name of the case whose summary it is about; that one is sent first
+    is_unordered: bool = False  # responses come in any order
 
     @property
     def method(self) -> MethodDescriptor:

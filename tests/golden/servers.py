@@ -23,15 +23,10 @@ CRITIC = r"(?s)^Document: .*{}.*Reply PASS or FAIL"
 
 @dataclass(frozen=True, slots=True)
 class Servers:
-    """All of them, running.
+    """All of them, running."""
 
-    Attributes:
-        channels: to each, by name.
-        endpoint_url: of the language model; a part of answers that differs from run to run.
-    """
-
-    channels: dict[str, grpc.aio.Channel]
-    endpoint_url: str
+    channels: dict[str, grpc.aio.Channel]  # to each, by name
+    endpoint_url: str  # of the language model; a part of answers that differs from run to run
 
 
 @asynccontextmanager

@@ -26,17 +26,12 @@ class Fault(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FaultPlan:
-    """Draws a fault for each attempt. The draw depends on content and attempt, not on the order of arrival.
+    """Draws a fault for each attempt. The draw depends on content and attempt, not on the order of arrival."""
 
-    Attributes:
-        shares: share of the attempts that fail in each way; together at most 1.
-        seed: another seed, other draws.
-        retry_after_s: what 429 and 503 say, in seconds.
-    """
-
+    # share of the attempts that fail in each way; together at most 1
     shares: Mapping[Fault, float] = field(default_factory=dict)
-    seed: int = 0
-    retry_after_s: float = 1.0
+    seed: int = 0  # another seed, other draws
+    retry_after_s: float = 1.0  # what 429 and 503 say, in seconds
 
     def draw(self, content_hash: str, attempt: int) -> Fault | None:
         """Returns the fault of the n-th attempt (from 1) at one content."""

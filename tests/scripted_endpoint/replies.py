@@ -12,16 +12,11 @@ CHARS_PER_TOKEN = 4  # this endpoint's idea of a token
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Answers `text` when `pattern`, a regular expression, is found in a message of the request.
+    """Answers `text` when `pattern`, a regular expression, is found in a message of the request."""
 
-    Attributes:
-        pattern: searched in the text of each message.
-        text: the answer.
-        choices: probabilities of the tokens that stand where `text` has its first key of these; for logprobs.
-    """
-
-    pattern: str
-    text: str
+    pattern: str  # searched in the text of each message
+    text: str  # the answer
+    # probabilities of the tokens that stand where `text` has its first key of these; for logprobs
     choices: Mapping[str, float] = field(default_factory=dict)
 
 

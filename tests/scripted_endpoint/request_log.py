@@ -8,23 +8,15 @@ from dataclasses import dataclass, field
 
 @dataclass
 class RequestLog:
-    """Counts by content hash, and what is going on now.
+    """Counts by content hash, and what is going on now."""
 
-    Attributes:
-        requests: attempts, by content.
-        answered: completions sent whole to a client that was still there, by content.
-        faults: attempts that were failed on purpose or refused, by kind.
-        in_flight: attempts being worked on.
-        peak_in_flight: most at once.
-        left: clients that went away before their answer.
-    """
-
-    requests: Counter[str] = field(default_factory=Counter)
+    requests: Counter[str] = field(default_factory=Counter)  # attempts, by content
+    # completions sent whole to a client that was still there, by content
     answered: Counter[str] = field(default_factory=Counter)
-    faults: Counter[str] = field(default_factory=Counter)
-    in_flight: int = 0
-    peak_in_flight: int = 0
-    left: int = 0
+    faults: Counter[str] = field(default_factory=Counter)  # attempts that were failed on purpose or refused, by kind
+    in_flight: int = 0  # attempts being worked on
+    peak_in_flight: int = 0  # most at once
+    left: int = 0  # clients that went away before their answer
     bodies: list[dict[str, object]] = field(default_factory=list)
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 

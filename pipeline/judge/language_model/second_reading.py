@@ -17,13 +17,21 @@ from pipeline.llm.fence import Fence
 from pipeline.model_answers import small_letters
 from pipeline.tracing import note, open_judge_span
 
-_CLAIMS_A_CALL = 16
-_READING = {
-    "id": {"type": "integer"},
-    "supported": {"type": "boolean"},
-    "quote": {"type": ["string", "null"], "maxLength": 300},
-}
-_SCHEMA = object_schema({"readings": {"type": "array", "items": object_schema(_READING)}}, "readings")
+_SCHEMA = object_schema(
+    {
+        "readings": {
+            "type": "array",
+            "items": object_schema(
+                {
+                    "id": {"type": "integer"},
+                    "supported": {"type": "boolean"},
+                    "quote": {"type": ["string", "null"], "maxLength": 300},
+                }
+            ),
+        }
+    },
+    "readings",
+)
 
 
 class _Reading(BaseModel):
@@ -39,6 +47,8 @@ class _Readings(BaseModel):
 class LlmSecondReader:
     """Asks a chat model; serves one request."""
 
+    claims_a_call = 16
+
     def __init__(self, chat: ChatModel, config: ProposalConfig | None = None) -> None:
         self._chat = chat
         self._config = config or ProposalConfig()
@@ -52,7 +62,7 @@ class LlmSecondReader:
 
     async def _read(self, claims: Mapping[int, OpenClaim]) -> dict[int, Reading]:
         request = self._request(claims)
-        if len(claims) > _CLAIMS_A_CALL or (len(claims) > 1 and not fits(self._chat, request)):
+        if len(claims) > self.claims_a_call or (len(claims) > 1 and not fits(self._chat, request)):
             items = list(claims.items())
             half = (len(items) + 1) // 2
             halves = await asyncio.gather(self._read(dict(items[:half])), self._read(dict(items[half:])))

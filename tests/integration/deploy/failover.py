@@ -128,21 +128,13 @@ async def restart_each(cluster: Cluster) -> tuple[Load, Sequence[int]]:
 
 @dataclass(frozen=True)
 class Resumed:
-    """A summary that lost its server.
+    """A summary that lost its server."""
 
-    Attributes:
-        finished: calls that were finished when the server was killed.
-        went_on_s: from the kill to the next finished call, which another server made.
-        repeated: calls of the language model that were finished and made again.
-        planned: calls of the whole summary.
-        answered: completions that the language model gave.
-    """
-
-    finished: int
-    went_on_s: float
-    repeated: int
-    planned: int
-    answered: int
+    finished: int  # calls that were finished when the server was killed
+    went_on_s: float  # from the kill to the next finished call, which another server made
+    repeated: int  # calls of the language model that were finished and made again
+    planned: int  # calls of the whole summary
+    answered: int  # completions that the language model gave
 
 
 async def kill_while_summarizing(cluster: Cluster, endpoint: ScriptedEndpoint, chunk_count: int) -> Resumed:

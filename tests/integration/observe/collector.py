@@ -19,23 +19,14 @@ METRICS_PATH = "/v1/metrics"
 
 @dataclass
 class Collector:
-    """What arrived.
+    """What arrived."""
 
-    Attributes:
-        endpoint: address for the settings, of spans.
-        metrics_endpoint: likewise, of metrics.
-        spans: in order of arrival.
-        metrics: as last sent, by name.
-        resource: attributes of the process that sent them.
-        headers: of the last request.
-    """
-
-    endpoint: str = ""
-    metrics_endpoint: str = ""
-    spans: list[Span] = field(default_factory=list)
-    metrics: dict[str, Metric] = field(default_factory=dict)
-    resource: Mapping[str, object] = field(default_factory=dict)
-    headers: Mapping[str, str] = field(default_factory=dict)
+    endpoint: str = ""  # address for the settings, of spans
+    metrics_endpoint: str = ""  # likewise, of metrics
+    spans: list[Span] = field(default_factory=list)  # in order of arrival
+    metrics: dict[str, Metric] = field(default_factory=dict)  # as last sent, by name
+    resource: Mapping[str, object] = field(default_factory=dict)  # attributes of the process that sent them
+    headers: Mapping[str, str] = field(default_factory=dict)  # of the last request
 
     async def take(self, exchange: Exchange) -> None:
         """Answers one export."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pipeline.agreement.reader_study import MOST_SHARE, ReadClaims, fit_reader, revised, study_second_reader
+from pipeline.agreement.reader_study import ReadClaims, fit_reader, revised, study_second_reader
 from pipeline.errors import InvalidInputError
 
 CLAIMS = 600
@@ -23,7 +23,7 @@ def read_by(accuracy: float) -> ReadClaims:
 def test_only_one_that_helps_where_the_first_is_unsure_is_let_in(accuracy: float, *, helps: bool) -> None:
     found = study_second_reader(read_by(accuracy))
     assert found.helps is helps
-    assert found.asked_share <= MOST_SHARE
+    assert found.asked_share <= ReadClaims.most_share
     assert (found.after.value > found.before.value + 0.03) is helps
 
 

@@ -42,15 +42,10 @@ def bridge_table() -> EvidenceTable:
 
 @dataclass
 class ScriptedJudge:
-    """Gives metrics the scores it was made with, in [0, 10], 9 otherwise; None has it abstain. Keeps the requests.
+    """Gives metrics the scores it was made with, in [0, 10], 9 otherwise; None has it abstain. Keeps the requests."""
 
-    Attributes:
-        scores: by framework and metric.
-        requests: that came.
-    """
-
-    scores: Mapping[tuple[Framework, MetricName], float | None] = field(default_factory=dict)
-    requests: list[JudgeRequest] = field(default_factory=list)
+    scores: Mapping[tuple[Framework, MetricName], float | None] = field(default_factory=dict)  # by framework and metric
+    requests: list[JudgeRequest] = field(default_factory=list)  # that came
 
     async def __call__(self, request: JudgeRequest) -> Judgement:
         self.requests.append(request)

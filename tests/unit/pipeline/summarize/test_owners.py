@@ -28,19 +28,14 @@ DOCUMENTS = [numbered_document(3), numbered_document(4)]
 
 
 class Step(NamedTuple):
-    """What an owner does.
-
-    Attributes:
-        whose: owner of the summary that it asks for.
-        nth: of that owner's summaries; beyond the last: an id that nobody has.
-    """
+    """What an owner does."""
 
     owner: str
     action: str
     document: int
     key: str | None
-    whose: str
-    nth: int
+    whose: str  # owner of the summary that it asks for
+    nth: int  # of that owner's summaries; beyond the last: an id that nobody has
 
 
 STEPS = st.lists(
