@@ -123,22 +123,12 @@ def _finish_reason(said: object) -> str:
         _NoAnswerError: the endpoint has broken off.
     """
     kinds = {
-        "length": ("length", "limit", "max", "trunc", "incomplete"),
-        "content_filter": (
-            "filter",
-            "safety",
-            "prohibit",
-            "block",
-            "refus",
-            "sensitive",
-            "guardrail",
-            "recit",
-            "toxic",
-        ),
-        "": ("error", "abort", "cancel", "insufficient", "malformed"),
+        "length": "length limit max trunc incomplete",
+        "content_filter": "filter safety prohibit block refus sensitive guardrail recit toxic",
+        "": "error abort cancel insufficient malformed",
     }
     word = _whole(str((said.get("type") if isinstance(said, Mapping) else said) or "stop"))
-    kind = next((kind for kind, parts in kinds.items() if any(part in word.lower() for part in parts)), word)
+    kind = next((kind for kind, parts in kinds.items() if any(part in word.lower() for part in parts.split())), word)
     if not kind:
         raise _NoAnswerError("the endpoint broke off, says its finish_reason")
     return kind
