@@ -285,13 +285,12 @@ class _Passage:
         call = self._planned()
         async with run.calls:
             outcome, call_s = await _ask(run, call)
-            if outcome.trust is None and (checked := await gate.if_clean(outcome.written.text, await reading)):
+            draft, is_last = replace(call, step=self._draft_step(0)), outcome.trust is not None
+            # Paid for, so it is stored before the gate has a look at it.
+            output, _ = await _record(run, *((call, key) if is_last else (draft, draft_key)), outcome, is_call=is_last)
+            if not is_last and (checked := await gate.if_clean(outcome.written.text, await reading)):
                 outcome = _trusted(outcome, checked)
-            if outcome.trust is not None:
                 output, _ = await _record(run, call, key, outcome)
-            else:
-                draft = replace(call, step=self._draft_step(0))
-                output, _ = await _record(run, draft, draft_key, outcome, is_call=False)
         run.meter.count(outcome.usage, call_s)
         return StepAnswer(outcome, output, is_reused=False)
 
