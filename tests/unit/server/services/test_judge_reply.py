@@ -113,7 +113,7 @@ def test_the_view_of_claims_holds_reasons_caps_and_the_passage_that_decided() ->
     result = JUDGE_REPLIES[ResultView.CLAIMS].to_result(replace(judgement(), evidence=evidence))
     assert {field.name for field, _ in result.evidence.ListFields()} == {"claims"}
     [sent] = result.evidence.claims
-    kept = {"passage", "probability", "contradiction", "support", "mismatches", "label"}
+    kept = {"passage", "probability", "contradiction", "support", "mismatches", "label", "second_reading"}
     assert {field.name for field, _ in sent.ListFields()} == kept
     [metric, *_] = result.frameworks[0].metrics
     assert (metric.reason, [cap.reason for cap in metric.caps]) == (COVERAGE.reason, ["A claim is unsupported."])

@@ -102,7 +102,7 @@ async def test_a_model_says_how_well_a_written_sentence_is_supported(says: float
     assert (known.support, known.probability) == (CitationSupport.VERBATIM, None)
     assert written.support is support
     assert written.probability is not None
-    (asked,) = entailment.calls
+    asked = [pair for call in entailment.calls for pair in call]
     assert all("The frost protection heats the housing below 5 degrees." in premise for premise, _ in asked)
     assert {hypothesis for _, hypothesis in asked} == {"Below 5 degrees, the frost protection is heating the housing."}
 
