@@ -27,6 +27,7 @@ from scripts.benchmarks.judge.development import (
     sample_faithful,
 )
 from scripts.benchmarks.judge.invented import INVENTED, measure_invented
+from scripts.benchmarks.judge.non_claims import measure_non_claims
 from scripts.benchmarks.judge.people import measure_consistency, measure_pairs, measure_within_documents
 from scripts.benchmarks.judge.quantities import measure_quantities
 from scripts.benchmarks.judge.results import COLUMNS, Results
@@ -43,6 +44,7 @@ TARGETS = (
     Target("invented_all_read", 1),
     Target("bound_is_said", 1),
     Target("quantities_right", 1),
+    Target("non_claims_judged", 0, at_least=False),
     Target("llm_sentences_bacc", 0.72),
     Target("pairs_refused", 0.75),
     Target("qags_ultra", 0.75),
@@ -183,6 +185,7 @@ async def _judge_all(models: Path, data: Path, qags: Sequence[HumanRow], run: tu
     async with open_runner(models) as runner:
         await measure_invented(runner, qags, sizes.foreign, results)
         await measure_quantities(runner, results)
+        await measure_non_claims(runner, results)
         await measure_by_hand(runner, sizes.by_hand, results)
         await _agree(runner, data, qags, run)
         await _develop(runner, data, run)
