@@ -49,7 +49,7 @@ POSITION = Rule(
 DECISIONS = Rule(
     "decisions",
     "extractive",
-    "In a talk a sentence is worth more that decides something, or says who does what by when.",
+    "In a talk, or behind a label, a sentence is worth more that decides something, or says who does what by when.",
     "Ann: Did you see the game? Bob: We agreed to ship it on Friday. Ann: It was long.",
     "Bob: We agreed to ship it on Friday.",
 )
@@ -73,8 +73,16 @@ def score_sentences(
     is_placed = POSITION.is_on and bool(early.any())
     score = _POSITION_WEIGHT * early + (1 - _POSITION_WEIGHT) * closeness if is_placed else closeness
     said = (excerpts[position] for position in positions)
-    settled = [_settles(one.text) if one.kind is BlockKind.TURN and DECISIONS.is_on else 0.0 for one in said]
+    settled = [_settles(one.text) if DECISIONS.is_on and _may_settle(one) else 0.0 for one in said]
     return np.asarray((score + _DECISION_WEIGHT * np.array(settled)) / (1 + _DECISION_WEIGHT * max(settled)))
+
+
+def _may_settle(said: Excerpt, longest_label: int = 3) -> bool:
+    """Tells whether a sentence is said in a talk, or bears the label of a decision: "Decision 17-2: ..."."""
+    label, mark, _ = said.text.partition(":")
+    words = [word.strip(EDGES) for word in fold_case(label).split()] if mark else []
+    is_label = len(words) <= longest_label and not set(phrase_list("decision_phrases")).isdisjoint(words)
+    return said.kind is BlockKind.TURN or is_label
 
 
 def _settles(said: str) -> float:

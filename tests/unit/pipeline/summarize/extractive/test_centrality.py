@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from pipeline.reading.rules import without
 from pipeline.summarize.extractive.excerpt import read_excerpts
@@ -70,6 +71,12 @@ def test_in_a_talk_what_is_decided_and_promised_counts_most_and_questions_do_not
         plain = scores(CHAT)
     asked = next(text for text in plain if text.endswith("Monday?"))
     assert values[ranked[1]] - values[asked] > plain[ranked[1]] - plain[asked]
+
+
+@pytest.mark.parametrize("label", ["Decision", "Decision 17-2", "Action item", "Beschluss"])
+def test_what_minutes_call_a_decision_counts_as_one(label: str) -> None:
+    values = scores(f"The pumps were shown. Pumps move the water.\n\n{label}: the order goes to Torwerk by 14 May.")
+    assert max(values, key=lambda text: values[text]).startswith(label)
 
 
 def test_no_decision_is_looked_for_where_nobody_speaks() -> None:
