@@ -11,10 +11,10 @@ from rich.progress import Progress
 from scripts.benchmarks.chaos.clock import clock_jumps
 from scripts.benchmarks.chaos.failover import failover
 from scripts.benchmarks.chaos.fuzz import fuzz
-from scripts.benchmarks.chaos.hostile import idle_streams, unauthenticated, unread
+from scripts.benchmarks.chaos.hostile import idle_connections, idle_streams, slow_scrapers, unauthenticated, unread
 from scripts.benchmarks.chaos.leftovers import cancelled_work, tenants
 from scripts.benchmarks.chaos.load import burst, fairness, overload
-from scripts.benchmarks.chaos.over_http import SETTINGS, bodiless_checks, large_bodies, unread_bodies
+from scripts.benchmarks.chaos.over_http import METRICS_PORT, SETTINGS, bodiless_checks, large_bodies, unread_bodies
 from scripts.benchmarks.chaos.shares import document_bomb, shares
 from scripts.benchmarks.chaos.victim import victim
 from scripts.benchmarks.shared.precis_server import PrecisServer
@@ -34,6 +34,8 @@ TARGETS = (
     Target("document_bomb_s", 30, at_least=False),
     Target("fair_p99_ratio", 3, at_least=False),
     Target("idle_streams_served", 1),
+    Target("idle_connections_served", 1),
+    Target("ready_served", 1),
     Target("unauth_peak_mb", 1_000, at_least=False),
     Target("unread_peak_mb", 1_000, at_least=False),
     Target("health_mb", 60, at_least=False),
@@ -93,6 +95,8 @@ def _parts(server: PrecisServer, *, quick: bool) -> dict[str, Part]:
         "a crowd beside one": lambda: fairness(server, 4 if quick else 25),
         "burst": lambda: burst(server, 2_000 if quick else 8_000),
         "idle streams": lambda: idle_streams(server, 1_200),
+        "idle connections": lambda: idle_connections(server, 4_200),
+        "slow scrapers": lambda: slow_scrapers(METRICS_PORT, 300),
         "bodies without a key": lambda: unauthenticated(server, 6 if quick else 24),
         "checks without a body": lambda: bodiless_checks(server, 20 if quick else 120),
         "large bodies over HTTP": lambda: large_bodies(server),

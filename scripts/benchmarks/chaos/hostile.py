@@ -1,7 +1,12 @@
 """Clients without a key, and clients that do not read: what they can take from a server."""
 
 import asyncio
+import resource
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+import httpx
 from precis.v1 import inference_pb2 as pb
 
 from scripts.benchmarks.chaos.load import EMBED, ENTAIL, text
@@ -22,13 +27,64 @@ async def idle_streams(server: PrecisServer, count: int) -> dict[str, float]:
             await bodiless.call(EMBED.path, None)
             await watching.call(WATCH, b"")
         await asyncio.sleep(_SETTLE_S)
-        served = []
-        for _ in range(_TRIES):
-            channel = connection(server)
-            served.append(await outcome_of(EMBED.begin(channel, [text()], 10, LIGHT)))
-            served.append(await outcome_of(CHECK.begin(channel, [b""], 10, ())))
-            await channel.close()
-    return {"idle_streams": 2 * count, "idle_streams_served": sum(one.is_answered for one in served) / len(served)}
+        served = await _served(server)
+    return {"idle_streams": 2 * count, "idle_streams_served": served}
+
+
+async def idle_connections(server: PrecisServer, count: int) -> dict[str, float]:
+    """Opens connections that say nothing. Returns which share of an honest caller's calls is served beside them."""
+    with _connections(server.address, count):
+        await asyncio.sleep(_SETTLE_S)
+        return {"idle_connections": count, "idle_connections_served": await _served(server)}
+
+
+async def slow_scrapers(metrics_port: int, count: int) -> dict[str, float]:
+    """Begins requests of metrics and ends none. Returns which share of 20 looks at `/ready` is answered in 0.5 s."""
+    url, ready = f"http://127.0.0.1:{metrics_port}/ready", 0
+    with _connections(f"127.0.0.1:{metrics_port}", count, b"GET /metrics HTTP/1.1\r\nHost: a\r\n"):
+        await asyncio.sleep(_SETTLE_S)  # while they come, a look waits its turn
+        async with httpx.AsyncClient(timeout=0.5) as client:
+            for _ in range(20):
+                try:
+                    ready += (await client.get(url)).is_success
+                except httpx.HTTPError:
+                    continue
+    return {"slow_scrapers": count, "ready_served": ready / 20}
+
+
+@contextmanager
+def _connections(address: str, count: int, said: bytes = b"") -> Iterator[None]:
+    """Holds connections of a host of its own, 127.0.0.2, as far as the server lets it."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    host, _, port = address.rpartition(":")
+    held: list[socket.socket] = []
+    try:
+        for _ in range(count):
+            one = socket.socket()
+            held.append(one)
+            one.settimeout(5)
+            one.bind(("127.0.0.2", 0))
+            try:
+                one.connect((host, int(port)))
+                one.sendall(said)
+            except OSError:
+                continue
+        yield
+    finally:
+        for one in held:
+            one.close()
+
+
+async def _served(server: PrecisServer) -> float:
+    """Returns which share of an honest caller's calls is served, each over a new connection."""
+    served = []
+    for _ in range(_TRIES):
+        channel = connection(server)
+        served.append(await outcome_of(EMBED.begin(channel, [text()], 10, LIGHT)))
+        served.append(await outcome_of(CHECK.begin(channel, [b""], 10, ())))
+        await channel.close()
+    return sum(one.is_answered for one in served) / len(served)
 
 
 async def unauthenticated(server: PrecisServer, count: int) -> dict[str, float]:

@@ -11,10 +11,11 @@ from scripts.benchmarks.chaos.victim import LIGHT, PeakMemory, connection, outco
 from scripts.benchmarks.shared.precis_server import PrecisServer, free_port
 from tests.integration.support.raw_http2 import deaf_client
 
-HTTP_PORT = free_port()
+HTTP_PORT, METRICS_PORT = free_port(), free_port()
 SETTINGS = {
     "PRECIS_HTTP__ENABLED": "true",
     "PRECIS_HTTP__PORT": str(HTTP_PORT),
+    "PRECIS_METRICS__PORT": str(METRICS_PORT),
     "PRECIS_HTTP__MAX_TEXTS": "10000",  # more than by default: what bounds it by length is no bound by time
 }
 _MEASURE_EVERY_S = 0.01
