@@ -260,7 +260,7 @@ class Judge:
             degraded=(table is not None and table.proposals_failed) or any(result.degraded for result in frameworks),
             notes=(
                 *_notes(request, table),
-                *_unmeasured(models, self._config),
+                *(_unmeasured(models, self._config) if request.second_reading is None else ()),
                 *(words for result in frameworks for words in result.notes),
             ),
             is_cached=False,

@@ -81,13 +81,17 @@ def _to_completion(answer: Json) -> Completion:
 
 def error_words(value: object, name: str = "") -> Iterator[str]:
     """Yields what an error says: the texts that have the name of a message, at any depth."""
-    if isinstance(value, Mapping | list):
-        for key, part in value.items() if isinstance(value, Mapping) else ((name, part) for part in value):
-            yield from error_words(part, key)
-    elif isinstance(value, str) and any(
-        part in name.lower() for part in ("error", "mess", "msg", "detail", "loc", "raw")
-    ):
-        yield value
+    waiting: list[tuple[str, object]] = [(name, value)]  # no recursion: an endpoint nests as deeply as it likes
+    while waiting:
+        name, value = waiting.pop()
+        if isinstance(value, dict):
+            waiting.extend(reversed(value.items()))
+        elif isinstance(value, list):
+            waiting.extend((name, part) for part in reversed(value))
+        elif isinstance(value, str) and any(
+            part in name.lower() for part in ("error", "mess", "msg", "detail", "loc", "raw")
+        ):
+            yield value
 
 
 def _expect_no_error(answer: Json) -> None:

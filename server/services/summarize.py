@@ -288,10 +288,11 @@ def _text_chunks(text: str, max_chars: int, chunk_tokens: int) -> list[SourceChu
     """
     if len(text) > max_chars:
         raise InvalidInputError("document.text", f"at most {max_chars} characters", str(len(text)))
-    if not text.strip():
-        raise InvalidInputError("document.text", "a text", "white space")
+    said = read_subtitles(text) if is_subtitles(text) else text
+    if not said.strip():
+        raise InvalidInputError("document.text", "a text", "subtitles without words" if text.strip() else "white space")
     # Estimated: a text gives the same chunks whoever writes, and a book is cut in 0.1 s where a tokenizer takes 3.
-    pages = (read_subtitles(text) if is_subtitles(text) else text).split(PAGE_BREAK)
+    pages = said.split(PAGE_BREAK)
     first_page = 1 if len(pages) > 1 else 0
     found: list[tuple[int, list[str]]] = []
     blank: list[str] = []

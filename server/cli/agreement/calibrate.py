@@ -82,8 +82,7 @@ async def calibrate(path: Path, connection: Connection, options: CalibrateOption
     if not options.as_json:
         print_failed(output_console(), answers.failed)
     report = answers.report()
-    claims = answers.single_claims() if options.second_reader else []
-    found = measure(claims, report.calibration.language_model) if options.second_reader else None
+    found = measure(answers.single_claims(), report.calibration.language_model) if options.second_reader else None
     write_result(options.report, lambda: render_calibration(report))
     write_result(options.output, lambda: to_json_document(report.calibration.model_dump(mode="json")))
     print_result(report, to_fields, print_calibration, as_json=options.as_json)

@@ -208,3 +208,10 @@ def test_what_a_text_says_in_an_error_that_repeats_it_teaches_nothing_of_the_end
 def test_what_an_endpoint_says_without_end_is_read_in_part() -> None:
     complaint = to_complaint({"error": {"message": "max_tokens 7 " * 100_000}})
     assert 0 < len(complaint.numbers) < 200
+
+
+def test_an_error_may_be_nested_as_deeply_as_an_endpoint_likes() -> None:
+    value: object = "no such model"
+    for _ in range(100_000):
+        value = {"error": [value]}
+    assert to_complaint(value).says("model")

@@ -26,6 +26,8 @@ def test_subtitles_that_come_as_text_are_read_as_speech() -> None:
     text = "1\n00:00:01,000 --> 00:00:02,500\nThe board met.\n"
     (chunk,) = parse_document(pb.Document(document_id="a", text=text), *RULES).chunks
     assert chunk.text == "[00:00:01] The board met."
+    with pytest.raises(InvalidInputError, match="subtitles without words"):
+        parse_document(pb.Document(document_id="a", text="WEBVTT\n\n00:00:01.000 --> 00:00:02.500\n"), *RULES)
 
 
 def test_the_place_in_the_list_is_the_index_unless_one_is_given() -> None:
