@@ -25,7 +25,7 @@ def base_url() -> Iterator[str]:
 
 
 def config(base_url: str, *, stream: bool = False) -> LlmConfig:
-    return LlmConfig(base_url=base_url, model=MODEL, stream=stream)
+    return LlmConfig(base_url=base_url, model=MODEL, stream=stream, context_tokens=CONTEXT_TOKENS)
 
 
 def ask(text: str, max_tokens: int = 24) -> ChatRequest:
