@@ -8,7 +8,7 @@ from math import log1p
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.off_loop import stoppable
+from pipeline.off_loop import stop_if_nobody_waits
 from pipeline.reading.document import ReadText
 
 Float64 = npt.NDArray[np.float64]
@@ -25,7 +25,7 @@ class WordIndex:
 
     def __init__(self, text: ReadText) -> None:
         places: defaultdict[str, list[int]] = defaultdict(list)
-        for sentence, words in stoppable(enumerate(text.ranges)):
+        for sentence, words in enumerate(text.ranges):
             for stem in dict.fromkeys(text.content_stems(words)):
                 places[stem].append(sentence)
         self._count = len(text.sentences)
@@ -57,6 +57,7 @@ class WordIndex:
 
     def weighted(self, weights: Mapping[str, float]) -> Float64:
         """Returns the summed weight of those stems that each sentence has, shape (sentences,)."""
+        stop_if_nobody_waits()
         found = np.zeros(self._count)
         for stem, weight in weights.items():
             found[self._places.get(stem, [])] += weight

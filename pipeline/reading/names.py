@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 from rapidfuzz.fuzz import ratio
 
-from pipeline.off_loop import stoppable
 from pipeline.reading.document import ReadText
 from pipeline.reading.values import Values
 from pipeline.reading.word_lists import FUNCTION_WORDS, any_of, phrase_list, word_list
@@ -63,7 +62,7 @@ def known_names(table: WordTable) -> frozenset[str]:
     """Returns the casefolded words that stand capitalised inside a sentence somewhere; "THE SHIP SANK" has none."""
     return frozenset(
         table.words[index]
-        for index in stoppable(range(len(table)))
+        for index in table.indices
         if _is_capitalised(table.raw(index))
         and not _starts_sentence(table, index)
         and not (table.raw(index).isupper() and table.raw(index - 1).isupper())
@@ -174,7 +173,7 @@ def _initials(table: WordTable) -> frozenset[str]:
     """Returns the initials of two to five capitalised neighbours: "bbc" of "British Broadcasting Corporation"."""
     found: set[str] = set()
     run = ""
-    for index in stoppable(range(len(table))):
+    for index in table.indices:
         first = table.text[table.starts[index]]
         run = run + table.words[index][0] if first.isupper() else ""
         found.update(run[-size:] for size in range(2, min(len(run), 5) + 1))

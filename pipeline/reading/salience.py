@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.off_loop import stoppable
 from pipeline.protocols import Tokenizer
 from pipeline.reading.document import ReadText
 from pipeline.reading.index import Closeness, Float64, WordIndex
@@ -31,7 +30,7 @@ _MOST_COSINE = 0.8
 def word_centrality(text: ReadText, index: WordIndex) -> Float64:
     """Scores sentences by how frequent their words are in the text, shape (sentences,), in [0, 1]."""
     means = []
-    for words in stoppable(text.ranges):
+    for words in text.ranges:
         stems = dict.fromkeys(text.content_stems(words))
         frequencies = [np.log1p(index.sentence_count(stem) - 1) for stem in stems]
         means.append(sum(frequencies) / max(len(frequencies), 5))
@@ -109,7 +108,7 @@ def told_shares(
     told = {at: set[str]() for at in points}
     counts = source.sentence_count
     parts = {at: [{stem: log1p(counts(stem)) for stem in stems} for stems in both] for at, both in points.items()}
-    for stems in stoppable(said if points else ()):
+    for stems in said if points else ():
         shared = source.weighted({stem: source.rarity(stem) for stem in stems})
         least = _SPEAKS_OF * shared.max(initial=0.0)
         for at in points:

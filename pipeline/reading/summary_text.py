@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pipeline.errors import PipelineError
-from pipeline.off_loop import stoppable
 from pipeline.reading.blocks import LIST_KINDS, BlockKind
 from pipeline.reading.document import ReadText, read_shown
 from pipeline.reading.framing import framing_length, refuses
@@ -161,7 +160,7 @@ def _only_names(text: str, sentence: Sentence) -> bool:
 
 def _apart(table: WordTable, sentences: Sequence[Sentence], source: WordIndex) -> Iterator[Sentence]:
     """Yields the sentences without what a splitter joined to them; a JSON object ends one."""
-    for sentence in stoppable(sentences):
+    for sentence in sentences:
         start = sentence.start
         for gap in _OBJECT_END.finditer(table.text, sentence.start, sentence.end):
             yield from _without_foreign(table, replace(sentence, start=start, end=gap.start()), source)

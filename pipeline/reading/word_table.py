@@ -16,7 +16,7 @@ import numpy as np
 from rapidfuzz.distance import LCSseq
 from snowballstemmer import stemmer
 
-from pipeline.off_loop import stoppable
+from pipeline.off_loop import stop_if_nobody_waits, stoppable
 from pipeline.reading.word_lists import FUNCTION_WORDS
 from pipeline.reading.words import fold_case, split_words
 
@@ -58,9 +58,19 @@ class WordTable:
         """Returns the indices of the words that begin at `start` or after it, and before `end`."""
         return range(bisect_left(self.starts, start), bisect_left(self.starts, end))
 
+    @property
+    def indices(self) -> Iterator[int]:
+        """All words, one after the other."""
+        return stoppable(range(len(self)))
+
+    def content_words(self, indices: Iterable[int]) -> list[int]:
+        """Returns the content words among some words. Every reader of sentences asks, so here work ends for nobody."""
+        stop_if_nobody_waits()
+        return [index for index in indices if self.content[index]]
+
     def content_stems(self, indices: Iterable[int]) -> list[str]:
         """Returns the stems of the content words among some words, repeats included."""
-        return [self.stems[index] for index in indices if self.content[index]]
+        return [self.stems[index] for index in self.content_words(indices)]
 
     def raw(self, index: int) -> str:
         """Returns a word as it stands."""

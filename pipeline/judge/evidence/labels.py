@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from pipeline.judge.evidence.plan import ClaimPlan, EvidencePlan, ReadTexts
 from pipeline.judge.evidence.table import Claim, ClaimMismatch, MismatchKind
 from pipeline.model_answers import CheckedScores
-from pipeline.off_loop import stop_if_nobody_waits
 from pipeline.protocols import Tokenizer, TokenMark
 from pipeline.reading.document import ReadText
 from pipeline.reading.names import DIRECT_CUES, SourceValues, cues, find_names
@@ -32,7 +31,6 @@ def read_claim(
     draft: ReadTexts, plan: ClaimPlan, support: Support, scores: CheckedScores, tokenizer: Tokenizer
 ) -> Claim:
     """Returns a claim with its evidence."""
-    stop_if_nobody_waits()
     told, text = draft.summary.read, plan.hypothesis.text
     place, words = told.passages[plan.sentence], told.ranges[plan.sentence]
     passage = None if support.premise is None else plan.passages[support.premise]
@@ -41,7 +39,7 @@ def read_claim(
     if support.label is not ClaimLabel.SUPPORTED:
         marked = list(_marked_words(told, words, text, scores.marks(passage.span.text, text))) if passage else []
         unsupported = _unsupported(place, support.label, marked, mismatches)
-    content = [at for at in words if told.table.content[at]]
+    content = told.table.content_words(words)
     doubted = [told.words_passage(range(at, at + 1)) for at in content] if unsupported else []
     return Claim(
         passage=place,

@@ -15,7 +15,6 @@ import numpy as np
 
 from pipeline.judge.config import EvidenceConfig
 from pipeline.model_answers import Embeddings, Pair
-from pipeline.off_loop import stop_if_nobody_waits
 from pipeline.reading.document import Capitals, ReadText
 from pipeline.reading.index import Closeness, Float64, WordIndex
 from pipeline.reading.names import SourceValues, find_names, known_names
@@ -113,7 +112,6 @@ def read_source(text: str) -> ReadSource:
     """Reads a source. The CPU-heavy step of a judgement: run it off the loop. Linear in the length of the text."""
     side = PremiseFinder(ReadText.of(SOURCE, text, MAX_SENTENCE_CHARS))
     values = SourceValues.of(side.read)
-    stop_if_nobody_waits()
     return ReadSource(side, values, Capitals.of(side.read), word_centrality(side.read, side.index))
 
 
@@ -152,7 +150,6 @@ def read_texts(request: EvidenceRequest, source: ReadSource, config: EvidenceCon
     claims = most_consequential(told, config.max_claims)
     worded = set[int]()
     for at, words in enumerate(told.ranges):
-        stop_if_nobody_waits()
         if source.side.index.have_together(told.content_stems(words)):
             worded.add(at)
     most = config.max_embedded_sentences
@@ -204,7 +201,6 @@ def _find_repeats(told: ReadText, claims: Sequence[int], source: WordIndex) -> d
     totals = {at: sum(said.values()) for at, said in words.items()}
     having, found = defaultdict[str, list[int]](list), dict[int, int | None]()
     for at in sorted(claims, key=lambda at: (-totals[at], at)):
-        stop_if_nobody_waits()
         shared = defaultdict[int, float](float)
         for stem, weight in words[at].items():
             for other in having[stem][:_MOST_COMPARED]:
@@ -233,7 +229,6 @@ def _to_embed(source: ReadSource, claims: Sequence[Sequence[str]], most: int) ->
         return tuple(range(count))
     chosen: dict[int, None] = {}
     for stems in claims:
-        stop_if_nobody_waits()
         found = index.weighted({stem: index.rarity(stem) for stem in stems})
         chosen.update(dict.fromkeys(np.argsort(-found, kind="stable")[:_SENTENCES_PER_CLAIM].tolist()))
         if len(chosen) >= most:
@@ -317,7 +312,6 @@ def make_plan(
 
 
 def _plan_claim(draft: ReadTexts, at: int, leading: frozenset[int], calm: Callable[[str, WordIndex], str]) -> ClaimPlan:
-    stop_if_nobody_waits()
     told, words = draft.summary.read, draft.summary.read.ranges[at]
     earlier = next((index for index in range(at - 1, -1, -1) if index in leading), None)
     before = None if earlier is None else told.ranges[earlier]
