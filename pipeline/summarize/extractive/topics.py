@@ -15,7 +15,8 @@ import numpy as np
 
 from pipeline.reading.blocks import BlockKind
 from pipeline.reading.sentences import is_german
-from pipeline.reading.word_lists import STOP_WORDS, phrase_list
+from pipeline.reading.values import find_values
+from pipeline.reading.word_lists import FINITE_VERBS, STOP_WORDS, is_verb, phrase_list
 from pipeline.reading.word_table import stem
 from pipeline.summarize.extractive.excerpt import TEXT_KINDS, Excerpt
 from pipeline.summarize.extractive.selection import Float64
@@ -123,7 +124,7 @@ def _title(heading: str) -> tuple[str, ...]:
 
 
 def _grams(texts: Sequence[str]) -> Iterator[tuple[tuple[str, ...], bool]]:
-    """Yields runs of one to four words, and whether nothing more of the run is there."""
+    """Yields runs of one to four words, and whether they name something where they are said once: whole, and no act."""
     is_noun_capital = is_german("\n".join(texts))
     parts = (part.split() for text in texts for part in _BREAK.split(text))
     runs = [tuple(run) for part in parts for is_named, run in groupby(part, key=_is_named) if is_named]
@@ -132,14 +133,21 @@ def _grams(texts: Sequence[str]) -> Iterator[tuple[tuple[str, ...], bool]]:
             for start in range(len(run) - size + 1):
                 gram = run[start : start + size]
                 if _is_phrase(gram) and not (is_noun_capital and gram[-1].islower()):
-                    yield gram, gram == run
+                    yield gram, gram == run and not any(map(_may_act, gram))
     for term in _unspaced_terms(word for run in runs for word in run if word >= _FIRST_UNSPACED):
         yield (term,), True
 
 
 def _is_named(word: str) -> bool:
     is_word = word[0].isalpha() and word[-1].isalnum() and len(word) <= _LONGEST_WORD
-    return is_word and word.lower().replace("’", "'") not in STOP_WORDS
+    says_nothing = word.lower().replace("’", "'") in STOP_WORDS or word in FINITE_VERBS
+    return is_word and not says_nothing and not _measures(word)
+
+
+def _measures(word: str) -> bool:
+    """Tells whether a word belongs to a number or a date: "million", "minutes", "March"."""
+    counted = f"1 {word}"
+    return find_values(counted)[-1].unit_end == len(counted)
 
 
 def _unspaced_terms(words: Iterable[str]) -> Iterator[str]:
@@ -153,8 +161,14 @@ def _unspaced_terms(words: Iterable[str]) -> Iterator[str]:
 
 
 def _is_phrase(words: tuple[str, ...]) -> bool:
-    is_verb = len(words) == 1 and words[0].lower().endswith(("ing", "ed"))
-    return len("".join(words)) > 2 and not is_verb  # noqa: PLR2004
+    """Tells whether words may name something: none is a verb, but as in "distributed systems"."""
+    has_verb = any(word.islower() and is_verb(word) for word in words[1:])
+    is_short = len("".join(words)) <= 2  # noqa: PLR2004
+    return not (is_short or has_verb or (len(words) == 1 and (_may_act(words[0]) or "'" in words[0])))
+
+
+def _may_act(word: str) -> bool:
+    return word.lower().endswith(("ing", "ed"))
 
 
 def _is_weak(phrase: Phrase) -> bool:
@@ -163,7 +177,8 @@ def _is_weak(phrase: Phrase) -> bool:
     is_cased = text.lower() != text.upper()
     is_common = text.islower() or (text[1:].islower() and len(text) < _SHORTEST_NAME)
     is_plain_word = is_cased and is_common and " " not in text and phrase.heading_weight < 1
-    return is_plain_word or not (phrase.heading_weight or phrase.count > 1)
+    is_name = " " in text and text.istitle()
+    return is_plain_word or not (phrase.heading_weight or phrase.count > 1 or is_name)
 
 
 def _fold(words: Sequence[str]) -> str:

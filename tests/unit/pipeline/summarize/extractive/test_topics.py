@@ -75,3 +75,11 @@ def test_a_file_of_several_is_no_topic_and_hides_no_heading() -> None:
     found = topics(files)
     assert not any("docx" in topic or "notes" in topic for topic in found)
     assert "Cooling Water Supply" in found
+
+
+def test_what_says_that_something_happens_or_counts_is_no_topic_and_a_name_said_once_is() -> None:
+    text = (
+        "The rollback took four minutes on Friday. The debate began in March. It cost 41 million kroner. "
+        "Ingrid Solvang spoke of distributed systems, and distributed systems are slow."
+    )
+    assert set(topics(text, fewest=1)) == {"Distributed systems", "Ingrid Solvang"}
