@@ -13,7 +13,7 @@ from inference.core.library import load_library
 from inference.core.packed_file import CORE_FILE
 from inference.errors import InferenceError
 from inference.models.directory import ListedModel, ModelDirectory
-from server.cli.console import Grid, print_note
+from server.cli.console import print_note, shown, to_list
 from server.cli.errors import CliError
 from server.cli.progress import MEBIBYTE, Progress, State
 
@@ -62,14 +62,14 @@ def to_fields(models: Sequence[ListedModel]) -> list[dict[str, Any]]:
 
 
 def print_models(console: Console, models: Sequence[ListedModel]) -> None:
-    """Prints the table."""
-    rows = []
+    """Prints one model below the other, a fact a line: they are long, and a terminal may be narrow."""
     for model in models:
-        manifest, status = model.manifest, Text(model.status, "green" if model.status == OK else "red")
-        facts = ("",) * 5
-        if manifest:  # with the arithmetic of the core, where it is packed, and that of ONNX Runtime
+        rows: list[tuple[str | Text, Text]] = [
+            (model.role, Text(model.status, "green" if model.status == OK else "red"))
+        ]
+        if manifest := model.manifest:  # with the arithmetic of the core, where it is packed, and that of ONNX Runtime
             precision = f"{manifest.core}, or {manifest.precision}" if manifest.core else manifest.precision
-            facts = (manifest.name, manifest.revision, precision, manifest.license, str(manifest.max_tokens))
-        rows.append((model.role, *facts, f"{model.size_bytes / MEBIBYTE:.1f}", status))
-    headings = ("role", "name", "revision", "precision", "license", ">tokens", ">MiB", "status")
-    console.print(Grid(headings, rows, 60).to_table())
+            facts = {"name": manifest.name, "revision": manifest.revision, "precision": precision}
+            facts |= {"license": manifest.license, "tokens": str(manifest.max_tokens)}
+            rows += [(about, shown(fact)) for about, fact in facts.items()]
+        console.print(to_list([*rows, ("size", Text(f"{model.size_bytes / MEBIBYTE:.1f} MiB"))]), Text())

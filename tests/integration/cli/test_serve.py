@@ -69,4 +69,4 @@ async def test_models_install_packs_what_the_core_can_run(tmp_path: Path) -> Non
     assert "ONNX Runtime will run it: the core cannot compute a graph" in fates[1]
     listed = await precis("models", "list", "--models-dir", tmp_path, "--json")
     assert [model["manifest"].get("core") for model in json.loads(listed.out)] == [None, "core-2 rows15"]
-    assert "core-2 rows15" in (await precis("models", "list", "--models-dir", tmp_path)).out.replace("\n", " ")
+    assert "core-2 rows15" in (await precis("models", "list", "--models-dir", tmp_path, COLUMNS="30")).out
