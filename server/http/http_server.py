@@ -36,7 +36,7 @@ from server.errors import NotOfferedError, StartupError, refusal
 from server.http.endpoint import TIMEOUT_HEADER, CallEndpoint
 from server.http.json_messages import dumps
 from server.http.openapi import to_openapi
-from server.http.paths import PATHS, Path
+from server.http.paths import PATHS, OpenAiExchange, Path, TeiExchange
 from server.http.problem import MEDIA_TYPE, Problem, to_problem
 from server.rpc.admission import MIB
 from server.rpc.handlers import HandlerTable
@@ -262,7 +262,7 @@ class _OwnHosts:
             await self._app(scope, receive, send)
             return
         wrong = refusal("host", "expected an address, localhost, or a name of the setting http.hosts")
-        await _response(to_problem(to_status(wrong, new_call_id()), str))(scope, receive, send)
+        await _response(to_problem(to_status(wrong, new_call_id()), str), scope)(scope, receive, send)
 
     def _is_own(self, host: str) -> bool:
         with contextlib.suppress(ValueError):
@@ -298,17 +298,20 @@ def _openapi() -> bytes:
 async def _refused(request: Request, error: Exception) -> Response:
     """Tells a path or method that is not there. What was asked for is a stranger's text: the log leaves it out."""
     code = error.status_code if isinstance(error, HTTPException) else 500
-    names = ", ".join(f"{path.method} {path.path.replace(':path', '')}" for path in PATHS)
-    call_id = new_call_id()
-    problem = to_problem(to_status(NotOfferedError(f"expected one of {names}, GET /health"), call_id), str)
+    names, call_id = ", ".join(f"{path.method} {path.path.replace(':path', '')}" for path in PATHS), new_call_id()
+    wrong = NotOfferedError(f"no such path: expected one of {names}, GET /health")
+    problem = to_problem(to_status(wrong, call_id), str)
     problem.body["status"] = code
     headers = getattr(error, "headers", None) or {}  # Allow
     logger.info("event=no_such_path id=%s status=%d peer=%s", call_id, code, request.client and request.client.host)
-    return _response(Problem(code, problem.body, {**problem.headers, **headers}))
+    return _response(Problem(code, problem.body, {**problem.headers, **headers}), request.scope)
 
 
-def _response(problem: Problem) -> Response:
-    return Response(dumps(problem.body), problem.http_code, problem.headers, MEDIA_TYPE)
+def _response(problem: Problem, scope: Scope) -> Response:
+    """Answers what is no call, with the error that clients of OpenAI's or TEI's protocol look for at such a path."""
+    exchange = OpenAiExchange(scope) if scope["path"].startswith("/v1/") else TeiExchange(scope)
+    body = problem.body | exchange.explained(problem)
+    return Response(dumps(body), problem.http_code, problem.headers, MEDIA_TYPE)
 
 
 # None needs a key, and none says anything of the server.

@@ -235,6 +235,8 @@ class TeiEmbed(TeiExchange):
         found = parse_object(body)
         if found.get("normalize") is False:
             raise refusal("normalize", "expected true: the vectors have length 1")
+        if found.get("prompt_name") is not None:
+            raise refusal("prompt_name", "expected null: no prompt goes in front of a text")
         return inference_pb2.EmbedRequest(texts=self.texts(found, self.config.max_texts)).SerializeToString()
 
     def response(self, data: bytes) -> Iterator[bytes]:

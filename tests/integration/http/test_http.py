@@ -192,6 +192,7 @@ async def test_rerank_puts_the_most_similar_text_first(client: httpx.AsyncClient
         ("/v1/embeddings", {"input": "w1", "encoding_format": "hex"}, "encoding_format"),
         ("/embed", {"inputs": ""}, "inputs[0]"),
         ("/embed", {"inputs": ["w1"] * 33}, "inputs"),
+        ("/embed", {"inputs": "w1", "prompt_name": "query"}, "prompt_name"),
         ("/rerank", {"query": "", "texts": ["w1"]}, "query"),
         ("/rerank", {"query": "w1", "texts": ["w1", ""]}, "texts[1]"),
         ("/rerank", {"query": "w1"}, "texts"),
@@ -323,7 +324,8 @@ async def test_a_path_that_is_not_there_is_a_problem(client: httpx.AsyncClient) 
     response = await client.get("/v1/nothing")
     assert (response.status_code, response.headers["content-type"]) == (404, "application/problem+json")
     problem = response.json()
-    assert "/v1/judge" in problem["detail"]
+    assert "/v1/judge" in problem["error"]["message"]  # of OpenAI's form; TEI's is a text
+    assert "/v1/judge" in (await client.post("/embed_all")).json()["error"]
     assert (problem["title"], problem["reason"], problem["status"]) == ("UNIMPLEMENTED", "NOT_OFFERED", 404)
     other = await client.get("/v1/judge")
     assert (other.status_code, other.headers["allow"], other.json()["title"]) == (405, "POST", "UNIMPLEMENTED")
