@@ -105,7 +105,8 @@ def run(arguments: list[str]) -> int:
     except typer.TyperException as error:
         message = error.format_message().replace("Value error, ", "")  # pydantic's words inside typer's
         if message:  # empty: no command was given and the help has been shown
-            print_error(message)
+            context: typer.Context | None = getattr(error, "ctx", None)  # of an error in how the command was written
+            print_error(f"{message.rstrip('.')}; see `{context.command_path} --help`" if context else message)
         return error.exit_code
     except (BrokenPipeError, SystemExit) as error:
         # The reader of our output has left, for example `head`. Typer makes a SystemExit of it, with the code that here

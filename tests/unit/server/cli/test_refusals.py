@@ -25,6 +25,7 @@ REFUSED = {
     "assess choices.json --fail-under B": "the answer is one of the choices",
     "judge": "nothing to judge",
     "judge --source a.txt": "nothing to judge",
+    "judge a.txt b.txt": "unexpected extra argument(s) (b.txt); see `precis judge --help`",
     "judge x.jsonl --source a.txt": "not both",
     "judge none.jsonl": "cannot read none.jsonl",
     "judge x.jsonl --resume": "--resume needs --output",
