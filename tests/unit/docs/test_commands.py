@@ -3,11 +3,14 @@
 import re
 import shlex
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from typer.main import get_command
 
 from server.cli.main import app
+from server.config import HttpConfig
+from server.http.paths import PATHS, ContractExchange
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDERS = ("deploy", "docs", "examples", "inference", "pipeline", "protos", "scripts", "server")
@@ -19,6 +22,7 @@ PAGES = {
 PROGRAM: Any = get_command(app)
 COMMAND = re.compile(r"(?:^\$ (?:.*? )?|`)(?:\.venv/bin/)?precis ([^`\n]+)", re.MULTILINE)
 VARIABLE = re.compile(r"\bPRECIS_[A-Z_]+\b")
+BODY = re.compile(r"^\$ curl (?:-N )?[\w.]+(?::\d+)?(/[\w./]+)(?:[^\n]|\\\n)*?-d '([^'\n]+)'", re.MULTILINE)
 SETTING = re.compile(r"`([a-z_]+(?:\.[a-z_]+)+)")
 ENDINGS = {"py", "js", "go", "sh", "proto"}  # of files whose name begins like a section
 # Of clients and commands; of compose.yaml and examples/http.sh; what all settings begin with.
@@ -65,6 +69,15 @@ def test_a_wrong_option_would_be_seen() -> None:
     assert unknown_parts(line) == ["--fale"]
     assert unknown_parts("models fetch") == ["fetch"]
     assert commands_of("`precis ... --resume` and `precis serve`") == ["serve"]
+
+
+def test_every_body_of_a_page_is_a_request_of_its_path() -> None:
+    scope: Any = {"app": SimpleNamespace(state=SimpleNamespace(config=HttpConfig()))}
+    exchanges = {path.path: path.exchange(scope) for path in PATHS}  # their own, and through Envoy those of the RPCs
+    exchanges |= {path.full_name: ContractExchange(path.rpc, scope) for path in PATHS}
+    found = [(path, body) for text in PAGES.values() for path, body in BODY.findall(text)]
+    assert len(found) >= 9
+    assert all(exchanges[path].request(body.encode()) for path, body in found)
 
 
 def test_every_variable_of_a_page_is_a_setting() -> None:
