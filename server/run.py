@@ -91,6 +91,7 @@ def spared() -> Iterator[None]:
     gc.collect()  # or the garbage of the start would be kept for ever
     gc.freeze()
     gc.set_threshold(20_000, *thresholds[1:])  # a few MB at most; the default of 700 is reached by two calls
+    gc.enable()
     try:
         yield
     finally:
