@@ -38,7 +38,7 @@ from server.errors import SettingsError
 PREFIX = "PRECIS_"
 FILE_VARIABLE = "PRECIS_SETTINGS_FILE"
 SEPARATOR = "__"
-NOT_OURS = {FILE_VARIABLE, "PRECIS_ADDRESS", "PRECIS_TLS_CA", "PRECIS_API_KEY_FILE"}  # of the command line
+NOT_OURS = {FILE_VARIABLE, "PRECIS_ADDRESS", "PRECIS_HTTP_URL", "PRECIS_TLS_CA", "PRECIS_API_KEY_FILE"}  # of clients
 
 
 class Settings(FrozenModel):

@@ -11,6 +11,7 @@ from typer.main import get_command
 from server.cli.main import app
 from server.config import HttpConfig
 from server.http.paths import PATHS, ContractExchange
+from server.settings import NOT_OURS
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDERS = ("deploy", "docs", "examples", "inference", "pipeline", "protos", "scripts", "server")
@@ -25,15 +26,7 @@ VARIABLE = re.compile(r"\bPRECIS_[A-Z_]+\b")
 BODY = re.compile(r"^\$ curl (?:-N )?[\w.]+(?::\d+)?(/[\w./]+)(?:[^\n]|\\\n)*?-d '([^'\n]+)'", re.MULTILINE)
 SETTING = re.compile(r"`([a-z_]+(?:\.[a-z_]+)+)")
 ENDINGS = {"py", "js", "go", "sh", "proto"}  # of files whose name begins like a section
-# Of clients and commands; of compose.yaml and examples/http.sh; what all settings begin with.
-OTHERS = {
-    "PRECIS_ADDRESS",
-    "PRECIS_API_KEY_FILE",
-    "PRECIS_SETTINGS_FILE",
-    "PRECIS_HTTP_URL",
-    "PRECIS_",
-    "PRECIS_LLM__ROLES__PLANNER__MODEL",  # a table by role
-}
+OTHERS = NOT_OURS | {"PRECIS_", "PRECIS_LLM__ROLES__PLANNER__MODEL"}  # how all begin; a table by role
 
 
 def commands_of(text: str) -> list[str]:
