@@ -150,28 +150,19 @@ def read_json_lines(path: Path, parse: Callable[[dict[str, Any], str], I]) -> It
     """Reads JSON Lines, or the rows of a Parquet file as such.
 
     Args:
-        path: Parquet if its name ends so. A second item of the same id is a bad one: nothing could pair its results.
+        path: Parquet if its name ends so.
         parse: gets the fields of a line, and the name of an item that has none.
 
     Raises:
         InputError: it cannot be read.
     """
-    is_parquet, places = path.suffix == PARQUET, dict[str, str]()
-
-    def found() -> Iterator[I | BadItem]:
-        for number, line in read_parquet(path) if is_parquet else files.read_lines(path):
-            place = f"line {number}"
-            try:
-                item = parse(files.parse_object(files.decode(line)), place)
-            except InputError as error:
-                yield BadItem(place, error.message)
-                continue
-            first = places.setdefault(item.id, place)
-            yield item if first == place else BadItem(place, f"id: the same as in {first}; every item needs its own")
-
+    is_parquet = path.suffix == PARQUET
+    lines = read_parquet(path) if is_parquet else files.read_lines(path)
+    rows = files.parse_rows(lines, parse)
+    found = (BadItem(place, row.message) if isinstance(row, InputError) else row for place, row in rows)
     if is_parquet:
-        return found(), count_rows(path)
-    return found(), None if path == files.STDIN else sum(1 for _ in files.read_lines(path))
+        return found, count_rows(path)
+    return found, None if path == files.STDIN else sum(1 for _ in files.read_lines(path))
 
 
 async def run_items(

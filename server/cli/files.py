@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import threading
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
@@ -101,28 +101,40 @@ def read_lines(path: Path, *, max_line_bytes: int = -1) -> Iterator[tuple[int, b
         raise InputError(f"cannot read {path}: {error.strerror}") from error
 
 
-def read_rows(path: Path, parse: Callable[[dict[str, Any], str], T], *, are_named: bool = True) -> list[T]:
-    """Reads a row from every line of JSON; `parse` gets its fields and its place, for example "line 3".
+def parse_rows(
+    lines: Iterable[tuple[int, bytes]], parse: Callable[[dict[str, Any], str], T], *, are_named: bool = True
+) -> Iterator[tuple[str, T | InputError]]:
+    """Yields of every line of JSON its place, for example "line 3", and its row, or why it is none.
 
     Args:
-        path: the file; at most 20,000 rows.
-        parse: makes a row. Raises InputError.
-        are_named: every row needs an id of its own, if it has one.
-
-    Raises:
-        InputError: there are no rows, or something is wrong in one; file and line are named.
+        lines: number and bytes of each.
+        parse: makes a row of fields and place. Raises InputError.
+        are_named: every row needs an id of its own, if it has one: nothing could pair the results of two.
     """
-    rows: list[T] = []
     places: dict[str, str] = {}
-    for number, line in read_lines(path, max_line_bytes=MAX_LINE_BYTES):
+    for number, line in lines:
         place = f"line {number}"
-        with naming(f"{path}: {place}"):
+        try:
             fields = parse_object(decode(line))
-            if are_named and (first := places.setdefault(str(fields.get("id", place)), place)) != place:
-                raise InputError(f"id: the same as in {first}; every row needs its own")
+            name = str(fields.get("id", place)) if are_named else place
+            row = parse(fields, place)
+        except InputError as error:
+            yield place, error
+            continue
+        first = places.setdefault(name, place)
+        yield place, row if first == place else InputError(f"id: the same as in {first}; every row needs its own")
+
+
+def read_rows(path: Path, parse: Callable[[dict[str, Any], str], T], *, are_named: bool = True) -> list[T]:
+    """Reads at most 20,000 rows. Raises InputError for none, or one that is wrong; file and line are named."""
+    rows: list[T] = []
+    for place, row in parse_rows(read_lines(path, max_line_bytes=MAX_LINE_BYTES), parse, are_named=are_named):
+        with naming(f"{path}: {place}"):
+            if isinstance(row, InputError):
+                raise row
             if len(rows) >= MAX_ROWS:
                 raise InputError(f"more than {MAX_ROWS:,} rows: split the file")
-            rows.append(parse(fields, place))
+        rows.append(row)
     if not rows:
         raise InputError(f"{path} holds no rows")
     return rows

@@ -33,7 +33,7 @@ def test_lines_are_items_and_other_fields_are_left_alone(tmp_path: Path) -> None
     rows = [{"id": 7, "source": "S.", "summary": "T.", "model": "x"}, {"source": "S.", "summary": ""}]
     rows.append(rows[0])
     path.write_text("\n\n".join(map(json.dumps, rows)), encoding="utf-8")
-    again = BadItem("line 5", "id: the same as in line 1; every item needs its own")
+    again = BadItem("line 5", "id: the same as in line 1; every row needs its own")
     assert list(read_json_lines(path, to_item)[0]) == [Item("7", "S.", "T."), Item("line 3", "S.", ""), again]
 
 
