@@ -299,7 +299,7 @@ async def _refused(request: Request, error: Exception) -> Response:
     """Tells a path or method that is not there. What was asked for is a stranger's text: the log leaves it out."""
     code = error.status_code if isinstance(error, HTTPException) else 500
     names, call_id = ", ".join(f"{path.method} {path.path.replace(':path', '')}" for path in PATHS), new_call_id()
-    wrong = NotOfferedError(f"no such path: expected one of {names}, GET /health")
+    wrong = NotOfferedError(f"no such path or method: expected one of {names}, GET /health")
     problem = to_problem(to_status(wrong, call_id), str)
     problem.body["status"] = code
     headers = getattr(error, "headers", None) or {}  # Allow
