@@ -1,7 +1,4 @@
-"""`precis calibrate`: judges labelled summaries, measures agreement, and fits a threshold and a mapping to labels.
-
-With `--second-reader`: what the server's language model is worth as a second reader of claims.
-"""
+"""`precis calibrate`: judges labelled summaries, measures agreement, and fits a threshold and a mapping to labels."""
 
 import hashlib
 import json
@@ -13,7 +10,7 @@ from functools import partial
 from itertools import compress
 from pathlib import Path
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from precis.v1 import evidence_pb2
@@ -22,10 +19,9 @@ from rich.console import Console
 from rich.text import Text
 
 from pipeline.agreement.measures import ReliabilityBin
-from pipeline.agreement.reader_study import ReadClaims, study_second_reader
 from pipeline.agreement.study import Labelled, Study, study
 from pipeline.errors import InvalidInputError
-from pipeline.judge.second_reader import SecondReader
+from server.cli.agreement.second_reader import LabelledClaim, measure
 from server.cli.bulk import run_bulk
 from server.cli.commands.agreement import CalibrateOptions
 from server.cli.commands.judge import JudgeOptions
@@ -86,7 +82,7 @@ async def calibrate(path: Path, connection: Connection, options: CalibrateOption
     if not options.as_json:
         print_failed(output_console(), answers.failed)
     report = answers.report()
-    found = reader_worth(answers.single_claims(), report.calibration.language_model) if options.second_reader else None
+    found = measure(answers.single_claims(), report.calibration.language_model) if options.second_reader else None
     write_result(options.report, lambda: render_calibration(report))
     write_result(options.output, lambda: to_json_document(report.calibration.model_dump(mode="json")))
     print_result(report, to_fields, print_calibration, as_json=options.as_json)
@@ -187,14 +183,6 @@ class JudgedRow:
     status: str  # what is special about it; empty when nothing is
     claims: list[evidence_pb2.Claim]  # the worst ones
     only: evidence_pb2.Claim | None  # the claim of a summary that has one
-
-
-class LabelledClaim(NamedTuple):
-    """The only claim of a labelled summary."""
-
-    claim: evidence_pb2.Claim
-    source: str
-    is_good: bool
 
 
 @dataclass
@@ -369,40 +357,3 @@ def print_calibration(console: Console, report: CalibrationReport) -> None:
     for one in found[:SHOWN_ITEMS]:
         console.print(Text.assemble(shown(one.row.item.id, limit=80, style="bold"), f"  {report.words_of(one)}"))
         console.print(indented(to_list((label_text(claim), claim_text(claim)) for claim in one.claims), below=1))
-
-
-def reader_worth(claims: Sequence[LabelledClaim], language_model: str) -> tuple[str, SecondReader | None]:
-    """Returns what was found in words, and the reader to write; None where it brings no gain.
-
-    Raises:
-        InputError: no claim was read again, or there are too few.
-    """
-    verdicts = [
-        float(one.claim.second_reading.is_supported) if one.claim.HasField("second_reading") else math.nan
-        for one in claims
-    ]
-    if not language_model or all(map(math.isnan, verdicts)):
-        raise InputError("--second-reader: no language model has read a claim; set llm.base_url and llm.model")
-    sources = [hashlib.sha256(one.source.encode()).hexdigest() for one in claims]
-    read = ReadClaims(
-        np.array([one.claim.probability for one in claims]),
-        np.array(verdicts),
-        np.array([one.is_good for one in claims], dtype=np.bool_),
-        np.unique(sources, return_inverse=True)[1],
-    )
-    try:
-        found = study_second_reader(read, language_model)
-    except InvalidInputError as error:
-        raise InputError(f"--second-reader: {error}") from error
-    words = (
-        f"second reader, {len(claims)} claims: balanced accuracy {found.before} alone, {found.after} with it; "
-        f"gain {found.gain}"
-    )
-    if not found.helps:
-        return f"{words}: none beyond chance, so nothing was written", None
-    reader, measured = found.reader, {"claims": len(claims), "asked_share": found.asked_share}
-    for name, one in (("before", found.before), ("after", found.after), ("gain", found.gain)):
-        measured |= {name: one.value, f"{name}_low": one.low, f"{name}_high": one.high}
-    rounded = {name: round(value, 6) for name, value in measured.items()}
-    asked = f"it reads claims from {reader.low:g} to {reader.high:g}, {found.asked_share:.0%} of these"
-    return f"{words}; {asked}", reader.model_copy(update={"measured": rounded})

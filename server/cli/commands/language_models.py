@@ -19,7 +19,7 @@ from server.cli.options import JsonOption, TimeoutOption, command
 if TYPE_CHECKING:
     from pipeline.prompts.prompts import Prompts
 
-prompts = typer.Typer(no_args_is_help=True, help="List, check, show and compare the prompts of language models.")
+prompts = typer.Typer(no_args_is_help=True, help="List, show, compare and check the prompts of language models.")
 llm = typer.Typer(no_args_is_help=True, help="Try the language models that the server asks.")
 
 FolderOption = Annotated[
@@ -32,7 +32,7 @@ CHECKED = "0 done; 2 a prompt is wrong, or none has the name."
 @prompts.command("list")
 @command("precis prompts list", "precis prompts list --dir ours --json", exits=CHECKED)
 def list_(*, folder: FolderOption = None, as_json: JsonOption = False) -> None:
-    """List the prompts, and the version that answers name; checks a folder as a server does at start."""
+    """List the prompts, and the version of them together that answers name."""
     own, ours = _read(folder), _read(None)
     origins = {name: "shipped" if prompt == ours[name] else str(folder) for name, prompt in own.items()}
     rows = [
@@ -74,6 +74,15 @@ def diff(*, folder: FolderOption = None) -> None:
             before, after = (f"{text}\n".splitlines(keepends=True) for text in (ours[name].sections[section], body))
             place = f"{name}, {section}"
             write("".join(difflib.unified_diff(before, after, f"shipped {place}", f"{folder} {place}")))
+
+
+@prompts.command()
+@command("precis prompts check --dir ours", exits=CHECKED)
+def check(*, folder: FolderOption = None) -> None:
+    """Check a folder as a server does at start: names, sections, variables, fences, length."""
+    own, ours = _read(folder), _read(None)
+    changed = [name for name, prompt in own.items() if prompt != ours[name]]
+    write(f"{folder or 'shipped'}: {len(changed)} prompts of its own: {', '.join(changed) or 'none'}\n")
 
 
 def _read(folder: Path | None) -> "Prompts":

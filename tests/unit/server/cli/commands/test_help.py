@@ -26,18 +26,18 @@ COMMANDS = (
 HEAVY = {"grpc", "google.protobuf", "numpy", "onnx", "onnxruntime", "tokenizers", "server.app", "torch"}
 
 
+def run(*code_and_arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *code_and_arguments], cwd=ROOT, capture_output=True, text=True, check=False, env=ENVIRONMENT
+    )
+
+
 ENVIRONMENT = {
     "COLUMNS": "100",
     "PATH": "/usr/bin:/bin",
     "LC_ALL": "C.UTF-8",
     "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "protos"))),
 }
-
-
-def run(*code: str, **more: str) -> subprocess.CompletedProcess[str]:
-    environment = {**ENVIRONMENT, **more}
-    command = [sys.executable, *code]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=environment)
 
 
 def help_of(command: str) -> str:
@@ -106,9 +106,15 @@ def test_commands_share_their_options_in_words_and_order() -> None:
 
 
 def test_output_that_the_terminal_cannot_show_is_replaced() -> None:
-    ended = run("-m", "precis", "evaluate", "/none/“file”", PYTHONIOENCODING="ascii")
+    ended = subprocess.run(
+        [sys.executable, "-m", "precis", "evaluate", "/none/“file”"],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+        env={**ENVIRONMENT, "PYTHONIOENCODING": "ascii"},
+    )
     assert ended.returncode == 2
-    assert "/none/?file?" in ended.stderr
+    assert b"/none/?file?" in ended.stderr
 
 
 def test_the_choices_of_export_are_those_of_the_compiler() -> None:

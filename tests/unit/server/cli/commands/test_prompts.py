@@ -35,13 +35,15 @@ def test_a_prompt_is_shown_as_it_is_and_filled(capsys: pytest.CaptureFixture[str
     assert "Give 5 to 10 key topics" in capsys.readouterr().out
 
 
-def test_a_folder_is_compared(own: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_is_compared_and_checked(own: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["prompts", "diff", "--dir", own]) == 0
     changed = [line for line in capsys.readouterr().out.splitlines() if line.startswith("+") and "+++" not in line]
     assert changed == ["+Name $min_topics to $max_topics topics."]
+    assert run(["prompts", "check", "--dir", own]) == 0
+    assert "1 prompts of its own: topics" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("arguments", [["show", "poem"], ["list", "--dir", "/nowhere"], ["diff", "--dir", "/nowhere"]])
+@pytest.mark.parametrize("arguments", [["show", "poem"], ["check", "--dir", "/nowhere"], ["diff", "--dir", "/nowhere"]])
 def test_what_is_not_there_is_one_line_and_exit_code_2(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -51,7 +53,7 @@ def test_what_is_not_there_is_one_line_and_exit_code_2(
 
 def test_a_prompt_without_its_variables_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "topics.txt").write_text(OWN, "utf-8")
-    assert run(["prompts", "list", "--dir", str(tmp_path)]) == 2
+    assert run(["prompts", "check", "--dir", str(tmp_path)]) == 2
     assert "lines: expected the variables $fence, $material, $max_topics, $min_topics" in capsys.readouterr().err
 
 
