@@ -53,6 +53,10 @@ class _Model:
         self._batcher = batcher
         self._thread = thread
 
+    def check_room(self, call: Call) -> None:
+        """Raises RefusedError when not even one item would be admitted now: its text need not be read."""
+        self._batcher.check_room(1, call)
+
     async def _compute(
         self,
         items: Sequence[Item],

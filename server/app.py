@@ -216,7 +216,9 @@ class App:
         open_inference = OpenInferenceServicer(engine, open_inferences(engine, settings.limits, judge), stopping)
         summarize = SummarizeServicer(summarizer, chosen, chunk_tokens=settings.services.chunk_tokens, cpu=writing)
         server: Any = table  # the generated functions ask for a server and use two methods, which the table has
-        add_InferenceServiceServicer_to_server(InferenceServicer(engine, settings.limits), server)
+        inference = InferenceServicer(engine, settings.limits)
+        table.checks.update(inference.checks())
+        add_InferenceServiceServicer_to_server(inference, server)
         add_EvaluateServiceServicer_to_server(evaluate, server)
         add_JudgeServiceServicer_to_server(judge, server)
         open_inference.add_unoffered_to(table)

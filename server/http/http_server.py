@@ -38,6 +38,7 @@ from server.http.json_messages import dumps
 from server.http.openapi import to_openapi
 from server.http.paths import PATHS, Path
 from server.http.problem import MEDIA_TYPE, Problem, to_problem
+from server.observe.log import Repeats
 from server.rpc.admission import MIB
 from server.rpc.handlers import HandlerTable
 from server.rpc.listener import bound
@@ -245,7 +246,7 @@ def to_asgi(
     if config.page:
         routes += [Route(path, _page_file, methods=["GET"]) for path in _PAGE_FILES]  # no key, nothing of the server
     app = Starlette(routes=routes, middleware=guards, exception_handlers={HTTPException: _refused})
-    app.state.config = config
+    app.state.config, app.state.refusals = config, Repeats()
     return app
 
 
@@ -303,7 +304,9 @@ async def _refused(request: Request, error: Exception) -> Response:
     problem = to_problem(to_status(NotOfferedError(f"expected one of {names}, GET /health"), call_id), str)
     problem.body["status"] = code
     headers = getattr(error, "headers", None) or {}  # Allow
-    logger.info("event=no_such_path id=%s status=%d peer=%s", call_id, code, request.client and request.client.host)
+    host = request.client.host if request.client else ""
+    if request.app.state.refusals.is_new("no_such_path", host):
+        logger.info("event=no_such_path id=%s status=%d peer=%s", call_id, code, host)
     return _response(Problem(code, problem.body, {**problem.headers, **headers}))
 
 

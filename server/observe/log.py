@@ -10,7 +10,8 @@ import logging
 import re
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Self, TextIO
@@ -18,6 +19,8 @@ from typing import Any, Self, TextIO
 from pythonjsonlogger.json import JsonFormatter
 
 from server.config import LogConfig
+
+logger = logging.getLogger(__name__)
 
 _OURS = re.compile(r"[a-z_]+=[^\s=]+(?: [a-z_]+=[^\s=]+)*")
 
@@ -98,6 +101,36 @@ def quoted(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     printable = (char if char.isprintable() else char.encode("unicode_escape").decode() for char in escaped)
     return f'"{"".join(printable)}"'
+
+
+class Repeats:
+    """Log sampling: of a kind of event from one origin one line is written in ten seconds.
+
+    Before the next that is written, a line tells how many were left out. So the log has a bound that those who cause
+    it, such as strangers without a key, do not choose.
+    """
+
+    every_s, most = 10.0, 1_000
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._seen: dict[tuple[str, ...], tuple[float, int]] = {}  # when written, left out since; the oldest first
+
+    def is_new(self, *at: str) -> bool:
+        """Tells whether an event gets a line, by its kind and its origin."""
+        now_s = self._clock()
+        is_known = at in self._seen or len(self._seen) < self.most
+        place = at if is_known else next(iter(self._seen))
+        since_s, count = self._seen.get(place, (now_s - self.every_s, 0))
+        if now_s - since_s < self.every_s:
+            if is_known:
+                self._seen[at] = since_s, count + 1
+            return False
+        self._seen.pop(place, None)
+        if count:
+            logger.info("event=lines_left_out of=%s count=%d", ",".join(place), count)
+        self._seen[at] = now_s, 0
+        return True
 
 
 class LogWriter(logging.Handler):

@@ -16,7 +16,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from inference.errors import ShuttingDownError
 from server.errors import StartingError
 from server.rpc.admission import Context
-from server.rpc.calls import CallRunner, RawHandler
+from server.rpc.calls import CallRunner, Check, RawHandler
 from server.rpc.record import current_call
 from server.rpc.wire import NO_LIMITS, WireLimits, tolerant
 
@@ -42,6 +42,7 @@ class HandlerTable(grpc.GenericRpcHandler):
         self._runner = runner
         self._limits = limits or {}
         self._is_traced = is_traced
+        self.checks: dict[str, Check] = {}  # by RPC: what may refuse its calls before their message is read
         self._handlers: dict[str, Handler] = {}
         self._is_open = runner is None
         self._closed = _refusal(runner, "starting", StartingError) if runner else None
@@ -96,7 +97,7 @@ class HandlerTable(grpc.GenericRpcHandler):
         elif handler.response_streaming:
             behavior = runner.server_stream(rpc, inner, parse)
         else:
-            behavior = runner.unary(rpc, inner, parse)
+            behavior = runner.unary(rpc, inner, parse, self.checks.get(rpc))
         if self._is_traced:
             behavior = in_span(rpc, behavior)
         if handler.response_streaming:

@@ -74,10 +74,10 @@ def public_message(error: BaseException, call_id: str) -> str:
 
 
 def _details(error: BaseException, reason: str, call_id: str) -> list[Message]:
-    details: list[Message] = [
-        error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN, metadata={"call_id": call_id}),
-        error_details_pb2.RequestInfo(request_id=call_id),
-    ]
+    named = {"call_id": call_id} if call_id else {}  # none for a stranger, who is no call of the log's
+    details: list[Message] = [error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN, metadata=named)]
+    if call_id:
+        details.append(error_details_pb2.RequestInfo(request_id=call_id))
     violations = violations_of(error)
     if violations:
         fields = [
