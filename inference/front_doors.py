@@ -52,10 +52,7 @@ class _Model:
         self.model = model
         self._batcher = batcher
         self._thread = thread
-
-    def check_room(self, call: Call) -> None:
-        """Raises RefusedError when not even one item would be admitted now: its text need not be read."""
-        self._batcher.check_room(1, call)
+        self.check_room = partial(batcher.check_room, 1)  # raises RefusedError where no item would be admitted now
 
     async def _compute(
         self,

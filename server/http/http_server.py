@@ -9,7 +9,6 @@ run.
 import asyncio
 import contextlib
 import ipaddress
-import logging
 import ssl
 from collections.abc import Callable, Collection, Iterator
 from functools import cache, partial
@@ -38,14 +37,11 @@ from server.http.json_messages import dumps
 from server.http.openapi import to_openapi
 from server.http.paths import PATHS, Path
 from server.http.problem import MEDIA_TYPE, Problem, to_problem
-from server.observe.log import Repeats
 from server.rpc.admission import MIB
 from server.rpc.handlers import HandlerTable
 from server.rpc.listener import bound
 from server.rpc.record import new_call_id
 from server.rpc.status import to_status
-
-logger = logging.getLogger(__name__)
 
 
 class HttpServer:
@@ -246,7 +242,7 @@ def to_asgi(
     if config.page:
         routes += [Route(path, _page_file, methods=["GET"]) for path in _PAGE_FILES]  # no key, nothing of the server
     app = Starlette(routes=routes, middleware=guards, exception_handlers={HTTPException: _refused})
-    app.state.config, app.state.refusals = config, Repeats()
+    app.state.config = config
     return app
 
 
@@ -296,17 +292,13 @@ def _openapi() -> bytes:
     return dumps(to_openapi(PATHS))
 
 
-async def _refused(request: Request, error: Exception) -> Response:
-    """Tells a path or method that is not there. What was asked for is a stranger's text: the log leaves it out."""
+async def _refused(_request: Request, error: Exception) -> Response:
+    """Tells a path or method that is not there."""
     code = error.status_code if isinstance(error, HTTPException) else 500
     names = ", ".join(f"{path.method} {path.path.replace(':path', '')}" for path in PATHS)
-    call_id = new_call_id()
-    problem = to_problem(to_status(NotOfferedError(f"expected one of {names}, GET /health"), call_id), str)
+    problem = to_problem(to_status(NotOfferedError(f"expected one of {names}, GET /health"), ""), str)
     problem.body["status"] = code
     headers = getattr(error, "headers", None) or {}  # Allow
-    host = request.client.host if request.client else ""
-    if request.app.state.refusals.is_new("no_such_path", host):
-        logger.info("event=no_such_path id=%s status=%d peer=%s", call_id, code, host)
     return _response(Problem(code, problem.body, {**problem.headers, **headers}))
 
 

@@ -11,6 +11,7 @@ import re
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -104,33 +105,28 @@ def quoted(text: str) -> str:
 
 
 class Repeats:
-    """Log sampling: of a kind of event from one origin one line is written in ten seconds.
+    """Log sampling: of a kind of event from one origin one line is written in ten seconds, then how many came.
 
-    Before the next that is written, a line tells how many were left out. So the log has a bound that those who cause
-    it, such as strangers without a key, do not choose.
+    So the log has a bound that those who cause it, such as strangers without a key, do not choose.
     """
 
     every_s, most = 10.0, 1_000
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._seen: dict[tuple[str, ...], tuple[float, int]] = {}  # when written, left out since; the oldest first
+        self._since_s = clock()
+        self._seen = Counter[tuple[str, ...]]()
 
     def is_new(self, *at: str) -> bool:
         """Tells whether an event gets a line, by its kind and its origin."""
-        now_s = self._clock()
-        is_known = at in self._seen or len(self._seen) < self.most
-        place = at if is_known else next(iter(self._seen))
-        since_s, count = self._seen.get(place, (now_s - self.every_s, 0))
-        if now_s - since_s < self.every_s:
-            if is_known:
-                self._seen[at] = since_s, count + 1
-            return False
-        self._seen.pop(place, None)
-        if count:
-            logger.info("event=lines_left_out of=%s count=%d", ",".join(place), count)
-        self._seen[at] = now_s, 0
-        return True
+        if self._clock() - self._since_s >= self.every_s:
+            for one, count in self._seen.items():
+                if count > 1:
+                    logger.info("event=repeated of=%s count=%d", ",".join(one), count)
+            self._since_s, self._seen = self._clock(), Counter()
+        if at in self._seen or len(self._seen) < self.most:
+            self._seen[at] += 1
+        return self._seen[at] == 1
 
 
 class LogWriter(logging.Handler):

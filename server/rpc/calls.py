@@ -197,9 +197,8 @@ class CallRunner:
         if code == OK:
             self._ok_count += 1
             return self._ok_call_sample > 0 and self._ok_count % self._ok_call_sample == 0
-        if code not in ("UNAUTHENTICATED", "RESOURCE_EXHAUSTED"):  # of these there are as many as a crowd likes
-            return True
-        return self._refusals.is_new(code, rpc, caller.key if caller.tenant else host_of(peer))
+        is_common = code in {"UNAUTHENTICATED", "RESOURCE_EXHAUSTED"}  # as many as a crowd likes
+        return not is_common or self._refusals.is_new(code, rpc, caller.key if caller.tenant else host_of(peer))
 
 
 def _is_passed_on(error: BaseException) -> bool:
