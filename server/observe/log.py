@@ -33,8 +33,9 @@ def configured(config: LogConfig) -> Iterator[None]:
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     logging._srcfile = None  # noqa: SLF001  (documented: no search for the calling line)
     logging.getLogger("httpx2").setLevel(logging.WARNING)  # its line for each request is the span's business
-    root = logging.getLogger()
+    root, repeats, ours = logging.getLogger(), Repeats(), ("server.", "pipeline.", "inference.")
     with LogWriter(sys.stderr) as writer:
+        writer.addFilter(lambda line: line.name.startswith(ours) or repeats.is_new(line.name, str(line.msg)))
         writer.setFormatter(JsonLineFormatter() if config.format == "json" else KeyValueFormatter())
         root.setLevel(config.level.upper())
         root.addHandler(writer)
