@@ -55,13 +55,15 @@ async def test_calls_without_a_key_end_before_their_message_comes_and_share_a_li
     async with connected(auth={"keys_file": keys_file}, listen={"body_timeout_s": 1000}) as (app, channel):
         for _ in range(20):
             assert (await error_of(bodiless(channel))).code() is StatusCode.UNAUTHENTICATED
-        assert (await scrape(app))[f"precis_calls_total,UNAUTHENTICATED,{EMBED[1:]}"] == 20
+        for key, code in (("wrong", StatusCode.UNAUTHENTICATED), ("owner", StatusCode.OK)):
+            assert await InferenceServiceStub(channel).Embed(ONE, metadata=bearer(key)).code() is code
+        assert await health_stub(channel).Check(HealthCheckRequest())
+        assert (await scrape(app))[f"precis_calls_total,UNAUTHENTICATED,{EMBED[1:]}"] == 21
     assert caplog.text.count("code=UNAUTHENTICATED") == 1
 
 
 async def test_a_full_queue_refuses_before_the_message_comes(connected: Connect, gate: Gate) -> None:
-    queue = {"queue": {"max_queue_items": 1}, "cache": {"max_bytes": 0}}
-    async with connected(inference=queue, listen={"body_timeout_s": 1000}) as (_, channel):
+    async with connected(inference={"queue": {"max_queue_items": 1}}, listen={"body_timeout_s": 1000}) as (_, channel):
         gate.close()
         waiting = asyncio.ensure_future(InferenceServiceStub(channel).Embed(ONE))
         await gate.visited()

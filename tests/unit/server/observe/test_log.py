@@ -48,12 +48,6 @@ def test_a_traceback_follows_whole() -> None:
     assert rest == ["ValueError: boom"]
 
 
-def test_the_second_of_the_time_is_not_kept_from_the_line_before() -> None:
-    formatter = KeyValueFormatter()
-    times = [formatter.format(record("a=1", created_s=created_s)).split()[0][-7:] for created_s in (1.0, 2.0, 2.5, 1.0)]
-    assert times == ["01.000Z", "02.000Z", "02.500Z", "01.000Z"]
-
-
 def as_json(message: str, *args: object, error: Exception | None = None) -> dict[str, object]:
     text = JsonLineFormatter().format(record(message, *args, error=error))
     assert text.isprintable()
