@@ -69,6 +69,7 @@ async def lies(models: Path, *, quick: bool) -> Mapping[str, float | str]:
     longest_s, worst = 0.0, ""
     try:
         with victim(models, settings) as server:
+            await asyncio.gather(*_asked(server, "what is loaded by the first call", 10))
             for kind.value, name in enumerate([*_LIES, *_STREAMS]):
                 async with longest_check(server) as stalls_s:
                     await asyncio.gather(*_asked(server, name, 2 if quick else 20))
