@@ -52,6 +52,7 @@ class _Model:
         self.model = model
         self._batcher = batcher
         self._thread = thread
+        self.check_room = partial(batcher.check_room, 1)  # raises RefusedError where no item would be admitted now
 
     async def _compute(
         self,

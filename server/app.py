@@ -37,7 +37,6 @@ from server.rpc.connections import fitting
 from server.rpc.handlers import HandlerTable
 from server.rpc.listener import CertificateStore, Listener, address_of, bound, certificate_store, exposure
 from server.rpc.models import to_identity
-from server.rpc.wire import WireLimits
 from server.services.evaluate import EvaluateServicer
 from server.services.inference import InferenceServicer
 from server.services.judge import JudgeServicer
@@ -195,7 +194,7 @@ class App:
         return engine
 
     def _table(self, runner: CallRunner) -> HandlerTable:
-        lists = WireLimits(self._settings.listen.max_list_mib * MIB, self._settings.limits.max_items)
+        lists = self._settings.listen.max_list_mib * MIB
         is_traced = self._settings.tracing.endpoint is not None
         return HandlerTable(runner, limits={INFERENCE.full_name: lists, OPEN_INFERENCE: lists}, is_traced=is_traced)
 
@@ -216,7 +215,9 @@ class App:
         open_inference = OpenInferenceServicer(engine, open_inferences(engine, settings.limits, judge), stopping)
         summarize = SummarizeServicer(summarizer, chosen, chunk_tokens=settings.services.chunk_tokens, cpu=writing)
         server: Any = table  # the generated functions ask for a server and use two methods, which the table has
-        add_InferenceServiceServicer_to_server(InferenceServicer(engine, settings.limits), server)
+        inference = InferenceServicer(engine, settings.limits)
+        table.checks.update(inference.checks())
+        add_InferenceServiceServicer_to_server(inference, server)
         add_EvaluateServiceServicer_to_server(evaluate, server)
         add_JudgeServiceServicer_to_server(judge, server)
         open_inference.add_unoffered_to(table)

@@ -206,11 +206,5 @@ def violations_of(error: BaseException) -> tuple[FieldViolation, ...]:
 
 def retry_after_s_of(error: BaseException) -> float | None:
     """Says how long the client should wait before it tries again; None when waiting does not help."""
-    knows = (
-        inference.QueueFullError,
-        TooManyCallsError,
-        StartingError,
-        summarize.SummaryRunningError,
-        summarize.JobQueueFullError,
-    )
-    return error.retry_after_s if isinstance(error, knows) else None
+    known: float | None = getattr(error, "retry_after_s", None)
+    return None if rule_for(error) is INTERNAL else known

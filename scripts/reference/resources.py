@@ -7,6 +7,7 @@ from server.config import ListenConfig
 from server.http.endpoint import HttpAnswer
 from server.http.http_server import _Connection
 from server.observe import health, metrics_server
+from server.observe.log import Repeats
 from server.rpc import listener
 
 HEAD = """\
@@ -36,6 +37,7 @@ _LATE = f"one message that lags behind its headers, {health._LATE_S:g} s"  # noq
 _READ = f"{health._LARGEST_REQUEST >> 10} KiB are read"  # noqa: SLF001
 _METRICS = f"{metrics_server.MOST_CONNECTIONS}, {metrics_server.LONGEST_S:g} s each; the oldest gives way"
 _HEADERS = f"{_Connection.header_bytes >> 10} KiB"
+_LINES = f"in {Repeats.every_s:g} s, of {Repeats.most:,} of them at most; then their count"
 _PIECES = f"pieces of {_Connection.piece_bytes >> 10} KiB while it arrives"
 _PARTS = f"{_PIECES}; from {HttpAnswer.inline_bytes >> 10} KiB on in a thread, an answer in parts"
 
@@ -145,6 +147,18 @@ RESOURCES = (
             "HTTP": "that of a call, counted as messages; closed after `listen.body_timeout_s`",
             "page": "files of some 100 KiB; closed after `listen.body_timeout_s`",
             "metrics": "the time of the connection",
+        },
+    ),
+    Resource(
+        "log lines",
+        "-",
+        "`precis_calls_total`",
+        {
+            "call": f"one for refusals of a kind by one host or key, {_LINES}",
+            "health": "none",
+            "HTTP": f"that of a call; one of a kind by a library, {_LINES}",
+            "page": "none",
+            "metrics": "none",
         },
     ),
     Resource(

@@ -9,7 +9,6 @@ run.
 import asyncio
 import contextlib
 import ipaddress
-import logging
 import ssl
 from collections.abc import Callable, Collection, Iterator
 from functools import cache, partial
@@ -43,8 +42,6 @@ from server.rpc.handlers import HandlerTable
 from server.rpc.listener import bound
 from server.rpc.record import new_call_id
 from server.rpc.status import to_status
-
-logger = logging.getLogger(__name__)
 
 
 class HttpServer:
@@ -296,14 +293,13 @@ def _openapi() -> bytes:
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    """Tells a path or method that is not there. What was asked for is a stranger's text: the log leaves it out."""
+    """Tells a path or method that is not there."""
     code = error.status_code if isinstance(error, HTTPException) else 500
-    names, call_id = ", ".join(f"{path.method} {path.path.replace(':path', '')}" for path in PATHS), new_call_id()
+    names = ", ".join(f"{path.method} {path.path.replace(':path', '')}" for path in PATHS)
     wrong = NotOfferedError(f"no such path or method: expected one of {names}, GET /health")
-    problem = to_problem(to_status(wrong, call_id), str)
+    problem = to_problem(to_status(wrong, ""), str)
     problem.body["status"] = code
     headers = getattr(error, "headers", None) or {}  # Allow
-    logger.info("event=no_such_path id=%s status=%d peer=%s", call_id, code, request.client and request.client.host)
     return _response(Problem(code, problem.body, {**problem.headers, **headers}), request.scope)
 
 

@@ -172,7 +172,8 @@ class OpenAiEmbeddings(OpenAiExchange):
         self._check_model(self._model, [answer.model.name])
         vectors = self.vectors(answer)
         tokens = sum(result.embedding.token_count for result in answer.results)
-        written = map(_packed, vectors) if self._is_base64 else vectors
+        packed = (base64.b64encode(vector.astype("<f4").tobytes()).decode() for vector in vectors)
+        written = packed if self._is_base64 else vectors
         entries = ({"object": "embedding", "index": at, "embedding": vector} for at, vector in enumerate(written))
         rest = {"model": answer.model.name, "usage": {"prompt_tokens": tokens, "total_tokens": tokens}}
         return listed(b'{"object":"list","data":[', entries, b"]," + dumps(rest)[1:])
@@ -278,10 +279,6 @@ class TeiRerank(TeiExchange):
         if not index.isdecimal():
             return field
         return f"texts[{int(index) - 1}]" if int(index) else "query"
-
-
-def _packed(vector: Float32) -> str:
-    return base64.b64encode(vector.astype("<f4").tobytes()).decode()
 
 
 def listed(opening: bytes, entries: Iterable[Any], closing: bytes) -> Iterator[bytes]:

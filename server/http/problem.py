@@ -46,7 +46,7 @@ def to_problem(status: grpc.Status, rename: Callable[[str], str]) -> Problem:
     told = parse_status(status.code, str(status.details), status.trailing_metadata or ())
     problem = plain_problem(told.code, told.message)
     if told.reason:
-        problem.body.update(reason=told.reason, request_id=told.request_id)
+        problem.body.update(reason=told.reason, **({"request_id": told.request_id} if told.request_id else {}))
     if told.violations:  # the status names the RPC's own fields
         fields = [{"field": rename(one.field), "description": one.description} for one in told.violations]
         problem.body["detail"] = "; ".join(f"{one['field']}: {one['description']}" for one in fields)

@@ -10,7 +10,9 @@ import logging
 import re
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Self, TextIO
@@ -18,6 +20,8 @@ from typing import Any, Self, TextIO
 from pythonjsonlogger.json import JsonFormatter
 
 from server.config import LogConfig
+
+logger = logging.getLogger(__name__)
 
 _OURS = re.compile(r"[a-z_]+=[^\s=]+(?: [a-z_]+=[^\s=]+)*")
 
@@ -29,8 +33,9 @@ def configured(config: LogConfig) -> Iterator[None]:
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     logging._srcfile = None  # noqa: SLF001  (documented: no search for the calling line)
     logging.getLogger("httpx2").setLevel(logging.WARNING)  # its line for each request is the span's business
-    root = logging.getLogger()
+    root, repeats, ours = logging.getLogger(), Repeats(), ("server.", "pipeline.", "inference.")
     with LogWriter(sys.stderr) as writer:
+        writer.addFilter(lambda line: line.name.startswith(ours) or repeats.is_new(line.name, str(line.msg)))
         writer.setFormatter(JsonLineFormatter() if config.format == "json" else KeyValueFormatter())
         root.setLevel(config.level.upper())
         root.addHandler(writer)
@@ -98,6 +103,31 @@ def quoted(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     printable = (char if char.isprintable() else char.encode("unicode_escape").decode() for char in escaped)
     return f'"{"".join(printable)}"'
+
+
+class Repeats:
+    """Log sampling: of a kind of event from one origin one line is written in ten seconds, then how many came.
+
+    So the log has a bound that those who cause it, such as strangers without a key, do not choose.
+    """
+
+    every_s, most = 10.0, 1_000
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._since_s = clock()
+        self._seen = Counter[tuple[str, ...]]()
+
+    def is_new(self, *at: str) -> bool:
+        """Tells whether an event gets a line, by its kind and its origin."""
+        if self._clock() - self._since_s >= self.every_s:
+            for one, count in self._seen.items():
+                if count > 1:
+                    logger.info("event=repeated of=%s count=%d", ",".join(one), count)
+            self._since_s, self._seen = self._clock(), Counter()
+        if at in self._seen or len(self._seen) < self.most:
+            self._seen[at] += 1
+        return self._seen[at] == 1
 
 
 class LogWriter(logging.Handler):

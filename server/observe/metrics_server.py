@@ -3,20 +3,16 @@
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from socketserver import ThreadingMixIn
-from typing import TYPE_CHECKING, Any
-from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
+from http.server import ThreadingHTTPServer
+from typing import Any
 
-from prometheus_client import CollectorRegistry, make_wsgi_app
+from prometheus_client import CollectorRegistry, MetricsHandler
 
 from pipeline.errors import needs_extra
 from server.config import MetricsConfig
 from server.errors import StartupError
-
-if TYPE_CHECKING:
-    from wsgiref.types import StartResponse, WSGIEnvironment
 
 PATH = "/metrics"
 READY_PATH = "/ready"
@@ -26,19 +22,13 @@ LONGEST_S = 5.0
 """That a connection may last, its request and its answer together, however many bytes it sends meanwhile."""
 
 
-class _Handler(WSGIRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the standard library
-        """Writes nothing: scrapes come every few seconds."""
-
-
-class _Server(ThreadingMixIn, WSGIServer):
-    daemon_threads = True
+class _Server(ThreadingHTTPServer):
     request_queue_size = 128  # not yet accepted: from the library's 5, a crowd of slow clients would keep others out
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, handler: type[MetricsHandler]) -> None:
         self.address_family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         self._begun_s: dict[socket.socket, float] = {}  # the oldest first; only this server's thread adds
-        super().__init__((host, port), _Handler)
+        super().__init__((host, port), handler)
 
     def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - of the standard library
         for connection in list(self._begun_s)[: 1 - MOST_CONNECTIONS]:
@@ -72,13 +62,12 @@ class _Server(ThreadingMixIn, WSGIServer):
 def _served(config: MetricsConfig, registry: CollectorRegistry, is_ready: Callable[[], bool]) -> Iterator[int]:
     """Serves /metrics, and /ready for probes that speak no gRPC, while entered. Yields the port."""
     try:
-        server = _Server(config.host, config.port)
+        server = _Server(config.host, config.port, _handler(registry, is_ready))
     except OSError as error:
         raise StartupError(
             f"cannot serve metrics on {config.host}:{config.port}: {error.strerror or error}; "
             "choose another PRECIS_METRICS__PORT, or set PRECIS_METRICS__ENABLED=false"
         ) from error
-    server.set_app(_at_paths(make_wsgi_app(registry), is_ready))
     thread = threading.Thread(target=server.serve_forever, name="precis-metrics", daemon=True)
     thread.start()
     try:
@@ -106,14 +95,19 @@ def offered(config: MetricsConfig, registry: CollectorRegistry, is_ready: Callab
         yield stack.enter_context(_served(config, registry, is_ready)) if config.enabled else 0
 
 
-def _at_paths(app: Callable[..., Iterable[bytes]], is_ready: Callable[[], bool]) -> Callable[..., Iterable[bytes]]:
-    def answer(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
-        if environ["PATH_INFO"] == PATH:
-            return app(environ, start_response)
-        status, text = "404 Not Found", b"metrics are at /metrics, readiness at /ready\n"
-        if environ["PATH_INFO"] == READY_PATH:
-            status, text = ("200 OK", b"ready\n") if is_ready() else ("503 Service Unavailable", b"not ready\n")
-        start_response(status, [("Content-Type", "text/plain")])
-        return [text]
+def _handler(metrics: CollectorRegistry, is_ready: Callable[[], bool]) -> type[MetricsHandler]:
+    class Handler(MetricsHandler):
+        registry = metrics
 
-    return answer
+        def do_GET(self) -> None:
+            path = self.path.partition("?")[0]
+            if path == PATH:
+                super().do_GET()
+            elif path != READY_PATH:
+                self.send_error(404, "metrics are at /metrics, readiness at /ready")
+            else:
+                self.send_response(200 if is_ready() else 503)
+                self.end_headers()
+                self.wfile.write(b"ready\n" if is_ready() else b"not ready\n")
+
+    return Handler

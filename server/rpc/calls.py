@@ -25,8 +25,9 @@ from server.errors import (
     refusal,
     rule_for,
 )
+from server.observe.log import Repeats
 from server.observe.metrics import CallMetrics, Observe
-from server.rpc.admission import MIB, CallAdmission, Context, Place
+from server.rpc.admission import MIB, CallAdmission, Context, Place, host_of
 from server.rpc.auth import Caller, KeyRing
 from server.rpc.quota import Quotas
 from server.rpc.record import CallRecord, begin, current_call, new_call_id, serving
@@ -37,6 +38,7 @@ UnaryHandler = Callable[[Any, Context], Awaitable[Any]]
 StreamHandler = Callable[[Any, Context], AsyncGenerator[Any, None]]
 RawHandler = Callable[[Any, Context], Awaitable[bytes | None]]
 Parse = Callable[[bytes], object]
+Check = Callable[[Context], None]
 
 LINE = "id=%s rpc=%s code=%s ms=%.1f queue_ms=%.1f items=%d peer=%s caller=%s"
 OK = grpc.StatusCode.OK.name
@@ -68,6 +70,8 @@ class CallRunner:
         self._admission = CallAdmission(listen, keys, Quotas(quotas) if quotas else None)
         self.is_busy = self._admission.is_busy
         self._ok_count = 0
+        self._refusals = Repeats()
+        self._unknown_key = to_status(UnauthenticatedError(), "")
         metrics.watch(lambda: self._admission.calls.used, lambda: self._admission.unsent.used)
 
     @contextmanager
@@ -79,10 +83,12 @@ class CallRunner:
         with serving(record):
             yield
 
-    def unary(self, rpc: str, handler: UnaryHandler, parse: Parse) -> RawHandler:
-        """Wraps a handler that takes one message and returns one."""
+    def unary(self, rpc: str, handler: UnaryHandler, parse: Parse, check: Check | None = None) -> RawHandler:
+        """Wraps a handler that takes one message and returns one; `check` may refuse before the message is read."""
 
         async def answer(place: Place, context: Context) -> bytes:
+            if check is not None:
+                check(context)
             request = await _first(place, context, parse, self._listen.body_timeout_s)
             raw = self._bytes_of(await handler(request, context))
             place.hold(context, len(raw))
@@ -160,12 +166,13 @@ class CallRunner:
                     record.place = place
                     return await answer(place, context)
             except BaseException as error:
-                if isinstance(error, UnauthenticatedError):
-                    record.caller = Caller(error.key)
                 code = _code_of(error, context)
                 if _is_passed_on(error):
                     raise
-                status = to_status(error, record.call_id)
+                if isinstance(error, UnauthenticatedError):
+                    record.caller, status = Caller(error.key), self._unknown_key
+                else:
+                    status = to_status(error, record.call_id)
             finally:
                 self._leave(rpc, record, code, observe, context)
             # Outside of `except`: gRPC keeps the error of the abort, and with its context it would keep the request.
@@ -181,14 +188,17 @@ class CallRunner:
         observe(code, seconds, f"{span.trace_id:032x}" if span.trace_flags.sampled else None)
         if record.caller.key and record.caller.tenant and record.item_count:
             self._metrics.waited(record.caller.key, record.queue_ms / 1e3)
-        is_logged = code != OK
-        if not is_logged:
-            self._ok_count += 1
-            is_logged = self._ok_call_sample > 0 and self._ok_count % self._ok_call_sample == 0
-        if is_logged and logger.isEnabledFor(logging.INFO):
+        if logger.isEnabledFor(logging.INFO) and self._is_logged(rpc, code, record.caller, context.peer()):
             queue_ms, items, peer = record.queue_ms, record.item_count, context.peer()
             key = record.caller.key or "-"
             logger.info(LINE, record.call_id, rpc, code, seconds * 1e3, queue_ms, items, peer, key)
+
+    def _is_logged(self, rpc: str, code: str, caller: Caller, peer: str) -> bool:
+        if code == OK:
+            self._ok_count += 1
+            return self._ok_call_sample > 0 and self._ok_count % self._ok_call_sample == 0
+        is_common = code in {"UNAUTHENTICATED", "RESOURCE_EXHAUSTED"}  # as many as a crowd likes
+        return not is_common or self._refusals.is_new(code, rpc, caller.key if caller.tenant else host_of(peer))
 
 
 def _is_passed_on(error: BaseException) -> bool:

@@ -16,9 +16,9 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from inference.errors import ShuttingDownError
 from server.errors import StartingError
 from server.rpc.admission import Context
-from server.rpc.calls import CallRunner, RawHandler
+from server.rpc.calls import CallRunner, Check, RawHandler
 from server.rpc.record import current_call
-from server.rpc.wire import NO_LIMITS, WireLimits, tolerant
+from server.rpc.wire import NO_LIMIT, tolerant
 
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"  # a string: generic for the type checker alone
 
@@ -30,18 +30,19 @@ class HandlerTable(grpc.GenericRpcHandler):
     """
 
     def __init__(
-        self, runner: CallRunner | None, *, limits: Mapping[str, WireLimits] | None = None, is_traced: bool = False
+        self, runner: CallRunner | None, *, limits: Mapping[str, int] | None = None, is_traced: bool = False
     ) -> None:
         """Makes an empty table; with a runner it is closed until `open`.
 
         Args:
             runner: frames the handlers. None: they stay as they are.
-            limits: of messages, by service.
+            limits: bytes of a message, by service.
             is_traced: gives every call a span.
         """
         self._runner = runner
         self._limits = limits or {}
         self._is_traced = is_traced
+        self.checks: dict[str, Check] = {}  # by RPC: what may refuse its calls before their message is read
         self._handlers: dict[str, Handler] = {}
         self._is_open = runner is None
         self._closed = _refusal(runner, "starting", StartingError) if runner else None
@@ -49,8 +50,8 @@ class HandlerTable(grpc.GenericRpcHandler):
     def add_registered_method_handlers(self, service: str, handlers: Mapping[str, Handler]) -> None:
         """Wraps and keeps the handlers of one service."""
         for method, handler in handlers.items():
-            limits = self._limits.get(service, NO_LIMITS)
-            self._handlers[f"/{service}/{method}"] = self._wrapped(f"{service}/{method}", handler, limits)
+            max_bytes = self._limits.get(service, NO_LIMIT)
+            self._handlers[f"/{service}/{method}"] = self._wrapped(f"{service}/{method}", handler, max_bytes)
 
     def add_generic_rpc_handlers(self, handlers: object) -> None:
         """Ignores them: generated code offers the same handlers a second time, for old servers."""
@@ -83,20 +84,20 @@ class HandlerTable(grpc.GenericRpcHandler):
             self._is_open = False
             self._closed = _refusal(self._runner, "stopping", ShuttingDownError)
 
-    def _wrapped(self, rpc: str, handler: Handler, limits: WireLimits) -> Handler:
+    def _wrapped(self, rpc: str, handler: Handler, max_bytes: int) -> Handler:
         """Returns a handler of bytes. To gRPC every method takes a stream: else it would read before we are asked."""
         runner = self._runner
         if runner is None:
             return handler
         inner: Any = handler.unary_unary or handler.unary_stream or handler.stream_stream
         unchecked: Any = handler.request_deserializer
-        parse = tolerant(unchecked, type(unchecked(b"")), limits)
+        parse = tolerant(unchecked, type(unchecked(b"")), max_bytes)
         if handler.request_streaming:
             behavior = runner.stream(rpc, inner, parse)
         elif handler.response_streaming:
             behavior = runner.server_stream(rpc, inner, parse)
         else:
-            behavior = runner.unary(rpc, inner, parse)
+            behavior = runner.unary(rpc, inner, parse, self.checks.get(rpc))
         if self._is_traced:
             behavior = in_span(rpc, behavior)
         if handler.response_streaming:

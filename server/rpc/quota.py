@@ -89,13 +89,10 @@ class Quotas:
     def _config(self, tenant: str) -> QuotaConfig:
         if tenant in self._configs:
             return self._configs[tenant]
-        others = self._configs.get(OTHERS, _NO_QUOTA)
-        return next((config for name, config in self._configs.items() if _begins(tenant, name)), others)
-
-
-def _begins(tenant: str, name: str) -> bool:
-    """Tells whether a name is the beginning of an unnamed tenant's digest."""
-    return len(tenant) == 64 and len(name) >= 8 and tenant.startswith(name.lower())  # noqa: PLR2004 - hexadecimal
+        for name, config in self._configs.items():  # by the beginning of an unnamed tenant's digest
+            if len(tenant) == 64 and len(name) >= 8 and tenant.startswith(name.lower()):  # noqa: PLR2004
+                return config
+        return self._configs.get(OTHERS, _NO_QUOTA)
 
 
 class ChargedChatModel(OuterChatModel):

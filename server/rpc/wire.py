@@ -28,15 +28,7 @@ class MalformedRequest:
     strings: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class WireLimits:
-    """What a message may be, checked before it is parsed: a list of ten million empty texts is 20 MB on the wire."""
-
-    max_bytes: int  # of a message
-    max_items: int  # of each list of its top level
-
-
-NO_LIMITS = WireLimits(1 << 31, 1 << 31)
+NO_LIMIT = 1 << 31  # bytes
 MOST_FIELDS = 100_000
 """Of a message, its parts and the items of its lists: each costs memory, and time in which nobody else is served."""
 
@@ -44,13 +36,13 @@ _SMALL = 1 << 16  # bytes that are parsed faster than counted
 
 
 def tolerant(
-    parse: Callable[[bytes], Message], message_type: type[Message], limits: WireLimits = NO_LIMITS
+    parse: Callable[[bytes], Message], message_type: type[Message], max_bytes: int = NO_LIMIT
 ) -> Callable[[bytes], Message | MalformedRequest]:
     """Wraps a message's parser so that it answers MalformedRequest where it would raise, and for too large messages."""
     descriptor: Any = message_type.DESCRIPTOR
 
     def deserialize(data: bytes) -> Message | MalformedRequest:
-        if len(data) > _SMALL and (violation := _too_large(data, descriptor, limits)):
+        if len(data) > _SMALL and (violation := _too_large(data, descriptor, max_bytes)):
             return MalformedRequest(violation, {})
         try:
             return parse(data)
@@ -60,8 +52,8 @@ def tolerant(
     return deserialize
 
 
-def _too_large(data: bytes, descriptor: Descriptor, limits: WireLimits) -> FieldViolation | None:
-    """Says what of a message is too much, and blames its largest part. Looks at no more items than are allowed."""
+def _too_large(data: bytes, descriptor: Descriptor, max_bytes: int) -> FieldViolation | None:
+    """Says what of a message is too much, and blames its largest part. Looks at no more fields than are allowed."""
     counts: dict[int, int] = {}
     largest, blamed = -1, ""
     budget = _Budget()
@@ -71,8 +63,6 @@ def _too_large(data: bytes, descriptor: Descriptor, limits: WireLimits) -> Field
             name = field.name if field else ""
             budget.path[:] = [name]
             at = counts.get(number, 0)
-            if at >= limits.max_items:
-                return FieldViolation(name, f"expected at most {limits.max_items} items, got more")
             counts[number] = at + 1
             if len(value) > largest:
                 largest, blamed = len(value), f"{name}[{at}]" if field and field.is_repeated else name
@@ -84,17 +74,16 @@ def _too_large(data: bytes, descriptor: Descriptor, limits: WireLimits) -> Field
         return FieldViolation(path, f"expected at most {MOST_FIELDS} fields and items in one message, got more")
     except _UnreadableError:  # the parser would take a group, which no message of ours has
         return FieldViolation("", _expected(descriptor))
-    if len(data) <= limits.max_bytes:
+    if len(data) <= max_bytes:
         return None
     mib = 1 << 20
-    expected = f"expected at most {limits.max_bytes / mib:g} MiB in one message, got {len(data) / mib:.1f}"
+    expected = f"expected at most {max_bytes / mib:g} MiB in one message, got {len(data) / mib:.1f}"
     return FieldViolation(blamed, expected)
 
 
 def _spend(value: bytes, field: FieldDescriptor, budget: "_Budget", depth: int) -> None:
     """Counts the fields and items inside a field, at a depth of the budget's path. Raises _UnreadableError."""
-    if field.type == FieldDescriptor.TYPE_MESSAGE:
-        descriptor = _message_type(field)
+    if (descriptor := field.message_type) is not None:
         if not _holds_parts(descriptor):
             return
         del budget.path[depth:]
@@ -181,13 +170,8 @@ def _leaves(
             counts[number] += 1
         if field.type == FieldDescriptor.TYPE_STRING:
             yield path, field, value
-        elif field.type == FieldDescriptor.TYPE_MESSAGE:
-            yield from _leaves(value, _message_type(field), f"{path}.", budget)
-
-
-def _message_type(field: Any) -> Descriptor:  # noqa: ANN401  the stubs give `message_type` no type
-    descriptor: Descriptor = field.message_type
-    return descriptor
+        elif field.message_type is not None:
+            yield from _leaves(value, field.message_type, f"{path}.", budget)
 
 
 def _length_delimited(data: bytes, budget: _Budget) -> Iterator[tuple[int, bytes]]:

@@ -65,7 +65,8 @@ async def worked(
         try:
             async for message in messages:
                 name = message.strings.get("id", "") if isinstance(message, MalformedRequest) else message.id
-                yield StreamItem(index, name, message, _finisher())
+                place = current_call().place  # where the bytes of the message that was read last are counted out
+                yield StreamItem(index, name, message, partial(place.finish, place.take()) if place else lambda: None)
                 index += 1
             unread = None
         except TooManyCallsError as error:
@@ -78,12 +79,6 @@ async def worked(
             yield answer
     if unread is not None:
         raise unread
-
-
-def _finisher() -> Callable[[], None]:
-    """Takes the message that was read last, and returns what counts its bytes out."""
-    place = current_call().place
-    return partial(place.finish, place.take()) if place else lambda: None
 
 
 class Bulk(Generic[R]):

@@ -7,17 +7,18 @@ Turns what the inference package answers into the messages of InferenceService.
 
 import sys
 from collections.abc import Awaitable, Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import chain, islice
 from typing import Any
 
+from precis.calls import INFERENCE
 from precis.v1 import common_pb2, inference_pb2
 from precis.v1.inference_pb2_grpc import InferenceServiceServicer
 
 from inference.call import Call
 from inference.engine import Engine
 from inference.errors import ListTooLongError
-from inference.front_doors import ItemBatch
+from inference.front_doors import EmbeddingModel, ItemBatch, NliModel
 from inference.models.model import LoadedModel
 from pipeline.protocols import ModelIdentity
 from server.config import LimitsConfig
@@ -43,6 +44,11 @@ class InferenceServicer(InferenceServiceServicer):
         models = engine.models.items()
         self._identities = {role: to_model_identity(to_identity(model.directory)) for role, model in models}
 
+    def checks(self) -> dict[str, Callable[[Context], None]]:
+        """Returns what refuses a call before its message is read, by RPC: overload must not cost what it refuses."""
+        models = {"Embed": self._embedder, "Entail": self._nli}
+        return {f"{INFERENCE.full_name}/{name}": partial(_check_room, model) for name, model in models.items() if model}
+
     async def Embed(self, request: inference_pb2.EmbedRequest, context: Context) -> inference_pb2.EmbedResponse:
         """Embeds a list of texts."""
         if self._embedder is None:
@@ -66,6 +72,10 @@ class InferenceServicer(InferenceServiceServicer):
         models = [to_model(model, is_ready=self._engine.is_ready) for model in self._engine.models.values()]
         current_call().item_count = len(models)
         return inference_pb2.ListModelsResponse(models=models)
+
+
+def _check_room(model: EmbeddingModel | NliModel, context: Context) -> None:
+    model.check_room(to_call(context, common_pb2.PRIORITY_UNSPECIFIED))
 
 
 def _noted(batch: ItemBatch) -> CallRecord:

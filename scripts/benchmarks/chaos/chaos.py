@@ -11,8 +11,16 @@ from rich.progress import Progress
 from scripts.benchmarks.chaos.clock import clock_jumps
 from scripts.benchmarks.chaos.failover import failover
 from scripts.benchmarks.chaos.fuzz import fuzz
-from scripts.benchmarks.chaos.hostile import idle_connections, idle_streams, slow_scrapers, unauthenticated, unread
+from scripts.benchmarks.chaos.hostile import (
+    descriptors,
+    idle_connections,
+    idle_streams,
+    slow_scrapers,
+    unauthenticated,
+    unread,
+)
 from scripts.benchmarks.chaos.leftovers import cancelled_work, tenants
+from scripts.benchmarks.chaos.liars import faulty, lies
 from scripts.benchmarks.chaos.load import burst, fairness, overload
 from scripts.benchmarks.chaos.over_http import METRICS_PORT, SETTINGS, bodiless_checks, large_bodies, unread_bodies
 from scripts.benchmarks.chaos.shares import document_bomb, shares
@@ -35,7 +43,11 @@ TARGETS = (
     Target("fair_p99_ratio", 3, at_least=False),
     Target("idle_streams_served", 1),
     Target("idle_connections_served", 1),
+    Target("descriptors_served", 1),
     Target("ready_served", 1),
+    Target("llm_answer_stall_s", 0.5, at_least=False),
+    Target("faulty_completed_share", 1),
+    Target("faulty_calls_ratio", 1.5, at_least=False),
     Target("unauth_peak_mb", 1_000, at_least=False),
     Target("unread_peak_mb", 1_000, at_least=False),
     Target("health_mb", 60, at_least=False),
@@ -69,7 +81,10 @@ def run(models: Path, _data: Path, *, quick: bool) -> Report:
     with victim(models, SETTINGS) as server, Progress(console=error_console(), transient=True) as bar:
         for name, part in bar.track(_parts(server, quick=quick).items(), description="attacks"):
             attack(name, part)
+    attack("few descriptors", lambda: descriptors(models))
     attack("shares", lambda: shares(models))
+    attack("answers that lie", lambda: lies(models, quick=quick))
+    attack("faulty endpoints", lambda: faulty(models, quick=quick))
     attack("documents", lambda: asyncio.to_thread(document_bomb, quick=quick))
     attack("clock jumps", lambda: clock_jumps(models, quick=quick))
     if not quick:

@@ -5,12 +5,13 @@ import resource
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import httpx
 from precis.v1 import inference_pb2 as pb
 
 from scripts.benchmarks.chaos.load import EMBED, ENTAIL, text
-from scripts.benchmarks.chaos.victim import LIGHT, PeakMemory, Route, connection, outcome_of
+from scripts.benchmarks.chaos.victim import LIGHT, PeakMemory, Route, connection, outcome_of, victim
 from scripts.benchmarks.shared.precis_server import PrecisServer
 from tests.integration.support.raw_http2 import deaf_client
 
@@ -36,6 +37,13 @@ async def idle_connections(server: PrecisServer, count: int) -> dict[str, float]
     with _connections(server.address, count):
         await asyncio.sleep(_SETTLE_S)
         return {"idle_connections": count, "idle_connections_served": await _served(server)}
+
+
+async def descriptors(models: Path) -> dict[str, float]:
+    """Opens 1,100 connections to a server of 1,024 descriptors. Returns which share of honest calls is served."""
+    with victim(models, descriptors=1_024) as server:
+        found = await idle_connections(server, 1_100)
+    return {"descriptors_served": found["idle_connections_served"]}
 
 
 async def slow_scrapers(metrics_port: int, count: int) -> dict[str, float]:

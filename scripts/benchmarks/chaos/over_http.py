@@ -38,10 +38,10 @@ async def large_bodies(server: PrecisServer) -> dict[str, float]:
     """Asks for 10,000 vectors as JSON, and sends 32 MB in UTF-16. Returns the longest wait of a health check beside."""
     texts = json.dumps({"inputs": [f"t{index}" for index in range(10_000)]}).encode()
     await _posted("/embed", texts)  # the models' own time is not what is measured
-    async with _longest_check(server) as stalls_s:
+    async with longest_check(server) as stalls_s:
         await _posted("/embed", texts)
     head, values, tail = '{"source": ["\u2201", ', "[]," * 5_000_000, "[]]}"  # a byte of U+2201 is a quote
-    async with _longest_check(server) as utf16_stalls_s:
+    async with longest_check(server) as utf16_stalls_s:
         await _posted("/v1/judge", (head + values + tail).encode("utf-16-le"))
     return {"http_stall_s": max(stalls_s), "utf16_stall_s": max(utf16_stalls_s)}
 
@@ -64,7 +64,7 @@ async def unread_bodies(server: PrecisServer, count: int) -> dict[str, float]:
 
 
 @asynccontextmanager
-async def _longest_check(server: PrecisServer) -> AsyncIterator[list[float]]:
+async def longest_check(server: PrecisServer) -> AsyncIterator[list[float]]:
     """Asks for the server's health again and again while entered. Gives the seconds of each check."""
     channel, seconds = connection(server), [0.0]
 

@@ -27,11 +27,14 @@ _OWN_CONNECTION = [
 
 
 @contextmanager
-def victim(models: Path, more: Mapping[str, str] = MappingProxyType({})) -> Iterator[PrecisServer]:
+def victim(
+    models: Path, more: Mapping[str, str] = MappingProxyType({}), descriptors: int | None = None
+) -> Iterator[PrecisServer]:
     """Starts a server that knows the keys of this module and keeps its summaries in a folder that goes.
 
     Args:
         more: settings, by their variables.
+        descriptors: that the server may have open.
     """
     with TemporaryDirectory() as name:
         keys = Path(name) / "keys"
@@ -45,7 +48,7 @@ def victim(models: Path, more: Mapping[str, str] = MappingProxyType({})) -> Iter
             "PRECIS_LOG__OK_CALL_SAMPLE": "0",
             **more,
         }
-        with PrecisServer(models, settings) as server:
+        with PrecisServer(models, settings, descriptors) as server:
             yield server
 
 

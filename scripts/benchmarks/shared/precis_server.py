@@ -29,9 +29,10 @@ class PrecisServer:
     Args:
         models: models folder.
         settings: further PRECIS_ environment variables.
+        descriptors: that the process may have open; None: as many as this one.
     """
 
-    def __init__(self, models: Path, settings: dict[str, str] | None = None) -> None:
+    def __init__(self, models: Path, settings: dict[str, str] | None = None, descriptors: int | None = None) -> None:
         self.address = f"127.0.0.1:{free_port()}"
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
         self._environment = os.environ | {
@@ -40,11 +41,12 @@ class PrecisServer:
             "PRECIS_METRICS__PORT": "0",
             **(settings or {}),
         }
+        self._limit = [] if descriptors is None else ["prlimit", f"--nofile={descriptors}:{descriptors}"]
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
         """Starts the process. Raises RuntimeError with the end of its log when it does not come up."""
-        command = [sys.executable, "-m", "precis", "serve"]
+        command = [*self._limit, sys.executable, "-m", "precis", "serve"]
         self._process = subprocess.Popen(command, cwd=ROOT, env=self._environment, stdout=self._log, stderr=self._log)
         try:
             self._wait_until_serving()

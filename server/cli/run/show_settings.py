@@ -42,11 +42,8 @@ def print_settings(word: str, *, as_json: bool) -> None:
     listed = in_section or [one for one in found if word.lower() in f"{one.name} {one.variable} {one.meaning}".lower()]
     if not listed:
         raise InputError(f"no setting has {word} in its name or meaning")
-    print_result(listed, _to_fields, lambda console, _: console.print(to_grid(listed).to_table()), as_json=as_json)
-
-
-def _to_fields(settings: list[Setting]) -> list[dict[str, str]]:
-    return [one._asdict() for one in settings]
+    fields = [one._asdict() for one in listed]
+    print_result(fields, list, lambda console, _: console.print(to_grid(listed).to_table()), as_json=as_json)
 
 
 def list_settings() -> list[Setting]:

@@ -48,9 +48,29 @@ def bodiless(channel: Channel, method: str = EMBED) -> Any:  # noqa: ANN401 - a 
     return call(nothing())
 
 
-async def test_a_call_without_a_key_ends_before_its_message_comes(connected: Connect, keys_file: Path) -> None:
-    async with connected(auth={"keys_file": keys_file}, listen={"body_timeout_s": 1000}) as (_, channel):
-        assert (await error_of(bodiless(channel))).code() is StatusCode.UNAUTHENTICATED
+async def test_calls_without_a_key_end_before_their_message_comes_and_share_a_line(
+    connected: Connect, keys_file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    async with connected(auth={"keys_file": keys_file}, listen={"body_timeout_s": 1000}) as (app, channel):
+        for _ in range(20):
+            assert (await error_of(bodiless(channel))).code() is StatusCode.UNAUTHENTICATED
+        for key, code in (("wrong", StatusCode.UNAUTHENTICATED), ("owner", StatusCode.OK)):
+            assert await InferenceServiceStub(channel).Embed(ONE, metadata=bearer(key)).code() is code
+        assert await health_stub(channel).Check(HealthCheckRequest())
+        assert (await scrape(app))[f"precis_calls_total,UNAUTHENTICATED,{EMBED[1:]}"] == 21
+    assert caplog.text.count("code=UNAUTHENTICATED") == 1
+
+
+async def test_a_full_queue_refuses_before_the_message_comes(connected: Connect, gate: Gate) -> None:
+    async with connected(inference={"queue": {"max_queue_items": 1}}, listen={"body_timeout_s": 1000}) as (_, channel):
+        gate.close()
+        waiting = asyncio.ensure_future(InferenceServiceStub(channel).Embed(ONE))
+        await gate.visited()
+        error = await error_of(bodiless(channel))
+        assert (error.code(), reason_of(error)) == (StatusCode.RESOURCE_EXHAUSTED, "QUEUE_FULL")
+        gate.open()
+        assert (await waiting).results
 
 
 async def test_a_message_that_does_not_come_gives_its_place_back(connected: Connect) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import grpc
 import pytest
@@ -16,11 +15,10 @@ from tests.integration.evaluate.load import small_queue
 from tests.integration.support.gate import Gate
 from tests.integration.support.log_lines import LogLines, log_lines
 from tests.integration.support.metrics_page import scrape
-from tests.integration.support.rich_errors import assert_refused, bearer, error_of, reason_of, retry_delay_s
+from tests.integration.support.rich_errors import assert_refused, error_of, reason_of, retry_delay_s
 
 ONE = EmbedRequest(texts=["w1 w2"])
 OTHER = EmbedRequest(texts=["w3 w4"])
-MALFORMED = b"\xff"
 
 
 @pytest.fixture
@@ -109,16 +107,6 @@ async def test_a_full_queue_refuses_at_once_and_what_never_fits_for_good(connect
         assert await waiting is StatusCode.OK
         await stub.Embed(EmbedRequest(texts=["w4", "w5"]))
         await assert_refused(stub.Embed(EmbedRequest(texts=["w6", "w7", "w8", "w9", "w10"])), "texts")
-
-
-async def test_only_callers_with_a_key_are_served(connected: Connect, keys_file: Path) -> None:
-    async with connected(auth={"keys_file": keys_file}) as (_, channel):
-        embed = InferenceServiceStub(channel).Embed
-        assert await embed(ONE).code() is StatusCode.UNAUTHENTICATED
-        assert await embed(ONE, metadata=bearer("wrong")).code() is StatusCode.UNAUTHENTICATED
-        assert await embed(ONE, metadata=bearer("owner")).code() is StatusCode.OK
-        raw: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary("/precis.v1.InferenceService/Embed")
-        assert await raw(MALFORMED).code() is StatusCode.UNAUTHENTICATED  # and hears nothing of its request
 
 
 async def test_a_compressed_request_is_understood(app: App) -> None:

@@ -40,11 +40,6 @@ async def test_every_service_and_the_whole_serve_and_another_is_unknown(channel:
     watch.cancel()
 
 
-async def test_health_needs_no_key(connected: Connect, keys_file: Path) -> None:
-    async with connected(auth={"keys_file": keys_file}) as (_, channel):
-        assert (await health_stub(channel).Check(HealthCheckRequest())).status == SERVING
-
-
 async def test_a_dead_worker_flips_health_and_its_restart_flips_it_back(
     app: App, channel: grpc.aio.Channel, gate: Gate
 ) -> None:

@@ -7,7 +7,8 @@ import threading
 
 import pytest
 
-from server.observe.log import JsonLineFormatter, KeyValueFormatter, LogWriter, quoted
+from server.observe.log import JsonLineFormatter, KeyValueFormatter, LogWriter, Repeats, quoted
+from tests.fakes import Clock
 
 
 def record(message: str, *args: object, error: Exception | None = None, created_s: float = 0.25) -> logging.LogRecord:
@@ -47,12 +48,6 @@ def test_a_traceback_follows_whole() -> None:
     assert rest == ["ValueError: boom"]
 
 
-def test_the_second_of_the_time_is_not_kept_from_the_line_before() -> None:
-    formatter = KeyValueFormatter()
-    times = [formatter.format(record("a=1", created_s=created_s)).split()[0][-7:] for created_s in (1.0, 2.0, 2.5, 1.0)]
-    assert times == ["01.000Z", "02.000Z", "02.500Z", "01.000Z"]
-
-
 def as_json(message: str, *args: object, error: Exception | None = None) -> dict[str, object]:
     text = JsonLineFormatter().format(record(message, *args, error=error))
     assert text.isprintable()
@@ -83,6 +78,16 @@ def test_a_foreign_message_and_a_traceback_are_members() -> None:
 def test_what_only_resembles_pairs_is_a_message(message: str) -> None:
     args = ("x", "y") if "%s" in message else ()
     assert as_json(message, *args)["message"] == (message % args if args else message)
+
+
+def test_what_repeats_gets_a_line_in_ten_seconds_and_then_its_count(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    clock = Clock()
+    repeats = Repeats(clock)
+    assert [repeats.is_new("no", host) for host in "aabaa"] == [True, False, True, False, False]
+    clock.now_s += Repeats.every_s
+    assert [repeats.is_new("no", str(host)) for host in range(Repeats.most + 5)].count(True) == Repeats.most
+    assert caplog.messages == ["event=repeated of=no,a count=4"]
 
 
 class Stream(io.StringIO):
