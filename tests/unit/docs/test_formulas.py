@@ -77,9 +77,7 @@ def test_a_wrong_number_would_be_seen() -> None:
 def test_the_loss_is_that_of_evaluate(example: SimpleNamespace) -> None:
     point = place("summary", 0)
     positions = [0, 2, 1, 3, None]
-    flow = score_flow(
-        [EntailmentEvidence(point, point, 0.9, 0, 0.9, hit=at is not None, sentence_index=at) for at in positions]
-    )
+    flow = score_flow([EntailmentEvidence(point, point, 0.9, 0, 0.8, hit=True, sentence_index=at) for at in positions])
     length = score_length(330, 1800, declared_input_tokens=0, tokenizer_name="")
     assert flow.score == pytest.approx(example.flow)
     assert harmonic_mean(example.precision_of_facts, example.recall_of_facts) == pytest.approx(example.facts)
