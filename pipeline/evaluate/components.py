@@ -59,28 +59,24 @@ def score_flow(evidence: Sequence[EntailmentEvidence]) -> FlowResult:
     """Computes coverage and order over the outline points; at least one. A missed point has a place, too."""
     points = tuple(OutlinePoint(point, point.sentence_index) for point in evidence)
     placed = [(index, point.sentence_index) for index, point in enumerate(points) if point.sentence_index is not None]
-    inversions = tuple(
-        OutlineInversion(earlier, later)
-        for (earlier, first), (later, second) in combinations(placed, 2)
-        if first > second
-    )
+    pairs = list(combinations(placed, 2))
+    inverted = [OutlineInversion(earlier, later) for (earlier, first), (later, second) in pairs if first > second]
+    weight = _weight(evidence, [(earlier, later) for (earlier, _), (later, _) in pairs])
     coverage = float(np.mean([point.probability for point in evidence]))
-    order = _order(len(placed), len(inversions))
+    order = 1 - _weight(evidence, inverted) / weight if weight > 0 else float(bool(placed))
     return FlowResult(
         score=COVERAGE_WEIGHT * coverage + ORDER_WEIGHT * order,
         coverage=coverage,
         order=order,
         covered_count=sum(point.hit for point in evidence),
         points=points,
-        inversions=inversions,
+        inversions=tuple(pair for pair in inverted if all(evidence[point].hit for point in pair)),
     )
 
 
-def _order(placed_count: int, inversion_count: int) -> float:
-    """Returns the share of point pairs that are not inverted; 1 for a single point, 0 for none."""
-    if placed_count <= 1:
-        return float(placed_count)
-    return 1 - inversion_count / (placed_count * (placed_count - 1) / 2)
+def _weight(points: Sequence[EntailmentEvidence], pairs: Sequence[tuple[int, int]]) -> float:
+    """Returns how much pairs of points count: a pair of points that are hardly told hardly counts."""
+    return fsum(points[left].probability * points[right].probability for left, right in pairs)
 
 
 def score_semantic(generated: Sequence[ChunkSpan], gold: Sequence[ChunkSpan], embeddings: Embeddings) -> SemanticResult:

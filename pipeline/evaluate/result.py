@@ -129,7 +129,7 @@ class OutlineInversion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FlowResult:
-    """score = 0.7 coverage + 0.3 order; order = 1 - inversions / (m (m - 1) / 2) over the m points with a sentence."""
+    """score = 0.7 coverage + 0.3 order: the share of pairs in order, each with the product of its probabilities."""
 
     score: float
     coverage: float

@@ -901,13 +901,15 @@ class FlowComponent(_message.Message):
     coverage: _builtins.float
     """C: mean probability of the points, in [0, 1]."""
     order: _builtins.float
-    """O: 1 - inversion_count / (m (m - 1) / 2) over the m points with a sentence, in [0, 1]; 1 for m = 1, 0 for m = 0."""
+    """O: of the pairs of points with a sentence, those that are not in the wrong order, in [0, 1]. A pair weighs the
+    product of its probabilities; ties are in order. 1 for a single point, 0 for none.
+    """
     covered_count: _builtins.int
     """Outline points that are hit."""
     point_count: _builtins.int
     """Points of the golden outline."""
     inversion_count: _builtins.int
-    """Pairs of points that the summary visits in the wrong order; ties do not count."""
+    """Pairs of covered points that the summary visits in the wrong order; ties do not count."""
     coverage_weight: _builtins.float
     """Weight of coverage, 0.7."""
     order_weight: _builtins.float
@@ -922,7 +924,7 @@ class FlowComponent(_message.Message):
 
     @_builtins.property
     def inversions(self) -> _containers.RepeatedCompositeFieldContainer[Global___OutlineInversion]:
-        """The inverted pairs, in the view FULL."""
+        """Those pairs, in the view FULL."""
 
     def __init__(
         self,
