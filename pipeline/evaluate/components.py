@@ -33,9 +33,9 @@ from pipeline.model_answers import Embeddings, Float64
 
 
 def score_facts(facts: Sequence[EntailmentEvidence], claims: Sequence[EntailmentEvidence]) -> FactsResult:
-    """Computes the F1 of recall over facts and precision over claims; neither may be empty."""
-    recall = sum(fact.hit for fact in facts) / len(facts)
-    precision = sum(claim.hit for claim in claims) / len(claims)
+    """Computes the F1 of recall over facts and precision over claims, mean probabilities; neither may be empty."""
+    recall = float(np.mean([fact.probability for fact in facts]))
+    precision = float(np.mean([claim.probability for claim in claims]))
     soft_recall = float(np.mean([fact.entailment for fact in facts]))
     soft_precision = float(np.mean([claim.entailment for claim in claims]))
     return FactsResult(
@@ -56,31 +56,27 @@ def harmonic_mean(left: float, right: float) -> float:
 
 
 def score_flow(evidence: Sequence[EntailmentEvidence]) -> FlowResult:
-    """Computes coverage and order over the outline points; there is at least one."""
-    points = tuple(OutlinePoint(point, point.sentence_index if point.hit else None) for point in evidence)
-    covered = [(index, point.sentence_index) for index, point in enumerate(points) if point.sentence_index is not None]
-    inversions = tuple(
-        OutlineInversion(earlier, later)
-        for (earlier, first), (later, second) in combinations(covered, 2)
-        if first > second
-    )
-    coverage = len(covered) / len(points)
-    order = _order(len(covered), len(inversions))
+    """Computes coverage and order over the outline points; at least one. A missed point has a place, too."""
+    points = tuple(OutlinePoint(point, point.sentence_index) for point in evidence)
+    placed = [(index, point.sentence_index) for index, point in enumerate(points) if point.sentence_index is not None]
+    pairs = list(combinations(placed, 2))
+    inverted = [OutlineInversion(earlier, later) for (earlier, first), (later, second) in pairs if first > second]
+    weight = _weight(evidence, [(earlier, later) for (earlier, _), (later, _) in pairs])
+    coverage = float(np.mean([point.probability for point in evidence]))
+    order = 1 - _weight(evidence, inverted) / weight if weight > 0 else float(bool(placed))
     return FlowResult(
         score=COVERAGE_WEIGHT * coverage + ORDER_WEIGHT * order,
         coverage=coverage,
         order=order,
-        covered_count=len(covered),
+        covered_count=sum(point.hit for point in evidence),
         points=points,
-        inversions=inversions,
+        inversions=tuple(pair for pair in inverted if all(evidence[point].hit for point in pair)),
     )
 
 
-def _order(covered_count: int, inversion_count: int) -> float:
-    """Returns the share of point pairs that are not inverted; 1 for a single point, 0 for none."""
-    if covered_count <= 1:
-        return float(covered_count)
-    return 1 - inversion_count / (covered_count * (covered_count - 1) / 2)
+def _weight(points: Sequence[EntailmentEvidence], pairs: Sequence[tuple[int, int]]) -> float:
+    """Returns how much pairs of points count: a pair of points that are hardly told hardly counts."""
+    return fsum(points[left].probability * points[right].probability for left, right in pairs)
 
 
 def score_semantic(generated: Sequence[ChunkSpan], gold: Sequence[ChunkSpan], embeddings: Embeddings) -> SemanticResult:

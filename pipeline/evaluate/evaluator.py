@@ -46,6 +46,7 @@ from pipeline.evaluate.result import (
     EvaluateTimings,
     Evaluation,
     HardFail,
+    HardFailRule,
     LengthResult,
 )
 from pipeline.model_answers import Embeddings, PairScores
@@ -139,17 +140,15 @@ class Comparison:
 
 def _evidence(statement: TextSpan, premises: Premises, scores: PairScores, config: SupportConfig) -> EntailmentEvidence:
     support = read_support(premises.hypothesis, scores, config)
-    if support.premise is None:
-        return EntailmentEvidence(statement, None, 0.0, 0.0, support.probability, hit=False, sentence_index=None)
-    passage = premises.passages[support.premise]
+    passage = None if support.premise is None else premises.passages[support.premise]
     return EntailmentEvidence(
         hypothesis=statement,
-        premise=passage.span,
+        premise=passage.span if passage else None,
         entailment=support.entailment,
         contradiction=support.contradiction,
         probability=support.probability,
-        hit=support.label is ClaimLabel.SUPPORTED,
-        sentence_index=passage.best[0],
+        hit=passage is not None and support.label is ClaimLabel.SUPPORTED,
+        sentence_index=passage.best[0] if passage else None,
     )
 
 
@@ -169,16 +168,23 @@ class EvaluatePlan:
 def _plan(
     datum: GoldStandardDatum, generated: GeneratedSummary, tokenizer: Tokenizer, config: EvaluateConfig
 ) -> EvaluatePlan | HardFail:
-    """Checks the input, then the hard fails, then cuts all texts into what the components compare.
-
-    The CPU-heavy step of a long source: run it off the loop.
-    """
+    """Checks the input and the hard fails, then cuts all texts into what is compared. To be run off the loop."""
     check_input(datum, generated, config)
     summary = read_summary(generated, config)
     if isinstance(summary, HardFail):
         return summary
-    gold = SplitText.of(normalize(GOLD_SUMMARY, datum.summary.summary), config.max_sentence_chars)
     source = normalize(SOURCE, datum.entry.text)
+    tokens = token_offsets(tokenizer, summary.source.text)
+    length = score_length(
+        len(tokens),
+        len(token_offsets(tokenizer, source.text)),
+        declared_input_tokens=datum.entry.token_count,
+        tokenizer_name=tokenizer.name,
+    )
+    if length.target_tokens < length.input_tokens <= length.generated_tokens:
+        reason = f"the text has {length.generated_tokens} tokens, its source {length.input_tokens}"
+        return HardFail(HardFailRule.NOT_SHORTER, reason, None)
+    gold = SplitText.of(normalize(GOLD_SUMMARY, datum.summary.summary), config.max_sentence_chars)
     comparisons = _comparisons(datum, summary, config)
     hypotheses = tuple(premises.hypothesis for comparison in comparisons for premises in comparison.premises)
     pairs = {pair for hypothesis in hypotheses for pair in hypothesis.pairs}
@@ -186,15 +192,8 @@ def _plan(
 
     entities = _normalized(ENTITIES, datum.summary.entity_list)
     searches = search_entities(entities, summary.source, (gold.source, source), config)
-    tokens = token_offsets(tokenizer, summary.source.text)
     generated_chunks = chunk_spans(summary, tokens, config.chunk_tokens)
     gold_chunks = chunk_spans(gold, token_offsets(tokenizer, gold.source.text), config.chunk_tokens)
-    length = score_length(
-        len(tokens),
-        len(token_offsets(tokenizer, source.text)),
-        declared_input_tokens=datum.entry.token_count,
-        tokenizer_name=tokenizer.name,
-    )
     texts = [chunk.text for chunk in (*generated_chunks, *gold_chunks)] + contexts(searches)
     unique_texts = tuple(dict.fromkeys(texts))
     check_count(len(unique_texts), config.limits.max_embedding_texts, "texts to embed")

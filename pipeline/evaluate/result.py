@@ -22,6 +22,7 @@ class HardFailRule(StrEnum):
     META_COMMENTARY = "meta_commentary"
     INVALID_JSON = "invalid_json"
     TRUNCATION = "truncation"
+    NOT_SHORTER = "not_shorter"
 
 
 class EntityStatus(StrEnum):
@@ -70,7 +71,7 @@ class EntailmentEvidence:
 
 @dataclass(frozen=True, slots=True)
 class FactsResult:
-    """score = 2PR / (P + R), 0 when both are 0. The soft values use the mean entailment instead of hits."""
+    """score = 2PR / (P + R), 0 when both are 0. The soft values use the entailment instead of the probability."""
 
     score: float
     recall: float
@@ -112,10 +113,10 @@ class EntitiesResult:
 
 @dataclass(frozen=True, slots=True)
 class OutlinePoint:
-    """Where the summary covers one outline point."""
+    """Where the summary speaks of one outline point, if anywhere."""
 
     evidence: EntailmentEvidence  # the point as hypothesis; the premises are passages of the generated summary
-    # the sentence of the passage with most of the point's words, only when the point is covered
+    # the sentence of the passage with most of the point's words; None without a passage
     sentence_index: int | None
 
 
@@ -128,7 +129,7 @@ class OutlineInversion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FlowResult:
-    """score = 0.7 coverage + 0.3 order; order = 1 - inversions / (m (m - 1) / 2) over the m covered points."""
+    """score = 0.7 coverage + 0.3 order: the share of pairs in order, each with the product of its probabilities."""
 
     score: float
     coverage: float

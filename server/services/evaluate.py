@@ -148,7 +148,7 @@ def _missing_entities(entities: results.EntitiesResult) -> tuple[results.EntityE
 
 
 def _uncovered_points(flow: results.FlowResult) -> tuple[results.OutlinePoint, ...]:
-    return tuple(point for point in flow.points if point.sentence_index is None)
+    return tuple(point for point in flow.points if not point.evidence.hit)
 
 
 _COMPONENTS: Mapping[str, tuple[type, type[Message]]] = {

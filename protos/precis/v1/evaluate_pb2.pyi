@@ -63,6 +63,8 @@ class _HardFailRuleEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_HardFail
     """Structured output was requested and the text is not JSON."""
     HARD_FAIL_RULE_TRUNCATION: _HardFailRule.ValueType  # 3
     """The text ends in the middle of a sentence, or is empty."""
+    HARD_FAIL_RULE_NOT_SHORTER: _HardFailRule.ValueType  # 4
+    """The text has as many tokens as its source or more, and the length schedule asks for fewer."""
 
 class HardFailRule(_HardFailRule, metaclass=_HardFailRuleEnumTypeWrapper):
     """The rules that give the greatest loss."""
@@ -75,6 +77,8 @@ HARD_FAIL_RULE_INVALID_JSON: HardFailRule.ValueType  # 2
 """Structured output was requested and the text is not JSON."""
 HARD_FAIL_RULE_TRUNCATION: HardFailRule.ValueType  # 3
 """The text ends in the middle of a sentence, or is empty."""
+HARD_FAIL_RULE_NOT_SHORTER: HardFailRule.ValueType  # 4
+"""The text has as many tokens as its source or more, and the length schedule asks for fewer."""
 Global___HardFailRule: _TypeAlias = HardFailRule  # noqa: Y015
 
 class _EntityStatus:
@@ -733,9 +737,9 @@ class FactsComponent(_message.Message):
     FACTS_FIELD_NUMBER: _builtins.int
     SENTENCES_FIELD_NUMBER: _builtins.int
     recall: _builtins.float
-    """R: hit_fact_count / fact_count, in [0, 1]."""
+    """R: mean probability of the facts, in [0, 1]."""
     precision: _builtins.float
-    """P: supported_sentence_count / sentence_count, in [0, 1]."""
+    """P: mean probability of the claims, in [0, 1]."""
     hit_fact_count: _builtins.int
     """Facts that are hit."""
     fact_count: _builtins.int
@@ -895,11 +899,13 @@ class FlowComponent(_message.Message):
     POINTS_FIELD_NUMBER: _builtins.int
     INVERSIONS_FIELD_NUMBER: _builtins.int
     coverage: _builtins.float
-    """C: covered_count / point_count, in [0, 1]."""
+    """C: mean probability of the points, in [0, 1]."""
     order: _builtins.float
-    """O: 1 - inversion_count / (m (m - 1) / 2) over the m covered points, in [0, 1]; 1 for m = 1, 0 for m = 0."""
+    """O: of the pairs of points with a sentence, those that are not in the wrong order, in [0, 1]. A pair weighs the
+    product of its probabilities; ties are in order. 1 for a single point, 0 for none.
+    """
     covered_count: _builtins.int
-    """m: outline points that are hit."""
+    """Outline points that are hit."""
     point_count: _builtins.int
     """Points of the golden outline."""
     inversion_count: _builtins.int
@@ -918,7 +924,7 @@ class FlowComponent(_message.Message):
 
     @_builtins.property
     def inversions(self) -> _containers.RepeatedCompositeFieldContainer[Global___OutlineInversion]:
-        """The inverted pairs, in the view FULL."""
+        """Those pairs, in the view FULL."""
 
     def __init__(
         self,
@@ -944,7 +950,7 @@ Global___FlowComponent: _TypeAlias = FlowComponent  # noqa: Y015
 
 @_typing.final
 class OutlinePointEvidence(_message.Message):
-    """Where the summary covers one outline point."""
+    """Where the summary speaks of one outline point."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -952,7 +958,7 @@ class OutlinePointEvidence(_message.Message):
     SENTENCE_INDEX_FIELD_NUMBER: _builtins.int
     sentence_index: _builtins.int
     """Index of the generated sentence, of those in the passage, with most of the point's words. Headings are not counted.
-    Set only for a covered point.
+    Not set without a passage.
     """
     @_builtins.property
     def evidence(self) -> Global___EntailmentEvidence:

@@ -76,9 +76,9 @@ def test_a_wrong_number_would_be_seen() -> None:
 
 def test_the_loss_is_that_of_evaluate(example: SimpleNamespace) -> None:
     point = place("summary", 0)
-    positions = [0, 2, 1, 3, None]
+    positions = {0: 0.9, 2: 0.9, 1: 0.9, 3: 0.9, 4: 0.4}
     flow = score_flow(
-        [EntailmentEvidence(point, point, 0.9, 0, 0.9, hit=at is not None, sentence_index=at) for at in positions]
+        [EntailmentEvidence(point, point, 0.9, 0, p, hit=True, sentence_index=at) for at, p in positions.items()]
     )
     length = score_length(330, 1800, declared_input_tokens=0, tokenizer_name="")
     assert flow.score == pytest.approx(example.flow)

@@ -4,12 +4,13 @@ import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from math import log
+from statistics import mean
 
 import pytest
 
 from pipeline.errors import InvalidInputError
 from pipeline.evaluate.config import EvaluateConfig, EvaluateLimits, PrecisionSource
-from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum
+from pipeline.evaluate.datum import GeneratedSummary, GoldStandardDatum, GoldStandardEntry
 from pipeline.evaluate.evaluator import Evaluator
 from pipeline.evaluate.result import Evaluation, HardFailRule
 from tests.fakes_pipeline import (
@@ -66,20 +67,25 @@ def test_every_component_is_what_the_formulas_give() -> None:
     parts = evaluation.components
     assert parts is not None
     assert parts.facts is not None
-    assert (parts.facts.recall, parts.facts.precision) == (0.2, 0.5)
-    assert parts.facts.score == pytest.approx(2 * 0.2 * 0.5 / 0.7)
+    assert [fact.hit for fact in parts.facts.facts] == [True, True, *[False] * 8]
+    recall, precision = (mean(e.probability for e in one) for one in (parts.facts.facts, parts.facts.sentences))
+    assert (parts.facts.recall, parts.facts.precision) == pytest.approx((recall, precision))
+    facts = 2 * recall * precision / (recall + precision)
+    assert parts.facts.score == pytest.approx(facts)
     assert parts.facts.soft_recall == pytest.approx((0.95 + 0.9 + 0.4999) / 10)
     assert parts.entities is not None
     assert parts.entities.score == 0.5
     assert parts.flow is not None
-    assert parts.flow.coverage == pytest.approx(2 / 3)
-    assert (parts.flow.order, parts.flow.inversions) == (0, ((0, 1),))
+    coverage = mean(point.evidence.probability for point in parts.flow.points)
+    assert parts.flow.coverage == pytest.approx(coverage)
+    assert parts.flow.order < 0.01  # both points that are told are in the wrong order
+    assert parts.flow.inversions == ((0, 1),)
     assert parts.semantic.score == pytest.approx(0.6)
     assert (parts.length.generated_tokens, parts.length.target_tokens, parts.length.input_tokens) == (10, 300, 300)
     expected = (
-        0.40 * (1 - 0.2 / 0.7)
+        0.40 * (1 - facts)
         + 0.20 * (1 - 0.5)
-        + 0.20 * (1 - 0.7 * 2 / 3)
+        + 0.20 * (1 - 0.7 * coverage - 0.3 * parts.flow.order)
         + 0.15 * (1 - 0.6)
         + 0.05 * min(1, log(1 + 290 / 300))
     )
@@ -146,7 +152,7 @@ def test_a_perfect_summary_loses_nothing_but_length() -> None:
     evaluation = evaluate(
         datum=datum, generated=GeneratedSummary(text=summary["summary"]), entailment=OverlapEntailment()
     )
-    assert evaluation.loss == pytest.approx(0)
+    assert evaluation.loss == pytest.approx(0, abs=0.003)  # no model is certain
 
 
 def test_a_hard_fail_is_the_greatest_loss_and_no_model_runs() -> None:
@@ -157,6 +163,14 @@ def test_a_hard_fail_is_the_greatest_loss_and_no_model_runs() -> None:
     assert evaluation.hard_fail.rule is HardFailRule.TRUNCATION
     assert (evaluation.components, evaluation.scores, entailment.calls, embedder.calls) == (None, (), [], [])
     assert evaluation.timings.total_ms == evaluation.timings.heuristics_ms > 0
+
+
+@pytest.mark.parametrize(("source", "text", "rule"), [(61, 61, "not_shorter"), (61, 60, None), (60, 60, None)])
+def test_a_summary_is_shorter_than_a_source_longer_than_its_target(source: int, text: int, rule: str | None) -> None:
+    sentence = "The agency raised fees. "  # five tokens; the target of 60 is all of them
+    datum = DATUM.model_copy(update={"entry": GoldStandardEntry(text=sentence * source)})
+    fail = evaluate(datum=datum, generated=GeneratedSummary(text=sentence * text)).hard_fail
+    assert (fail.rule if fail else None) == rule
 
 
 def test_bad_input_is_refused_before_any_model_runs() -> None:
