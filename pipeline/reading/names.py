@@ -1,31 +1,24 @@
 """Names, by their capital letters, and negations.
 
 Text in capitals or in CJK script has no names. A capital at the start of a sentence says nothing: the first word is a
-name only with a capitalised word after it, if it stands capitalised inside a sentence elsewhere, or as a subject
-without the article that a common noun needs. In a text in lower case the words are names that stand capitalised in the
-other text.
+name only with a capitalised word after it, or if it stands capitalised inside a sentence elsewhere. In a text in lower
+case the words are names that stand capitalised in the other text.
 """
 
 import re
 from dataclasses import dataclass, replace
 
-from rapidfuzz.fuzz import ratio
-
 from pipeline.reading.document import ReadText
 from pipeline.reading.values import Values
-from pipeline.reading.word_lists import FUNCTION_WORDS, any_of, phrase_list, word_list
-from pipeline.reading.word_table import WordTable, stem
+from pipeline.reading.word_lists import FUNCTION_WORDS, phrase_list, word_list
+from pipeline.reading.word_table import WordTable
 
 _NO_NAMES = FUNCTION_WORDS | word_list("no_names")
-_BARE_NOUNS = FUNCTION_WORDS | word_list("bare_nouns")
-_COMMON_ENDINGS = tuple(word_list("word_endings"))
-_AUXILIARIES = word_list("auxiliaries")
-_SHORTEST_BARE_NAME = 4
 _MOST_CAPITALS = 0.5  # a headline capitalises most of its words; its capitals say nothing
 _FEW_WORDS = 6
 _BEFORE_WORD = 6  # characters that show whether a sentence begins
 _SENTENCE_END = re.compile(r"""[.!?:;…。！？][\s"'”’)\]]*$|^\W*$|[\n•|“"]\s*$""")
-_GAP = re.compile(rf"[\s'’&.-]{{1,3}}|\s{any_of('name_particles')}\s", re.IGNORECASE)
+_GAP = re.compile(r"[\s'’&.-]{1,3}")
 
 
 def find_names(table: WordTable, indices: range, known: frozenset[str]) -> list[range]:
@@ -49,12 +42,7 @@ def find_names(table: WordTable, indices: range, known: frozenset[str]) -> list[
         else:
             names.append(range(index, index + 1))
     return [
-        name
-        for name in names
-        if len(name) > 1
-        or table.words[name[0]] in known
-        or not _starts_sentence(table, name[0])
-        or _is_bare_subject(table, name[0])
+        name for name in names if len(name) > 1 or table.words[name[0]] in known or not _starts_sentence(table, name[0])
     ]
 
 
@@ -71,15 +59,6 @@ def known_names(table: WordTable) -> frozenset[str]:
 
 def _is_capitalised(word: str) -> bool:
     return word[:1].isupper() and len(word) > 1
-
-
-def _is_bare_subject(table: WordTable, index: int) -> bool:
-    """Tells whether a word is like "Springfield" in "Springfield will" and "Springfield's", not like "Police will"."""
-    word = table.words[index]
-    if word in _BARE_NOUNS or word.endswith(_COMMON_ENDINGS) or len(word) < _SHORTEST_BARE_NAME:
-        return False
-    is_possessive = table.text[table.ends[index] : table.ends[index] + 2] in ("'s", "’s")
-    return is_possessive or (index + 1 < len(table) and table.words[index + 1] in _AUXILIARIES)
 
 
 def _starts_sentence(table: WordTable, index: int) -> bool:
@@ -114,9 +93,6 @@ def cues(table: WordTable, indices: range, vocabulary: frozenset[str] = CUES) ->
 
 
 _MOST_UNMATCHED_NAME = 0.5
-_SHORTEST_FUZZY = 5
-_SHARED_BEGINNING = 3
-_SAME_NAME = 88.0  # spelling variants, in percent
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,10 +101,8 @@ class SourceValues:
 
     text: ReadText  # the source
     values: Values
-    words: frozenset[str]
     stems: frozenset[str]
     joined: str  # all words in order, with a space before and after each
-    initials: frozenset[str]  # of runs of two to five neighbouring words that are capitalised, casefolded
     # that stand capitalised inside a sentence of the source, or of a summary that was added
     known_names: frozenset[str]
 
@@ -139,10 +113,8 @@ class SourceValues:
         return cls(
             source,
             Values.of(source.text.text),
-            frozenset(table.words),
             frozenset(table.stems),
             f" {' '.join(table.words)} ",
-            _initials(table),
             known_names(table),
         )
 
@@ -155,26 +127,7 @@ class SourceValues:
         return f" {' '.join(table.words[at] for at in words)} " in self.joined
 
     def has_name(self, table: WordTable, name: range) -> bool:
-        """Tells whether the source has most words of a name, in some spelling, or its initials."""
+        """Tells whether the source has most words of a name, in some form."""
         indices = [index for index in name if table.content[index]]
-        missing = sum(not self._has_word(table.words[index], table.raw(index)) for index in indices)
+        missing = sum(table.stems[index] not in self.stems for index in indices)
         return missing < len(indices) * _MOST_UNMATCHED_NAME or (missing == 0)
-
-    def _has_word(self, word: str, raw: str) -> bool:
-        if word in self.words or stem(word) in self.stems or (raw.isupper() and word in self.initials):
-            return True
-        return len(word) >= _SHORTEST_FUZZY and any(
-            other[:_SHARED_BEGINNING] == word[:_SHARED_BEGINNING] and ratio(word, other) >= _SAME_NAME
-            for other in self.words
-        )
-
-
-def _initials(table: WordTable) -> frozenset[str]:
-    """Returns the initials of two to five capitalised neighbours: "bbc" of "British Broadcasting Corporation"."""
-    found: set[str] = set()
-    run = ""
-    for index in table.indices:
-        first = table.text[table.starts[index]]
-        run = run + table.words[index][0] if first.isupper() else ""
-        found.update(run[-size:] for size in range(2, min(len(run), 5) + 1))
-    return frozenset(found)

@@ -9,7 +9,6 @@ says all that the other says. It is asked about chosen sentences alone, so that 
 summary.
 """
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pipeline.protocols import ENTAILMENT, Entailment
-from pipeline.reading.blocks import BlockKind, read_blocks
+from pipeline.reading.blocks import BlockKind, is_sentence_end, read_blocks
 from pipeline.reading.references import points_back
 from pipeline.reading.rules import Rule
 from pipeline.reading.sentences import split_sentences
@@ -28,18 +27,14 @@ from pipeline.summarize.extractive.selection import VALUE_KINDS, Material
 from pipeline.summarize.writer import Extraction, RemovedDuplicate
 
 _FEWEST_WORDS = 4  # "See below." and "Press Enter." belong to what stands around them
-_ENDS = (".", "!", "?", "。", "！", "？", ":", ")", '"', "”", "’")
 
 
 @dataclass(slots=True)
 class DuplicateFilter:
-    """Goes through texts in the order of the document and keeps every sentence where it first stands.
-
-    Holds 16 bytes of hash for each sentence, not the sentences.
-    """
+    """Goes through texts in the order of the document and keeps every sentence where it first stands."""
 
     removed: list[RemovedDuplicate] = field(default_factory=list)
-    _seen: dict[bytes, tuple[int, int]] = field(default_factory=dict)
+    _seen: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def clean(self, extraction: Extraction) -> str:
         """Returns the text without what this filter has seen before. Linear in its length."""
@@ -73,8 +68,7 @@ class DuplicateFilter:
 
     def _is_repeated(self, sentence: str, heading: str | None, chunks: tuple[int, int]) -> bool:
         """Remembers a sentence; tells whether it was seen before."""
-        key = _hash_of(sentence, heading)
-        if key is None:
+        if not (key := _key(sentence, heading)):
             return False
         if key not in self._seen:
             self._seen[key] = chunks
@@ -83,17 +77,14 @@ class DuplicateFilter:
         return True
 
 
-def _hash_of(sentence: str, heading: str | None = None) -> bytes | None:
-    """Returns a hash of what a sentence says; None if it is too short to judge or, outside of lists, no sentence.
+def _key(sentence: str, heading: str | None) -> str:
+    """Returns what two sentences share if they say the same; nothing of one that is too short, or none.
 
     Args:
-        heading: above a list item; None for a sentence of prose.
+        heading: above a list item, which says it of that; None for prose, whose lines may be entries of a reference.
     """
-    words = fold(sentence)
-    is_whole = heading is not None or sentence.rstrip(" *_").endswith(_ENDS)
-    if not is_whole or sum(len(word) > 1 or word.isalnum() for word in words.split()) < _FEWEST_WORDS:
-        return None
-    return hashlib.blake2b(f"{heading or ''}\n{words}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    is_whole = heading is not None or is_sentence_end(sentence)
+    return f"{heading}\n{fold(sentence)}" if is_whole and count_words(sentence) >= _FEWEST_WORDS else ""
 
 
 _MIN_COSINE = 0.6  # closer pairs are candidates for the NLI model
@@ -105,19 +96,13 @@ def find_repeats(excerpts: Sequence[Excerpt]) -> dict[int, int]:
     first: dict[str, int] = {}
     repeats: dict[int, int] = {}
     for position, excerpt in enumerate(excerpts):
-        if key := _key(excerpts, excerpt):
+        above = excerpts[excerpt.section].text if excerpt.section >= 0 else ""
+        key = _key(excerpt.text, above if excerpt.kind is BlockKind.BULLET else None)
+        if excerpt.kind in STATEMENTS and key:
             said = first.setdefault(key, position)
             if said != position:
                 repeats[position] = said
     return repeats
-
-
-def _key(excerpts: Sequence[Excerpt], excerpt: Excerpt) -> str | None:
-    """Returns what two sentences share if they say the same; an item of a list says it of its heading."""
-    if excerpt.kind not in STATEMENTS or count_words(excerpt.text) < _FEWEST_WORDS:
-        return None
-    heading = excerpts[excerpt.section].text if excerpt.kind is BlockKind.BULLET and excerpt.section >= 0 else ""
-    return f"{heading}\n{fold(excerpt.text)}"
 
 
 ENTAILED = Rule(

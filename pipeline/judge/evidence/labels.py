@@ -129,7 +129,6 @@ class _Comparison:
         names = find_names(table, words, source.known_names)
         self.names = [name for name in names if said.isdisjoint(name)]  # "USD" is none
         read = source.text
-        self._near = [read.ranges[at] for passage in near for at in passage.sentences]
         self._beside = [read.ranges[at] for passage in near for at in passage.best]
         sentences = [read.sentences[at] for passage in near for at in passage.sentences]
         self._near_values = [
@@ -152,21 +151,10 @@ class _Comparison:
         return ClaimMismatch(kind, place, next(iter(stated), None))
 
     def name(self, claimed: range) -> ClaimMismatch | None:
-        """Compares a name: absent from the source, or another one in its place."""
-        table, source_table = self._summary.table, self._source.text.table
-        if not self._source.has_name(table, claimed):
-            return ClaimMismatch(MismatchKind.NAME, self._summary.words_passage(claimed), None)
-        near = {source_table.words[index] for words in self._near for index in words}
-        if near.intersection(table.words[index] for index in claimed):
+        """Returns a name that the source does not have."""
+        if self._source.has_name(self._summary.table, claimed):
             return None
-        for alignment in self._alignments:
-            for replacement in alignment.replacements:
-                if set(claimed) <= set(replacement.claim) and replacement.passage:
-                    rivals = find_names(source_table, replacement.passage, self._source.known_names)
-                    if rivals and not _is_short_for(table, claimed, source_table, rivals[0]):
-                        rival = self._source.text.words_passage(rivals[0])
-                        return ClaimMismatch(MismatchKind.NAME, self._summary.words_passage(claimed), rival)
-        return None
+        return ClaimMismatch(MismatchKind.NAME, self._summary.words_passage(claimed), None)
 
     def negations(self) -> Iterator[ClaimMismatch]:
         """Compares negations: first word by word, then, when the claim copies a sentence, as a whole."""
@@ -212,13 +200,6 @@ class _Comparison:
                     if rivals:
                         return rivals
         return []
-
-
-def _is_short_for(table: WordTable, name: range, source: WordTable, other: range) -> bool:
-    """Tells whether one of two names is made of the other's initials."""
-    left = ["".join(table.words[index][0] for index in name), table.words[name[0]]]
-    right = ["".join(source.words[index][0] for index in other), source.words[other[0]]]
-    return left[0] == right[1] or left[1] == right[0]
 
 
 _ENTAILED = 0.7  # a model is half sure of anything that says nothing

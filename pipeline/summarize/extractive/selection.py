@@ -464,13 +464,6 @@ def _with_use(material: Material, positions: Sequence[int]) -> list[int]:
     """Leaves out headings and labels with nothing below them."""
     excerpts, useful = material.excerpts, set(_open_at_end(material))
     for position in reversed(positions):  # what stands below comes first
-        if position in useful or excerpts[position].kind not in STRUCTURE or _is_value(excerpts, position):
+        if position in useful or excerpts[position].kind not in STRUCTURE:
             useful |= {position, *excerpts[position].needs}
     return [position for position in positions if position in useful]
-
-
-def _is_value(excerpts: Sequence[Excerpt], position: int) -> bool:
-    """Tells whether a label labels nothing, and has a term to be kept for."""
-    excerpt, following = excerpts[position], excerpts[position + 1 : position + 2]
-    is_label = excerpt.kind is BlockKind.LABEL and not any(position in each.needs for each in following)
-    return is_label and bool(excerpt.terms)

@@ -26,7 +26,7 @@ class FaultKind(StrEnum):
     DATE = "invented_date"
     CODE = "invented_code"  # a part number, version, path or command
     NAME = "invented_name"
-    TWISTED = "twisted"  # nearly a sentence of the input, with a value or name of another one
+    TWISTED = "twisted"  # of stored texts: earlier versions compared a sentence with the one most like it
     UNSUPPORTED = "unsupported"  # the passage that speaks of it does not say so
     LOST_VALUES = "lost_values"  # too few values of the input with what they are the values of
 

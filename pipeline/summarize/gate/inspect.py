@@ -20,7 +20,7 @@ from pipeline.reading.language import is_english, is_english_prose, names_englis
 from pipeline.reading.sentences import Sentence, split_sentences
 from pipeline.reading.values import Date, TermKind, Values, find_terms, find_values
 from pipeline.reading.word_lists import FUNCTION_WORDS, phrase_list, word_list
-from pipeline.reading.word_table import WordTable, stem
+from pipeline.reading.word_table import stem
 from pipeline.reading.words import count_words, fold, fold_case
 from pipeline.summarize.gate.findings import FaultKind, Remedy, TrustFinding, finding
 from pipeline.summarize.retention import Mentions, Stated, find_stated
@@ -48,8 +48,6 @@ def _pieces(text: str) -> Iterator[str]:
     return filter(None, (piece.strip(".!?*_-") for piece in text.lower().translate(_BETWEEN_PIECES).split()))
 
 
-_CLOSE = 0.75  # of the weight of a sentence's words: it is that sentence, told again
-_FEWEST_TOLD = 2  # content words of such a sentence, without values and names
 _IN_ANY_LANGUAGE = (FaultKind.NUMBER, FaultKind.CODE)
 
 
@@ -169,28 +167,6 @@ class SourceText:
             return True
         return self._word_pieces.issuperset(_pieces(code))
 
-    def is_twisted(self, sentence: str) -> bool:
-        """Tells whether a sentence has the words of one of the texts, but a value or name that stands elsewhere.
-
-        Small models miss that "V7" stands in the place of "V8". The sentences beside that one may lend their values
-        where none of its own is missing.
-        """
-        table, index = WordTable.of(unicodedata.normalize("NFKC", sentence)), self.finder.index
-        values, words = _marked(table, range(len(table)))
-        if len(words) < _FEWEST_TOLD or not values:
-            return False
-        shares = index.shares({word: index.rarity(word) for word in words})
-        near = [at for at, share in enumerate(shares.tolist()) if share >= _CLOSE]
-        return bool(near) and not any(self._has_values(at, values, values | words) for at in near)
-
-    def _has_values(self, sentence: int, values: set[str], told: set[str]) -> bool:
-        """Tells whether values are those of a sentence, or of those beside it and it has no others."""
-        table, ranges = self.finder.read.table, self.finder.read.ranges
-        if values <= set(table.content_stems(ranges[sentence])):
-            return True
-        around = {one for words in ranges[max(0, sentence - 1) : sentence + 2] for one in table.content_stems(words)}
-        return values <= around and _marked(table, ranges[sentence])[0] <= told
-
     def own_sentence(self, sentence: str, least_share: float) -> str | None:
         """Returns the sentence of the texts that says most of what another one does; None if none says enough."""
         weights = self.finder.weights(sentence)
@@ -200,17 +176,6 @@ class SourceText:
             return None
         own = " ".join(self.finder.read.passages[best].quote.split())
         return own if self.count(own) else None  # not of the context, not cut
-
-
-def _marked(table: WordTable, words: range) -> tuple[set[str], set[str]]:
-    """Returns the stems of a sentence's values and names, and those of its other content words."""
-    values, others = set[str](), set[str]()
-    for at in words:
-        if table.content[at]:
-            raw = table.raw(at)
-            is_value = any(map(str.isdigit, raw)) or (at > words.start and raw[0].isupper())
-            (values if is_value else others).add(table.stems[at])
-    return values, others
 
 
 def _folded_sentences(text: str) -> list[str]:
@@ -305,8 +270,6 @@ def _fault(words: str, folded: str, part: Sentence, source: SourceText) -> Fault
     stated = words[number.end() :] if number and (is_heading or number.end() == len(words)) else words
     label, said = _split_label(stated)
     faults = source.value_faults(label, with_names=False) + source.value_faults(said, with_names=not is_heading)
-    if not faults and not is_heading and source.is_english and source.is_twisted(label.lower() + said):
-        return FaultKind.TWISTED
     return faults[0] if faults else None
 
 

@@ -52,11 +52,6 @@ def test_a_value_that_the_input_has_not_is_a_fault(sentence: str, kind: FaultKin
     assert kind in SOURCE.value_faults(sentence, with_names=True)
 
 
-def test_a_value_in_the_place_of_another_is_noticed() -> None:
-    assert SOURCE.is_twisted("The valve V8 opens at 6 bar.")
-    assert not SOURCE.is_twisted("At 6 bar the valve V7 opens.")
-
-
 def test_the_end_of_a_sentence_is_not_the_sentence() -> None:
     found = inspect("Open the valve V8 while the pump runs.", SOURCE)
     assert (found.verbatim_count, len(found.to_read)) == (0, 1)
