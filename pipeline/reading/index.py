@@ -90,6 +90,11 @@ class WordIndex:
         ]
         return len(known) >= _LEAST_KNOWN and sum(known) >= _LEAST_SHARE * sum(weights.values())
 
+    def known_share(self, weights: Mapping[str, float]) -> float:
+        """Returns the share of some stems' weight that the text has anywhere, in [0, 1]; 1 without any weight."""
+        total = sum(weights.values())
+        return sum(weight for stem, weight in weights.items() if stem in self._places) / total if total else 1.0
+
     def shares(self, weights: Mapping[str, float]) -> Float64:
         """Returns which share of some stems' weight each sentence has, shape (sentences,), in [0, 1]; 0 without any."""
         total = sum(weights.values())

@@ -2,11 +2,14 @@
 
 The judge, the gate, citations and the loss ask the same here.
 
-The label follows from the probability that the source supports the claim: what the NLI model says of the passage,
-calibrated. It was trained for this very question (inference/compile/heads/MODEL_CARD.md).
+The label follows from the probability that the source supports the claim, which is calibrated. The NLI model was
+trained for this very question (inference/compile/heads/MODEL_CARD.md); what it says of the passage is nearly all. The
+rest is how much of the claim's words the source has nowhere: the model has learned from claims that belong to their
+documents, and is not sure about one that has nothing to do with it. Words that are known say nothing: once a quarter
+of them are, more make no difference.
 
 The weights are in `claim_support.json`, fitted by `scripts/train_claims.py` or `scripts/fit_claim_support.py` to
-documents that the model was not trained on, and to no human judgement of a summary. More entailment never lowers it.
+documents that the model was not trained on, and to no human judgement of a summary. No weight may have the wrong sign.
 """
 
 import math
@@ -37,6 +40,9 @@ _CERTAINTY = 1e-3
 _DIFFERENT, _REFUTED = 0.1, 0.93
 """Most probability of a claim with a date or quantity that is not the source's; of one that a passage contradicts, as a
 share of the least probability of a partly supported claim: people support .28 of such."""
+
+_ENOUGH = 0.25
+"""Share of a claim's words, by rarity, from which it may be about the source."""
 
 MAX_SENTENCE_CHARS = 700  # longer sentences are cut, to fit the NLI model
 PASSAGE_CHARS = 700  # of a passage that a claim is compared with; the model learned 700, about 160 tokens
@@ -75,16 +81,19 @@ class Hypothesis:
 
     text: str  # the statement, its values as the longest premise writes them
     premises: tuple[str, ...]  # passages of the document that speak of it, as the model reads them
+    known_share: float  # of the weight of its content words, those that stand anywhere in the document
     is_copied: bool = False  # whether it stands in the document word for word, and so contradicts nothing
     # whether it says a date or quantity that the document does not have, and the premises others like it
     differs: bool = False
 
     @classmethod
-    def of(cls, text: str, passages: Sequence[Passage], values: Values, *, is_copied: bool = False) -> "Hypothesis":
+    def of(
+        cls, text: str, passages: Sequence[Passage], known_share: float, values: Values, *, is_copied: bool = False
+    ) -> "Hypothesis":
         """Returns a statement beside the passages that speak of it, the longest first, and a document's values."""
         premises = tuple(passage.span.text for passage in passages)
         written = written_as(text, premises[0]) if premises and not is_copied else text
-        return cls(written, premises, is_copied, differs(text, premises, values))
+        return cls(written, premises, known_share, is_copied, differs(text, premises, values))
 
     @property
     def pairs(self) -> list[Pair]:
@@ -111,8 +120,8 @@ class Support:
 class ClaimSupportWeights(FrozenModel):
     """What `claim_support.json` holds."""
 
-    intercept: float  # log-odds of a claim that the model is even about
-    entailment: float  # not negative; log-odds of a claim for each of the model's
+    intercept: float  # log-odds of a claim whose signals are all 0
+    weights: Mapping[str, float]  # log-odds for each unit of a signal
     unsupported_word: float  # probability of a mark from which a word of a doubtful claim counts as not supported
     record: Mapping[str, str | int | float]  # how they were made
 
@@ -148,7 +157,7 @@ def read_support(statement: Hypothesis, scores: PairScores, config: SupportConfi
     contradiction = max(
         (scores.contradiction(*pair) for pair in asked.values() if not statement.is_copied), default=0.0
     )
-    probability = claim_support(entailment)
+    probability = claim_support(signals(entailment, statement.known_share))
     negations = word_list("negations")  # only one of the statement and the shortest passage may have some
     texts = (statement.text, *statement.premises[-1:])
     is_turned = len({negations.isdisjoint(fold_case(text).split()) for text in texts}) > 1
@@ -174,16 +183,32 @@ QUANTITIES = Rule(
     "Source: 250 metres long. Claim: 250 feet long.",
     "unsupported",
 )
+KNOWN_WORDS = Rule(
+    "known-words",
+    "judge",
+    "A claim of whose words the source has less than a quarter is less probable.",
+    "Source: of a bridge. Claim: Penguins mate for life.",
+    "a lower probability",
+)
 
 
-def claim_support(entailment: float) -> float:
-    """Returns the probability in (0, 1) that the source supports a claim, from its entailment in [0, 1]."""
-    return _sigmoid(_weights().intercept + _weights().entailment * log_odds(entailment))
+def signals(entailment: float, known_share: float) -> dict[str, float]:
+    """Returns the signals of a claim by name; more of any speaks for the claim.
+
+    Args:
+        entailment: by the passage, in [0, 1].
+        known_share: of the weight of the claim's content words, those that stand somewhere in the source, in [0, 1].
+    """
+    return {
+        "entailment": math.log((entailment + _CERTAINTY) / (1 - entailment + _CERTAINTY)),
+        "known_words": -max(0.0, 1 - known_share / _ENOUGH) if KNOWN_WORDS.is_on else 0.0,
+    }
 
 
-def log_odds(entailment: float) -> float:
-    """Returns the log-odds of a probability in [0, 1]."""
-    return math.log((entailment + _CERTAINTY) / (1 - entailment + _CERTAINTY))
+def claim_support(evidence: Mapping[str, float]) -> float:
+    """Returns the probability in (0, 1) that the source supports a claim with these signals."""
+    model = _weights()
+    return _sigmoid(model.intercept + math.fsum(weight * evidence[name] for name, weight in model.weights.items()))
 
 
 def is_unsupported(mark: float) -> bool:
@@ -238,7 +263,8 @@ class PremiseFinder:
         weights = self.weights(statement)
         passages = self.passages.for_claim(weights, SHORT_PASSAGE_CHARS) if weights else ()
         words = " ".join(statement.replace("|", " ").split())
-        return Premises(Hypothesis.of(words, passages, self.values), passages, weights)
+        hypothesis = Hypothesis.of(words, passages, self.index.known_share(weights), self.values)
+        return Premises(hypothesis, passages, weights)
 
     @cached_property
     def values(self) -> Values:

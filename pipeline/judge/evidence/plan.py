@@ -317,8 +317,9 @@ def _plan_claim(draft: ReadTexts, at: int, leading: frozenset[int], calm: Callab
     before = None if earlier is None else told.ranges[earlier]
     weights = claim_weights(told.table, words, draft.source.index, before)
     passages = draft.source.passages.for_claim(weights, SHORT_PASSAGE_CHARS)
-    said, is_copied = calm(told.passages[at].text, draft.source.index), draft.values.has_words(told.table, words)
-    hypothesis = Hypothesis.of(said, passages, draft.values.values, is_copied=is_copied)
+    known_share, is_copied = draft.source.index.known_share(weights), draft.values.has_words(told.table, words)
+    said = calm(told.passages[at].text, draft.source.index)
+    hypothesis = Hypothesis.of(said, passages, known_share, draft.values.values, is_copied=is_copied)
     return ClaimPlan(at, passages, hypothesis)
 
 

@@ -23,7 +23,7 @@ from pipeline.judge.ultra.score import score_of, support_limit
 from pipeline.reading.values import find_terms
 from pipeline.summarize.plan import level_calls
 from pipeline.summarize.retention import Mentions, find_stated, measure, measure_recall
-from pipeline.support.claim_support import claim_support
+from pipeline.support.claim_support import claim_support, signals
 from tests.unit.pipeline.judge.tables import (
     FULLY,
     NOT,
@@ -92,7 +92,7 @@ def test_the_loss_is_that_of_evaluate(example: SimpleNamespace) -> None:
 
 
 def test_the_probability_of_a_claim_is_that_of_the_judge(example: SimpleNamespace) -> None:
-    assert claim_support(example.entailment) == pytest.approx(example.probability)
+    assert claim_support(signals(example.entailment, example.known)) == pytest.approx(example.probability)
 
 
 def test_both_locks_score_the_table_as_the_page_does(example: SimpleNamespace) -> None:

@@ -119,7 +119,7 @@ def signal(one: Example) -> float:
     return SHIFT[one.source] + (2.0 if is_high else -2.0)
 
 
-EVIDENCE = [signal(one) for one in EXAMPLES]
+EVIDENCE = [{"entailment": signal(one), "known_words": 0.0} for one in EXAMPLES]
 
 
 def test_a_source_is_judged_by_weights_of_the_others() -> None:

@@ -26,7 +26,7 @@ class SteppedEntailment:
 
 
 def claims_of(caller: str, count: int) -> list[Hypothesis]:
-    return [Hypothesis(f"{caller} says {number}", (f"{number} is said",)) for number in range(count)]
+    return [Hypothesis(f"{caller} says {number}", (f"{number} is said",), 1.0) for number in range(count)]
 
 
 async def test_a_short_answer_of_one_caller_does_not_wait_for_the_long_ones_of_another() -> None:
