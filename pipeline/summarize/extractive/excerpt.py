@@ -247,7 +247,7 @@ def _block_pieces(source: NormalizedText, block: Block) -> Iterator[Excerpt]:
         yield Excerpt(kind, "\n".join(line.strip() for line in text.splitlines()))
     elif kind in STRUCTURE:
         yield Excerpt(kind, _flat(text), block.level or LABEL_LEVEL)
-    elif kind in LIST_KINDS:
+    elif kind in LIST_KINDS and count_words(text) <= _PARAGRAPH_WORDS:
         yield Excerpt(kind, _flat(text), block.level, block.mark)
     else:
         for number, sentence in enumerate(split_sentences(source.text[block.start : block.end], _MAX_SENTENCE_CHARS)):
@@ -352,7 +352,7 @@ class _Reader:
         position = len(self.excerpts) - 1
         if excerpt.kind is BlockKind.TABLE_ROW:
             return (position,) if previous.kind is BlockKind.TABLE_HEAD else previous.needs[-1:], False
-        if excerpt.kind in LIST_KINDS and excerpt.kind is previous.kind and excerpt.mark:  # the lead-in of the list
+        if excerpt.kind is previous.kind in LIST_KINDS and (excerpt.mark or not _continues(excerpt, previous)):
             return tuple(need for need in previous.needs if self.excerpts[need].text.endswith(":")), False
         is_linked = _continues(excerpt, previous, has_label=self.label >= 0)
         self.chain_length = self.chain_length + 1 if is_linked else 0
@@ -403,10 +403,11 @@ WHOLE_PROCEDURE = Rule(
 )
 
 
-def _are_clauses(items: Sequence[str]) -> bool:
-    """Tells clauses of a contract, most of which begin with a title: "3. Rent. The Tenant shall pay 1,480 euros."."""
-    parts = (item.partition(". ") for item in items)
-    return 2 * sum(bool(text) and count_words(title) < _FEW_WORDS for title, _, text in parts) > len(items)
+def _are_clauses(items: Sequence[Excerpt]) -> bool:
+    """Tells clauses of a contract by titles: "3. Rent. The Tenant shall pay 1,480 euros."; or they are paragraphs."""
+    parts = (item.text.partition(". ") for item in items)
+    titles = sum(bool(text) and count_words(title) < _FEW_WORDS for title, _, text in parts)
+    return 2 * titles > len(items) or len(items) > len({item.block for item in items})
 
 
 def _with_later_needs(excerpts: list[Excerpt]) -> list[Excerpt]:
@@ -414,7 +415,7 @@ def _with_later_needs(excerpts: list[Excerpt]) -> list[Excerpt]:
     needs = [set(excerpt.needs) for excerpt in excerpts]
     for is_step, group in groupby(range(len(excerpts)), key=lambda position: excerpts[position].kind is BlockKind.STEP):
         steps = list(group) if is_step and WHOLE_PROCEDURE.is_on else []
-        if is_step and _are_clauses([excerpts[step].text for step in steps]):
+        if is_step and _are_clauses([excerpts[step] for step in steps]):
             for step in steps:
                 excerpts[step] = replace(excerpts[step], kind=BlockKind.BULLET)
             steps = []

@@ -2,7 +2,7 @@
 
 A sentence is worth how much it says of what its stretch of the document is about: by position and centrality, or by its
 closeness to a focus. An author opens a section with what it is about, so that its first sentences count more. The prior
-fades within a dozen sentences. A text that begins in the middle of a section has none, and no more has a talk.
+fades within a dozen sentences. A text that begins in the middle of a section, a talk and a list have none.
 
 Chosen are sentences that are worth most and say something new, then what has most values. Values are a bonus of the
 sentence that says them. An excerpt brings all that it needs. What is chosen fits a budget or a length as it is written,
@@ -20,21 +20,21 @@ from itertools import groupby, pairwise
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.reading.blocks import STRUCTURE, BlockKind, is_prompt
+from pipeline.reading.blocks import LIST_KINDS, STRUCTURE, BlockKind, is_prompt
 from pipeline.reading.rules import Rule
 from pipeline.reading.salience import scaled
 from pipeline.reading.turns import EDGES
 from pipeline.reading.values import Term, TermKind
 from pipeline.reading.word_lists import phrase_list, word_list
 from pipeline.reading.word_table import WordTable
-from pipeline.reading.words import fold_case
+from pipeline.reading.words import count_words, fold_case
 from pipeline.summarize.extractive.excerpt import ANSWERS, STATEMENTS, TEXT_KINDS, Excerpt, words_of
 
 Float64 = npt.NDArray[np.float64]
 
 # Chosen by ROUGE on every other one of 160 articles (REALSumm, Newsroom).
 _POSITION_WEIGHT = 2 / 3  # the rest goes to closeness
-_FADING_SENTENCES = 8.0
+_FADING_SENTENCES, _FULL_WORDS = 8.0, 16
 _DECISION_WEIGHT = 2.5  # more than all that closeness may add
 
 POSITION = Rule(
@@ -44,8 +44,13 @@ POSITION = Rule(
     "# Pumps\n\nPumps move water. Some of them are blue.",
     "Pumps move water.",
 )
-
-
+LENGTH = Rule(
+    "length",
+    "extractive",
+    "A sentence is less central the fewer words it has: a few say little of anything.",
+    "Ann: Oh dear. Bob: The membrane is torn over eleven metres along the north gutter.",
+    "Bob: The membrane is torn over eleven metres along the north gutter.",
+)
 DECISIONS = Rule(
     "decisions",
     "extractive",
@@ -68,11 +73,15 @@ def score_sentences(
     Returns:
         Shape (sentences,), in [0, 1].
     """
-    early = _earliness(excerpts, positions, starts_document=starts_document)
+    said = [excerpts[position] for position in positions]
+    has_start = [one.kind is not BlockKind.TURN and (one.section >= 0 or starts_document) for one in said]
+    early = np.array(has_start) * _earliness([one.section for one in said])
     closeness = scaled(vectors @ vectors.mean(axis=0))
-    is_placed = POSITION.is_on and bool(early.any())
+    if LENGTH.is_on:
+        closeness *= np.minimum(1.0, np.array([count_words(one.text) for one in said]) / _FULL_WORDS)
+    is_list = 2 * sum(one.kind in LIST_KINDS for one in said) > len(said)
+    is_placed = POSITION.is_on and bool(early.any()) and not is_list
     score = _POSITION_WEIGHT * early + (1 - _POSITION_WEIGHT) * closeness if is_placed else closeness
-    said = (excerpts[position] for position in positions)
     settled = [_settles(one.text) if DECISIONS.is_on and _may_settle(one) else 0.0 for one in said]
     return np.asarray((score + _DECISION_WEIGHT * np.array(settled)) / (1 + _DECISION_WEIGHT * max(settled)))
 
@@ -105,15 +114,14 @@ def _settles(said: str) -> float:
     return is_dated * (0.4 if not word_list("promise_words").isdisjoint(words) else 0.1)
 
 
-# Chosen on half of 80 questions to two manuals and six other documents (scripts/bench documents).
-_WORDS_WEIGHT, _TITLE_WEIGHT = 0.4, 0.5  # the rest goes to likeness; an embedder knows no part numbers
-_NEIGHBOUR_WEIGHT, _PROCEDURE_BONUS = 0.4, 0.1
+# Chosen on half of 80 questions (scripts/bench documents); the rest is likeness: an embedder knows no part numbers.
+_WORDS_WEIGHT, _TITLE_WEIGHT, _PROCEDURE_BONUS = 0.4, 0.5, 0.1
 
 
 def score_focus(excerpts: Sequence[Excerpt], positions: Sequence[int], likeness: Float64, focus: str) -> Float64:
     """Scores sentences by a subject or question: like it, or with its rare words in them or above them.
 
-    The sentences beside them count too. A procedure is worth as much as its best step.
+    A procedure is worth as much as its best step.
 
     Args:
         likeness: cosine of each sentence with the focus; shape (sentences,), at least one.
@@ -135,15 +143,10 @@ def score_focus(excerpts: Sequence[Excerpt], positions: Sequence[int], likeness:
     ]
     score = _WORDS_WEIGHT * np.array(said) / max(1e-9, sum(rarity.values()))
     score = score + (1 - _WORDS_WEIGHT) * scaled(likeness)
-    sections = np.array([excerpts[position].section for position in positions])
-    is_near = _NEIGHBOUR_WEIGHT * (sections[1:] == sections[:-1])
-    near = score.copy()
-    near[1:] += is_near * score[:-1]
-    near[:-1] += is_near * score[1:]
     for is_step, group in groupby(range(len(own)), key=lambda row: excerpts[positions[row]].kind is BlockKind.STEP):
         rows = list(group)
-        near[rows] = near[rows].max() + _PROCEDURE_BONUS if is_step else near[rows]
-    return np.asarray(near)
+        score[rows] = score[rows].max() + _PROCEDURE_BONUS if is_step else score[rows]
+    return np.asarray(score)
 
 
 def _stems(text: str) -> frozenset[str]:
@@ -152,15 +155,14 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(table.content_stems(range(len(table))))
 
 
-def _earliness(excerpts: Sequence[Excerpt], positions: Sequence[int], *, starts_document: bool) -> Float64:
-    """Returns 1 for the first sentence of a section, less for each after it; 0 where the start is not known."""
+def _earliness(sections: Sequence[int]) -> Float64:
+    """Returns 1 for the first sentence of each section, less for each after it."""
     seen: Counter[int] = Counter()
-    early = np.zeros(len(positions))
-    for row, excerpt in enumerate(excerpts[position] for position in positions):
-        if excerpt.kind is not BlockKind.TURN and (excerpt.section >= 0 or starts_document):
-            early[row] = np.exp(-seen[excerpt.section] / _FADING_SENTENCES)
-        seen[excerpt.section] += 1
-    return early
+    early = []
+    for section in sections:
+        early.append(np.exp(-seen[section] / _FADING_SENTENCES))
+        seen[section] += 1
+    return np.array(early)
 
 
 VALUE_KINDS = (TermKind.NUMBER, TermKind.UNIT, TermKind.VERSION, TermKind.PART_NUMBER, TermKind.COMMAND)
@@ -170,7 +172,7 @@ _WARNING = re.compile(rf"\b(?:{'|'.join(phrase_list('warning_phrases'))})\b", re
 _TECHNICAL_KINDS = frozenset({TermKind.UNIT, TermKind.VERSION, TermKind.PART_NUMBER, TermKind.COMMAND, TermKind.PATH})
 # Share of sentences: of 160 news articles 0.09, of two manuals 0.16 to 0.29.
 _FEW_TECHNICAL, _MANY_TECHNICAL = 0.15, 0.2
-_PLAIN_BONUS, _TECHNICAL_BONUS = 0.1, 0.5
+_PLAIN_BONUS, _TECHNICAL_BONUS = 0.3, 0.5
 _FULL_BONUS_VALUES = 3
 _RELEVANCE_WEIGHT = 0.8  # of MMR; the rest goes to difference
 _MOST_COMPARED = 2_000  # of sentences by MMR, the most central ones: each choice is compared with all of them

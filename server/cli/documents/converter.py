@@ -34,20 +34,17 @@ _HTML_START = re.compile(
 )
 _BOILERPLATE = (
     "script, style, nav, footer, form, template, noscript, svg, button, iframe, [role=navigation], [role=dialog], "
-    "[hidden], [aria-hidden=true]"
+    "[hidden], [aria-hidden=true], [style*='display:none' i], [style*='display: none' i], "
+    "[style*='visibility:hidden' i], [style*='visibility: hidden' i]"
 )
-_NOTICE, _LONGEST_NOTICE, _MOST_SPAN = (
-    ":is([id*=cookie i], [class*=cookie i], [id*=consent i], [class*=consent i])",
-    1_000,
-    100,
-)
+_NOTICE = ":is([id*=cookie i], [class*=cookie i], [id*=consent i], [class*=consent i])"
+_LONGEST_NOTICE, _MOST_SPAN = 1_000, 100
 _STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => h2:fresh"
 _LINK = re.compile(
     r"(?:!|(?=\[[^\[\]]*+\]\(https?:))\[([^\[\]]*+)\]\([^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+(?:\s\"[^\"]*+\")?+\)"
 )
 _SLIDE = re.compile(r"<!-- Slide number: \d+ -->")
 _EPUB_METADATA = re.compile(r"\A(?:\*\*Title:\*\* (.*)\n)?(?:\*\*\w+:\*\* .*\n?)*")
-
 _POWER = re.compile(r"[-+\u2212]?(?:\d{1,3}|[A-Za-z])")
 _BASES = frozenset({"10", "2", "cm", "dm", "km", "mm", "ft", "yd"})  # and a letter: "x", "m"
 _ORDINAL = frozenset({"st", "nd", "rd", "th", "er", "e", "re", "o", "a", "TM"})
@@ -154,9 +151,6 @@ def _leave_out(main: Any) -> None:  # noqa: ANN401 - of bs4, as above
         tag.decompose()
     for tag in main.select(_NOTICE):
         if not tag.decomposed and len(tag.get_text()) < _LONGEST_NOTICE:
-            tag.decompose()
-    for tag in main.find_all(style=True):
-        if not tag.decomposed and "display:none" in tag["style"].replace(" ", ""):
             tag.decompose()
     for tag in main.select("li a"):
         item = tag.find_parent("li")

@@ -14,18 +14,17 @@ from server.cli.errors import InputError
 from server.cli.files import STDIN, decode, naming, read_bytes, to_id
 from server.subtitles import is_subtitles, read_subtitles
 
-_XML = "XML: save what it says as HTML or text"
 _REFUSED = {
     b"\xd0\xcf\x11\xe0": "a format of before 2007: save it as DOCX, PPTX or PDF",
     b"{\\rtf": "RTF: save it as DOCX or PDF",
     b'{"summary_id"': "a summary as JSON: take the text that `precis summarize -o FILE.md` writes",
-    b"\\documentclass": "TeX: make a PDF of it",
-    b"<?xml": _XML,
+    b"BEGIN:V": "a calendar or address book: save what it says as text",
+    b"[ScriptInfo]": "subtitles of another format: save them as SRT",
     **dict.fromkeys((b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*"), "an image: run OCR over it first"),
     **dict.fromkeys((b"\x1f\x8b", b"7z\xbc\xaf", b"Rar!", b"BZh"), "an archive: unpack it"),
 }
 _MOST_ROWS = 5_000
-_NOTEBOOK_KEYS = ('"cells"', '"metadata"', '"nbformat"')
+_MAIL_HEADS = frozenset({"MIME-Version:", "Received:", "Message-ID:"})
 _TAGS = ("</", "<!--", "<br", "<img")
 
 
@@ -61,9 +60,9 @@ def read_document_pages(path: Path) -> str | list[str]:
             raise InputError(f"{error.message}: only {formats} are read; save it as one of them") from error
         if is_subtitles(text):
             return read_subtitles(text)
-        if "MIME-Version:" in text.partition("\n\n")[0] and (mail := _read_mail(data)):
-            return mail
         _refuse_markup(text)
+        if not _MAIL_HEADS.isdisjoint(text.partition("\n\n")[0].split()) and (mail := _read_mail(data)):
+            return mail
         if path.suffix.lower() in {".csv", ".tsv"}:
             return _read_table(text)
         return _read_markdown(text) if path.suffix.lower() in {".md", ".markdown"} else text
@@ -72,11 +71,15 @@ def read_document_pages(path: Path) -> str | list[str]:
 def _refuse_markup(text: str) -> None:
     """Raises InputError for a notebook, and for what one element holds whole, as it does a feed or a drawing."""
     text = text.strip()
-    if '"cells"' in text and text.startswith("{") and text[1:].lstrip().startswith(_NOTEBOOK_KEYS):
+    if text.startswith(("%", "\\documentclass")) and "\n\\begin{document}" in text:
+        raise InputError("TeX: make a PDF of it")
+    if text.startswith("From ") and "\nFrom: " in text and "\n\nFrom " in text:
+        raise InputError("a mailbox: save each mail by itself")
+    if '"cells"' in text and text.startswith("{") and text[1:].lstrip().startswith(('"cells"', '"metadata"', '"nbf')):
         raise InputError("a notebook: export it as HTML or Markdown")
     name = "".join(takewhile(lambda letter: letter not in " \t\n>", text[1:]))
-    if text.startswith("<") and name and text.endswith(f"</{name}>"):
-        raise InputError(_XML)
+    if text.startswith("<?xml") or (text.startswith("<") and name and text.endswith(f"</{name}>")):
+        raise InputError("XML: save what it says as HTML or text")
 
 
 def _read_markdown(text: str) -> str | list[str]:

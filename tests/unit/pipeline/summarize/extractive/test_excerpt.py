@@ -74,7 +74,7 @@ async def test_bullets_are_one_list() -> None:
 
 
 async def test_operators_read_warnings_and_steps_before_what_explains() -> None:
-    words = Shape(LengthGoal(20, LengthUnit.WORDS))
+    words = Shape(LengthGoal(21, LengthUnit.WORDS))
     text = (
         "The plant was built in 1987 by two brothers from Kiel. Its hall has a roof of green glass. "
         "WARNING: Never open the valve while the pump runs at full speed. The colour of the hall is a friendly blue."

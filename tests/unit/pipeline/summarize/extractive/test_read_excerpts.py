@@ -65,6 +65,8 @@ def test_a_procedure_is_whole_and_has_its_lead_in() -> None:
 def test_each_clause_of_a_contract_stands_alone() -> None:
     lease = "1. Parties. This lease is made by two.\n2. Rent. The Tenant pays 1,480 euros.\n3. Use. It is a shop."
     assert needed_by(read(lease), "Rent. The Tenant") == set()
+    excerpts = read(f"1. Close it.\n2. {'The Owner lets the User copy, change and print it. ' * 10}\n3. Open it.")
+    assert len(excerpts) == 12  # a paragraph with a number is cut into sentences, and is no step
 
 
 def test_neither_references_nor_steps_without_end_hang_together_as_one() -> None:

@@ -169,7 +169,7 @@ def test_images_that_do_not_end_are_read_once(part: str) -> None:
             "The sample held 10^6 cells and 10^-3 g.",
         ),
         ('<p>Fees rose<sup><a href="#cite_note-5">[5]</a></sup> in 2021<sup>4</sup>.</p>', "Fees rose in 2021."),
-        ('<p>Seen.</p><p hidden>Not.</p><p style="display: none">Nor.</p>', "Seen."),
+        ('<p>Seen.</p><p hidden>A</p><p style="display: none">B</p><p style="visibility:hidden">C</p>', "Seen."),
         ("<p>The 2<sup>nd</sup> of May, 5 m<sup>2</sup>.</p>", "The 2nd of May, 5 m^2."),
         ("<div class='CookieBar'>We use cookies.</div><p>Set <u>max_size</u> to 2*4*8.</p>", "Set max_size to 2*4*8."),
         (SPANS, "Fees\n\n" + "\n".join(SPREAD)),

@@ -53,6 +53,10 @@ def test_a_text_is_left_to_the_server(tmp_path: Path) -> None:
         ("a.png", b"\x89PNG\r\n\x1a\n\0", "an image: run OCR"),
         ("s.json", b'{\n  "summary_id": "1"}', "a summary as JSON: take the text"),
         ("a.tgz", b"\x1f\x8b\x08\0", "an archive: unpack it"),
+        ("a.ics", b"BEGIN:VCALENDAR\nVERSION:2.0\n", "a calendar or address book"),
+        ("a.ass", b"[Script Info]\nTitle: x\n", "subtitles of another format"),
+        ("a.tex", b"% a\n\\documentclass{article}\n\\begin{document}\nA.\n", "TeX: make a PDF"),
+        ("a.mbox", b"From a Thu\nFrom: a@b.org\n\nYes.\n\nFrom c Thu\nFrom: c@b.org\n\nNo.\n", "a mailbox"),
         ("a.csv", b"a,b\n" + b"1,2\n" * 6_000, "a table of 6,001 rows: at most 5,000"),
         ("m.bin", b"PK\x05\xff", "m.bin: not UTF-8 at byte 3: only PDF, HTML, DOCX, EPUB, PPTX, CSV and UTF-8 text"),
     ],
@@ -77,13 +81,3 @@ def test_a_table_of_values_is_read_as_a_table_with_its_empty_cells(tmp_path: Pat
         "| M8 | 25 |  |",
         "| M¦10 | 50 | dry, clean |",
     ]
-
-
-def test_the_text_of_a_pdf_is_that_of_its_pages(tmp_path: Path) -> None:
-    text = read_document_text(write(tmp_path / "manual.pdf", make_pdf("Close valve V-12.", "Open valve V-13.")))
-    assert text.split() == ["Close", "valve", "V-12.", "Open", "valve", "V-13."]
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"cannot read .*none\.txt"):
-        read_document([tmp_path / "none.txt"])
