@@ -95,7 +95,10 @@ def normalize_decoded(text_id: str, original: str, decoded: str, offsets: Offset
 
 
 def nfkc(text: str) -> tuple[str, OffsetMap]:
-    """Returns unicodedata.normalize("NFKC", text) and the way back. Linear in the length of the text."""
+    """Returns a text in NFKC and the way back. Linear in the length of the text, whatever marks it holds.
+
+    `unicodedata.normalize` sorts the marks of a letter in quadratic time; more than 64 of them are sorted in parts.
+    """
     if unicodedata.is_normalized("NFKC", text):
         return text, OffsetMap()
     pieces: list[str] = []
@@ -122,11 +125,11 @@ def nfkc(text: str) -> tuple[str, OffsetMap]:
     return "".join(pieces), OffsetMap(np.frombuffer(starts, dtype=np.int32), np.frombuffer(ends, dtype=np.int32))
 
 
-def _clusters(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Cuts a run into the smallest parts that normalise independently of each other."""
+def _clusters(text: str, start: int, end: int, most: int = 64) -> Iterator[tuple[int, int]]:
+    """Cuts a run into the smallest parts that normalise independently of each other; no script has `most` marks."""
     first = start
     for position in range(start + 1, end):
-        if _starts_cluster(text[position]):
+        if position - first >= most or _starts_cluster(text[position]):
             yield first, position
             first = position
     yield first, end

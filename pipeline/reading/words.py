@@ -5,7 +5,6 @@ possessive 's: "AT&T", "C++", "U.S" (of "U.S."), "Labor" (of "Labor's"). Each CJ
 """
 
 import re
-import unicodedata
 from array import array
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ import numpy.typing as npt
 from pipeline.off_loop import stoppable
 from pipeline.protocols import Tokenizer
 from pipeline.reading.blocks import BULLET_MARK, CHECK_BOX, STEP_MARK
+from pipeline.reading.characters import nfkc
 
 _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _SEPARATORS = r"\s—–―/\\|()\[\]{}<>“”\"„«»…;:!?。、「」『』【】《》"
@@ -95,6 +95,6 @@ def fold(text: str) -> str:
 
     Capitals stay but for the first letter: "5 MW" and "5 mW" are two values.
     """
-    plain = _EMPHASIS.sub("", unicodedata.normalize("NFKC", text))
+    plain = _EMPHASIS.sub("", nfkc(text)[0])
     words = " ".join(_MARKS.sub("", plain, count=1).replace("|", " ").split()).strip(_AROUND_SENTENCES)
     return words[:1].lower() + words[1:]

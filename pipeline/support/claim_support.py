@@ -13,7 +13,6 @@ documents that the model was not trained on, and to no human judgement of a summ
 """
 
 import math
-import unicodedata
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -25,6 +24,7 @@ from pydantic import Field
 
 from pipeline.frozen import FrozenModel
 from pipeline.model_answers import Pair, PairScores
+from pipeline.reading.characters import nfkc
 from pipeline.reading.document import ReadText
 from pipeline.reading.index import WordIndex
 from pipeline.reading.passages import Passage, PassageFinder, claim_weights
@@ -273,5 +273,5 @@ class PremiseFinder:
 
     def weights(self, statement: str) -> dict[str, float]:
         """Returns the weights of a statement's content words, by stem."""
-        table = WordTable.of(unicodedata.normalize("NFKC", statement))
+        table = WordTable.of(nfkc(statement)[0])
         return claim_weights(table, range(len(table)), self.index)

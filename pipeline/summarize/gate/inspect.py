@@ -6,7 +6,6 @@ the opposite. The input is read once for all checks; each part of the reading is
 """
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from functools import cached_property
 from pipeline.llm.config import LlmRole
 from pipeline.prompts.prompts import built_in
 from pipeline.reading.blocks import TABLE_KINDS, BlockKind
+from pipeline.reading.characters import nfkc
 from pipeline.reading.framing import is_framing
 from pipeline.reading.language import is_english, is_english_prose, names_english
 from pipeline.reading.sentences import Sentence, split_sentences
@@ -118,7 +118,7 @@ class SourceText:
 
     @cached_property
     def _everything(self) -> str:
-        return unicodedata.normalize("NFKC", "\n\n".join((self.text, *self.context, self.name)))
+        return nfkc("\n\n".join((self.text, *self.context, self.name)))[0]
 
     @cached_property
     def _values(self) -> Values:
@@ -148,7 +148,7 @@ class SourceText:
 
     def value_faults(self, text: str, *, with_names: bool) -> list[FaultKind]:
         """Returns what is wrong with the values of a sentence that are not those of the texts or the context."""
-        line = unicodedata.normalize("NFKC", text)
+        line = nfkc(text)[0]
         with_names = with_names and self.is_english  # German capitalises all nouns
         faults = list(value_faults(line, self._values))
         for term in find_terms(line.translate(_DASHES)):
@@ -162,7 +162,7 @@ class SourceText:
 
     def has_code(self, line: str) -> bool:
         """Tells whether the texts have a line of code, or all words that it is made of."""
-        code = unicodedata.normalize("NFKC", line)
+        code = nfkc(line)[0]
         if any((kind, code) in self._mentions.terms for kind in TermKind) or self._mentions.says(code):
             return True
         return self._word_pieces.issuperset(_pieces(code))

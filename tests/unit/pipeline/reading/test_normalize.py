@@ -1,4 +1,5 @@
 import unicodedata
+from unittest import mock
 
 import numpy as np
 from hypothesis import given
@@ -60,3 +61,10 @@ def test_two_steps_of_decoding_lead_back_through_both() -> None:
     assert text.text == "xfiy"
     assert text.passage(1, 3).quote == r"\ufb01"
     assert text.passage(3, 4).quote == "y"
+
+
+def test_no_letter_has_so_many_marks_sorted_at_once_that_it_takes_long() -> None:
+    text = "a" + "\u0301\u0323" * 1_000  # out of order: `normalize` sorts by insertion
+    with mock.patch("pipeline.reading.characters.unicodedata.normalize", wraps=unicodedata.normalize) as asked:
+        assert len(nfkc(text)[0]) >= len(text) - 2
+    assert max(len(call.args[1]) for call in asked.call_args_list) == 64
