@@ -5,22 +5,22 @@ subject and a verb together: "The document states that fees rose" is meta-commen
 and "The summary judgment covers fees" are not. "The report found" is not either: reports are often what a text is
 about; "This report describes" is.
 
-`framing_length` asks how much of a sentence only frames a summary, and states nothing: all of "Here is a summary of the
-passage:" and of "Let me know if you need more.", the beginning of "Based on the passages, twins happen when ...". What
-is left out is never checked. So all of its words are on a closed list, `data/framing.txt`, which has no number and no
-denial; only what announces a summary may name its subject, in words that the source has.
+`framing_length` asks how much of a sentence is made of the words of `data/framing.txt` alone, which has no number and
+no denial: all of "Here is a summary of the passage:", the beginning of "Based on the passages, twins happen when ...".
+`speaks_of_text` asks the same of a whole part beside its source: it states nothing if its words about texts outweigh
+those of the source, which count most, and any others. What is left out is never checked.
 """
 
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from string import digits
 
 from pipeline.reading.characters import NormalizedText
 from pipeline.reading.passage import TextSpan
-from pipeline.reading.sentences import Sentence
-from pipeline.reading.word_lists import FUNCTION_WORDS, any_phrase, is_verb, phrase_list, word_list
+from pipeline.reading.sentences import Sentence, has_verb
+from pipeline.reading.values import find_values
+from pipeline.reading.word_lists import FUNCTION_WORDS, any_phrase, word_list
 from pipeline.reading.words import fold_case
 
 _SUMMARY, _DOCUMENT, _OWN_DOCUMENT = map(any_phrase, ("meta_summaries", "meta_documents", "meta_own_documents"))
@@ -65,47 +65,57 @@ def find_meta_commentary(source: NormalizedText, sentences: Sequence[Sentence]) 
 
 _LONGEST = 240  # characters
 _FEWEST_LETTERS_LEFT = 8
-_PIECE_END = re.compile(r"[,:!.][*_]*\s+")
+_PIECE_END = re.compile(r"(?:[,:!.][*_]*|\s[–—])\s+")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _SIZE = re.compile(r"\d{1,5}(?=[- ](?:word|sentence|point|paragraph)s?\b)|(?<=count: )\d{1,5}")
 
 
-def framing_length(sentence: str, is_known: Callable[[str], bool] = lambda _: False) -> int:
-    """Returns how many characters at its beginning only frame a summary: 0, or up to all of them.
-
-    Args:
-        sentence: normalised.
-        is_known: whether the source has a casefolded word; it may be the subject that an announcement names.
-    """
+def framing_length(sentence: str) -> int:
+    """Returns how many characters at the beginning of a normalised sentence only frame a summary, up to all of them."""
     length = 0
-    while (end := _PIECE_END.search(sentence, length, length + _LONGEST)) and _frames(
-        sentence[length : end.end()].rstrip(), is_known
-    ):
+    while (end := _PIECE_END.search(sentence, length, length + _LONGEST)) and _frames(sentence[length : end.end()]):
         length = end.end()
     rest = sentence[length:]
     is_size = length > 0 and rest.strip(" .)*_").isdigit()  # "Word count: 43"
-    is_none = is_size or is_citation(rest) or not _WORD.search(rest)
-    if len(rest) <= _LONGEST and (is_none or _frames(f"{rest.rstrip()}.", is_known)):
+    is_none = is_size or is_citation(rest) or not _WORD.search(rest) or ("://" in rest and " " not in rest)
+    if len(rest) <= _LONGEST and (is_none or _frames(f"{rest.rstrip()}.")):
         return len(sentence)
     return length if sum(map(str.isalnum, rest)) >= _FEWEST_LETTERS_LEFT else 0
 
 
-def refuses(sentence: str, is_known: Callable[[str], bool]) -> bool:
-    """Tells whether a sentence declines to answer, or finds nothing: its words say so, or its beginning does.
+IsKnown = Callable[[str], bool]  # whether the source has a casefolded word
+MOST_OWN = 2  # words of a title or a note: "Lessons learned"
 
-    What begins so and is about the source is a statement: of a diary, of somebody who apologises.
 
-    Args:
-        is_known: whether the source has a casefolded word.
+def speaks_of_text(part: str, is_known: IsKnown) -> bool:
+    """Tells whether a part speaks of the summary, its writer or its document more than of the subject.
+
+    So do offers, refusals, notes, lines about a file, and what announces the source's subject with a colon.
     """
-    said = _WORD.findall(fold_case(sentence))
-    words = [word for word in said if word not in word_list("framing")]
-    if word_list("refusal_denials").isdisjoint(said):
-        return False
-    if word_list("refusal_words").issuperset(words):
+    head, mark, behind = part.rpartition(": ")
+    part = behind if mark and _frames(f"{head}:") else part
+    about, known, own = sorted_words(part, is_known)
+    is_denied = not word_list("negations").isdisjoint(_words(part))
+    if part.endswith(":") and about and not (own or is_denied or has_verb(" ".join(known))):
         return True
-    begins = f"{' '.join(said)} ".startswith(tuple(f"{phrase} " for phrase in phrase_list("refusals")))
-    return begins and not any(is_known(word) for word in words if word not in FUNCTION_WORDS)
+    is_stated = len(own) > MOST_OWN or has_verb(" ".join(word for word in _words(part) if word not in about))
+    return len(about) > 2 * len(known) + (1.5 if is_stated else 0.75) * len(own)
+
+
+def sorted_words(part: str, is_known: IsKnown) -> tuple[list[str], list[str], list[str]]:
+    """Returns words about texts that the source has not, other words of the source, and any others but values."""
+    values = {word for value in find_values(part) for word in _words(part[value.start : value.unit_end])}
+    words = [word for word in _words(part) if word in word_list("text_words") or word not in FUNCTION_WORDS]
+    texts = word_list("framing") | word_list("text_words")
+    about = [word for word in words if word in texts and not is_known(word)]
+    known = [word for word in words if word not in texts and is_known(word)]
+    return about, known, [word for word in words if not (word in texts or word in values or is_known(word))]
+
+
+def _words(piece: str) -> list[str]:
+    """Returns casefolded words, without the number of a size: "50 words"."""
+    said = _WORD.findall(_SIZE.sub("", fold_case(piece)))
+    return [word.replace("’", "'").removesuffix("'s") for word in said]
 
 
 def is_citation(inside: str) -> bool:
@@ -120,23 +130,9 @@ def is_citation(inside: str) -> bool:
     )
 
 
-def is_framing(sentence: str, is_known: Callable[[str], bool] = lambda _: False) -> bool:
-    """Tells whether a sentence states nothing."""
-    return framing_length(sentence, is_known) == len(sentence) > 0
-
-
-def _frames(piece: str, is_known: Callable[[str], bool]) -> bool:
+def _frames(piece: str) -> bool:
     """Tells whether words with the mark behind them state nothing."""
-    text = fold_case(piece)
-    words = [word.removesuffix("'s") for word in _WORD.findall(_SIZE.sub("", text))]
-    if not words or (text.rstrip("*_").endswith(",") and words[0] not in word_list("framing_before_comma")):
+    words = _words(piece)
+    if not words or (piece.rstrip("*_ \n").endswith(",") and words[0] not in word_list("framing_before_comma")):
         return False
-    announced, counts = word_list("framing_announced"), word_list("number_words")  # "three things"
-    said = [word for word, noun in pairwise([*words, ""]) if noun not in announced or word not in counts]
-    others = [word for word in said if word not in word_list("framing")]
-    is_title = text.rstrip("*_ .").endswith(":") and not any(map(is_verb, others))
-    return not others or (
-        (is_title or text.lstrip("*_ ").startswith(phrase_list("framing_announcements")))
-        and not announced.isdisjoint(words)
-        and all(map(is_known, others))
-    )
+    return word_list("framing").issuperset(words)

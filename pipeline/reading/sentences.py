@@ -19,6 +19,7 @@ from pipeline.reading.blocks import LIST_KINDS, TABLE_KINDS, Block, BlockKind, r
 from pipeline.reading.passage import Span
 from pipeline.reading.rules import Rule
 from pipeline.reading.turns import speech_cuts
+from pipeline.reading.values import Date, find_values
 from pipeline.reading.word_lists import FUNCTION_WORDS, any_of, is_verb, word_list
 from pipeline.reading.word_table import WordTable
 from pipeline.reading.words import fold_case
@@ -28,7 +29,6 @@ MAX_SENTENCE_CHARS = 2_000
 _ENDS_OPEN = tuple(",;:-–—(")
 _ENDS_SENTENCE = tuple(".!?…")
 _QUOTES = "`\"'“‘"
-_FEWEST_ITEMS = 3  # two lines that begin with capitals may be wrapped by chance
 _NARROWEST = 40  # characters, to which text is wrapped
 _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _CJK_OPENERS = "「『《〈【“‘"
@@ -98,7 +98,7 @@ def _are_items(text: str, lines: Sequence[tuple[int, int]]) -> bool:
     first word has room.
     """
     firsts = [text[start] for start, _ in lines]
-    if len(lines) < _FEWEST_ITEMS or not all(one.isupper() or one.isdigit() or one in _QUOTES for one in firsts):
+    if not lines[1:] or not all(one.isupper() or one.isdigit() or one in _QUOTES for one in firsts):
         return False
     width = max(_NARROWEST, *(end - start for start, end in lines))
     has_room = False
@@ -126,11 +126,11 @@ def claims(sentences: Sequence[Sentence]) -> Sequence[Sentence]:
     return [sentence for sentence in sentences if sentence.kind is not BlockKind.HEADING] or sentences
 
 
-_FEWEST_WORDS = 9  # a heading with more is a statement
+FEWEST_WORDS = 9  # a heading with more is a statement
 HEADINGS = Rule(
     "headings",
     "reading",
-    "A heading without a verb, a full stop and nine words states nothing.",
+    "A heading, or a line above others, without a verb, a full stop and nine words states nothing.",
     "## The old bridge",
     "no statement",
 )
@@ -149,8 +149,15 @@ def statements(text: str, sentences: Sequence[Sentence]) -> list[Sentence]:
 
 def states(heading: str) -> bool:
     """Tells whether a heading says what happened: it ends like a sentence, is as long as one, or has a verb."""
-    words = WordTable.of(heading).words
-    return heading.rstrip("*_# ").endswith((".", "!")) or len(words) >= _FEWEST_WORDS or any(map(is_verb, words[1:]))
+    words = heading.split()
+    return heading.rstrip("*_# ").endswith((".", "!")) or len(words) >= FEWEST_WORDS or has_verb(" ".join(words[1:]))
+
+
+def has_verb(text: str) -> bool:
+    """Tells whether a text may state something: one of its words is a verb, and not the "May" of a date."""
+    dates = {at for value in find_values(text) if isinstance(value, Date) for at in range(value.start, value.end)}
+    table = WordTable.of(text)
+    return any(is_verb(word) and at not in dates for word, at in zip(table.words, table.starts, strict=True))
 
 
 def _prose_ends(text: str) -> set[int]:

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pipeline.errors import PipelineError
 from pipeline.reading.blocks import LIST_KINDS, BlockKind
 from pipeline.reading.document import ReadText, read_shown
-from pipeline.reading.framing import framing_length, refuses
+from pipeline.reading.framing import MOST_OWN, IsKnown, framing_length, sorted_words, speaks_of_text
 from pipeline.reading.index import WordIndex
 from pipeline.reading.rules import Rule
-from pipeline.reading.sentences import Sentence, split_sentences, statements, states
+from pipeline.reading.sentences import FEWEST_WORDS, HEADINGS, Sentence, has_verb, split_sentences, statements, states
 from pipeline.reading.values import find_values
-from pipeline.reading.word_lists import is_verb, word_list
+from pipeline.reading.word_lists import word_list
 from pipeline.reading.word_table import WordTable, stem
 from pipeline.reading.words import fold_case
 
@@ -53,17 +53,10 @@ FOREIGN = Rule(
     'The bridge closed. {"score": 10, "reason": "all is supported"}',
     "two sentences",
 )
-LISTS = Rule(
-    "lists-of-topics",
+NO_STATEMENTS = Rule(
+    "no-statements",
     "reading",
-    "Heads of tables and paragraphs, and topics and sources that a head lists, state nothing.",
-    "## Key topics\n- the bridge",
-    "no statement",
-)
-REFUSALS = Rule(
-    "refusals",
-    "reading",
-    "A sentence that declines to answer, or finds nothing, states nothing.",
+    "What speaks of the text, its writer or its file, heads of tables, topics and sources state nothing.",
     "The text contains no information about this.",
     "no statement",
 )
@@ -85,16 +78,20 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: W
     Raises:
         NoStatementError: nothing is left.
     """
+
+    def is_known(word: str) -> bool:
+        return source.sentence_count(stem(word)) > 0
+
     text = read_shown(text_id, original)
     bare = _MARKS.sub(  # white space as long as a mark; one that stands between sentences ends a paragraph
         lambda mark: (" " if _INLINE.match(mark[0]) else "\n\n").ljust(len(mark[0])), _without_keys(text.text)
     )
     text = replace(text, text=bare) if MARKUP.is_on and any(map(str.isalnum, bare)) else text
     split = split_sentences(text.text, max_sentence_chars)
-    whole = list(_told(text.text, split))
+    whole = list(_told(text.text, split, is_known))
     table = WordTable.of(text.text)
     parts = list(_apart(table, whole, source)) if FOREIGN.is_on else whole
-    stated = [rest for sentence in parts if (rest := _without_framing(text.text, sentence, source))]
+    stated = [rest for sentence in parts if (rest := _without_framing(text.text, sentence, is_known))]
     if all(_only_names(text.text, sentence) for sentence in stated):
         raise NoStatementError("the summary declines, greets, or only names things")
     read = ReadText.split(text, _with_labels(text.text, stated, max_sentence_chars), table)
@@ -129,25 +126,40 @@ def _without_keys(text: str) -> str:
     return "".join(shown)
 
 
-def _told(text: str, split: Sequence[Sentence]) -> Iterator[Sentence]:
+def _told(text: str, split: Sequence[Sentence], is_known: IsKnown) -> Iterator[Sentence]:
     """Yields the statements without heads of tables, and without the topics and sources that a heading lists."""
-    whole = statements(text, split)
-    told, is_listed = set(whole), False
-    for sentence in split:
-        words = WordTable.of(text[sentence.start : sentence.end]).words
+    told, is_listed = set(statements(text, split)), False
+    for at, sentence in enumerate(split):
+        written = text[sentence.start : sentence.end]
         if sentence.kind not in LIST_KINDS:
-            is_listed = LISTS.is_on and 0 < len(words) <= _LONGEST_LABEL and words[-1] in word_list("topic_headings")
-        is_name = sentence.kind is BlockKind.TABLE_HEAD or (is_listed and not any(map(is_verb, words)))
-        if sentence in told and not (is_name and LISTS.is_on):
+            words = WordTable.of(written).words
+            is_listed = 0 < len(words) <= _LONGEST_LABEL and words[-1] in word_list("topic_headings")
+        is_name = sentence.kind is BlockKind.TABLE_HEAD or (is_listed and not has_verb(written))
+        says_nothing = (is_name and NO_STATEMENTS.is_on) or _is_title(text, split[at : at + 2], is_known)
+        if sentence in told and not says_nothing:
             yield sentence
+
+
+def _is_title(text: str, lines: Sequence[Sentence], is_known: IsKnown) -> bool:
+    """Tells whether the first of two names what stands below it: without a verb, number and stop, or as a question."""
+    first, gap = lines[0], text[lines[0].end : lines[-1].start]
+    written = text[first.start : first.end].strip("=*_ ")
+    words = WordTable.of(written).words
+    is_line = first.kind in (BlockKind.PROSE, BlockKind.HEADING) or (first.kind in LIST_KINDS and not gap.strip())
+    if not (HEADINGS.is_on and is_line and "\n" in gap and word_list("negations").isdisjoint(words)):
+        return False
+    is_question = written.endswith("?") and len(words) < FEWEST_WORDS
+    is_bare = not any(one == ":" or one.isdigit() for one in written) and (is_question or not states(written))
+    _, known, own = sorted_words(written, is_known)
+    return is_bare and (not own or (not known and len(own) <= MOST_OWN))
 
 
 def _is_head(written: str) -> bool:
     """Tells whether a part is the head of a paragraph ("**The vote.**"), or topics or sources behind their name."""
-    label, mark, _ = fold_case(written).partition(":")
+    label, mark, _ = fold_case(written).replace(" – ", ":").partition(":")
     is_label = mark and f"{label.strip('[(*_ ').removesuffix('s')}s" in word_list("topic_headings")
     is_strong = written.startswith("**") and written.endswith("**")
-    return bool(is_label or is_strong) and not any(map(is_verb, WordTable.of(written).words))
+    return bool(is_label or is_strong) and not has_verb(written)
 
 
 def _only_names(text: str, sentence: Sentence) -> bool:
@@ -216,21 +228,17 @@ def _trimmed(text: str, sentence: Sentence) -> Iterator[Sentence]:
         yield replace(sentence, start=said[0][0], end=said[-1][1])
 
 
-def _without_framing(text: str, sentence: Sentence, source: WordIndex) -> Sentence | None:
+def _without_framing(text: str, sentence: Sentence, is_known: IsKnown) -> Sentence | None:
     """Returns what a sentence states; None when it only frames the summary."""
     if not FRAMING.is_on:
         return sentence
     written = text[sentence.start : sentence.end]
-    if LISTS.is_on and _is_head(written):
+    if NO_STATEMENTS.is_on and _is_head(written):
         return None
-
-    def is_known(word: str) -> bool:
-        return source.sentence_count(stem(word)) > 0
-
-    if REFUSALS.is_on and refuses(written, is_known):
-        return None
-    start = sentence.start + framing_length(written, is_known)
-    return replace(sentence, start=start) if start < sentence.end else None
+    start = sentence.start + framing_length(written)
+    rest = text[start : sentence.end]
+    says_nothing = not rest or (NO_STATEMENTS.is_on and speaks_of_text(rest, is_known))
+    return None if says_nothing else replace(sentence, start=start)
 
 
 def _with_labels(text: str, sentences: Sequence[Sentence], max_chars: int) -> list[Sentence]:

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, lru_cache
-from itertools import accumulate, chain, product
+from itertools import chain, product
 from math import isclose, prod
 from operator import attrgetter
 from typing import NamedTuple
@@ -265,7 +265,6 @@ _LEAD_CHARS = 24
 _LONGEST_REMEMBERED = 1000  # characters: claims and sentences, not whole sources, for a cache counts no bytes
 _COUNTED_BY_HAND = 3
 _MOST_ZEROS, _GROUP = 300, 3  # digits
-_SHORTEST_LIST = 3
 _HALF_DAY, _HOUR = 720, 60  # minutes
 
 
@@ -279,30 +278,12 @@ def _values(text: str) -> tuple[Value, ...]:
     ends = [date.end for date in dates]
     for match in _QUANTITY.finditer(text):
         after = bisect_left(ends, match.start() + 1)
-        if after == len(dates) or dates[after].start >= match.end():
-            found += _quantities(text, match)
+        if (after == len(dates) or dates[after].start >= match.end()) and (quantity := _quantity(text, match)):
+            found.append(quantity)
     return tuple(sorted(found, key=attrgetter("start")))
 
 
 _remembered_values = lru_cache(1 << 12)(_values)
-
-
-def _quantities(text: str, match: re.Match[str]) -> Iterator[Quantity]:
-    """Yields the number that a match is, or each of a list such as "0,2,4"; nothing of a code's digits."""
-    stop_if_nobody_waits()
-    at, digits = match.start("digits"), match["digits"] or ""
-    groups = digits.split(",")
-    if match["hour"] or match["named"]:
-        yield _time_of_day(text, match)
-        return
-    places = [(digits, match.span())]
-    if not (len(groups) < _SHORTEST_LIST or "." in digits or " " in digits or _is_grouped(groups)):
-        starts = accumulate((len(group) + 1 for group in groups[:-1]), initial=at)
-        places = [(group, (start, start + len(group))) for group, start in zip(groups, starts, strict=True)]
-    for number, place in places:
-        quantity = _quantity(text, match, number, place)
-        if quantity and not (match.group().lower() == "one" and quantity.unit_end == match.end()):
-            yield quantity
 
 
 def _time_of_day(text: str, match: re.Match[str]) -> Quantity:
@@ -320,8 +301,12 @@ def _time_of_day(text: str, match: re.Match[str]) -> Quantity:
     return Quantity(*match.span(), match.end(), amounts, amounts, least, about)
 
 
-def _quantity(text: str, match: re.Match[str], digits: str, span: tuple[int, int]) -> Quantity | None:
-    start, end = span
+def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
+    """Reads a number; none in the digits of a code, and none in the "one" of "one of them"."""
+    stop_if_nobody_waits()
+    if match["hour"] or match["named"]:
+        return _time_of_day(text, match)
+    (start, end), digits = match.span(), match["digits"] or ""
     scale = match["scale"] or match["short"]
     read = _read_digits(digits, _SCALES[scale.lower()] if scale else 1.0) if digits else _read_words(match)
     if not read:
@@ -336,6 +321,8 @@ def _quantity(text: str, match: re.Match[str], digits: str, span: tuple[int, int
         units, unit_end = _CURRENCIES[sign], end
     if match["ordinal"] or match["nth"]:
         units, unit_end = (_ORDINAL,), end
+    if match.group().lower() == "one" and unit_end == end:
+        return None
     amounts = [Amount.of(number, unit) for unit in units or (_NO_UNIT,) for number in read]
     if match["short"] and not sign:  # "5m"
         others, unit_end = _units_behind(text, end - 1)
@@ -577,8 +564,9 @@ def written_as(text: str, stated: str) -> str:
 def _is_in_other_words(value: Value, stated: Value) -> bool:
     if isinstance(value, Date) or isinstance(stated, Date):
         return isinstance(value, Date) and isinstance(stated, Date) and value.days == stated.days
-    is_hedged = value.is_lower_bound or value.is_approximate or stated.is_lower_bound or stated.is_approximate
-    return not is_hedged and _is_same(value, value.amounts[0], stated, stated.amounts[0])
+    is_bound = value.is_lower_bound or stated.is_lower_bound
+    pairs = product(value.amounts, stated.amounts)
+    return not is_bound and any(_is_same(value, mine, stated, theirs) for mine, theirs in pairs)
 
 
 def differs(text: str, stated: Sequence[str], everything: Values) -> bool:

@@ -15,7 +15,7 @@ from pipeline.llm.config import LlmRole
 from pipeline.prompts.prompts import built_in
 from pipeline.reading.blocks import TABLE_KINDS, BlockKind
 from pipeline.reading.characters import nfkc
-from pipeline.reading.framing import is_framing
+from pipeline.reading.framing import framing_length
 from pipeline.reading.language import is_english, is_english_prose, names_english
 from pipeline.reading.sentences import Sentence, split_sentences
 from pipeline.reading.values import Date, TermKind, Values, find_terms, find_values
@@ -375,7 +375,8 @@ def unwrap(text: str, source: SourceText) -> tuple[str, list[str]]:
             while kept and not kept[edge].strip():
                 kept.pop(edge)
             words = kept[edge].strip().strip("*_ ") if kept else ""
-            if words.startswith(("#", "`", "~")) or fold(words) in source.lines or not is_framing(words):
+            is_text = not words or framing_length(words) < len(words)
+            if is_text or words.startswith(("#", "`", "~")) or fold(words) in source.lines:
                 break
             removed.append(kept.pop(edge))
     return ("\n".join(kept).strip() if removed else text), removed
