@@ -27,7 +27,7 @@ from pipeline.summarize.packing import split_by_tokens
 from pipeline.summarize.retention import Mentions, Retention
 from pipeline.summarize.steering.budget import complete
 from pipeline.summarize.steering.json_form import parse_schema
-from pipeline.summarize.steering.wishes import LengthUnit, Wishes
+from pipeline.summarize.steering.wishes import LengthUnit, SummaryForm, Wishes
 from pipeline.summarize.writer import (
     CriticVerdict,
     Critique,
@@ -259,14 +259,15 @@ def _wishes(prompts: Prompts, fence: Fence, wishes: Wishes) -> str:
 def _shape(prompts: Prompts, fence: Fence, task: MergeTask) -> dict[str, str]:
     """Says how long the text shall be, in which form and language."""
     template, goal, language = prompts["shape"], task.shape.goal, task.shape.language
-    shape = template.fill(task.shape.form.value)
+    form = template.fill(task.shape.form.value)
     found = {"language": template.fill("language", data=fence.mark_in_line(language)) if language else ""}
-    if goal is not None:
-        words = goal.amount if goal.unit is LengthUnit.WORDS else _words(goal.amount)
-        least, most = round(0.95 * words), round(1.05 * words)
-        shape = template.fill("length", words=str(words), least=str(least), most=str(most), form=shape)
-        found["audience"] = template.fill(task.summary_type.value)  # who shall keep all cannot keep a length
-    return found | {"shape": shape}
+    if goal is None:
+        return found | {"shape": template.fill("whole", form=form)}
+    words = str(goal.amount if goal.unit is LengthUnit.WORDS else _words(goal.amount))
+    form = "" if task.shape.form is SummaryForm.MARKDOWN else form  # who is asked for headings copies a document's
+    kind = task.summary_type.value
+    shape = template.fill("length", words=words, matters=template.fill(f"{kind} matters"), form=form)
+    return found | {"shape": shape, "audience": template.fill(kind)}  # who shall keep all cannot keep a length
 
 
 def _words(tokens: int) -> int:
