@@ -21,15 +21,9 @@ class Fence:
             digest.update(b"\0")
         self.nonce = digest.hexdigest()[:8]
 
-    def mark(self, text: str, label: str = "") -> str:
-        """Returns a text between tags.
-
-        Args:
-            text: not ours, or made from one that is not.
-            label: what it is, in words of ours.
-        """
-        attribute = f' is="{label}"' if label else ""
-        return f"<data-{self.nonce}{attribute}>\n{text}\n</data-{self.nonce}>\n"
+    def mark(self, text: str) -> str:
+        """Returns a text, which is not ours or made from one that is not, between tags."""
+        return f"<data-{self.nonce}>\n{text}\n</data-{self.nonce}>\n"
 
     def mark_in_line(self, text: str) -> str:
         """Returns a text between tags as part of a line."""

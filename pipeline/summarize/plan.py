@@ -151,8 +151,8 @@ class SummaryPlan:
             return 0.0
         if len(self.batches) == 1:
             return 1.0
-        spare, steps = 1.4, 10
-        return min(1.0, max(0.4, ceil(self.goal_share * spare * steps) / steps))
+        least, spare, steps = 0.0 if self.limits.shapes_merges else 0.4, 1.4, 10  # a language model's text is paid for
+        return min(1.0, max(least, ceil(self.goal_share * spare * steps) / steps))
 
     @property
     def target_tokens(self) -> int:
@@ -183,14 +183,9 @@ class SummaryPlan:
 
     @property
     def most_repeats(self) -> int:
-        """Bounds the calls beside these: every text of map and reduce, and the JSON, is asked for again.
-
-        And the last text of each iteration once more where a language model misses the length.
-        """
-        iterations = self.max_iterations
-        corrections = iterations * int(self.shape.goal is not None and self.limits.shapes_merges)
-        texts = iterations * (self.map_calls + self.reduce_calls + self.shape_calls) + self.json_calls
-        return (texts + corrections) * self.limits.repeats + corrections
+        """Bounds the calls beside these: every text of map and reduce, and the JSON, is asked for again."""
+        texts = self.max_iterations * (self.map_calls + self.reduce_calls + self.shape_calls) + self.json_calls
+        return texts * self.limits.repeats
 
     def max_prompt_tokens(self, iterations: int = 1) -> int:
         """Bounds what all prompts hold: full contexts, full answers; continuations and repairs left out."""
@@ -252,16 +247,17 @@ class Planner:
         """Makes batches of the parts; one where a language model can read all at once and is asked for a length.
 
         The most that may stand beside the chunks of a batch is set aside, also where less does. The batches, and with
-        them the number of calls, are then known before the first call, and no prompt is ever over its budget.
+        them the number of calls, are then known before the first call, and no prompt is ever over its budget. What is
+        read at once is one text without context, and its critique gives way.
         """
-        limits, tokens = self.writer.limits, sum(part.token_count for part in self.parts)
-        counts = [part.token_count + limits.text_overhead_tokens for part in self.parts]
+        limits, counts = self.writer.limits, [part.token_count for part in self.parts]
         if self._goal is not None and not self.options.batch_size:
-            answer_tokens = longest_answer(round(self._goal_share * tokens), limits)
-            once = min(limits.once_tokens, self._reduce_budget_tokens(1, answer_tokens))
+            answer_tokens = longest_answer(round(self._goal_share * sum(counts)), limits)
+            once = min(limits.once_tokens, limits.reading_tokens(answer_tokens))
             if sum(counts) <= once:
                 return Packer(counts, len(counts), once)
-        return Packer(counts, self.options.batch_size or self.config.batch_size, self._budget_tokens)
+        with_tags = [tokens + limits.text_overhead_tokens for tokens in counts]
+        return Packer(with_tags, self.options.batch_size or self.config.batch_size, self._budget_tokens)
 
     @property
     def _budget_tokens(self) -> int:
@@ -294,12 +290,6 @@ class Planner:
         is_words = goal.unit is LengthUnit.WORDS
         size = sum(count_words(part.text) if is_words else part.token_count for part in self.parts)
         return min(1.0, goal.amount / max(1, size))
-
-    def _reduce_budget_tokens(self, group_size: int, answer_tokens: int) -> int:
-        """Returns what the texts of a merge may take: the model's context without answer, prompt words and critique."""
-        limits = self.writer.limits
-        words = limits.overhead_tokens + group_size * limits.text_overhead_tokens + self._critique_tokens
-        return max(2, limits.model_context_tokens - answer_tokens - words)
 
     async def plan_with_known(
         self, scope: str, lengths: Sequence[int] = (), *, store: SummaryStore, off_loop: OffLoop
@@ -334,7 +324,9 @@ class Planner:
         refuse_unable(options, limits)
         wave: Wave = options.wave or config.wave
         group_size = options.reduce_group_size or config.reduce_group_size
-        budget = self._reduce_budget_tokens(group_size, limits.output_tokens)
+        beside = (group_size - 1) * limits.text_overhead_tokens + self._critique_tokens
+        budget = max(2, limits.reading_tokens(limits.output_tokens) - beside)
+        holds_groups = len(cuts) == 1 or group_size * limits.output_tokens <= budget
         return SummaryPlan(
             batches=tuple(join_parts(self.parts[cut.start : cut.stop]) for cut in cuts),
             level_calls=tuple(level_calls(len(cuts), group_size)),
@@ -344,7 +336,7 @@ class Planner:
             group_size=group_size,
             max_iterations=options.max_iterations or config.max_iterations,
             reduce_budget_tokens=budget,
-            is_exact=cuts == list(self.packer.cuts()) and group_size * limits.output_tokens <= budget,
+            is_exact=cuts == list(self.packer.cuts()) and holds_groups,
             limits=limits,
             batch_lengths=tuple(map(len, cuts)),
             batch_keys=tuple(keys[cut.start] if self.packer.is_half_full(cut) else "" for cut in cuts),

@@ -206,7 +206,7 @@ class SummaryRun:
         await run.store.set_plan(run.summary_id, record)
         if empty := run.document.empty_chunk_count:
             await run.warn(WarningCode.EMPTY_CHUNKS, f"{empty} chunks hold no text and were left out")
-        if plan.limits.shortfall:
+        if plan.limits.shortfall and len(plan.batches) > 1:
             await run.warn(WarningCode.SMALL_CONTEXT, plan.limits.shortfall)
 
 

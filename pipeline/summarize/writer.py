@@ -58,6 +58,10 @@ class WriterLimits:
     chooses: bool = False  # its texts are sentences of the input, and cost nothing: layers are made from them
     prices: PriceConfig = NO_PRICES  # of the model's tokens
 
+    def reading_tokens(self, answer_tokens: int) -> int:
+        """Returns how long one text may be that is read for an answer: the model's context without other words."""
+        return self.model_context_tokens - answer_tokens - self.overhead_tokens - self.text_overhead_tokens
+
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
@@ -147,6 +151,7 @@ class CritiqueTask:
     retention: Retention  # what of the document's terms survived in it, measured
     wishes: Wishes = NO_WISHES
     target_tokens: int = 0  # the length that was asked for; 0 for all that fits
+    passages: str = ""  # what the summary of such a length was made from: sentences of the document
 
 
 @dataclass(frozen=True, slots=True)

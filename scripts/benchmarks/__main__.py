@@ -90,7 +90,7 @@ def main(
 
     endpoints What language models' endpoints really send, played against summaries; Judge with a dead one.
 
-    prompts   Each prompt on 20 small inputs with the endpoint of the settings: values kept, format, verdicts, tokens.
+    prompts   Each prompt on 24 small inputs with the endpoint of the settings: values kept, format, verdicts, tokens.
     """
     if without and benchmark not in (Benchmark.JUDGE, Benchmark.SUMMARIZE):
         raise typer.BadParameter("measures judge and summarize alone: scripts/bench summarize --without NAME")

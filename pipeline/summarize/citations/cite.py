@@ -79,6 +79,11 @@ class CitedDocument:
         spans = self._spans(found.passages[0], found.weights) if found.passages else []
         return (found.hypothesis if spans else replace(found.hypothesis, premises=())), spans
 
+    def told(self, text: str) -> list[Span]:
+        """Returns the spans of the sentences that those of a text were made from, in order."""
+        said = [text[part.start : part.end] for part in stoppable(split_sentences(text))]
+        return sorted({span for sentence in said for span in self.locate(sentence)[1]})
+
     def _spans(self, passage: Passage, weights: dict[str, float]) -> list[Span]:
         """Returns the sentences of a passage that say what it is cited for, each something that the others do not."""
         index, total = self._finder.index, sum(weights.values())

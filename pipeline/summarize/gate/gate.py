@@ -69,7 +69,6 @@ VERSION = "gate-11"
 
 _FEWEST_VALUES = 8  # of an input whose answer must keep some
 _LEAST_LENGTH = 0.02  # of an input that has values, or of texts that are merged, in words
-_LEAST_SHAPED = 0.15  # of the room of a text whose length was asked for; the room is half as much again as that length
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +132,7 @@ class TrustGate:
             source = SourceText([one.text for one in task.extractions], (), name, task.shape.language, orders)
             # What a text leaves out whose length, form or subject the caller chose is as he wants it.
             least = config.min_merge_recall * room if task.shape.is_plain and not task.wishes.focus else 0.0
-            least_length = _LEAST_SHAPED if task.shape.goal else _LEAST_LENGTH
+            least_length = 0.0 if task.shape.goal else _LEAST_LENGTH  # what is short of a goal is mended
             case = Case(source, least, least_length, room, is_merge=True, caller=caller)
         await self._off_loop(lambda: (source.stated, source.word_count, source.sentences))
         return case

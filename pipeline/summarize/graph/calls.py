@@ -180,7 +180,7 @@ async def warn_of_text(run: Run, found: StepAnswer[TextOutcome]) -> None:
     """
     where = place_of(found.output, run.document.chunks)
     if found.outcome.written.finish_reason == "length":
-        message = f"the answer for {where} was cut: more output_tokens would help"
+        message = f"an answer was cut, for extraction_tokens or the length asked for allow no more: {where}"
         await run.warn(WarningCode.ANSWER_CUT, message)
     for warning in trust_warnings(found.outcome.trust, where):
         run.channel.offer(warning)

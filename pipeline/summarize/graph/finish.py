@@ -1,17 +1,20 @@
 """What is made of the last text: the summary in its caller's shape, the layers above it, and JSON by a schema.
 
-The shape is asked for, measured and corrected in bounded tries. Layers are chosen by the models of this process and
-cost no call; without such models the overview is how the summary begins, and sections are as long as they came out.
-The texts and numbers of the JSON must stand in the summary, which has passed the gate: where they do not, the model is
-asked once more, and the better answer is kept.
+The shape is asked for once, and a length that is missed is mended without a call. Layers are chosen by the models of
+this process and cost no call; without such models the overview is how the summary begins, and sections are as long as
+they came out. The texts and numbers of the JSON must stand in the summary, which has passed the gate: where they do
+not, the model is asked once more, and the better answer is kept.
 """
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from pipeline.llm.chat_model import NO_USAGE
 from pipeline.reading.blocks import BlockKind, read_blocks
 from pipeline.reading.words import count_words
+from pipeline.summarize.citations.cite import CitedDocument
+from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.gate.findings import Remedy
 from pipeline.summarize.graph.calls import PlannedCall, answer, ask_text, warn_of_text
 from pipeline.summarize.graph.run import LAYERS, UNIQUE, WRITTEN, Run, UniqueText, text_key
@@ -28,8 +31,7 @@ async def finish(run: Run, iteration: int, level: int, last: StepOutput) -> None
     step, body = StepId(iteration, Stage.FINAL), None
     if not run.plan.shape.is_plain:
         (whole,) = await run.unique_texts(iteration, level, last.position, last.position)
-        is_shaped = run.plan.limits.shapes_merges and level > 0
-        text = await _Finish(run, iteration, level, whole).text(whole.text if is_shaped else None)
+        text = await _Finish(run, iteration, level, whole).text()
         body = UNIQUE.dump_json(UniqueText(text, (), await _measure(run, text))).decode()
         tokens = await run.off_loop(lambda: run.writer.count_tokens(text))
         last = last._replace(result_key=text_key("unique", body), tokens=tokens)
@@ -57,64 +59,56 @@ class _Finish:
     level: int
     whole: Extraction  # what it is made from
 
-    async def text(self, draft: str | None) -> str:
-        """Returns the text, after at most two calls.
+    async def text(self) -> str:
+        """Returns the text, after at most one call: what misses its length is mended with whole sentences.
 
-        Args:
-            draft: a text that was written in this shape; None if there is none yet.
+        A text that is too long is cut to its best sentences. One that is too short, or so long that it is only a
+        beginning, gets what it does not tell from what it was made from, unless that is in another language.
         """
-        goal = self.run.plan.shape.goal
-        first = (draft, False) if draft is not None else await self._ask(0, self.whole, self.run.plan.shape, None)
-        size = self._size(first[0])
-        if goal is None or goal.is_met(size) or not self.run.plan.limits.shapes_merges:
-            return first[0]
-        self.run.meter.calls_total += 1
-        # A text that is too long is rewritten; one that is too short, or only begins, is written anew from its source.
-        source = await self._source() if first[1] or size < goal.amount else replace(self.whole, text=first[0])
-        words = self._in_words(first[0], goal)
-        complaint = f"The text had {count_words(first[0])} words; {words.amount} were asked for."
-        second = await self._ask(1, source, replace(self.run.plan.shape, goal=words), complaint)
-        best, is_cut = min(second, first, key=lambda one: (one[1], abs(self._size(one[0]) - goal.amount)))
-        is_translated = bool(self.run.plan.shape.language)  # what it was made from is in another language
-        chosen_from = await self._source() if is_cut and not is_translated else replace(self.whole, text=best)
-        return await self._trimmed(best, goal, chosen_from)
+        is_shaped = self.level > 0 and self.run.plan.limits.shapes_merges  # by the last merge
+        text = self.whole.text if is_shaped else await self._ask()
+        size, goal, gate = self._size(text), self.run.plan.shape.goal, self.run.gate
+        writer = gate.fallback if gate else None
+        if goal is None or writer is None or goal.is_met(size):
+            return text
+        kept, source = (text, "") if size < goal.amount else ("", text)
+        if not (goal.amount <= size <= 1.25 * goal.amount or self.run.plan.shape.language):
+            whole = await _source(self.run, self.iteration, self.level, self.whole)
+            source += "\n\n" + await self.run.off_loop(lambda: _untold(whole.text, text))
+        return await self._chosen(writer, goal, source, kept) if source.strip() else text
 
-    def _in_words(self, text: str, goal: LengthGoal) -> LengthGoal:
-        """Returns a length in words, which models can count, as many tokens in each as those of a text have."""
-        return LengthGoal(max(1, round(goal.amount * count_words(text) / max(1, self._size(text)))), LengthUnit.WORDS)
-
-    async def _ask(self, attempt: int, source: Extraction, shape: Shape, complaint: str | None) -> tuple[str, bool]:
-        """Returns an answer, and whether it was cut: a text that only begins says nothing of the rest."""
-        critique = "\n".join(filter(None, (complaint, await self.run.critique_for(self.iteration))))
-        task = replace(self._task(source, shape, self.run.plan.answer_tokens), critique=critique or None)
-        step = StepId(self.iteration, Stage.COMPRESS, self.level + 1, attempt)
-        found = await ask_text(self.run, step, task)
-        await warn_of_text(self.run, found)
-        written = found.outcome.written
-        return written.text, written.finish_reason == "length"
-
-    def _task(self, source: Extraction, shape: Shape, target_tokens: int) -> MergeTask:
-        return replace(self.run.merge_task(MergeStage.SHAPE, self.level + 1, [source], target_tokens), shape=shape)
+    async def _ask(self) -> str:
+        run, target_tokens = self.run, self.run.plan.answer_tokens
+        room = run.plan.limits.reading_tokens(target_tokens) - run.count_tokens(self.whole.text)
+        critique = head_by_tokens(await run.critique_for(self.iteration) or "", room, run.count_tokens)
+        task = run.merge_task(MergeStage.SHAPE, self.level + 1, [self.whole], target_tokens)
+        task = replace(task, shape=run.plan.shape, critique=critique or None)
+        found = await ask_text(run, StepId(self.iteration, Stage.COMPRESS, self.level + 1), task)
+        await warn_of_text(run, found)
+        return found.outcome.written.text
 
     def _size(self, text: str) -> int:
         return counter(self.run.plan.shape, self.run.count_tokens)(text)
 
-    async def _source(self) -> Extraction:
-        """Returns the texts that the last merge read, if they still fit into one prompt; else what it wrote."""
-        if self.level == 0:
-            return self.whole
-        joined = await self.run.level_text(self.iteration, self.level - 1)
-        fits = self.run.count_tokens(joined) <= self.run.plan.reduce_budget_tokens
-        return replace(self.whole, text=joined) if fits else self.whole
+    async def _chosen(self, writer: Writer, goal: LengthGoal, source: str, kept: str) -> str:
+        """Returns what is kept, and behind it sentences of a source for the rest of the length."""
+        text, room = kept, goal.amount - self._size(kept)
+        words = room * count_words(source) / max(1, self._size(source))  # the other writer counts other tokens
+        for _ in range(2):
+            shape = replace(self.run.plan.shape, goal=LengthGoal(max(1, round(words)), LengthUnit.WORDS))
+            found = await _shortened(self.run, writer, replace(self.whole, text=source), shape)
+            text = "\n\n".join(filter(None, (kept, found)))
+            if goal.is_met(self._size(text)):
+                break
+            words *= room / max(1, self._size(text) - self._size(kept))
+        return text
 
-    async def _trimmed(self, text: str, goal: LengthGoal, source: Extraction) -> str:
-        """Chooses sentences of a source in place of a text that is still too long, where there is a model for it."""
-        size, gate = self._size(text), self.run.gate
-        if size <= goal.amount or goal.is_met(size) or gate is None or gate.fallback is None:
-            return text
-        shape = replace(self.run.plan.shape, goal=self._in_words(text, goal))  # the other writer counts other tokens
-        task = self._task(source, shape, gate.fallback.limits.output_tokens)
-        return (await gate.fallback.merge(task)).text
+
+def _untold(source: str, text: str) -> str:
+    """Returns what a source says behind the first of the sentences that a text was made from, without these."""
+    document = CitedDocument([SourceChunk(0, 0, source)])
+    spans = [*(document.told(text) or [(0, 0)]), (len(document.text), 0)]
+    return "".join(document.text[end:start] for (_, end), (start, _) in pairwise(spans))
 
 
 _WHOLE_SECTION_WORDS = 120
@@ -122,7 +116,8 @@ _WHOLE_SECTION_WORDS = 120
 
 async def write_layers(run: Run, iteration: int, level: int, last: StepOutput, summary: str) -> SummaryLayers:
     """Stores the layers of an iteration, and returns them."""
-    source = await _source(run, iteration, level, last)
+    (whole,) = await run.unique_texts(iteration, level, last.position, last.position)
+    source = await _source(run, iteration, level, whole)
     if run.plan.shape.language:  # what it was made from is in another one
         source = replace(source, text=summary)
     is_chosen, gate = run.writer.limits.chooses, run.gate
@@ -136,12 +131,11 @@ async def write_layers(run: Run, iteration: int, level: int, last: StepOutput, s
     return layers
 
 
-async def _source(run: Run, iteration: int, level: int, last: StepOutput) -> Extraction:
+async def _source(run: Run, iteration: int, level: int, last: Extraction) -> Extraction:
     """Returns what the summary was made from: the text of the last level, unless it has the summary's shape itself."""
-    (whole,) = await run.unique_texts(iteration, level, last.position, last.position)
     is_shaped = level > 0 and run.plan.limits.shapes_merges and not run.plan.shape.is_plain
-    text = await run.level_text(iteration, level - 1) if is_shaped else whole.text
-    return replace(whole, text=text[:200_000])
+    text = await run.level_text(iteration, level - 1) if is_shaped else last.text
+    return replace(last, text=text[:200_000])
 
 
 async def _overview(run: Run, model: Writer | None, source: Extraction, summary: str) -> str:

@@ -21,7 +21,7 @@ from opentelemetry.trace import Span
 from pipeline.llm.chat_model import NO_USAGE
 from pipeline.off_loop import stoppable
 from pipeline.reading.values import Term
-from pipeline.summarize.citations.cite import CitationBounds, cite
+from pipeline.summarize.citations.cite import CitationBounds, CitedDocument, cite
 from pipeline.summarize.citations.places import Citations
 from pipeline.summarize.duplicates import DuplicateFilter
 from pipeline.summarize.events import BatchDone, Drafted, GroupDone, LayersFound, Phase, Reflected, TopicsFound
@@ -376,7 +376,8 @@ async def _judge(run: Run, iteration: int) -> VerdictOutcome:
     retention = await run.off_loop(lambda: measure(_document_terms(run), [Mentions.of(summary)]))
     options = run.options
     name, target = run.document.name, run.plan.target_tokens
-    task = CritiqueTask(options.summary_type, name, iteration, summary, retention, options.wishes, target)
+    passages = await run.off_loop(lambda: _passages(run, summary)) if target and run.plan.limits.shapes_merges else ""
+    task = CritiqueTask(options.summary_type, name, iteration, summary, retention, options.wishes, target, passages)
 
     async def ask(task: CritiqueTask) -> VerdictOutcome:
         # Without a critic the summary stands as it is, with a warning: it is paid for.
@@ -385,6 +386,11 @@ async def _judge(run: Run, iteration: int) -> VerdictOutcome:
 
     step = StepId(iteration, Stage.REFLECT)
     return (await answer(run, PlannedCall(step, task, ask, VERDICT))).outcome
+
+
+def _passages(run: Run, summary: str) -> str:
+    document = CitedDocument(run.document.chunks)
+    return "\n".join(document.text[start:end] for start, end in document.told(summary))
 
 
 def _document_terms(run: Run) -> dict[Term, None]:

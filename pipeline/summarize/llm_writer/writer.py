@@ -27,7 +27,7 @@ from pipeline.summarize.packing import split_by_tokens
 from pipeline.summarize.retention import Mentions, Retention
 from pipeline.summarize.steering.budget import complete
 from pipeline.summarize.steering.json_form import parse_schema
-from pipeline.summarize.steering.wishes import LengthUnit, Wishes
+from pipeline.summarize.steering.wishes import LengthUnit, SummaryForm, Wishes
 from pipeline.summarize.writer import (
     CriticVerdict,
     Critique,
@@ -46,7 +46,7 @@ from pipeline.summarize.writer import (
 
 Messages = tuple[ChatMessage, ...]
 
-_VERSION = "llm-3"
+_VERSION = "llm-4"
 _TAG_TOKENS = 24  # <data-0123abcd> and its end, in the tokenizer that likes them least
 _LEAST_PROMPT_TOKENS = 256
 
@@ -149,12 +149,13 @@ class LlmWriter:
 
     async def _critique_part(self, task: CritiqueTask, part: str) -> Critique:
         missing = (term for kind in task.retention.kinds for term in kind.missing)
-        fence, critic = Fence([part, *task.wishes.texts, *missing]), self._prompts["critic"]
+        fence, critic = Fence([part, task.passages, *task.wishes.texts, *missing]), self._prompts["critic"]
         words = {
             "wishes": _wishes(self._prompts, fence, task.wishes),
             "length": critic.fill("length", words=str(_words(task.target_tokens))) if task.target_tokens else "",
             "readers": critic.fill(task.summary_type.value),
-            "retention": _measured(fence, task.retention),
+            "retention": "" if task.target_tokens else critic.fill("measured", data=_measured(fence, task.retention)),
+            "passages": critic.fill("passages", data=fence.mark(task.passages)) if task.passages else "",
             "material": fence.mark(part),
         }
         max_tokens = min(self._config.critique_tokens, self.limits.output_tokens)
@@ -258,14 +259,15 @@ def _wishes(prompts: Prompts, fence: Fence, wishes: Wishes) -> str:
 def _shape(prompts: Prompts, fence: Fence, task: MergeTask) -> dict[str, str]:
     """Says how long the text shall be, in which form and language."""
     template, goal, language = prompts["shape"], task.shape.goal, task.shape.language
-    shape = template.fill(task.shape.form.value)
+    form = template.fill(task.shape.form.value)
     found = {"language": template.fill("language", data=fence.mark_in_line(language)) if language else ""}
-    if goal is not None:
-        words = goal.amount if goal.unit is LengthUnit.WORDS else _words(goal.amount)
-        least, most = round(0.95 * words), round(1.05 * words)
-        shape = template.fill("length", words=str(words), least=str(least), most=str(most), form=shape)
-        found["audience"] = template.fill(task.summary_type.value)  # who shall keep all cannot keep a length
-    return found | {"shape": shape}
+    if goal is None:
+        return found | {"shape": template.fill("whole", form=form)}
+    words = str(goal.amount if goal.unit is LengthUnit.WORDS else _words(goal.amount))
+    form = "" if task.shape.form is SummaryForm.MARKDOWN else form  # who is asked for headings copies a document's
+    kind = task.summary_type.value
+    shape = template.fill("length", words=words, matters=template.fill(f"{kind} matters"), form=form)
+    return found | {"shape": shape, "audience": template.fill(kind)}  # who shall keep all cannot keep a length
 
 
 def _words(tokens: int) -> int:
@@ -327,13 +329,13 @@ def parse_verdict(text: str) -> CriticVerdict:
 
 
 def _names_fault(text: str, task: CritiqueTask) -> bool:
-    """Tells whether a FAIL quotes words of the summary, or names a term that the summary lacks."""
+    """Tells whether a FAIL quotes words of the summary, or names a term that a summary of any length lacks."""
     summary, said = fold_case(" ".join(task.summary.split())), fold_case(" ".join(text.split()))
     quotes = said.translate(str.maketrans("“”„«»`", '""""""')).split('"')[1::2]
     has_place = any(len(quote) > 1 and quote.strip(" .…") in summary for quote in quotes)
     mentions = Mentions.of("\n".join(_MARK.sub("", line) for line in text.splitlines()))  # "2." of a list is no term
-    missing = (Term(kind.kind, term) for kind in task.retention.kinds for term in kind.missing)
-    return has_place or any(map(mentions.has, missing))
+    kinds = () if task.target_tokens else task.retention.kinds
+    return has_place or any(mentions.has(Term(kind.kind, term)) for kind in kinds for term in kind.missing)
 
 
 _MARK = re.compile(r"^\s*(?:[-*+•]|#{1,6}|\(?\d{1,2}[.)])(?!\d)\s*")

@@ -1277,8 +1277,8 @@ class SummaryPlan(_message.Message):
     summary. The counts are then exact, else estimates. What is taken over costs nothing.
     """
     most_repeats: _builtins.int
-    """Calls beside `most_calls` if every text of map and reduce, and the JSON, fails its checks and is asked for again. A
-    language model that misses the length costs one more call of each iteration. 0 without checks and length.
+    """Calls beside `most_calls` if every text of map and reduce, and the JSON, fails its checks and is asked for again; 0
+    without checks.
     """
     target_tokens: _builtins.int
     """The length that was asked for, in tokens; 0 for all that the writer has room for."""

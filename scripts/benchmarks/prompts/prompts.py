@@ -1,4 +1,4 @@
-"""Benchmark: the prompts in force against twenty small inputs, with the endpoint of the settings (section `llm`).
+"""Benchmark: the prompts in force against small inputs, with the endpoint of the settings (section `llm`).
 
 Values are those of the input that the answer keeps with their subject; sentences are supported if the gate, with its
 model, has nothing against them. The same inputs every time, so that versions of a prompt can be compared.
@@ -58,7 +58,7 @@ from tests.scripted_endpoint.replies import instance
 
 INPUTS = ROOT / "scripts" / "data" / "prompts.jsonl"
 ARTICLE = ROOT / "scripts" / "data" / "judge"
-TITLE = "prompts: 20 fixed inputs; share of values kept, of sentences supported, of answers as asked, of verdicts right"
+TITLE = "prompts: 24 fixed inputs; share of values kept, of sentences supported, of answers as asked, of verdicts right"
 MEASURES = ("kept", "supported", "as asked", "right")
 LENGTH_TOLERANCE = 0.1
 TARGETS = (Target("judge_prefix_share", 0.6),)
@@ -136,8 +136,10 @@ class Bench:
 
     async def _critique(self, item: Item) -> dict[str, float]:
         summary = item["summary"]
-        retention = measure(find_terms("\n".join(item["texts"])), [Mentions.of(summary)])
-        found = await self.writer.critique(CritiqueTask(SummaryType.TECHNICAL, "", 1, summary, retention))
+        passages = "\n".join(item["texts"])
+        retention = measure(find_terms(passages), [Mentions.of(summary)])
+        task = CritiqueTask(SummaryType.TECHNICAL, "", 1, summary, retention, passages=passages)
+        found = await self.writer.critique(task)
         has_faults = found.critic_verdict is CriticVerdict.FAIL and not found.is_general  # what begins again
         is_read = found.critic_verdict is not CriticVerdict.UNPARSEABLE
         return {"as asked": float(is_read), "right": float(has_faults == item["is_bad"])}

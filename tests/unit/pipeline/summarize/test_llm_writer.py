@@ -107,10 +107,22 @@ async def test_a_document_that_fits_one_prompt_is_read_once_for_its_length(tmp_p
     result = await summary_of(tmp_path, document, writer, options=options, min_topics=1)
     assert (result.status, result.text, len(chat.requests)) == (SummaryStatus.DONE, "Pumps run at 3 bar.", 3)
     assert all(f"Pump P-{number} runs" in user_prompt(chat) for number in range(20))
-    many = numbered_document(20, text=text * 10)
-    assert len(full_plan(many, writer).batches) > 1
-    middle, (small, _) = numbered_document(20, text=text * 5), writer_with(context_tokens=12_288)
-    assert len(full_plan(middle, small).batches) == 1  # there is room, for its summary is short
+    assert "The passages:\n<data-" in user_prompt(chat, 1)
+    assert len(user_prompt(chat, 1)) < len(user_prompt(chat)) / 2
+    assert "Measured by a program" not in user_prompt(chat, 1)  # there is no room for every term
+    many = full_plan(numbered_document(20, text=text * 10), writer)
+    assert len(many.batches) > 1
+    assert many.goal_share < many.least_share == 0.2  # is asked of each batch
+
+
+async def test_a_document_is_read_once_if_the_context_holds_it_with_its_answer_and_nothing_else() -> None:
+    document = numbered_document(20, text="Pump P-1 runs at 3 bar and is greased every 400 hours with LG-2. " * 20)
+    (wide, _), found = writer_with(), list[int]()
+    plan, limits = full_plan(document, wide), wide.limits
+    needed = plan.input_tokens + plan.answer_tokens + limits.overhead_tokens + limits.text_overhead_tokens
+    for context_tokens in (needed, needed - 1):
+        found.append(len(full_plan(document, writer_with(context_tokens=context_tokens)[0]).batches))
+    assert found[0] == 1 < found[1]
 
 
 async def test_technical_and_operator_prompts_differ() -> None:
@@ -229,13 +241,15 @@ async def test_the_critic_is_told_what_was_measured() -> None:
 async def test_a_fail_without_a_place_or_a_missing_term_is_general(answer: str, *, is_general: bool) -> None:
     writer, _ = writer_with(answer)
     assert (await writer.critique(CRITIQUE)).is_general is is_general
+    in_length = await writer.critique(replace(CRITIQUE, target_tokens=5))  # which has no room for every term
+    assert in_length.is_general is (is_general or "torque" in answer)
 
 
 async def test_a_fail_of_a_summary_in_a_length_has_its_last_step_done_again_and_a_general_one_nothing(
     tmp_path: Path,
 ) -> None:
     options, document = SummarizeOptions(target_words=4, batch_size=7), numbered_document(14)
-    marks = ("Write down in at most", "Summarize the whole", "Reply PASS or FAIL", "key topics")
+    marks = ("Write down in at most", "Summarize all of the", "Reply PASS or FAIL", "key topics")
     for reason, prompts in (("Too vague.", [0, 0, 1, 2, 3]), ('"Pumps run": which?', [0, 0, 1, 2, 1, 2, 3])):
         asked: list[int] = []
 

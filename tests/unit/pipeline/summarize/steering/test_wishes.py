@@ -20,7 +20,6 @@ from pipeline.summarize.result import SummaryResult, WarningCode
 from pipeline.summarize.steering.wishes import LengthGoal, LengthUnit, SummaryDetail, SummaryForm
 from pipeline.summarize.writer import Writer
 from tests.fakes_pipeline import fake_models
-from tests.fakes_summarize import ScriptedWriter
 from tests.unit.pipeline.summarize.documents import (
     full_plan,
     numbered_document,
@@ -69,15 +68,6 @@ async def test_a_document_that_is_no_longer_than_the_schedules_length_is_kept_wi
     assert (result.length, result.calls_done, result.calls_planned) == (None, 3, 3)
 
 
-def test_a_length_that_a_language_model_misses_is_in_the_bound_of_further_calls() -> None:
-    document = numbered_document(100, text="More words about this pump are here to fill it. " * 20)
-    gate = TrustGate(TrustConfig(), fake_models().entailment, extractive())
-    for writer, checks in ((ScriptedWriter(), 0), (GatedWriter(ScriptedWriter(), gate), 1)):
-        full, scheduled = (full_plan(document, writer, detail=detail) for detail in ("full", "schedule"))
-        assert scheduled.calls() == full.calls()
-        assert scheduled.most_repeats - full.most_repeats == 2 * (1 + checks)
-
-
 @pytest.mark.parametrize(("name", "wish"), [("target_tokens", 500), ("target_words", 500), ("target_share", 0.5)])
 def test_a_length_that_the_writer_cannot_write_is_refused(name: str, wish: float) -> None:
     with pytest.raises(InvalidInputError) as refused:
@@ -116,8 +106,8 @@ async def test_of_a_model_that_copies_until_it_is_cut_the_summary_is_chosen_from
     writer = GatedWriter(LlmWriter(chat, LlmWriterConfig()), TrustGate(TrustConfig(), None, extractive()))
     result = await summary(tmp_path, writer, SummarizeOptions(target_words=14, focus="pump P-33"))
     assert "P-33" in result.text
-    shaped = [request for request in chat.requests if "Summarize the whole" in request.messages[1].content]
-    assert [len(request.messages) for request in shaped] == [2, 2]  # none is continued
+    shaped = [request for request in chat.requests if "Summarize all of the" in request.messages[1].content]
+    assert [len(request.messages) for request in shaped] == [2]  # none is continued, none is repeated
 
 
 @pytest.mark.parametrize("form", list(SummaryForm))
@@ -154,19 +144,18 @@ async def test_an_impossible_length_is_refused_before_anything_is_stored(tmp_pat
             await read_all(events)
 
 
-async def test_a_language_model_that_misses_the_length_is_asked_once_more(tmp_path: Path) -> None:
-    chat = FakeChat("word " * 100, "word " * 20, "PASS", '{"topics": ["Pumps"]}')
-    result = await summary_of(
-        tmp_path,
-        numbered_document(4),
-        LlmWriter(chat, LlmWriterConfig()),
-        options=SummarizeOptions(target_words=20),
-        min_topics=1,
-    )
-    assert len(result.text.split()) == 20
-    assert "about 20 words" in chat.requests[0].messages[-1].content
-    assert "The text had 100 words; 20 were asked for." in chat.requests[1].messages[-1].content
-    assert result.calls_done == result.calls_planned == len(chat.requests) + 1  # the batch is taken as it is
+@pytest.mark.parametrize("told", [range(30), range(3), range(1)])
+async def test_a_length_that_a_language_model_misses_is_mended_without_a_call(tmp_path: Path, told: range) -> None:
+    text = " ".join(f"Pump P-{number} runs at {number} bar." for number in told)
+    chat = chat_of(lambda _: text)
+    writer = GatedWriter(LlmWriter(chat, LlmWriterConfig()), TrustGate(TrustConfig(), None, extractive()))
+    result = await summary(tmp_path, writer, SummarizeOptions(target_words=60))
+    assert result.length is not None
+    assert result.length.is_met
+    found = PUMP.findall(result.text)
+    assert len(found) == len(set(found))  # what is told is not told again
+    assert len(told) > len(found) or found[: len(told)] == PUMP.findall(text)
+    assert result.calls_done == result.calls_planned == len(chat.requests) + 1 == 4  # the batch is taken as it is
 
 
 async def test_a_final_merge_of_a_language_model_has_the_shape_without_another_call(tmp_path: Path) -> None:
@@ -181,20 +170,7 @@ async def test_a_final_merge_of_a_language_model_has_the_shape_without_another_c
     assert result.length.is_met
     prompts = [request.messages[-1].content for request in chat.requests]
     assert all("the pressure" in prompt for prompt in prompts[:4])
-    assert ["about 10 words" in prompt for prompt in prompts[:3]] == [False, False, True]
-
-
-async def test_a_summary_far_shorter_than_asked_for_is_chosen_from_the_document(tmp_path: Path) -> None:
-    def curt(prompt: str) -> str:
-        found = PUMP.findall(prompt)
-        return found[0] if "about 60 words" in prompt else " ".join(found)
-
-    gate = TrustGate(TrustConfig(), None, extractive())
-    writer = GatedWriter(LlmWriter(chat_of(curt), LlmWriterConfig()), gate)
-    result = await summary(tmp_path, writer, SummarizeOptions(target_words=60))
-    assert result.length is not None
-    assert result.length.is_met
-    assert [warning.code for warning in result.warnings if warning.code != "few_topics"] == ["too_short"]
+    assert ["in 10 words" in prompt for prompt in prompts[:3]] == [False, False, True]
 
 
 LANGUAGE = "Write it in this language"
