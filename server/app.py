@@ -144,7 +144,9 @@ class App:
             quotas=settings.auth.quotas,
             ok_call_sample=settings.log.ok_call_sample,
         )
-        services, probes = self._table(runner), HandlerTable(None)
+        most_bytes = dict.fromkeys((INFERENCE.full_name, OPEN_INFERENCE), settings.listen.max_list_mib * MIB)
+        services = HandlerTable(runner, limits=most_bytes, is_traced=settings.tracing.endpoint is not None)
+        probes = HandlerTable(None)
         health.add_to(probes)
         self.tables = (probes, services)
         # From now on probes are told NOT_SERVING, and calls that it starts. Who shares a port leaves it to the others.
@@ -192,11 +194,6 @@ class App:
         registry.register(EngineCollector(engine.statistics))
         show_models(registry, {role: to_identity(model.directory) for role, model in engine.models.items()})
         return engine
-
-    def _table(self, runner: CallRunner) -> HandlerTable:
-        lists = self._settings.listen.max_list_mib * MIB
-        is_traced = self._settings.tracing.endpoint is not None
-        return HandlerTable(runner, limits={INFERENCE.full_name: lists, OPEN_INFERENCE: lists}, is_traced=is_traced)
 
     def _add_services(
         self, table: HandlerTable, stack: AsyncExitStack, engine: Engine, backends: Backends, summarizer: Summarizer
