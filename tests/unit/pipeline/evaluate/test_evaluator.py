@@ -42,7 +42,7 @@ GOLD = f"The agency raised fees. Ann Lee objected. {' '.join(FACTS)} Fees of the
 SCRIPT = {
     (BOTH, FACTS[0]): 0.95,
     (BOTH, FACTS[1]): 0.9,
-    (BOTH, FACTS[2]): 0.3999,
+    (BOTH, FACTS[2]): 0.4999,
     (GOLD, FIRST): 0.99,
     (GOLD, SECOND): 0.3,
     (BOTH, "Fees were raised."): 0.8,
