@@ -63,7 +63,8 @@ def score_flow(evidence: Sequence[EntailmentEvidence]) -> FlowResult:
     inverted = [OutlineInversion(earlier, later) for (earlier, first), (later, second) in pairs if first > second]
     weight = _weight(evidence, [(earlier, later) for (earlier, _), (later, _) in pairs])
     coverage = float(np.mean([point.probability for point in evidence]))
-    order = 1 - _weight(evidence, inverted) / weight if weight > 0 else float(bool(placed))
+    told = 1 - float(np.prod([1 - point.probability for point in evidence]))  # the chance that any point is
+    order = told * (1 - _weight(evidence, inverted) / weight if weight > 0 else bool(placed))
     return FlowResult(
         score=COVERAGE_WEIGHT * coverage + ORDER_WEIGHT * order,
         coverage=coverage,

@@ -84,7 +84,7 @@ def framing_length(sentence: str) -> int:
 
 
 IsKnown = Callable[[str], bool]  # whether the source has a casefolded word
-MOST_OWN = 2  # words of a title or a note: "Lessons learned"
+_MOST_OWN = 2  # words of a note: "Lessons learned"
 
 
 def speaks_of_text(part: str, is_known: IsKnown) -> bool:
@@ -98,8 +98,10 @@ def speaks_of_text(part: str, is_known: IsKnown) -> bool:
     is_denied = not word_list("negations").isdisjoint(_words(part))
     if part.endswith(":") and about and not (own or is_denied or has_verb(" ".join(known))):
         return True
-    is_stated = len(own) > MOST_OWN or has_verb(" ".join(word for word in _words(part) if word not in about))
-    return len(about) > 2 * len(known) + (1.5 if is_stated else 0.75) * len(own)
+    if known and has_verb(part) and word_list("writers_themselves").isdisjoint(about):
+        return False  # what the source speaks of does something
+    is_stated = len(own) > _MOST_OWN or has_verb(" ".join(word for word in _words(part) if word not in about))
+    return len(about) > 2 * len(known) + (3 if is_stated else 0.75) * len(own)
 
 
 def sorted_words(part: str, is_known: IsKnown) -> tuple[list[str], list[str], list[str]]:

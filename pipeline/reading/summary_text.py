@@ -8,7 +8,7 @@ from dataclasses import replace
 from pipeline.errors import PipelineError
 from pipeline.reading.blocks import LIST_KINDS, BlockKind
 from pipeline.reading.document import ReadText, read_shown
-from pipeline.reading.framing import MOST_OWN, IsKnown, framing_length, sorted_words, speaks_of_text
+from pipeline.reading.framing import IsKnown, framing_length, sorted_words, speaks_of_text
 from pipeline.reading.index import WordIndex
 from pipeline.reading.rules import Rule
 from pipeline.reading.sentences import FEWEST_WORDS, HEADINGS, Sentence, has_verb, split_sentences, statements, states
@@ -150,8 +150,7 @@ def _is_title(text: str, lines: Sequence[Sentence], is_known: IsKnown) -> bool:
         return False
     is_question = written.endswith("?") and len(words) < FEWEST_WORDS
     is_bare = not any(one == ":" or one.isdigit() for one in written) and (is_question or not states(written))
-    _, known, own = sorted_words(written, is_known)
-    return is_bare and (not own or (not known and len(own) <= MOST_OWN))
+    return is_bare and not sorted_words(written, is_known)[2]
 
 
 def _is_head(written: str) -> bool:
