@@ -38,6 +38,7 @@ _CLOSERS = r"[”’」』】》〉)\]\"']*+"
 _CJK_END = re.compile(
     rf"[。!?](?:(?<=。)(?<!。。)。*+(?![」』]と){_CLOSERS}|(?<=[!?])(?<![!?]{{2}})[!?]*+{_CLOSERS}(?=[{_CJK}{_CJK_OPENERS}]))"
 )
+_FOOTNOTES = re.compile(r"(?:\[\^?\w{1,4}\])+\s*")
 # nupunkt's time grows with the square of a word's length: "!)" a million times would take hours.
 _OVERLONG_WORD = re.compile(r"\S{200,}(?=\S)")
 _PART_CHARS = 100_000
@@ -161,12 +162,14 @@ def has_verb(text: str) -> bool:
 
 
 def _prose_ends(text: str) -> set[int]:
-    """Asks nupunkt."""
+    """Asks nupunkt, and leaves a footnote mark with the sentence before it."""
     bounded = _OVERLONG_WORD.sub(lambda word: "x" * len(word.group()), text)
     ends = _spans_by_parts(bounded)
     if is_german(text):  # a sentence alone may be too short to tell its language
         ends = {end for end in ends if not _german_goes_on(text, end)} | set(_german_missed(text))
-    return ends
+    else:
+        ends = {end for end in ends if not _is_german_day(text, end)}
+    return {footnotes.end() if (footnotes := _FOOTNOTES.match(text, end)) else end for end in ends}
 
 
 def _spans_by_parts(text: str) -> set[int]:
@@ -214,6 +217,7 @@ _AROUND_WORDS = '.,;:!?()„“”"*_'
 _ABBREVIATED = re.compile(rf"(?<![\w-])(?:{any_of('german_abbreviations')}|[A-Za-z]|§§?)\.$")
 _ORDINAL = re.compile(r"(?:(?<![\w.,-])([^\W\d_]+)\s+)?(?<![\w.,])\(?\d{1,3}\.$")
 _MONTH = re.compile(rf"\s*{any_of('german_months')}\b")
+_GERMAN_DAY = re.compile(r"\b(?:am|bis|de[mnr]|seit|vom|zum)\s+\d{1,2}\.$")
 _GERMAN_OPENERS = any_of("german_openers")
 _GERMAN_OPENER = re.compile(rf"\s*{_GERMAN_OPENERS}\b")
 _GERMAN_MISSED = re.compile(rf"(?<=[a-zäöüß]{{4}}[.!?])\s++(?={_GERMAN_OPENERS}\s)")
@@ -226,6 +230,12 @@ def is_german(text: str) -> bool:
     german = [word for word in words if word in word_list("german_words")]
     english = sum(word in word_list("english_words") for word in words)
     return len(set(german)) >= _FEWEST_GERMAN and len(german) > 2 * english
+
+
+def _is_german_day(text: str, end: int) -> bool:
+    """Tells whether the day of a date ends here: "am 3. Mai"."""
+    before = text[max(0, end - _LOOK_BACK) : end].rstrip()
+    return before[-2:-1].isdigit() and bool(_GERMAN_DAY.search(before) and _MONTH.match(text, end))
 
 
 def _german_goes_on(text: str, end: int) -> bool:

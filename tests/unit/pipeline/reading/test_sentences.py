@@ -23,10 +23,11 @@ def quotes(text: str, max_chars: int = MAX_CHARS) -> list[str]:
             "The U.S. Senate, e.g. Sen. Jones, cited 42 U.S.C. § 1320d et seq. of Pub. L. No. 104-191.",
         ],
         ['He said "Stop it."', "She left.", "(An aside.)", "And more... but still."],
-        ["Great 🎉!", "See https://example.com/a.b?c=d.", "Another."],
+        ["Great 🎉!", "See https://example.com/a.b?c=d.", "A note.[1][^2]", "Another."],
+        ["Sitzung ist am 14. April um 9 Uhr.", "Schluss war am 3.", "Pumpe P-3 steht."],  # too short for its language
         ["This line is wrapped\nat a column.", "Next\none."],
     ],
-    ids=["abbreviations, numbers and initials", "quotes and brackets", "emoji and URLs", "a wrap"],
+    ids=["abbreviations, numbers and initials", "quotes and brackets", "emoji, URLs and footnotes", "dates", "a wrap"],
 )
 def test_a_sentence_is_whole_whatever_stands_in_it(sentences: list[str]) -> None:
     assert quotes(" ".join(sentences)) == sentences
