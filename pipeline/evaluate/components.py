@@ -63,8 +63,8 @@ def score_flow(evidence: Sequence[EntailmentEvidence]) -> FlowResult:
     inverted = [OutlineInversion(earlier, later) for (earlier, first), (later, second) in pairs if first > second]
     weight = _weight(evidence, [(earlier, later) for (earlier, _), (later, _) in pairs])
     coverage = float(np.mean([point.probability for point in evidence]))
-    told = 1 - float(np.prod([1 - point.probability for point in evidence]))  # the chance that any point is
-    order = told * (1 - _weight(evidence, inverted) / weight if weight > 0 else bool(placed))
+    most = max((evidence[index].probability for index, _ in placed), default=0.0)
+    order = min(1.0, 10 * most) * (1 - _weight(evidence, inverted) / weight if weight > 0 else 1)  # of what is told
     return FlowResult(
         score=COVERAGE_WEIGHT * coverage + ORDER_WEIGHT * order,
         coverage=coverage,

@@ -109,13 +109,16 @@ def parse_rows(
     Args:
         lines: number and bytes of each.
         parse: makes a row of fields and place. Raises InputError.
-        are_named: every row needs an id of its own, if it has one: nothing could pair the results of two.
+        are_named: every row needs an id of its own: nothing could pair the results of two. That of one without
+                an id is its place.
     """
     places: dict[str, str] = {}
     for number, line in lines:
         place = f"line {number}"
         try:
             fields = parse_object(decode(line))
+            if fields.get("id", place) is None:
+                del fields["id"]
             name = str(fields.get("id", place)) if are_named else place
             row = parse(fields, place)
         except InputError as error:

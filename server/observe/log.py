@@ -111,23 +111,27 @@ class Repeats:
     So the log has a bound that those who cause it, such as strangers without a key, do not choose.
     """
 
-    every_s, most = 10.0, 1_000
+    every_s, most, others = 10.0, 1_000, ("others",)
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._since_s = clock()
         self._seen = Counter[tuple[str, ...]]()
+        self._lock = threading.Lock()
 
     def is_new(self, *at: str) -> bool:
         """Tells whether an event gets a line, by its kind and its origin."""
-        if self._clock() - self._since_s >= self.every_s:
-            for one, count in self._seen.items():
-                if count > 1:
-                    logger.info("event=repeated of=%s count=%d", ",".join(one), count)
-            self._since_s, self._seen = self._clock(), Counter()
-        if at in self._seen or len(self._seen) < self.most:
-            self._seen[at] += 1
-        return self._seen[at] == 1
+        at, told = tuple(one[:100] for one in at), Counter[tuple[str, ...]]()
+        with self._lock:
+            if self._clock() - self._since_s >= self.every_s:
+                told, self._seen, self._since_s = self._seen, told, self._clock()
+            kept = at if at in self._seen or len(self._seen) < self.most else self.others
+            self._seen[kept] += 1
+            is_first = self._seen[kept] == 1
+        for one, count in told.items():
+            if count > 1:
+                logger.info("event=repeated of=%s count=%d", quoted(",".join(one)), count)
+        return is_first
 
 
 class LogWriter(logging.Handler):

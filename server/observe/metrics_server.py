@@ -106,8 +106,13 @@ def _handler(metrics: CollectorRegistry, is_ready: Callable[[], bool]) -> type[M
             elif path != READY_PATH:
                 self.send_error(404, "metrics are at /metrics, readiness at /ready")
             else:
-                self.send_response(200 if is_ready() else 503)
+                code, text = (200, b"ready\n") if is_ready() else (503, b"not ready\n")
+                self.send_response(code)
+                self.send_header("Content-Type", "text/plain")
+                self.send_header("Content-Length", str(len(text)))
                 self.end_headers()
-                self.wfile.write(b"ready\n" if is_ready() else b"not ready\n")
+                self.wfile.write(text if self.command != "HEAD" else b"")
+
+        do_HEAD = do_POST = do_GET  # noqa: N815 - probes use either; the names are the standard library's
 
     return Handler

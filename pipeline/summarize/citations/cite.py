@@ -81,7 +81,7 @@ class CitedDocument:
 
     def told(self, text: str) -> list[Span]:
         """Returns the spans of the sentences that those of a text were made from, in order."""
-        said = [text[part.start : part.end] for part in stoppable(split_sentences(text))]
+        said = [text[part.start : part.end] for part in stoppable(split_sentences(text)[:_MOST_LOCATED])]
         return sorted({span for sentence in said for span in self.locate(sentence)[1]})
 
     def _spans(self, passage: Passage, weights: dict[str, float]) -> list[Span]:

@@ -1,11 +1,12 @@
 """Chooses the topics of a summary: phrases of headings, and phrases that come again, by maximal marginal relevance.
 
-A phrase is a run of words between punctuation and stop words. Only counts decide, not grammar.
+A phrase is a run of words between punctuation and stop words; in a script without spaces it is a string that comes
+twice. Only counts decide, not grammar.
 """
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import PurePath
@@ -21,6 +22,8 @@ from pipeline.summarize.extractive.excerpt import TEXT_KINDS, Excerpt
 from pipeline.summarize.extractive.selection import Float64
 
 _MOST_WORDS, _LONGEST_WORD = 4, 40
+_TERM_CHARS = range(3, 11)  # of a script without spaces
+_FIRST_UNSPACED = "\u3040"  # Japanese and Chinese begin here
 _MOST_PHRASES = 160  # that are embedded
 _MOST_HEADING_WORDS = 5
 _RELEVANCE_WEIGHT = 0.6  # of MMR; the rest goes to difference
@@ -131,6 +134,8 @@ def _grams(texts: Sequence[str]) -> Iterator[tuple[tuple[str, ...], bool]]:
                 gram = run[start : start + size]
                 if _is_phrase(gram) and not (is_noun_capital and gram[-1].islower()):
                     yield gram, gram == run and not any(map(_may_act, gram))
+    for term in _unspaced_terms(word for run in runs for word in run if word >= _FIRST_UNSPACED):
+        yield (term,), True
 
 
 def _is_named(word: str) -> bool:
@@ -143,6 +148,16 @@ def _measures(word: str) -> bool:
     """Tells whether a word belongs to a number or a date: "million", "minutes", "March"."""
     counted = f"1 {word}"
     return find_values(counted)[-1].unit_end == len(counted)
+
+
+def _unspaced_terms(words: Iterable[str]) -> Iterator[str]:
+    """Yields strings as often as they come, which is twice or more, without parts of longer ones that come as often."""
+    spans = [(start, start + size) for size in _TERM_CHARS for start in range(_LONGEST_WORD + 1 - size)]
+    parts = (word[start:end] for word in words for start, end in spans if end <= len(word))
+    counts = {term: count for term, count in Counter(parts).items() if count > 1}
+    inner = {part for term, count in counts.items() for part in (term[1:], term[:-1]) if counts.get(part) == count}
+    for term, count in counts.items():
+        yield from [term] * (count if term not in inner else 0)
 
 
 def _is_phrase(words: tuple[str, ...]) -> bool:
@@ -172,6 +187,8 @@ def _fold(words: Sequence[str]) -> str:
 
 
 def _overlaps(phrase: str, topic: str) -> bool:
-    """Tells whether one phrase has all words of the other."""
+    """Tells whether one phrase has all words of the other, or without spaces all characters."""
     left, right = (set(_fold(text.split()).split()) for text in (phrase, topic))
+    if not (phrase.isascii() or " " in phrase + topic) and (phrase in topic or topic in phrase):
+        return True
     return left <= right or right <= left

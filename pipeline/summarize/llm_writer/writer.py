@@ -103,7 +103,11 @@ class LlmWriter:
 
     async def critique(self, task: CritiqueTask) -> Critique:
         """Reflect. A summary that is too long to be read at once is judged in parts, and FAILs if one of them does."""
-        verdicts = [await self._critique_part(task, part) for part in self._parts(task.summary, self._critic)]
+        if task.passages:
+            most = self._critic.context_tokens // 4
+            task = replace(task, passages=split_by_tokens(task.passages, most, self._critic.count_tokens)[0])
+        parts = self._parts(task.summary, self._critic, beside=task.passages)
+        verdicts = [await self._critique_part(task, part) for part in parts]
         order = CriticVerdict.PASS, CriticVerdict.UNPARSEABLE, CriticVerdict.FAIL
         worst = max((verdict.critic_verdict for verdict in verdicts), key=order.index)
         same = [verdict for verdict in verdicts if verdict.critic_verdict is worst]
@@ -180,9 +184,10 @@ class LlmWriter:
             return parse_topic_lines(completion.text), completion.usage
         return [str(topic) for topic in json.loads(completion.text)["topics"]], completion.usage
 
-    def _parts(self, text: str, reader: ChatModel) -> list[str]:
+    def _parts(self, text: str, reader: ChatModel, beside: str = "") -> list[str]:
         """Cuts a text into parts that its reader's context has room for, beside examples of missing terms."""
         room = reader.context_tokens - self.limits.output_tokens - self.limits.overhead_tokens - 400
+        room -= reader.count_tokens(beside)
         return split_by_tokens(text, max(room, _LEAST_PROMPT_TOKENS), reader.count_tokens)
 
 

@@ -18,13 +18,13 @@ _REFUSED = {
     b"\xd0\xcf\x11\xe0": "a format of before 2007: save it as DOCX, PPTX or PDF",
     b"{\\rtf": "RTF: save it as DOCX or PDF",
     b'{"summary_id"': "a summary as JSON: take the text that `precis summarize -o FILE.md` writes",
-    b"BEGIN:V": "a calendar or address book: save what it says as text",
+    b"BEGIN:VC": "a calendar or address book: save what it says as text",
     b"[ScriptInfo]": "subtitles of another format: save them as SRT",
     **dict.fromkeys((b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*"), "an image: run OCR over it first"),
     **dict.fromkeys((b"\x1f\x8b", b"7z\xbc\xaf", b"Rar!", b"BZh"), "an archive: unpack it"),
 }
 _MOST_ROWS = 5_000
-_MAIL_HEADS = frozenset({"MIME-Version:", "Received:", "Message-ID:"})
+_MAIL_HEADS = frozenset({"mime-version:", "message-id:"})
 _TAGS = ("</", "<!--", "<br", "<img")
 
 
@@ -61,7 +61,7 @@ def read_document_pages(path: Path) -> str | list[str]:
         if is_subtitles(text):
             return read_subtitles(text)
         _refuse_markup(text)
-        if not _MAIL_HEADS.isdisjoint(text.partition("\n\n")[0].split()) and (mail := _read_mail(data)):
+        if not _MAIL_HEADS.isdisjoint(text.partition("\n\n")[0].lower().split()) and (mail := _read_mail(data)):
             return mail
         if path.suffix.lower() in {".csv", ".tsv"}:
             return _read_table(text)
@@ -71,9 +71,9 @@ def read_document_pages(path: Path) -> str | list[str]:
 def _refuse_markup(text: str) -> None:
     """Raises InputError for a notebook, and for what one element holds whole, as it does a feed or a drawing."""
     text = text.strip()
-    if text.startswith(("%", "\\documentclass")) and "\n\\begin{document}" in text:
+    if text.startswith(("%", "\\documentclass")) and "\\begin{document}" in text:
         raise InputError("TeX: make a PDF of it")
-    if text.startswith("From ") and "\nFrom: " in text and "\n\nFrom " in text:
+    if text.startswith("From ") and "@" in text.partition("\n")[0] and "\nFrom: " in text:
         raise InputError("a mailbox: save each mail by itself")
     if '"cells"' in text and text.startswith("{") and text[1:].lstrip().startswith(('"cells"', '"metadata"', '"nbf')):
         raise InputError("a notebook: export it as HTML or Markdown")

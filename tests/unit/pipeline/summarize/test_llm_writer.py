@@ -110,6 +110,9 @@ async def test_a_document_that_fits_one_prompt_is_read_once_for_its_length(tmp_p
     assert "The passages:\n<data-" in user_prompt(chat, 1)
     assert len(user_prompt(chat, 1)) < len(user_prompt(chat)) / 2
     assert "Measured by a program" not in user_prompt(chat, 1)  # there is no room for every term
+    critic, chat = writer_with("PASS", context_tokens=1_000)
+    await critic.critique(replace(CRITIQUE, target_tokens=5, passages=text * 100))
+    assert chat.count_tokens(user_prompt(chat)) < 1_000  # the critic sees some of the passages
     many = full_plan(numbered_document(20, text=text * 10), writer)
     assert len(many.batches) > 1
     assert many.goal_share < many.least_share == 0.2  # is asked of each batch

@@ -26,6 +26,9 @@ def test_metrics_and_readiness_have_a_path_each() -> None:
             read(port, "/ready")
         ready[0] = True
         assert read(port, "/ready") == "ready\n"
+        probe = urllib.request.Request(f"http://127.0.0.1:{port}/ready", method="HEAD")
+        with urllib.request.urlopen(probe) as answer:  # noqa: S310 - of this server
+            assert (answer.headers["Content-Length"], answer.read()) == ("6", b"")
         assert "process_cpu_seconds_total" in read(port)
         with pytest.raises(urllib.error.HTTPError, match="404"):
             read(port, "/other")

@@ -83,3 +83,8 @@ def test_what_says_that_something_happens_or_counts_is_no_topic_and_a_name_said_
         "Ingrid Solvang spoke of distributed systems, and distributed systems are slow."
     )
     assert set(topics(text, fewest=1)) == {"Distributed systems", "Ingrid Solvang"}
+
+
+def test_a_topic_of_a_script_without_spaces_is_a_term_that_comes_again_and_no_sentence() -> None:
+    text = "冷却水泵在三巴下运行。冷却水泵每周检查一次。安全阀在五巴打开。安全阀每年更换。"
+    assert set(topics(text, fewest=2)) >= {"冷却水泵", "安全阀"}

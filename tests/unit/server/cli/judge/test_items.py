@@ -31,10 +31,11 @@ def test_standard_input_is_one_text() -> None:
 def test_lines_are_items_and_other_fields_are_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "items.jsonl"
     rows = [{"id": 7, "source": "S.", "summary": "T.", "model": "x"}, {"source": "S.", "summary": ""}]
-    rows.append(rows[0])
+    rows += [rows[0], {**rows[1], "id": None}]
     path.write_text("\n\n".join(map(json.dumps, rows)), encoding="utf-8")
     again = BadItem("line 5", "id: the same as in line 1; every row needs its own")
-    assert list(read_json_lines(path, to_item)[0]) == [Item("7", "S.", "T."), Item("line 3", "S.", ""), again]
+    last = Item("line 7", "S.", "")
+    assert list(read_json_lines(path, to_item)[0]) == [Item("7", "S.", "T."), Item("line 3", "S.", ""), again, last]
 
 
 @pytest.mark.parametrize(
