@@ -18,7 +18,7 @@
     ├── SummaryIncomplete        a summary ended before it was done: `summary`
     └── NoScore                  a metric could not be scored
 
-Each has the `code`, the `reason` and the `request_id` that the server sent.
+Each has the `code`, the `reason` and the `request_id` that the server sent; without a valid key there is no id.
 """
 
 from collections.abc import Mapping

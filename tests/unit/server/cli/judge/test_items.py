@@ -30,8 +30,8 @@ def test_standard_input_is_one_text() -> None:
 
 def test_lines_are_items_and_other_fields_are_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "items.jsonl"
-    rows = [{"id": 7, "source": "S.", "summary": "T.", "model": "x"}, {"source": "S.", "summary": ""}]
-    rows += [rows[0], {**rows[1], "id": None}]
+    rows: list[dict[str, object]] = [{"id": 7, "source": "S.", "summary": "T.", "model": "x"}]
+    rows += [{"source": "S.", "summary": ""}, rows[0], {"id": None, "source": "S.", "summary": ""}]
     path.write_text("\n\n".join(map(json.dumps, rows)), encoding="utf-8")
     again = BadItem("line 5", "id: the same as in line 1; every row needs its own")
     last = Item("line 7", "S.", "")
