@@ -902,7 +902,7 @@ class FlowComponent(_message.Message):
     """C: mean probability of the points, in [0, 1]."""
     order: _builtins.float
     """O: of the pairs of points with a sentence, those that are not in the wrong order, in [0, 1]. A pair weighs the
-    product of its probabilities; ties are in order. 1 for a single point, 0 for none.
+    product of its probabilities; ties are in order. 1 for a single point; times 10 p where no probability p reaches 0.1.
     """
     covered_count: _builtins.int
     """Outline points that are hit."""

@@ -1742,7 +1742,7 @@ class SummaryWarning(_message.Message):
     code: _builtins.str
     """Stable word for programs, for example "empty_chunks" or "critic_not_content". What the checks of texts find wrong
     has the words "refusal", "empty", "too_short", "repetition", "echo", "other_language", "cut", "order",
-    "invented_number", "wrong_unit", "invented_date", "invented_code", "invented_name", "twisted", "unsupported",
+    "invented_number", "wrong_unit", "invented_date", "invented_code", "invented_name", "unsupported",
     "lost_values" and "invented_topic".
     """
     message: _builtins.str
