@@ -13,14 +13,16 @@ those of the source, which count most, and any others. What is left out is never
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from string import digits
 
 from pipeline.reading.characters import NormalizedText
 from pipeline.reading.passage import TextSpan
-from pipeline.reading.sentences import Sentence, has_verb
+from pipeline.reading.sentences import Sentence
 from pipeline.reading.values import find_values
 from pipeline.reading.word_lists import FUNCTION_WORDS, any_phrase, word_list
+from pipeline.reading.word_table import WordTable
 from pipeline.reading.words import fold_case
 
 _SUMMARY, _DOCUMENT, _OWN_DOCUMENT = map(any_phrase, ("meta_summaries", "meta_documents", "meta_own_documents"))
@@ -83,35 +85,35 @@ def framing_length(sentence: str) -> int:
     return length if sum(map(str.isalnum, rest)) >= _FEWEST_LETTERS_LEFT else 0
 
 
-IsKnown = Callable[[str], bool]  # whether the source has a casefolded word
 _MOST_OWN = 2  # words of a note: "Lessons learned"
 
 
-def speaks_of_text(part: str, is_known: IsKnown) -> bool:
+def speaks_of_text(part: str, shared: AbstractSet[str]) -> bool:
     """Tells whether a part speaks of the summary, its writer or its document more than of the subject.
 
     So do offers, refusals, notes, lines about a file, and what announces the source's subject with a colon.
     """
     head, mark, behind = part.rpartition(": ")
     part = behind if mark and _frames(f"{head}:") else part
-    about, known, own = sorted_words(part, is_known)
+    about, known, own = sorted_words(part, shared)
     is_denied = not word_list("negations").isdisjoint(_words(part))
-    if part.endswith(":") and about and not (own or is_denied or has_verb(" ".join(known))):
+    if part.endswith(":") and about and not (own or is_denied or WordTable.of(" ".join(known)).has_verb):
         return True
-    if known and has_verb(part) and word_list("writers_themselves").isdisjoint(about):
+    if known and WordTable.of(part).has_verb and word_list("writers_themselves").isdisjoint(about):
         return False  # what the source speaks of does something
-    is_stated = len(own) > _MOST_OWN or has_verb(" ".join(word for word in _words(part) if word not in about))
+    others = " ".join(word for word in _words(part) if word not in about)
+    is_stated = len(own) > _MOST_OWN or WordTable.of(others).has_verb
     return len(about) > 2 * len(known) + (3 if is_stated else 0.75) * len(own)
 
 
-def sorted_words(part: str, is_known: IsKnown) -> tuple[list[str], list[str], list[str]]:
+def sorted_words(part: str, shared: AbstractSet[str]) -> tuple[list[str], list[str], list[str]]:
     """Returns words about texts that the source has not, other words of the source, and any others but values."""
     values = {word for value in find_values(part) for word in _words(part[value.start : value.unit_end])}
     words = [word for word in _words(part) if word in word_list("text_words") or word not in FUNCTION_WORDS]
     texts = word_list("framing") | word_list("text_words")
-    about = [word for word in words if word in texts and not is_known(word)]
-    known = [word for word in words if word not in texts and is_known(word)]
-    return about, known, [word for word in words if not (word in texts or word in values or is_known(word))]
+    about = [word for word in words if word in texts and word not in shared]
+    known = [word for word in words if word not in texts and word in shared]
+    return about, known, [word for word in words if not (word in texts or word in values or word in shared)]
 
 
 def _words(piece: str) -> list[str]:

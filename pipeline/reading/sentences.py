@@ -19,8 +19,7 @@ from pipeline.reading.blocks import LIST_KINDS, TABLE_KINDS, Block, BlockKind, r
 from pipeline.reading.passage import Span
 from pipeline.reading.rules import Rule
 from pipeline.reading.turns import speech_cuts
-from pipeline.reading.values import Date, find_values
-from pipeline.reading.word_lists import FUNCTION_WORDS, any_of, is_verb, word_list
+from pipeline.reading.word_lists import FUNCTION_WORDS, any_of, word_list
 from pipeline.reading.word_table import WordTable
 from pipeline.reading.words import fold_case
 
@@ -151,14 +150,8 @@ def statements(text: str, sentences: Sequence[Sentence]) -> list[Sentence]:
 def states(heading: str) -> bool:
     """Tells whether a heading says what happened: it ends like a sentence, is as long as one, or has a verb."""
     words = heading.split()
-    return heading.rstrip("*_# ").endswith((".", "!")) or len(words) >= FEWEST_WORDS or has_verb(" ".join(words[1:]))
-
-
-def has_verb(text: str) -> bool:
-    """Tells whether a text may state something: one of its words is a verb, and not the "May" of a date."""
-    dates = {at for value in find_values(text) if isinstance(value, Date) for at in range(value.start, value.end)}
-    table = WordTable.of(text)
-    return any(is_verb(word) and at not in dates for word, at in zip(table.words, table.starts, strict=True))
+    is_whole = heading.rstrip("*_# ").endswith((".", "!")) or len(words) >= FEWEST_WORDS
+    return is_whole or WordTable.of(" ".join(words[1:])).has_verb
 
 
 def _prose_ends(text: str) -> set[int]:

@@ -3,15 +3,16 @@
 import json
 import re
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from pipeline.errors import PipelineError
 from pipeline.reading.blocks import LIST_KINDS, BlockKind
 from pipeline.reading.document import ReadText, read_shown
-from pipeline.reading.framing import IsKnown, framing_length, sorted_words, speaks_of_text
+from pipeline.reading.framing import framing_length, sorted_words, speaks_of_text
 from pipeline.reading.index import WordIndex
 from pipeline.reading.rules import Rule
-from pipeline.reading.sentences import FEWEST_WORDS, HEADINGS, Sentence, has_verb, split_sentences, statements, states
+from pipeline.reading.sentences import FEWEST_WORDS, HEADINGS, Sentence, split_sentences, statements, states
 from pipeline.reading.values import find_values
 from pipeline.reading.word_lists import word_list
 from pipeline.reading.word_table import WordTable, stem
@@ -78,20 +79,16 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: W
     Raises:
         NoStatementError: nothing is left.
     """
-
-    def is_known(word: str) -> bool:
-        return source.sentence_count(stem(word)) > 0
-
     text = read_shown(text_id, original)
     bare = _MARKS.sub(  # white space as long as a mark; one that stands between sentences ends a paragraph
         lambda mark: (" " if _INLINE.match(mark[0]) else "\n\n").ljust(len(mark[0])), _without_keys(text.text)
     )
     text = replace(text, text=bare) if MARKUP.is_on and any(map(str.isalnum, bare)) else text
-    split = split_sentences(text.text, max_sentence_chars)
-    whole = list(_told(text.text, split, is_known))
-    table = WordTable.of(text.text)
+    split, table = split_sentences(text.text, max_sentence_chars), WordTable.of(text.text)
+    shared = {word for word in set(table.words) if source.sentence_count(stem(word))}
+    whole = list(_told(text.text, split, shared))
     parts = list(_apart(table, whole, source)) if FOREIGN.is_on else whole
-    stated = [rest for sentence in parts if (rest := _without_framing(text.text, sentence, is_known))]
+    stated = [rest for sentence in parts if (rest := _without_framing(text.text, sentence, shared))]
     if all(_only_names(text.text, sentence) for sentence in stated):
         raise NoStatementError("the summary declines, greets, or only names things")
     read = ReadText.split(text, _with_labels(text.text, stated, max_sentence_chars), table)
@@ -126,7 +123,7 @@ def _without_keys(text: str) -> str:
     return "".join(shown)
 
 
-def _told(text: str, split: Sequence[Sentence], is_known: IsKnown) -> Iterator[Sentence]:
+def _told(text: str, split: Sequence[Sentence], shared: AbstractSet[str]) -> Iterator[Sentence]:
     """Yields the statements without heads of tables, and without the topics and sources that a heading lists."""
     told, is_listed = set(statements(text, split)), False
     for at, sentence in enumerate(split):
@@ -134,13 +131,13 @@ def _told(text: str, split: Sequence[Sentence], is_known: IsKnown) -> Iterator[S
         if sentence.kind not in LIST_KINDS:
             words = WordTable.of(written).words
             is_listed = 0 < len(words) <= _LONGEST_LABEL and words[-1] in word_list("topic_headings")
-        is_name = sentence.kind is BlockKind.TABLE_HEAD or (is_listed and not has_verb(written))
-        says_nothing = (is_name and NO_STATEMENTS.is_on) or _is_title(text, split[at : at + 2], is_known)
+        is_name = sentence.kind is BlockKind.TABLE_HEAD or (is_listed and not WordTable.of(written).has_verb)
+        says_nothing = (is_name and NO_STATEMENTS.is_on) or _is_title(text, split[at : at + 2], shared)
         if sentence in told and not says_nothing:
             yield sentence
 
 
-def _is_title(text: str, lines: Sequence[Sentence], is_known: IsKnown) -> bool:
+def _is_title(text: str, lines: Sequence[Sentence], shared: AbstractSet[str]) -> bool:
     """Tells whether the first of two names what stands below it: without a verb, number and stop, or as a question."""
     first, gap = lines[0], text[lines[0].end : lines[-1].start]
     written = text[first.start : first.end].strip("=*_ ")
@@ -150,7 +147,7 @@ def _is_title(text: str, lines: Sequence[Sentence], is_known: IsKnown) -> bool:
         return False
     is_question = written.endswith("?") and len(words) < FEWEST_WORDS
     is_bare = not any(one == ":" or one.isdigit() for one in written) and (is_question or not states(written))
-    return is_bare and not sorted_words(written, is_known)[2]
+    return is_bare and not sorted_words(written, shared)[2]
 
 
 def _is_head(written: str) -> bool:
@@ -158,7 +155,7 @@ def _is_head(written: str) -> bool:
     label, mark, _ = fold_case(written).replace(" – ", ":").partition(":")
     is_label = mark and f"{label.strip('[(*_ ').removesuffix('s')}s" in word_list("topic_headings")
     is_strong = written.startswith("**") and written.endswith("**")
-    return bool(is_label or is_strong) and not has_verb(written)
+    return bool(is_label or is_strong) and not WordTable.of(written).has_verb
 
 
 def _only_names(text: str, sentence: Sentence) -> bool:
@@ -227,7 +224,7 @@ def _trimmed(text: str, sentence: Sentence) -> Iterator[Sentence]:
         yield replace(sentence, start=said[0][0], end=said[-1][1])
 
 
-def _without_framing(text: str, sentence: Sentence, is_known: IsKnown) -> Sentence | None:
+def _without_framing(text: str, sentence: Sentence, shared: AbstractSet[str]) -> Sentence | None:
     """Returns what a sentence states; None when it only frames the summary."""
     if not FRAMING.is_on:
         return sentence
@@ -236,7 +233,7 @@ def _without_framing(text: str, sentence: Sentence, is_known: IsKnown) -> Senten
         return None
     start = sentence.start + framing_length(written)
     rest = text[start : sentence.end]
-    says_nothing = not rest or (NO_STATEMENTS.is_on and speaks_of_text(rest, is_known))
+    says_nothing = not rest or (NO_STATEMENTS.is_on and speaks_of_text(rest, shared))
     return None if says_nothing else replace(sentence, start=start)
 
 

@@ -17,7 +17,7 @@ from rapidfuzz.distance import LCSseq
 from snowballstemmer import stemmer
 
 from pipeline.off_loop import stop_if_nobody_waits, stoppable
-from pipeline.reading.word_lists import FUNCTION_WORDS
+from pipeline.reading.word_lists import FUNCTION_WORDS, is_verb
 from pipeline.reading.words import fold_case, split_words
 
 _LONGEST_WORD = 200  # a longer one is no word; it is cut, so that evidence never quotes megabytes
@@ -62,6 +62,11 @@ class WordTable:
     def indices(self) -> Iterator[int]:
         """All words, one after the other."""
         return stoppable(range(len(self)))
+
+    @property
+    def has_verb(self) -> bool:
+        """Whether it may state something: a word is a verb, and not "May", which is a month."""
+        return any(is_verb(word) and self.raw(at) != "May" for at, word in enumerate(self.words))
 
     def content_words(self, indices: Iterable[int]) -> list[int]:
         """Returns the content words among some words. Every reader of sentences asks, so here work ends for nobody."""

@@ -213,8 +213,8 @@ def test_a_statement_is_no_framing(sentence: str) -> None:
 
 def test_an_announcement_may_name_its_subject_in_words_of_the_source() -> None:
     sentence = "Here's an objective overview of Goodland Kitchen's menu based on the provided structured data:"
-    assert speaks_of_text(sentence, {"goodland", "kitchen", "menu"}.__contains__)
-    assert not speaks_of_text("Liars of Goodland Kitchen:", {"goodland", "kitchen", "menu"}.__contains__)
+    assert speaks_of_text(sentence, {"goodland", "kitchen", "menu"})
+    assert not speaks_of_text("Liars of Goodland Kitchen:", {"goodland", "kitchen", "menu"})
 
 
 @pytest.mark.parametrize(
@@ -222,4 +222,4 @@ def test_an_announcement_may_name_its_subject_in_words_of_the_source() -> None:
 )
 def test_a_statement_of_known_words_is_no_announcement(sentence: str) -> None:
     """A source has all words of what is true of it, and of much that is false."""
-    assert not speaks_of_text(sentence, lambda _: True)
+    assert not speaks_of_text(sentence, set(sentence.casefold().replace("'s", "").strip(".").replace(",", "").split()))
