@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import threading
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
@@ -231,9 +231,14 @@ async def feed(items: Iterator[T]) -> AsyncGenerator[T, None]:
         with suppress(RuntimeError):  # the loop has ended meanwhile
             loop.call_soon_threadsafe(lambda: into.done() or settle(found))
 
-    while True:
-        coming = loop.create_future()
-        threading.Thread(target=read, args=(coming,), name="precis-line-feed", daemon=True).start()
-        if (item := await coming) is end:
-            return
-        yield item
+    try:
+        while True:
+            coming = loop.create_future()
+            threading.Thread(target=read, args=(coming,), name="precis-line-feed", daemon=True).start()
+            if (item := await coming) is end:
+                return
+            yield item
+    finally:
+        if isinstance(items, Generator):
+            with suppress(ValueError):  # a thread still reads
+                items.close()
