@@ -56,7 +56,10 @@ def harmonic_mean(left: float, right: float) -> float:
 
 
 def score_flow(evidence: Sequence[EntailmentEvidence]) -> FlowResult:
-    """Computes coverage and order over the outline points; at least one. A missed point has a place, too."""
+    """Computes coverage and order over the outline points; at least one. A missed point has a place, too.
+
+    Order fades where no point has a probability of 0.1: a text that tells nothing is in no order.
+    """
     points = tuple(OutlinePoint(point, point.sentence_index) for point in evidence)
     placed = [(index, point.sentence_index) for index, point in enumerate(points) if point.sentence_index is not None]
     pairs = list(combinations(placed, 2))
@@ -64,7 +67,7 @@ def score_flow(evidence: Sequence[EntailmentEvidence]) -> FlowResult:
     weight = _weight(evidence, [(earlier, later) for (earlier, _), (later, _) in pairs])
     coverage = float(np.mean([point.probability for point in evidence]))
     most = max((evidence[index].probability for index, _ in placed), default=0.0)
-    order = min(1.0, 10 * most) * (1 - _weight(evidence, inverted) / weight if weight > 0 else 1)  # of what is told
+    order = min(1.0, 10 * most) * (1 - _weight(evidence, inverted) / weight if weight > 0 else 1)
     return FlowResult(
         score=COVERAGE_WEIGHT * coverage + ORDER_WEIGHT * order,
         coverage=coverage,
