@@ -56,13 +56,17 @@ class ReadText:
         """The sentences that have a word: of a summary each is one statement that is checked."""
         return tuple(at for at, words in enumerate(self.ranges) if words)
 
-    def content_stems(self, words: Iterable[int]) -> list[str]:
-        """Returns the stems of the content words among some words of `table`."""
-        return self.table.content_stems(words)
+    def content_stems(self, words: Iterable[int] | None = None) -> list[str]:
+        """Returns the stems of the content words among some words of `table`, or all."""
+        return self.table.content_stems(range(len(self.table)) if words is None else words)
+
+    def passage(self, start: int, end: int, text: str | None = None) -> TextSpan:
+        """Returns a part of the text as evidence; models read it, or `text` in its place."""
+        return self.text.passage(start, end, text)
 
     def words_passage(self, words: range) -> TextSpan:
         """Returns a run of words as evidence; there is at least one."""
-        return self.text.passage(self.table.starts[words[0]], self.table.ends[words[-1]])
+        return self.passage(self.table.starts[words[0]], self.table.ends[words[-1]])
 
 
 _LEAST_CAPITALS = 0.01  # of the words inside sentences

@@ -63,17 +63,20 @@ def _own_weights(table: WordTable, words: Sequence[int], index: WordIndex) -> di
 
 
 class PassageFinder:
-    """Finds passages in one source."""
+    """Finds passages in one source.
 
-    def __init__(self, source: ReadText, index: WordIndex, most_chars: int, *, has_turns: bool = True) -> None:
+    Attributes:
+        index: of the source's words.
+    """
+
+    def __init__(self, source: ReadText, most_chars: int, *, has_turns: bool = True) -> None:
         """Reads what sentences lean on. Linear in the length of the source.
 
         Args:
-            index: the source's words.
             most_chars: of a passage; a single longer sentence is read whole.
             has_turns: whether the text may be a dialogue, whose sentences are read with their speaker in front.
         """
-        self._source, self._index, self._most = source, index, most_chars
+        self._source, self.index, self._most = source, WordIndex(source), most_chars
         self._has_turns = has_turns
         self._lengths = [len(self._text(at)) for at in range(len(source.sentences))]
         self._whole_chars = self._chars(range(len(self._lengths)))
@@ -102,7 +105,7 @@ class PassageFinder:
         allowed: Collection[int] = range(len(self._lengths)) if among is None else among
         if not allowed:
             return None
-        own = self._index.weighted(weights)
+        own = self.index.weighted(weights)
         is_whole = self._whole_chars <= most or (among is not None and self._chars(among) <= most)
         chosen = sorted(allowed if is_whole else self._choose(weights, own, allowed, most))
         text = " ".join(self._text(sentence) for sentence in chosen)
@@ -136,7 +139,7 @@ class PassageFinder:
         ranked = (at for at in np.argsort(-near, kind="stable").tolist() if at in allowed)
         candidates = list(islice(ranked, max(8, most // 20)))
         while candidates:
-            fresh = self._index.weighted(missing)
+            fresh = self.index.weighted(missing)
             best = max(candidates, key=lambda at: (_REPEATED * near[at] + fresh[at], -at))
             candidates.remove(best)
             leans = best > 0 and best - 1 not in chosen and self._leans(best)
@@ -145,7 +148,7 @@ class PassageFinder:
                     continue
                 chosen.add(sentence)
                 left -= self._lengths[sentence] + 1
-                missing = {stem: weight for stem, weight in missing.items() if not self._index.has(sentence, stem)}
+                missing = {stem: weight for stem, weight in missing.items() if not self.index.has(sentence, stem)}
         return chosen
 
     def _leans(self, sentence: int) -> bool:

@@ -17,7 +17,7 @@ from pipeline.reading.document import ReadText
 from pipeline.reading.index import Closeness, Float64, WordIndex
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.rules import Rule
-from pipeline.reading.word_lists import is_verb, word_list
+from pipeline.reading.word_lists import word_list
 
 _MIDDLE_WEIGHT, _WORDS_WEIGHT, _LEAD_WEIGHT = 0.5, 0.3, 0.2
 _LEAD_SENTENCES, _LEAD_SHARE = 10.0, 0.1  # after so many, or this share of all, 63% of the lead bonus is gone
@@ -150,7 +150,7 @@ def main_clause(read: ReadText, sentence: int) -> MainClause:
     for part in parts:
         if has_verb and content >= _FEWEST_CONTENT:
             break
-        is_stated = any(is_verb(table.words[at]) for at in part)
+        is_stated = any(map(table.is_verb, part))
         if has_verb or (table.words[part[0]] not in openers and (is_stated or not kept)):
             kept.append(part)
             has_verb |= is_stated
@@ -159,7 +159,7 @@ def main_clause(read: ReadText, sentence: int) -> MainClause:
     if not has_verb or len(said) < _FEWEST_WORDS:
         return MainClause(read.passages[sentence], read.ranges[sentence])
     text = " ".join(" ".join(read.words_passage(part).text for part in kept).split())
-    return MainClause(read.text.passage(table.starts[said[0]], table.ends[said[-1]], text), said)
+    return MainClause(read.passage(table.starts[said[0]], table.ends[said[-1]], text), said)
 
 
 PREDICATES = Rule(
@@ -173,7 +173,7 @@ PREDICATES = Rule(
 
 def predicate_stems(read: ReadText, words: Sequence[int]) -> Sequence[str]:
     """Returns the stems behind the first verb of a clause; all where that is a tail: "owns it with cracked walls"."""
-    verbs = (at for at, word in enumerate(words) if is_verb(read.table.words[word]))
+    verbs = (at for at, word in enumerate(words) if read.table.is_verb(word))
     stems, behind = (read.content_stems(part) for part in (words, words[next(verbs, len(words)) + 1 :]))
     return behind if PREDICATES.is_on and 2 * len(behind) >= len(stems) else stems
 
@@ -196,7 +196,7 @@ def find_theme(
         start, end = sentence.start, sentence.end
     else:
         start, end = 0, len(source.text.text)
-    theme = source.text.passage(start, start + _cut(source.text.text[start:end], tokenizer, max_tokens))
+    theme = source.passage(start, start + _cut(source.text.text[start:end], tokenizer, max_tokens))
     return theme, ranked[0] if ranked else None
 
 

@@ -66,7 +66,11 @@ class WordTable:
     @property
     def has_verb(self) -> bool:
         """Whether it may state something: a word is a verb, and not "May", which is a month."""
-        return any(is_verb(word) and self.raw(at) != "May" for at, word in enumerate(self.words))
+        return any(self.is_verb(at) and self.raw(at) != "May" for at in range(len(self)))
+
+    def is_verb(self, index: int) -> bool:
+        """Tells whether a word may be a verb."""
+        return is_verb(self.words[index])
 
     def content_words(self, indices: Iterable[int]) -> list[int]:
         """Returns the content words among some words. Every reader of sentences asks, so here work ends for nobody."""

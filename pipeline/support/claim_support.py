@@ -26,7 +26,6 @@ from pipeline.frozen import FrozenModel
 from pipeline.model_answers import Pair, PairScores
 from pipeline.reading.characters import nfkc
 from pipeline.reading.document import ReadText
-from pipeline.reading.index import WordIndex
 from pipeline.reading.passages import Passage, PassageFinder, claim_weights
 from pipeline.reading.rules import Rule
 from pipeline.reading.values import Values, differs, written_as
@@ -255,8 +254,8 @@ class PremiseFinder:
             most_chars: of the longer passage.
         """
         self.read = ReadText.of("document", text, MAX_SENTENCE_CHARS) if isinstance(text, str) else text
-        self.index = WordIndex(self.read)
-        self.passages = PassageFinder(self.read, self.index, most_chars, has_turns=has_turns)
+        self.passages = PassageFinder(self.read, most_chars, has_turns=has_turns)
+        self.index = self.passages.index
 
     def find(self, statement: str) -> Premises:
         """Returns what the document has of a statement."""

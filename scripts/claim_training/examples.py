@@ -16,7 +16,6 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 from pipeline.reading.document import ReadText
-from pipeline.reading.index import WordIndex
 from pipeline.reading.passages import PassageFinder, claim_weights
 from pipeline.reading.word_table import WordTable
 from pipeline.support.claim_support import MAX_SENTENCE_CHARS, PASSAGE_CHARS, SHORT_PASSAGE_CHARS
@@ -43,8 +42,7 @@ class PoolDocument:
         self.text = text
         self.digest = digest_of(text)
         self._source = ReadText.of("source", text, MAX_SENTENCE_CHARS)
-        self._index = WordIndex(self._source)
-        self._finder = PassageFinder(self._source, self._index, PASSAGE_CHARS)
+        self._finder = PassageFinder(self._source, PASSAGE_CHARS)
 
     @property
     def sentences(self) -> list[str]:
@@ -59,7 +57,7 @@ class PoolDocument:
     def passages(self, claim: str) -> list[str]:
         """Returns what the judge reads beside a claim: a long passage, and a short one where it is another."""
         table = WordTable.of(claim)
-        weights = claim_weights(table, range(len(table)), self._index)
+        weights = claim_weights(table, range(len(table)), self._finder.index)
         return [passage.span.text for passage in self._finder.for_claim(weights, SHORT_PASSAGE_CHARS)]
 
 

@@ -7,10 +7,8 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple, Self
 
-import numpy as np
-
 from pipeline.judge.config import EvidenceConfig
-from pipeline.judge.evidence.labels import RaisingSentences, mark_raising, read_claim
+from pipeline.judge.evidence.labels import RaisingSentences, Reading, mark_raising, read_claim
 from pipeline.judge.evidence.plan import (
     EvidencePart,
     EvidencePlan,
@@ -47,7 +45,6 @@ from pipeline.off_loop import OffLoop, Stopwatch
 from pipeline.protocols import Models, Tokenizer
 from pipeline.reading.document import ReadText
 from pipeline.reading.passage import TextSpan
-from pipeline.reading.salience import find_theme
 from pipeline.support.claim_support import ClaimLabel, ask_support, read_support
 
 
@@ -85,7 +82,7 @@ async def build_evidence(
     stopwatch.lap("reading_ms")
     embeddings = await Embeddings.ask(models.embedder, draft.texts)
     stopwatch.lap("embedding_ms")
-    make = partial(make_plan, draft, embeddings, calm=without_heat)
+    make = partial(make_plan, draft, embeddings, models.tokenizer, calm=without_heat)
     plan = await off_loop(make)
     proposed = None
     if assistant.propose is not None:
@@ -166,13 +163,11 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
     source, summary = draft.source.read, draft.summary.read
     points = _key_points(checked, scores, tokenizer)
     twin_count, judge_count = key_point_counts(source)
-    tones = _tones(checked)
-    theme, theme_sentence = find_theme(source, plan.facts, tokenizer, config.theme_tokens)
+    readings = sentences.readings(MOST_SENTENCES)
+    tones = _tones(plan, readings)
     is_twin, is_judge, has_intent = (
         part in parts for part in (EvidencePart.TWIN_KEY_POINTS, EvidencePart.JUDGE_KEY_POINTS, EvidencePart.INTENT)
     )
-    raising = sentences.raising if EvidencePart.SUBJECT in parts else ()
-    told = {stem for index in raising for stem in summary.table.content_stems(summary.ranges[index])}
     left_out = {"framing": (summary.framing_count, "sentence"), "heading": (summary.heading_count, "line")}
     return EvidenceTable(
         source=source.text.original,
@@ -181,15 +176,15 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
         omitted_claim_count=draft.omitted_claim_count,
         twin_key_points=tuple(points[at] for at in sorted(plan.facts[:twin_count]) if is_twin),
         judge_key_points=tuple(points[at] for at in sorted(plan.judge_facts[:judge_count]) if is_judge),
-        segments=_segments(checked, theme_sentence, tokenizer),
-        theme=theme,
+        segments=_segments(checked, tokenizer),
+        theme=plan.theme,
         intent=describe_intent(source, tones[0], tokenizer, config.intent_tokens) if has_intent else "",
         coverage_questions=(),
         claim_questions=(),
-        tone=read_drift(plan, claims, sentences, tones),
+        tone=read_drift(plan, claims, sentences, readings, tones),
         lexicon_hits=find_lexicon_hits(summary, source),
-        salient_share=draft.source.index.salient_share(told),
-        summary_token_count=sum(len(summary.table.content_stems(words)) for words in summary.ranges),
+        salient_share=plan.salient_share(sentences.raising),
+        summary_token_count=sum(len(summary.content_stems(words)) for words in summary.ranges),
         extraneous_token_count=sum(claim.extraneous_token_count for claim in claims),
         pair_count=checked.pair_count + len(scores),
         models=models.identities,
@@ -229,20 +224,20 @@ def _key_points(checked: CheckedClaims, scores: PairScores, tokenizer: Tokenizer
     return points
 
 
-def _tones(checked: CheckedClaims) -> tuple[ToneScore, ToneScore]:
+def _tones(plan: EvidencePlan, readings: Sequence[Reading]) -> tuple[ToneScore, ToneScore]:
     """Scores the tone of both texts; of the summary the worst reading."""
-    source, summary = checked.plan.draft.source.read, checked.plan.draft.summary.read
+    source, summary = plan.draft.source.read, plan.draft.summary.read
     texts = [passage.text for passage in summary.passages]
-    readings = [
+    scores = [
         score_tone(
-            [texts[index] for index in raising[:MOST_SENTENCES]],
-            [texts[index] for index in others[:MOST_SENTENCES]],
+            [texts[index] for index in raising],
+            [texts[index] for index in others],
         )
-        for raising, others in checked.sentences.readings()
+        for raising, others in readings
     ]
     of_source = score_tone([passage.text for passage in source.passages[:MOST_SENTENCES]])
     worst = max(
-        readings,
+        scores,
         key=lambda one: (one.intensity, one.tone is Tone.UNCLEAR, one.subjectivity),
         default=score_tone([]),
     )
@@ -262,14 +257,12 @@ class _SegmentSpan:
     stems: frozenset[str]  # distinct stems of its content words
 
 
-def _segments(checked: CheckedClaims, theme_sentence: int | None, tokenizer: Tokenizer) -> tuple[SummarySegment, ...]:
-    """Returns the segments; cosines of those that were not embedded are 0."""
+def _segments(checked: CheckedClaims, tokenizer: Tokenizer) -> tuple[SummarySegment, ...]:
     plan, raising = checked.plan, frozenset(checked.sentences.raising)
-    table = plan.draft.source.read.table
-    article = frozenset(table.content_stems(range(len(table))))
+    article = frozenset(plan.draft.source.read.content_stems())
     segments = []
     for span in _long_segments(plan, raising, tokenizer):
-        to_theme, to_source = _cosines(plan, span.sentence_index, theme_sentence)
+        to_theme, to_source = plan.subject_cosines(span.sentence_index)
         shared, either = len(span.stems & article), len(span.stems | article)
         segments.append(
             SummarySegment(
@@ -286,15 +279,6 @@ def _segments(checked: CheckedClaims, theme_sentence: int | None, tokenizer: Tok
     return tuple(segments)
 
 
-def _cosines(plan: EvidencePlan, sentence: int, theme_sentence: int | None) -> tuple[float, float]:
-    """Returns the cosines of a sentence of the summary with the theme and with the closest sentence of the source."""
-    if EvidencePart.SUBJECT not in plan.draft.parts or theme_sentence is None:
-        return 0.0, 0.0
-    vector = plan.told_closeness.vectors[sentence]
-    to_theme = float(np.clip(plan.closeness.vectors[theme_sentence] @ vector, -1, 1))
-    return to_theme, float(plan.closeness.cosines(vector).max())
-
-
 def _long_segments(plan: EvidencePlan, raising: frozenset[int], tokenizer: Tokenizer) -> list[_SegmentSpan]:
     """Returns the segments that are long enough; with the short ones as one where else nothing raising is left."""
     summary, least = plan.draft.summary.read, plan.draft.config.min_segment_tokens
@@ -307,7 +291,7 @@ def _long_segments(plan: EvidencePlan, raising: frozenset[int], tokenizer: Token
         return [*short, *kept]
     first, last = short[0].sentence_index, short[-1].sentence_index
     joined = _SegmentSpan(
-        summary.text.passage(summary.sentences[first].start, summary.sentences[last].end),
+        summary.passage(summary.sentences[first].start, summary.sentences[last].end),
         first,
         sum(segment.token_count for segment in short),
         frozenset[str]().union(*(segment.stems for segment in short)),
@@ -324,6 +308,8 @@ def _segment_spans(summary: ReadText, tokenizer: Tokenizer) -> Iterator[_Segment
         for first, last in zip(starts, ends, strict=True):
             if part := text[first:last].strip():
                 start = text.index(part, first)
-                passage = summary.text.passage(start, start + len(part))
-                stems = frozenset(summary.table.content_stems(summary.table.between(start, start + len(part))))
-                yield _SegmentSpan(passage, index, len(tokenizer.offsets(passage.text)), stems)
+                words = [at for at in summary.ranges[index] if start <= summary.table.starts[at] < start + len(part)]
+                passage = summary.passage(start, start + len(part))
+                yield _SegmentSpan(
+                    passage, index, len(tokenizer.offsets(passage.text)), frozenset(summary.content_stems(words))
+                )

@@ -146,8 +146,8 @@ class _Comparison:
         if not rivals and self._source.values.states(claimed):
             return None
         kind = MismatchKind.DATE if isinstance(claimed, Date) else MismatchKind.NUMBER
-        place = self._summary.text.passage(claimed.start + self._span[0], claimed.unit_end + self._span[0])
-        stated = [self._source.text.text.passage(rival.start, rival.unit_end) for rival in rivals[:1]]
+        place = self._summary.passage(claimed.start + self._span[0], claimed.unit_end + self._span[0])
+        stated = [self._source.text.passage(rival.start, rival.unit_end) for rival in rivals[:1]]
         return ClaimMismatch(kind, place, next(iter(stated), None))
 
     def name(self, claimed: range) -> ClaimMismatch | None:
@@ -214,6 +214,10 @@ GROUNDING = Rule(
 )
 
 
+Reading = tuple[tuple[int, ...], tuple[int, ...]]
+"""Sentences of a summary that may raise a score, and others, as far as their tone is read; indices, rising."""
+
+
 @dataclass(frozen=True, slots=True)
 class RaisingSentences:
     """The sentences of a summary by whether they may raise a score; indices, rising."""
@@ -221,13 +225,15 @@ class RaisingSentences:
     raising: tuple[int, ...]  # say something of the source, rightly or wrongly, and not only what another one says
     others: tuple[int, ...]  # can only lower a score
 
-    def readings(self) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """Yields the two; when none may raise, each sentence in turn as if it alone might. The worst one counts."""
+    def readings(self, most: int) -> list[Reading]:
+        """Returns the first of the two; when none may raise, each sentence in turn as if it alone might.
+
+        Of all readings the worst one counts.
+        """
         if self.raising:
-            yield self.raising, self.others
-            return
-        for at, index in enumerate(self.others):
-            yield (index,), (*self.others[:at], *self.others[at + 1 :])
+            return [(self.raising[:most], self.others[:most])]
+        first = self.others[: most + 1]
+        return [((one,), tuple(other for other in first if other != one)[:most]) for one in self.others]
 
 
 def mark_raising(plan: EvidencePlan, claims: Sequence[Claim]) -> tuple[tuple[Claim, ...], RaisingSentences]:

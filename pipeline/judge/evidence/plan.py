@@ -15,14 +15,17 @@ import numpy as np
 
 from pipeline.judge.config import EvidenceConfig
 from pipeline.model_answers import Embeddings, Pair
+from pipeline.protocols import Tokenizer
 from pipeline.reading.document import Capitals, ReadText
 from pipeline.reading.index import Closeness, Float64, WordIndex
 from pipeline.reading.names import SourceValues, find_names, known_names
+from pipeline.reading.passage import TextSpan
 from pipeline.reading.passages import Passage, claim_weights
 from pipeline.reading.rules import Rule
 from pipeline.reading.salience import (
     MainClause,
     choose_distinct,
+    find_theme,
     main_clause,
     predicate_stems,
     rank_centrality,
@@ -266,6 +269,25 @@ class EvidencePlan:
     facts: tuple[int, ...]
     # likewise for Judge-Lock: those that an LLM prefers come first. Without an LLM the same as `facts`.
     judge_facts: tuple[int, ...]
+    theme: TextSpan  # of the source, in one short quote
+    theme_sentence: int | None  # of the source, that the theme is taken from; None when it has none
+
+    def subject_cosines(self, sentence: int) -> tuple[float, float]:
+        """Returns the cosines of a sentence of the summary with the theme, and with the closest one of the source.
+
+        Those of a sentence that was not embedded are 0.
+        """
+        if EvidencePart.SUBJECT not in self.draft.parts or self.theme_sentence is None:
+            return 0.0, 0.0
+        vector = self.told_closeness.vectors[sentence]
+        to_theme = float(np.clip(self.closeness.vectors[self.theme_sentence] @ vector, -1, 1))
+        return to_theme, float(self.closeness.cosines(vector).max())
+
+    def salient_share(self, sentences: Sequence[int]) -> float:
+        """Returns how much of what the source is about some sentences of the summary name, in [0, 1]."""
+        summary = self.draft.summary.read
+        told = {stem for at in sentences for stem in summary.content_stems(summary.ranges[at])}
+        return self.draft.source.index.salient_share(told if EvidencePart.SUBJECT in self.draft.parts else set())
 
 
 def key_point_counts(source: ReadText) -> tuple[int, int]:
@@ -280,6 +302,7 @@ def key_point_counts(source: ReadText) -> tuple[int, int]:
 def make_plan(
     draft: ReadTexts,
     embeddings: Embeddings,
+    tokenizer: Tokenizer,
     preferred: Sequence[int] = (),
     *,
     calm: Callable[[str, WordIndex], str],
@@ -288,6 +311,7 @@ def make_plan(
 
     Args:
         embeddings: of `draft.texts`.
+        tokenizer: measures the theme.
         preferred: sentences of the source that shall be Judge-Lock's key points, the most important first.
         calm: takes out of a claim, beside its source, the words that are judged elsewhere.
     """
@@ -300,6 +324,7 @@ def make_plan(
     claims = tuple(_plan_claim(draft, at, leading, calm) for at in draft.claims)
     ranked = _facts(draft, centrality, closeness, ())
     for_judge = _facts(draft, centrality, closeness, preferred) if preferred else ranked
+    theme, theme_sentence = find_theme(draft.source.read, ranked, tokenizer, draft.config.theme_tokens)
     return EvidencePlan(
         draft,
         centrality,
@@ -308,6 +333,8 @@ def make_plan(
         claims,
         facts=tuple(ranked),
         judge_facts=tuple(_long_enough(draft, for_judge) or for_judge),
+        theme=theme,
+        theme_sentence=theme_sentence,
     )
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from glin_profanity.data.dictionary import DictionaryLoader
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
-from pipeline.judge.evidence.labels import RaisingSentences
+from pipeline.judge.evidence.labels import RaisingSentences, Reading
 from pipeline.judge.evidence.plan import EvidencePlan
 from pipeline.judge.evidence.table import (
     Claim,
@@ -174,7 +174,11 @@ MOST_SENTENCES = 200  # of either text, whose tone and sentiment are read
 
 
 def read_drift(
-    plan: EvidencePlan, claims: Sequence[Claim], sentences: RaisingSentences, tones: tuple[ToneScore, ToneScore]
+    plan: EvidencePlan,
+    claims: Sequence[Claim],
+    sentences: RaisingSentences,
+    readings: Sequence[Reading],
+    tones: tuple[ToneScore, ToneScore],
 ) -> ToneReading:
     """Returns tone, sentiment and drift: how far a summary departs from what its source means, d of Alignment.
 
@@ -188,11 +192,13 @@ def read_drift(
         plan: what was compared.
         claims: with their labels.
         sentences: of the summary.
+        readings: of those.
         tones: of source and summary.
     """
     source, summary = tones
     unfocused = 1 - _focus_cosine(plan, sentences)
-    sentiments = max(_sentiments(plan, sentences), key=lambda pair: abs(pair[0] - pair[1]), default=(0.0, 0.0))
+    pairs = _sentiments(plan, sentences, readings)
+    sentiments = max(pairs, key=lambda pair: abs(pair[0] - pair[1]), default=(0.0, 0.0))
     stance = abs(sentiments[0] - sentiments[1]) / 2
     tone = max(0.0, summary.intensity - source.intensity)
     meaning = _contradicted_share(claims, plan.draft.config.contradicted)
@@ -218,19 +224,20 @@ def read_drift(
     )
 
 
-def _sentiments(plan: EvidencePlan, sentences: RaisingSentences) -> Iterator[tuple[float, float]]:
+def _sentiments(
+    plan: EvidencePlan, sentences: RaisingSentences, readings: Sequence[Reading]
+) -> Iterator[tuple[float, float]]:
     """Yields mean sentiments to be compared, of the source sentences that the summary is about and of the summary."""
     source, summary = plan.draft.source.read.passages, plan.draft.summary.read.passages
-    for raising, others in sentences.readings():
+    for raising, others in readings:
         told = frozenset(raising)
         about = dict.fromkeys(
             claim.passages[0].best[0] for claim in plan.claims if claim.passages and claim.sentence in told
         )
         covered = mean_sentiment([source[index].text for index in about])
-        read = raising[:MOST_SENTENCES]
-        found, total = fsum(sentiment(summary[index].text) for index in read), len(read)
+        found, total = fsum(sentiment(summary[index].text) for index in raising), len(raising)
         yield covered, found / total
-        for index in others[:MOST_SENTENCES] if sentences.raising else ():
+        for index in others if sentences.raising else ():
             yield covered, (found + sentiment(summary[index].text)) / (total + 1)
 
 
@@ -293,7 +300,7 @@ def describe_intent(source: ReadText, tone_score: ToneScore, tokenizer: Tokenize
     table, written = source.table, dict[str, str]()
     for index in range(len(table)):
         written.setdefault(table.stems[index], table.words[index])
-    frequent = Counter(table.content_stems(range(len(table)))).most_common(4 * _TOPIC_WORDS)
+    frequent = Counter(source.content_stems()).most_common(4 * _TOPIC_WORDS)
     words = [written[stem] for stem, _ in frequent if 3 <= len(written[stem]) <= _LONGEST_TOPIC_WORD]  # noqa: PLR2004
     topics = [word for word in words if not word[0].isdigit()][:_TOPIC_WORDS]
     while True:
@@ -319,7 +326,7 @@ def find_lexicon_hits(summary: ReadText, source: ReadText) -> tuple[LexiconHit, 
         end_of_last = end
         is_inside = any(first <= start and end <= last for first, last in quoted)
         is_quoted = is_inside and fold_case(text[start:end]) in source_text
-        hits.append(LexiconHit(kind, summary.text.passage(start, end), severity, is_quoted))
+        hits.append(LexiconHit(kind, summary.passage(start, end), severity, is_quoted))
     return tuple(hits)
 
 

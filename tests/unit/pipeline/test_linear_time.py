@@ -64,10 +64,9 @@ def _find_known_values(text: str) -> None:
 
 def _find_passages(text: str) -> None:
     source = ReadText.of("source", text, MAX_CHARS)
-    index = WordIndex(source)
-    finder = PassageFinder(source, index, MAX_CHARS)
+    finder = PassageFinder(source, MAX_CHARS)
     for words in source.ranges[:20]:
-        finder.find(claim_weights(source.table, words, index))
+        finder.find(claim_weights(source.table, words, finder.index))
 
 
 def _read_background(text: str) -> None:
