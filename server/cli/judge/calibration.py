@@ -18,7 +18,7 @@ from pipeline.errors import InvalidInputError, parse
 from pipeline.frozen import FrozenModel
 from server.cli.commands.judge import FrameworkChoice, MetricChoice, Policy, ScoreKind
 from server.cli.errors import InputError
-from server.cli.files import naming, parse_object, read_text
+from server.cli.files import read_object
 from server.cli.judge import names
 
 SHOWN_CLAIMS = 3
@@ -110,12 +110,10 @@ def read_calibration(path: Path | None) -> Calibration | None:
     """Reads a file of `precis calibrate --output`; None for none. Raises InputError."""
     if path is None:
         return None
-    text = read_text(path)
-    with naming(path):
-        try:
-            return parse(Calibration, parse_object(text), "")
-        except InvalidInputError as error:
-            raise InputError(f"{error}; write it with precis calibrate --output") from error
+    try:
+        return parse(Calibration, read_object(path), "")
+    except InvalidInputError as error:
+        raise InputError(f"{path}: {error}; write it with precis calibrate --output") from error
 
 
 def identity_of(result: pb.JudgeResult) -> Identity | None:
