@@ -133,9 +133,8 @@ def find_metric(result: pb.JudgeResult, kind: ScoreKind) -> pb.JudgeMetric | Non
 def score_of(result: pb.JudgeResult, kind: ScoreKind) -> float | None:
     """Returns a score under its policy; None when there is none that counts.
 
-    The lenient score is 10 - (10 - score) * (1 - neutral / all), where both are sums of doubt, 1 - probability, over
-    the neutral claims and over all: every claim bears its share of the lost points, and neutral ones are given theirs
-    back.
+    The lenient score is 10 - (10 - score) * (1 - neutral / all). Both are sums of doubt, 1 - probability: over the
+    neutral claims, and over all. Every claim bears its share of the lost points, and neutral ones get theirs back.
     """
     metric = find_metric(result, kind)
     score = None if metric is None else names.counting_score(metric)

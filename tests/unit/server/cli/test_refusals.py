@@ -129,13 +129,14 @@ def test_a_fault_of_ours_has_an_exit_code_of_its_own(
 
 
 @pytest.mark.parametrize("command", ["serve", "ui", "settings", "summaries check", "llm check"])
-def test_a_wrong_setting_is_one_line_for_every_command_that_reads_it(
+def test_a_wrong_setting_is_one_line_without_a_password_for_every_command_that_reads_it(
     command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("PRECIS_LISTEN__GRACE_S", "soon")
+    monkeypatch.setenv("PRECIS_TRACING__ENDPOINT", "http://user:sk-4@host/v1/traces")
     assert run(command.split()) == 2
     [line] = capsys.readouterr().err.splitlines()
-    assert line.startswith("precis: wrong settings: listen.grace_s (PRECIS_LISTEN__GRACE_S)")
+    assert line.startswith("precis: wrong settings: tracing.endpoint (PRECIS_TRACING__ENDPOINT)")
+    assert "sk-4" not in line
 
 
 def test_a_disk_that_is_full_is_no_fault_of_ours(
