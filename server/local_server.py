@@ -1,7 +1,7 @@
 """A server inside the caller's process, for `precis.local`: no port, the same calls.
 
-It runs on an event loop in a thread of its own, and clients reach it at a socket in a folder that no other user may
-open. Limits, deadlines, priorities and errors are those of a server. Keys, TLS, metrics and HTTP are off.
+It runs on an event loop in a thread of its own. Clients reach it at a socket in a folder that no other user may open.
+Limits, deadlines, priorities and errors are those of a server. Keys, TLS, metrics and HTTP are off.
 """
 
 import asyncio

@@ -19,9 +19,9 @@ _LITTLE = 64  # items of one caller; no more than a few batches
 class Admission:
     """Counts items and tokens from admission to answer. One rule for single items, lists and streams.
 
-    An item counts once for each caller that waits for it. Tokens count once for each computation, so joining work
-    that is in flight already costs none. An empty queue takes all that it can hold; in a queue that is not, bulk work
-    finds room up to three quarters, other work up to seven eighths, and a caller with few items up to the end.
+    An item counts once for each caller that waits for it. Tokens count once for each computation: joining work in
+    flight costs none. An empty queue takes all that it can hold. In any other bulk work finds room up to three
+    quarters, other work up to seven eighths, and a caller with few items up to the end.
     """
 
     def __init__(

@@ -1,13 +1,13 @@
 """Chooses the rows of the next forward pass, and holds them and their results until they are handed back.
 
-A batch is bounded by its rows, its tokens and its padded tokens. The oldest waiting row always goes. Its company are
-those of the next few that are nearest in length; where the graph computes padding in full, those of the next many. A
-row is worth what it would cost in ideal company. A batch is as large as makes the worth of its rows over its predicted
-cost best, padding included. So one rule serves a CPU, where a lone row nearly saturates the core, and a GPU, where rows
-are almost free until the device is full.
+A batch is bounded by its rows, its tokens and its padded tokens. The oldest waiting row always goes. With it go the
+rows nearest in length, of the next few, or of the next many where the graph computes padding in full. A row is worth
+what it would cost among rows of its own length. The size with the most worth per predicted cost, padding included, is
+taken. So one rule serves a CPU, where a lone row nearly saturates the core, and a GPU, where rows are almost free until
+the device is full.
 
-Taking the oldest each time bounds the wait: a row is overtaken only by rows that travel in the batches of its
-elders, so it leaves after at most as many batches as rows were before it, whatever its length.
+Taking the oldest each time bounds the wait. A row is overtaken only in the batches of older rows. So it leaves after at
+most as many batches as rows were before it, whatever its length.
 """
 
 from __future__ import annotations

@@ -27,8 +27,8 @@ class Backlog:
 class Lane:
     """A queue from which whole batches are cut. The caller holds the pool's lock.
 
-    Callers take turns: the next batch begins with the oldest entry of the one who was given least compute time, and
-    takes the best company from all of them, each charged for its own. So a batch is as full as if there were one
+    Callers take turns. The next batch begins with the oldest entry of the caller who was given least compute time. It
+    takes the best company from all callers, each charged for its own. So a batch is as full as if there were one
     caller, and nobody waits longer for the crowd of another.
 
     The entries of a caller are a linked dict in order of age: a plain one finds its first key in time proportional to

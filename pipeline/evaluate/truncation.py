@@ -2,9 +2,9 @@
 
 Works on the text before NFKC, which turns a footnote mark "²" into a digit. Looks at the end only.
 
-A list of labels, such as "## Key topics" with its items, is told from a list of sentences that was cut: what ends a
-label is not known, but what ends its neighbours is. Items that are sentences end as sentences do, all of them, and then
-so must the last one. A heading with nothing below it is no ending: its section is missing.
+A list of labels, such as "## Key topics" with its items, may end open; a list of sentences may not. Nothing says how a
+label ends, but its neighbours do: if all other items end as sentences, so must the last one. A heading with nothing
+below it is no ending: its section is missing.
 """
 
 import re

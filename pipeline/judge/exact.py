@@ -23,8 +23,8 @@ def mean(values: Sequence[Fraction]) -> Fraction:
 def guarded_mean(values: Sequence[Number], weights: Sequence[Number], may_raise: Sequence[bool]) -> Number:
     """Returns the weighted mean that only some values may raise; the others can lower it.
 
-    Such a value weighs as much as it falls short of the mean m of those that may raise: nothing when it reaches m, in
-    full when it is 0. When none may raise, the least value stands for all.
+    Let m be the mean of those that may raise. Any other value weighs nothing from m on, in full at 0, and in proportion
+    between. When none may raise, the least value stands for all.
 
     Args:
         values: not negative; at least one.

@@ -74,8 +74,8 @@ class SharedCache(Generic[T]):
     async def get(self, key: str, compute: Callable[[], Awaitable[T]]) -> T:
         """Returns a kept result, that of an equal request under way, or a new one.
 
-        When the request that computes fails or is cancelled, the next one that waits computes: it has a deadline and
-        a priority of its own, so another's failure need not be its own.
+        When the request that computes fails or is cancelled, the next one that waits computes. It has a deadline and a
+        priority of its own, so another's failure need not be its own.
         """
         while True:
             if (kept := self._kept.get(key)) is not None:

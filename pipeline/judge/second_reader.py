@@ -1,7 +1,7 @@
 """A second reader: a language model that reads the claims which the NLI model leaves open.
 
-It is believed as far as `precis calibrate --second-reader` measured on labelled claims: its verdict moves the odds of a
-claim by its likelihood ratio (Bayes' rule), and a model that brings no gain there is not asked.
+It is believed as far as `precis calibrate --second-reader` measured on labelled claims. Its verdict moves the odds of a
+claim by its likelihood ratio (Bayes' rule). A model that brings no gain there is not asked.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence

@@ -22,8 +22,8 @@ from pipeline.llm.errors import EndpointBusyError
 class Rate:
     """A bucket that fills at a steady rate and holds ten seconds' worth.
 
-    In any stretch of T seconds at most `per_minute * (T + 10) / 60` are let through, plus one request that is larger
-    than the bucket: that one waits until the bucket is full and leaves a debt which the others wait for.
+    In any T seconds at most `per_minute * (T + 10) / 60` are let through, plus one request that is larger than the
+    bucket. That one waits until the bucket is full, and leaves a debt which the others wait for.
     """
 
     def __init__(self, per_minute: float) -> None:

@@ -5,10 +5,10 @@ subject and a verb together: "The document states that fees rose" is meta-commen
 and "The summary judgment covers fees" are not. "The report found" is not either: reports are often what a text is
 about; "This report describes" is.
 
-`framing_length` asks how much of a sentence is made of the words of `data/framing.txt` alone, which has no number and
-no denial: all of "Here is a summary of the passage:", the beginning of "Based on the passages, twins happen when ...".
-`speaks_of_text` asks the same of a whole part beside its source: it states nothing if its words about texts outweigh
-those of the source, which count most, and any others. What is left out is never checked.
+`framing_length` asks how much of a sentence is made of the words of `data/framing.txt` alone, without number or denial.
+That is all of "Here is a summary of the passage:", and the beginning of "Based on the passages, twins happen when ...".
+`speaks_of_text` asks the same of a whole part beside its source. A part states nothing if its words about texts
+outweigh those of the source, which count most, and any others. What is left out is never checked.
 """
 
 import re

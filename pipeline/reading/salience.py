@@ -97,9 +97,9 @@ def told_shares(
 ) -> dict[int, tuple[float, float]]:
     """Returns how much of some points statements tell between them, and how much they have of it at all, in [0, 1].
 
-    A statement tells a point that it speaks of, and of which it has half: words that the whole source is about, all
-    share; and half of what the point says of its subject: a subject and a verb tell nothing. Words count by
-    ln(1 + sentences that have them): what the source comes back to is the core, the rest detail.
+    A statement tells a point when it has half of its words, and half of those of its predicate: a subject and a verb
+    tell nothing. It must speak of the point, too: of its rare words it shares most with it. Words count by ln(1 +
+    sentences that have them): what the source comes back to is the core, the rest detail.
 
     Args:
         points: stems of all content words of each, and those of its predicate, by the sentence of the source.
@@ -139,8 +139,8 @@ class MainClause(NamedTuple):
 def main_clause(read: ReadText, sentence: int) -> MainClause:
     """Returns the main clause of a sentence, without what stands before, beside and behind it.
 
-    Kept are the subject, the first part with a verb that no relative word or conjunction opens, and as many parts
-    behind it as it takes to say something; of a sentence without such a part all.
+    Kept are the subject and the first part with a verb that no relative word or conjunction opens. As many parts behind
+    it follow as it takes to say something. A sentence without such a part is kept whole.
     """
     table, place, openers = read.table, read.sentences[sentence], word_list("relatives") | word_list("clause_openers")
     ends = [end.start() for end in _CLAUSE_END.finditer(table.text, place.start, place.end)]

@@ -1,9 +1,9 @@
 """Splits texts into sentences, for the whole project.
 
-nupunkt (MIT, typed, no dependencies) decides where prose ends a sentence: on 3,200 paragraphs of manuals and news it
-kept legal and technical abbreviations and brackets apart better than sentencex, and unlike pysbd (quadratic) and
-syntok (1.2 s) it needs about 0.4 s for 1 MB, whatever the text. Around it stand four rules of ours: blocks end
-sentences, CJK full stops end sentences, German ones are known, and an overlong sentence is cut.
+nupunkt (MIT, typed, no dependencies) decides where prose ends a sentence. On 3,200 paragraphs of manuals and news it
+kept abbreviations and brackets apart better than sentencex. It needs about 0.4 s for 1 MB, whatever the text, unlike
+pysbd (quadratic) and syntok (1.2 s). Around it stand four rules of ours: blocks end sentences, CJK full stops end
+sentences, German ones are known, and an overlong sentence is cut.
 """
 
 import re

@@ -3,10 +3,10 @@
 A batch sees what stands before it: newest first until the limit, then back in the order of the document. A text that is
 too long is cut at the best place near the limit, without losing a character.
 
-Summaries are incremental: calls begin where calls of earlier summaries began. The answer to an equal call is stored, so
-that an edit of a document costs the calls around it and the merges above, wherever the edit moves what follows. The
-beginning of a call is known by the hashes of its first text and of the next one, and by nothing else: no name, number
-or page of a document. Two, since a page may come again and again.
+Summaries are incremental: calls begin where calls of earlier summaries began, and the answer to an equal call is
+stored. So an edit costs the calls around it and the merges above, wherever it moves what follows. The beginning of a
+call is known by the hashes of its first two texts alone: by no name, number or page. One would not do, since a page may
+come again and again.
 """
 
 import hashlib

@@ -2,8 +2,7 @@
 
 A value that is kept without what it is the value of is lost. Its subject are the content words of its sentence or row.
 Where these are too few ("The default is 8 MB."), those of the part or heading before it count as well. The value is
-kept where one part of the output, read in the same way, has it with two words of its subject, or all if there are
-fewer.
+kept where one part of the output has it with two words of its subject, or with all if there are fewer.
 """
 
 import re

@@ -2,11 +2,10 @@
 
 The judge, the gate, citations and the loss ask the same here.
 
-The label follows from the probability that the source supports the claim, which is calibrated. The NLI model was
-trained for this very question (inference/compile/heads/MODEL_CARD.md); what it says of the passage is nearly all. The
-rest is how much of the claim's words the source has nowhere: the model has learned from claims that belong to their
-documents, and is not sure about one that has nothing to do with it. Words that are known say nothing: once a quarter
-of them are, more make no difference.
+The label follows from the calibrated probability that the source supports the claim. The NLI model was trained for this
+very question (inference/compile/heads/MODEL_CARD.md): what it says of the passage is nearly all. The rest is how much
+of the claim's words the source has nowhere, for the model saw only claims that belong to their documents. Once the
+source has a quarter of the words, more make no difference.
 
 The weights are in `claim_support.json`, fitted by `scripts/train_claims.py` or `scripts/fit_claim_support.py` to
 documents that the model was not trained on, and to no human judgement of a summary. No weight may have the wrong sign.

@@ -21,7 +21,7 @@ from server.cli.connection import open_client
 from server.cli.console import Grid, print_note, print_result, shown
 from server.cli.documents.read import read_document_text
 from server.cli.errors import CliError, InputError, NegativeAnswer
-from server.cli.files import STDIN, naming, parse_message, parse_object, read_bytes, read_text, to_json_fields
+from server.cli.files import STDIN, naming, parse_message, read_bytes, read_object, to_json_fields
 from server.cli.options import Connection
 
 R = TypeVar("R", pb.SynthesizeRequest, pb.AssessRequest)
@@ -30,10 +30,9 @@ R = TypeVar("R", pb.SynthesizeRequest, pb.AssessRequest)
 def asking(request: R, file: Path | None, options: QuestionOptions) -> R:
     """Fills a request from a file, if there is one, and lays the options over it. Raises InputError."""
     if file is not None:
-        with naming(file):
-            fields = _spelled_out(parse_object(read_text(file)), request.DESCRIPTOR)
-            with naming(f"no {request.DESCRIPTOR.name}"):
-                parse_message(fields, request)
+        fields = _spelled_out(read_object(file), request.DESCRIPTOR)
+        with naming(f"{file}: no {request.DESCRIPTOR.name}"):
+            parse_message(fields, request)
     request.question = options.question or request.question
     if options.images:
         request.images[:] = [read_bytes(path) for path in options.images]

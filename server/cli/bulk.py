@@ -146,15 +146,16 @@ Items = tuple[Iterator[I | BadItem], int | None]
 """Items as they are read, and how many there are; None when they cannot be counted before."""
 
 
-def read_json_lines(path: Path, parse: Callable[[dict[str, Any], str], I]) -> Items[I]:
+def read_json_lines(path: Path, parse: Callable[[dict[str, Any], str], I], otherwise: str) -> Items[I]:
     """Reads JSON Lines, or the rows of a Parquet file as such.
 
     Args:
         path: Parquet if its name ends so.
         parse: gets the fields of a line, and the name of an item that has none.
+        otherwise: what to do with a file of another kind.
 
     Raises:
-        InputError: it cannot be read.
+        InputError: it cannot be read, or none of its lines is an object.
     """
     is_parquet = path.suffix == PARQUET
     lines = read_parquet(path) if is_parquet else files.read_lines(path)
@@ -162,7 +163,13 @@ def read_json_lines(path: Path, parse: Callable[[dict[str, Any], str], I]) -> It
     found = (BadItem(place, row.message) if isinstance(row, InputError) else row for place, row in rows)
     if is_parquet:
         return found, count_rows(path)
-    return found, None if path == files.STDIN else sum(1 for _ in files.read_lines(path))
+    if path == files.STDIN:
+        return found, None
+    count = sum(1 for _ in files.read_lines(path))
+    objects = files.parse_rows(files.read_lines(path), lambda fields, _: fields, are_named=False)
+    if count and all(isinstance(row, InputError) for _, row in objects):
+        raise InputError(f"{path}: no line is a JSON object; {otherwise}")
+    return found, count
 
 
 async def run_items(

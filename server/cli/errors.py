@@ -4,7 +4,7 @@ Every error is one line on stderr that says what to do, and an exit code that a 
 
 CliError             4  the command failed: no retry and no change of the input helps
 ├── NegativeAnswer   1  the answer itself is "no": loss over --fail-over, server not healthy
-├── InputError       2  a file, an option or a field the server refused; change it
+├── InputError       2  a file, an option, a setting or a field the server refused; change it
 └── TryLaterError    3  the server cannot be reached, is full, is stopping or was too slow; retry
 
 Ctrl+C exits with 130, as shells expect. An error that nobody expected exits with 70, never with 1, which is an answer.

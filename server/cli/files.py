@@ -82,6 +82,16 @@ def read_text(path: Path) -> str:
         return decode(data)
 
 
+def read_object(path: Path) -> dict[str, Any]:
+    """Reads a file that is one JSON object. Raises InputError."""
+    text = read_text(path)
+    with naming(path):
+        try:
+            return parse_object(text)
+        except InputError as error:
+            raise InputError(f"{error.message}; --help shows what it should hold") from error
+
+
 def read_lines(path: Path, *, max_line_bytes: int = -1) -> Iterator[tuple[int, bytes]]:
     """Yields number, from 1, and bytes of every line that is not blank; never holds the whole file.
 

@@ -1,10 +1,9 @@
 """`precis load`: runs closed and open loops of calls one after the other, and shows percentiles against rates.
 
-A closed loop has a number of callers, each of whom calls again once it has its answer: it finds what a server can do
-at most, and says nothing about waits, for while the server is slow nobody calls. An open loop calls at times that were
-drawn beforehand, whatever the server does, and counts from the time that was drawn: a call that is late because others
-were slow has waited, and is counted so. Measuring from the time of sending would leave just these waits out
-(coordinated omission).
+A closed loop has a number of callers, each of whom calls again once it has its answer. It finds what a server can do at
+most. It says nothing about waits, for while the server is slow nobody calls. An open loop calls at times that were
+drawn beforehand, whatever the server does, and counts from the time that was drawn. So a call that is late because
+others were slow has waited. Measuring from the time of sending would leave just these waits out (coordinated omission).
 """
 
 import asyncio

@@ -22,7 +22,7 @@ from server.cli.commands.serve import serve, settings, ui
 from server.cli.commands.summarize import app as summaries
 from server.cli.commands.summarize import summarize
 from server.cli.console import print_error, write
-from server.cli.errors import FAULT, INTERRUPTED, CliError
+from server.cli.errors import FAULT, INTERRUPTED, CliError, InputError
 
 VERSIONED = ("precis-server", "onnxruntime", "onnxruntime-gpu")
 BROKEN_PIPE = 141  # what a shell reports for a program that SIGPIPE ended
@@ -116,18 +116,22 @@ def run(arguments: list[str]) -> int:
         discard_output()
         return BROKEN_PIPE
     except Exception as error:  # noqa: BLE001 - Python would exit with 1, which means that "the answer is no"
-        if sys.flags.dev_mode or arguments[:1] in (["serve"], ["ui"]):  # the log of a server needs all of it
-            traceback.print_exc()
-        return report(error)
+        return report(error, is_logged=sys.flags.dev_mode or arguments[:1] in (["serve"], ["ui"]))
     if code == INTERRUPTED:  # what typer makes of Ctrl+C
         print_error("interrupted")
     return code if isinstance(code, int) else 0
 
 
-def report(error: Exception) -> int:
-    """Says in one line what nobody expected. Returns the exit code."""
+def report(error: Exception, *, is_logged: bool = False) -> int:
+    """Says in one line what no command expects; the log of a server gets all of a fault. Returns the exit code."""
+    from server.errors import StartupError
+
     what, code = str(error)[:MAX_ERROR_CHARS], CliError.exit_code
+    if is_logged and not isinstance(error, StartupError):
+        traceback.print_exc()
     match error:
+        case StartupError():  # a wrong setting, a model that is missing, a port in use
+            what, code = str(error), InputError.exit_code
         case ModuleNotFoundError():  # an image leaves out what compiles models
             what = f"this command needs the Python package {error.name}, which is not installed here"
         case OSError():  # for example a full disk below stdout

@@ -73,8 +73,8 @@ def check_run(options: RunOptions, inputs: Sequence[Path], *outputs: Path | None
     """Refuses what cannot work, such as to write over what is read. Raises InputError."""
     is_ray, is_parquet = options.engine == "ray", options.output is not None and options.output.suffix == PARQUET
     wrong = {
-        "--resume is for many items, in JSON Lines or a directory": options.resume and not is_bulk,
-        "--engine ray is for many items, in JSON Lines, Parquet or a directory": is_ray and not is_bulk,
+        "--resume is for many items, in JSON Lines or Parquet": options.resume and not is_bulk,
+        "--engine ray is for many items, in JSON Lines or Parquet": is_ray and not is_bulk,
         "--local works in this process, and --engine ray on a cluster: leave one out": is_ray and options.is_local,
         "results are Parquet for many items only: name FILE.json": is_parquet and not is_bulk,
         "--resume needs --output: it goes on with the results there": options.resume and options.output is None,

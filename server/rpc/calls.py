@@ -1,8 +1,7 @@
 """What happens around every call: its id, admission, errors, one log line, metrics.
 
-One hand-written wrapper around each handler does it all. A chain of grpc.aio interceptor objects would cost a coroutine
-for each of them in every call; this costs a few microseconds, because whatever does not change between calls is bound
-when the server starts.
+One wrapper around each handler does it all, and costs a few microseconds: what does not change between calls is bound
+at the start. Interceptors of grpc.aio would cost a coroutine each in every call.
 """
 
 import asyncio
@@ -49,9 +48,9 @@ logger = logging.getLogger(__name__)
 class CallRunner:
     """Runs the handlers of all services inside the same frame.
 
-    Messages are read and written here as bytes: whoever has no key or no place is refused before anything is read, a
-    message that is too large before it is parsed, an answer that is too large before gRPC finds that, and one that is
-    not counts until the client has taken it.
+    Messages are bytes here. A caller without a key or a place is refused before its message is read. A message that is
+    too large is refused before it is parsed, an answer before gRPC refuses it. An answer counts until its client has
+    taken it.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Quotas: how much one tenant may have, as token buckets that may be overdrawn.
 
-What a call costs is known when it has been done. So it is let in while nothing is owed, charged for what it took, and
-the tenant waits until that is paid: over time nobody has more than the quota, whatever the size of single calls.
+What a call costs is known when it has been done. So it is let in while nothing is owed, and charged for what it took.
+The tenant then waits until that is paid: over time nobody has more than the quota, whatever the size of single calls.
 """
 
 import time

@@ -16,10 +16,9 @@ async def map_concurrently(
 ) -> AsyncGenerator[R, None]:
     """Yields `work(item)` for every item, in the order of completion.
 
-    At most `limit` items are worked on or finished and not yet taken, plus one that has been read ahead: a reader that
-    is slow stops the work, and a full house stops the reading, which is how gRPC's flow control reaches the sender.
-    Leaving the generator, for whatever reason, cancels all work and waits until it has ended.
-    An error of `work` or `items` ends the generator.
+    At most `limit` items are in work, or finished and not yet taken; one more is read ahead. A reader that is slow
+    stops the work, and that stops the reading: so gRPC's flow control reaches the sender. Leaving the generator, for
+    whatever reason, cancels all work and waits until it has ended. An error of `work` or `items` ends the generator.
     """
     running: set[asyncio.Task[R]] = set()
     following: asyncio.Task[T] | None = None  # the read ahead

@@ -1,8 +1,8 @@
 """Reads both texts, and plans what the models are asked: what is embedded, and all NLI pairs of the request.
 
-A claim is compared with a passage of the source and with a shorter one: several sentences may say it together, and what
-else stands in a passage leads the model astray. A fact of the source is compared with one passage of the summary, which
-is made of raising sentences alone.
+A claim is compared with a short passage of the source, and with a longer one. Several sentences may say it together;
+but what else stands in a long passage leads the model astray. A fact of the source is compared with one passage of the
+summary, which is made of sentences that may raise a score.
 """
 
 from collections import defaultdict

@@ -3,8 +3,8 @@
 Excerpts are written as the Markdown of their document, which is read back as the same, or in a form of its own,
 paragraphs or one list. There a table's row names its columns, and an item of a list has a full stop.
 
-Texts that follow each other are read as pieces: sentences, list items, lines of listings, rows of tables; with what
-stands around each, and which cannot stand without which.
+Texts are read as pieces: sentences, list items, lines of listings, rows of tables. Each knows what stands around it,
+and which pieces it cannot stand without.
 """
 
 import re

@@ -1,7 +1,7 @@
 """What code reads of the batches of a document, once: the headings above and abbreviations.
 
-Batches that run at once do not see each other's extractions. Code finds for each of them what no batch could know by
-itself: that "12 bar" stands below "Hydraulics > Pump P-3", and that PSU is the power supply unit of chapter 1.
+Batches that run at once do not see each other's extractions. Code finds what no batch could know by itself. "12 bar"
+stands below "Hydraulics > Pump P-3"; PSU is the power supply unit of chapter 1.
 """
 
 import math

@@ -1,13 +1,12 @@
 """One call of a writer: the stored answer, or a new one that is checked, repaired and stored before anybody sees it.
 
-Texts may not fit into one prompt, and a prompt may overflow the model's context although it was within its budget,
-which rests on counts that may be estimates. No text is skipped then: less is asked at once, until it fits or cannot
-become less.
+Texts may not fit into one prompt, or a prompt may overflow the model's context, since token counts may be estimates. No
+text is skipped then: less is asked at once, until it fits or cannot become less.
 
-Texts pass the gate of their writer, if there is one. One that nothing is wrong with is stored as the text of its step,
-and costs no further call. Any other is stored as a draft first, so that no kill loses it, then read, repaired, asked
-for once more with the faults, or chosen from the input; what comes of it becomes the text. Places in flight are free
-for other calls while models read.
+Texts pass the gate of their writer, if there is one. A text without a fault is stored as that of its step, and costs no
+further call. Any other is stored as a draft first, so that no kill loses it. Then it is read, repaired, asked for once
+more with the faults, or chosen from the input; the result becomes the text. Places in flight are free for other calls
+while models read.
 """
 
 import asyncio

@@ -1,9 +1,9 @@
 """What is made of the last text: the summary in its caller's shape, the layers above it, and JSON by a schema.
 
-The shape is asked for once, and a length that is missed is mended without a call. Layers are chosen by the models of
-this process and cost no call; without such models the overview is how the summary begins, and sections are as long as
-they came out. The texts and numbers of the JSON must stand in the summary, which has passed the gate: where they do
-not, the model is asked once more, and the better answer is kept.
+The shape is asked for once, and a length that is missed is mended without a call. Layers cost no call: the models of
+this process choose them. Without such models the overview is the summary's beginning, and sections stay as they are.
+Texts and numbers of the JSON must stand in the summary, which has passed the gate. Where they do not, the model is
+asked once more, and the better answer is kept.
 """
 
 from collections import Counter
@@ -62,8 +62,8 @@ class _Finish:
     async def text(self) -> str:
         """Returns the text, after at most one call: what misses its length is mended with whole sentences.
 
-        A text that is too long is cut to its best sentences. One that is too short, or so long that it is only a
-        beginning, gets what it does not tell from what it was made from, unless that is in another language.
+        A text that is too long is cut to its best sentences. A text that is too short gets what it does not tell from
+        its input, unless that is in another language. So does a text so long that it is only a beginning.
         """
         is_shaped = self.level > 0 and self.run.plan.limits.shapes_merges  # by the last merge
         text = self.whole.text if is_shaped else await self._ask()

@@ -221,9 +221,7 @@ class JudgedRows:
         """Measures and fits. Raises CliError when rows failed, or nothing can be learned from them."""
         check_failed(self.failed, len(self.rows))
         if len(self.identities) > 1:
-            raise InputError(
-                "the results come from different models or rules; without --resume all rows are judged anew"
-            )
+            raise InputError("the results come from different models or rules: leave out --resume to judge all anew")
         models, language_model, rules = next(iter(self.identities), ((), "", ""))
         options, judged = self.options, [self.judged[row_id] for row_id in self.rows]
         scored = [one for one in judged if not math.isnan(one.score)]

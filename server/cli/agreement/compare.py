@@ -199,9 +199,7 @@ def report_of(paths: Sequence[Path], first: Scores, second: Scores, options: Com
     """Compares two files. Raises InputError when they are not of the same items, or none has a score."""
     if first.keys() != second.keys():
         only = [len(one.keys() - other.keys()) for one, other in ((first, second), (second, first))]
-        raise InputError(
-            f"{only[0]} items are only in {paths[0]}, {only[1]} only in {paths[1]}: compare the same items"
-        )
+        raise InputError(f"{only[0]} items are only in {paths[0]}, {only[1]} only in {paths[1]}: compare equal ones")
     sides = [(name, first[name], second[name]) for name in sorted(first)]
     pairs = [Pair(name, a.score, b.score, (a if a.score is None else b).status) for name, a, b in sides]
     scored = [(one.first, one.second) for one in pairs if one.first is not None and one.second is not None]

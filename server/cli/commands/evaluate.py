@@ -72,7 +72,8 @@ async def evaluate(
     from server.cli.bulk import read_json_lines, run_items
     from server.cli.evaluate import evaluations as work
 
-    items = read_json_lines(file, work.parse_line) if is_bulk else work.read_candidates(file, summary or [])
+    otherwise = "one request, over several lines, is FILE.json"
+    items = read_json_lines(file, work.parse_line, otherwise) if is_bulk else work.read_candidates(file, summary or [])
     await run_items(work.to_work(is_bulk=is_bulk), items, connection, options, work.EvaluateTally(fail_over))
 
 

@@ -63,11 +63,13 @@ class Floor:
 
 
 def parse_floor(text: str) -> Floor:
-    """Reads METRIC=SCORE, FRAMEWORK:METRIC=SCORE or worst-claim=SCORE. Raises InputError."""
+    """Reads METRIC=SCORE, FRAMEWORK:METRIC=SCORE, FRAMEWORK_METRIC=SCORE or worst-claim=SCORE. Raises InputError."""
     name, equals, score = text.partition("=")
     if not equals:
         raise InputError(f"--fail-under: expected METRIC=SCORE or FRAMEWORK:METRIC=SCORE, got {text}")
-    framework, colon, metric = name.rpartition(":")
+    flat = name.strip().lower().replace("_", "-")  # as in answers: ultra_hallucination
+    of_answers = (f"{one}:{flat.removeprefix(f'{one}-')}" for one in FrameworkChoice if flat.startswith(f"{one}-"))
+    framework, colon, metric = next(of_answers, name).rpartition(":")
     which = FrameworkChoice(chosen(FrameworkChoice, framework, "framework")) if colon else None
     what = chosen((*get_args(MetricChoice), *(() if colon else ("worst-claim",))), metric, "metric")
     try:
@@ -194,6 +196,7 @@ async def judge(
     from server.cli.judge.calibration import read_calibration
 
     applied = read_calibration(options.calibration)
-    found = read_json_lines(items, work.to_item) if items else work.read_summaries(*texts)
+    otherwise = f"to judge one summary of it: precis judge --source {items} --summary SUMMARY"
+    found = read_json_lines(items, work.to_item, otherwise) if items else work.read_summaries(*texts)
     how = work.to_work(options, applied, is_bulk=items is not None)
     await run_items(how, found, connection, run, work.JudgeTally(options.floors, applied))

@@ -8,7 +8,7 @@ import typer
 from typer import Argument, Option
 
 from server.cli.console import print_note, print_result
-from server.cli.errors import CliError, InputError, NegativeAnswer
+from server.cli.errors import InputError, NegativeAnswer
 from server.cli.options import JsonOption, command
 
 app = typer.Typer(no_args_is_help=True, help="Install, export, pack and list the models that the server runs.")
@@ -175,10 +175,7 @@ def list_models(*, as_json: JsonOption = False, models_dir: ModelsDirOption = DE
     from inference.models.directory import list_models as find_models
     from server.cli.run.models import OK, print_models, to_fields
 
-    try:
-        models = find_models(models_dir)
-    except OSError as error:
-        raise CliError(f"cannot read {models_dir}: {error.strerror}") from error
+    models = find_models(models_dir)
     print_result(models, to_fields, print_models, as_json=as_json)
     if problems := [model.problem for model in models if model.status != OK]:
         raise NegativeAnswer("; ".join(problems))

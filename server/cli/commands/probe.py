@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from server.cli.console import Grid, print_result, shown
-from server.cli.errors import InputError, NegativeAnswer
+from server.cli.errors import NegativeAnswer
 from server.cli.options import Connection, JsonOption, ReportOption, TimeoutOption, check_outputs, command
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ def contract(*, output: Annotated[Path, Option("--output", "-o", metavar="PB", h
 
     It holds google.rpc's error details too, so that a proxy can show them as JSON.
     """
+    check_outputs([], output)
     from google.protobuf import descriptor_pool
     from google.protobuf.descriptor_pb2 import FileDescriptorSet
     from google.rpc import error_details_pb2
@@ -85,10 +86,7 @@ def contract(*, output: Annotated[Path, Option("--output", "-o", metavar="PB", h
 
     for file in (*(pool.FindServiceByName(service).file for service in SERVICES), error_details_pb2.DESCRIPTOR):
         add(file)
-    try:
-        output.write_bytes(written.SerializeToString(deterministic=True))
-    except OSError as error:
-        raise InputError(f"cannot write {output}: {error.strerror}") from error
+    output.write_bytes(written.SerializeToString(deterministic=True))
 
 
 @command(

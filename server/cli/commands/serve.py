@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from server.cli.console import plain, write
-from server.cli.errors import InputError
 from server.cli.options import JsonOption, command
 
 if TYPE_CHECKING:
@@ -82,21 +81,17 @@ def _given(**flags: object) -> dict[str, object] | None:
 
 
 def serve_until_stopped(flags: Mapping[str, Any] | None, settings_file: Path | None) -> None:
-    """Serves until a signal, with settings that flags override. Raises InputError when the server cannot start."""
+    """Serves until a signal, with settings that flags override. Raises StartupError."""
     gc.disable()  # until `spared`: it would walk, again and again, modules that stay; a fifth of the imports' time
     import uvloop
 
-    from server.errors import StartupError
     from server.observe import log, tracing
     from server.run import serve as run_server
     from server.settings import load_settings
 
-    try:
-        settings = load_settings(settings_file, overrides=flags)
-        with log.configured(settings.log), tracing.configured(settings.tracing):
-            uvloop.run(run_server(settings, partial(announce, settings)))
-    except StartupError as error:
-        raise InputError(str(error)) from error
+    settings = load_settings(settings_file, overrides=flags)
+    with log.configured(settings.log), tracing.configured(settings.tracing):
+        uvloop.run(run_server(settings, partial(announce, settings)))
 
 
 def announce(settings: "Settings", app: "App") -> None:

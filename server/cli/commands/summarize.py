@@ -250,7 +250,7 @@ async def list_(
 
 
 @app.command()
-@command(exits="0 nothing is damaged; 1 something is.")
+@command(exits="0 nothing is damaged; 1 something is; 2 a setting is wrong, or there is no file.")
 def check() -> None:
     """Look for damage in this machine's SQLite file of summaries, and say how to save what can be read."""
     import sqlite3

@@ -18,7 +18,7 @@ from server.cli.console import number
 from server.cli.documents.read import document_name, read_document_text
 from server.cli.errors import InputError
 from server.cli.evaluate import table
-from server.cli.files import naming, parse_message, parse_object, read_text
+from server.cli.files import naming, parse_message, read_object
 from server.cli.page.marks import Mark, MarkedText, Role, cut
 from server.cli.tally import ItemRow, Tally
 
@@ -52,10 +52,9 @@ def read_candidates(path: Path, summaries: Sequence[Path]) -> list[Candidate]:
     Raises:
         InputError: a file cannot be read, or does not hold what it should.
     """
-    text = read_text(path)
+    document = read_object(path)
     others = [(document_name(file), {"text": read_document_text(file)}) for file in summaries]
     with naming(path):
-        document = parse_object(text)
         if {"entry", "summary"} <= document.keys():
             document = {"datum": document}
         named = _named_summaries(document) + others

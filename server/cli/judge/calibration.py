@@ -18,7 +18,7 @@ from pipeline.errors import InvalidInputError, parse
 from pipeline.frozen import FrozenModel
 from server.cli.commands.judge import FrameworkChoice, MetricChoice, Policy, ScoreKind
 from server.cli.errors import InputError
-from server.cli.files import naming, parse_object, read_text
+from server.cli.files import read_object
 from server.cli.judge import names
 
 SHOWN_CLAIMS = 3
@@ -110,12 +110,10 @@ def read_calibration(path: Path | None) -> Calibration | None:
     """Reads a file of `precis calibrate --output`; None for none. Raises InputError."""
     if path is None:
         return None
-    text = read_text(path)
-    with naming(path):
-        try:
-            return parse(Calibration, parse_object(text), "")
-        except InvalidInputError as error:
-            raise InputError(f"{error}; write it with precis calibrate --output") from error
+    try:
+        return parse(Calibration, read_object(path), "")
+    except InvalidInputError as error:
+        raise InputError(f"{path}: {error}; write it with precis calibrate --output") from error
 
 
 def identity_of(result: pb.JudgeResult) -> Identity | None:
@@ -135,9 +133,8 @@ def find_metric(result: pb.JudgeResult, kind: ScoreKind) -> pb.JudgeMetric | Non
 def score_of(result: pb.JudgeResult, kind: ScoreKind) -> float | None:
     """Returns a score under its policy; None when there is none that counts.
 
-    The lenient score is 10 - (10 - score) * (1 - neutral / all), where both are sums of doubt, 1 - probability, over
-    the neutral claims and over all: every claim bears its share of the lost points, and neutral ones are given theirs
-    back.
+    The lenient score is 10 - (10 - score) * (1 - neutral / all). Both are sums of doubt, 1 - probability: over the
+    neutral claims, and over all. Every claim bears its share of the lost points, and neutral ones get theirs back.
     """
     metric = find_metric(result, kind)
     score = None if metric is None else names.counting_score(metric)

@@ -19,7 +19,6 @@ from pipeline.summarize.plan import Planner
 from server.cli.commands.summarize import ENDPOINT_FLAGS
 from server.cli.console import Grid, print_note, print_result
 from server.cli.errors import InputError, NegativeAnswer
-from server.errors import SettingsError
 from server.settings import Settings, load_settings
 
 Fields = dict[str, Any]
@@ -30,10 +29,7 @@ async def check_models(
 ) -> None:
     """Asks every model and prints what was found. Raises InputError, and NegativeAnswer where one cannot be used."""
     logging.getLogger().addHandler(logging.NullHandler())  # else warnings of the client stand between the tables
-    try:
-        settings = load_settings(settings_file, overrides={"llm": named} if named else {})
-    except SettingsError as error:
-        raise InputError(str(error)) from error
+    settings = load_settings(settings_file, overrides={"llm": named} if named else {})
     if settings.llm is None:
         raise InputError("no endpoint is set: set llm.base_url and llm.model, or name --endpoint and --model")
     timeouts = settings.llm.timeouts.model_copy(update={"attempt_s": timeout_s})

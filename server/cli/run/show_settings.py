@@ -10,7 +10,6 @@ from pydantic_core import PydanticUndefined
 
 from server.cli.console import Grid, print_result, shown
 from server.cli.errors import InputError
-from server.errors import SettingsError
 from server.settings import PREFIX, SEPARATOR, Settings, load_settings, read_sources
 
 UNSET = "-"
@@ -36,7 +35,7 @@ class Setting(NamedTuple):
 
 
 def print_settings(word: str, *, as_json: bool) -> None:
-    """Prints the settings that match. Raises InputError when none does, or when one has a wrong value."""
+    """Prints the settings that match. Raises InputError when none does, SettingsError when one has a wrong value."""
     found = list_settings()
     in_section = [setting for setting in found if f"{setting.name}.".startswith(f"{word}.")]
     listed = in_section or [one for one in found if word.lower() in f"{one.name} {one.variable} {one.meaning}".lower()]
@@ -47,12 +46,9 @@ def print_settings(word: str, *, as_json: bool) -> None:
 
 
 def list_settings() -> list[Setting]:
-    """Lists all settings. Raises InputError when one has a wrong value."""
+    """Lists all settings. Raises SettingsError when one has a wrong value."""
     defaults = Settings.model_construct().model_dump(mode="json", warnings=False)  # secrets are stars
-    try:
-        values, sources = load_settings().model_dump(mode="json"), read_sources()
-    except SettingsError as error:
-        raise InputError(str(error)) from error
+    values, sources = load_settings().model_dump(mode="json"), read_sources()
     return [
         Setting(
             name=".".join(path),

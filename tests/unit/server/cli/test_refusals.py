@@ -19,11 +19,21 @@ REFUSED = {
     "health --timeout soon": "valid number",
     "evaluate": "FILE",
     "evaluate none.json": "cannot read none.json",
+    "evaluate one.txt": "one.txt: not JSON: expected value at line 1 column 1; --help shows what it should hold",
+    "evaluate empty.json": "empty.json: not JSON: EOF while parsing a value at line 1 column 0; --help shows",
+    "evaluate pretty.jsonl": "pretty.jsonl: no line is a JSON object; one request, over several lines, is FILE.json",
+    "assess none.json": "precis: cannot read none.json",
+    "assess binary": "precis: binary: no text: a zero byte at 4",
     "assess": "nothing to assess: give --question, or FILE.json",
     "synthesize none.json": "cannot read none.json",
     "assess explain.json --fail-under B": "--fail-under needs a level, which an explanation does not give",
     "assess choices.json --fail-under B": "the answer is one of the choices",
     "judge": "nothing to judge",
+    "judge one.txt": "one.txt: no line is a JSON object; to judge one summary of it: precis judge --source one.txt "
+    "--summary SUMMARY",
+    "judge binary": "binary: no line is a JSON object",
+    "judge .": "cannot read .: Is a directory",
+    "judge empty.json": "nothing was read",
     "judge a.txt b.txt": "unexpected extra argument(s) (b.txt); see `precis judge --help`",
     "judge x.jsonl --source a.txt": "not both",
     "judge none.jsonl": "cannot read none.jsonl",
@@ -37,6 +47,7 @@ REFUSED = {
     "judge x.jsonl --fail-under truth=7": "no such metric",
     "judge x.jsonl -f ultra --fail-under twin-lock:coverage=7": "names twin-lock",
     "judge labels.jsonl --calibration none.json": "cannot read none.json",
+    "contract -o none/precis.pb": "there is no folder none; make it first",
     "calibrate none.jsonl": "cannot read none.jsonl",
     "calibrate labels.jsonl": "labels.jsonl: line 1: label: expected 0 or 1, got 3; for other labels give --good-from",
     "calibrate labels.jsonl --policy lenient -m coverage": "--policy lenient",
@@ -44,6 +55,8 @@ REFUSED = {
     "calibrate x -o x": "x is named twice",
     "compare labels.jsonl none.jsonl": "result: expected what precis judge --output writes",
     "compare none.jsonl labels.jsonl": "cannot read none.jsonl",
+    "compare labels.jsonl labels.jsonl --calibration none.json": "cannot read none.json",
+    "compare labels.jsonl labels.jsonl --calibration one.json": "got nothing; write it with precis calibrate",
     "compare a b --report a": "a is named twice",
     "summarize": "name a FILE",
     "summarize none.pdf": "none.pdf",
@@ -72,6 +85,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "one.json").write_text('{"question": "How good?"}', encoding="utf-8")
     (tmp_path / "explain.json").write_text('{"question": "Why?", "mode": "explanation"}', encoding="utf-8")
     (tmp_path / "choices.json").write_text('{"question": "Is it?", "choices": ["yes", "no"]}', encoding="utf-8")
+    (tmp_path / "empty.json").touch()
+    (tmp_path / "binary").write_bytes(b"\x89PNG\0\xff")
+    (tmp_path / "pretty.jsonl").write_text('{\n  "datum": {}\n}\n', encoding="utf-8")
     (tmp_path / "one.txt").write_text("The pump holds 40 bar.", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PRECIS_ADDRESS", f"127.0.0.1:{unused_port()}")
@@ -110,6 +126,17 @@ def test_a_fault_of_ours_has_an_exit_code_of_its_own(
     lines = capsys.readouterr().err.splitlines()
     assert lines[-1].startswith("precis: ZeroDivisionError: division by zero. A fault of Precis itself")
     assert (lines[0] == "Traceback (most recent call last):") == (has_traceback or sys.flags.dev_mode)
+
+
+@pytest.mark.parametrize("command", ["serve", "ui", "settings", "summaries check", "llm check"])
+def test_a_wrong_setting_is_one_line_without_a_password_for_every_command_that_reads_it(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PRECIS_TRACING__ENDPOINT", "http://user:sk-4@host/v1/traces")
+    assert run(command.split()) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("precis: wrong settings: tracing.endpoint (PRECIS_TRACING__ENDPOINT)")
+    assert "sk-4" not in line
 
 
 def test_a_disk_that_is_full_is_no_fault_of_ours(

@@ -78,7 +78,7 @@ def test_a_regression_is_a_fall_that_is_sure_to_exceed_the_tolerance() -> None:
 
 
 def test_items_of_one_file_alone_are_refused() -> None:
-    with pytest.raises(InputError, match=r"1 items are only in a.jsonl, 0 only in b.jsonl: compare the same items"):
+    with pytest.raises(InputError, match=r"1 items are only in a.jsonl, 0 only in b.jsonl: compare equal ones"):
         compared([1, 2], [1])
     with pytest.raises(InputError, match="no item with two scores"):
         compared([None], [3])

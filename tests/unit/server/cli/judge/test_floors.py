@@ -17,6 +17,8 @@ from tests.judgements import judgement
         ("bias_toxicity=9.5", Floor("bias-toxicity", 9.5)),
         ("ultra:Bias-Toxicity=10", Floor("bias-toxicity", 10.0, FrameworkChoice.ULTRA)),
         ("worst_claim=3", Floor("worst-claim", 3.0)),
+        ("ultra_hallucination=7", Floor("hallucination", 7.0, FrameworkChoice.ULTRA)),
+        ("judge_lock_bias_toxicity=7", Floor("bias-toxicity", 7.0, FrameworkChoice.JUDGE_LOCK)),
         ("TWIN_LOCK:relevance=4", Floor("relevance", 4.0, FrameworkChoice.TWIN_LOCK)),
     ],
 )
@@ -33,6 +35,7 @@ def test_a_floor_is_read(text: str, floor: Floor) -> None:
         (":coverage=7", "no such framework: none"),
         ("mega:coverage=7", "no such framework: mega; there are twin-lock, judge-lock, ultra"),
         ("ultra:worst-claim=3", "no such metric: worst-claim"),
+        ("ultra_truth=3", "no such metric: truth"),
         ("coverage=", "got nothing"),
         ("coverage=11", "from 0 to 10, got 11"),
         ("coverage=-1", "from 0 to 10"),

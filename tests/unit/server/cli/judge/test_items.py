@@ -35,7 +35,7 @@ def test_lines_are_items_and_other_fields_are_left_alone(tmp_path: Path) -> None
     path.write_text("\n\n".join(map(json.dumps, rows)), encoding="utf-8")
     again = BadItem("line 5", "id: the same as in line 1; every row needs its own")
     last = Item("line 7", "S.", "")
-    assert list(read_json_lines(path, to_item)[0]) == [Item("7", "S.", "T."), Item("line 3", "S.", ""), again, last]
+    assert list(read_json_lines(path, to_item, "")[0]) == [Item("7", "S.", "T."), Item("line 3", "S.", ""), again, last]
 
 
 @pytest.mark.parametrize(
@@ -50,8 +50,8 @@ def test_lines_are_items_and_other_fields_are_left_alone(tmp_path: Path) -> None
 )
 def test_a_bad_line_is_a_bad_item(tmp_path: Path, line: str, message: str) -> None:
     path = tmp_path / "items.jsonl"
-    path.write_text(line, encoding="utf-8")
-    [item] = read_json_lines(path, to_item)[0]
+    path.write_text(f"{line}\n{{}}", encoding="utf-8")
+    item, _ = read_json_lines(path, to_item, "")[0]
     assert isinstance(item, BadItem)
     assert item.id == "line 1"
     assert item.problem.startswith(message)

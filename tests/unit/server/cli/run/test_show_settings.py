@@ -92,17 +92,3 @@ def test_a_word_is_a_section_or_else_found_in_names_and_meanings(capsys: pytest.
     assert "listen.grace_s" in [one["name"] for one in json.loads(capsys.readouterr().out)]
     with pytest.raises(InputError, match="no setting has xyzzy"):
         print_settings("xyzzy", as_json=True)
-
-
-@pytest.mark.parametrize(
-    ("variable", "value"),
-    [("PRECIS_LISTEN__PORT", "many"), ("PRECIS_TRACING__ENDPOINT", "http://user:sk-4@host/v1/traces")],
-)
-def test_a_wrong_setting_is_one_line_without_a_password(
-    monkeypatch: pytest.MonkeyPatch, variable: str, value: str
-) -> None:
-    monkeypatch.setenv(variable, value)
-    with pytest.raises(InputError, match=variable) as caught:
-        list_settings()
-    assert "\n" not in caught.value.message
-    assert "sk-4" not in caught.value.message
