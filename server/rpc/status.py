@@ -6,6 +6,7 @@ the wire and the time that the request took.
 """
 
 import logging
+import math
 
 import grpc
 from google.protobuf.any_pb2 import Any as AnyMessage
@@ -97,5 +98,10 @@ def has_passed(remaining_s: float, elapsed_s: float) -> bool:
         elapsed_s: since the call began, by the same clock.
     """
     timeout_s = remaining_s + elapsed_s
-    rounding_s, network_s = 0.01 * timeout_s, 0.02  # at most, of three digits; 500 calls at once, on loopback: 5.5 ms
-    return remaining_s <= rounding_s + min(network_s, timeout_s / 2)  # of a short one half may be left
+    network_s = 0.02  # 500 calls at once, on loopback: 5.5 ms
+    return remaining_s <= rounding_s(timeout_s) + min(network_s, timeout_s / 2)  # of a short one half may be left
+
+
+def rounding_s(timeout_s: float) -> float:
+    """Returns by how much gRPC may have rounded a timeout up: to the third of its digits, and to milliseconds."""
+    return 10.0 ** max(math.floor(math.log10(max(timeout_s, 1e-3))) - 2, -3)
