@@ -64,7 +64,7 @@ class DynamicBatcher:
             raise NoWorkerError
         self._admission.check(item_count, item_count, call)  # no item has less than one token
         if item_count:
-            self._check_deadline(item_count * self._usual_s, self._usual_s, call, 2.2)
+            self._check_deadline(item_count * self._usual_s, self._usual_s, call, 2.8)
 
     @contextmanager
     def held(self, item_count: int, call: Call) -> Iterator[None]:
@@ -99,7 +99,7 @@ class DynamicBatcher:
         self._admission.check(len(misses), sum(lengths), call)
         if lengths:
             worths = self._model.limits.worths
-            self._check_deadline(sum(worths[length] for length in lengths), worths[max(lengths)], call, 2.0)
+            self._check_deadline(sum(worths[length] for length in lengths), worths[max(lengths)], call, 2.5)
         self._admission.add(call.caller, len(misses))
         queued = 0
         try:

@@ -177,7 +177,7 @@ async def test_what_cannot_be_in_time_is_refused_before_it_is_tokenized_and_told
         s.backend.close_gate()
         calls = [s.start(number, call=Call(caller="heavy")) for number in range(2, 52)]
         await s.backend.wait_entered()
-        for left_s, caller in ((60.0, "heavy"), (2.0, "light"), (None, "heavy")):
+        for left_s, caller in ((60.0, "heavy"), (3.0, "light"), (None, "heavy")):
             s.batcher.check_room(1, Call(None if left_s is None else clock_s + left_s, caller=caller))
         with pytest.raises(QueueFullError) as caught:
             s.batcher.check_room(1, Call(clock_s + 20.0, caller="heavy"))
@@ -205,7 +205,7 @@ async def test_what_is_tokenized_is_not_refused_by_the_bound_that_let_it_in() ->
         s.backend.close_gate()
         calls = [s.start(number) for number in range(2, 52)]
         await s.backend.wait_entered()
-        call = Call(clock_s + 41.3)  # 49 items wait: with one more 20 s, which fit twice and hardly more
+        call = Call(clock_s + 52.0)  # 49 items wait: with one more 20 s, which fit 2.6 times
         with pytest.raises(QueueFullError):
             s.batcher.check_room(1, call)
         calls.append(s.start(52, call=call))
@@ -229,6 +229,6 @@ async def test_time_between_batches_counts_as_theirs(pause_s: float, *, is_refus
         calls = [s.start(number) for number in range(2, 12)]
         await s.backend.wait_entered()
         with pytest.raises(QueueFullError) if is_refused else nullcontext():
-            s.batcher.check_room(1, Call(clock_s + 12.0))
+            s.batcher.check_room(1, Call(clock_s + 14.0))
         s.backend.open_gate()
         await asyncio.gather(*calls)
