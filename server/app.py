@@ -112,7 +112,7 @@ class App:
 
     def reload(self) -> None:
         """Reads certificates and keys again; what cannot be read stays as it was."""
-        for source in (self._certificates, self._keys, self._http):
+        for source in (self._certificates, self._keys):
             if source is not None:
                 try:
                     source.reload()
@@ -251,7 +251,7 @@ class App:
         except ImportError as error:
             raise StartupError(f"http.enabled {needs_extra('http')} ({error})") from error
         settings = self._settings
-        server = HttpServer(settings.http, self._listen_config, settings.tls)
+        server = HttpServer(settings.http, self._listen_config, self._certificates)
         stack.push_async_callback(server.close)
         self.http_port = server.port
         return server
