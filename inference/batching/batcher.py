@@ -118,8 +118,8 @@ class DynamicBatcher:
 
     def _turn_s(self, seconds: float, call: Call) -> float:
         """How long it would take until so much more work of a call is done."""
-        held_s = self._held[call.caller] * self._usual_s
-        return self._pool.predict_turn(self._source, call, held_s + seconds) * self._slowdown
+        seconds += self._held[call.caller] * self._usual_s
+        return self._pool.predict_turn(self._source, call, seconds) * self._slowdown
 
     def _check_deadline(self, seconds: float, longest_s: float, call: Call, spare: float) -> None:
         """Refuses work that could be done in time, were it not for what waits before it. Raises QueueFullError.

@@ -41,9 +41,8 @@ class CertificateStore:
         def go_on(handshake: ssl.SSLObject, *_: object) -> None:
             handshake.context = self._context
 
-        listening = self._context
-        listening.sni_callback = go_on
-        return listening
+        self._context.sni_callback = go_on
+        return self._context
 
     def reload(self) -> None:
         """Reads the files again. Raises StartupError and keeps the old ones when that fails."""
