@@ -1,27 +1,25 @@
-"""Draws the picture of overload in docs/start/operate.md: what `precis load` gets at 0.5 to 20 times the knee.
+"""Draws the picture of overload in docs/start/operate.md: what callers get at 0.5 to 20 times the knee.
 
 Run: python -m scripts.overload   (two minutes; needs the installed models, and a machine that does nothing else)
 """
 
-import json
-import subprocess
+import asyncio
+import itertools
 import sys
-import tempfile
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+import time
+from collections import Counter
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from precis.v1 import inference_pb2
-
-from scripts.benchmarks.chaos.load import health_s, pairs
-from scripts.benchmarks.chaos.victim import percentile
+from scripts.benchmarks.chaos.load import CONNECTIONS, ENTAIL, Crowd, health_s, pairs
+from scripts.benchmarks.chaos.victim import Outcome, connection, percentile
 from scripts.benchmarks.shared.precis_server import PrecisServer
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / "docs" / "images" / "overload.svg"
 MULTIPLES = (0.5, 1, 2, 5, 10, 20)
-PAIRS, DEADLINE_S, SECONDS = 64, 5, 6
+PAIRS, DEADLINE_S, SECONDS = 64, 5, 15
 WIDTH, HEIGHT, LEFT, TOP, GAP = 640, 150, 70, 46, 60
 STYLE = "text{font:12px system-ui,sans-serif;fill:#1b2733}polyline{fill:none;stroke-width:2}.g{stroke:#cdd6de}"
 
@@ -33,37 +31,40 @@ class Point(NamedTuple):
     goodput: float
     expired: float
     health_p99_s: float
+    retry_ratio: float | None  # what the refused are told over what the answered waited; None: nobody is refused
+    own_cpu: float  # cores that this program took
 
 
-def measure() -> list[Point]:
-    """Finds the knee, the highest rate of a closed loop of eight callers, and sends multiples of it."""
-    with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as data:
-        for _ in range(2_000):
-            request = inference_pb2.EntailRequest.FromString(pairs(PAIRS))
-            said = [{"premise": pair.premise, "hypothesis": pair.hypothesis} for pair in request.pairs]
-            data.write(json.dumps({"pairs": said}) + "\n")
-        data.flush()
-        with PrecisServer(ROOT / "models", {"PRECIS_INFERENCE__CACHE__MAX_BYTES": "0"}) as server:
-
-            def load(*pace: str) -> dict[str, Any]:
-                period = ("--seconds", str(SECONDS), "--timeout", str(DEADLINE_S), "--data", data.name, "--json")
-                command = [sys.executable, "-m", "precis", "load", "entail", *pace, *period]
-                run = subprocess.run([*command, "--address", server.address], capture_output=True, cwd=ROOT, check=True)
-                found: dict[str, Any] = json.loads(run.stdout.splitlines()[0])
-                return found
-
-            knee = load("--callers", "8")["answered_rate"]
-            points = []
-            for multiple in MULTIPLES:
-                with ThreadPoolExecutor(1) as beside:
-                    checks = beside.submit(health_s, server, SECONDS)
-                    found = load("--rate", f"{multiple * knee:.1f}", "--warmup", "0")
-                expired = found["codes"].get("DEADLINE_EXCEEDED", 0)
-                accepted = expired + found["codes"].get("OK", 0)
-                goodput, p99_s = found["answered_rate"] / knee, percentile(checks.result(), 0.99)
-                points.append(Point(multiple, goodput, expired / accepted, p99_s))
-                print(points[-1], flush=True)
+async def measure(server: PrecisServer) -> list[Point]:
+    """Finds the knee, what callers get that come again when they are told to, and sends multiples of it."""
+    channels = [connection(server) for _ in range(CONNECTIONS)]
+    requests = itertools.cycle([pairs(PAIRS) for _ in range(2_000)])
+    crowd = Crowd(channels, ENTAIL, lambda: next(requests), DEADLINE_S, key=())
+    await crowd.closed(CONNECTIONS, 2)
+    knee = (await _timed(crowd.closed(CONNECTIONS, SECONDS)))[1]
+    points = []
+    for multiple in MULTIPLES:
+        checks = asyncio.create_task(asyncio.to_thread(health_s, server, SECONDS))
+        cpu_s = time.process_time()
+        outcomes, rate = await _timed(crowd.open_loop(multiple * knee, SECONDS))
+        own_cpu = (time.process_time() - cpu_s) / SECONDS
+        codes = Counter(one.code for one in outcomes)
+        expired = codes["DEADLINE_EXCEEDED"] / (codes["DEADLINE_EXCEEDED"] + codes["OK"])
+        waited_s = [one.seconds for one in outcomes if one.is_answered]
+        told_s = [one.retry_delay_s for one in outcomes if one.retry_delay_s is not None]
+        ratio = percentile(told_s, 0.5) / percentile(waited_s, 0.5) if told_s else None
+        points.append(Point(multiple, rate / knee, expired, percentile(await checks, 0.99), ratio, own_cpu))
+        print(points[-1], flush=True)
+    for channel in channels:
+        await channel.close()
     return points
+
+
+async def _timed(loop: Coroutine[Any, Any, list[Outcome]]) -> tuple[list[Outcome], float]:
+    """Runs a loop to its last answer. Returns what came of it, and answers a second."""
+    started_s = time.monotonic()
+    outcomes = await loop
+    return outcomes, sum(one.is_answered for one in outcomes) / (time.monotonic() - started_s)
 
 
 def to_svg(points: Sequence[Point]) -> str:
@@ -99,7 +100,9 @@ def to_svg(points: Sequence[Point]) -> str:
 
 def main() -> int:
     """Measures and draws."""
-    PICTURE.write_text(to_svg(measure()), encoding="utf-8")
+    with PrecisServer(ROOT / "models", {"PRECIS_INFERENCE__CACHE__MAX_BYTES": "0"}) as server:
+        points = asyncio.run(measure(server))
+    PICTURE.write_text(to_svg(points), encoding="utf-8")
     return 0
 
 

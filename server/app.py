@@ -112,7 +112,7 @@ class App:
 
     def reload(self) -> None:
         """Reads certificates and keys again; what cannot be read stays as it was."""
-        for source in (self._certificates, self._keys, self._http):
+        for source in (self._certificates, self._keys):
             if source is not None:
                 try:
                     source.reload()
@@ -122,8 +122,7 @@ class App:
                     logger.info("event=reloaded source=%s", type(source).__name__)
 
     def _warn_if_exposed(self) -> None:
-        settings = self._settings
-        tls = settings.tls
+        settings, tls = self._settings, self._settings.tls
         has_keys, has_tls = bool(settings.auth.keys_file or tls.client_ca_file), tls.certificate_file is not None
         hosts = {settings.listen.host: self.address}
         if settings.http.enabled:
@@ -250,8 +249,7 @@ class App:
             from server.http.http_server import HttpServer  # noqa: PLC0415 - an extra
         except ImportError as error:
             raise StartupError(f"http.enabled {needs_extra('http')} ({error})") from error
-        settings = self._settings
-        server = HttpServer(settings.http, self._listen_config, settings.tls)
+        server = HttpServer(self._settings.http, self._listen_config, self._certificates)
         stack.push_async_callback(server.close)
         self.http_port = server.port
         return server

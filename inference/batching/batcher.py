@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -38,10 +38,12 @@ class DynamicBatcher:
         self._pool = pool
         self._observe = observe
         self._source = Source(model, self._deliver)
-        self._admission = Admission(config.queue, self._turn_s)
+        self._admission = Admission(config.queue, lambda items, call: self._turn_s(items * self._usual_s, call))
         self._cache = ResultCache(config.cache.max_bytes)
         self._in_flight: dict[bytes, Entry] = {}
+        self._held = Counter[str]()  # items that are tokenized, by caller: they will be in the queue soon
         self._counters = ModelStatistics()
+        self._usual_s = 0.0  # compute time of an item, as the last hundred were
         self._slowdown = 1.0  # what batches take, with the pauses between them, by what the cost table says
         self._lag_s = 0.0  # from the end of a batch until the event loop hears of it
         self._is_closing = False
@@ -61,17 +63,19 @@ class DynamicBatcher:
         if not self._pool.is_alive:
             raise NoWorkerError
         self._admission.check(item_count, item_count, call)  # no item has less than one token
-        if item_count and self._counters.rows:
-            self._check_deadline(item_count * self._usual_s, self._usual_s, call)
+        if item_count:
+            self._check_deadline(item_count * self._usual_s, self._usual_s, call, 2.8)
 
     @contextmanager
     def held(self, item_count: int, call: Call) -> Iterator[None]:
         """Admits items while they are tokenized elsewhere, before they are submitted. Raises what `check_room` does."""
         self.check_room(item_count, call)
         self._admission.add(call.caller, item_count)
+        self._held += (counted := Counter({call.caller: item_count}))
         try:
             yield
         finally:
+            self._held -= counted
             self._admission.remove(call.caller, item_count)
             self._check_drained()
 
@@ -95,7 +99,7 @@ class DynamicBatcher:
         self._admission.check(len(misses), sum(lengths), call)
         if lengths:
             worths = self._model.limits.worths
-            self._check_deadline(sum(worths[length] for length in lengths), worths[max(lengths)], call)
+            self._check_deadline(sum(worths[length] for length in lengths), worths[max(lengths)], call, 2.5)
         self._admission.add(call.caller, len(misses))
         queued = 0
         try:
@@ -112,28 +116,25 @@ class DynamicBatcher:
             raise
         return ticket
 
-    @property
-    def _usual_s(self) -> float:
-        """Compute time of an item, as those before it were."""
-        return self._model.limits.worths[max(1, self._counters.tokens // max(1, self._counters.rows))]
+    def _turn_s(self, seconds: float, call: Call) -> float:
+        """How long it would take until so much more work of a call is done."""
+        seconds += self._held[call.caller] * self._usual_s
+        return self._pool.predict_turn(self._source, call, seconds) * self._slowdown
 
-    def _turn_s(self, items: int, call: Call) -> float:
-        """How long it would take until so many more items of a call are done."""
-        return self._pool.predict_turn(self._source, call, items * self._usual_s) * self._slowdown
-
-    def _check_deadline(self, seconds: float, longest_s: float, call: Call) -> None:
+    def _check_deadline(self, seconds: float, longest_s: float, call: Call, spare: float) -> None:
         """Refuses work that could be done in time, were it not for what waits before it. Raises QueueFullError.
 
         Args:
             seconds: compute time of the work.
             longest_s: of its largest item.
+            spare: how often its turn must fit: less often of what is tokenized, which would be in vain.
         """
         if call.deadline_s is None:
             return
         left_s = call.deadline_s - self._pool.clock() - self._lag_s
         alone_s = max(seconds / self._pool.worker_count, longest_s) * self._slowdown
-        turn_s = self._pool.predict_turn(self._source, call, seconds) * self._slowdown
-        if alone_s <= left_s < turn_s * 2:  # predictions err, late work is lost, and a longer queue serves nobody
+        turn_s = self._turn_s(seconds, call)
+        if alone_s <= left_s < turn_s * spare:  # predictions err, late work is lost, a longer queue serves nobody
             raise self._admission.refusal(turn_s)
 
     def close(self) -> None:
@@ -291,6 +292,8 @@ class DynamicBatcher:
         measured = min((record.compute_s + pause_s) / max(predicted_s, 1e-9), 10.0)
         weight = 0.3 if measured > self._slowdown else 0.05  # what is promised in a quiet moment is late in the next
         self._slowdown += weight * (measured - self._slowdown)
+        mean_s = sum(entry.worth_s for entry in batch.entries) / rows
+        self._usual_s += min(1.0, rows / 100) * (mean_s - self._usual_s) if self._usual_s else mean_s
         self._counters.add_batch(record)
         if self._observe is not None:
             self._observe(record)

@@ -9,7 +9,6 @@ run.
 import asyncio
 import contextlib
 import ipaddress
-import ssl
 from collections.abc import Callable, Collection, Iterator
 from functools import cache, partial
 from importlib.resources import files
@@ -30,8 +29,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from server.config import HttpConfig, ListenConfig, TlsConfig
-from server.errors import NotOfferedError, StartupError, refusal
+from server.config import HttpConfig, ListenConfig
+from server.errors import NotOfferedError, refusal
 from server.http.endpoint import TIMEOUT_HEADER, CallEndpoint
 from server.http.json_messages import dumps
 from server.http.openapi import to_openapi
@@ -39,7 +38,7 @@ from server.http.paths import PATHS, OpenAiExchange, Path, TeiExchange
 from server.http.problem import MEDIA_TYPE, Problem, to_problem
 from server.rpc.admission import MIB
 from server.rpc.handlers import HandlerTable
-from server.rpc.listener import bound
+from server.rpc.listener import CertificateStore, bound
 from server.rpc.record import new_call_id
 from server.rpc.status import to_status
 
@@ -51,19 +50,18 @@ class HttpServer:
         port: that it listens on.
     """
 
-    def __init__(self, config: HttpConfig, listen: ListenConfig, tls: TlsConfig) -> None:
+    def __init__(self, config: HttpConfig, listen: ListenConfig, certificates: CertificateStore | None) -> None:
         """Binds the port. Raises StartupError when that cannot be done."""
         self._config = config
         self._socket = bound(config)
         self.port: int = self._socket.getsockname()[1]
         self._listen = listen
-        self._tls = tls
+        self._certificates = certificates
         self._server: _Server | None = None
         self._serving: asyncio.Task[None] | None = None
 
     async def start(self, table: HandlerTable, is_serving: Callable[[], bool], *, has_keys: bool) -> None:
         """Begins to accept requests, which become calls of the table's methods."""
-        tls = self._tls
         options = uvicorn.Config(
             to_asgi(table, self._config, self._listen, is_serving, has_keys=has_keys),
             log_config=None,
@@ -75,12 +73,9 @@ class HttpServer:
             http=partial(_Connection, self._listen, {}),  # type: ignore[arg-type]  # it is called, and nothing else
             server_header=False,
             timeout_graceful_shutdown=max(1, round(self._listen.grace_s)),
-            ssl_certfile=tls.certificate_file,
-            ssl_keyfile=tls.key_file,
-            ssl_ca_certs=None if tls.client_ca_file is None else str(tls.client_ca_file),
-            ssl_cert_reqs=ssl.CERT_NONE if tls.client_ca_file is None else ssl.CERT_REQUIRED,
         )
         options.load()
+        options.ssl = self._certificates.context() if self._certificates else None
         self._socket.listen(options.backlog)  # now: the task begins later, and whoever came before it were refused
         self._server = _Server(options)
         self._serving = asyncio.create_task(self._server.serve([self._socket]), name="precis-http")
@@ -91,15 +86,6 @@ class HttpServer:
         at_once.set()
         await self.drain(at_once)
         self._socket.close()
-
-    def reload(self) -> None:
-        """Reads the certificate again; new connections get it. Raises StartupError and keeps the old one otherwise."""
-        context = self._server.config.ssl if self._server else None
-        if context is not None and self._tls.certificate_file is not None:
-            try:
-                context.load_cert_chain(self._tls.certificate_file, self._tls.key_file)
-            except (OSError, ssl.SSLError) as error:
-                raise StartupError(f"cannot use the TLS files for HTTP: {error}") from error
 
     async def drain(self, cut_short: asyncio.Event) -> None:
         """Refuses new connections and lets requests in flight finish, within the grace or until `cut_short`."""

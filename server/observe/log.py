@@ -111,7 +111,7 @@ class Repeats:
     So the log has a bound that those who cause it, such as strangers without a key, do not choose.
     """
 
-    every_s, most, others = 10.0, 1_000, ("others",)
+    every_s, most = 10.0, 1_000
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -120,12 +120,12 @@ class Repeats:
         self._lock = threading.Lock()
 
     def is_new(self, *at: str) -> bool:
-        """Tells whether an event gets a line, by its kind and its origin."""
+        """Tells whether an event gets a line, by its kind and its origin; of too many those of a kind share one."""
         at, told = tuple(one[:100] for one in at), Counter[tuple[str, ...]]()
         with self._lock:
             if self._clock() - self._since_s >= self.every_s:
                 told, self._seen, self._since_s = self._seen, told, self._clock()
-            kept = at if at in self._seen or len(self._seen) < self.most else self.others
+            kept = at if at in self._seen or len(self._seen) < self.most else (*at[:-1], "others")
             self._seen[kept] += 1
             is_first = self._seen[kept] == 1
         for one, count in told.items():

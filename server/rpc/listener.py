@@ -28,27 +28,36 @@ class CertificateStore:
         self._certificate_file = certificate_file
         self._key_file = key_file
         self._client_ca_file = client_ca_file
-        self._current = self._read()
+        self.reload()
 
     def credentials(self) -> grpc.ServerCredentials:
         """Builds gRPC's credentials; they ask this store at every handshake."""
         is_mutual = self._client_ca_file is not None
         return grpc.dynamic_ssl_server_credentials(self._current, lambda: self._current, is_mutual)
 
+    def context(self) -> ssl.SSLContext:
+        """Returns the context of an HTTP listener, whose handshakes go on with the one read last."""
+
+        def go_on(handshake: ssl.SSLObject, *_: object) -> None:
+            handshake.context = self._context
+
+        self._context.sni_callback = go_on
+        return self._context
+
     def reload(self) -> None:
         """Reads the files again. Raises StartupError and keeps the old ones when that fails."""
-        self._current = self._read()
-
-    def _read(self) -> grpc.ServerCertificateConfiguration:
         try:
             # gRPC finds a bad file only at the first handshake, and then says little.
-            ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(self._certificate_file, self._key_file)
+            context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=self._client_ca_file)
+            context.load_cert_chain(self._certificate_file, self._key_file)
             roots = self._client_ca_file.read_bytes() if self._client_ca_file else None
             pair = (self._key_file.read_bytes(), self._certificate_file.read_bytes())
         except (OSError, ssl.SSLError) as error:
             files = f"{self._certificate_file}, {self._key_file}, {self._client_ca_file or 'no client CA'}"
             raise StartupError(f"cannot use the TLS files ({files}): {error}; check PRECIS_TLS__*") from error
-        return grpc.ssl_server_certificate_configuration([pair], roots)
+        if roots is not None:
+            context.verify_mode, context.num_tickets = ssl.CERT_REQUIRED, 0  # a ticket would outlive its authority
+        self._current, self._context = grpc.ssl_server_certificate_configuration([pair], roots), context
 
 
 def certificate_store(config: TlsConfig) -> CertificateStore | None:

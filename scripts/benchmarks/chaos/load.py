@@ -16,7 +16,7 @@ from scripts.benchmarks.shared.precis_server import PrecisServer
 
 EMBED = Route("/precis.v1.InferenceService/Embed")
 ENTAIL = Route("/precis.v1.InferenceService/Entail")
-_CONNECTIONS = 8
+CONNECTIONS = 8
 _numbers = itertools.count()
 
 
@@ -79,9 +79,9 @@ class Crowd:
 
 async def burst(server: PrecisServer, calls: int) -> dict[str, float | dict[str, float]]:
     """Sends all calls at once. Counts those that neither were answered nor were told when to come again."""
-    channels = [connection(server) for _ in range(_CONNECTIONS)]
+    channels = [connection(server) for _ in range(CONNECTIONS)]
     crowd = Crowd(channels, EMBED, text, timeout_s=60)
-    await asyncio.gather(*map(crowd.one, range(_CONNECTIONS)))  # connected
+    await asyncio.gather(*map(crowd.one, range(CONNECTIONS)))  # connected
     outcomes = await asyncio.gather(*map(crowd.one, range(calls)))
     await _close(channels)
     dropped = [one for one in outcomes if not one.is_answered and one.retry_delay_s is None]
@@ -98,7 +98,7 @@ async def overload(server: PrecisServer, seconds: float, deadline_s: float) -> d
 
     `retry_ratio`: in the later half, what the refused are told over what the answered waited, by their medians.
     """
-    channels = [connection(server) for _ in range(_CONNECTIONS)]
+    channels = [connection(server) for _ in range(CONNECTIONS)]
     crowd = Crowd(channels, ENTAIL, lambda: pairs(4), timeout_s=deadline_s)
     alone_s = max(2.0, seconds / 10)
     capacity = sum(one.is_answered for one in await crowd.closed(64, alone_s)) / alone_s

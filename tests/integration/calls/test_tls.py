@@ -1,10 +1,12 @@
 """TLS, mutual TLS, and certificates that change under a running server."""
 
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import grpc
+import httpx
 import pytest
 import trustme
 from grpc import StatusCode
@@ -90,3 +92,32 @@ async def test_a_reload_takes_the_new_certificate_for_new_connections_unless_it_
         async with secure_stub(app, successor) as new:
             assert await new.ListModels(ListModelsRequest()).code() is StatusCode.OK
         assert await old.ListModels(ListModelsRequest()).code() is StatusCode.OK
+
+
+async def test_http_takes_what_is_reloaded_whole_or_not_at_all(
+    start: Start, authority: trustme.CA, tls: dict[str, Path], tmp_path: Path
+) -> None:
+    former, present, roots = trustme.CA(), trustme.CA(), tmp_path / "clients.pem"
+    former.cert_pem.write_to_path(roots)
+    async with start(tls={**tls, "client_ca_file": roots}, http={"enabled": True, "port": 0}) as app:
+
+        async def is_let_in(clients: trustme.CA) -> bool:
+            context = ssl.create_default_context()
+            authority.configure_trust(context)
+            clients.issue_cert("client").configure_cert(context)
+            async with httpx.AsyncClient(verify=context, trust_env=False) as client:
+                try:
+                    return (await client.get(f"https://localhost:{app.http_port}/health")).is_success
+                except httpx.TransportError:
+                    return False
+
+        assert (await is_let_in(former), await is_let_in(present)) == (True, False)
+        tls["key_file"].write_bytes(authority.issue_cert("localhost").private_key_pem.bytes())  # of another certificate
+        app.reload()
+        write_certificate(authority, tmp_path)
+        roots.write_text("not PEM", encoding="utf-8")
+        app.reload()
+        assert (await is_let_in(former), await is_let_in(present)) == (True, False)
+        present.cert_pem.write_to_path(roots)
+        app.reload()
+        assert (await is_let_in(former), await is_let_in(present)) == (False, True)

@@ -177,11 +177,40 @@ async def test_what_cannot_be_in_time_is_refused_before_it_is_tokenized_and_told
         s.backend.close_gate()
         calls = [s.start(number, call=Call(caller="heavy")) for number in range(2, 52)]
         await s.backend.wait_entered()
-        for left_s, caller in ((60.0, "heavy"), (2.0, "light"), (None, "heavy")):
+        for left_s, caller in ((60.0, "heavy"), (3.0, "light"), (None, "heavy")):
             s.batcher.check_room(1, Call(None if left_s is None else clock_s + left_s, caller=caller))
         with pytest.raises(QueueFullError) as caught:
             s.batcher.check_room(1, Call(clock_s + 20.0, caller="heavy"))
         assert 15 < caught.value.retry_after_s < 30  # 49 items wait
+        s.backend.open_gate()
+        await asyncio.gather(*calls)
+
+
+async def test_what_is_tokenized_counts_as_what_waits_so_that_no_second_call_is_tokenized_in_vain() -> None:
+    clock_s = 100.0
+    async with serving(limits=make_limits(fixed_s=0.0, token_s=0.1, max_rows=1), clock=lambda: clock_s) as s:
+        await s.submit(1)
+        heavy, light = (Call(clock_s + 10.0, caller=caller) for caller in ("heavy", "light"))
+        with s.batcher.held(20, Call(caller="heavy")):  # 8 s
+            with pytest.raises(QueueFullError):
+                s.batcher.check_room(1, heavy)
+            s.batcher.check_room(1, light)
+        s.batcher.check_room(1, heavy)
+
+
+async def test_what_is_tokenized_is_not_refused_by_the_bound_that_let_it_in() -> None:
+    clock_s = 100.0
+    async with serving(limits=make_limits(fixed_s=0.0, token_s=0.1, max_rows=1), clock=lambda: clock_s) as s:
+        await s.submit(1)
+        s.backend.close_gate()
+        calls = [s.start(number) for number in range(2, 52)]
+        await s.backend.wait_entered()
+        call = Call(clock_s + 52.0)  # 49 items wait: with one more 20 s, which fit 2.6 times
+        with pytest.raises(QueueFullError):
+            s.batcher.check_room(1, call)
+        calls.append(s.start(52, call=call))
+        await settle()
+        assert not calls[-1].done()
         s.backend.open_gate()
         await asyncio.gather(*calls)
 
@@ -200,6 +229,6 @@ async def test_time_between_batches_counts_as_theirs(pause_s: float, *, is_refus
         calls = [s.start(number) for number in range(2, 12)]
         await s.backend.wait_entered()
         with pytest.raises(QueueFullError) if is_refused else nullcontext():
-            s.batcher.check_room(1, Call(clock_s + 12.0))
+            s.batcher.check_room(1, Call(clock_s + 14.0))
         s.backend.open_gate()
         await asyncio.gather(*calls)

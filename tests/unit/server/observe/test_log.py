@@ -90,7 +90,7 @@ def test_what_repeats_gets_a_line_in_ten_seconds_and_then_its_count(caplog: pyte
     assert crowd == [True] * (Repeats.most + 1) + [False] * 4  # one line stands for all that are too many
     clock.now_s += Repeats.every_s
     assert repeats.is_new("level=error event=call", "a")
-    assert caplog.messages == ['event=repeated of="no,a" count=4', 'event=repeated of="others" count=5']
+    assert caplog.messages == ['event=repeated of="no,a" count=4', 'event=repeated of="no,others" count=5']
 
 
 class Stream(io.StringIO):
