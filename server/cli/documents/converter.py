@@ -136,8 +136,6 @@ def clean_html(data: bytes) -> bytes:
         tag.replace_with(f" {tag.get('alt', '')} ")
     for tag in main.find_all(["u", "a"]):
         tag.unwrap()
-    for tag in main.find_all(["dt", "dd"]):
-        tag.name = "p"
     for table in main.find_all("table"):
         if table.find("table"):  # a table says where its tables stand
             for tag in [table, *(each for each in table.find_all(_PLACES) if each.find_parent("table") is table)]:
