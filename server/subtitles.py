@@ -1,4 +1,4 @@
-"""Subtitles, SRT and WebVTT, as lines of speech: "[00:01:31] Maria: We ship on Friday." Numbers, marks and sounds go.
+"""SRT, SBV and WebVTT as lines of speech: "[00:01:31] Maria: We ship on Friday." Numbers, marks and sounds go.
 
 A line is a sentence. Speech without full stops is cut where somebody pauses, else at a bound.
 """
@@ -33,7 +33,7 @@ class _Cue:
 def is_subtitles(text: str) -> bool:
     """Tells subtitles by their first lines."""
     lines = [line for line in text[:2_000].splitlines() if line.strip()][:_HEAD_LINES]
-    return any(map(_is_time, lines)) or (bool(lines) and lines[0].split()[0] == _NO_CUES[0])
+    return any(map(_times, lines)) or (bool(lines) and lines[0].split()[0] == _NO_CUES[0])
 
 
 def read_subtitles(text: str) -> str:
@@ -57,9 +57,10 @@ def read_subtitles(text: str) -> str:
     return "\n".join(lines)
 
 
-def _is_time(line: str) -> bool:
-    start, arrow, end = line.partition(_ARROW)
-    return bool(arrow) and line[:1].isdigit() and stamp_end(start.strip()) > 0 and stamp_end(end.strip()) > 0
+def _times(line: str) -> list[str]:
+    """Returns when a cue begins and ends, by an arrow or the comma of SBV; nothing of other lines."""
+    times = line.split(_ARROW if _ARROW in line else ",")
+    return times if len(times) > 1 and line[:1].isdigit() and all(stamp_end(time.strip()) for time in times) else []
 
 
 def _cues(text: str) -> Iterator[_Cue]:
@@ -67,13 +68,13 @@ def _cues(text: str) -> Iterator[_Cue]:
     cue, shown, is_note = _Cue("", 0.0, 0.0), "", True
     lines = text.splitlines()
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
-        if _is_time(line):
+        if times := _times(line):
             yield cue
-            start, end = (part.split()[0].replace(",", ".") for part in line.split(_ARROW))
+            start, end = (part.split()[0].replace(",", ".") for part in times[:2])
             cue, is_note = _Cue(start.split(".")[0], _seconds(start), _seconds(end)), False
         elif line.startswith(_NO_CUES) and not cue.text:
             is_note = True
-        elif not (is_note or _is_time(following)) and (words := _words(line)) and words != shown:
+        elif not (is_note or _times(following)) and (words := _words(line)) and words != shown:
             is_answer = _TAG.sub("", line).startswith("-")
             if cue.text and (is_answer or len(cue.text) > _MOST_CHARS):
                 yield cue

@@ -24,7 +24,7 @@ _HEADING = re.compile(r"(?:[-*]\s+){0,4}(#{1,6})\s+")
 _NUMBERED_HEADING = re.compile(r"(\d{1,3}(?:\.\d{1,3}){1,5})\.?\s+[^\W\d_a-z].*$")
 _BOLD_LINE = re.compile(r"(\*\*|__)(?=\S)((?:(?!\1).){1,200})\1:?$")
 _QUOTE_MARK = re.compile(r"(?:>\s?)*")
-_PROMPT = re.compile(r"(?:[$%]|>>>|[\w.-]{1,64}@[\w.-]{1,64}[:~/\w.-]{0,99}[#$%]|[A-Z]:\\[^\s>]*>)\s*\S|#\s+[a-z./]\S*")
+_PROMPT = re.compile(r"(?:[$%](?! ?\d)|>>>|[\w.-]{1,64}@[\w.-]{1,64}[:~/\w.-]*[#$%]|[A-Z]:\\[^\s>]*>)\s*\S|#\s+[a-z./]")
 _CODE = re.compile(r"[|=<>&]|\s--?[a-z]|[^\s.!?:](?: {2,}|\t+)\S|^[\w./-]+:\s+\S+(?:\s\S+){0,3}$|^\[[^\]]{1,40}\]$")
 # What an entry of a reference is about: "shared_buffers (integer)", "-D directory", "log_destination".
 _ENTRY = re.compile(

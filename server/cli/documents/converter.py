@@ -8,6 +8,7 @@ loads a model to guess the format, and takes addresses.
 import importlib.util
 import io
 import re
+import tomllib
 import warnings
 import zipfile
 from dataclasses import replace
@@ -22,22 +23,18 @@ from server.cli.errors import InputError
 
 _MOST_UNPACKED_BYTES = 512 * 2**20
 _PARTS = {"word/document.xml": ".docx", "ppt/presentation.xml": ".pptx", "META-INF/container.xml": ".epub"}
-_REFUSED = {
-    "xl/workbook.xml": "a spreadsheet: save each sheet as CSV",
-    "xl/workbook.bin": "a spreadsheet: save each sheet as CSV",
-    "content.xml": "an OpenDocument file: save it as DOCX, PPTX, CSV or PDF",
-    "Index/Document.iwa": "a file of Pages, Numbers or Keynote: export it as DOCX, CSV, PPTX or PDF",
-}
+REFUSED = tomllib.loads((Path(__file__).parent / "refused.toml").read_text("utf-8"))
 _HTML_START = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*+(?:<\?xml[^>]*>\s*+|(?><!--.*?-->)\s*+)*+<(?:!doctype\s+html|html)\b",
     re.IGNORECASE | re.DOTALL,
 )
 _BOILERPLATE = (
-    "script, style, nav, footer, form, template, noscript, svg, button, iframe, [role=navigation], [role=dialog], "
-    "[hidden], [aria-hidden=true], [style*='display:none' i], [style*='display: none' i], "
-    "[style*='visibility:hidden' i], [style*='visibility: hidden' i]"
+    "script, style, nav, footer, form, template, noscript, svg, button, iframe, del, s, strike, "
+    "[role=navigation], [role=dialog], [hidden], [aria-hidden=true], [style*='display:none' i], "
+    "[style*='display: none' i], [style*='visibility:hidden' i], [style*='visibility: hidden' i]"
 )
 _NOTICE = ":is([id*=cookie i], [class*=cookie i], [id*=consent i], [class*=consent i])"
+_PLACES = ["tr", "td", "th", "thead", "tbody", "tfoot"]  # of cells
 _LONGEST_NOTICE, _MOST_SPAN = 1_000, 100
 _STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => h2:fresh"
 _LINK = re.compile(
@@ -101,7 +98,7 @@ def _zip_suffix(data: bytes) -> str:
     names = {entry.filename for entry in entries}
     if suffix := next((suffix for part, suffix in _PARTS.items() if part in names), None):
         return suffix
-    raise InputError(next((why for part, why in _REFUSED.items() if part in names), "an archive: unpack it"))
+    raise InputError(next((why for part, why in REFUSED["parts"].items() if part in names), "an archive: unpack it"))
 
 
 def _converter(suffix: str) -> Any:  # noqa: ANN401 - markitdown is an extra, of which mypy sees nothing
@@ -140,8 +137,11 @@ def clean_html(data: bytes) -> bytes:
     for tag in main.find_all(["u", "a"]):
         tag.unwrap()
     for table in main.find_all("table"):
-        if not table.find("table"):
-            _spread(table)
+        if table.find("table"):  # a table says where its tables stand
+            for tag in [table, *(each for each in table.find_all(_PLACES) if each.find_parent("table") is table)]:
+                tag.name = "div"
+    for table in main.find_all("table"):
+        _spread(table)
     return str(main).encode()
 
 
@@ -166,6 +166,9 @@ def _spread(table: Any) -> None:  # noqa: ANN401 - of bs4, as above
     """
     from bs4 import BeautifulSoup
 
+    for tag in table.find_all(["ul", "ol", "li"]):
+        tag.append("; " * (tag.name == "li"))
+        tag.unwrap()
     rows = table.find_all("tr")
     grid: dict[tuple[int, int], Any] = {}
     for y, row in enumerate(rows):

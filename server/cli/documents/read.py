@@ -2,27 +2,20 @@
 
 import csv
 from codecs import BOM_UTF8
+from contextlib import suppress
 from email.message import EmailMessage
 from email.parser import BytesParser
 from email.policy import default
 from itertools import takewhile, zip_longest
+from json import JSONDecoder
 from pathlib import Path
 
 from server.cli.documents.confined import read_confined
-from server.cli.documents.converter import convertible_suffix, without_links
+from server.cli.documents.converter import REFUSED, convertible_suffix, without_links
 from server.cli.errors import InputError
 from server.cli.files import STDIN, decode, naming, read_bytes, to_id
 from server.subtitles import is_subtitles, read_subtitles
 
-_REFUSED = {
-    b"\xd0\xcf\x11\xe0": "a format of before 2007: save it as DOCX, PPTX or PDF",
-    b"{\\rtf": "RTF: save it as DOCX or PDF",
-    b'{"summary_id"': "a summary as JSON: take the text that `precis summarize -o FILE.md` writes",
-    b"BEGIN:VC": "a calendar or address book: save what it says as text",
-    b"[ScriptInfo]": "subtitles of another format: save them as SRT",
-    **dict.fromkeys((b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*"), "an image: run OCR over it first"),
-    **dict.fromkeys((b"\x1f\x8b", b"7z\xbc\xaf", b"Rar!", b"BZh"), "an archive: unpack it"),
-}
 _MOST_ROWS = 5_000
 _MAIL_HEADS = frozenset({"mime-version:", "message-id:"})
 _TAGS = ("</", "<!--", "<br", "<img")
@@ -50,8 +43,8 @@ def read_document_pages(path: Path) -> str | list[str]:
         if suffix := convertible_suffix(data, path):
             return read_confined(data, suffix)
         start = b"".join(data[:256].removeprefix(BOM_UTF8).split())
-        for mark, message in _REFUSED.items():
-            if start.startswith(mark):
+        for mark, message in REFUSED["starts"].items():
+            if start.startswith(mark.encode("latin-1")):
                 raise InputError(message)
         try:
             text = decode(data)
@@ -63,20 +56,21 @@ def read_document_pages(path: Path) -> str | list[str]:
         _refuse_markup(text)
         if not _MAIL_HEADS.isdisjoint(text.partition("\n\n")[0].lower().split()) and (mail := _read_mail(data)):
             return mail
-        if path.suffix.lower() in {".csv", ".tsv"}:
+        if path.suffix.lower() in {".csv", ".tsv"} and text.strip():
             return _read_table(text)
         return _read_markdown(text) if path.suffix.lower() in {".md", ".markdown"} else text
 
 
 def _refuse_markup(text: str) -> None:
-    """Raises InputError for a notebook, and for what one element holds whole, as it does a feed or a drawing."""
-    text = text.strip()
+    """Raises InputError for JSON, and for what one element holds whole, as it does a feed or a drawing."""
+    text = (text.partition("-->")[2] if text.lstrip().startswith("<!--") else text).strip()
     if text.startswith(("%", "\\documentclass")) and "\\begin{document}" in text:
         raise InputError("TeX: make a PDF of it")
     if text.startswith("From ") and "@" in text.partition("\n")[0] and "\nFrom: " in text:
         raise InputError("a mailbox: save each mail by itself")
-    if '"cells"' in text and text.startswith("{") and text[1:].lstrip().startswith(('"cells"', '"metadata"', '"nbf')):
-        raise InputError("a notebook: export it as HTML or Markdown")
+    with suppress(ValueError, RecursionError):
+        if isinstance(JSONDecoder().raw_decode(text.lstrip("["))[0], dict):
+            raise InputError("JSON: save what it says as text, and a notebook as Markdown")
     name = "".join(takewhile(lambda letter: letter not in " \t\n>", text[1:]))
     if text.startswith("<?xml") or (text.startswith("<") and name and text.endswith(f"</{name}>")):
         raise InputError("XML: save what it says as HTML or text")

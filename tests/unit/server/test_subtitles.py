@@ -7,6 +7,8 @@ import pytest
 from server.cli.documents.read import read_document_text
 from server.subtitles import read_subtitles
 
+SBV = "0:00:01.000,0:00:02.500\nMaria: Who pays?\n\n0:00:02.600,0:00:04.500\nIt is 106 euros.\n"
+
 SRT = """\ufeff1
 00:00:01,000 --> 00:00:02,500
 The board met on <i>Tuesday</i>
@@ -79,3 +81,8 @@ def test_subtitles_are_known_by_their_content(tmp_path: Path, name: str, text: s
 def test_a_text_with_an_arrow_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("Open --> close.\n\nAt 10:00 --> 11:00 it rains.", "utf-8")
     assert read_document_text(tmp_path / "a.md").startswith("Open --> close.")
+
+
+def test_subtitles_without_an_arrow_are_read(tmp_path: Path) -> None:
+    (tmp_path / "a.sbv").write_text(SBV, "utf-8")
+    assert read_document_text(tmp_path / "a.sbv").endswith("Who pays?\n[0:00:02] It is 106 euros.")

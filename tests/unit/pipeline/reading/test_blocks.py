@@ -90,7 +90,9 @@ def test_a_prompt_is_recognized(line: str) -> None:
     assert is_listing([line])
 
 
-@pytest.mark.parametrize("line", ["#1 of the list", "# Title", "The price is $5.", "50 % of the water"])
+@pytest.mark.parametrize(
+    "line", ["#1 of the list", "# Title", "The price is $5.", "$20,000 were paid", "50 % of the water"]
+)
 def test_other_lines_are_no_prompt(line: str) -> None:
     assert not is_prompt(line)
 

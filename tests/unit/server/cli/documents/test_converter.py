@@ -48,6 +48,12 @@ def test_a_web_page_keeps_its_text_and_not_its_menus(tmp_path: Path) -> None:
     assert not any(word in text for word in ("Home", "Imprint", "secret", "guide.html", "Start\n"))
 
 
+def test_tables_and_lists_in_tables_leave_no_marks(tmp_path: Path) -> None:
+    inner = "<table><tr><th>Flow</th></tr><tr><td><ul><li>12 l/s</li><li>9 l/s</li></ul></td></tr></table>"
+    page = f"<html><s>Old.</s><table><tr><td>North</td><td>{inner}</td></tr></table>"
+    assert read(tmp_path, "a.html", page.encode()) == ("North\n\n| Flow |\n| --- |\n| 12 l/s; 9 l/s; |")
+
+
 def test_a_web_page_is_known_by_its_content(tmp_path: Path) -> None:
     assert "<p>" not in read(tmp_path, "download", PAGE.encode())
 
@@ -215,9 +221,12 @@ def test_a_mail_as_it_is_sent_is_decoded(tmp_path: Path) -> None:
     ("name", "data", "message"),
     [
         ("a.rtf", rb"{\rtf1\ansi The board met.\par}", "a.rtf: RTF: save it as DOCX or PDF"),
-        ("a.ipynb", b'{\n "cells": [], "nbformat": 4}', "a.ipynb: a notebook: export it"),
+        ("a.ipynb", b'{\n "cells": [], "nbformat": 4}', "a.ipynb: JSON: save what it says as text"),
         ("feed", b'<?xml version="1.0"?><rss><channel/></rss>', "feed: XML: save what it says"),
-        ("a.svg", b"<svg width='9'><text>Lock</text></svg>\n", "a.svg: XML: save what it says"),
+        ("a.svg", b"<!-- 1 -->\n<svg width='9'><text>Lock</text></svg>\n", "a.svg: XML: save what it says"),
+        ("a.json", b'[{"user": "Ann", "text": "We ship."}]', "a.json: JSON: save what it says as text"),
+        ("a.ps", b"%!PS-Adobe-3.0\n(Lock) show\n", "a.ps: PostScript: make a PDF of it"),
+        ("a.txt", "Lock".encode("utf-16"), "a.txt: UTF-16: save it as UTF-8"),
     ],
 )
 def test_text_that_is_all_markup_is_refused(tmp_path: Path, name: str, data: bytes, message: str) -> None:
