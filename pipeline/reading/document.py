@@ -8,7 +8,7 @@ as another statement. Positions still lead back to what was sent.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from string import digits
@@ -139,6 +139,7 @@ _EMOJI = r"[\U0001f000-\U0001f0ff\U0001f300-\U0001f51e\U0001f520-\U0001faff☀-�
 _TARGET = r"(?:https?://|www\.|mailto:|/|\#|\.)[^\s()<>]{1,500}(?:\([^\s()<>]{0,100}\)[^\s()<>]{0,100})?"
 _REFERENCES = r"(?:\[\d{1,3}(?:[,–-][ ]?\d{1,3}){0,9}\])++(?!\(|[ ]?[a-z])"  # "[42] people died" is none
 _RAISED, _ENDS, _NOTED_LETTERS = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹"), ".!?,;:)”", 4
+_OPENINGS, _NEAR = "[(【{^", 20
 _DECORATION = re.compile(
     rf"""
     (?<=\S)[ \t]*{_EMOJI}(?:{_EMOJI}|[\ufe0f\u200d\u20e3])*+       # people 🏭.
@@ -170,30 +171,31 @@ def read_shown(text_id: str, original: str) -> NormalizedText:
     if not _RAISED.isdisjoint(original):
         text, offsets = _without(text, offsets, _note_marks(text, normalize_decoded(text_id, original, text, offsets)))
     text, offsets = _without(text, offsets, (mark.span() for mark in stoppable(_UNSEEN.finditer(text))))
-    marks = stoppable(_DECORATION.finditer(text))
-    text, offsets = _without(text, offsets, (mark.span() for mark in marks if mark[2] is None or _cites(mark)))
+    marks, counted = stoppable(_DECORATION.finditer(text)), {opening for opening in _OPENINGS if f"{opening}1" in text}
+    cited = (mark.span() for mark in marks if mark[2] is None or _cites(mark, counted))
+    text, offsets = _without(text, offsets, cited)
     if _MAY_BE_DISGUISED.search(text):
         text = _DISGUISED.sub(lambda word: word.group().translate(_LOOKALIKES), text)
     return normalize_decoded(text_id, original, text, offsets)
 
 
-def _cites(mark: re.Match[str]) -> bool:
-    """Tells whether brackets hold a citation; of bare numbers, those that are counted from 1."""
-    text, opening, cited = mark.string, mark[1], mark[2]
+def _cites(mark: re.Match[str], counted: Container[str]) -> bool:
+    """Tells whether brackets hold a citation; of bare numbers, those in brackets in which they are counted from 1."""
+    text, opening, cited, (start, end) = mark.string, mark[1], mark[2], mark.span()
     if not is_citation(cited):
         return False
     if any(map(str.isalpha, cited)) or not {"¶", "†", "#"}.isdisjoint(cited) or "【" in opening or "{" in opening:
         return True
-    is_behind = text[: mark.start()][-1:].isalnum() or not text[mark.end() :].lstrip(" ")[:1].islower()
+    is_behind = text[max(0, start - 1) : start].isalnum() or not text[end : end + _NEAR].lstrip(" ")[:1].islower()
     is_counted = (opening == "(" and mark.group()[0] == " ") or "[" in opening
-    return is_counted and is_behind and f"{opening[-1]}1" in text
+    return is_counted and is_behind and opening[-1] in counted
 
 
 def _note_marks(text: str, shown: NormalizedText) -> Iterator[tuple[int, int]]:
     """Yields raised digits behind a word of four letters or a full stop: "closed.¹", and neither "m²" nor "10⁶"."""
     for at, one in enumerate(text):
-        if one.isdigit() and shown.passage(at, at + 1).quote in _RAISED:
-            word = text[:at].rstrip(digits)[-_NOTED_LETTERS:]
+        if one.isdigit() and shown.original[shown.offsets.to_original(at, at + 1)[0]] in _RAISED:
+            word = text[max(0, at - _NEAR) : at].rstrip(digits)[-_NOTED_LETTERS:]
             if word[-1:] in tuple(_ENDS) or (len(word) == _NOTED_LETTERS and word.isalpha()):
                 yield at, at + 1
 
