@@ -112,7 +112,7 @@ class SourceValues:
         table = source.table
         return cls(
             source,
-            Values.of(source.text.text),
+            Values(source.text.text),
             frozenset(table.stems),
             f" {' '.join(table.words)} ",
             known_names(table),

@@ -479,15 +479,14 @@ def _part(written: str) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """The values of a text."""
+    """The values of a text, read when somebody asks: of most claims their passages have all."""
 
     text: str  # normalised
-    all: tuple[Value, ...]  # its numbers and dates in order
 
-    @classmethod
-    def of(cls, text: str) -> "Values":
-        """Reads a normalised text. Linear in its length."""
-        return cls(text, find_values(text))
+    @cached_property
+    def all(self) -> tuple[Value, ...]:
+        """Its numbers and dates in order."""
+        return find_values(self.text)
 
     def between(self, start: int, end: int) -> tuple[Value, ...]:
         """Returns what begins at `start` or after it, and before `end`."""

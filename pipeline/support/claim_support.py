@@ -267,7 +267,7 @@ class PremiseFinder:
     @cached_property
     def values(self) -> Values:
         """Those of the document."""
-        return Values.of(self.read.text.text)
+        return Values(self.read.text.text)
 
     def weights(self, statement: str) -> dict[str, float]:
         """Returns the weights of a statement's content words, by stem."""

@@ -83,7 +83,7 @@ def most_consequential(summary: ReadText, most: int) -> tuple[int, ...]:
     known = known_names(summary.table)
 
     def weight(at: int) -> float:
-        values, words = Values.of(summary.passages[at].text), summary.ranges[at]
+        values, words = Values(summary.passages[at].text), summary.ranges[at]
         names = find_names(summary.table, words, known)
         return len(summary.content_stems(words)) + _VALUE_WEIGHT * (len(values.all) + len(names))
 

@@ -174,7 +174,7 @@ def _score(asking: ReadText, expected: range, answering: ReadText, given: range)
 
 def _values(text: ReadText, words: range) -> Sequence[Value]:
     place = text.words_passage(words)
-    return Values.of(text.text.text).between(place.start, place.end)
+    return Values(text.text.text).between(place.start, place.end)
 
 
 def _quoted(text: ReadText, quote: str, words: range | None = None) -> range:

@@ -122,7 +122,7 @@ class SourceText:
 
     @cached_property
     def _values(self) -> Values:
-        return Values.of(self._everything)
+        return Values(self._everything)
 
     @cached_property
     def _dashed(self) -> str:

@@ -130,7 +130,7 @@ OTHER = [
 @pytest.mark.parametrize(("claimed", "stated"), SAME)
 def test_the_same_value_agrees(claimed: str, stated: str) -> None:
     assert agree(find_values(claimed)[0], find_values(stated)[0])
-    assert Values.of(f"It was {stated}.").states(find_values(claimed)[0])
+    assert Values(f"It was {stated}.").states(find_values(claimed)[0])
 
 
 @pytest.mark.parametrize(("claimed", "stated"), OTHER)
@@ -181,7 +181,7 @@ def test_a_value_is_written_as_the_source_writes_it(text: str, stated: str, expe
 )
 def test_a_quantity_differs_where_the_source_has_only_others_of_its_dimension(claim: str, *, is_other: bool) -> None:
     source = "The pier of 1931 is 250 metres long."
-    assert differs(claim, [source], Values.of(source)) == is_other
+    assert differs(claim, [source], Values(source)) == is_other
 
 
 def days(text: str) -> list[frozenset[tuple[int | None, ...]]]:

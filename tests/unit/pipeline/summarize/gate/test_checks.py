@@ -233,11 +233,11 @@ def test_a_number_that_counts_is_no_number_of_a_heading() -> None:
 def test_any_text_can_be_read(text: str) -> None:
     values = find_values(text)
     assert [value.start for value in values] == sorted(value.start for value in values)
-    assert list(value_faults(text, Values.of(text))) == []
+    assert list(value_faults(text, Values(text))) == []
 
 
 @pytest.mark.parametrize(("stated", "written"), [("45 lb", "45 kg"), ("300 psi", "300 TB"), ("5 m", "5 mm")])
 def test_another_unit_is_a_fault_however_it_is_spelled(stated: str, written: str) -> None:
-    known = Values.of(f"It takes {stated}.")
+    known = Values(f"It takes {stated}.")
     assert list(value_faults(f"It takes {written}.", known)) == [FaultKind.UNIT]
     assert list(value_faults(f"It takes {stated}.", known)) == []
