@@ -109,14 +109,8 @@ class SourceValues:
     @classmethod
     def of(cls, source: ReadText) -> "SourceValues":
         """Reads a source. Linear in its length."""
-        table = source.table
-        return cls(
-            source,
-            Values(source.text.text),
-            frozenset(table.stems),
-            f" {' '.join(table.words)} ",
-            known_names(table),
-        )
+        table, joined = source.table, f" {' '.join(source.table.words)} "
+        return cls(source, Values(source.text.text), frozenset(table.stems), joined, known_names(table))
 
     def with_names_of(self, summary: WordTable) -> "SourceValues":
         """Returns the same with the names of a summary among those known."""

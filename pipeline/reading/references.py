@@ -29,7 +29,9 @@ def points_back(text: str) -> Antecedent | None:
     if words[0] == "the":
         return Antecedent.ENTRY if words[1] in word_list("relative_words") else None
     phrases = tuple(f"{phrase} " for phrase in phrase_list("connective_phrases"))
-    if words[0] in word_list("connectives") or " ".join(words).startswith(phrases) or _lacks_object(words):
+    act = int(words[0] == "to")  # on what it does not name: "To install it", "Store them"
+    lacks_object = words[act + 1] in ("it", "them") and words[act] not in FUNCTION_WORDS
+    if words[0] in word_list("connectives") or " ".join(words).startswith(phrases) or lacks_object:
         return Antecedent.SENTENCE
     for word, following in pairwise(words):
         if word in word_list("pronouns"):
@@ -39,12 +41,6 @@ def points_back(text: str) -> Antecedent | None:
         if not (word in PROSE_WORDS or word in word_list("words_before_pronouns") or word.endswith("ing")):
             break
     return None
-
-
-def _lacks_object(words: list[str]) -> bool:
-    """Tells whether first words act on what they do not name: "To install it", "Store them"."""
-    place = 1 + (words[0] == "to")
-    return words[place] in ("it", "them") and words[place - 1] not in FUNCTION_WORDS
 
 
 def starts_inside(text: str) -> bool:

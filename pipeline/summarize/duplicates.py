@@ -149,21 +149,20 @@ async def find_entailed(
 def _close_pairs(material: Material, free: Sequence[int]) -> list[tuple[int, int]]:
     """Returns pairs of positions whose sentences are close, the closest first."""
     excerpts = material.excerpts
-    row_of = {position: row for row, position in enumerate(material.sentences)}
-    compared = [position for position in free if _is_compared(excerpts[position])]
+    # What says the same wherever it stands, unlike "Beware!" and "This is the default.".
+    compared = [
+        position
+        for position in free
+        if (one := excerpts[position]).kind in STATEMENTS and not (one.is_cut or points_back(one.text))
+        if count_words(one.text) >= _FEWEST_WORDS
+    ]
     longest_first = sorted(compared, key=lambda each: (-len(excerpts[each].text), each))
     positions = sorted(longest_first[:2_000])  # bounds the memory of the cosines
-    vectors = material.vectors[[row_of[position] for position in positions]]
+    vectors = material.vectors[[material.rows[position] for position in positions]]
     cosines = np.triu(vectors @ vectors.T, k=1)
     lefts, rights = np.nonzero(cosines >= _MIN_COSINE)
     closest_first = np.argsort(-cosines[lefts, rights], kind="stable")
     return [(positions[lefts[pair]], positions[rights[pair]]) for pair in closest_first]
-
-
-def _is_compared(excerpt: Excerpt) -> bool:
-    """Tells whether a sentence says the same wherever it stands, unlike "Beware!" and "This is the default."."""
-    is_whole = excerpt.kind in STATEMENTS and not excerpt.is_cut and count_words(excerpt.text) >= _FEWEST_WORDS
-    return is_whole and not points_back(excerpt.text)
 
 
 def _directions(excerpts: Sequence[Excerpt], first: int, second: int) -> Iterator[tuple[int, int]]:

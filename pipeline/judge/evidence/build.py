@@ -132,7 +132,11 @@ class CheckedClaims:
             for at, (claim, support) in enumerate(zip(plan.claims, second.supports, strict=True))
         )
         marked, sentences = mark_raising(plan, claims)
-        opposite = {plan.draft.said_by(claim.sentence_index) for claim in claims if _is_opposite(claim)}
+        opposite = {
+            plan.draft.said_by(claim.sentence_index)
+            for claim in claims
+            if claim.label is ClaimLabel.UNSUPPORTED and (claim.contradiction >= _OPPOSITE or claim.mismatches)
+        }
         telling = frozenset(sentences.raising) - opposite
         again = {plan.draft.said_by(at): at for at in plan.draft.repeats}
         readings = dict.fromkeys((telling, frozenset(again.get(at, at) for at in telling)))
@@ -146,10 +150,6 @@ class CheckedClaims:
 
 _OPPOSITE = 0.95
 """Contradiction from which an unsupported claim says the opposite: below, it often says what the source has not."""
-
-
-def _is_opposite(claim: Claim) -> bool:
-    return claim.label is ClaimLabel.UNSUPPORTED and (claim.contradiction >= _OPPOSITE or len(claim.mismatches) > 0)
 
 
 def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> EvidenceTable:
@@ -228,20 +228,10 @@ def _tones(plan: EvidencePlan, readings: Sequence[Reading]) -> tuple[ToneScore, 
     """Scores the tone of both texts; of the summary the worst reading."""
     source, summary = plan.draft.source.read, plan.draft.summary.read
     texts = [passage.text for passage in summary.passages]
-    scores = [
-        score_tone(
-            [texts[index] for index in raising],
-            [texts[index] for index in others],
-        )
-        for raising, others in readings
-    ]
+    scores = [score_tone([texts[at] for at in raising], [texts[at] for at in others]) for raising, others in readings]
     of_source = score_tone([passage.text for passage in source.passages[:MOST_SENTENCES]])
-    worst = max(
-        scores,
-        key=lambda one: (one.intensity, one.tone is Tone.UNCLEAR, one.subjectivity),
-        default=score_tone([]),
-    )
-    return of_source, worst
+    worst = max(scores, key=lambda one: (one.intensity, one.tone is Tone.UNCLEAR, one.subjectivity), default=None)
+    return of_source, worst or score_tone([])
 
 
 _SEGMENT_END = re.compile(r"[;；\n\v\f\r\x85\u2028\u2029]+")

@@ -108,12 +108,8 @@ def find_mismatches(
         passages: where the source speaks about it, the longest first; it is compared with that alone.
     """
     claim = _Comparison(summary, words, source, passages[:1])
-    found = [
-        *filter(None, map(claim.value, claim.values)),
-        *filter(None, map(claim.name, claim.names)),
-        *claim.negations(),
-    ]
-    return tuple(sorted(found, key=lambda mismatch: (mismatch.claim.start, mismatch.kind)))
+    stated = filter(None, (*map(claim.value, claim.values), *map(claim.name, claim.names)))
+    return tuple(sorted((*stated, *claim.negations()), key=lambda mismatch: (mismatch.claim.start, mismatch.kind)))
 
 
 class _Comparison:

@@ -285,9 +285,9 @@ class EvidencePlan:
 
     def salient_share(self, sentences: Sequence[int]) -> float:
         """Returns how much of what the source is about some sentences of the summary name, in [0, 1]."""
-        summary = self.draft.summary.read
-        told = {stem for at in sentences for stem in summary.content_stems(summary.ranges[at])}
-        return self.draft.source.index.salient_share(told if EvidencePart.SUBJECT in self.draft.parts else set())
+        told = self.draft.summary.read
+        stems = {stem for at in sentences for stem in told.content_stems(told.ranges[at])}
+        return self.draft.source.index.salient_share(stems if EvidencePart.SUBJECT in self.draft.parts else set())
 
 
 def key_point_counts(source: ReadText) -> tuple[int, int]:

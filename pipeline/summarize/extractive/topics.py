@@ -141,13 +141,8 @@ def _grams(texts: Sequence[str]) -> Iterator[tuple[tuple[str, ...], bool]]:
 def _is_named(word: str) -> bool:
     is_word = word[0].isalpha() and word[-1].isalnum() and len(word) <= _LONGEST_WORD
     says_nothing = word.lower().replace("’", "'") in STOP_WORDS or word in FINITE_VERBS
-    return is_word and not says_nothing and not _measures(word)
-
-
-def _measures(word: str) -> bool:
-    """Tells whether a word belongs to a number or a date: "million", "minutes", "March"."""
-    counted = f"1 {word}"
-    return find_values(counted)[-1].unit_end == len(counted)
+    counted = f"1 {word}"  # words that belong to a number or a date name nothing: "million", "minutes", "March"
+    return is_word and not says_nothing and find_values(counted)[-1].unit_end < len(counted)
 
 
 def _unspaced_terms(words: Iterable[str]) -> Iterator[str]:
