@@ -222,10 +222,7 @@ class RaisingSentences:
     others: tuple[int, ...]  # can only lower a score
 
     def readings(self, most: int) -> list[Reading]:
-        """Returns the first of the two; when none may raise, each sentence in turn as if it alone might.
-
-        Of all readings the worst one counts.
-        """
+        """Returns the first of both; where none may raise, each sentence in turn as if it alone might."""
         if self.raising:
             return [(self.raising[:most], self.others[:most])]
         first = self.others[: most + 1]
