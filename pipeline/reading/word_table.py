@@ -98,6 +98,8 @@ def _split_at_hyphens(text: str) -> tuple[list[int], list[int]]:
     """Returns starts and ends of words, so that "31-year-old" and "31 - year - old" have the same three."""
     found = split_words(text)
     hyphens = [match.end() - 1 for match in stoppable(_HYPHENS.finditer(text))]
+    if not hyphens and (found.ends - found.starts).max(initial=0) <= _LONGEST_WORD:
+        return found.starts.tolist(), found.ends.tolist()
     holders = np.searchsorted(found.starts, np.array(hyphens, dtype=np.int32), side="right") - 1
     long = np.flatnonzero(found.ends - found.starts > _LONGEST_WORD)
     whole_starts, whole_ends = found.starts.tolist(), found.ends.tolist()
