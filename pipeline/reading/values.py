@@ -5,8 +5,7 @@ may have several meanings: "1.403" is one thousand in German, "5m" are metres or
 of one dimension are converted, and never across: 1 km is 1000 m, two litres are not two gallons, a percent is no
 percentage point. A date is compared by the parts that both say.
 
-Terms are what a reader of a manual would miss: numbers, units, versions, part numbers and names. Words are classified
-one by one and remembered; what stands side by side is looked at in place. About 20 MB/s on one core.
+Terms are what a reader of a manual would miss: numbers, units, versions, part numbers, names. About 20 MB/s a core.
 """
 
 import re
