@@ -5,15 +5,13 @@ may have several meanings: "1.403" is one thousand in German, "5m" are metres or
 of one dimension are converted, and never across: 1 km is 1000 m, two litres are not two gallons, a percent is no
 percentage point. A date is compared by the parts that both say.
 
-Terms are what a reader of a manual would miss: numbers, units, versions, part numbers and names. Words are classified
-one by one and remembered, since a manual repeats its words; only what stands side by side (a number and its unit, the
-words of a name) is looked at in place. About 20 MB/s on one core.
+Terms are what a reader of a manual would miss: numbers, units, versions, part numbers, names. About 20 MB/s a core.
 """
 
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property, lru_cache
 from itertools import chain, product
@@ -61,12 +59,7 @@ _FACTORS, _PRODUCT = str.maketrans("⋅*μ", "··µ"), str.maketrans("μ", "µ"
 
 
 def unit_of(word: str, *, is_attached: bool) -> Unit | None:
-    """Returns the unit that a word is, alone or composed ("N·m", "m/s²", "l/min").
-
-    Args:
-        word: as it stands, without punctuation around it.
-        is_attached: True if it touches the number before it.
-    """
+    """Returns the unit that a bare word is, alone or composed ("l/min"); one that is attached touches its number."""
     if not word or len(word) > _LONGEST_UNIT:
         return None
     if word in _UNITS:
@@ -169,10 +162,9 @@ def agree(claimed: Value, stated: Value) -> bool:
     """Tells whether the claimed value may stand for the stated one: equal, converted, rounded, or bounded by words."""
     if isinstance(claimed, Date) or isinstance(stated, Date):
         return any(
-            (shared := _shared(mine, theirs))
-            and all(ours == other for ours, other in shared)
+            all(ours == other for ours, other in shared)
             and (mine[2] is None or theirs[2] is not None or theirs[1] is None)  # a day is not in what says its month
-            for mine, theirs in _days_of(claimed, stated)
+            for mine, theirs, shared in _days_of(claimed, stated)
         )
     left, right = _comparable(claimed, stated)
     return any(_is_same(claimed, mine, stated, theirs) for mine in left for theirs in right)
@@ -181,7 +173,7 @@ def agree(claimed: Value, stated: Value) -> bool:
 def competes(claimed: Value, stated: Value) -> bool:
     """Tells whether a stated value could stand in the claimed one's place: "5 km" beside "3 miles", not beside "3"."""
     if isinstance(claimed, Date) or isinstance(stated, Date):
-        return any(_shared(mine, theirs) for mine, theirs in _days_of(claimed, stated))
+        return any(True for _ in _days_of(claimed, stated))
     mine, theirs = _comparable(claimed, stated) if "" in claimed.dimensions else (claimed.amounts, stated.amounts)
     return not set(map(_rivals, mine)).isdisjoint(map(_rivals, theirs))
 
@@ -200,15 +192,13 @@ def _comparable(left: Quantity, right: Quantity) -> tuple[tuple[Amount, ...], tu
     return (left.amounts + left.numbers, right.amounts + right.numbers) if is_bare else (left.amounts, right.amounts)
 
 
-def _days_of(claimed: Value, stated: Value) -> Iterator[tuple[Day, Day]]:
-    """Yields the days that two dates may mean, each with each; none if one is no date."""
+def _days_of(claimed: Value, stated: Value) -> Iterator[tuple[Day, Day, list[tuple[int, int]]]]:
+    """Yields the days that two dates may mean, each with each, and the parts that both say; none if one is no date."""
     if isinstance(claimed, Date) and isinstance(stated, Date):
-        yield from product(claimed.days, stated.days)
-
-
-def _shared(left: Day, right: Day) -> list[tuple[int, int]]:
-    pairs = zip(left, right, strict=True)
-    return [(mine, theirs) for mine, theirs in pairs if mine is not None and theirs is not None]
+        for mine, theirs in product(claimed.days, stated.days):
+            pairs = zip(mine, theirs, strict=True)
+            if shared := [(ours, other) for ours, other in pairs if ours is not None and other is not None]:
+                yield mine, theirs, shared
 
 
 _EXACTLY = 1e-14  # relative: ids of 14 digits are told apart, and no conversion is worse
@@ -222,9 +212,9 @@ def _is_same(claimed: Quantity, mine: Amount, stated: Quantity, theirs: Amount) 
         return True
     if not mine.step or not theirs.step:
         return False
-    gap, coarser = abs(mine.value - theirs.value), max(mine.step, theirs.step)
+    gap = abs(mine.value - theirs.value)
     is_converted = mine.unit != theirs.unit and gap <= _CONVERTED * theirs.size
-    if (mine.step > theirs.step or is_converted) and gap <= coarser / 2:
+    if (mine.step > theirs.step or is_converted) and gap <= max(mine.step, theirs.step) / 2:
         return True
     if claimed.is_lower_bound or stated.is_lower_bound:
         low, high = (mine, theirs) if claimed.is_lower_bound else (theirs, mine)
@@ -280,7 +270,25 @@ def _values(text: str) -> tuple[Value, ...]:
         after = bisect_left(ends, match.start() + 1)
         if (after == len(dates) or dates[after].start >= match.end()) and (quantity := _quantity(text, match)):
             found.append(quantity)
-    return tuple(sorted(found, key=attrgetter("start")))
+    whole: list[Value] = []
+    for value in sorted(found, key=attrgetter("start")):
+        whole += _compound(text, whole.pop(), value) if whole else (value,)
+    return tuple(whole)
+
+
+def _compound(text: str, first: Value, value: Value) -> tuple[Value, ...]:
+    """Returns two values, or the one that they are together: "1 h 30 min"."""
+    is_beside = text[first.unit_end : value.start] in {"", " ", " and "} and is_certain(first)
+    if isinstance(first, Date) or isinstance(value, Date) or not is_beside:
+        return first, value
+    amounts = tuple(
+        Amount(one.dimension, one.value + other.value, one.size + other.size, other.step, other.unit)
+        for one, other in product(first.amounts, value.amounts)
+        if one.dimension == other.dimension and one.unit != other.unit and one.step > other.size
+    )
+    end, numbers = value.unit_end, first.numbers + value.numbers
+    joined = replace(first, end=value.end, unit_end=end, amounts=amounts, numbers=numbers)
+    return (joined,) if amounts else (first, value)
 
 
 _remembered_values = lru_cache(1 << 12)(_values)
@@ -390,16 +398,12 @@ def _readings(digits: str) -> list[str]:
         return [joined, *(part.strip(".,").replace(",", ".") for part in digits.split())]
     groups = digits.replace(",", ".").split(".")
     separators = [character for character in digits if character in ".,"]
-    found = ["".join(groups)] if _is_grouped(groups) else []
+    is_grouped = len(groups[0]) <= _GROUP and all(len(group) == _GROUP for group in groups[1:])
+    found = ["".join(groups)] if len(groups) == 1 or is_grouped else []  # in one piece, or in thousands
     is_decimal = separators.count(separators[-1]) == 1 if separators else False
     if is_decimal and not (found and separators[-1] == ","):
         found.insert(0, f"{''.join(groups[:-1])}.{groups[-1]}")
     return found
-
-
-def _is_grouped(groups: list[str]) -> bool:
-    """Tells whether digits stand in thousands, or in one piece."""
-    return len(groups) == 1 or (len(groups[0]) <= _GROUP and all(len(group) == _GROUP for group in groups[1:]))
 
 
 def _read_words(match: re.Match[str]) -> list[tuple[float, float]]:
@@ -455,7 +459,7 @@ def _find_dates(text: str) -> Iterator[Date]:
     said, start, end = dict[str, int](), 0, 0
     for match in chain(stoppable(_DATE.finditer(text)), (None,)):
         groups = [group for group, found in match.groupdict().items() if found] if match else []
-        parts = {group.rstrip("12345678"): _part(str(match[group])) for group in groups} if match else {}
+        parts = {group.rstrip("12345678"): _part(match[group]) for group in groups} if match else {}
         parts = {kind: value for kind, value in parts.items() if kind != "day" or 1 <= value <= _LAST_DAY}
         gap = text[end : match.start()] if match else ""
         is_beside = len(gap) <= _BETWEEN_PARTS and _NO_GAP.isdisjoint(gap)
@@ -564,18 +568,13 @@ def _is_in_other_words(value: Value, stated: Value) -> bool:
     if isinstance(value, Date) or isinstance(stated, Date):
         return isinstance(value, Date) and isinstance(stated, Date) and value.days == stated.days
     is_bound = value.is_lower_bound or stated.is_lower_bound
-    pairs = product(value.amounts, stated.amounts)
-    return not is_bound and any(_is_same(value, mine, stated, theirs) for mine, theirs in pairs)
+    return not is_bound and any(
+        _is_same(value, one, stated, other) for one in value.amounts for other in stated.amounts
+    )
 
 
 def differs(text: str, stated: Sequence[str], everything: Values) -> bool:
-    """Tells whether a text says a date, or a number with a unit, where the source has others like it alone.
-
-    Args:
-        text: a claim.
-        stated: the passages that speak of it.
-        everything: the values of the source.
-    """
+    """Tells whether a claim has a date or a measure where its passages have others, and the source it nowhere."""
     near = [value for passage in stated for value in find_values(passage) if is_certain(value)]
     return any(
         is_certain(value) and any(competes(value, other) for other in near) and not everything.states(value)

@@ -76,13 +76,14 @@ def test_parts_of_words_and_codes_are_no_numbers(text: str) -> None:
     assert [value for value in find_values(text) if text[value.start].isdigit() and text[value.start - 1] != "-"] == []
 
 
-@pytest.mark.parametrize(("text", "count"), [("28-24", 2), ("10 to 20", 2)])
-def test_numbers_beside_each_other_are_several(text: str, count: int) -> None:
-    assert len(find_values(text)) == count
+@pytest.mark.parametrize("text", ["28-24", "10 to 20", "5 km 5 km", "30 min 1 h", "1 h 90 min", "1 h 30"])
+def test_numbers_beside_each_other_are_several(text: str) -> None:
+    assert len(find_values(text)) == 2
 
 
 SAME = [
     ("67 million", "67,000,000"),
+    ("about 1 h 30 min", "95 minutes"),
     ("67 million", "67.3 million"),
     ("five", "5"),
     ("20%", "20 per cent"),
@@ -91,7 +92,6 @@ SAME = [
     ("$4.2m", "$4.2 million"),
     ("4.2 million dollars", "USD 4,200,000"),
     ("5,000 metres", "5 km"),
-    ("0.25 km", "250 m"),
     ("8 km", "5 miles"),  # converted and rounded
     ("two weeks", "14 days"),
     ("68 °F", "20 °C"),
