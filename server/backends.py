@@ -75,6 +75,7 @@ async def open_backends(
         if where not in endpoints:
             endpoints[where] = await stack.enter_async_context(Endpoint(config))
         model = OpenAiChatModel(endpoints[where], config)
+        await model.learn_context()
         return model if config.fallback is None else FallbackChatModel(model, await open_model(config.fallback))
 
     chats: dict[LlmRole, ChatModel] = {}

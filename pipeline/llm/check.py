@@ -58,6 +58,7 @@ async def check_model(config: ModelConfig) -> tuple[Abilities | None, list[tuple
 
 async def _ask_all(endpoint: Endpoint, config: ModelConfig) -> Abilities:
     model = OpenAiChatModel(endpoint)
+    await model.learn_context()
     in_words = OpenAiChatModel(endpoint, config.model_copy(update={"structured_output": "prompt"}))
     form = ChatRequest(GREETING, 128, 0.0, SCHEMA, asks_once=True)
     drafts: list[str] = []
@@ -79,7 +80,7 @@ async def _ask_all(endpoint: Endpoint, config: ModelConfig) -> Abilities:
         json_by_words=by_words or (by_schema and not takes_schemas(refused)),
         logprobs=REFUSED if "logprobs" in refused else bool(letter and letter.top_logprobs),
         stream=REFUSED if "stream" in refused else len(drafts) > 1,
-        context_tokens=config.context_tokens,
+        context_tokens=model.context_tokens,
         held_tokens=await endpoint.context_of(config.model),
         thinking_tokens=model.thinking_tokens,
         left_out=tuple(sorted(refused)),

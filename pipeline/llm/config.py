@@ -197,7 +197,12 @@ class LlmConfig(FrozenModel):
     api_key_file: Path | None = Field(
         default=None, description="File with the key and nothing else; read again when the endpoint refuses the key."
     )
-    context_tokens: int = Field(default=8192, ge=256, description="What the model holds, prompt and answer together.")
+    context_tokens: int | None = Field(
+        default=None,
+        ge=256,
+        description="What the model holds, prompt and answer together. Default: what the endpoint tells at start, else "
+        "8192.",
+    )
     tokenizer_file: Path | None = Field(
         default=None, description="The model's tokenizer.json, to count tokens exactly. Default: a cautious estimate."
     )

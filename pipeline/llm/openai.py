@@ -63,6 +63,7 @@ class OpenAiChatModel:
 
     once_s: ClassVar[float] = 8.0  # for the attempts of a call whose caller can do without
     silent_s: ClassVar[float] = 4.0  # after which such a call asks whether the endpoint lives
+    untold_context_tokens: ClassVar[int] = 8192  # where neither settings nor endpoint tell
 
     def __init__(self, endpoint: Endpoint, config: LlmConfig | None = None) -> None:
         """Takes the endpoint's own settings by default. Raises LlmSettingsError for an unreadable tokenizer_file."""
@@ -72,13 +73,18 @@ class OpenAiChatModel:
         self._settling = asyncio.Lock()
         self.count_tokens = load_token_count(self._config.tokenizer_file)
         self.identity = self._config.identity
-        self.context_tokens = self._config.context_tokens
+        self.context_tokens = self._config.context_tokens or self.untold_context_tokens
         self.prompts = self._config.prompts
 
     @property
     def thinking_tokens(self) -> int:
         """See ChatModel."""
         return self.dialect.thinking_tokens
+
+    async def learn_context(self) -> None:
+        """Holds what the endpoint tells, where nothing is set."""
+        if self._config.context_tokens is None:
+            self.context_tokens = await self._endpoint.context_of(self._config.model) or self.context_tokens
 
     async def complete(self, request: ChatRequest) -> Completion:
         """Returns an answer; with a `json_schema`, its text is JSON that fits. Raises LlmError after all retries."""
@@ -107,7 +113,8 @@ class OpenAiChatModel:
 
     async def _expect_context(self, request: ChatRequest) -> None:
         """Raises LlmSettingsError where more is set than the endpoint holds; not for who can do without an answer."""
-        holds = None if request.asks_once else await self._endpoint.context_of(self._config.model)
+        is_asked = self._config.context_tokens is not None and not request.asks_once
+        holds = await self._endpoint.context_of(self._config.model) if is_asked else None
         if holds is not None and holds < self.context_tokens:
             raise errors.LlmSettingsError(
                 f"llm.context_tokens is {self.context_tokens}, and the endpoint holds {holds} tokens of the model "

@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from pipeline.llm.chat_model import LlmUsage
-from pipeline.llm.check import check_model
+from pipeline.llm.check import Abilities, check_model
 from pipeline.llm.config import LlmConfig, LlmRole, ModelConfig
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.openai import OpenAiChatModel
@@ -48,7 +48,7 @@ async def check_models(
         if can is not None:
             found |= asdict(can)
             if LlmRole.WRITER in names:
-                found["most_cost"] = _most_cost(config, can.thinking_tokens, words, settings)
+                found["most_cost"] = _most_cost(config, can, words, settings)
         all_found.append(found)
     print_result(all_found, list, _show, as_json=as_json)
     if all_problems := [f"{', '.join(one['roles'])}: {what}" for one in all_found for what in one["problems"]]:
@@ -74,15 +74,17 @@ def setting_of(llm: LlmConfig, use: str, name: str) -> str:
     return f"llm.{set_by}{'.'.join(rest)}"
 
 
-def _most_cost(config: ModelConfig, thinking_tokens: int, words: int, settings: Settings) -> float | None:
+def _most_cost(config: ModelConfig, can: Abilities, words: int, settings: Settings) -> float | None:
     """Returns what a summary of so many words costs at most, thoughts included."""
     texts = ["word " * min(500, words - at) for at in range(0, words, 500)]
     chunks = [SourceChunk(number, number + 1, text) for number, text in enumerate(texts)]
     document = make_document("check", "", chunks, limits=settings.summarize.limits)
-    writer = LlmWriter(OpenAiChatModel(Endpoint(config)), settings.llm_writer, prices=config.prices)
+    model = OpenAiChatModel(Endpoint(config))
+    model.context_tokens = can.context_tokens
+    writer = LlmWriter(model, settings.llm_writer, prices=config.prices)
     planner = Planner(document, writer, settings.summarize, SummarizeOptions())
     plan = planner.plan(list(planner.packer.cuts()), [""] * len(planner.parts))
-    cost, thoughts = plan.cost(), LlmUsage(completion_tokens=plan.calls() * thinking_tokens)
+    cost, thoughts = plan.cost(), LlmUsage(completion_tokens=plan.calls() * can.thinking_tokens)
     return None if cost is None else round(cost + config.prices.cost(thoughts), 4)
 
 

@@ -56,7 +56,7 @@ async def test_a_model_of_all_roles_is_asked_once_and_told_with_its_price(check:
     assert (found["roles"], found["problems"], found["left_out"]) == (list(ROLES), [], [])
     answers = ("system_role", "json_by_schema", "json_by_words", "logprobs", "stream")
     assert [found[name] for name in answers] == [True] * 5
-    assert (found["context_tokens"], found["held_tokens"], found["thinking_tokens"]) == (8_192, 16_384, 0)
+    assert (found["context_tokens"], found["held_tokens"], found["thinking_tokens"]) == (16_384, 16_384, 0)
     assert found["tokens_per_s"] > 0
     assert 0.05 < found["most_cost"] < 1.0
 
@@ -64,7 +64,7 @@ async def test_a_model_of_all_roles_is_asked_once_and_told_with_its_price(check:
 async def test_what_cannot_be_had_is_told_and_what_must_be_had_is_named(check: Check) -> None:
     poor = {"supports_json_schema": False, "supports_logprobs": False, "streams": "ignored", "is_reasoning_model": True}
     async with ScriptedEndpoint(Script(tells=HOLDS_LESS, **poor)) as endpoint:  # type: ignore[arg-type] # a bool each
-        ended = await check(**named_by(endpoint))
+        ended = await check(**named_by(endpoint), CONTEXT_TOKENS="8192")
         again = await check("--json", ROLES__JUDGE__CONTEXT_TOKENS="4096")
     assert ended.code == again.code == 1
     lines = dict(line.strip().split("  ", 1) for line in ended.out.splitlines() if "  " in line.strip())

@@ -39,7 +39,7 @@ JUNK: tuple[object, ...] = (
 @pytest.mark.parametrize("server", TOLD)
 async def test_a_summary_stops_where_more_is_set_than_the_endpoint_holds(server: str) -> None:
     told = dict(TOLD[server])
-    async with bench(Script(tells=told)) as at:
+    async with bench(Script(tells=told), context_tokens=8_192) as at:
         for _ in range(2):
             with pytest.raises(LlmSettingsError, match=r"llm\.context_tokens is 8192.* set it to 4096"):
                 await at.model.complete(request())
@@ -50,10 +50,22 @@ async def test_a_summary_stops_where_more_is_set_than_the_endpoint_holds(server:
         assert (await at.model.complete(request())).text
 
 
+@pytest.mark.parametrize("server", TOLD)
+async def test_where_nothing_is_set_a_model_holds_what_its_endpoint_tells(server: str) -> None:
+    async with bench(Script(tells=TOLD[server])) as at:
+        assert (await at.model.complete(request())).text  # also if nobody asked what it holds
+        await at.model.learn_context()
+        assert at.model.context_tokens == 4_096  # noqa: PLR2004 - told
+    async with bench(Script(tells=TOLD[server]), context_tokens=2_048) as at:
+        await at.model.learn_context()
+        assert at.model.context_tokens == 2_048  # noqa: PLR2004 - set
+
+
 @pytest.mark.parametrize("told", JUNK)
 async def test_an_endpoint_that_does_not_say_what_it_holds_is_asked_all_the_same(told: object) -> None:
     async with bench(Script(tells={MODELS: told})) as at:
-        assert await at.endpoint.context_of("scripted") is None
+        await at.model.learn_context()
+        assert at.model.context_tokens == 8_192  # noqa: PLR2004 - untold
         assert (await at.model.complete(request())).text
 
 
