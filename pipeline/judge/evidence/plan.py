@@ -324,18 +324,9 @@ def make_plan(
     claims = tuple(_plan_claim(draft, at, leading, calm) for at in draft.claims)
     ranked = _facts(draft, centrality, closeness, ())
     for_judge = _facts(draft, centrality, closeness, preferred) if preferred else ranked
-    theme, theme_sentence = find_theme(draft.source.read, ranked, tokenizer, draft.config.theme_tokens)
-    return EvidencePlan(
-        draft,
-        centrality,
-        closeness,
-        told_closeness,
-        claims,
-        facts=tuple(ranked),
-        judge_facts=tuple(_long_enough(draft, for_judge) or for_judge),
-        theme=theme,
-        theme_sentence=theme_sentence,
-    )
+    judge_facts = tuple(_long_enough(draft, for_judge) or for_judge)
+    theme = find_theme(draft.source.read, ranked, tokenizer, draft.config.theme_tokens)
+    return EvidencePlan(draft, centrality, closeness, told_closeness, claims, tuple(ranked), judge_facts, *theme)
 
 
 def _plan_claim(draft: ReadTexts, at: int, leading: frozenset[int], calm: Callable[[str, WordIndex], str]) -> ClaimPlan:
