@@ -55,17 +55,17 @@ async def test_where_nothing_is_set_a_model_holds_what_its_endpoint_tells(server
     async with bench(Script(tells=TOLD[server])) as at:
         assert (await at.model.complete(request())).text  # also if nobody asked what it holds
         await at.model.learn_context()
-        assert at.model.context_tokens == 4_096  # noqa: PLR2004 - told
+        assert at.model.context_tokens == 4_096
     async with bench(Script(tells=TOLD[server]), context_tokens=2_048) as at:
         await at.model.learn_context()
-        assert at.model.context_tokens == 2_048  # noqa: PLR2004 - set
+        assert at.model.context_tokens == 2_048
 
 
 @pytest.mark.parametrize("told", JUNK)
 async def test_an_endpoint_that_does_not_say_what_it_holds_is_asked_all_the_same(told: object) -> None:
     async with bench(Script(tells={MODELS: told})) as at:
         await at.model.learn_context()
-        assert at.model.context_tokens == 8_192  # noqa: PLR2004 - untold
+        assert at.model.context_tokens == 8_192
         assert (await at.model.complete(request())).text
 
 
