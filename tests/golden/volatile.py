@@ -16,6 +16,7 @@ VOLATILE: Mapping[tuple[str, int], str] = {
     ("precis.v1.JudgeResult", 7): "request_hash",  # of the settings too, with names that change and the endpoint's port
     ("precis.v1.JudgeResult", 8): "is_cached",
     ("precis.v1.EmbedResponse", 3): "timings",
+    ("precis.v1.Model", 8): "execution_provider",  # names what this CPU has
     ("precis.v1.EntailResponse", 3): "timings",
     ("precis.v1.Assessment", 6): "elapsed",
     ("precis.v1.SummaryAccepted", 1): "summary_id",
