@@ -156,9 +156,10 @@ def _close_pairs(material: Material, free: Sequence[int]) -> list[tuple[int, int
         if (one := excerpts[position]).kind in STATEMENTS and not (one.is_cut or points_back(one.text))
         if count_words(one.text) >= _FEWEST_WORDS
     ]
+    row_of = {position: row for row, position in enumerate(material.sentences)}
     longest_first = sorted(compared, key=lambda each: (-len(excerpts[each].text), each))
     positions = sorted(longest_first[:2_000])  # bounds the memory of the cosines
-    vectors = material.vectors[[material.rows[position] for position in positions]]
+    vectors = material.vectors[[row_of[position] for position in positions]]
     cosines = np.triu(vectors @ vectors.T, k=1)
     lefts, rights = np.nonzero(cosines >= _MIN_COSINE)
     closest_first = np.argsort(-cosines[lefts, rights], kind="stable")
