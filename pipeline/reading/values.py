@@ -277,17 +277,16 @@ def _values(text: str) -> tuple[Value, ...]:
 
 
 def _compound(text: str, first: Value, value: Value) -> tuple[Value, ...]:
-    """Returns two values, or the one that they are together: "1 h 30 min"."""
-    is_beside = text[first.unit_end : value.start] in {"", " ", " and "} and is_certain(first)
-    if isinstance(first, Date) or isinstance(value, Date) or not is_beside:
+    """Returns two values, or the one that they are together: "1 h 30 min"; "1 m and 50 cm" may be a list."""
+    if isinstance(first, Date) or isinstance(value, Date) or text[first.unit_end : value.start] not in {"", " "}:
         return first, value
     amounts = tuple(
         Amount(one.dimension, one.value + other.value, one.size + other.size, other.step, other.unit)
         for one, other in product(first.amounts, value.amounts)
         if one.dimension == other.dimension and one.unit != other.unit and one.step > other.size
     )
-    end, numbers = value.unit_end, first.numbers + value.numbers
-    joined = replace(first, end=value.end, unit_end=end, amounts=amounts, numbers=numbers)
+    numbers = first.numbers + value.numbers
+    joined = replace(first, end=value.end, unit_end=value.unit_end, amounts=amounts, numbers=numbers)
     return (joined,) if amounts else (first, value)
 
 

@@ -69,7 +69,8 @@ def _refuse_markup(text: str) -> None:
     if text.startswith("From ") and "@" in text.partition("\n")[0] and "\nFrom: " in text:
         raise InputError("a mailbox: save each mail by itself")
     with suppress(ValueError, RecursionError):
-        if isinstance(JSONDecoder().raw_decode(text.lstrip("["))[0], dict):
+        value, end = JSONDecoder().raw_decode(listed := text.lstrip("[ \t\r\n"))
+        if isinstance(value, dict) and listed[end:].lstrip()[:1] in {"", ",", "]", "{"}:  # no prose behind it
             raise InputError("JSON: save what it says as text, and a notebook as Markdown")
     name = "".join(takewhile(lambda letter: letter not in " \t\n>", text[1:]))
     if text.startswith("<?xml") or (text.startswith("<") and name and text.endswith(f"</{name}>")):

@@ -184,6 +184,11 @@ def test_a_quantity_differs_where_the_source_has_only_others_of_its_dimension(cl
     assert differs(claim, [source], Values(source)) == is_other
 
 
+def test_two_measures_of_a_list_are_no_third() -> None:
+    source = "Boards of 50 cm and 1 m are sold."
+    assert not differs("Boards of 1 m and 50 cm are sold.", [source], Values(source))
+
+
 def days(text: str) -> list[frozenset[tuple[int | None, ...]]]:
     return [value.days for value in find_values(text) if isinstance(value, Date)]
 

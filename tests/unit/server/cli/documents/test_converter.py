@@ -224,7 +224,8 @@ def test_a_mail_as_it_is_sent_is_decoded(tmp_path: Path) -> None:
         ("a.ipynb", b'{\n "cells": [], "nbformat": 4}', "a.ipynb: JSON: save what it says as text"),
         ("feed", b'<?xml version="1.0"?><rss><channel/></rss>', "feed: XML: save what it says"),
         ("a.svg", b"<!-- 1 -->\n<svg width='9'><text>Lock</text></svg>\n", "a.svg: XML: save what it says"),
-        ("a.json", b'[{"user": "Ann", "text": "We ship."}]', "a.json: JSON: save what it says as text"),
+        ("a.json", b'[\n {"user": "Ann", "text": "We ship."}]', "a.json: JSON: save what it says as text"),
+        ("a.jsonl", b'{"text": "We ship."}\n{"text": "On Friday."}', "a.jsonl: JSON: save what it says as text"),
         ("a.ps", b"%!PS-Adobe-3.0\n(Lock) show\n", "a.ps: PostScript: make a PDF of it"),
         ("a.txt", "Lock".encode("utf-16"), "a.txt: UTF-16: save it as UTF-8"),
     ],
@@ -232,3 +233,8 @@ def test_a_mail_as_it_is_sent_is_decoded(tmp_path: Path) -> None:
 def test_text_that_is_all_markup_is_refused(tmp_path: Path, name: str, data: bytes, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read(tmp_path, name, data)
+
+
+def test_prose_behind_an_object_is_read(tmp_path: Path) -> None:
+    text = '{"port": 80} is the whole file.\n'
+    assert read(tmp_path, "a.txt", text.encode()) == text
