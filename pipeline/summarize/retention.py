@@ -7,13 +7,14 @@ kept where one part of the output has it with two words of its subject, or with 
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from pipeline.reading.blocks import BlockKind
-from pipeline.reading.sentences import split_sentences
+from pipeline.reading.sentences import Sentence, split_sentences
 from pipeline.reading.values import Quantity, Term, TermKind, find_terms, find_values, fold_words, unit_of
 from pipeline.reading.word_lists import STOP_WORDS
 from pipeline.reading.word_table import stem
@@ -139,19 +140,18 @@ class Stated(NamedTuple):
 
 def find_stated(text: str) -> list[Stated]:
     """Returns the values of a text with their subjects, in order, each once."""
-    return list(dict.fromkeys(_stated(text)))
+    return list(dict.fromkeys(chain.from_iterable(stated for _, stated in _by_part(text))))
 
 
-def _stated(text: str) -> Iterator[Stated]:
+def _by_part(text: str) -> Iterator[tuple[Sentence, list[Stated]]]:
     before: dict[str, str] = {}  # of the part or heading before that names something
     for part in split_sentences(text):
         read = _remembered_part if part.end - part.start <= _LONGEST_REMEMBERED else _read_part
         values, own = read(text[part.said : part.end])  # when somebody speaks is no value of what is said
         is_named = len(own) >= _ENOUGH
         subject = own if is_named else {**own, **before}
-        for value in values:
-            shown = " ".join([value.text, *list(subject.values())[:4]])
-            yield Stated(value, frozenset(subject), shown)
+        label = " ".join(list(subject.values())[:4])
+        yield part, [Stated(value, frozenset(subject), f"{value.text} {label}".rstrip()) for value in values]
         before = own if is_named or part.kind is BlockKind.HEADING else before
 
 
@@ -175,14 +175,30 @@ _remembered_part = lru_cache(1 << 12)(_read_part)
 
 def measure_recall(stated: Iterable[Stated], outputs: Sequence[str]) -> Kept:
     """Counts the values of an input that at least one of the outputs keeps with their subject."""
+    told, given = _told(outputs), list(stated)
+    missing = [one.label for one in given if not _is_told(one, told)]
+    return Kept(len(given), len(given) - len(missing), tuple(missing[:_MOST_MISSING]))
+
+
+def lost_parts(text: str, outputs: Sequence[str]) -> list[Sentence]:
+    """Returns the parts of an input that state a value which none of the outputs keeps with its subject."""
+    told = _told(outputs)
+    return [part for part, stated in _by_part(text) if not all(_is_told(one, told) for one in stated)]
+
+
+_Told = Mapping[tuple[str, str], Sequence[frozenset[str]]]
+
+
+def _told(outputs: Sequence[str]) -> _Told:
+    """Returns the subjects of each value of some texts."""
     told: defaultdict[tuple[str, str], list[frozenset[str]]] = defaultdict(list)
     for output in outputs:
-        for one in _stated(output):
-            told[meaning(one.value)].append(one.subject)
-    count, missing = 0, []
-    for one in stated:
-        count += 1
-        needed = min(_ENOUGH, len(one.subject))
-        if not any(len(one.subject & subject) >= needed for subject in told.get(meaning(one.value), ())):
-            missing.append(one.label)
-    return Kept(count, count - len(missing), tuple(missing[:_MOST_MISSING]))
+        for _, stated in _by_part(output):
+            for one in stated:
+                told[meaning(one.value)].append(one.subject)
+    return told
+
+
+def _is_told(one: Stated, told: _Told) -> bool:
+    needed = min(_ENOUGH, len(one.subject))
+    return any(len(one.subject & subject) >= needed for subject in told.get(meaning(one.value), ()))

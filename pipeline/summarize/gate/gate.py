@@ -19,7 +19,7 @@ from pipeline.reading.word_table import WordTable
 from pipeline.reading.words import count_words
 from pipeline.summarize.gate.config import TrustConfig
 from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, Trust, TrustFinding
-from pipeline.summarize.gate.inspect import Inspection, SourceText, inspect, repair, riskiest
+from pipeline.summarize.gate.inspect import Inspection, SourceText, inspect, repair, riskiest, with_lost_values
 from pipeline.summarize.retention import Kept, measure_recall
 from pipeline.summarize.writer import ExtractTask, TextTask, TopicList, TopicsTask, Writer
 from pipeline.support.claim_support import (
@@ -64,7 +64,7 @@ class ClaimReader:
         return scores
 
 
-VERSION = "gate-11"
+VERSION = "gate-12"
 """Changes whenever the same answer may come out otherwise, so that no stored outcome stands for it."""
 
 _FEWEST_VALUES = 8  # of an input whose answer must keep some
@@ -83,6 +83,11 @@ class Case:
     room: float  # share of the texts that an answer has room for
     is_merge: bool
     caller: str  # in whose turn a model reads
+
+    @property
+    def keeps_values(self) -> bool:
+        """Whether an answer has room for all values: what it loses is added in the input's own words."""
+        return self.room == 1 and self.least_recall > 0 and not self.source.is_translated
 
 
 class TrustGate:
@@ -167,6 +172,9 @@ class TrustGate:
     def _conclude(self, found: Inspection, case: Case, read_count: int) -> Checked:
         """Repairs an answer and judges what is left of it."""
         text, findings = repair(found, case.source)
+        is_sound = found.whole is None and 2 * len(found.faults) <= len(found.parts)
+        if is_sound and case.keeps_values:
+            text = with_lost_values(text, case.source)
         recall = measure_recall(case.source.stated, [text, *case.source.context])
         unread_count = len(found.to_read) - read_count
         findings = [*found.removed, *findings]

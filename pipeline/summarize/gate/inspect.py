@@ -6,14 +6,14 @@ the opposite. The input is read once for all checks; each part of the reading is
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from pipeline.llm.config import LlmRole
 from pipeline.prompts.prompts import built_in
-from pipeline.reading.blocks import TABLE_KINDS, BlockKind
+from pipeline.reading.blocks import LIST_KINDS, TABLE_KINDS, BlockKind
 from pipeline.reading.characters import nfkc
 from pipeline.reading.framing import framing_length
 from pipeline.reading.language import is_english, is_english_prose, names_english
@@ -23,7 +23,7 @@ from pipeline.reading.word_lists import FUNCTION_WORDS, phrase_list, word_list
 from pipeline.reading.word_table import stem
 from pipeline.reading.words import count_words, fold, fold_case
 from pipeline.summarize.gate.findings import FaultKind, Remedy, TrustFinding, finding
-from pipeline.summarize.retention import Mentions, Stated, find_stated
+from pipeline.summarize.retention import Mentions, Stated, find_stated, lost_parts
 from pipeline.support.claim_support import PremiseFinder
 
 
@@ -316,6 +316,37 @@ def repair(found: Inspection, source: SourceText) -> tuple[str, list[TrustFindin
         pieces += [found.text[end : max(start, end)], instead]
         end = max(stop, end)
     return _BLANK_LINES.sub("\n\n", "".join((*pieces, found.text[end:]))).strip(), findings
+
+
+def with_lost_values(text: str, source: SourceText) -> str:
+    """Returns an answer with the input's own sentences for the values that it lost.
+
+    Each stands behind what stands before it in the input, as far as the answer has that word for word, else at the end.
+    """
+    lost = {part.start for part in lost_parts(source.text, [text, *source.context])}
+    if not lost:
+        return text
+    ends = {fold(text[part.start : part.end]): part.end for part in split_sentences(text)}
+    place, end, added = len(text), -1, defaultdict[int, str](str)
+    for part in split_sentences(source.text):
+        own = source.text[part.start : part.end]
+        found = ends.get(fold(own))
+        if found is not None:
+            place = found + _leading(text[found:], "*_`")
+        elif part.start in lost:
+            line = source.text[: part.start].rpartition("\n")[2] if part.kind in LIST_KINDS else ""
+            added[place] += (source.text[end : part.start] if end >= 0 else f"\n\n{line}") + own
+        end = part.end if found is not None or part.start in lost else -1
+    pieces, start = list[str](), 0
+    for place, words in sorted(added.items()):
+        is_split = "\n" in words and not text.startswith("\n", place)  # the line goes on behind
+        pieces += [text[start:place], words, "\n\n" if is_split else ""]
+        start = place + (_leading(text[place:], " ") if is_split else 0)
+    return "".join((*pieces, text[start:])).strip()
+
+
+def _leading(text: str, characters: str) -> int:
+    return len(text) - len(text.lstrip(characters))
 
 
 def _emptied_headings(found: Inspection, gone: set[int]) -> set[int]:

@@ -17,7 +17,7 @@ from pipeline.summarize.gate.gate import GatedWriter, TrustGate
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter
 from pipeline.summarize.result import SummaryResult
-from pipeline.summarize.storage.records import SummaryStatus
+from pipeline.summarize.storage.records import Stage, SummaryStatus
 from pipeline.summarize.writer import ExtractTask
 from pipeline.support.claim_support import SupportConfig
 from tests.fakes_pipeline import ScriptedEntailment, fake_models
@@ -37,12 +37,14 @@ OPTIONS = SummarizeOptions(batch_size=3, wave=1)
 MADE_FALSE = (Lie.INVENTED_VALUES, Lie.WRONG_UNITS, Lie.SWAPPED_NAMES, Lie.NEGATION)
 
 
-def writer_that(lie: Lie | None, **settings: object) -> tuple[GatedWriter, FakeChat]:
+def writer_that(
+    lie: Lie | None, config: LlmWriterConfig = LlmWriterConfig(), **settings: object
+) -> tuple[GatedWriter, FakeChat]:
     """A language model that tells one kind of lie, behind a gate whose model believes nothing that is not verbatim."""
     chat = FakeChat(answer_to=lambda request: write(request.messages[-1].content, request.max_tokens, lie))
     fallback = ExtractiveWriter(ExtractiveConfig(), fake_models())
     gate = TrustGate(TrustConfig.model_validate(settings), ScriptedEntailment(), fallback)
-    return GatedWriter(LlmWriter(chat, LlmWriterConfig()), gate), chat
+    return GatedWriter(LlmWriter(chat, LlmWriterConfig(extraction_tokens=most_tokens)), gate), chat
 
 
 async def summarize(place: Path, writer: GatedWriter) -> SummaryResult:
@@ -91,18 +93,18 @@ async def test_what_stays_unusable_is_chosen_from_the_batch_and_says_so(tmp_path
     assert len(chat.requests) == result.calls_done == plan_calls + 1  # asked once more, and counted
 
 
-async def test_values_that_stay_lost_are_told_in_the_text(tmp_path: Path) -> None:
-    writer, _ = writer_that(Lie.TRUNCATION)
+async def test_values_that_an_answer_loses_are_added_in_the_documents_own_words(tmp_path: Path) -> None:
+    writer, chat = writer_that(Lie.TRUNCATION)
     result = await summarize(tmp_path, writer)
-    lost = [warning for warning in result.warnings if warning.code == "lost_values"]
-    assert len(lost) == 1
-    assert lost[0].text
-    assert "This summary is flawed" in result.text
-    assert "pages 4 to 6" in result.text
+    assert [stage.retention.values.missing for stage in result.stages if stage.stage is Stage.MAP] == [()]
+    assert len(chat.requests) == result.calls_planned == 9
+    assert "This summary is flawed" not in result.text
 
 
 async def test_the_list_has_the_flaws_of_a_summary_and_of_an_equal_one(tmp_path: Path) -> None:
-    writer, _ = writer_that(Lie.TRUNCATION)
+    writer, _ = writer_that(
+        Lie.REFUSAL, LlmWriterConfig(extraction_tokens=900), rewrites=False
+    )  # room for a part of it
     async with summarizer_in(tmp_path) as summarizer:
         for _ in range(2):  # the second is answered by the result of the first
             result = result_of(await read_all(summarizer.stream(DOCUMENT, writer=writer, options=OPTIONS)))
