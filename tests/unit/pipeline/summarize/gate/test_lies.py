@@ -37,9 +37,7 @@ OPTIONS = SummarizeOptions(batch_size=3, wave=1)
 MADE_FALSE = (Lie.INVENTED_VALUES, Lie.WRONG_UNITS, Lie.SWAPPED_NAMES, Lie.NEGATION)
 
 
-def writer_that(
-    lie: Lie | None, config: LlmWriterConfig = LlmWriterConfig(), **settings: object
-) -> tuple[GatedWriter, FakeChat]:
+def writer_that(lie: Lie | None, most_tokens: int = 4_000, **settings: object) -> tuple[GatedWriter, FakeChat]:
     """A language model that tells one kind of lie, behind a gate whose model believes nothing that is not verbatim."""
     chat = FakeChat(answer_to=lambda request: write(request.messages[-1].content, request.max_tokens, lie))
     fallback = ExtractiveWriter(ExtractiveConfig(), fake_models())
