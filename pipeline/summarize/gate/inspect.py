@@ -334,8 +334,9 @@ def with_lost_values(text: str, source: SourceText) -> str:
         if found is not None:
             place = found + _leading(text[found:], "*_`")
         elif part.start in lost:
-            line = source.text[: part.start].rpartition("\n")[2] if part.kind in LIST_KINDS else ""
-            added[place] += (source.text[end : part.start] if end >= 0 else f"\n\n{line}") + own
+            mark = source.text.rfind("\n", 0, part.start) + 1 if part.kind in LIST_KINDS else part.start
+            added[place] += source.text[end : part.start] if end >= 0 else f"\n\n{source.text[mark : part.start]}"
+            added[place] += own
         end = part.end if found is not None or part.start in lost else -1
     pieces, start = list[str](), 0
     for place, words in sorted(added.items()):

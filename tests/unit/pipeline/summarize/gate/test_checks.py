@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pipeline.reading.values import Values, find_values
 from pipeline.summarize.gate.findings import FaultKind
-from pipeline.summarize.gate.inspect import SourceText, inspect, is_refusal, repair, value_faults
+from pipeline.summarize.gate.inspect import SourceText, inspect, is_refusal, repair, value_faults, with_lost_values
 from pipeline.summarize.retention import find_stated, measure_recall
 
 TEXT = (
@@ -241,3 +241,38 @@ def test_another_unit_is_a_fault_however_it_is_spelled(stated: str, written: str
     known = Values(f"It takes {stated}.")
     assert list(value_faults(f"It takes {written}.", known)) == [FaultKind.UNIT]
     assert list(value_faults(f"It takes {stated}.", known)) == []
+
+
+MANUAL = """# Pump
+
+The pump runs at 6 bar. It is a good pump. Its motor has 7.5 kW.
+
+1. Open valve V7 for 10 minutes.
+2. Close valve V2 after 30 seconds.
+3. Wait.
+
+| part | number |
+|---|---|
+| seal | 60-4471 |
+| ring | 60-3351 |"""
+
+
+@pytest.mark.parametrize(
+    ("lost", "kept"),
+    [
+        ("", ""),
+        ("It is a good pump. ", ""),  # no value
+        ("\n2. Close valve V2 after 30 seconds.", "\n2. Close valve V2 after 30 seconds."),
+        ("\n| ring | 60-3351 |", "\n| ring | 60-3351 |"),
+        (" It is a good pump. Its motor has 7.5 kW.", "\n\nIts motor has 7.5 kW."),
+    ],
+)
+def test_what_states_a_lost_value_is_added_at_its_place(lost: str, kept: str) -> None:
+    assert with_lost_values(MANUAL.replace(lost, ""), SourceText([MANUAL])) == MANUAL.replace(lost, kept)
+
+
+def test_a_line_goes_on_below_what_was_added_in_it() -> None:
+    answer = with_lost_values(
+        "**The pump runs at 6 bar.** It is new.", SourceText(["The pump runs at 6 bar.\n\n- Motor: 7 kW"])
+    )
+    assert answer == "**The pump runs at 6 bar.**\n\n- Motor: 7 kW\n\nIt is new."

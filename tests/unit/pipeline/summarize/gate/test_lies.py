@@ -100,9 +100,7 @@ async def test_values_that_an_answer_loses_are_added_in_the_documents_own_words(
 
 
 async def test_the_list_has_the_flaws_of_a_summary_and_of_an_equal_one(tmp_path: Path) -> None:
-    writer, _ = writer_that(
-        Lie.REFUSAL, LlmWriterConfig(extraction_tokens=900), rewrites=False
-    )  # room for a part of it
+    writer, _ = writer_that(Lie.REFUSAL, 900, rewrites=False)  # room for a part of the batch
     async with summarizer_in(tmp_path) as summarizer:
         for _ in range(2):  # the second is answered by the result of the first
             result = result_of(await read_all(summarizer.stream(DOCUMENT, writer=writer, options=OPTIONS)))
