@@ -51,6 +51,11 @@ _QUOTED = re.compile(
 )
 
 
+def is_meta_commentary(sentence: str) -> bool:
+    """Tells whether a sentence says that a text says something: "The document outlines ...". Quotes are not exempt."""
+    return bool(_META.match(sentence[:_LONGEST_MATCH]))
+
+
 def find_meta_commentary(source: NormalizedText, sentences: Sequence[Sentence]) -> TextSpan | None:
     """Returns the opening words of the first such sentence. Quoted text, and block quotes, are exempt."""
     quotes = [match.span() for match in _QUOTED.finditer(source.text)]

@@ -22,6 +22,7 @@ _WHOLE = {
     FaultKind.TOO_SHORT: "an answer that is far too short",
     FaultKind.REPETITION: "an endless repetition",
     FaultKind.ECHO: "a copy of other material",
+    FaultKind.CHATTER: "an answer about the document in place of its subject",
     FaultKind.LANGUAGE: "an answer in another language",
     FaultKind.LOST_VALUES: "the loss of values",
 }

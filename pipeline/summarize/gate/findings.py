@@ -18,7 +18,7 @@ class FaultKind(StrEnum):
     REPETITION = "repetition"  # the same words again and again
     ECHO = "echo"  # what was shown as context, or the caller's wishes, copied
     LANGUAGE = "other_language"  # not the one asked for, or that of the input
-    CHATTER = "chatter"  # "Sure! Here is ...", fences around everything, lines and tags of the prompt
+    CHATTER = "chatter"  # "Sure! Here is ...", "The document covers ...", fences around everything, tags of the prompt
     CUT = "cut"  # ends in the middle of a sentence
     ORDER = "order"  # of stored texts: earlier versions took out what speaks to a model
     NUMBER = "invented_number"

@@ -15,7 +15,7 @@ from pipeline.llm.config import LlmRole
 from pipeline.prompts.prompts import built_in
 from pipeline.reading.blocks import LIST_KINDS, TABLE_KINDS, BlockKind
 from pipeline.reading.characters import nfkc
-from pipeline.reading.framing import framing_length
+from pipeline.reading.framing import framing_length, is_meta_commentary
 from pipeline.reading.language import is_english, is_english_prose, names_english
 from pipeline.reading.sentences import Sentence, split_sentences
 from pipeline.reading.values import Date, TermKind, Values, find_terms, find_values
@@ -265,6 +265,8 @@ def _fault(words: str, folded: str, part: Sentence, source: SourceText) -> Fault
         return FaultKind.REFUSAL
     if part.is_prose and len(folded.split()) >= _FEWEST_SHOWN and folded in source.shown:
         return FaultKind.ECHO
+    if part.is_prose and is_meta_commentary(nfkc(words)[0]):
+        return FaultKind.CHATTER
     is_heading = part.kind is BlockKind.HEADING
     number = _OUTLINE_NUMBER.match(words)
     stated = words[number.end() :] if number and (is_heading or number.end() == len(words)) else words

@@ -105,9 +105,9 @@ class _Finish:
 
 
 def _untold(source: str, text: str) -> str:
-    """Returns what a source says behind the first of the sentences that a text was made from, without these."""
+    """Returns what a source says without the sentences that a text was made from."""
     document = CitedDocument([SourceChunk(0, 0, source)])
-    spans = [*(document.told(text) or [(0, 0)]), (len(document.text), 0)]
+    spans = [(0, 0), *document.told(text), (len(document.text), 0)]
     return "".join(document.text[end:start] for (_, end), (start, _) in pairwise(spans))
 
 

@@ -124,6 +124,20 @@ def test_a_false_sentence_is_replaced_by_the_input_s_own_or_dropped() -> None:
     assert [one.remedy.value for one in findings] == ["corrected", "dropped"]
 
 
+def test_what_a_document_is_said_to_say_is_said_in_its_own_words_or_dropped() -> None:
+    own = "The agreement between Harrow and Northline is about a plant."
+    answer = (
+        "The document outlines the agreement between Harrow and Northline about a plant. The text covers many things."
+    )
+    found = inspect(answer, SourceText([f"{own} The valve V7 opens at 6 bar."]))
+    text, findings = repair(found, SourceText([own]))
+    assert text == own
+    assert [(one.kind, one.remedy.value) for one in findings] == [
+        (FaultKind.CHATTER, "corrected"),
+        (FaultKind.CHATTER, "dropped"),
+    ]
+
+
 def test_context_is_not_said_again() -> None:
     source = SourceText(["The pump runs at night."], ["The motor stands beside the frame."])
     found = inspect("The motor stands beside the frame.\n\nThe pump runs at night.", source)
