@@ -233,7 +233,7 @@ async def submit(
 
 
 @app.command("list")
-@command()
+@command("precis summaries list", "precis summaries list -n 5 --json | jq -r '.summaries[].summary_id'")
 async def list_(
     *,
     most: Annotated[int, Option("--most", "-n", min=1, max=1_000, help="So many, the newest first.")] = 50,
@@ -250,7 +250,9 @@ async def list_(
 
 
 @app.command()
-@command(exits="0 nothing is damaged; 1 something is; 2 a setting is wrong, or there is no file.")
+@command(
+    "precis summaries check", exits="0 nothing is damaged; 1 something is; 2 a setting is wrong, or there is no file."
+)
 def check() -> None:
     """Look for damage in this machine's SQLite file of summaries, and say how to save what can be read."""
     import sqlite3
@@ -284,7 +286,7 @@ def check() -> None:
 
 
 @app.command()
-@command(exits=SHOWN)
+@command("precis summaries show ID --report summary.html", exits=SHOWN)
 async def show(summary_id: IdArgument, *, target: TargetOptions, connection: Connection) -> None:
     """Write a summary, as far as it is."""
     target.check()
@@ -295,7 +297,7 @@ async def show(summary_id: IdArgument, *, target: TargetOptions, connection: Con
 
 
 @app.command()
-@command(exits=SHOWN)
+@command("precis summaries watch ID -o summary.md", exits=SHOWN)
 async def watch(summary_id: IdArgument, *, target: TargetOptions, connection: Connection) -> None:
     """Follow a summary to its end and write it. Ctrl+C stops watching and nothing else."""
     target.check()
@@ -307,7 +309,7 @@ async def watch(summary_id: IdArgument, *, target: TargetOptions, connection: Co
 
 
 @app.command()
-@command()
+@command("precis summaries cancel ID")
 async def cancel(summary_id: IdArgument, *, connection: Connection) -> None:
     """Stop a summary, wherever it runs; `precis summarize --resume ID` goes on with it."""
     from server.cli.summarize.run import open_summaries
@@ -317,7 +319,7 @@ async def cancel(summary_id: IdArgument, *, connection: Connection) -> None:
 
 
 @app.command()
-@command()
+@command("precis summaries delete ID")
 async def delete(summary_id: IdArgument, *, connection: Connection) -> None:
     """Delete a summary that does not run, and what only it needed."""
     from server.cli.summarize.run import open_summaries

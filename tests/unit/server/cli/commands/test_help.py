@@ -5,10 +5,13 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
 import pytest
+from typer.core import TyperGroup
+from typer.main import get_group
 from typer.testing import CliRunner
 
 from inference.compile.export import GraphOrigin
@@ -18,11 +21,15 @@ from server.cli.commands.models import ModelTask
 from server.cli.main import app
 
 ROOT = Path(__file__).resolve().parents[5]
-COMMANDS = (
-    *("serve", "ui", "settings", "summarize", "evaluate", "gold", "target", "judge", "calibrate", "compare", "assess"),
-    *("synthesize", "health", "contract", "load", "models install", "models export", "models list"),
-    *("summaries submit", "llm check"),
-)
+
+
+def names_of(command: TyperGroup, before: str = "") -> Iterator[str]:
+    """Yields the name of every command below one that has some, as a user writes it."""
+    for name, one in command.commands.items():
+        yield from names_of(one, f"{before}{name} ") if isinstance(one, TyperGroup) else (f"{before}{name}",)
+
+
+COMMANDS = tuple(names_of(get_group(app)))
 HEAVY = {"grpc", "google.protobuf", "numpy", "onnx", "onnxruntime", "tokenizers", "server.app", "torch"}
 
 
@@ -49,8 +56,10 @@ def help_of(command: str) -> str:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_explains_itself_with_examples(command: str) -> None:
     text = help_of(command)
-    assert "Example" in text
-    assert f"precis {command}" in text
+    usage, first, *_ = (line.strip() for line in text.splitlines() if line.strip())
+    assert usage.startswith(f"Usage: precis {command}")
+    assert first[0].isupper()
+    assert f"precis {command}" in text.partition("Examples")[2]
     assert "[bold]" not in text
     assert "\\[" not in text
 
