@@ -20,7 +20,7 @@ from precis.v1 import common_pb2
 
 from server.cli import files
 from server.cli.connection import CommandClient, open_client, server_errors, to_cli_error
-from server.cli.console import note_files, output_console, print_json, print_note, to_json_document, write
+from server.cli.console import counted, note_files, output_console, print_json, print_note, to_json_document, write
 from server.cli.errors import CliError, InputError
 from server.cli.options import Connection, RunOptions
 from server.cli.parquet import PARQUET, count_rows, read_parquet, write_lines
@@ -232,7 +232,7 @@ async def run_bulk(
                     progress.update(State(work.verb, done, items[1]))
         except (CliError, asyncio.CancelledError):  # the latter is Ctrl+C
             if options.output is not None and done > failed:
-                print_note(f"{done - failed} items are done. To go on: the same command with --resume")
+                print_note(f"Done: {counted(done - failed, 'item')}. To go on: the same command with --resume")
             raise
 
 

@@ -91,8 +91,8 @@ async def assess(
     [bold]FILE.json[/] may set "stage" to "plan" or "evidence", to stop before the answer,
     and what else an AssessRequest of the contract has.
     """
-    if file is None and not question.question:
-        raise InputError("nothing to assess: give --question, or FILE.json")
+    if file is None and not (question.question and (question.images or (subject.source and subject.summary))):
+        raise InputError("nothing to assess: give --question with --image, or --source and --summary; or FILE.json")
     from server.cli.assessments import assess_subject
 
     await assess_subject(file, subject, question, connection)

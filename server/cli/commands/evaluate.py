@@ -128,8 +128,7 @@ def read_length(length: str) -> int:
             raise InputError(f"expected a length from 1 to {10**MOST_DIGITS:,}, got {length[:40]}")
         return int(digits)
     from server.cli.documents.read import read_document_text
+    from server.cli.files import not_empty
 
-    words = len(read_document_text(Path(length)).split())
-    if not words:
-        raise InputError(f"{length} holds no text")
-    return math.ceil(words * TOKENS_PER_WORD)
+    words = not_empty(read_document_text(Path(length)), Path(length)).split()
+    return math.ceil(len(words) * TOKENS_PER_WORD)

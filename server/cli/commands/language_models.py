@@ -90,7 +90,9 @@ def _read(folder: Path | None) -> "Prompts":
 
     try:
         return Prompts(folder)
-    except (PromptError, OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise InputError(f"cannot read {error.filename}: {error.strerror}") from error
+    except (PromptError, UnicodeDecodeError) as error:
         raise InputError(str(error)) from error
 
 

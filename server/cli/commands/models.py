@@ -178,4 +178,5 @@ def list_models(*, as_json: JsonOption = False, models_dir: ModelsDirOption = DE
     models = find_models(models_dir)
     print_result(models, to_fields, print_models, as_json=as_json)
     if problems := [model.problem for model in models if model.status != OK]:
-        raise NegativeAnswer("; ".join(problems))
+        both_missing = f"no models in {models_dir}; run `precis models install`, or name their folder with --models-dir"
+        raise NegativeAnswer(both_missing if all(one.status == "missing" for one in models) else "; ".join(problems))

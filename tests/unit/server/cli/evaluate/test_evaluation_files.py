@@ -45,7 +45,7 @@ def test_summary_files_are_candidates_too(tmp_path: Path) -> None:
         ({"generated": {}, "candidates": []}, "exclude each other"),
         ({"candidates": ["text"]}, "must be a list of objects"),
         ({"datum": GOLD}, "nothing to evaluate"),
-        ({"datum": GOLD, "generated": {}, "candidate": []}, 'no field named "candidate"'),
+        ({"datum": GOLD, "generated": {}, "candidate": []}, "candidate: no such field"),
         ({"generated": {"text": ["a"]}}, "text"),
         ({"generated": {"text": "a"}, "options": {"hit_threshold": "high"}}, "hit_threshold"),
         ({"generated": {"text": "a"}, "options": {"precision_source": "WEB"}}, "precision_source"),
