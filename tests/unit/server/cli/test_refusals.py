@@ -48,7 +48,7 @@ REFUSED = {
     "judge x.jsonl --output ./x.jsonl": "x.jsonl is named twice",
     "judge x.jsonl --output y --report y": "y is named twice",
     "judge x.jsonl --framework mega": "mega",
-    "judge x.jsonl --fail-under truth=7": "no such metric",
+    "judge x.jsonl --fail-under truth=7": "no such score: truth",
     "judge x.jsonl -f ultra --fail-under twin-lock:coverage=7": "names twin-lock",
     "judge labels.jsonl --calibration none.json": "cannot read none.json",
     "contract -o none/precis.pb": "there is no folder none; make it first",
