@@ -103,11 +103,10 @@ def read_text(path: Path) -> str:
 def read_object(path: Path) -> dict[str, Any]:
     """Reads a file that is one JSON object. Raises InputError."""
     text = read_text(path)
-    with naming(path):
-        try:
-            return parse_object(text)
-        except InputError as error:
-            raise InputError(f"{error.message}; --help shows what it should hold") from error
+    try:
+        return parse_object(text)
+    except InputError as error:
+        raise InputError(f"{shown_path(path)}: {error.message}; --help shows what it should hold") from error
 
 
 def read_lines(path: Path, *, max_line_bytes: int = -1) -> Iterator[tuple[int, bytes]]:

@@ -92,16 +92,12 @@ async def calibrate(
     the summaries that people decide otherwise, with the claims that decided.
     Numbers of the fitted threshold and the probability are cross-validated.
 
-    [bold]--policy lenient[/] gives back the points that a claim cost which the source
-    neither supports nor contradicts; of hallucination alone.
-
     [bold]--output[/] writes what [bold]precis judge --calibration[/] applies: threshold, mapping,
     policy, and the models that it holds for.
 
-    [bold]--second-reader[/] measures the server's language model on summaries of one claim:
-    whether it helps where the NLI model is unsure, between which probabilities,
-    and how far to believe it. Without a gain nothing is written. The setting
-    judge.second_reader takes the file.
+    [bold]--second-reader[/] measures whether the server's language model helps where the NLI
+    model is unsure, on summaries of one claim. Without a gain nothing is written. The
+    setting judge.second_reader takes the file.
     """
     if options.resume and options.results is None:
         raise InputError("--resume needs --results: it goes on with the judgements there")

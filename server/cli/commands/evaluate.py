@@ -52,14 +52,8 @@ async def evaluate(
     "generated" to compare several summaries side by side.
 
     [bold]FILE.jsonl[/] holds one such request a line, with an "id" if you like;
-    FILE.parquet has their fields as columns. [bold]--engine ray[/] has the actors of a
-    Ray cluster work on them, in place of a server.
-    A bad line is one error and does not stop the others. After Ctrl+C, or when
-    items failed, the same command with --resume does what is missing.
-
-    [bold]--report[/] writes one file that needs no network: each factor with its
-    evidence, and of many items the 500 worst whole. Results of documents with a
-    "category" are broken down by it, here and on the terminal.
+    FILE.parquet has their fields as columns. A bad line is one error and does not stop
+    the others. Results are broken down by the "category" of their documents.
     """
     is_bulk = jsonl or file.suffix.lower() in MANY_ITEMS_SUFFIXES
     check_run(options, [file, *(summary or ())], is_bulk=is_bulk)

@@ -158,25 +158,14 @@ async def judge(
 ) -> None:
     """Judge summaries against their source: five scores, and what the source says.
 
-    Scores go from 0 to 10; 10 is best. Every score names its reasons, the limits
-    that held it down, and the passages that decided. All claims of a summary are
-    checked, up to a limit of the server: scores from a part of them say [bold]partial[/]
-    and of how many. A mean hides one bad claim among many: in a gate use
-    [bold]--fail-under worst-claim=3[/] or [bold]--max-unsupported 0[/]. [bold]--local[/] needs no server.
+    Scores go from 0 to 10; 10 is best. Every score names its reasons and the passages
+    that decided; one from a part of the claims says [bold]partial[/]. A mean hides one bad
+    claim among many: in a gate use [bold]--fail-under worst-claim=3[/] or
+    [bold]--max-unsupported 0[/].
 
     [bold]FILE.jsonl[/] holds {"id": ..., "source": ..., "summary": ...} a line; - reads
-    such lines; FILE.parquet has them as columns. [bold]--engine ray[/] has the actors of a Ray
-    cluster judge them, in place of a server.
-    A bad item is one error and does not stop the others. After Ctrl+C, or when
-    items failed, the same command with --resume does what is missing.
-
-    [bold]--report[/] writes one file that needs no network: the scores as a chart, each
-    claim of the summary coloured by label, and the passage of the source that
-    supports or contradicts it. Of many items the 500 worst are shown whole, and
-    scores are broken down by the "category" of their lines, if they have one.
-
-    [bold]--calibration[/] adds the probability that people call a summary good, and
-    pass or fail, as [bold]precis calibrate[/] learned from your own labels.
+    such lines; FILE.parquet has them as columns. A bad item is one error and does not
+    stop the others. Scores are broken down by the "category" of the lines.
     """
     _ = options.floors  # what is wrong with them is said before anything is read
     texts = [path for path in (source, *(summary or ())) if path]

@@ -126,11 +126,9 @@ async def summarize(
     (PRECIS_LLM__BASE_URL, PRECIS_LLM__MODEL, PRECIS_LLM__API_KEY_FILE), or
     without one its own extractive writer, which chooses sentences.
 
-    With --endpoint and --model this command writes the summary itself: no server
-    is asked (none lets its callers choose where it sends texts and keys), and
-    --api-key-file is the endpoint's key. All other settings are those of
-    `precis serve`; what is done is kept in ./summaries, and --resume needs
-    the same --endpoint and --model.
+    With --endpoint and --model this command writes the summary itself, asks no
+    server, and takes --api-key-file as the endpoint's key. All other settings are
+    those of `precis serve`; what is done is kept in ./summaries.
     """
     if bool(files) == (resume is not None):
         raise InputError("name a FILE to summarize, or --resume ID")

@@ -5,7 +5,7 @@ import random
 import pytest
 from precis.v1 import evidence_pb2
 
-from server.cli.agreement.second_reader import LabelledClaim, measure
+from server.cli.agreement.calibrate import LabelledClaim, second_reader_of
 from server.cli.errors import InputError
 
 
@@ -22,14 +22,14 @@ def claims_read_by(accuracy: float | None) -> list[LabelledClaim]:
 
 
 def test_a_reader_that_helps_is_written_with_what_was_measured_and_another_is_not() -> None:
-    words, reader = measure(claims_read_by(0.95), "a model, prompts 1")
+    words, reader = second_reader_of(claims_read_by(0.95), "a model, prompts 1")
     assert reader is not None
     assert reader.reader == "a model, prompts 1"
     assert reader.low <= 0.5 <= reader.high
     assert reader.measured["claims"] == 600
     assert reader.measured["gain_low"] > 0
     assert f"{reader.low:g} to {reader.high:g}" in words
-    words, reader = measure(claims_read_by(0.5), "a model, prompts 1")
+    words, reader = second_reader_of(claims_read_by(0.5), "a model, prompts 1")
     assert reader is None
     assert "nothing was written" in words
 
@@ -37,4 +37,4 @@ def test_a_reader_that_helps_is_written_with_what_was_measured_and_another_is_no
 @pytest.mark.parametrize(("accuracy", "model"), [(None, "a model"), (0.95, "")])
 def test_without_a_language_model_it_is_said_what_to_set(accuracy: float | None, model: str) -> None:
     with pytest.raises(InputError, match=r"set llm\.base_url"):
-        measure(claims_read_by(accuracy), model)
+        second_reader_of(claims_read_by(accuracy), model)
