@@ -81,7 +81,8 @@ def parse_message(fields: dict[str, Any], message: M, *, ignores_unknown: bool =
             place.append(name)
         if known:
             place.append(problem.partition(' has no field named "')[2].partition('"')[0])
-            problem = f"no such field; there are {known.translate(_QUOTES)}"
+            names = "".join(f"_{one.lower()}" if one.isupper() else one for one in known.translate(_QUOTES))
+            problem = f"no such field; there are {names}"
         raise InputError(": ".join(filter(None, (".".join(place), problem.rstrip("."))))) from error
 
 

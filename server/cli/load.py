@@ -28,7 +28,7 @@ from precis.oip import open_inference_pb2
 
 from server.cli.commands.probe import LoadOptions
 from server.cli.connection import ONCE, CommandClient, open_client
-from server.cli.console import Grid, number, output_console, print_note, write
+from server.cli.console import Grid, counted, number, output_console, print_note, write
 from server.cli.errors import CliError, InputError
 from server.cli.files import parse_message, read_rows, to_json_line, write_result
 from server.cli.options import Connection
@@ -130,7 +130,7 @@ class Pace:
     rate: float = 0.0  # calls a second of an open loop; 0 in a closed one
 
     def __str__(self) -> str:
-        return f"closed, {self.callers} callers" if self.callers else f"open, {self.rate:g}/s Poisson"
+        return f"closed, {counted(self.callers, 'caller')}" if self.callers else f"open, {self.rate:g}/s Poisson"
 
     def arrivals(self) -> Iterator[float]:
         """Yields the times of an open loop, in seconds from its beginning: a Poisson process, the same at every run."""

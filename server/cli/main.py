@@ -37,13 +37,9 @@ app = typer.Typer(
     help="""Trustworthy summaries as a service: summarize, evaluate and judge over gRPC.
 
     [bold]First steps[/]
-
       precis models install                  put the two models into ./models
-
       precis serve                           start the server; Ctrl+C stops it
-
       precis ui                              the same with a page for your browser
-
       precis judge --source A.txt -s S.txt   check a summary against its source
 
     [bold]Exit codes[/]  0 done; 1 the answer is "no"; 2 the input has to change;

@@ -133,7 +133,7 @@ def command(*examples: str, exits: str = "") -> Callable[[Callable[..., object]]
         run.__annotations__ = {option.name: option.annotation for option in expanded}
         told = inspect.cleandoc(function.__doc__ or "").split("\n\n")
         paragraphs = [one if one.startswith(" ") else one.replace("\n", " ") for one in told]  # fill the terminal
-        paragraphs += ["[bold]Examples[/]", *(f"  {example}" for example in examples)] if examples else []
+        paragraphs.append("\n".join(["[bold]Examples[/]", *(f"  {example}" for example in examples)]))
         run.__doc__ = "\n\n".join(paragraphs + ([f"[bold]Exit codes[/]  {exits}"] if exits else []))
         return run
 

@@ -92,7 +92,7 @@ def check_failed(failed: Sequence[FailedItem], item_count: int) -> None:
     """Raises CliError when items failed."""
     if failed:
         done = "; the others are done" if len(failed) < item_count else ""
-        raise CliError(f"{len(failed)} of {counted(item_count, 'item')} failed{done}")
+        raise CliError(f"{len(failed)} of {item_count} items failed{done}")
 
 
 def describe(error: common_pb2.ItemError) -> str:

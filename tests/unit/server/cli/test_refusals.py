@@ -28,7 +28,7 @@ REFUSED = {
     "assess": "nothing to assess: give --question with --image, or --source and --summary; or FILE.json",
     "assess -q Sharp?": "nothing to assess: give --question with --image",
     "synthesize none.json": "cannot read none.json",
-    "synthesize labelled.json": "no SynthesizeRequest: evidence.tools: no such field; there are distortionAnalysis",
+    "synthesize labelled.json": "no SynthesizeRequest: evidence.tools: no such field; there are distortion_analysis",
     "assess explain.json --fail-under B": "--fail-under needs a level, which an explanation does not give",
     "assess choices.json --fail-under B": "the answer is one of the choices",
     "judge": "nothing to judge",
