@@ -20,8 +20,8 @@ from server.cli.connection import open_client
 from server.cli.console import Grid, print_note, print_result, shown
 from server.cli.documents.read import read_document_text
 from server.cli.errors import CliError, InputError, NegativeAnswer
-from server.cli.files import STDIN, naming, parse_message, read_bytes, read_object, to_json_fields
-from server.cli.options import Connection
+from server.cli.files import naming, parse_message, read_bytes, read_object, to_json_fields
+from server.cli.options import Connection, check_files
 
 R = TypeVar("R", pb.SynthesizeRequest, pb.AssessRequest)
 
@@ -72,8 +72,8 @@ async def assess_subject(
     file: Path | None, subject: SubjectOptions, options: QuestionOptions, connection: Connection
 ) -> None:
     """Reads, asks, says what happens, prints. Raises CliError."""
-    if [file, subject.source, subject.summary].count(STDIN) > 1:
-        raise InputError("only one of FILE.json, --source and --summary can be standard input")
+    read = (file, subject.source, subject.summary, subject.reference, *(options.images or ()))
+    check_files(list(filter(None, read)))
     request, outcome = asking(pb.AssessRequest(), file, options), None
     for name in ("source", "summary"):
         if (path := getattr(subject, name)) is not None:

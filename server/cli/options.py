@@ -73,11 +73,17 @@ def check_run(options: RunOptions, inputs: Sequence[Path], *outputs: Path | None
     }
     if refused := next((message for message, is_wrong in wrong.items() if is_wrong), ""):
         raise InputError(refused)
-    check_outputs(inputs, options.output, options.report, *outputs)
+    check_files(inputs, options.output, options.report, *outputs)
 
 
-def check_outputs(inputs: Sequence[Path], *outputs: Path | None) -> None:
-    """Refuses to write over what is read, twice to one file, or where no file can be. Raises InputError."""
+def check_files(inputs: Sequence[Path], *outputs: Path | None) -> None:
+    """Refuses to read standard input twice, and to write over a file that is named or where none can be.
+
+    Raises:
+        InputError: one of these.
+    """
+    if inputs.count(Path("-")) > 1:
+        raise InputError("only one text can be standard input: name a file for the others")
     taken = {path.resolve() for path in inputs}
     for path in filter(None, outputs):
         if path.resolve() in taken:

@@ -16,7 +16,7 @@ from server.cli.options import (
     NoLanguageModelOption,
     ReportOption,
     RunOptions,
-    check_outputs,
+    check_files,
     check_run,
     command,
     exit_codes,
@@ -131,7 +131,7 @@ def compare(
     had a score has none any more. The judge abstains from a few of any summaries:
     these count when they have become more, beyond chance.
     """
-    check_outputs([path for path in (before, after, options.calibration) if path], options.report)
+    check_files([path for path in (before, after, options.calibration) if path], options.report)
     from server.cli.agreement import compare as work
 
     work.compare((before, after), options)

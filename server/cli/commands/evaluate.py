@@ -12,7 +12,7 @@ from typer import Argument, Option
 from pipeline.compression import get_target_summary_length
 from server.cli.console import Grid, output_console
 from server.cli.errors import InputError
-from server.cli.options import Connection, ItemTimeoutOption, RunOptions, check_outputs, check_run, command, exit_codes
+from server.cli.options import Connection, ItemTimeoutOption, RunOptions, check_files, check_run, command, exit_codes
 
 MANY_ITEMS_SUFFIXES = {".jsonl", ".ndjson", ".parquet"}
 TOKENS_PER_WORD = 1.3  # of the embedder's tokenizer: news 1.3, a plain report 1.2, manuals with code and tables 1.5
@@ -84,7 +84,7 @@ async def gold(
     model writes, if there is one; else sentences of the document are chosen.
     Correct the file by hand before you measure with it.
     """
-    check_outputs([file], output)
+    check_files([file], output)
     from server.cli.evaluate.gold import propose_gold
 
     await propose_gold(file, output, connection, timeout_s)

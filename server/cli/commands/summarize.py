@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from server.cli.console import print_note
 from server.cli.errors import InputError, NegativeAnswer
-from server.cli.options import Connection, JsonOption, ReportOption, check_outputs, command, exit_codes
+from server.cli.options import Connection, JsonOption, ReportOption, check_files, command, exit_codes
 
 LAYER_FILES = ("overview.md", "summary.md", "extraction.md")
 ENDPOINT_FLAGS = {"base_url": "--endpoint", "model": "--model", "api_key_file": "--api-key-file"}
@@ -72,7 +72,7 @@ class TargetOptions:
             except OSError as error:
                 raise InputError(f"--layers {self.layers}: {error.strerror}") from error
         layers = [self.layers / name for name in LAYER_FILES] if self.layers is not None else ()
-        check_outputs(inputs, self.output, self.report, *layers)
+        check_files(inputs, self.output, self.report, *layers)
 
     @property
     def is_json(self) -> bool:

@@ -19,8 +19,7 @@ from server.cli.commands.judge import BEST_SCORE, Floor, FrameworkChoice, JudgeO
 from server.cli.connection import CommandClient
 from server.cli.console import counted, number
 from server.cli.documents.read import document_name, read_document_text
-from server.cli.errors import InputError
-from server.cli.files import STDIN, not_empty, text_of
+from server.cli.files import not_empty, text_of
 from server.cli.judge import names, table
 from server.cli.judge.calibration import Calibration
 from server.cli.judge.names import ClaimVerdict, metrics_of
@@ -46,8 +45,6 @@ JudgeAnswer = Answer[Item, pb.JudgeResult]
 
 def read_summaries(source: Path, *summaries: Path) -> list[Item]:
     """Reads a source and its summaries; one of them may come from standard input. Raises InputError."""
-    if [source, *summaries].count(STDIN) > 1:
-        raise InputError("only one of --source and --summary can be standard input")
     text, *others = (not_empty(read_document_text(path), path) for path in (source, *summaries))
     return [Item(document_name(path), text, other) for path, other in zip(summaries, others, strict=True)]
 

@@ -10,7 +10,6 @@ from precis.v1 import judge_pb2 as pb
 from server.cli.bulk import read_json_lines
 from server.cli.commands.judge import FrameworkChoice, JudgeOptions
 from server.cli.connection import CommandClient
-from server.cli.errors import InputError
 from server.cli.judge.judgements import Item, read_summaries, to_item, to_work
 
 
@@ -21,11 +20,6 @@ def test_items_are_named_after_their_summaries(tmp_path: Path) -> None:
         Item("b.txt", "Source.", "Summary.\r\n"),
         Item("c.txt", "Source.", "Other."),
     ]
-
-
-def test_standard_input_is_one_text() -> None:
-    with pytest.raises(InputError, match="only one of --source and --summary"):
-        read_summaries(Path("-"), Path("a.txt"), Path("-"))
 
 
 def test_lines_are_items_and_other_fields_are_left_alone(tmp_path: Path) -> None:
