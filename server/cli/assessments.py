@@ -3,12 +3,11 @@
 A request is the JSON of a file with the options laid over it.
 """
 
-from collections.abc import Mapping
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any, TypeVar
 
-from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.descriptor import Descriptor, EnumDescriptor
 from precis.calls import JUDGE, Call, rpc_path
 from precis.v1 import fusion_pb2
 from precis.v1 import synthesis_pb2 as pb
@@ -21,8 +20,8 @@ from server.cli.connection import open_client
 from server.cli.console import Grid, print_note, print_result, shown
 from server.cli.documents.read import read_document_text
 from server.cli.errors import CliError, InputError, NegativeAnswer
-from server.cli.files import STDIN, naming, parse_message, read_bytes, read_object, to_json_fields
-from server.cli.options import Connection
+from server.cli.files import naming, parse_message, read_bytes, read_object, to_json_fields
+from server.cli.options import Connection, check_files
 
 R = TypeVar("R", pb.SynthesizeRequest, pb.AssessRequest)
 
@@ -30,7 +29,7 @@ R = TypeVar("R", pb.SynthesizeRequest, pb.AssessRequest)
 def asking(request: R, file: Path | None, options: QuestionOptions) -> R:
     """Fills a request from a file, if there is one, and lays the options over it. Raises InputError."""
     if file is not None:
-        fields = _spelled_out(read_object(file), request.DESCRIPTOR)
+        fields = _spelled_out(read_object(file), request.DESCRIPTOR, None)
         with naming(f"{file}: no {request.DESCRIPTOR.name}"):
             parse_message(fields, request)
     request.question = options.question or request.question
@@ -45,20 +44,17 @@ def asking(request: R, file: Path | None, options: QuestionOptions) -> R:
     return request
 
 
-def _spelled_out(fields: Mapping[str, Any], message: Descriptor) -> dict[str, Any]:
+def _spelled_out(value: Any, message: Descriptor | None, enum: EnumDescriptor | None) -> Any:  # noqa: ANN401 - of JSON
     """Gives the words of enums the names that the contract has for them: "severe" is DISTORTION_SEVERITY_SEVERE."""
-    return {name: _value(value, message.fields_by_name.get(name)) for name, value in fields.items()}
-
-
-def _value(value: Any, field: FieldDescriptor | None) -> Any:  # noqa: ANN401 - of JSON
     if isinstance(value, list):
-        return [_value(one, field) for one in value]
-    if field is not None and isinstance(value, dict) and field.message_type is not None:
-        return _spelled_out(value, field.message_type)
-    if field is not None and isinstance(value, str) and field.enum_type is not None:
-        prefix = field.enum_type.values[0].name.removesuffix("UNSPECIFIED")
-        name = prefix + value.upper().replace("-", "_")
-        return name if name in field.enum_type.values_by_name else value
+        return [_spelled_out(one, message, enum) for one in value]
+    if isinstance(value, dict) and message is not None:
+        fields = message.fields_by_name
+        kinds = {name: (fields[name].message_type, fields[name].enum_type) for name in value.keys() & fields.keys()}
+        return {name: _spelled_out(one, *kinds.get(name, (None, None))) for name, one in value.items()}
+    if isinstance(value, str) and enum is not None:
+        name = enum.values[0].name.removesuffix("UNSPECIFIED") + value.upper().replace("-", "_")
+        return name if name in enum.values_by_name else value
     return value
 
 
@@ -76,8 +72,8 @@ async def assess_subject(
     file: Path | None, subject: SubjectOptions, options: QuestionOptions, connection: Connection
 ) -> None:
     """Reads, asks, says what happens, prints. Raises CliError."""
-    if [file, subject.source, subject.summary].count(STDIN) > 1:
-        raise InputError("only one of FILE.json, --source and --summary can be standard input")
+    read = (file, subject.source, subject.summary, subject.reference, *(options.images or ()))
+    check_files(list(filter(None, read)))
     request, outcome = asking(pb.AssessRequest(), file, options), None
     for name in ("source", "summary"):
         if (path := getattr(subject, name)) is not None:

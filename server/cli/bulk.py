@@ -7,8 +7,9 @@ terms on which it was sent, so that --resume keeps what has not changed and send
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, aclosing, contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from contextlib import AbstractAsyncContextManager, aclosing, contextmanager
+from dataclasses import dataclass, replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, Generic
 
@@ -20,7 +21,7 @@ from precis.v1 import common_pb2
 
 from server.cli import files
 from server.cli.connection import CommandClient, open_client, server_errors, to_cli_error
-from server.cli.console import note_files, output_console, print_json, print_note, to_json_document, write
+from server.cli.console import counted, note_files, output_console, print_json, print_note, to_json_document, write
 from server.cli.errors import CliError, InputError
 from server.cli.options import Connection, RunOptions
 from server.cli.parquet import PARQUET, count_rows, read_parquet, write_lines
@@ -62,37 +63,21 @@ def to_answer(
     return Answer(item_id, item, result, error, line)
 
 
-@dataclass
-class EarlierResults(Generic[I, R]):
-    """The results of an earlier run, found by the hash of their item. Failed items are not among them."""
-
-    work: Work[I, R]
-    file: BinaryIO | None = None
-    offsets: dict[str, list[int]] = field(default_factory=dict)
-
-    def take(self, item: I, sha256: str) -> Answer[I, R] | None:
-        """Returns the answer to an item, once for each time that it was worked on."""
-        offsets = self.offsets.get(sha256)
-        if self.file is None or not offsets:
-            return None
-        self.file.seek(offsets.pop(0))
-        fields = json.loads(self.file.readline())[self.work.name]
-        result = json_format.ParseDict(fields, self.work.result_type(), ignore_unknown_fields=True)
-        return replace(to_answer(self.work, item.id, item, sha256, result), is_kept=True)
-
-
 @contextmanager
-def earlier_results(options: RunOptions, work: Work[I, R]) -> Iterator[EarlierResults[I, R]]:
+def earlier_results(options: RunOptions, work: Work[I, R]) -> Iterator[Callable[[str], R | None]]:
     """Opens what an interrupted run left, or else the results of one that ended; nothing without --resume.
 
     What an interrupted run left is put into FILE.earlier, because FILE.partial is about to be written anew, and stays
     there until a run has ended.
 
+    Yields:
+        What finds the result of an item by its hash, once for each time that it was worked on.
+
     Raises:
         InputError: a file is there but does not hold results.
     """
     if options.output is None:
-        yield EarlierResults(work)
+        yield lambda _: None
         return
     output = options.output.resolve()
     earlier, partial = output.with_name(output.name + ".earlier"), output.with_name(output.name + files.PARTIAL)
@@ -105,8 +90,17 @@ def earlier_results(options: RunOptions, work: Work[I, R]) -> Iterator[EarlierRe
                 kept.writelines(line for line in left if line.endswith(b"\n"))
             partial.unlink()
         path = earlier if earlier.exists() else output
-        with path.open("rb") if options.resume and path.exists() else nullcontext() as file:
-            yield EarlierResults(work, file, index_lines(file, path, work.name) if file else {})
+        with path.open("rb") if options.resume and path.exists() else BytesIO() as file:
+            offsets = index_lines(file, path, work.name)
+
+            def take(sha256: str) -> R | None:
+                if not offsets.get(sha256):
+                    return None
+                file.seek(offsets[sha256].pop(0))
+                fields = json.loads(file.readline())[work.name]
+                return json_format.ParseDict(fields, work.result_type(), ignore_unknown_fields=True)
+
+            yield take
         earlier.unlink(missing_ok=True)
     except BrokenPipeError:
         raise  # stdout's, from the block: its reader has gone
@@ -134,16 +128,8 @@ def index_lines(file: BinaryIO, path: Path, name: str) -> dict[str, list[int]]:
     return offsets
 
 
-@dataclass(frozen=True, slots=True)
-class BadItem:
-    """Something in the place of an item that cannot be sent."""
-
-    id: str
-    problem: str
-
-
-Items = tuple[Iterator[I | BadItem], int | None]
-"""Items as they are read, and how many there are; None when they cannot be counted before."""
+Items = tuple[Iterator[tuple[str, I | InputError]], int | None]
+"""Names of items as they are read, each with the item or why it is none; and how many, None when nobody can tell."""
 
 
 def read_json_lines(path: Path, parse: Callable[[dict[str, Any], str], I], otherwise: str) -> Items[I]:
@@ -158,9 +144,7 @@ def read_json_lines(path: Path, parse: Callable[[dict[str, Any], str], I], other
         InputError: it cannot be read, or none of its lines is an object.
     """
     is_parquet = path.suffix == PARQUET
-    lines = read_parquet(path) if is_parquet else files.read_lines(path)
-    rows = files.parse_rows(lines, parse)
-    found = (BadItem(place, row.message) if isinstance(row, InputError) else row for place, row in rows)
+    found = files.parse_rows(read_parquet(path) if is_parquet else files.read_lines(path), parse)
     if is_parquet:
         return found, count_rows(path)
     if path == files.STDIN:
@@ -197,7 +181,7 @@ async def _run_few(
     answered: list[Answer[I, R]] = []
     with files.result_file(options.output) as output:
         unwritten = replace(options, output=None, as_json=False)
-        sent = iter(items), len(items)
+        sent = iter([(item.id, item) for item in items]), len(items)
         await run_bulk(work, sent, connection, unwritten, answered.append)
         found = [(one.item, one.result) for one in answered if one.item is not None and one.result is not None]
         found.sort(key=lambda one: items.index(one[0]))
@@ -232,23 +216,27 @@ async def run_bulk(
                     progress.update(State(work.verb, done, items[1]))
         except (CliError, asyncio.CancelledError):  # the latter is Ctrl+C
             if options.output is not None and done > failed:
-                print_note(f"{done - failed} items are done. To go on: the same command with --resume")
+                print_note(f"Done: {counted(done - failed, 'item')}. To go on: the same command with --resume")
             raise
 
 
 async def answers(
-    work: Work[I, R], items: Items[I], connection: Connection, options: RunOptions, earlier: EarlierResults[I, R]
+    work: Work[I, R],
+    items: Items[I],
+    connection: Connection,
+    options: RunOptions,
+    earlier: Callable[[str], R | None],
 ) -> AsyncGenerator[Answer[I, R], None]:
     """Yields an answer for each item, as they come."""
 
-    async def answer(item: I | BadItem) -> Answer[I, R]:
-        if isinstance(item, BadItem):
-            error = common_pb2.ItemError(code=code_pb2.INVALID_ARGUMENT, message=item.problem)
-            return to_answer(work, item.id, None, "", error)
+    async def answer(named: tuple[str, I | InputError]) -> Answer[I, R]:
+        name, item = named
+        if isinstance(item, InputError):
+            error = common_pb2.ItemError(code=code_pb2.INVALID_ARGUMENT, message=item.message)
+            return to_answer(work, name, None, "", error)
         sha256 = item.sha256(*work.terms)
-        kept = earlier.take(item, sha256)
-        if kept is not None:
-            return kept
+        if (kept := earlier(sha256)) is not None:
+            return replace(to_answer(work, item.id, item, sha256, kept), is_kept=True)
         try:
             return to_answer(work, item.id, item, sha256, await work.send(client, item))
         except errors.PrecisError as error:

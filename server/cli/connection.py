@@ -161,7 +161,7 @@ def transport_error(error: errors.PrecisError, connection: Connection) -> CliErr
         case errors.DeadlineExceeded():
             failure = TryLaterError(f"no answer from {address} in time: raise --timeout, or try later")
         case errors.MessageTooLarge():
-            failure = InputError(f"{address} does not take so large a message: {details}")
+            failure = InputError(f"{address} does not take so large a message, split the text: {details}")
         case errors.Unimplemented():
             failure = CliError(f"{address} does not offer this call: is it a Precis server of this version?")
     return failure

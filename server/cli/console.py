@@ -42,6 +42,11 @@ def number(value: float | None, digits: int = 2) -> str:
     return "-" if value is None or value != value else f"{value:.{digits}f}"  # noqa: PLR0124 - only NaN differs from itself
 
 
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """Writes for example "1 item" or "1,200 items"."""
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
+
+
 @dataclass(frozen=True)
 class Grid:
     """A table of texts, which the terminal and a page show alike."""

@@ -35,7 +35,19 @@ def naming(place: object) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise InputError(f"{place}: {error.message}") from error
+        raise InputError(f"{shown_path(place)}: {error.message}") from error
+
+
+def shown_path(path: object) -> str:
+    """Names a file, or another place, as a message does."""
+    return "standard input" if path == STDIN else str(path)
+
+
+def not_empty(text: str, path: Path) -> str:
+    """Returns what a file holds. Raises InputError for white space."""
+    if not text.strip():
+        raise InputError(f"{shown_path(path)} holds no text")
+    return text
 
 
 def parse_object(text: str) -> dict[str, Any]:
@@ -63,8 +75,15 @@ def parse_message(fields: dict[str, Any], message: M, *, ignores_unknown: bool =
         return json_format.ParseDict(fields, message, ignore_unknown_fields=ignores_unknown)
     except (json_format.ParseError, ArithmeticError, SystemError, TypeError, ValueError) as error:  # 1e999 as an enum
         problem, _, known = str(error).partition("\n Available Fields(except extensions): ")
-        fields_said = f" It has {known.translate(_QUOTES)}." if known else ""
-        raise InputError(f"{problem}{fields_said}") from error
+        place = []
+        while problem.startswith("Failed to parse "):
+            name, _, problem = problem.removeprefix("Failed to parse ").partition(" field: ")
+            place.append(name)
+        if known:
+            place.append(problem.partition(' has no field named "')[2].partition('"')[0])
+            names = "".join(f"_{one.lower()}" if one.isupper() else one for one in known.translate(_QUOTES))
+            problem = f"no such field; there are {names}"
+        raise InputError(": ".join(filter(None, (".".join(place), problem.rstrip("."))))) from error
 
 
 def read_bytes(path: Path) -> bytes:
@@ -72,7 +91,7 @@ def read_bytes(path: Path) -> bytes:
     try:
         return sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
+        raise InputError(f"cannot read {shown_path(path)}: {error.strerror}") from error
 
 
 def read_text(path: Path) -> str:
@@ -85,11 +104,10 @@ def read_text(path: Path) -> str:
 def read_object(path: Path) -> dict[str, Any]:
     """Reads a file that is one JSON object. Raises InputError."""
     text = read_text(path)
-    with naming(path):
-        try:
-            return parse_object(text)
-        except InputError as error:
-            raise InputError(f"{error.message}; --help shows what it should hold") from error
+    try:
+        return parse_object(text)
+    except InputError as error:
+        raise InputError(f"{shown_path(path)}: {error.message}; --help shows what it should hold") from error
 
 
 def read_lines(path: Path, *, max_line_bytes: int = -1) -> Iterator[tuple[int, bytes]]:

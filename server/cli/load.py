@@ -11,10 +11,10 @@ import itertools
 import math
 import random
 import time
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +25,10 @@ from google.protobuf.message_factory import GetMessageClass
 from precis.calls import EVALUATE, INFERENCE, JUDGE, SUMMARIZE, Call, rpc_path
 from precis.errors import PrecisError
 from precis.oip import open_inference_pb2
-from precis.v1 import inference_pb2, judge_pb2
 
 from server.cli.commands.probe import LoadOptions
 from server.cli.connection import ONCE, CommandClient, open_client
-from server.cli.console import Grid, number, output_console, print_note, write
+from server.cli.console import Grid, counted, number, output_console, print_note, write
 from server.cli.errors import CliError, InputError
 from server.cli.files import parse_message, read_rows, to_json_line, write_result
 from server.cli.options import Connection
@@ -52,35 +51,34 @@ class LoadTarget:
 def find_target(name: str, data: Path | None) -> LoadTarget:
     """Finds an RPC of Precis, or a model of any server of the Open Inference Protocol. Raises InputError."""
     model = name.removeprefix(OPEN_INFERENCE) if name.startswith(OPEN_INFERENCE) else ""
-    method = _MODEL_INFER if model else _find_method(name)
-    make = _MADE_UP.get(name if model else method.name)
-    count = 0
+    found = [method for full, method in METHODS.items() if name.lower() in {full.lower(), method.name.lower()}]
+    if not model and not found:
+        raise InputError(f"{name} is no RPC that can be called: {', '.join(METHODS)}, oip:MODEL")
+    method = MODEL_INFER if model else found[0]
+
+    def parse(fields: dict[str, Any], _place: str = "") -> Message:
+        request = {"model_name": model, **fields} if model else fields
+        return parse_message(request, GetMessageClass(method.input_type)())
+
+    made_up, count = MADE_UP.get(name if model else method.name), 0
     if data is not None:
-
-        def parse(fields: dict[str, Any], _place: str) -> Message:
-            request = {"model_name": model, **fields} if model else fields
-            return parse_message(request, GetMessageClass(method.input_type)())
-
         requests = read_rows(data, parse, are_named=False)
         make, count = (lambda number: requests[number % count]), len(requests)
-    if make is None:
-        raise InputError(
-            f"{name} needs --data FILE: a request a line, as JSON, with the fields of {method.input_type.name}"
-        )
+    elif made_up is not None:
+        make = lambda number: parse(made_up(number))  # noqa: E731
+    else:
+        needed = f"a request a line, as JSON, with the fields of {method.input_type.name}"
+        raise InputError(f"{name} needs --data FILE: {needed}")
     return LoadTarget(name, rpc_path(method.containing_service, method.name), method.server_streaming, make, count)
 
 
-def _find_method(name: str) -> MethodDescriptor:
-    methods: dict[str, MethodDescriptor] = {
-        f"{service.full_name}/{method.name}": method
-        for service in (INFERENCE, JUDGE, EVALUATE, SUMMARIZE)
-        for method in service.methods
-        if not method.client_streaming
-    }
-    for full, method in methods.items():
-        if name.lower() in {full.lower(), method.name.lower()}:
-            return method
-    raise InputError(f"{name} is no RPC that can be called: {', '.join(methods)}, oip:MODEL")
+METHODS: dict[str, MethodDescriptor] = {
+    f"{service.full_name}/{method.name}": method
+    for service in (INFERENCE, JUDGE, EVALUATE, SUMMARIZE)
+    for method in service.methods
+    if not method.client_streaming
+}
+MODEL_INFER = open_inference_pb2.DESCRIPTOR.services_by_name["GRPCInferenceService"].methods_by_name["ModelInfer"]
 
 
 def sentence(number: int) -> str:
@@ -88,32 +86,30 @@ def sentence(number: int) -> str:
     return f"The north bridge near the river closes after {number} days of work."
 
 
-_TEXTS: dict[str, Callable[[int], dict[str, str]]] = {
-    "embed": lambda number: {"text": sentence(number)},
-    "nli": lambda number: {"premise": f"{sentence(number)} {sentence(number + 1)}", "hypothesis": sentence(number)},
-    "judge": lambda number: {
-        "source": " ".join(sentence(8 * number + offset) for offset in range(8)),
-        "summary": f"{sentence(8 * number)} {sentence(8 * number + 3)}",
-    },
+def _pair(number: int) -> dict[str, str]:
+    return {"premise": f"{sentence(number)} {sentence(number + 1)}", "hypothesis": sentence(number)}
+
+
+def _judged(number: int) -> dict[str, str]:
+    source = " ".join(sentence(8 * number + offset) for offset in range(8))
+    return {"source": source, "summary": f"{sentence(8 * number)} {sentence(8 * number + 3)}"}
+
+
+def _tensors(**texts: str) -> dict[str, Any]:
+    encoded = {name: [b64encode(text.encode()).decode()] for name, text in texts.items()}
+    shared = {"datatype": "BYTES", "shape": [1, 1]}
+    return {"inputs": [{"name": name, "contents": {"bytes_contents": one}, **shared} for name, one in encoded.items()]}
+
+
+MADE_UP: dict[str, Callable[[int], dict[str, Any]]] = {
+    "Embed": lambda number: {"texts": [sentence(number)]},
+    "Entail": lambda number: {"pairs": [_pair(number)]},
+    "Judge": _judged,
+    f"{OPEN_INFERENCE}embed": lambda number: _tensors(text=sentence(number)),
+    f"{OPEN_INFERENCE}nli": lambda number: _tensors(**_pair(number)),
+    f"{OPEN_INFERENCE}judge": lambda number: _tensors(**_judged(number)),
 }
-"""Made-up texts by model of the Open Inference Protocol, by the names of its inputs."""
-
-_MODEL_INFER = open_inference_pb2.DESCRIPTOR.services_by_name["GRPCInferenceService"].methods_by_name["ModelInfer"]
-
-
-def _tensors(model: str, number: int) -> Message:
-    request = open_inference_pb2.ModelInferRequest(model_name=model)
-    for name, text in _TEXTS[model](number).items():
-        request.inputs.add(name=name, datatype="BYTES", shape=[1, 1]).contents.bytes_contents.append(text.encode())
-    return request
-
-
-_MADE_UP: dict[str, Callable[[int], Message]] = {
-    "Embed": lambda number: inference_pb2.EmbedRequest(texts=[_TEXTS["embed"](number)["text"]]),
-    "Entail": lambda number: inference_pb2.EntailRequest(pairs=[inference_pb2.TextPair(**_TEXTS["nli"](number))]),
-    "Judge": lambda number: parse_message(dict(_TEXTS["judge"](number)), judge_pb2.JudgeRequest()),
-    **{f"{OPEN_INFERENCE}{model}": partial(_tensors, model) for model in _TEXTS},
-}
+"""Makes up the fields of a request, by RPC or model."""
 
 
 CallOnce = Callable[[], Awaitable[str]]
@@ -134,7 +130,7 @@ class Pace:
     rate: float = 0.0  # calls a second of an open loop; 0 in a closed one
 
     def __str__(self) -> str:
-        return f"closed, {self.callers} callers" if self.callers else f"open, {self.rate:g}/s Poisson"
+        return f"closed, {counted(self.callers, 'caller')}" if self.callers else f"open, {self.rate:g}/s Poisson"
 
     def arrivals(self) -> Iterator[float]:
         """Yields the times of an open loop, in seconds from its beginning: a Poisson process, the same at every run."""

@@ -37,13 +37,9 @@ app = typer.Typer(
     help="""Trustworthy summaries as a service: summarize, evaluate and judge over gRPC.
 
     [bold]First steps[/]
-
       precis models install                  put the two models into ./models
-
       precis serve                           start the server; Ctrl+C stops it
-
       precis ui                              the same with a page for your browser
-
       precis judge --source A.txt -s S.txt   check a summary against its source
 
     [bold]Exit codes[/]  0 done; 1 the answer is "no"; 2 the input has to change;
@@ -89,8 +85,10 @@ app.add_typer(summaries, name="summaries")
 
 def main() -> NoReturn:
     """Runs one command and exits with its code. Never shows a traceback for an error of ours."""
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="replace")  # type: ignore[union-attr] # text streams of the interpreter have it
+    is_piped = not sys.stdout.isatty() and "PYTHONIOENCODING" not in os.environ
+    for stream in (sys.stdout, sys.stderr):  # what goes into a file or a program is UTF-8 in every locale
+        encoding = "utf-8" if is_piped and stream is sys.stdout else None
+        stream.reconfigure(encoding=encoding, errors="replace")  # type: ignore[union-attr] # the interpreter's have it
     sys.exit(run(sys.argv[1:]))
 
 
@@ -106,7 +104,8 @@ def run(arguments: list[str]) -> int:
         message = error.format_message().replace("Value error, ", "")  # pydantic's words inside typer's
         if message:  # empty: no command was given and the help has been shown
             context: typer.Context | None = getattr(error, "ctx", None)  # of an error in how the command was written
-            print_error(f"{message.rstrip('.')}; see `{context.command_path} --help`" if context else message)
+            message = message if message.endswith("?") or not context else f"{message.rstrip('.')}."
+            print_error(f"{message} See `{context.command_path} --help`" if context else message)
         return error.exit_code
     except (BrokenPipeError, SystemExit) as error:
         # The reader of our output has left, for example `head`. Typer makes a SystemExit of it, with the code that here
@@ -135,6 +134,7 @@ def report(error: Exception, *, is_logged: bool = False) -> int:
         case ModuleNotFoundError():  # an image leaves out what compiles models
             what = f"this command needs the Python package {error.name}, which is not installed here"
         case OSError():  # for example a full disk below stdout
+            what = f"cannot write {error.filename or 'the output'}: {error.strerror or what}"
             discard_output()
         case _:
             what = f"{type(error).__name__}: {what}. A fault of Precis itself: with PYTHONDEVMODE=1 it says where"

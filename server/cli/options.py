@@ -33,9 +33,7 @@ class Connection:
     address: Annotated[
         str, Option("--address", "-a", envvar="PRECIS_ADDRESS", metavar="HOST:PORT", help="Where the server listens.")
     ] = DEFAULT_ADDRESS
-    tls_ca: Annotated[
-        Path | None, Option(envvar="PRECIS_TLS_CA", metavar="PEM", help="Use TLS and trust this certificate.")
-    ] = None
+    tls_ca: Annotated[Path | None, Option(envvar="PRECIS_TLS_CA", metavar="PEM", help="Use TLS and trust this.")] = None
     tls_cert: Annotated[Path | None, Option(metavar="PEM", help="Client certificate, for mutual TLS.")] = None
     tls_key: Annotated[Path | None, Option(metavar="PEM", help="Key of the client certificate.")] = None
     api_key_file: Annotated[
@@ -54,18 +52,12 @@ class RunOptions:
         Option("--output", "-o", metavar="FILE", help="Also write the results here, as JSON, or many as Parquet."),
     ] = None
     report: ReportOption = None
-    resume: Annotated[bool, Option("--resume", help="Keep what --output holds for the same items; do the rest.")] = (
-        False
-    )
+    resume: Annotated[bool, Option("--resume", help="Keep what --output holds; do the rest.")] = False
     concurrency: ConcurrencyOption = 8
     timeout_s: ItemTimeoutOption = 300.0
     is_local: Annotated[bool, Option("--local", help="Ask no server: load the models into this process.")] = False
-    engine: Annotated[
-        Literal["server", "ray"], Option(help="Who works: a server, or actors on a Ray cluster (extra ray).")
-    ] = "server"
-    workers: Annotated[
-        int | None, Option(min=1, help="Actors of --engine ray (default: as many as the cluster has cores for).")
-    ] = None
+    engine: Annotated[Literal["server", "ray"], Option(help="Who works: a server, or a Ray cluster.")] = "server"
+    workers: Annotated[int | None, Option(min=1, help="Actors of --engine ray (default: all that fit).")] = None
     cores: Annotated[int, Option(min=1, help="Cores of one actor of --engine ray.")] = 4
 
 
@@ -81,11 +73,17 @@ def check_run(options: RunOptions, inputs: Sequence[Path], *outputs: Path | None
     }
     if refused := next((message for message, is_wrong in wrong.items() if is_wrong), ""):
         raise InputError(refused)
-    check_outputs(inputs, options.output, options.report, *outputs)
+    check_files(inputs, options.output, options.report, *outputs)
 
 
-def check_outputs(inputs: Sequence[Path], *outputs: Path | None) -> None:
-    """Refuses to write over what is read, twice to one file, or where no file can be. Raises InputError."""
+def check_files(inputs: Sequence[Path], *outputs: Path | None) -> None:
+    """Refuses to read standard input twice, and to write over a file that is named or where none can be.
+
+    Raises:
+        InputError: one of these.
+    """
+    if inputs.count(Path("-")) > 1:
+        raise InputError("only one text can be standard input: name a file for the others")
     taken = {path.resolve() for path in inputs}
     for path in filter(None, outputs):
         if path.resolve() in taken:
@@ -141,7 +139,7 @@ def command(*examples: str, exits: str = "") -> Callable[[Callable[..., object]]
         run.__annotations__ = {option.name: option.annotation for option in expanded}
         told = inspect.cleandoc(function.__doc__ or "").split("\n\n")
         paragraphs = [one if one.startswith(" ") else one.replace("\n", " ") for one in told]  # fill the terminal
-        paragraphs += ["[bold]Examples[/]", *(f"  {example}" for example in examples)] if examples else []
+        paragraphs.append("\n".join(["[bold]Examples[/]", *(f"  {example}" for example in examples)]))
         run.__doc__ = "\n\n".join(paragraphs + ([f"[bold]Exit codes[/]  {exits}"] if exits else []))
         return run
 

@@ -18,7 +18,7 @@ from precis.v1 import common_pb2
 from rich.console import Console
 from rich.text import Text
 
-from server.cli.console import SHOWN_ITEMS, Grid, indented, number, print_grids, shown
+from server.cli.console import SHOWN_ITEMS, Grid, counted, indented, number, print_grids, shown
 from server.cli.errors import CliError, InputError, NegativeAnswer
 from server.cli.page.render import render_page
 
@@ -227,7 +227,7 @@ class Tally(ABC, Generic[I, R]):
     def print(self, console: Console) -> None:
         """Prints the tables of many items."""
         kept = [f"{self.kept_count} kept from an earlier run"] if self.kept_count else []
-        counts = (f"{self.item_count} items", f"{len(self.failed)} failed", *self.counts(), *kept)
+        counts = (counted(self.item_count, "item"), f"{len(self.failed)} failed", *self.counts(), *kept)
         print_grids(console, ", ".join(counts), self.remarks(), *self.grids.values())
         if self.done_count:
             rows = [(row.id, number(row.headline, self.digits)) for row in self.worst]

@@ -4,24 +4,26 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import compress
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from precis.v1 import evidence_pb2
 from precis.v1 import judge_pb2 as pb
 from rich.console import Console
 from rich.text import Text
 
 from pipeline.agreement.measures import ReliabilityBin
+from pipeline.agreement.reader_study import ReadClaims, study_second_reader
 from pipeline.agreement.study import Labelled, Study, study
 from pipeline.errors import InvalidInputError
-from server.cli.agreement.second_reader import LabelledClaim, measure
+from pipeline.judge.second_reader import SecondReader
 from server.cli.bulk import run_bulk
 from server.cli.commands.agreement import CalibrateOptions
 from server.cli.commands.judge import JudgeOptions
@@ -76,13 +78,14 @@ async def calibrate(path: Path, connection: Connection, options: CalibrateOption
     rows = read_labels(path, is_binary=options.good_from is None)
     answers = JudgedRows(options, {row.item.id: row for row in rows})
     judging = JudgeOptions([options.framework], no_llm=options.no_llm)
-    items = (row.item for row in rows), len(rows)
+    items = iter([(row.item.id, row.item) for row in rows]), len(rows)
     work = to_work(judging, is_bulk=True, second_reading=options.second_reader is not None or None)
     await run_bulk(work, items, connection, run, answers.add)
     if not options.as_json:
         print_failed(output_console(), answers.failed)
     report = answers.report()
-    found = measure(answers.single_claims(), report.calibration.language_model) if options.second_reader else None
+    claims, llm = answers.single_claims(), report.calibration.language_model
+    found = second_reader_of(claims, llm) if options.second_reader else None
     write_result(options.report, lambda: render_calibration(report))
     write_result(options.output, lambda: to_json_document(report.calibration.model_dump(mode="json")))
     print_result(report, to_fields, print_calibration, as_json=options.as_json)
@@ -155,14 +158,18 @@ def to_labelled(rows: Sequence[LabelRow], scores: Sequence[float], is_good: Call
     annotators = sorted({name for row in rows for name in row.ratings})
     given = ([row.ratings.get(name, math.nan) for name in annotators] for row in rows)
     ratings = [[one if math.isnan(one) else float(is_good(one)) for one in row] for row in given]
-    sources = [hashlib.sha256(row.item.source.encode()).hexdigest() for row in rows]
     return Labelled(
         scores=np.array(scores, dtype=np.float64),
         labels=np.array([row.label for row in rows]),
         good=np.array([is_good(row.label) for row in rows], dtype=np.bool_),
         ratings=np.array(ratings).reshape(len(rows), len(annotators)),
-        groups=np.unique(sources, return_inverse=True)[1],
+        groups=_groups(row.item.source for row in rows),
     )
+
+
+def _groups(sources: Iterable[str]) -> NDArray[np.intp]:
+    """Numbers sources, equal ones alike."""
+    return np.unique([hashlib.sha256(one.encode()).hexdigest() for one in sources], return_inverse=True)[1]
 
 
 def digest_of(rows: Sequence[LabelRow], good_from: float | None) -> str:
@@ -209,7 +216,7 @@ class JudgedRows:
             if (identity := calibration.identity_of(result)) is not None:
                 self.identities.add(identity)
 
-    def single_claims(self) -> list[LabelledClaim]:
+    def single_claims(self) -> "list[LabelledClaim]":
         """The claims of summaries that have only one: what a label says of the summary, it says of them."""
         return [
             LabelledClaim(one.only, one.row.item.source, self.options.is_good(one.row.label))
@@ -355,3 +362,47 @@ def print_calibration(console: Console, report: CalibrationReport) -> None:
     for one in found[:SHOWN_ITEMS]:
         console.print(Text.assemble(shown(one.row.item.id, limit=80, style="bold"), f"  {report.words_of(one)}"))
         console.print(indented(to_list((label_text(claim), claim_text(claim)) for claim in one.claims), below=1))
+
+
+class LabelledClaim(NamedTuple):
+    """The only claim of a labelled summary."""
+
+    claim: evidence_pb2.Claim
+    source: str
+    is_good: bool
+
+
+def second_reader_of(claims: Sequence[LabelledClaim], language_model: str) -> tuple[str, SecondReader | None]:
+    """Returns what was found in words, and the reader to write; None where it brings no gain.
+
+    Raises:
+        InputError: no claim was read again, or there are too few.
+    """
+    verdicts = [
+        float(one.claim.second_reading.is_supported) if one.claim.HasField("second_reading") else math.nan
+        for one in claims
+    ]
+    if not language_model or all(map(math.isnan, verdicts)):
+        raise InputError("--second-reader: no language model has read a claim; set llm.base_url and llm.model")
+    read = ReadClaims(
+        np.array([one.claim.probability for one in claims]),
+        np.array(verdicts),
+        np.array([one.is_good for one in claims], dtype=np.bool_),
+        _groups(one.source for one in claims),
+    )
+    try:
+        found = study_second_reader(read, language_model)
+    except InvalidInputError as error:
+        raise InputError(f"--second-reader: {error}") from error
+    words = (
+        f"second reader, {len(claims)} claims: balanced accuracy {found.before} alone, {found.after} with it; "
+        f"gain {found.gain}"
+    )
+    if not found.helps:
+        return f"{words}: none beyond chance, so nothing was written", None
+    reader, measured = found.reader, {"claims": len(claims), "asked_share": found.asked_share}
+    for name, one in (("before", found.before), ("after", found.after), ("gain", found.gain)):
+        measured |= {name: one.value, f"{name}_low": one.low, f"{name}_high": one.high}
+    rounded = {name: round(value, 6) for name, value in measured.items()}
+    asked = f"it reads claims from {reader.low:g} to {reader.high:g}, {found.asked_share:.0%} of these"
+    return f"{words}; {asked}", reader.model_copy(update={"measured": rounded})

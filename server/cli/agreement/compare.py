@@ -13,7 +13,7 @@ from rich.text import Text
 from pipeline.agreement.bootstrap import CONFIDENCE, Difference, paired_difference
 from server.cli.commands.agreement import CompareOptions
 from server.cli.commands.judge import BEST_SCORE, ScoreKind
-from server.cli.console import SHOWN_ITEMS, Grid, note_files, number, print_grids, print_result
+from server.cli.console import SHOWN_ITEMS, Grid, counted, note_files, number, print_grids, print_result
 from server.cli.errors import InputError, NegativeAnswer
 from server.cli.files import naming, parse_message, read_rows, to_id, write_result
 from server.cli.judge import calibration
@@ -150,7 +150,7 @@ class ComparisonReport:
         if not self.decisive:
             return of_mean
         passed = sum(map(self.passed, self.decisive))
-        lost = f"Regression: {len(self.decisive)} items lost their score; {passed} of them passed before."
+        lost = f"Regression: {counted(len(self.decisive), 'item')} lost their score; {passed} of them passed before."
         return f"{lost} Of the others: {of_mean}" if self.whole else f"{lost} No item has two scores."
 
     @property

@@ -16,7 +16,7 @@ from server.cli.options import (
     NoLanguageModelOption,
     ReportOption,
     RunOptions,
-    check_outputs,
+    check_files,
     check_run,
     command,
     exit_codes,
@@ -92,16 +92,12 @@ async def calibrate(
     the summaries that people decide otherwise, with the claims that decided.
     Numbers of the fitted threshold and the probability are cross-validated.
 
-    [bold]--policy lenient[/] gives back the points that a claim cost which the source
-    neither supports nor contradicts; of hallucination alone.
-
     [bold]--output[/] writes what [bold]precis judge --calibration[/] applies: threshold, mapping,
     policy, and the models that it holds for.
 
-    [bold]--second-reader[/] measures the server's language model on summaries of one claim:
-    whether it helps where the NLI model is unsure, between which probabilities,
-    and how far to believe it. Without a gain nothing is written. The setting
-    judge.second_reader takes the file.
+    [bold]--second-reader[/] measures whether the server's language model helps where the NLI
+    model is unsure, on summaries of one claim. Without a gain nothing is written. The
+    setting judge.second_reader takes the file.
     """
     if options.resume and options.results is None:
         raise InputError("--resume needs --results: it goes on with the judgements there")
@@ -135,7 +131,7 @@ def compare(
     had a score has none any more. The judge abstains from a few of any summaries:
     these count when they have become more, beyond chance.
     """
-    check_outputs([path for path in (before, after, options.calibration) if path], options.report)
+    check_files([path for path in (before, after, options.calibration) if path], options.report)
     from server.cli.agreement import compare as work
 
     work.compare((before, after), options)

@@ -34,9 +34,7 @@ class SubjectOptions:
     summary: Annotated[
         Path | None, Option("--summary", "-s", metavar="TXT|PDF", help="The summary to assess; - reads stdin.")
     ] = None
-    reference: Annotated[Path | None, Option(metavar="FILE", help="The undistorted original of the first image.")] = (
-        None
-    )
+    reference: Annotated[Path | None, Option(metavar="FILE", help="The original of the first image.")] = None
 
 
 @command(
@@ -76,9 +74,7 @@ async def synthesize(
     exits=exit_codes("the level is under --fail-under, or there is none", "nothing to answer from"),
 )
 async def assess(
-    file: Annotated[
-        Path | None, Argument(metavar="FILE.json|-", help="An AssessRequest; options stand above it.")
-    ] = None,
+    file: Annotated[Path | None, Argument(metavar="FILE.json|-", help="An AssessRequest; options win.")] = None,
     *,
     subject: SubjectOptions,
     question: QuestionOptions,
@@ -91,8 +87,8 @@ async def assess(
     [bold]FILE.json[/] may set "stage" to "plan" or "evidence", to stop before the answer,
     and what else an AssessRequest of the contract has.
     """
-    if file is None and not question.question:
-        raise InputError("nothing to assess: give --question, or FILE.json")
+    if file is None and not (question.question and (question.images or (subject.source and subject.summary))):
+        raise InputError("nothing to assess: give --question with --image, or --source and --summary; or FILE.json")
     from server.cli.assessments import assess_subject
 
     await assess_subject(file, subject, question, connection)

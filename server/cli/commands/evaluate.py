@@ -12,7 +12,7 @@ from typer import Argument, Option
 from pipeline.compression import get_target_summary_length
 from server.cli.console import Grid, output_console
 from server.cli.errors import InputError
-from server.cli.options import Connection, ItemTimeoutOption, RunOptions, check_outputs, check_run, command, exit_codes
+from server.cli.options import Connection, ItemTimeoutOption, RunOptions, check_files, check_run, command, exit_codes
 
 MANY_ITEMS_SUFFIXES = {".jsonl", ".ndjson", ".parquet"}
 TOKENS_PER_WORD = 1.3  # of the embedder's tokenizer: news 1.3, a plain report 1.2, manuals with code and tables 1.5
@@ -30,17 +30,13 @@ MOST_DIGITS = 12
     exits=exit_codes("a loss is over --fail-over", "items that failed"),
 )
 async def evaluate(
-    file: Annotated[
-        Path, Argument(metavar="FILE.json|FILE.jsonl|FILE.parquet|-", help="What to evaluate; - reads stdin.")
-    ],
+    file: Annotated[Path, Argument(metavar="FILE.json|FILE.jsonl|FILE.parquet|-", help="To evaluate; - reads stdin.")],
     *,
     summary: Annotated[
         list[Path] | None, Option("--summary", "-s", metavar="TXT|PDF", help="A summary to score. Repeatable.")
     ] = None,
     jsonl: Annotated[bool, Option("--jsonl", help="FILE is JSON Lines; implied by .jsonl and .ndjson.")] = False,
-    fail_over: Annotated[
-        float | None, Option(min=0, max=1, metavar="LOSS", help="Exit with 1 when a loss is over this.")
-    ] = None,
+    fail_over: Annotated[float | None, Option(min=0, max=1, metavar="LOSS", help="Exit with 1 over this.")] = None,
     options: RunOptions,
     connection: Connection,
 ) -> None:
@@ -56,14 +52,8 @@ async def evaluate(
     "generated" to compare several summaries side by side.
 
     [bold]FILE.jsonl[/] holds one such request a line, with an "id" if you like;
-    FILE.parquet has their fields as columns. [bold]--engine ray[/] has the actors of a
-    Ray cluster work on them, in place of a server.
-    A bad line is one error and does not stop the others. After Ctrl+C, or when
-    items failed, the same command with --resume does what is missing.
-
-    [bold]--report[/] writes one file that needs no network: each factor with its
-    evidence, and of many items the 500 worst whole. Results of documents with a
-    "category" are broken down by it, here and on the terminal.
+    FILE.parquet has their fields as columns. A bad line is one error and does not stop
+    the others. Results are broken down by the "category" of their documents.
     """
     is_bulk = jsonl or file.suffix.lower() in MANY_ITEMS_SUFFIXES
     check_run(options, [file, *(summary or ())], is_bulk=is_bulk)
@@ -94,7 +84,7 @@ async def gold(
     model writes, if there is one; else sentences of the document are chosen.
     Correct the file by hand before you measure with it.
     """
-    check_outputs([file], output)
+    check_files([file], output)
     from server.cli.evaluate.gold import propose_gold
 
     await propose_gold(file, output, connection, timeout_s)
@@ -128,8 +118,7 @@ def read_length(length: str) -> int:
             raise InputError(f"expected a length from 1 to {10**MOST_DIGITS:,}, got {length[:40]}")
         return int(digits)
     from server.cli.documents.read import read_document_text
+    from server.cli.files import not_empty
 
-    words = len(read_document_text(Path(length)).split())
-    if not words:
-        raise InputError(f"{length} holds no text")
-    return math.ceil(words * TOKENS_PER_WORD)
+    words = not_empty(read_document_text(Path(length)), Path(length)).split()
+    return math.ceil(len(words) * TOKENS_PER_WORD)

@@ -1,7 +1,6 @@
 """`precis judge`: its options, which name scores and their floors, and its help. The work is in `server/cli/judge`."""
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.resources import files
@@ -38,9 +37,7 @@ class ScoreKind:
 
     framework: Annotated[FrameworkChoice, Option("--framework", "-f", help="Whose score.")] = FrameworkChoice.ULTRA
     metric: Annotated[MetricChoice, Option("--metric", "-m", help="Which score.")] = "hallucination"
-    policy: Annotated[Policy, Option(help="Whether statements count that may be true but are not in the source.")] = (
-        "strict"
-    )
+    policy: Annotated[Policy, Option(help="Whether additions count that may be true.")] = "strict"
 
     def __post_init__(self) -> None:
         if self.policy == "lenient" and self.metric != "hallucination":
@@ -62,31 +59,30 @@ class Floor:
     framework: FrameworkChoice | None = None  # None for every framework that judged, and of a limit
 
 
+FLOORS: dict[str, tuple[str, FrameworkChoice | None]] = {
+    **{name: (name, None) for name in (*get_args(MetricChoice), "worst-claim")},
+    **{f"{one}-{name}": (name, one) for one in FrameworkChoice for name in get_args(MetricChoice)},
+}
+"""Metrics and frameworks by the names that a floor may have, with "-" for "_" and ":"."""
+
+
 def parse_floor(text: str) -> Floor:
     """Reads METRIC=SCORE, FRAMEWORK:METRIC=SCORE, FRAMEWORK_METRIC=SCORE or worst-claim=SCORE. Raises InputError."""
     name, equals, score = text.partition("=")
     if not equals:
         raise InputError(f"--fail-under: expected METRIC=SCORE or FRAMEWORK:METRIC=SCORE, got {text}")
-    flat = name.strip().lower().replace("_", "-")  # as in answers: ultra_hallucination
-    of_answers = (f"{one}:{flat.removeprefix(f'{one}-')}" for one in FrameworkChoice if flat.startswith(f"{one}-"))
-    framework, colon, metric = next(of_answers, name).rpartition(":")
-    which = FrameworkChoice(chosen(FrameworkChoice, framework, "framework")) if colon else None
-    what = chosen((*get_args(MetricChoice), *(() if colon else ("worst-claim",))), metric, "metric")
+    metric, framework = FLOORS.get(name.strip().lower().replace("_", "-").replace(":", "-"), ("", None))
+    if not metric:
+        plain = ", ".join(name for name, (_, framework) in FLOORS.items() if framework is None)
+        behind = ", ".join(f"{one}:" for one in FrameworkChoice)
+        raise InputError(f"--fail-under: no such score: {name or 'none'}; there are {plain}; one score behind {behind}")
     try:
-        floor = Floor(what, float(score), which)
+        floor = Floor(metric, float(score), framework)
     except ValueError:
-        floor = Floor(what, math.nan, which)
+        floor = Floor(metric, math.nan, framework)
     if not 0 <= floor.score <= BEST_SCORE:
         raise InputError(f"--fail-under: expected a score from 0 to 10, got {score or 'nothing'}")
     return floor
-
-
-def chosen(choices: Iterable[str], text: str, what: str) -> str:
-    """Finds a name; upper case and underscores are as good. Raises InputError."""
-    name = text.strip().lower().replace("_", "-")
-    if name not in list(choices):
-        raise InputError(f"--fail-under: no such {what}: {text or 'none'}; there are {', '.join(choices)}")
-    return name
 
 
 @dataclass(frozen=True)
@@ -100,9 +96,7 @@ class JudgeOptions:
         list[str] | None,
         Option(metavar="[FRAMEWORK:]METRIC=SCORE", help="Exit with 1 when a score is under this. Repeatable."),
     ] = None
-    max_unsupported: Annotated[
-        int | None, Option(min=0, metavar="CLAIMS", help="Exit with 1 when more claims are not supported.")
-    ] = None
+    max_unsupported: Annotated[int | None, Option(min=0, metavar="CLAIMS", help="Exit with 1 over so many.")] = None
     calibration: Annotated[
         Path | None, Option(metavar="FILE.json", help="Add probability and verdict, as precis calibrate learned.")
     ] = None
@@ -164,25 +158,14 @@ async def judge(
 ) -> None:
     """Judge summaries against their source: five scores, and what the source says.
 
-    Scores go from 0 to 10; 10 is best. Every score names its reasons, the limits
-    that held it down, and the passages that decided. All claims of a summary are
-    checked, up to a limit of the server: scores from a part of them say [bold]partial[/]
-    and of how many. A mean hides one bad claim among many: in a gate use
-    [bold]--fail-under worst-claim=3[/] or [bold]--max-unsupported 0[/]. [bold]--local[/] needs no server.
+    Scores go from 0 to 10; 10 is best. Every score names its reasons and the passages
+    that decided; one from a part of the claims says [bold]partial[/]. A mean hides one bad
+    claim among many: in a gate use [bold]--fail-under worst-claim=3[/] or
+    [bold]--max-unsupported 0[/].
 
     [bold]FILE.jsonl[/] holds {"id": ..., "source": ..., "summary": ...} a line; - reads
-    such lines; FILE.parquet has them as columns. [bold]--engine ray[/] has the actors of a Ray
-    cluster judge them, in place of a server.
-    A bad item is one error and does not stop the others. After Ctrl+C, or when
-    items failed, the same command with --resume does what is missing.
-
-    [bold]--report[/] writes one file that needs no network: the scores as a chart, each
-    claim of the summary coloured by label, and the passage of the source that
-    supports or contradicts it. Of many items the 500 worst are shown whole, and
-    scores are broken down by the "category" of their lines, if they have one.
-
-    [bold]--calibration[/] adds the probability that people call a summary good, and
-    pass or fail, as [bold]precis calibrate[/] learned from your own labels.
+    such lines; FILE.parquet has them as columns. A bad item is one error and does not
+    stop the others. Scores are broken down by the "category" of the lines.
     """
     _ = options.floors  # what is wrong with them is said before anything is read
     texts = [path for path in (source, *(summary or ())) if path]

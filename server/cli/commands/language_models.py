@@ -90,7 +90,9 @@ def _read(folder: Path | None) -> "Prompts":
 
     try:
         return Prompts(folder)
-    except (PromptError, OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise InputError(f"cannot read {error.filename}: {error.strerror}") from error
+    except (PromptError, UnicodeDecodeError) as error:
         raise InputError(str(error)) from error
 
 
@@ -106,9 +108,7 @@ async def check_models(
     endpoint: Annotated[str | None, Option("--endpoint", metavar="URL", help="Ask this endpoint alone.")] = None,
     model: Annotated[str | None, Option("--model", metavar="NAME", help="The model to ask for there.")] = None,
     key_file: Annotated[Path | None, Option("--api-key-file", metavar="FILE", help="That endpoint's key.")] = None,
-    words: Annotated[
-        int, Option("--words", min=1, max=1_000_000, help="Of the document whose price is told.")
-    ] = 10_000,
+    words: Annotated[int, Option("--words", min=1, max=1_000_000, help="Length of the document to price.")] = 10_000,
     settings_file: SettingsOption = None,
     as_json: JsonOption = False,
     timeout_s: TimeoutOption = 120.0,

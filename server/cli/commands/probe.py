@@ -8,7 +8,7 @@ from typer import Argument, Option
 
 from server.cli.console import Grid, print_result, shown
 from server.cli.errors import NegativeAnswer
-from server.cli.options import Connection, JsonOption, ReportOption, TimeoutOption, check_outputs, command
+from server.cli.options import Connection, JsonOption, ReportOption, TimeoutOption, check_files, command
 
 if TYPE_CHECKING:
     from google.protobuf.descriptor import FileDescriptor
@@ -69,7 +69,7 @@ def contract(*, output: Annotated[Path, Option("--output", "-o", metavar="PB", h
 
     It holds google.rpc's error details too, so that a proxy can show them as JSON.
     """
-    check_outputs([], output)
+    check_files([], output)
     from google.protobuf import descriptor_pool
     from google.protobuf.descriptor_pb2 import FileDescriptorSet
     from google.rpc import error_details_pb2
@@ -114,7 +114,7 @@ async def load(
     Without --data texts are made up, each another, for embed, entail, judge and the
     models of these names by oip:. Refused calls are not made again.
     """
-    check_outputs([options.data] if options.data else [], options.report)
+    check_files([options.data] if options.data else [], options.report)
     from server.cli.load import run_load
 
     await run_load(rpc, options, connection)

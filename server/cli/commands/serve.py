@@ -34,9 +34,7 @@ SettingsOption = Annotated[Path | None, Option("--settings", metavar="TOML", hel
 def serve(
     *,
     host: Annotated[str | None, Option(help="Address to listen on; 0.0.0.0 for all (default 127.0.0.1).")] = None,
-    port: Annotated[
-        int | None, Option("--port", "-p", min=0, max=65535, help="gRPC port; 0 takes a free one (default 50051).")
-    ] = None,
+    port: Annotated[int | None, Option("--port", "-p", min=0, max=65535, help="Default 50051; 0: a free one.")] = None,
     models_dir: ModelsDirOption = None,
     workers: Annotated[int | None, Option(min=1, help="Worker threads (default one for each core or GPU).")] = None,
     settings_file: SettingsOption = None,
@@ -111,9 +109,7 @@ def announce(settings: "Settings", app: "App") -> None:
     exits="0 done; 2 a setting is wrong, or no setting is named so.",
 )
 def settings(
-    name: Annotated[
-        str, Argument(metavar="[WORD]", help="Only settings with this section, or word, in name or meaning.")
-    ] = "",
+    name: Annotated[str, Argument(metavar="[WORD]", help="Only settings with this word in name or meaning.")] = "",
     *,
     as_json: JsonOption = False,
 ) -> None:

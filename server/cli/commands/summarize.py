@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from server.cli.console import print_note
 from server.cli.errors import InputError, NegativeAnswer
-from server.cli.options import Connection, JsonOption, ReportOption, check_outputs, command, exit_codes
+from server.cli.options import Connection, JsonOption, ReportOption, check_files, command, exit_codes
 
 LAYER_FILES = ("overview.md", "summary.md", "extraction.md")
 ENDPOINT_FLAGS = {"base_url": "--endpoint", "model": "--model", "api_key_file": "--api-key-file"}
@@ -23,25 +23,19 @@ class SummaryOptions:
 
     words: Annotated[int | None, Option(min=1, help="Length in words, held within a tenth; a miss is said.")] = None
     tokens: Annotated[int | None, Option(min=1, help="Length in tokens of the writer.")] = None
-    share: Annotated[
-        float | None, Option(min=0, max=1, help="Length as a share of the document's: 0.1 is a tenth.")
-    ] = None
+    share: Annotated[float | None, Option(min=0, max=1, help="Length as a share of the document, such as 0.1.")] = None
     detail: Annotated[
         Literal["schedule", "full"] | None,
         Option(help="Length by rule: of the evaluation's schedule (default), or all that can be kept."),
     ] = None
     focus: Annotated[str, Option(metavar="TEXT", help="Subject or question that comes first, 500 characters.")] = ""
-    form: Annotated[
-        Literal["markdown", "prose", "bullets"] | None, Option(help="How it is written (default markdown).")
-    ] = None
+    form: Annotated[Literal["markdown", "prose", "bullets"] | None, Option(help="Form (default markdown).")] = None
     language: Annotated[str, Option(metavar="NAME", help="Language of the summary; needs a language model.")] = ""
     instructions: Annotated[str, Option(metavar="TEXT", help="Wishes of your own; needs a language model.")] = ""
     json_schema: Annotated[
         Path | None, Option(metavar="FILE", help="Write JSON that fits this schema; needs a language model.")
     ] = None
-    summary_type: Annotated[Literal["technical", "operator"], Option("--type", help="Whom the summary is for.")] = (
-        "technical"
-    )
+    summary_type: Annotated[Literal["technical", "operator"], Option("--type", help="For whom it is.")] = "technical"
     max_iterations: Annotated[
         int | None, Option("--iterations", min=1, max=5, help="Runs before a critic's FAIL is accepted (default 2).")
     ] = None
@@ -64,17 +58,11 @@ class TargetOptions:
         Path | None,
         Option("--output", "-o", metavar="FILE", help="Write here, not on stdout: JSON if it ends in .json."),
     ] = None
-    layers: Annotated[
-        Path | None, Option(metavar="DIR", help="Also write overview, sections, summary and extraction here.")
-    ] = None
+    layers: Annotated[Path | None, Option(metavar="DIR", help="Also write overview, sections, extraction here.")] = None
     as_json: Annotated[bool, Option("--json", help="Give JSON with all measurements, not Markdown.")] = False
     report: ReportOption = None
-    cite_pages: Annotated[
-        bool, Option("--cite-pages", help="Write the page of its source behind what is cited, in brackets.")
-    ] = False
-    fail_flawed: Annotated[
-        bool, Option("--fail-flawed", help="Exit code 1 if the checks still find faults in a summary that is done.")
-    ] = False
+    cite_pages: Annotated[bool, Option("--cite-pages", help="Write pages behind what is cited, in brackets.")] = False
+    fail_flawed: Annotated[bool, Option("--fail-flawed", help="Exit with 1 if the checks still find faults.")] = False
 
     def check(self, inputs: Sequence[Path] = ()) -> None:
         """Makes the folder of the layers, and refuses what cannot be written, before any work. Raises InputError."""
@@ -84,7 +72,7 @@ class TargetOptions:
             except OSError as error:
                 raise InputError(f"--layers {self.layers}: {error.strerror}") from error
         layers = [self.layers / name for name in LAYER_FILES] if self.layers is not None else ()
-        check_outputs(inputs, self.output, self.report, *layers)
+        check_files(inputs, self.output, self.report, *layers)
 
     @property
     def is_json(self) -> bool:
@@ -117,16 +105,12 @@ async def summarize(
     ] = None,
     *,
     target: TargetOptions,
-    resume: Annotated[
-        str | None, Option(metavar="ID", help="Go on with a summary; no finished call is repeated.")
-    ] = None,
+    resume: Annotated[str | None, Option(metavar="ID", help="Go on with a summary; repeats no finished call.")] = None,
     plan: Annotated[bool, Option("--plan", help="Only count the calls that it would take.")] = False,
     timeout_s: Annotated[
         float | None, Option("--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait (default none).")
     ] = None,
-    endpoint: Annotated[
-        str | None, Option(metavar="URL", help="Have this OpenAI-compatible endpoint write; asks no server.")
-    ] = None,
+    endpoint: Annotated[str | None, Option(metavar="URL", help="OpenAI-compatible endpoint; asks no server.")] = None,
     model: Annotated[str | None, Option(metavar="NAME", help="The model to ask for there.")] = None,
     options: SummaryOptions,
     budget: BudgetOptions,
@@ -142,11 +126,9 @@ async def summarize(
     (PRECIS_LLM__BASE_URL, PRECIS_LLM__MODEL, PRECIS_LLM__API_KEY_FILE), or
     without one its own extractive writer, which chooses sentences.
 
-    With --endpoint and --model this command writes the summary itself: no server
-    is asked (none lets its callers choose where it sends texts and keys), and
-    --api-key-file is the endpoint's key. All other settings are those of
-    `precis serve`; what is done is kept in ./summaries, and --resume needs
-    the same --endpoint and --model.
+    With --endpoint and --model this command writes the summary itself, asks no
+    server, and takes --api-key-file as the endpoint's key. All other settings are
+    those of `precis serve`; what is done is kept in ./summaries.
     """
     if bool(files) == (resume is not None):
         raise InputError("name a FILE to summarize, or --resume ID")
@@ -233,7 +215,7 @@ async def submit(
 
 
 @app.command("list")
-@command()
+@command("precis summaries list", "precis summaries list -n 5 --json | jq -r '.summaries[].summary_id'")
 async def list_(
     *,
     most: Annotated[int, Option("--most", "-n", min=1, max=1_000, help="So many, the newest first.")] = 50,
@@ -250,7 +232,9 @@ async def list_(
 
 
 @app.command()
-@command(exits="0 nothing is damaged; 1 something is; 2 a setting is wrong, or there is no file.")
+@command(
+    "precis summaries check", exits="0 nothing is damaged; 1 something is; 2 a setting is wrong, or there is no file."
+)
 def check() -> None:
     """Look for damage in this machine's SQLite file of summaries, and say how to save what can be read."""
     import sqlite3
@@ -284,7 +268,7 @@ def check() -> None:
 
 
 @app.command()
-@command(exits=SHOWN)
+@command("precis summaries show ID --report summary.html", exits=SHOWN)
 async def show(summary_id: IdArgument, *, target: TargetOptions, connection: Connection) -> None:
     """Write a summary, as far as it is."""
     target.check()
@@ -295,7 +279,7 @@ async def show(summary_id: IdArgument, *, target: TargetOptions, connection: Con
 
 
 @app.command()
-@command(exits=SHOWN)
+@command("precis summaries watch ID -o summary.md", exits=SHOWN)
 async def watch(summary_id: IdArgument, *, target: TargetOptions, connection: Connection) -> None:
     """Follow a summary to its end and write it. Ctrl+C stops watching and nothing else."""
     target.check()
@@ -307,7 +291,7 @@ async def watch(summary_id: IdArgument, *, target: TargetOptions, connection: Co
 
 
 @app.command()
-@command()
+@command("precis summaries cancel ID")
 async def cancel(summary_id: IdArgument, *, connection: Connection) -> None:
     """Stop a summary, wherever it runs; `precis summarize --resume ID` goes on with it."""
     from server.cli.summarize.run import open_summaries
@@ -317,7 +301,7 @@ async def cancel(summary_id: IdArgument, *, connection: Connection) -> None:
 
 
 @app.command()
-@command()
+@command("precis summaries delete ID")
 async def delete(summary_id: IdArgument, *, connection: Connection) -> None:
     """Delete a summary that does not run, and what only it needed."""
     from server.cli.summarize.run import open_summaries

@@ -14,7 +14,7 @@ from precis.v1 import evaluate_pb2 as pb
 
 from server.cli.bulk import Work
 from server.cli.connection import CommandClient
-from server.cli.console import number
+from server.cli.console import counted, number
 from server.cli.documents.read import document_name, read_document_text
 from server.cli.errors import InputError
 from server.cli.evaluate import table
@@ -139,7 +139,7 @@ class EvaluateTally(Tally[Candidate, pb.EvaluateResponse]):
 
     def counts(self) -> list[str]:
         """See Tally."""
-        return [f"{self.hard_fail_count} hard fails"]
+        return [counted(self.hard_fail_count, "hard fail")]
 
     @staticmethod
     def pieces_of(candidate: Candidate, response: pb.EvaluateResponse) -> list[MarkedText]:

@@ -19,7 +19,7 @@ from server.cli.console import output_console, print_note, shown, to_json_docume
 from server.cli.documents.read import document_name, read_document_text
 from server.cli.errors import CliError, InputError
 from server.cli.evaluate.table import QUOTE_LIMIT
-from server.cli.files import result_file, to_json_fields
+from server.cli.files import not_empty, result_file, to_json_fields
 from server.cli.judge.names import is_supported
 from server.cli.options import Connection
 from server.cli.summarize.run import follow, open_summaries
@@ -30,10 +30,7 @@ WISHES = "Write short sentences. Each states one fact and names its subject inst
 
 async def propose_gold(path: Path, output: Path | None, connection: Connection, timeout_s: float) -> None:
     """Reads a document, proposes, writes. Raises CliError."""
-    text = read_document_text(path)
-    if not text.strip():
-        raise InputError(f"{path} holds no text")
-    entry = pb.GoldStandardEntry(source_id=document_name(path), text=text)
+    entry = pb.GoldStandardEntry(source_id=document_name(path), text=not_empty(read_document_text(path), path))
     with result_file(output) as file:
         async with open_summaries(connection, timeout_s) as client:
             summary = await write_source(entry, client)

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from server.cli.console import Grid, shown, titled_list
+from server.cli.console import Grid, counted, shown, titled_list
 from server.cli.judge.names import models_said
 
 COMPONENTS = ("facts", "entities", "flow", "semantic", "length")
@@ -132,5 +132,5 @@ def footer(responses: Sequence[pb.EvaluateResponse]) -> Text:
     """Says what the numbers come from and how long they took."""
     response = responses[0]
     usage, total_s = response.nli, response.timings.total.ToTimedelta().total_seconds()
-    models = models_said(response.models)
-    return shown(f"{usage.scored_pair_count} NLI pairs, {total_s:.2f} s; {models}", style="dim")
+    pairs, models = counted(usage.scored_pair_count, "NLI pair"), models_said(response.models)
+    return shown(f"{pairs}, {total_s:.2f} s; {models}", style="dim")

@@ -17,10 +17,9 @@ from rich.console import Console
 from server.cli.bulk import Work, category_field
 from server.cli.commands.judge import BEST_SCORE, Floor, FrameworkChoice, JudgeOptions
 from server.cli.connection import CommandClient
-from server.cli.console import number
+from server.cli.console import counted, number
 from server.cli.documents.read import document_name, read_document_text
-from server.cli.errors import InputError
-from server.cli.files import STDIN, text_of
+from server.cli.files import not_empty, text_of
 from server.cli.judge import names, table
 from server.cli.judge.calibration import Calibration
 from server.cli.judge.names import ClaimVerdict, metrics_of
@@ -46,10 +45,8 @@ JudgeAnswer = Answer[Item, pb.JudgeResult]
 
 def read_summaries(source: Path, *summaries: Path) -> list[Item]:
     """Reads a source and its summaries; one of them may come from standard input. Raises InputError."""
-    if [source, *summaries].count(STDIN) > 1:
-        raise InputError("only one of --source and --summary can be standard input")
-    text = read_document_text(source)
-    return [Item(document_name(path), text, read_document_text(path)) for path in summaries]
+    text, *others = (not_empty(read_document_text(path), path) for path in (source, *summaries))
+    return [Item(document_name(path), text, other) for path, other in zip(summaries, others, strict=True)]
 
 
 def to_item(fields: dict[str, Any], place: str) -> Item:
@@ -171,7 +168,7 @@ class JudgeTally(Tally[Item, pb.JudgeResult]):
 
     def remarks(self) -> list[str]:
         """See Tally."""
-        lines = [f"{what} in {count} items" for what, count in self.special.items()]
+        lines = [f"{what} in {counted(count, 'item')}" for what, count in self.special.items()]
         if self.applied:
             counts = ", ".join(
                 f"{self.verdicts[word]} {word}" for word in ("pass", "fail", "none") if self.verdicts[word]

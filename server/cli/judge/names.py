@@ -12,6 +12,7 @@ from precis.v1 import judge_pb2 as pb
 from precis.words import word_of
 
 from server.cli.commands.judge import BEST_SCORE, LIMITS, Floor
+from server.cli.console import counted
 
 framework_word = partial(word_of, pb.JudgeFramework)
 metric_word = partial(word_of, pb.JudgeMetricName)
@@ -99,10 +100,9 @@ def in_words(usage: common_pb2.LlmUsage) -> str:
     """Gives for example "14 calls of the language model, 21,300 tokens read, 840 written, 2 retries"."""
     if not usage.calls and not usage.retries:
         return ""
-    calls = "1 call" if usage.calls == 1 else f"{usage.calls:,} calls"
     tokens = f"{usage.prompt_tokens:,} tokens read, {usage.completion_tokens:,} written"
-    retries = {0: "", 1: ", 1 retry"}.get(usage.retries, f", {usage.retries:,} retries")
-    return f"{calls} of the language model, {tokens}{retries}"
+    retries = f", {counted(usage.retries, 'retry', 'retries')}" if usage.retries else ""
+    return f"{counted(usage.calls, 'call')} of the language model, {tokens}{retries}"
 
 
 def breaches_of(result: pb.JudgeResult, floors: Sequence[Floor]) -> list[str]:

@@ -7,7 +7,7 @@ from precis.v1 import judge_pb2 as pb
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from server.cli.console import Grid, indented, number, shown, titled_list, to_list
+from server.cli.console import Grid, counted, indented, number, shown, titled_list, to_list
 from server.cli.judge import names
 from server.cli.judge.calibration import Calibration, Verdict
 from server.cli.judge.names import ClaimVerdict, is_contradicted, is_supported
@@ -121,8 +121,8 @@ def footer(results: Sequence[pb.JudgeResult]) -> Text:
     cached = ", from the cache" if result.is_cached else ""
     degraded = "; degraded: the language model gave no usable answer somewhere" if result.degraded else ""
     notes = "".join(f"; {note}" for note in result.notes)
-    pairs = result.evidence.scored_pair_count
+    pairs = counted(result.evidence.scored_pair_count, "NLI pair")
     cost = f"; {said}" if (said := names.in_words(usage)) else ""
     rules = [f"rules {result.rules[:8]}"] if result.rules else []
     models = names.models_said(result.models, *rules, result.language_model or "no language model")
-    return shown(f"{pairs} NLI pairs, {total_s:.2f} s{cached}; {models}{cost}{degraded}{notes}", style="dim")
+    return shown(f"{pairs}, {total_s:.2f} s{cached}; {models}{cost}{degraded}{notes}", style="dim")

@@ -71,5 +71,6 @@ def print_models(console: Console, models: Sequence[ListedModel]) -> None:
             precision = f"{manifest.core}, or {manifest.precision}" if manifest.core else manifest.precision
             facts = {"name": manifest.name, "revision": manifest.revision, "precision": precision}
             facts |= {"license": manifest.license, "tokens": str(manifest.max_tokens)}
+            facts |= {"size": f"{model.size_bytes / MEBIBYTE:.1f} MiB"}
             rows += [(about, shown(fact)) for about, fact in facts.items()]
-        console.print(to_list([*rows, ("size", Text(f"{model.size_bytes / MEBIBYTE:.1f} MiB"))]), Text())
+        console.print(to_list(rows), Text())

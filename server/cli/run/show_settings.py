@@ -40,7 +40,7 @@ def print_settings(word: str, *, as_json: bool) -> None:
     in_section = [setting for setting in found if f"{setting.name}.".startswith(f"{word}.")]
     listed = in_section or [one for one in found if word.lower() in f"{one.name} {one.variable} {one.meaning}".lower()]
     if not listed:
-        raise InputError(f"no setting has {word} in its name or meaning")
+        raise InputError(f"no setting has {word} in its name or meaning; `precis settings` lists all")
     fields = [one._asdict() for one in listed]
     print_result(fields, list, lambda console, _: console.print(to_grid(listed).to_table()), as_json=as_json)
 

@@ -11,7 +11,7 @@ from pipeline.summarize.packing import split_by_tokens
 from server.cli.console import print_note
 from server.cli.documents.read import document_name, read_document_pages, read_document_text
 from server.cli.errors import InputError
-from server.cli.files import STDIN, to_id
+from server.cli.files import STDIN, not_empty, to_id
 
 CHUNK_CHARS = 1_000  # about 250 tokens
 MOST_FILES, MOST_BYTES = 1_000, 512 * 2**20
@@ -83,9 +83,7 @@ def _read_one(path: Path) -> pb.Document:
     """Reads a document; long pages are cut where sentences end, a text without pages is left to the server."""
     name, pages = document_name(path), read_document_pages(path)
     if isinstance(pages, str):
-        if not pages.strip():
-            raise InputError(f"{path} holds no text")
-        return pb.Document(document_id=name, name=name, text=pages)
+        return pb.Document(document_id=name, name=name, text=not_empty(pages, path))
     chunks = [
         pb.DocumentChunk(text=part, page_number=number)
         for number, page in enumerate(pages, 1)

@@ -6,7 +6,7 @@ from precis.v1 import summarize_pb2 as pb
 from precis.words import word_of
 from rich.console import Console
 
-from server.cli.console import Grid, print_note, shown
+from server.cli.console import Grid, counted, print_note, shown
 from server.cli.progress import Progress, State
 from server.cli.summarize.report import KINDS, kind_of
 
@@ -77,14 +77,15 @@ def print_warnings(summary: pb.Summary, told: Collection[str] = ()) -> None:
 
 def flawed(count: int) -> str:
     """Says in how many places the checks still find faults."""
-    return f"flawed in {count:,} place{'' if count == 1 else 's'}"
+    return f"flawed in {counted(count, 'place')}"
 
 
 def ending(summary: pb.Summary) -> str:
     """Says in one line what a summary cost and kept."""
+    reused = f" ({summary.calls_reused} of them from before)" if summary.calls_reused else ""
     parts = [
         f"summary {summary.summary_id}",
-        f"{summary.calls_done} calls ({summary.calls_reused} of them from before)",
+        f"{counted(summary.calls_done, 'call')}{reused}",
         f"{summary.input_tokens:,} to {summary.output_tokens:,} tokens",
     ]
     if summary.HasField("length"):

@@ -90,7 +90,7 @@ async def test_a_text_that_is_not_english_ends_neither_a_calibration_nor_its_use
     output = tmp_path / "results.jsonl"
     many = await precis("judge", items, "-o", output, "--calibration", calibration, "-a", judge.address)
     assert (many.code, many.error) == (1, f"precis: under the limit: foreign: {FAULT}")
-    assert "ultra hallucination: unsupported language in 1 items" in many.out
+    assert "ultra hallucination: unsupported language in 1 item" in many.out
     assert "ultra hallucination calibrated: 1 pass, 1 none" in many.out
     assert "different models" not in many.out
     lines = {line["id"]: line["calibrated"]["verdict"] for line in map(json.loads, output.read_text().splitlines())}

@@ -91,7 +91,7 @@ async def test_a_server_that_stops_ends_the_run_and_the_next_goes_on(judge: Scri
     ended = await precis(*arguments)
     assert ended.code == 3
     assert ended.err.splitlines() == [
-        "2 items are done. To go on: the same command with --resume",
+        "Done: 2 items. To go on: the same command with --resume",
         "precis: the server is stopping (try later)",
     ]
     assert names_in(tmp_path) == {"items.jsonl", "out.jsonl.partial"}
@@ -112,7 +112,7 @@ async def test_ctrl_c_keeps_what_is_done(judge: ScriptedJudge, tmp_path: Path) -
     _, err = await running.process.communicate()
     assert running.process.returncode == 130
     assert err.decode().splitlines() == [
-        "1 items are done. To go on: the same command with --resume",
+        "Done: 1 item. To go on: the same command with --resume",
         "precis: interrupted",
     ]
     items.write_text(lines_of("one", "two"), encoding="utf-8")

@@ -15,7 +15,8 @@ from tests.integration.support.programs import unused_port
 THREE = [{"id": f"row {number}", "source": "S.", "summary": "T.", "label": 3} for number in range(3)]
 HERE = "--endpoint http://127.0.0.1:9/v1 --model m"
 REFUSED = {
-    "nope": "nope",
+    "jugde a": "No such command 'jugde'. Did you mean 'judge'? See `precis --help`",
+    "prompts check --dir none": "cannot read none: No such file",
     "health --timeout soon": "valid number",
     "evaluate": "FILE",
     "evaluate none.json": "cannot read none.json",
@@ -24,17 +25,20 @@ REFUSED = {
     "evaluate pretty.jsonl": "pretty.jsonl: no line is a JSON object; one request, over several lines, is FILE.json",
     "assess none.json": "precis: cannot read none.json",
     "assess binary": "precis: binary: no text: a zero byte at 4",
-    "assess": "nothing to assess: give --question, or FILE.json",
-    "synthesize none.json": "cannot read none.json",
+    "assess -q Sharp?": "nothing to assess: give --question with --image",
+    "synthesize labelled.json": "no SynthesizeRequest: evidence.tools: no such field; there are distortion_analysis",
     "assess explain.json --fail-under B": "--fail-under needs a level, which an explanation does not give",
     "assess choices.json --fail-under B": "the answer is one of the choices",
     "judge": "nothing to judge",
     "judge one.txt": "one.txt: no line is a JSON object; to judge one summary of it: precis judge --source one.txt "
     "--summary SUMMARY",
-    "judge binary": "binary: no line is a JSON object",
     "judge .": "cannot read .: Is a directory",
     "judge empty.json": "nothing was read",
-    "judge a.txt b.txt": "unexpected extra argument(s) (b.txt); see `precis judge --help`",
+    "judge a.txt b.txt": "unexpected extra argument(s) (b.txt). See `precis judge --help`",
+    "judge --source blank.txt --summary one.txt": "blank.txt holds no text",
+    "judge --source - -s one.txt -s -": "only one text can be standard input",
+    "evaluate - -s -": "only one text can be standard input",
+    "assess -q How? --source - --summary -": "only one text can be standard input",
     "judge x.jsonl --source a.txt": "not both",
     "judge none.jsonl": "cannot read none.jsonl",
     "judge x.jsonl --resume": "--resume needs --output",
@@ -44,7 +48,7 @@ REFUSED = {
     "judge x.jsonl --output ./x.jsonl": "x.jsonl is named twice",
     "judge x.jsonl --output y --report y": "y is named twice",
     "judge x.jsonl --framework mega": "mega",
-    "judge x.jsonl --fail-under truth=7": "no such metric",
+    "judge x.jsonl --fail-under truth=7": "no such score: truth",
     "judge x.jsonl -f ultra --fail-under twin-lock:coverage=7": "names twin-lock",
     "judge labels.jsonl --calibration none.json": "cannot read none.json",
     "contract -o none/precis.pb": "there is no folder none; make it first",
@@ -55,7 +59,6 @@ REFUSED = {
     "calibrate x -o x": "x is named twice",
     "compare labels.jsonl none.jsonl": "result: expected what precis judge --output writes",
     "compare none.jsonl labels.jsonl": "cannot read none.jsonl",
-    "compare labels.jsonl labels.jsonl --calibration none.json": "cannot read none.json",
     "compare labels.jsonl labels.jsonl --calibration one.json": "got nothing; write it with precis calibrate",
     "compare a b --report a": "a is named twice",
     "summarize": "name a FILE",
@@ -85,6 +88,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "one.json").write_text('{"question": "How good?"}', encoding="utf-8")
     (tmp_path / "explain.json").write_text('{"question": "Why?", "mode": "explanation"}', encoding="utf-8")
     (tmp_path / "choices.json").write_text('{"question": "Is it?", "choices": ["yes", "no"]}', encoding="utf-8")
+    (tmp_path / "labelled.json").write_text('{"evidence": {"tools": 1}}', encoding="utf-8")
+    (tmp_path / "blank.txt").write_text(" \n", encoding="utf-8")
     (tmp_path / "empty.json").touch()
     (tmp_path / "binary").write_bytes(b"\x89PNG\0\xff")
     (tmp_path / "pretty.jsonl").write_text('{\n  "datum": {}\n}\n', encoding="utf-8")
@@ -144,7 +149,7 @@ def test_a_disk_that_is_full_is_no_fault_of_ours(
 ) -> None:
     monkeypatch.setattr(main, "discard_output", lambda: None)
     assert main.report(OSError(28, "No space left on device")) == CliError.exit_code
-    assert capsys.readouterr().err == "precis: [Errno 28] No space left on device\n"
+    assert capsys.readouterr().err == "precis: cannot write the output: No space left on device\n"
 
 
 def test_a_package_that_an_image_leaves_out_is_no_fault_of_ours(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,7 @@
 """Results of a bulk run: what a later run finds again, whatever ended the one before."""
 
 import json
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from google.rpc import code_pb2
 from precis.v1 import common_pb2
 from precis.v1 import judge_pb2 as pb
 
-from server.cli.bulk import EarlierResults, earlier_results, to_answer
+from server.cli.bulk import earlier_results, to_answer
 from server.cli.commands.judge import JudgeOptions
 from server.cli.errors import CliError, InputError
 from server.cli.files import result_file
@@ -30,14 +31,14 @@ def failed(item: Item) -> JudgeAnswer:
     return to_answer(WORK, item.id, item, item.sha256(), error)
 
 
-def opened(output: Path) -> AbstractContextManager[EarlierResults[Item, pb.JudgeResult]]:
+def opened(output: Path) -> AbstractContextManager[Callable[[str], pb.JudgeResult | None]]:
     return earlier_results(RunOptions(output=output, resume=True), WORK)
 
 
 def found(output: Path, items: list[Item]) -> list[str]:
     """The ids of what a run with --resume would not judge again."""
     with opened(output) as earlier:
-        return [answer.id for item in items if (answer := earlier.take(item, item.sha256()))]
+        return [item.id for item in items if earlier(item.sha256())]
 
 
 class Stopped(Exception):  # noqa: N818 - stands for Ctrl+C
@@ -53,7 +54,7 @@ def interrupted(output: Path, *lines: str) -> None:
 def run_until_stopped(output: Path, lines: tuple[str, ...]) -> None:
     with opened(output) as earlier, result_file(output) as file:
         assert file is not None
-        kept = [answer.line for item in ITEMS if (answer := earlier.take(item, item.sha256()))]
+        kept = [answered(item).line for item in ITEMS if earlier(item.sha256())]
         file.writelines([*kept, *lines])
         raise Stopped
 
@@ -62,11 +63,8 @@ def test_an_answer_comes_back_as_it_was(tmp_path: Path) -> None:
     output = tmp_path / "out.jsonl"
     output.write_text(answered(ITEMS[0]).line, encoding="utf-8")
     with opened(output) as earlier:
-        kept = earlier.take(ITEMS[0], ITEMS[0].sha256())
-        assert kept is not None
-        assert kept.is_kept
-        assert (kept.item, kept.result, kept.line) == (ITEMS[0], judgement(), answered(ITEMS[0]).line)
-        assert earlier.take(ITEMS[0], ITEMS[0].sha256()) is None
+        assert earlier(ITEMS[0].sha256()) == judgement()
+        assert earlier(ITEMS[0].sha256()) is None
 
 
 def test_failed_and_changed_items_are_judged_again(tmp_path: Path) -> None:
@@ -75,17 +73,17 @@ def test_failed_and_changed_items_are_judged_again(tmp_path: Path) -> None:
     assert found(output, ITEMS) == ["item-0"]
     changed = Item(ITEMS[0].id, ITEMS[0].source, "Another.")
     with opened(output) as earlier:
-        assert earlier.take(changed, changed.sha256()) is None
-        assert earlier.take(ITEMS[0], ITEMS[0].sha256("ultra")) is None
+        assert earlier(changed.sha256()) is None
+        assert earlier(ITEMS[0].sha256("ultra")) is None
 
 
 def test_nothing_is_kept_without_resume(tmp_path: Path) -> None:
     output = tmp_path / "out.jsonl"
     output.write_text(answered(ITEMS[0]).line, encoding="utf-8")
     with earlier_results(RunOptions(output=output), WORK) as earlier:
-        assert earlier.take(ITEMS[0], ITEMS[0].sha256()) is None
+        assert earlier(ITEMS[0].sha256()) is None
     with earlier_results(RunOptions(), WORK) as earlier:
-        assert earlier.take(ITEMS[0], ITEMS[0].sha256()) is None
+        assert earlier(ITEMS[0].sha256()) is None
 
 
 def test_runs_may_be_interrupted_again_and_again(tmp_path: Path) -> None:
@@ -100,10 +98,9 @@ def test_a_run_that_ends_leaves_its_results_alone(tmp_path: Path) -> None:
     output = tmp_path / "out.jsonl"
     interrupted(output, answered(ITEMS[0]).line)
     with opened(output) as earlier, result_file(output) as file:
-        kept = earlier.take(ITEMS[0], ITEMS[0].sha256())
-        assert kept is not None
+        assert earlier(ITEMS[0].sha256())
         assert file is not None
-        file.write(kept.line)
+        file.write(answered(ITEMS[0]).line)
     assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl"]
     assert json.loads(output.read_text(encoding="utf-8"))["id"] == "item-0"
 

@@ -1,21 +1,24 @@
-"""A calibration as it is shown: the terminal and the page."""
+"""A calibration as it is shown, on the terminal and as a page; and what is said of a second reader."""
 
 import io
 import json
+import random
 from collections.abc import Sequence
 from functools import cache
 
 import pytest
-from precis.v1 import common_pb2
+from precis.v1 import common_pb2, evidence_pb2
 from precis.v1 import judge_pb2 as pb
 from rich.console import Console
 
 from server.cli.agreement.calibrate import (
     CalibrationReport,
     JudgedRows,
+    LabelledClaim,
     LabelRow,
     print_calibration,
     render_calibration,
+    second_reader_of,
     to_fields,
 )
 from server.cli.commands.agreement import CalibrateOptions
@@ -137,3 +140,34 @@ def test_the_page_shows_measures_bins_and_claims() -> None:
     assert list(page.find("script")) == []
     policy = one(page, "meta", **{"http-equiv": "Content-Security-Policy"}).attributes["content"]
     assert "script-src 'none'" in policy
+
+
+def claims_read_by(accuracy: float | None) -> list[LabelledClaim]:
+    """Claims that the first reader is half sure of, a third of them; None: the second one gave no answer."""
+    drawn, claims = random.Random(3), []
+    for number in range(600):
+        is_good, sure = number % 2 == 0, 0.9 if number % 3 else 0.45 + 0.1 * drawn.random()
+        claim = evidence_pb2.Claim(probability=sure if is_good or number % 3 == 0 else 1 - sure)
+        if accuracy is not None:
+            claim.second_reading.is_supported = is_good == (drawn.random() < accuracy)
+        claims.append(LabelledClaim(claim, f"source {number}", is_good))
+    return claims
+
+
+def test_a_reader_that_helps_is_written_with_what_was_measured_and_another_is_not() -> None:
+    words, reader = second_reader_of(claims_read_by(0.95), "a model, prompts 1")
+    assert reader is not None
+    assert reader.reader == "a model, prompts 1"
+    assert reader.low <= 0.5 <= reader.high
+    assert reader.measured["claims"] == 600
+    assert reader.measured["gain_low"] > 0
+    assert f"{reader.low:g} to {reader.high:g}" in words
+    words, reader = second_reader_of(claims_read_by(0.5), "a model, prompts 1")
+    assert reader is None
+    assert "nothing was written" in words
+
+
+@pytest.mark.parametrize(("accuracy", "model"), [(None, "a model"), (0.95, "")])
+def test_without_a_language_model_it_is_said_what_to_set(accuracy: float | None, model: str) -> None:
+    with pytest.raises(InputError, match=r"set llm\.base_url"):
+        second_reader_of(claims_read_by(accuracy), model)

@@ -127,7 +127,7 @@ def test_a_few_items_that_the_judge_abstains_from_are_listed_and_no_regression()
     many = with_lost(before, [None] * 10 + before[10:], status="abstained")
     assert (len(many.changed), many.abstains_more, many.is_regression) == (10, True, True)
     assert to_fields(many)["abstains_more"]
-    assert with_lost([8, None], [None, 8], status="abstained").verdict.startswith("Regression: 1 items lost")
+    assert with_lost([8, None], [None, 8], status="abstained").verdict.startswith("Regression: 1 item lost")
 
 
 def result_line(item_id: str, score: object = 7.5, **fields: object) -> dict[str, Any]:

@@ -5,10 +5,13 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
 import pytest
+from typer.core import TyperGroup
+from typer.main import get_group
 from typer.testing import CliRunner
 
 from inference.compile.export import GraphOrigin
@@ -18,18 +21,21 @@ from server.cli.commands.models import ModelTask
 from server.cli.main import app
 
 ROOT = Path(__file__).resolve().parents[5]
-COMMANDS = (
-    *("serve", "ui", "settings", "summarize", "evaluate", "gold", "target", "judge", "calibrate", "compare", "assess"),
-    *("synthesize", "health", "contract", "load", "models install", "models export", "models list"),
-    *("summaries submit", "llm check"),
-)
+
+
+def names_of(command: TyperGroup, before: str = "") -> Iterator[str]:
+    """Yields the name of every command below one that has some, as a user writes it."""
+    for name, one in command.commands.items():
+        yield from names_of(one, f"{before}{name} ") if isinstance(one, TyperGroup) else (f"{before}{name}",)
+
+
+COMMANDS = tuple(names_of(get_group(app)))
 HEAVY = {"grpc", "google.protobuf", "numpy", "onnx", "onnxruntime", "tokenizers", "server.app", "torch"}
 
 
-def run(*code_and_arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, *code_and_arguments], cwd=ROOT, capture_output=True, text=True, check=False, env=ENVIRONMENT
-    )
+def run(*code_and_arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    command, env = [sys.executable, *code_and_arguments], {**ENVIRONMENT, **variables}
+    return subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False, env=env)
 
 
 ENVIRONMENT = {
@@ -49,8 +55,10 @@ def help_of(command: str) -> str:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_explains_itself_with_examples(command: str) -> None:
     text = help_of(command)
-    assert "Example" in text
-    assert f"precis {command}" in text
+    usage, first, *_ = (line.strip() for line in text.splitlines() if line.strip())
+    assert usage.startswith(f"Usage: precis {command}")
+    assert first[0].isupper()
+    assert f"precis {command}" in text.partition("Examples")[2]
     assert "[bold]" not in text
     assert "\\[" not in text
 
@@ -105,16 +113,16 @@ def test_commands_share_their_options_in_words_and_order() -> None:
         assert [option for option in options if option in shared] == shared
 
 
-def test_output_that_the_terminal_cannot_show_is_replaced() -> None:
-    ended = subprocess.run(
-        [sys.executable, "-m", "precis", "evaluate", "/none/“file”"],
-        cwd=ROOT,
-        capture_output=True,
-        check=False,
-        env={**ENVIRONMENT, "PYTHONIOENCODING": "ascii"},
-    )
-    assert ended.returncode == 2
-    assert b"/none/?file?" in ended.stderr
+@pytest.mark.parametrize(
+    ("command", "variables", "shown"),
+    [
+        ("evaluate /none/“file”", {"PYTHONIOENCODING": "ascii"}, "/none/?file?"),
+        ("target 15000", {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}, "──"),
+    ],
+)
+def test_a_terminal_gets_what_it_can_show_and_a_pipe_utf_8(command: str, variables: dict[str, str], shown: str) -> None:
+    ended = run("-m", "precis", *command.split(), **variables)
+    assert shown in ended.stdout + ended.stderr
 
 
 def test_the_choices_of_export_are_those_of_the_compiler() -> None:

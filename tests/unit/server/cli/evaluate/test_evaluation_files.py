@@ -9,7 +9,7 @@ import pytest
 from server.cli.errors import CliError, InputError
 from server.cli.evaluate.evaluations import parse_line, read_candidates
 from server.cli.files import read_lines, result_file
-from server.cli.options import check_outputs
+from server.cli.options import check_files
 
 GOLD = {"entry": {"text": "Source."}, "summary": {"summary": "Gold."}}
 
@@ -45,7 +45,7 @@ def test_summary_files_are_candidates_too(tmp_path: Path) -> None:
         ({"generated": {}, "candidates": []}, "exclude each other"),
         ({"candidates": ["text"]}, "must be a list of objects"),
         ({"datum": GOLD}, "nothing to evaluate"),
-        ({"datum": GOLD, "generated": {}, "candidate": []}, 'no field named "candidate"'),
+        ({"datum": GOLD, "generated": {}, "candidate": []}, "candidate: no such field"),
         ({"generated": {"text": ["a"]}}, "text"),
         ({"generated": {"text": "a"}, "options": {"hit_threshold": "high"}}, "hit_threshold"),
         ({"generated": {"text": "a"}, "options": {"precision_source": "WEB"}}, "precision_source"),
@@ -112,9 +112,9 @@ def test_a_pipe_is_written_to_and_a_link_stays_one(tmp_path: Path) -> None:
 
 def test_what_cannot_be_written_is_refused_before_work_begins(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="it is a folder"):
-        check_outputs([], tmp_path)
+        check_files([], tmp_path)
     with pytest.raises(InputError, match="there is no folder"):
-        check_outputs([], tmp_path / "none" / "out.json")
+        check_files([], tmp_path / "none" / "out.json")
 
 
 def test_a_result_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:

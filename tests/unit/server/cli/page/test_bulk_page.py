@@ -67,7 +67,7 @@ def test_the_spread_of_every_score_is_in_the_page_and_which_of_them_are_partial(
     rows = {next(row.find("th")).text: [cell.text for cell in row.find("td")] for row in spread.find("tr")}
     assert rows["ultra hallucination"] == ["7.00", "7.00", "7.00", "7.00", "2"]
     notes = [note.text for note in index.find(class_="note")]
-    assert "ultra hallucination: partial in 1 items" in notes
+    assert "ultra hallucination: partial in 1 item" in notes
     assert not [note for note in notes if "bias-toxicity" in note]
 
 
