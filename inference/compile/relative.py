@@ -1,7 +1,5 @@
 """Relative positions of DeBERTa: constant projections, and lookups that need no index gather."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 A graph of anybody else, or one with a part that the core does not compute, is refused.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
