@@ -65,8 +65,7 @@ def study_second_reader(claims: ReadClaims, name: str = "") -> SecondReaderStudy
     Args:
         name: of the reader: model and prompts.
 
-    Raises:
-        InvalidInputError: there are too few claims.
+    Raises InvalidInputError: there are too few claims.
     """
     kinds = int(claims.good.sum()), int((~claims.good).sum())
     if min(kinds) < LEAST_OF_A_KIND:

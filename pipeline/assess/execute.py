@@ -181,8 +181,7 @@ def _look_schema() -> dict[str, object]:
 def _read_look(text: str, scope: Sequence[str]) -> tuple[dict[str, tuple[Finding, ...]], dict[str, Box]]:
     """Returns findings by part, and where those are in the first image that are only a part of it.
 
-    Raises:
-        WrongAnswerError: it is no reply, or says nothing of any part.
+    Raises WrongAnswerError: it is no reply, or says nothing of any part.
     """
     findings: dict[str, tuple[Finding, ...]] = {}
     boxes: dict[str, Box] = {}

@@ -114,8 +114,7 @@ class Synthesizer:
             request: the question and its evidence.
             chat_model: writes the answer; None: it is composed from the evidence.
 
-        Raises:
-            InvalidInputError: a part of the request breaks a rule; raised before any model is asked.
+        Raises InvalidInputError: a part of the request breaks a rule; raised before any model is asked.
         """
         return await self.answer(await self.off_loop(lambda: check_request(request, self.config.limits)), chat_model)
 

@@ -57,11 +57,7 @@ HALF = Fraction(1, 2)
 
 
 def exact(value: float) -> Fraction:
-    """Returns the decimal number that a float is written as: 0.4 is 2/5.
-
-    Raises:
-        ValueError: for NaN and infinity.
-    """
+    """Returns the decimal number that a float is written as: 0.4 is 2/5. Raises ValueError: for NaN and infinity."""
     return Fraction(repr(float(value)))
 
 

@@ -190,11 +190,7 @@ def level_of(score: float) -> Level:
 
 
 def parse_level(text: str) -> Level:
-    """Reads "A" or "Excellent", in any case.
-
-    Raises:
-        InvalidInputError: unknown level.
-    """
+    """Reads "A" or "Excellent", in any case. Raises InvalidInputError: unknown level."""
     word = text.strip().upper()
     for level in LEVELS:
         if word in {level.letter, level.name}:
@@ -205,8 +201,7 @@ def parse_level(text: str) -> Level:
 def from_log_probabilities(log_probabilities: Mapping[Level, float]) -> Distribution:
     """Returns the softmax over the levels that are named; a level that is not has probability 0.
 
-    Raises:
-        InvalidInputError: none is named, or a value is no number; minus infinity is one.
+    Raises InvalidInputError: none is named, or a value is no number; minus infinity is one.
     """
     values = [log_probabilities.get(level, -math.inf) for level in LEVELS]
     if any(math.isnan(value) or value == math.inf for value in values) or max(values) == -math.inf:
@@ -250,11 +245,7 @@ def mean_of_distributions(distributions: Sequence[Distribution]) -> Distribution
 
 
 def check_distribution(probabilities: Sequence[float]) -> Distribution:
-    """Returns five probabilities that sum to 1.
-
-    Raises:
-        InvalidInputError: they are not that.
-    """
+    """Returns five probabilities that sum to 1. Raises InvalidInputError: they are not that."""
     if len(probabilities) != len(LEVELS):
         raise InvalidInputError("probabilities", f"{len(LEVELS)} numbers", f"{len(probabilities)}")
     if not all(0 <= p <= 1 for p in probabilities):

@@ -64,8 +64,7 @@ def check_request(request: JudgeRequest, limits: JudgeLimits) -> None:
 
     A summary may be longer than its source: that is judged, with a note.
 
-    Raises:
-        InvalidInputError: for the first field that breaks a rule.
+    Raises InvalidInputError: for the first field that breaks a rule.
     """
     _check_words("source", request.source, limits.max_source_chars)
     _check_words("summary", request.summary, limits.max_summary_chars)

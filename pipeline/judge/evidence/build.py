@@ -71,8 +71,7 @@ async def build_evidence(
         assistant: an LLM; by default there is none.
         off_loop: where long texts are read. None: in the event loop.
 
-    Raises:
-        ModelOutputError: a model's answer is unusable.
+    Raises ModelOutputError: a model's answer is unusable.
     """
     config, off_loop, stopwatch = config or EvidenceConfig(), off_loop or OffLoop(), Stopwatch()
     source = request.read

@@ -193,8 +193,7 @@ _ANSWERS = object_schema({"answers": {"type": "array", "items": object_schema(_G
 def _read_questions(text: str, statements: Statements) -> tuple[_Written, int]:
     """Reads a reply: what is about statements that exist, not more than wanted, and how many ids were left out.
 
-    Raises:
-        WrongAnswerError: it is none, or nothing in it is about a statement that exists.
+    Raises WrongAnswerError: it is none, or nothing in it is about a statement that exists.
     """
     written = read_json(text, _Written)
     points = tuple(dict.fromkeys(one for one in written.key_points if one in statements))
@@ -208,8 +207,7 @@ def _read_questions(text: str, statements: Statements) -> tuple[_Written, int]:
 def _read_answers(text: str, count: int) -> list[str | None]:
     """Returns the quote for each of `count` questions, None where the text does not say or the reply leaves it out.
 
-    Raises:
-        WrongAnswerError: it is no reply, or answers none of the questions.
+    Raises WrongAnswerError: it is no reply, or answers none of the questions.
     """
     given = read_json(text, _GivenAnswers)
     known = {one.question: (one.quote or "").strip() or None for one in given.answers if 1 <= one.question <= count}
