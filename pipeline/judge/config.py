@@ -136,13 +136,9 @@ class JudgeConfig(ScoringSettings):
     cache: JudgementCacheConfig = JudgementCacheConfig()
 
     def with_overrides(self, overrides: Mapping[str, Mapping[str, Any]]) -> "JudgeConfig":
-        """Returns a copy with some settings replaced, checked anew.
+        """Returns a copy with some settings replaced, by section and name, each section checked anew.
 
-        Args:
-            overrides: new values by section (`evidence`, `lock`, `ultra`), then by setting.
-
-        Raises:
-            InvalidInputError: a value breaks its rule; the field is `options.<setting>`, for callers see no sections.
+        Raises InvalidInputError: a value breaks its rule; the field is `options.<setting>`, callers see no sections.
         """
         changed: dict[str, BaseModel] = {}
         for name, values in overrides.items():

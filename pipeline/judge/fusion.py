@@ -149,10 +149,10 @@ def fuse(
     a small change of q: with eta 1 at most 50 times as large. `PAPER_RAW` is the sum alone.
 
     Args:
-        tool_scores: in [1, 5], brought there by a `LogisticMapping` where need be.
+        tool_scores: in [1, 5].
         probabilities: of the levels; None where a model gave none.
         eta: how fast weights fall with the squared distance from the mean, greater than 0.
-        weights: of the tool scores in their mean, one for each, not negative; None: equal ones.
+        weights: of the tool scores in their mean, not negative; None: equal ones.
 
     Raises:
         InvalidInputError: probabilities that are none.
@@ -308,14 +308,7 @@ class ScoreAgreement:
 def assess_agreement(
     fusion: Fusion, opinions: Distribution, *, verified_share: float, certainty: float
 ) -> ScoreAgreement:
-    """Compares what the tools say on average with all opinions.
-
-    Args:
-        fusion: of a metric with at least one tool.
-        opinions: smoothed level probabilities of the model; without a model those of `tool_opinions`.
-        verified_share: in [0, 1].
-        certainty: in [0, 1].
-    """
+    """Compares what at least one tool says on average with all opinions, the model's or else the tools' own."""
     coefficient = bhattacharyya(fusion.alpha, opinions) if fusion.alpha is not None else 0.0
     entropy = relative_entropy_of(opinions)
     confidence = math.sqrt(coefficient) * (1 - _ENTROPY_WEIGHT * entropy) * verified_share * certainty

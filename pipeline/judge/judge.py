@@ -151,9 +151,7 @@ class Judge:
     """Judges. Holds no state between calls besides the cache; one object serves any number of calls at once.
 
     Args:
-        config: how to judge.
-        executor: where work that may take longer than 5 ms runs, so that the event loop stays free; the caller owns
-            it. None: in the loop's own thread, for scripts and tests.
+        executor: runs what may hold up the event loop (`OffLoop`).
         caches: of earlier requests, which objects with other settings may share. None: nothing is kept.
         owner: whose requests these are; what is kept for one owner is not given to another.
     """
@@ -175,8 +173,7 @@ class Judge:
         """Returns the verdicts of all frameworks wanted, with the evidence they share.
 
         A metric that cannot be computed is an error inside the judgement; the others are scored. Texts that are not
-        English are not scored, and no model reads them. Without a chat model
-        every step has a deterministic form; Twin-Lock alone never asks one.
+        English are not scored, and no model reads them. Twin-Lock alone never asks a chat model.
 
         Raises:
             InvalidInputError: a field breaks a rule; raised before any model runs.

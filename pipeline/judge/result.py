@@ -106,12 +106,9 @@ JsonObject = dict[str, Json]
 
 
 def to_object(metric: MetricResult, lists: JsonObject, *, is_whole: bool = False) -> JsonObject:
-    """Builds the JSON object of a metric (objects.schema.json).
+    """Builds the JSON object of a metric (objects.schema.json): all of it but places, and some lists besides.
 
-    Args:
-        metric: all of it is shown but places; `{"error": "<reason>"}` for one that failed.
-        lists: what it shows besides, for example its key points.
-        is_whole: whether the score is an integer by its rule.
+    A metric that failed is `{"error": "<reason>"}`. One that `is_whole` has an integer score by its rule.
     """
     if metric.error is not None:
         return {"error": metric.error}

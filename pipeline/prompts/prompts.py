@@ -47,10 +47,7 @@ def _filled_lines(template: str, words: Mapping[str, str]) -> Iterator[str]:
 
 
 class Prompts(dict[str, Prompt]):
-    """The prompts in force, by name.
-
-    Args:
-        overrides: a folder with files of the same names; None: there is none.
+    """The prompts in force, by name; a folder of the user's may override some.
 
     Raises PromptError: a file is no prompt, has other variables than ours, no rule of the fence, or is too long.
     """

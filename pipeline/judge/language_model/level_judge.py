@@ -123,10 +123,7 @@ class LlmLevelJudge:
     async def _grade(self, prompts: Prompts, order: LetterOrder, sample: int = 0) -> _Graded | UnusableAnswerError:
         """Returns a grade, or why there is none. Quotes are asked for once: with the first order.
 
-        Args:
-            prompts: of the metric.
-            order: of the letters.
-            sample: number of an answer that varies, from 1; 0 for one that does not.
+        A sample has a number from 1, and varies; 0 does not.
         """
         config, wants_quotes = self._config, order is BEST_FIRST and not sample
         request = ChatRequest(

@@ -70,11 +70,7 @@ async def score_ultra(
 ) -> FrameworkResult:
     """Scores all five metrics. A language model that fails is noted, and a metric that fails has status ERROR.
 
-    Args:
-        table: what is scored.
-        config: how.
-        read_level: grades all metrics at the same time. None: the tools decide alone.
-        caller_tools: scores in [1, 5] of the caller's own tools, by metric.
+    The model grades all metrics at the same time; without one the tools decide alone.
     """
 
     async def form(metric: MetricName) -> Opinion | MetricResult:
