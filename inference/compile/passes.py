@@ -103,7 +103,7 @@ def _append_pooling(model: onnx.ModelProto, pooling: Pooling | None) -> onnx.Mod
 
 
 def _keep_output(model: onnx.ModelProto, name: str) -> onnx.ModelProto:
-    """Returns a copy with the output `name` alone; what only the others read goes when constants are folded."""
+    """Returns a copy with the output `name` alone. What only others read stays: a pooler's product costs nothing."""
     outputs = {output.name: output for output in model.graph.output}
     if name not in outputs:
         raise UnsupportedModelError(f"the graph has no output {name!r}, only {', '.join(sorted(outputs))}")

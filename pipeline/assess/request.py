@@ -15,7 +15,6 @@ from pipeline.judge.fusion import (
     LOWEST,
     Distribution,
     FusionForm,
-    Level,
     LevelSource,
     from_classification,
     from_log_probabilities,
@@ -174,21 +173,11 @@ def _levels(answer: LevelAnswer, mode: Mode) -> Levels:
     if mode is not Mode.SCORING:
         raise InvalidInputError("level_answer", "none in explanation mode", "one")
     if isinstance(answer, str):
-        level = _level("level_answer.level", answer)
+        level = parse_level(answer, "level_answer.level")
         return Levels(from_classification(level), LevelSource.CLASSIFICATION)
-    logits = {_level("level_answer.logits", name): value for name, value in answer.items()}
-    try:
-        probabilities = from_log_probabilities(logits)
-    except InvalidInputError as error:
-        raise error.at("level_answer.logits") from None
-    return Levels(probabilities, LevelSource.LOGITS)
-
-
-def _level(field: str, text: str) -> Level:
-    try:
-        return parse_level(text)
-    except InvalidInputError as error:
-        raise error.at(field) from None
+    field = "level_answer.logits"
+    logits = {parse_level(name, field): value for name, value in answer.items()}
+    return Levels(from_log_probabilities(logits, field), LevelSource.LOGITS)
 
 
 MOST_REPLANS = 5

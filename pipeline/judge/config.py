@@ -54,15 +54,9 @@ class LockConfig(FrozenModel):
             needed = self.correct_questions_needed
             return replace(JUDGE_LOCK, relevance_mode=self.relevance_mode, correct_questions=needed)
         rules = replace(TWIN_LOCK, relevance_mode=self.relevance_mode)
-        if not self.twin_safeguards:
-            return rules
-        return replace(
-            rules,
-            severe_alignment=JUDGE_LOCK.severe_alignment,
-            perfect_score=JUDGE_LOCK.perfect_score,
-            perfect_spans=JUDGE_LOCK.perfect_spans,
-            perfect_guard=JUDGE_LOCK.perfect_guard,
-        )
+        safeguards = ("severe_alignment", "perfect_score", "perfect_spans", "perfect_guard")
+        borrowed = {name: getattr(JUDGE_LOCK, name) for name in safeguards}
+        return replace(rules, **borrowed) if self.twin_safeguards else rules
 
 
 class UltraConfig(FrozenModel):

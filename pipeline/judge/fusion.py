@@ -189,23 +189,23 @@ def level_of(score: float) -> Level:
     return next((level for level in LEVELS[:-1] if score <= level + 0.5), Level.EXCELLENT)
 
 
-def parse_level(text: str) -> Level:
+def parse_level(text: str, field: str = "level") -> Level:
     """Reads "A" or "Excellent", in any case. Raises InvalidInputError: unknown level."""
     word = text.strip().upper()
     for level in LEVELS:
         if word in {level.letter, level.name}:
             return level
-    raise InvalidInputError("level", "A to E, or Excellent, Good, Fair, Poor, Bad", f"{len(text)} other characters")
+    raise InvalidInputError(field, "A to E, or Excellent, Good, Fair, Poor, Bad", f"{len(text)} other characters")
 
 
-def from_log_probabilities(log_probabilities: Mapping[Level, float]) -> Distribution:
+def from_log_probabilities(log_probabilities: Mapping[Level, float], field: str = "log_probabilities") -> Distribution:
     """Returns the softmax over the levels that are named; a level that is not has probability 0.
 
     Raises InvalidInputError: none is named, or a value is no number; minus infinity is one.
     """
     values = [log_probabilities.get(level, -math.inf) for level in LEVELS]
     if any(math.isnan(value) or value == math.inf for value in values) or max(values) == -math.inf:
-        raise InvalidInputError("log_probabilities", "a log-probability for at least one level", "none that is finite")
+        raise InvalidInputError(field, "a log-probability for at least one level", "none that is finite")
     return _softmax(values)
 
 

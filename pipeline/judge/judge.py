@@ -13,8 +13,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Generic, TypeVar
 
-from opentelemetry.trace import Span
-
 from pipeline.judge.config import JudgeConfig, JudgementCacheConfig
 from pipeline.judge.evidence.build import Assistant, build_evidence
 from pipeline.judge.evidence.plan import EvidencePart, EvidenceRequest, ReadSource, read_source
@@ -221,7 +219,17 @@ class Judge:
                     emit(EvidenceReady(judgement.evidence))
                 for result in judgement.frameworks:
                     _emit_metrics(result, emit)
-            _note(span, judgement)
+            usage = judgement.language_model_usage
+            note(
+                span,
+                request_hash=judgement.request_hash,
+                cached=judgement.is_cached,
+                degraded=judgement.degraded,
+                model_calls=usage.calls,
+                prompt_tokens=usage.prompt_tokens,
+                completion_tokens=usage.completion_tokens,
+                retries=usage.retries,
+            )
             return judgement
 
     def _check(self, request: JudgeRequest, models: Models) -> str:
@@ -359,21 +367,6 @@ def _notes(request: JudgeRequest, table: EvidenceTable | None) -> tuple[str, ...
 def _emit_metrics(result: FrameworkResult, emit: Emit) -> None:
     for metric in result.metrics:
         emit(MetricReady(result.framework, metric))
-
-
-def _note(span: Span, judgement: Judgement) -> None:
-    """Adds to a trace what the request came to, and what it cost."""
-    usage = judgement.language_model_usage
-    note(
-        span,
-        request_hash=judgement.request_hash,
-        cached=judgement.is_cached,
-        degraded=judgement.degraded,
-        model_calls=usage.calls,
-        prompt_tokens=usage.prompt_tokens,
-        completion_tokens=usage.completion_tokens,
-        retries=usage.retries,
-    )
 
 
 def _log(judgement: Judgement) -> None:

@@ -188,15 +188,7 @@ class FrameworkResult:
 
 
 class MetricError(PipelineError):
-    """One metric cannot be computed. Becomes its `{"error": "<reason>"}`.
-
-    Attributes:
-        reason: snake_case word, then what it means; never the caller's text.
-    """
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    """One metric cannot be computed. Says so in a snake_case word, then what it means; never in the caller's text."""
 
 
 MAX_QUOTE_CHARS = 90

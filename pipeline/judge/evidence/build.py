@@ -170,8 +170,6 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
         segments=_segments(checked, tokenizer),
         theme=plan.theme,
         intent=describe_intent(source, tones[0], tokenizer, config.intent_tokens) if has_intent else "",
-        coverage_questions=(),
-        claim_questions=(),
         tone=read_drift(plan, claims, sentences, readings, tones),
         lexicon_hits=find_lexicon_hits(summary, source),
         salient_share=plan.salient_share(sentences.raising),
@@ -179,9 +177,6 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
         extraneous_token_count=sum(claim.extraneous_token_count for claim in claims),
         pair_count=checked.pair_count + len(scores),
         models=models.identities,
-        timings=EvidenceTimings(0, 0, 0, 0, 0, 0),
-        question_author="deterministic",
-        proposals_failed=False,
         notes=tuple(
             f"{name}: {count} {what}{'s' * (count > 1)} left out" for name, (count, what) in left_out.items() if count
         ),

@@ -73,7 +73,7 @@ def _compute(table: EvidenceTable, rules: LockRules, name: MetricName, formula: 
     try:
         raw = formula(table, rules)
     except MetricError as error:
-        return MetricResult.failed(name, error.reason)
+        return MetricResult.failed(name, str(error))
     except Exception as error:
         logger.exception("judge metric=%s failed", name)
         return MetricResult.failed(name, f"malformed_metric: {type(error).__name__}")
