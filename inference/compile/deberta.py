@@ -156,7 +156,6 @@ class _Encoder:
         return writer.layer_norm(packed, scope.scope("LayerNorm"), name="embeddings")
 
     def _layer(self, index: int, hidden: str, cells: str | None = None) -> str:
-        """Writes a layer for all rows, or for those of some cells."""
         name, layer, relative = f"layer.{index}", self._weights.scope(f"encoder.layer.{index}"), self._relative
         attention = layer.scope("attention.self")
         query, key, (value, value_bias) = (attention.linear(f"{part}_proj") for part in ("query", "key", "value"))

@@ -86,7 +86,6 @@ def study(labelled: Labelled) -> Study:
 
 
 def _measure(labelled: Labelled, held_out: HeldOut) -> dict[str, Estimate]:
-    """Estimates every measure, with intervals over sources."""
     scores, good = labelled.scores, labelled.good
     estimated = partial(estimate, groups=labelled.groups)
     found = {"spearman": estimated(spearman, scores, labelled.labels), "auc": estimated(auc, scores, good)}

@@ -167,7 +167,6 @@ def _look_messages(
 
 
 def _look_schema() -> dict[str, object]:
-    """Returns the JSON schema of the reply."""
     finding = {
         "part": {"type": "integer"},
         "type": {"type": "string", "maxLength": 100},

@@ -271,7 +271,6 @@ def check_count(count: int, most: int, what: str) -> None:
 
 
 def _score(plan: EvaluatePlan, embeddings: Embeddings, answers: PairScores, config: EvaluateConfig) -> Components:
-    """Scores the components that apply."""
     recall, precision, flow = (
         [read_statement(*one, answers, config.hit_threshold) for one in comparison] for comparison in plan.comparisons
     )

@@ -131,7 +131,6 @@ class GraphReader:
             raise UnsupportedModelError(f"the core cannot compute this graph: nothing reads {unread[0]!r}")
 
     def _after(self, name: str) -> Activation:
-        """Returns the activation of a product."""
         (reader,) = [node for node in self._nodes.values() if name in node.input]
         if reader.op_type not in _ACTIVATIONS or _attribute(reader, "approximate", b"none") != b"none":
             raise UnsupportedModelError(f"the core has no activation {reader.op_type}")

@@ -163,7 +163,6 @@ class _Grade(BaseModel):
 
 
 def _schema(*, wants_quotes: bool) -> dict[str, object]:
-    """Returns the JSON schema of the reply."""
     properties: dict[str, object] = {"level": {"type": "string", "enum": list(LETTERS)}}
     if wants_quotes:
         quote = {"type": "string", "maxLength": _MAX_QUOTE_CHARS}

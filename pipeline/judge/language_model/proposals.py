@@ -93,7 +93,6 @@ class LlmProposals:
         )
 
     async def _ask_side(self, side: str, statements: Sequence[TextSpan], text_of: AnsweringText) -> _Outcome:
-        """Has questions written from one side, then answered from the other."""
         if not statements:
             return _Outcome()
         with open_judge_span(f"judge {side} questions") as span:
@@ -134,7 +133,6 @@ class LlmProposals:
         return (await ask_json(self._chat, request, read, max_attempts=self._config.max_attempts)).value
 
     async def _answer(self, questions: Sequence[WrittenQuestion], whole: str) -> list[str | None]:
-        """Asks for answers from a text alone."""
         listed = _listed({"number": number, "question": one.question} for number, one in enumerate(questions, start=1))
         forms = []
         for share in _SHARES:

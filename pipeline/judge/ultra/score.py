@@ -248,7 +248,6 @@ def _places(table: EvidenceTable, metric: MetricName) -> Iterator[TextSpan | Non
 
 
 def _claim_places(claims: Iterable[Claim]) -> Iterator[TextSpan | None]:
-    """Yields each claim with the sentence that it is compared with."""
     for claim in claims:
         yield claim.passage
         yield claim.support
