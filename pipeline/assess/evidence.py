@@ -5,7 +5,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from os.path import commonprefix
+from itertools import takewhile
 
 from pipeline.judge.fusion import LogisticMapping
 from pipeline.judge.result import MetricName
@@ -153,7 +153,9 @@ def names_kind(text: str, kind: str) -> bool:
 
 
 def _share_stem(word: str, other: str) -> bool:
-    return len(commonprefix([word, other])) >= max(_SHORTEST_STEM, _STEM_SHARE * min(len(word), len(other)))
+    pairs = zip(word, other, strict=False)
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return shared >= max(_SHORTEST_STEM, _STEM_SHARE * min(len(word), len(other)))
 
 
 def words_of(text: str) -> list[str]:

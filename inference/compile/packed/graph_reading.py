@@ -87,8 +87,8 @@ class GraphReader:
 
     def epsilon(self) -> float:
         """Returns the epsilon of all layer normalizations."""
-        found = {_attribute(node, "epsilon") for node in self._nodes.values() if node.op_type == "LayerNormalization"}
-        return float(self._only("epsilon", found))
+        norms = [node for node in self._nodes.values() if node.op_type == "LayerNormalization"]
+        return float(self._only("epsilon", {helper.get_node_attr_value(node, "epsilon") for node in norms}))
 
     def head_count(self) -> int:
         """Returns the number of attention heads."""
@@ -132,7 +132,7 @@ class GraphReader:
 
     def _after(self, name: str) -> Activation:
         (reader,) = [node for node in self._nodes.values() if name in node.input]
-        if reader.op_type not in _ACTIVATIONS or _attribute(reader, "approximate", b"none") != b"none":
+        if reader.op_type not in _ACTIVATIONS or reader.attribute:  # an approximation
             raise UnsupportedModelError(f"the core has no activation {reader.op_type}")
         return _ACTIVATIONS[reader.op_type]
 
@@ -145,10 +145,3 @@ class GraphReader:
 
 def _is_weight(tensor: onnx.TensorProto) -> bool:
     return tensor.data_type in {onnx.TensorProto.FLOAT, onnx.TensorProto.INT8} and int(np.prod(tensor.dims)) > 1
-
-
-def _attribute(node: NodeProto, name: str, default: object = None) -> Any:  # noqa: ANN401  # of any type
-    for attribute in node.attribute:
-        if attribute.name == name:
-            return helper.get_attribute_value(attribute)
-    return default
