@@ -16,7 +16,7 @@ from pipeline.assess.evidence import GLOBAL, DistortionSeverity, Evidence, Findi
 from pipeline.assess.images import MAPPINGS, Box, ImageTool, MissingImageToolsError, crop, measure_image
 from pipeline.assess.request import AssessRequest, CheckedQuestion
 from pipeline.assess.run import AssessPlan, AssessRun, AssessTool, ToolRun
-from pipeline.judge.evidence.table import Claim, EvidenceTable, KeyPoint, KeyPointCoverage
+from pipeline.judge.evidence.table import Claim, EvidenceTable, KeyPointCoverage
 from pipeline.judge.fusion import Level, level_of
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import MAX_SCORE, Framework, MetricName, MetricResult, MetricStatus
@@ -287,7 +287,10 @@ def part_findings(
     points = [point for point in told if _mentions(point.passage.text, part, is_wide=is_wide)]
     told_of = {
         (MetricName.HALLUCINATION, "claim_labels"): [(_LABELS[claim.label], _about_claim(claim)) for claim in claims],
-        (MetricName.COVERAGE, "key_point_labels"): [(_COVERED[one.coverage], _about_point(one)) for one in points],
+        (MetricName.COVERAGE, "key_point_labels"): [
+            (_COVERED[one.coverage], f"{one.coverage.value} told: [source: {one.passage.quote}]"[:_MAX_CHARS])
+            for one in points
+        ],
     }
     found: list[Finding] = []
     scores: list[ToolScore] = []
@@ -322,7 +325,3 @@ def _mentions(text: str, part: str, *, is_wide: bool) -> bool:
 def _about_claim(claim: Claim) -> str:
     support = f" [source: {claim.support.quote}]" if claim.support else ""
     return f"{claim.label.value}: [summary: {claim.passage.quote}]{support}"[:_MAX_CHARS]
-
-
-def _about_point(point: KeyPoint) -> str:
-    return f"{point.coverage.value} told: [source: {point.passage.quote}]"[:_MAX_CHARS]

@@ -264,7 +264,9 @@ class Judge:
             language_model=_chat_identity(models),
             degraded=(table is not None and table.proposals_failed) or any(result.degraded for result in frameworks),
             notes=(
-                *_notes(request, table),
+                *(("the summary is longer than its source",) * (len(request.summary) > len(request.source))),
+                *tool_score_notes(request.tool_scores),
+                *(table.notes if table else ()),
                 *(_unmeasured(models, self._config) if request.second_reading is None else ()),
                 *(words for result in frameworks for words in result.notes),
             ),
@@ -357,11 +359,6 @@ def _unmeasured(models: Models, config: JudgeConfig) -> tuple[str, ...]:
     if reader is None or identity in (None, reader.reader):
         return ()
     return (f"no second reading: calibrated is {reader.reader}; run precis calibrate --second-reader again",)
-
-
-def _notes(request: JudgeRequest, table: EvidenceTable | None) -> tuple[str, ...]:
-    longer = ("the summary is longer than its source",) if len(request.summary) > len(request.source) else ()
-    return (*longer, *tool_score_notes(request.tool_scores), *(table.notes if table else ()))
 
 
 def _emit_metrics(result: FrameworkResult, emit: Emit) -> None:

@@ -40,7 +40,7 @@ class GraphReader:
             model = quantize_rows(model)
         self._arrays = {tensor.name: tensor for tensor in model.graph.initializer}
         self._nodes = {node.output[0]: node for node in model.graph.node}
-        self._unread = {name for name, tensor in self._arrays.items() if len(tensor.dims) and _is_weight(tensor)}
+        self._unread = {name for name, tensor in self._arrays.items() if _is_weight(tensor)}
         self.outputs = [output.name for output in model.graph.output]
 
     def has(self, name: str) -> bool:

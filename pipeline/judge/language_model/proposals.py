@@ -121,7 +121,7 @@ class LlmProposals:
         section, schema = _ASKED[side]
         forms = []
         for share in _SHARES:
-            statements = _thinned(passages, share)
+            statements = {index: passages[index] for index in range(0, len(passages), round(1 / share))}
             listed = _listed({"id": number, "text": passage.text} for number, passage in statements.items())
             fence, (least, most) = Fence([listed]), map(str, _KEY_POINT_COUNT)
             counts = {"least": least, "most": most, "count": str(EvidenceConfig.question_count)}
@@ -159,12 +159,6 @@ def _premises(task: ProposalTask, questions: Sequence[WrittenQuestion]) -> str:
     premises = [premise for asked in questions if (premise := task.premises[asked.id])]
     passages = {(premise.start, premise.end): premise.text for premise in premises}
     return "\n\n".join(passages[place] for place in sorted(passages))
-
-
-def _thinned(passages: Sequence[TextSpan], share: float) -> Statements:
-    """Returns a share of some passages, evenly spread, with their indices as ids."""
-    step = max(1, round(1 / share))
-    return {index: passage for index, passage in enumerate(passages) if index % step == 0}
 
 
 def _listed(items: Iterable[dict[str, object]]) -> str:
