@@ -41,7 +41,7 @@ LONG_PROBE_TEXT = " ".join([*PROBE_TEXTS, _PREMISE] * 6)  # about 250 words: far
 def probe(directory: ModelDirectory, *, must_agree: bool = True) -> dict[str, float]:
     """Runs a model on a few texts, alone and together; `neighbour_delta` is the largest change of a score between them.
 
-    The answers themselves must agree with ours, unless a model with random weights has none.
+    With `must_agree` the answers themselves must be right; a model with random weights has none.
 
     Raises:
         CorruptModelError: graph or tokenizer cannot be loaded.
