@@ -1,9 +1,7 @@
 """Writes a BERT encoder that returns sentence embeddings: pooled and normalized inside the graph."""
 
-from __future__ import annotations
-
 import math
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 import onnx
@@ -13,7 +11,7 @@ from inference.compile.graph import GraphBuilder
 from inference.compile.layers import LayerWriter, Tokens
 from inference.compile.weights import Weights, WeightScope, encoder_scope
 
-Pooling: TypeAlias = Literal["mean", "cls"]
+Pooling = Literal["mean", "cls"]
 
 EMBEDDING = "embedding"  # output of every embedder
 

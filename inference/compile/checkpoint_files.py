@@ -3,8 +3,6 @@
 Fixed padding and truncation are taken out of tokenizer.json: whoever batches decides both.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -68,8 +66,7 @@ class CheckpointFiles:
     def id2label(self, stated: Sequence[str] = ()) -> dict[int, str]:
         """Column -> label, as stated or else as config.json says, in no assumed order.
 
-        Raises:
-            UnsupportedModelError: not the labels of NLI, nor those of a check of facts.
+        Raises UnsupportedModelError: not the labels of NLI, nor those of a check of facts.
         """
         written = {int(column): str(label).lower() for column, label in self.config.get("id2label", {}).items()}
         labels = dict(enumerate(stated)) or written
@@ -83,8 +80,7 @@ class CheckpointFiles:
     def pooling(self) -> Pooling:
         """`mean` or `cls`, from the sentence-transformers modules; `mean` where there are none.
 
-        Raises:
-            UnsupportedModelError: another pooling, or a module after it that changes the vector.
+        Raises UnsupportedModelError: another pooling, or a module after it that changes the vector.
         """
         path = self.folder / "modules.json"
         listed = json.loads(path.read_text("utf-8")) if path.is_file() else []
@@ -103,8 +99,7 @@ class CheckpointFiles:
 def open_checkpoint_files(source: str, revision: str | None = None) -> CheckpointFiles:
     """Returns a local folder as it is, or downloads a hub id's files into the hub's own cache.
 
-    Raises:
-        UnsupportedModelError: neither a folder nor a hub id that can be read.
+    Raises UnsupportedModelError: neither a folder nor a hub id that can be read.
     """
     folder = Path(source).expanduser()
     if not folder.is_dir():
@@ -152,8 +147,7 @@ def _read_json(path: Path) -> dict[str, Any]:
 def write_free_tokenizer(source: Path, target: Path) -> None:
     """Writes `source` to `target` without padding and truncation; nothing else changes.
 
-    Raises:
-        UnsupportedModelError: the file is missing or is no tokenizer.
+    Raises UnsupportedModelError: the file is missing or is no tokenizer.
     """
     document = _read_json(source)
     if "model" not in document:

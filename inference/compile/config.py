@@ -1,14 +1,12 @@
 """The options of an architecture that change its arithmetic, read from a Hugging Face config.json."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, Self, cast, get_args
 
 from inference.compile.errors import UnsupportedModelError
 
-Activation: TypeAlias = Literal["identity", "gelu", "gelu_new", "relu", "tanh"]
+Activation = Literal["identity", "gelu", "gelu_new", "relu", "tanh"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class BertConfig(EncoderConfig):
     """BERT has no options beyond those of every encoder."""
 
     @classmethod
-    def from_huggingface(cls, config: Mapping[str, Any]) -> BertConfig:
+    def from_huggingface(cls, config: Mapping[str, Any]) -> Self:
         """Reads a config.json. Raises UnsupportedModelError for options without a writer."""
         _require(config, "model_type", "bert")
         _require(config, "position_embedding_type", "absolute", default="absolute")
@@ -55,7 +53,7 @@ class DebertaConfig(EncoderConfig):
     pooler_activation: Activation
 
     @classmethod
-    def from_huggingface(cls, config: Mapping[str, Any]) -> DebertaConfig:
+    def from_huggingface(cls, config: Mapping[str, Any]) -> Self:
         """Reads a config.json. Raises UnsupportedModelError for options without a writer."""
         _require(config, "model_type", "deberta-v2")
         _require(config, "conv_kernel_size", 0, default=0)

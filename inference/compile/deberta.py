@@ -11,11 +11,8 @@ attention leave out the other rows: 4 % of a pair of 160 tokens with 22 in its s
 none: a product of one row takes another path in ONNX Runtime, whose last bit depends on the number of columns.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
 import onnx
@@ -39,7 +36,7 @@ class DenseLayer:
     activation: Activation = "identity"
 
 
-Head: TypeAlias = tuple[DenseLayer, ...]
+Head = tuple[DenseLayer, ...]
 
 
 def pooled_head(weights: Weights, pooler_activation: Activation) -> Head:
@@ -159,7 +156,6 @@ class _Encoder:
         return writer.layer_norm(packed, scope.scope("LayerNorm"), name="embeddings")
 
     def _layer(self, index: int, hidden: str, cells: str | None = None) -> str:
-        """Writes a layer for all rows, or for those of some cells."""
         name, layer, relative = f"layer.{index}", self._weights.scope(f"encoder.layer.{index}"), self._relative
         attention = layer.scope("attention.self")
         query, key, (value, value_bias) = (attention.linear(f"{part}_proj") for part in ("query", "key", "value"))

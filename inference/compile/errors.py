@@ -8,8 +8,6 @@ CompileError                (an InferenceError)
 └── VerificationError       the compiled graph's numbers are not the reference's
 """
 
-from __future__ import annotations
-
 from inference.errors import InferenceError
 
 

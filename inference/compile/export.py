@@ -198,8 +198,7 @@ def write_graph(config: Mapping[str, Any], weights: Weights, pooling: Pooling | 
 def _compare(directory: ModelDirectory, reference: ReferenceModel, precision: Precision) -> float:
     """Returns the largest difference from torch on the probe texts and a long one, tokenization included.
 
-    Raises:
-        VerificationError: it is more than the precision allows.
+    Raises VerificationError: it is more than the precision allows.
     """
     manifest, run = directory.manifest, ProbeRunner(directory)
     if manifest.task == "nli":

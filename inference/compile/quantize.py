@@ -5,8 +5,6 @@ heads stay in float32. A row never sees another one, so an item's answer does no
 for the whole batch, as onnxruntime's `quantize_dynamic` has it, would make it depend on them.
 """
 
-from __future__ import annotations
-
 from copy import deepcopy
 from typing import Literal
 

@@ -3,8 +3,6 @@
 The tokenizer is transformers' own, the exporter Optimum. Needs the extra `export`; nothing else imports this module.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -80,8 +78,7 @@ _OPTIMUM_TASKS: dict[Task, str] = {"nli": "text-classification", "embedding": "f
 def export_with_optimum(files: CheckpointFiles, task: Task) -> onnx.ModelProto:
     """Returns Optimum's graph, as it comes: `logits`, or `last_hidden_state` that is not pooled yet.
 
-    Raises:
-        UnsupportedModelError: Optimum cannot export this architecture.
+    Raises UnsupportedModelError: Optimum cannot export this architecture.
     """
     with TemporaryDirectory(prefix="precis-") as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # tracing warns of every shape that Python code reads

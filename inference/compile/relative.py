@@ -1,8 +1,7 @@
 """Relative positions of DeBERTa: constant projections, and lookups that need no index gather."""
 
-from __future__ import annotations
-
 import math
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,15 +58,25 @@ class RelativePositions:
         The first are keys that queries meet, content to position; the second queries that keys meet, position to
         content, with the score scale in them. None where a term is unused.
         """
-        config = self._config
+        config, keys, queries = self._config, None, None
         names = ("key_proj", "query_proj") if config.shares_attention_key else ("pos_key_proj", "pos_query_proj")
-        keys = queries = None
         if config.has_content_to_position:
-            keys = _project(_relative_embeddings(self._encoder, config), attention, names[0])
+            keys = _project(self._embeddings, attention, names[0])
         if config.has_position_to_content:
-            scale = np.float32(score_scale(config))
-            queries = _project(_relative_embeddings(self._encoder, config), attention, names[1]) * scale
+            queries = _project(self._embeddings, attention, names[1]) * np.float32(score_scale(config))
         return keys, queries
+
+    @cached_property
+    def _embeddings(self) -> Float64:
+        """Normalized and projected in float64: no processor's order of adding reaches the last bit of float32."""
+        encoder, config = self._encoder, self._config
+        embeddings = encoder.array("rel_embeddings.weight")[: 2 * config.relative_span].astype(np.float64)
+        if not config.normalizes_relative_embeddings:
+            return embeddings
+        centered = embeddings - embeddings.mean(axis=1, keepdims=True)
+        variance = np.square(centered).mean(axis=1, keepdims=True)
+        normalized = centered / np.sqrt(variance + config.layer_norm_eps)
+        return np.asarray(normalized * encoder.array("LayerNorm.weight") + encoder.array("LayerNorm.bias"))
 
     def gather(self, table: Float32, rows: str, *, name: str) -> str:
         """Gathers table rows as (rows, 1, heads, head size), the shape of keys with a batch of one."""
@@ -86,17 +95,6 @@ class RelativePositions:
         shifted = self._graph.node("Slice", flat, self._start, self._end, self._graph.ints(2))
         skewed = self._graph.node("Reshape", shifted, self._shape)
         return self._graph.node("Slice", skewed, self._graph.ints(0), self._length, self._graph.ints(3), name=name)
-
-
-def _relative_embeddings(encoder: WeightScope, config: DebertaConfig) -> Float64:
-    """Normalizes and projects in float64: no processor's order of adding reaches the last bit of float32."""
-    embeddings = encoder.array("rel_embeddings.weight")[: 2 * config.relative_span].astype(np.float64)
-    if not config.normalizes_relative_embeddings:
-        return embeddings
-    centered = embeddings - embeddings.mean(axis=1, keepdims=True)
-    variance = np.square(centered).mean(axis=1, keepdims=True)
-    normalized = centered / np.sqrt(variance + config.layer_norm_eps)
-    return np.asarray(normalized * encoder.array("LayerNorm.weight") + encoder.array("LayerNorm.bias"))
 
 
 def _project(embeddings: Float64, attention: WeightScope, name: str) -> Float32:

@@ -6,8 +6,6 @@ temporary folder is found under the lock is left over from an interrupted run an
 Long work reports its progress to the caller.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil
@@ -17,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from inference.models.directory import sha256_of
 from inference.models.manifest import MANIFEST_FILE, Manifest
@@ -104,7 +102,7 @@ class ProgressEvent:
 
 
 # Called on the thread that does the work, at the start, now and then, and at the end of every step. Must not raise.
-ProgressListener: TypeAlias = Callable[[ProgressEvent], None]
+ProgressListener = Callable[[ProgressEvent], None]
 
 
 def no_progress(event: ProgressEvent, /) -> None:

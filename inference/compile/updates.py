@@ -5,8 +5,6 @@ x W^T an update x A^T B^T of low rank (LoRA, Hu et al. 2021, arXiv 2106.09685), 
 W + B A is a matrix like W.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,8 +43,7 @@ class UpdatedEncoder:
 def fold_updates(path: Path, weights: Weights, config: EncoderConfig) -> UpdatedEncoder:
     """Reads a file of updates and adds them to the weights of the encoder that they were trained on.
 
-    Raises:
-        WeightsError: the file cannot be read, or is not a whole set of updates for this encoder.
+    Raises WeightsError: the file cannot be read, or is not a whole set of updates for this encoder.
     """
     file, scope = _UpdateFile(path), encoder_scope(weights)
     folded: dict[str, Float32 | QuantizedTable] = dict(weights)

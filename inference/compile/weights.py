@@ -5,12 +5,10 @@ word-embedding table that is stored as bytes: that one stays a `QuantizedTable`,
 be dequantized after the lookup, exactly, at a quarter of the size.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import onnx
@@ -21,8 +19,8 @@ from safetensors.numpy import load_file
 
 from inference.compile.errors import WeightsError
 
-Float32: TypeAlias = NDArray[np.float32]
-Float64: TypeAlias = NDArray[np.float64]
+Float32 = NDArray[np.float32]
+Float64 = NDArray[np.float64]
 
 _WORD_EMBEDDINGS = "embeddings.word_embeddings.weight"
 # Suffixes that ONNX Runtime's quantize_dynamic gives to what it makes of a weight.
@@ -43,7 +41,7 @@ class QuantizedTable:
         return np.asarray(centered * self.scale, dtype=np.float32)
 
 
-Weights: TypeAlias = Mapping[str, Float32 | QuantizedTable]
+Weights = Mapping[str, Float32 | QuantizedTable]
 
 
 class WeightScope:
@@ -54,7 +52,7 @@ class WeightScope:
         self._weights = weights
         self.prefix = prefix
 
-    def scope(self, name: str) -> WeightScope:
+    def scope(self, name: str) -> "WeightScope":
         """Goes one module deeper."""
         return WeightScope(self._weights, f"{self.prefix}{name}.")
 

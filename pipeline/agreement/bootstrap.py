@@ -80,7 +80,6 @@ def paired_difference(first: npt.ArrayLike, second: npt.ArrayLike) -> Difference
 
 
 def _draws(groups: Indices) -> Iterator[Indices]:
-    """Yields the rows of each sample."""
     random = np.random.default_rng(_SEED)
     order, sizes = np.argsort(groups, kind="stable"), np.bincount(groups)
     starts = sizes.cumsum() - sizes

@@ -81,10 +81,8 @@ def cohen_kappa(first: Bools, second: Bools) -> float:
 def light_kappa(ratings: Float64) -> float:
     """Returns the mean of Cohen's kappa over all pairs of raters (Light 1971, Psychological Bulletin 76).
 
-    Pairs for which it is not defined are left out; of two raters it is Cohen's.
-
-    Args:
-        ratings: shape (rows, raters); 1 good, 0 bad, NaN not rated. A pair of raters is compared on what both rated.
+    Ratings have shape (rows, raters): 1 good, 0 bad, NaN not rated. Pairs are compared on what both rated, and left out
+    where kappa is not defined; of two raters it is Cohen's.
     """
     values = []
     for one, other in combinations(ratings.T, 2):

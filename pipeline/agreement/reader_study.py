@@ -60,14 +60,7 @@ class SecondReaderStudy:
 
 
 def study_second_reader(claims: ReadClaims, name: str = "") -> SecondReaderStudy:
-    """Fits, and tries what was fitted on sources that were held out.
-
-    Args:
-        name: of the reader: model and prompts.
-
-    Raises:
-        InvalidInputError: there are too few claims.
-    """
+    """Fits, and tries what was fitted on held-out sources. Raises InvalidInputError: there are too few claims."""
     kinds = int(claims.good.sum()), int((~claims.good).sum())
     if min(kinds) < LEAST_OF_A_KIND:
         expected = f"at least {LEAST_OF_A_KIND} good and {LEAST_OF_A_KIND} bad summaries of one claim each"

@@ -67,8 +67,7 @@ class HeldOut(NamedTuple):
 def study(labelled: Labelled) -> Study:
     """Measures, fits and cross-validates. The same rows give the same numbers, as long as they come in the same order.
 
-    Raises:
-        InvalidInputError: there are too few rows.
+    Raises InvalidInputError: there are too few rows.
     """
     scores, good = labelled.scores, labelled.good
     good_count, bad_count = int(good.sum()), int((~good).sum())
@@ -87,7 +86,6 @@ def study(labelled: Labelled) -> Study:
 
 
 def _measure(labelled: Labelled, held_out: HeldOut) -> dict[str, Estimate]:
-    """Estimates every measure, with intervals over sources."""
     scores, good = labelled.scores, labelled.good
     estimated = partial(estimate, groups=labelled.groups)
     found = {"spearman": estimated(spearman, scores, labelled.labels), "auc": estimated(auc, scores, good)}
@@ -105,8 +103,7 @@ def _measure(labelled: Labelled, held_out: HeldOut) -> dict[str, Estimate]:
 def cross_validate(labelled: Labelled) -> HeldOut:
     """Decides every row by what was fitted to the other folds. Sources are dealt out to folds whole.
 
-    Raises:
-        InvalidInputError: too few sources: outside of some fold there is only one kind.
+    Raises InvalidInputError: too few sources: outside of some fold there is only one kind.
     """
     passed = np.zeros(len(labelled.good), dtype=np.bool_)
     probabilities = np.zeros(len(labelled.good))

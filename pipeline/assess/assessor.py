@@ -64,7 +64,10 @@ async def planner(state: AssessState, runtime: Runtime[AssessRun]) -> Command[st
     run, last = runtime.context, state.get("synthesis")
     iteration = 0 if last is None else state["plan"].iteration + 1
     with open_judge_span("assess planner", node="planner", iteration=iteration) as span:
-        plan = await _first(run) if last is None else await _next(run, state["plan"], last)
+        if last is None:
+            plan: AssessPlan | None = await choose_plan(run, first_plan(run.checked.request, run.tools))
+        else:
+            plan = await _next(run, state["plan"], last)
         if plan is None:
             run.notes.append("nothing else can be tried: the evidence stays incomplete")
             return Command(goto=END)
@@ -111,10 +114,6 @@ async def summarizer(state: AssessState, runtime: Runtime[AssessRun]) -> Command
     return Command(update={"synthesis": synthesis}, goto="planner" if begins_again else END)
 
 
-async def _first(run: AssessRun) -> AssessPlan | None:
-    return await choose_plan(run, first_plan(run.checked.request, run.tools))
-
-
 async def _next(run: AssessRun, last: AssessPlan, synthesis: Synthesis) -> AssessPlan | None:
     """Returns a plan that closes the gaps; None when it would find the same again, and nobody can look again."""
     plan = next_plan(last, synthesis.replan_needs, run.tools)
@@ -127,11 +126,7 @@ _NODES = 3  # supersteps of one iteration
 
 
 class Assessor:
-    """Assesses. Holds no state between calls; one object serves any number of them at once.
-
-    Args:
-        synthesizer: writes the answers; its settings and threads are those of the whole assessment.
-    """
+    """Assesses, with the settings and threads of a synthesizer. One object serves any number of calls at once."""
 
     def __init__(self, synthesizer: Synthesizer) -> None:
         self._synthesizer = synthesizer
@@ -142,10 +137,7 @@ class Assessor:
     ) -> AsyncGenerator[AssessEvent, None]:
         """Sends plan, tools, evidence and answer of each iteration, and the assessment last. Leave early to stop.
 
-        Args:
-            request: the question, and what it is about.
-            judge: of texts; needed when there is a summary, and more than its plan is wanted.
-            models: plan, look at images and answer; None: the deterministic forms.
+        A judge is needed when there is a summary, and more than its plan is wanted.
 
         Raises:
             InvalidInputError: a part of the request breaks a rule.

@@ -16,7 +16,7 @@ from pipeline.assess.evidence import GLOBAL, DistortionSeverity, Evidence, Findi
 from pipeline.assess.images import MAPPINGS, Box, ImageTool, MissingImageToolsError, crop, measure_image
 from pipeline.assess.request import AssessRequest, CheckedQuestion
 from pipeline.assess.run import AssessPlan, AssessRun, AssessTool, ToolRun
-from pipeline.judge.evidence.table import Claim, EvidenceTable, KeyPoint, KeyPointCoverage
+from pipeline.judge.evidence.table import Claim, EvidenceTable, KeyPointCoverage
 from pipeline.judge.fusion import Level, level_of
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import MAX_SCORE, Framework, MetricName, MetricResult, MetricStatus
@@ -167,7 +167,6 @@ def _look_messages(
 
 
 def _look_schema() -> dict[str, object]:
-    """Returns the JSON schema of the reply."""
     finding = {
         "part": {"type": "integer"},
         "type": {"type": "string", "maxLength": 100},
@@ -181,8 +180,7 @@ def _look_schema() -> dict[str, object]:
 def _read_look(text: str, scope: Sequence[str]) -> tuple[dict[str, tuple[Finding, ...]], dict[str, Box]]:
     """Returns findings by part, and where those are in the first image that are only a part of it.
 
-    Raises:
-        WrongAnswerError: it is no reply, or says nothing of any part.
+    Raises WrongAnswerError: it is no reply, or says nothing of any part.
     """
     findings: dict[str, tuple[Finding, ...]] = {}
     boxes: dict[str, Box] = {}
@@ -289,7 +287,10 @@ def part_findings(
     points = [point for point in told if _mentions(point.passage.text, part, is_wide=is_wide)]
     told_of = {
         (MetricName.HALLUCINATION, "claim_labels"): [(_LABELS[claim.label], _about_claim(claim)) for claim in claims],
-        (MetricName.COVERAGE, "key_point_labels"): [(_COVERED[one.coverage], _about_point(one)) for one in points],
+        (MetricName.COVERAGE, "key_point_labels"): [
+            (_COVERED[one.coverage], f"{one.coverage.value} told: [source: {one.passage.quote}]"[:_MAX_CHARS])
+            for one in points
+        ],
     }
     found: list[Finding] = []
     scores: list[ToolScore] = []
@@ -324,7 +325,3 @@ def _mentions(text: str, part: str, *, is_wide: bool) -> bool:
 def _about_claim(claim: Claim) -> str:
     support = f" [source: {claim.support.quote}]" if claim.support else ""
     return f"{claim.label.value}: [summary: {claim.passage.quote}]{support}"[:_MAX_CHARS]
-
-
-def _about_point(point: KeyPoint) -> str:
-    return f"{point.coverage.value} told: [source: {point.passage.quote}]"[:_MAX_CHARS]

@@ -211,13 +211,9 @@ class MissingImageToolsError(PipelineError):
 
 
 def decode(image: Image) -> Float64:
-    """Returns the luminance of a checked image, shape (height, width), in [0, 1].
+    """Returns the luminance of a checked image, shape (height, width), in [0, 1]. Raises as `_opened` does.
 
     Reads 16 bits a pixel as such, and shows what is transparent on white, as viewers do.
-
-    Raises:
-        InvalidInputError: the file's data are damaged inside.
-        MissingImageToolsError: the extra `images` is not installed.
     """
     with _opened(image) as picture:
         from PIL import Image as Pillow  # noqa: PLC0415 - extra
@@ -235,13 +231,9 @@ Box = tuple[float, float, float, float]
 
 
 def crop(image: Image, box: Box) -> Image | None:
-    """Returns a part of an image as a PNG; None if it is too small to show a distortion.
+    """Returns a part of an image as a PNG; None if it is too small to show a distortion. Raises as `_opened` does.
 
     Left and top move outwards to a multiple of 8 pixels, so that the blocks of a JPEG begin where they did.
-
-    Raises:
-        InvalidInputError: the file's data are damaged inside.
-        MissingImageToolsError: the extra `images` is not installed.
     """
     left, top = int(box[0] * image.width) // BLOCK * BLOCK, int(box[1] * image.height) // BLOCK * BLOCK
     right, bottom = round(box[2] * image.width), round(box[3] * image.height)
@@ -255,7 +247,12 @@ def crop(image: Image, box: Box) -> Image | None:
 
 @contextmanager
 def _opened(image: Image) -> Iterator[Any]:
-    """Opens an image with Pillow, which is an extra."""
+    """Opens an image with Pillow.
+
+    Raises:
+        InvalidInputError: the file's data are damaged inside.
+        MissingImageToolsError: the extra `images` is not installed.
+    """
     if find_spec("skimage") is None or find_spec("PIL") is None:
         raise MissingImageToolsError
     from PIL import Image as Pillow  # noqa: PLC0415 - extra
@@ -343,10 +340,7 @@ def measure_image(
     """Measures an image with the tools asked for, each on its own scale, in the order of `ImageTool`.
 
     Without a reference, those that need one are left out. Takes 0.1 s for a megapixel: run it where it holds nobody up.
-
-    Raises:
-        InvalidInputError: damaged inside, or reference and image differ in size.
-        MissingImageToolsError: the extra `images` is not installed.
+    Raises as `_opened` and `Image.check_reference` do.
     """
     pixels = [decode(image)]
     if reference is not None:

@@ -15,7 +15,6 @@ from pipeline.judge.fusion import (
     LOWEST,
     Distribution,
     FusionForm,
-    Level,
     LevelSource,
     from_classification,
     from_log_probabilities,
@@ -93,13 +92,11 @@ class CheckedQuestion(Generic[Q_co]):
 
 def check_request(request: SynthesisRequest, limits: SynthesisLimits) -> CheckedQuestion[SynthesisRequest]:
     """Checks all parts in the order of the fields. Raises InvalidInputError for the first that breaks a rule."""
-    check_text("question", request.question, limits.max_question_chars)
-    _check_choices(request, limits)
+    _check_question(request, limits)
     _check_scope(request.scope, limits)
     _check_findings(request.evidence, limits)
-    scores, notes = _checked_scores(request.evidence.tool_scores, limits)
-    if not (request.eta > 0 and math.isfinite(request.eta)):
-        raise InvalidInputError("options.eta", "a finite number above 0", f"{request.eta:g}")
+    scores, notes = _checked_scores("evidence.tool_scores", request.evidence.tool_scores, limits)
+    _check_eta(request.eta)
     check_text("context", request.context, limits.max_context_chars, may_be_blank=True)
     levels = None if request.level_answer is None else _levels(request.level_answer, request.mode)
     images = read_images(request.images, limits.images)
@@ -108,7 +105,6 @@ def check_request(request: SynthesisRequest, limits: SynthesisLimits) -> Checked
 
 
 def _check_findings(evidence: Evidence, limits: SynthesisLimits) -> None:
-    """Checks count and texts of findings. Raises InvalidInputError for the first that breaks a rule."""
     count = sum(len(found or ()) for found in evidence.distortion_analysis.values())
     if count > limits.max_findings:
         raise InvalidInputError("evidence.distortion_analysis", f"at most {limits.max_findings} findings", f"{count}")
@@ -121,7 +117,7 @@ def _check_findings(evidence: Evidence, limits: SynthesisLimits) -> None:
 
 
 def _checked_scores(
-    scores: tuple[ToolScore, ...], limits: SynthesisLimits
+    path: str, scores: tuple[ToolScore, ...], limits: SynthesisLimits
 ) -> tuple[tuple[ToolScore, ...], tuple[str, ...]]:
     """Brings scores to [1, 5] by their mappings, and leaves out those that are NaN, with a note.
 
@@ -129,10 +125,10 @@ def _checked_scores(
         InvalidInputError: too many, a text breaks a rule, or a score is infinite, or outside [1, 5] without a mapping.
     """
     if len(scores) > limits.max_findings:
-        raise InvalidInputError("evidence.tool_scores", f"at most {limits.max_findings} scores", f"{len(scores)}")
+        raise InvalidInputError(path, f"at most {limits.max_findings} scores", f"{len(scores)}")
     kept, notes = [], []
     for index, one in enumerate(scores):
-        field = f"evidence.tool_scores[{index}]"
+        field = f"{path}[{index}]"
         check_text(f"{field}.tool", one.tool, limits.max_name_chars)
         check_text(f"{field}.scope", one.scope, limits.max_name_chars)
         check_text(f"{field}.aspect", one.aspect, limits.max_name_chars, may_be_blank=True)
@@ -150,7 +146,14 @@ def _checked_scores(
     return tuple(kept), tuple(notes)
 
 
-def _check_choices(request: SynthesisRequest, limits: SynthesisLimits) -> None:
+def _check_eta(eta: float) -> None:
+    if not (eta > 0 and math.isfinite(eta)):
+        raise InvalidInputError("options.eta", "a finite number above 0", f"{eta:g}")
+
+
+def _check_question(request: "SynthesisRequest | AssessRequest", limits: SynthesisLimits) -> None:
+    """Checks question and choices."""
+    check_text("question", request.question, limits.max_question_chars)
     choices = request.choices
     if choices and request.mode is Mode.SCORING:
         raise InvalidInputError("choices", "none in scoring mode, whose answers are the levels", f"{len(choices)}")
@@ -174,21 +177,11 @@ def _levels(answer: LevelAnswer, mode: Mode) -> Levels:
     if mode is not Mode.SCORING:
         raise InvalidInputError("level_answer", "none in explanation mode", "one")
     if isinstance(answer, str):
-        level = _level("level_answer.level", answer)
+        level = parse_level(answer, "level_answer.level")
         return Levels(from_classification(level), LevelSource.CLASSIFICATION)
-    logits = {_level("level_answer.logits", name): value for name, value in answer.items()}
-    try:
-        probabilities = from_log_probabilities(logits)
-    except InvalidInputError as error:
-        raise error.at("level_answer.logits") from None
-    return Levels(probabilities, LevelSource.LOGITS)
-
-
-def _level(field: str, text: str) -> Level:
-    try:
-        return parse_level(text)
-    except InvalidInputError as error:
-        raise error.at(field) from None
+    field = "level_answer.logits"
+    logits = {parse_level(name, field): value for name, value in answer.items()}
+    return Levels(from_log_probabilities(logits, field), LevelSource.LOGITS)
 
 
 MOST_REPLANS = 5
@@ -236,25 +229,14 @@ def check_assessment(request: AssessRequest, limits: SynthesisLimits) -> Checked
     if not 0 <= request.max_replan_iterations <= MOST_REPLANS:
         got = str(request.max_replan_iterations)
         raise InvalidInputError("options.max_replan_iterations", f"0 to {MOST_REPLANS}", got)
-    asked = SynthesisRequest(
-        question=request.question,
-        mode=request.mode or Mode.EXPLANATION,
-        evidence=Evidence({}, request.tool_scores),
-        scope=(GLOBAL,) if request.scope is None else request.scope,
-        choices=request.choices,
-        images=request.images,
-        eta=request.eta,
-    )
-    try:
-        checked = check_request(asked, limits)
-    except InvalidInputError as error:
-        raise error.at(error.field.removeprefix("evidence.")) from None
-    return CheckedQuestion(
-        request=replace(request, tool_scores=checked.request.evidence.tool_scores),
-        images=checked.images,
-        reference=_reference(request, checked.images, limits),
-        notes=tuple(note.removeprefix("evidence.") for note in checked.notes),
-    )
+    _check_question(request, limits)
+    if request.scope is not None:
+        _check_scope(request.scope, limits)
+    scores, notes = _checked_scores("tool_scores", request.tool_scores, limits)
+    _check_eta(request.eta)
+    images = read_images(request.images, limits.images)
+    reference = _reference(request, images, limits)
+    return CheckedQuestion(replace(request, tool_scores=scores), images, reference=reference, notes=notes)
 
 
 def _reference(request: AssessRequest, images: tuple[Image, ...], limits: SynthesisLimits) -> Image | None:

@@ -95,27 +95,16 @@ class Asked:
 
 
 class Synthesizer:
-    """Answers questions. Holds no state between calls; one object serves any number of them at once.
-
-    Args:
-        config: how to answer.
-        executor: where images are checked, so that the event loop stays free; the caller owns it. None: in the loop's
-            own thread, for scripts and tests.
-    """
+    """Answers questions. Holds no state between calls; one object serves any number of them at once."""
 
     def __init__(self, config: SynthesisConfig | None = None, *, executor: Executor | None = None) -> None:
         self.config = config or SynthesisConfig()
         self.off_loop = OffLoop(executor)
 
     async def synthesize(self, request: SynthesisRequest, *, chat_model: ChatModel | None = None) -> Synthesis:
-        """Returns an answer, whatever the model does.
+        """Returns an answer, whatever the model does; without one it is composed from the evidence.
 
-        Args:
-            request: the question and its evidence.
-            chat_model: writes the answer; None: it is composed from the evidence.
-
-        Raises:
-            InvalidInputError: a part of the request breaks a rule; raised before any model is asked.
+        Raises InvalidInputError: a part of the request breaks a rule; raised before any model is asked.
         """
         return await self.answer(await self.off_loop(lambda: check_request(request, self.config.limits)), chat_model)
 
@@ -319,12 +308,7 @@ def read_levels(reply: JsonAnswer[ModelAnswer]) -> Levels:
 def answer_messages(
     prompts: Prompts, request: SynthesisRequest, images: Sequence[Image], context: str, explanation_chars: int | None
 ) -> tuple[ChatMessage, ...]:
-    """Returns the conversation.
-
-    Args:
-        context: what is shown of that of the request.
-        explanation_chars: shown of each explanation; None: all.
-    """
+    """Returns the conversation, with a part of the request's context and of each explanation; None: all of it."""
     evidence = evidence_json(request.evidence, explanation_chars=explanation_chars)
     fence = Fence([request.question, *request.choices, *request.scope, context, evidence])
     words = {

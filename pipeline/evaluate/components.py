@@ -145,8 +145,7 @@ def component_scores(components: Components, weights: EvaluateWeights) -> tuple[
 def applied_weights(applicable: Sequence[str], weights: EvaluateWeights) -> dict[str, float]:
     """Returns the weights of the components that apply, scaled to sum to 1.
 
-    Raises:
-        InvalidInputError: all of them have weight 0.
+    Raises InvalidInputError: all of them have weight 0.
     """
     total = fsum(getattr(weights, name) for name in applicable)
     if total <= 0:

@@ -78,7 +78,6 @@ class EvaluateConfig(ScoringSettings):
     def with_overrides(self, overrides: dict[str, Any]) -> "EvaluateConfig":
         """Returns a copy with some settings replaced, checked anew.
 
-        Raises:
-            InvalidInputError: a value breaks its rule; the field starts with `options`.
+        Raises InvalidInputError: a value breaks its rule; the field starts with `options`.
         """
         return parse(EvaluateConfig, {**self.model_dump(), **overrides}, "options")

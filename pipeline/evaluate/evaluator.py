@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
-from typing import Self
 
 from pipeline.errors import InvalidInputError
 from pipeline.evaluate.components import (
@@ -72,13 +71,7 @@ logger = logging.getLogger(__name__)
 
 
 class Evaluator:
-    """Computes the loss. Holds no state between calls; one object serves any number of them at once.
-
-    Args:
-        config: how to score.
-        executor: where work that may take longer than 5 ms runs, so that the event loop stays free; the caller owns
-            it. None: in the loop's own thread, for scripts and tests.
-    """
+    """Computes the loss. Holds no state between calls; one object serves any number of them at once."""
 
     def __init__(self, config: EvaluateConfig | None = None, *, executor: Executor | None = None) -> None:
         self._config = config or EvaluateConfig()
@@ -86,8 +79,6 @@ class Evaluator:
 
     async def evaluate(self, datum: GoldStandardDatum, generated: GeneratedSummary, models: Models) -> Evaluation:
         """Returns the loss of one summary with everything it was computed from.
-
-        Each model is asked once: one list of texts to embed, then one list of all NLI pairs.
 
         Raises:
             InvalidInputError: a field breaks a rule; raised before any model runs.
@@ -117,28 +108,20 @@ class Evaluator:
         return Evaluation(loss, None, scores, components, config, identities, len(answers), timings)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Comparison:
-    """Statements, and for each the passages of a text that speak of it."""
-
-    statements: tuple[TextSpan, ...] = ()
-    premises: tuple[Premises, ...] = ()
-
-    @classmethod
-    def of(cls, statements: Sequence[TextSpan], text: PremiseFinder) -> Self:
-        """Finds the passages: at most two for a statement, however long the text is."""
-        return cls(tuple(statements), tuple(text.find(statement.text) for statement in statements))
-
-    def read(self, scores: PairScores, hit_threshold: float) -> list[EntailmentEvidence]:
-        """Returns what the text says of each statement."""
-        config = SupportConfig(supported=hit_threshold, partly_supported=hit_threshold)
-        return [
-            _evidence(statement, premises, scores, config)
-            for statement, premises in zip(self.statements, self.premises, strict=True)
-        ]
+Comparison = list[tuple[TextSpan, Premises]]
+"""Statements, and for each the passages of a text that speak of it: at most two, however long the text is."""
 
 
-def _evidence(statement: TextSpan, premises: Premises, scores: PairScores, config: SupportConfig) -> EntailmentEvidence:
+def compare(statements: Sequence[TextSpan], text: PremiseFinder) -> Comparison:
+    """Finds the passages."""
+    return [(statement, text.find(statement.text)) for statement in statements]
+
+
+def read_statement(
+    statement: TextSpan, premises: Premises, scores: PairScores, hit_threshold: float
+) -> EntailmentEvidence:
+    """Returns what the text says of a statement."""
+    config = SupportConfig(supported=hit_threshold, partly_supported=hit_threshold)
     support = read_support(premises.hypothesis, scores, config)
     passage = None if support.premise is None else premises.passages[support.premise]
     return EntailmentEvidence(
@@ -186,7 +169,7 @@ def _plan(
         return HardFail(HardFailRule.NOT_SHORTER, reason, None)
     gold = SplitText.of(normalize(GOLD_SUMMARY, datum.summary.summary), config.max_sentence_chars)
     comparisons = _comparisons(datum, summary, config)
-    hypotheses = tuple(premises.hypothesis for comparison in comparisons for premises in comparison.premises)
+    hypotheses = tuple(premises.hypothesis for comparison in comparisons for _, premises in comparison)
     pairs = {pair for hypothesis in hypotheses for pair in hypothesis.pairs}
     check_count(len(pairs), config.limits.max_nli_pairs, "NLI pairs")
 
@@ -233,16 +216,16 @@ def _comparisons(
     # Short passages alone: what else a summary says must not decide whether it tells a fact.
     finder = PremiseFinder(told, has_turns=False, most_chars=SHORT_PASSAGE_CHARS)
     gold = datum.summary
-    flow = Comparison.of([point.whole() for point in _normalized(OUTLINE, gold.logical_outline)], finder)
+    flow = compare([point.whole() for point in _normalized(OUTLINE, gold.logical_outline)], finder)
     if not gold.key_facts:
-        return Comparison(), Comparison(), flow
+        return [], [], flow
     facts = [claim for place, fact in enumerate(gold.key_facts) for claim in _claims(f"{KEY_FACTS}[{place}]", fact)]
     is_gold = config.precision_source is PrecisionSource.GOLD
     text_id, standard = (GOLD, gold_text(gold)) if is_gold else (SOURCE, datum.entry.text)
     read = ReadText.of(text_id, standard, config.max_sentence_chars)
     claims = [told.passages[at] for at in told.claims]
     standard_finder = PremiseFinder(read, has_turns=not is_gold)
-    return Comparison.of(facts, finder), Comparison.of(claims, standard_finder), flow
+    return compare(facts, finder), compare(claims, standard_finder), flow
 
 
 def gold_text(gold: GoldStandardSummary) -> str:
@@ -263,11 +246,7 @@ def _normalized(path: str, items: Sequence[str]) -> list[NormalizedText]:
 def chunk_spans(text: SplitText, tokens: Sequence[tuple[int, int]], max_tokens: int) -> tuple[ChunkSpan, ...]:
     """Packs whole sentences into chunks that the embedder reads whole, greedily. Together they hold every token once.
 
-    A text without tokens is one chunk of weight 1.
-
-    Args:
-        tokens: start and end of each.
-        max_tokens: a longer sentence is cut between tokens.
+    A text without tokens is one chunk of weight 1; a longer sentence is cut between tokens.
     """
     starts = [start for start, _ in tokens]
     # For each sentence, the number of tokens up to its end.
@@ -292,8 +271,9 @@ def check_count(count: int, most: int, what: str) -> None:
 
 
 def _score(plan: EvaluatePlan, embeddings: Embeddings, answers: PairScores, config: EvaluateConfig) -> Components:
-    """Scores the components that apply."""
-    recall, precision, flow = (one.read(answers, config.hit_threshold) for one in plan.comparisons)
+    recall, precision, flow = (
+        [read_statement(*one, answers, config.hit_threshold) for one in comparison] for comparison in plan.comparisons
+    )
     return Components(
         facts=score_facts(recall, precision) if recall else None,
         entities=score_entities(plan.entities, embeddings, config.entity_context_threshold) if plan.entities else None,

@@ -71,9 +71,7 @@ def _may_be_fact(text: str) -> bool:
 def rank_by_coverage(vectors: Float64, costs: Float64) -> list[int]:
     """Ranks up to 200 texts by greedy facility location: how much closer all texts come to a chosen one, for its cost.
 
-    Args:
-        vectors: shape (texts, dimension), rows of length 1.
-        costs: shape (texts,), above 0.
+    Vectors have shape (texts, dimension) and rows of length 1.
     """
     similarity = np.clip(vectors @ vectors.T, 0.0, None)
     closest = np.zeros(len(vectors))
@@ -93,7 +91,7 @@ def propose_reference(
 
     Args:
         candidates: of `fact_candidates`, in the order of the text; at least one.
-        vectors: of their texts, shape (candidates, dimension), rows of length 1.
+        vectors: of their texts, as `rank_by_coverage` takes them.
         target_tokens: length of the summary, which is longer when the facts need more.
     """
     order = rank_by_coverage(vectors, np.array([_cost_of(claim.text) for claim in candidates]))
@@ -158,11 +156,7 @@ def _summary_of(written: WrittenText, ranked: Sequence[CheckedClaim], target_tok
 
 
 def _as_sentence(text: str, source: str) -> str:
-    """Writes a claim as a sentence of its own; a heading that was put in front of it goes.
-
-    Args:
-        source: the document with its white space folded.
-    """
+    """Writes a claim as a sentence of its own; a heading that was put in front of it goes."""
     label, colon, rest = text.partition(": ")
     if colon and len(label) <= _LONGEST_LABEL and text not in source and rest in source:
         text = rest

@@ -30,8 +30,7 @@ class JsonString:
 def summary_strings(answer: str) -> list[JsonString]:
     """Returns the strings that make up the summary: the outermost value of "summary", or all string values in order.
 
-    Raises:
-        json.JSONDecodeError: the answer is not JSON (RFC 8259: no NaN, no code fence around it).
+    Raises json.JSONDecodeError: the answer is not JSON (RFC 8259: no NaN, no code fence around it).
     """
     _check_json(answer)
     strings = list(_string_values(answer))

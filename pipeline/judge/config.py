@@ -54,15 +54,9 @@ class LockConfig(FrozenModel):
             needed = self.correct_questions_needed
             return replace(JUDGE_LOCK, relevance_mode=self.relevance_mode, correct_questions=needed)
         rules = replace(TWIN_LOCK, relevance_mode=self.relevance_mode)
-        if not self.twin_safeguards:
-            return rules
-        return replace(
-            rules,
-            severe_alignment=JUDGE_LOCK.severe_alignment,
-            perfect_score=JUDGE_LOCK.perfect_score,
-            perfect_spans=JUDGE_LOCK.perfect_spans,
-            perfect_guard=JUDGE_LOCK.perfect_guard,
-        )
+        safeguards = ("severe_alignment", "perfect_score", "perfect_spans", "perfect_guard")
+        borrowed = {name: getattr(JUDGE_LOCK, name) for name in safeguards}
+        return replace(rules, **borrowed) if self.twin_safeguards else rules
 
 
 class UltraConfig(FrozenModel):
@@ -136,13 +130,9 @@ class JudgeConfig(ScoringSettings):
     cache: JudgementCacheConfig = JudgementCacheConfig()
 
     def with_overrides(self, overrides: Mapping[str, Mapping[str, Any]]) -> "JudgeConfig":
-        """Returns a copy with some settings replaced, checked anew.
+        """Returns a copy with some settings replaced, by section and name, each section checked anew.
 
-        Args:
-            overrides: new values by section (`evidence`, `lock`, `ultra`), then by setting.
-
-        Raises:
-            InvalidInputError: a value breaks its rule; the field is `options.<setting>`, for callers see no sections.
+        Raises InvalidInputError: a value breaks its rule; the field is `options.<setting>`, callers see no sections.
         """
         changed: dict[str, BaseModel] = {}
         for name, values in overrides.items():

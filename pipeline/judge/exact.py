@@ -26,10 +26,7 @@ def guarded_mean(values: Sequence[Number], weights: Sequence[Number], may_raise:
     Let m be the mean of those that may raise. Any other value weighs nothing from m on, in full at 0, and in proportion
     between. When none may raise, the least value stands for all.
 
-    Args:
-        values: not negative; at least one.
-        weights: not negative.
-        may_raise: for each value.
+    Values, of which there is one at least, and weights are not negative.
     """
     raising = [at for at, may in enumerate(may_raise) if may]
     if not raising:
@@ -57,21 +54,12 @@ HALF = Fraction(1, 2)
 
 
 def exact(value: float) -> Fraction:
-    """Returns the decimal number that a float is written as: 0.4 is 2/5.
-
-    Raises:
-        ValueError: for NaN and infinity.
-    """
+    """Returns the decimal number that a float is written as: 0.4 is 2/5. Raises ValueError: for NaN and infinity."""
     return Fraction(repr(float(value)))
 
 
 def half_up(value: Fraction, digits: int = 0) -> Fraction:
-    """Rounds to a number of decimals; what lies exactly between two goes up.
-
-    Args:
-        value: not negative.
-        digits: decimals to keep.
-    """
+    """Rounds what is not negative to a number of decimals; what lies exactly between two goes up."""
     scale = 10**digits
     return Fraction((value * scale + HALF).__floor__(), scale)
 

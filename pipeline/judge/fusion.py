@@ -149,10 +149,10 @@ def fuse(
     a small change of q: with eta 1 at most 50 times as large. `PAPER_RAW` is the sum alone.
 
     Args:
-        tool_scores: in [1, 5], brought there by a `LogisticMapping` where need be.
+        tool_scores: in [1, 5].
         probabilities: of the levels; None where a model gave none.
         eta: how fast weights fall with the squared distance from the mean, greater than 0.
-        weights: of the tool scores in their mean, one for each, not negative; None: equal ones.
+        weights: of the tool scores in their mean, not negative; None: equal ones.
 
     Raises:
         InvalidInputError: probabilities that are none.
@@ -189,28 +189,23 @@ def level_of(score: float) -> Level:
     return next((level for level in LEVELS[:-1] if score <= level + 0.5), Level.EXCELLENT)
 
 
-def parse_level(text: str) -> Level:
-    """Reads "A" or "Excellent", in any case.
-
-    Raises:
-        InvalidInputError: unknown level.
-    """
+def parse_level(text: str, field: str = "level") -> Level:
+    """Reads "A" or "Excellent", in any case. Raises InvalidInputError: unknown level."""
     word = text.strip().upper()
     for level in LEVELS:
         if word in {level.letter, level.name}:
             return level
-    raise InvalidInputError("level", "A to E, or Excellent, Good, Fair, Poor, Bad", f"{len(text)} other characters")
+    raise InvalidInputError(field, "A to E, or Excellent, Good, Fair, Poor, Bad", f"{len(text)} other characters")
 
 
-def from_log_probabilities(log_probabilities: Mapping[Level, float]) -> Distribution:
+def from_log_probabilities(log_probabilities: Mapping[Level, float], field: str = "log_probabilities") -> Distribution:
     """Returns the softmax over the levels that are named; a level that is not has probability 0.
 
-    Raises:
-        InvalidInputError: none is named, or a value is no number; minus infinity is one.
+    Raises InvalidInputError: none is named, or a value is no number; minus infinity is one.
     """
     values = [log_probabilities.get(level, -math.inf) for level in LEVELS]
     if any(math.isnan(value) or value == math.inf for value in values) or max(values) == -math.inf:
-        raise InvalidInputError("log_probabilities", "a log-probability for at least one level", "none that is finite")
+        raise InvalidInputError(field, "a log-probability for at least one level", "none that is finite")
     return _softmax(values)
 
 
@@ -250,11 +245,7 @@ def mean_of_distributions(distributions: Sequence[Distribution]) -> Distribution
 
 
 def check_distribution(probabilities: Sequence[float]) -> Distribution:
-    """Returns five probabilities that sum to 1.
-
-    Raises:
-        InvalidInputError: they are not that.
-    """
+    """Returns five probabilities that sum to 1. Raises InvalidInputError: they are not that."""
     if len(probabilities) != len(LEVELS):
         raise InvalidInputError("probabilities", f"{len(LEVELS)} numbers", f"{len(probabilities)}")
     if not all(0 <= p <= 1 for p in probabilities):
@@ -317,14 +308,7 @@ class ScoreAgreement:
 def assess_agreement(
     fusion: Fusion, opinions: Distribution, *, verified_share: float, certainty: float
 ) -> ScoreAgreement:
-    """Compares what the tools say on average with all opinions.
-
-    Args:
-        fusion: of a metric with at least one tool.
-        opinions: smoothed level probabilities of the model; without a model those of `tool_opinions`.
-        verified_share: in [0, 1].
-        certainty: in [0, 1].
-    """
+    """Compares what at least one tool says on average with all opinions, the model's or else the tools' own."""
     coefficient = bhattacharyya(fusion.alpha, opinions) if fusion.alpha is not None else 0.0
     entropy = relative_entropy_of(opinions)
     confidence = math.sqrt(coefficient) * (1 - _ENTROPY_WEIGHT * entropy) * verified_share * certainty

@@ -13,8 +13,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Generic, TypeVar
 
-from opentelemetry.trace import Span
-
 from pipeline.judge.config import JudgeConfig, JudgementCacheConfig
 from pipeline.judge.evidence.build import Assistant, build_evidence
 from pipeline.judge.evidence.plan import EvidencePart, EvidenceRequest, ReadSource, read_source
@@ -151,9 +149,7 @@ class Judge:
     """Judges. Holds no state between calls besides the cache; one object serves any number of calls at once.
 
     Args:
-        config: how to judge.
-        executor: where work that may take longer than 5 ms runs, so that the event loop stays free; the caller owns
-            it. None: in the loop's own thread, for scripts and tests.
+        executor: runs what may hold up the event loop (`OffLoop`).
         caches: of earlier requests, which objects with other settings may share. None: nothing is kept.
         owner: whose requests these are; what is kept for one owner is not given to another.
     """
@@ -175,8 +171,7 @@ class Judge:
         """Returns the verdicts of all frameworks wanted, with the evidence they share.
 
         A metric that cannot be computed is an error inside the judgement; the others are scored. Texts that are not
-        English are not scored, and no model reads them. Without a chat model
-        every step has a deterministic form; Twin-Lock alone never asks one.
+        English are not scored, and no model reads them. Twin-Lock alone never asks a chat model.
 
         Raises:
             InvalidInputError: a field breaks a rule; raised before any model runs.
@@ -224,7 +219,17 @@ class Judge:
                     emit(EvidenceReady(judgement.evidence))
                 for result in judgement.frameworks:
                     _emit_metrics(result, emit)
-            _note(span, judgement)
+            usage = judgement.language_model_usage
+            note(
+                span,
+                request_hash=judgement.request_hash,
+                cached=judgement.is_cached,
+                degraded=judgement.degraded,
+                model_calls=usage.calls,
+                prompt_tokens=usage.prompt_tokens,
+                completion_tokens=usage.completion_tokens,
+                retries=usage.retries,
+            )
             return judgement
 
     def _check(self, request: JudgeRequest, models: Models) -> str:
@@ -259,7 +264,9 @@ class Judge:
             language_model=_chat_identity(models),
             degraded=(table is not None and table.proposals_failed) or any(result.degraded for result in frameworks),
             notes=(
-                *_notes(request, table),
+                *(("the summary is longer than its source",) * (len(request.summary) > len(request.source))),
+                *tool_score_notes(request.tool_scores),
+                *(table.notes if table else ()),
                 *(_unmeasured(models, self._config) if request.second_reading is None else ()),
                 *(words for result in frameworks for words in result.notes),
             ),
@@ -354,29 +361,9 @@ def _unmeasured(models: Models, config: JudgeConfig) -> tuple[str, ...]:
     return (f"no second reading: calibrated is {reader.reader}; run precis calibrate --second-reader again",)
 
 
-def _notes(request: JudgeRequest, table: EvidenceTable | None) -> tuple[str, ...]:
-    longer = ("the summary is longer than its source",) if len(request.summary) > len(request.source) else ()
-    return (*longer, *tool_score_notes(request.tool_scores), *(table.notes if table else ()))
-
-
 def _emit_metrics(result: FrameworkResult, emit: Emit) -> None:
     for metric in result.metrics:
         emit(MetricReady(result.framework, metric))
-
-
-def _note(span: Span, judgement: Judgement) -> None:
-    """Adds to a trace what the request came to, and what it cost."""
-    usage = judgement.language_model_usage
-    note(
-        span,
-        request_hash=judgement.request_hash,
-        cached=judgement.is_cached,
-        degraded=judgement.degraded,
-        model_calls=usage.calls,
-        prompt_tokens=usage.prompt_tokens,
-        completion_tokens=usage.completion_tokens,
-        retries=usage.retries,
-    )
 
 
 def _log(judgement: Judgement) -> None:

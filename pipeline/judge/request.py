@@ -60,13 +60,7 @@ class JudgeRequest:
 
 
 def check_request(request: JudgeRequest, limits: JudgeLimits) -> None:
-    """Checks texts and tool scores.
-
-    A summary may be longer than its source: that is judged, with a note.
-
-    Raises:
-        InvalidInputError: for the first field that breaks a rule.
-    """
+    """Checks texts and tool scores; a summary may be longer than its source. Raises InvalidInputError."""
     _check_words("source", request.source, limits.max_source_chars)
     _check_words("summary", request.summary, limits.max_summary_chars)
     _check_tool_scores(request.tool_scores, limits)
@@ -114,11 +108,7 @@ def _check_tool_scores(scores: Sequence[MetricToolScore], limits: JudgeLimits) -
 
 
 def hash_request(request: JudgeRequest, config: JudgeConfig, models: ModelIdentities, chat_model: str | None) -> str:
-    """Returns the SHA-256 of request, rules and models, as 64 hexadecimal digits.
-
-    Args:
-        chat_model: identity of the model that takes part; None without one.
-    """
+    """Returns the SHA-256 of request, rules and models, as 64 hexadecimal digits."""
     parts: dict[str, Any] = {
         "source": request.source,
         "summary": request.summary,

@@ -5,7 +5,7 @@ PipelineError
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Self
 
@@ -17,6 +17,11 @@ MAX_SCORE = 10.0
 
 Input = float | int | str | bool
 """A number, count or word that a formula reads."""
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+"""What `json.dumps` takes; never NaN or infinity."""
+
+JsonObject = dict[str, Json]
 
 
 class MetricName(StrEnum):
@@ -87,6 +92,8 @@ class MetricResult:
     inputs: Mapping[str, Input]
     caps: tuple[Cap, ...] = ()  # the limits whose conditions hold, in the order in which they were applied
     error: str | None = None  # why there is no score, snake_case word first; None unless there is no score
+    lists: Mapping[str, Json] = field(default_factory=dict)  # what its object shows besides, for example key points
+    is_whole: bool = False  # whether the score is an integer by its rule
 
     @classmethod
     def failed(cls, name: MetricName, error: str, status: MetricStatus = MetricStatus.ERROR) -> Self:
@@ -98,36 +105,21 @@ class MetricResult:
         """Whether the score may enter a mean."""
         return self.status in (MetricStatus.SCORED, MetricStatus.PARTIAL, MetricStatus.NO_CLAIMS)
 
-
-Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
-"""What `json.dumps` takes; never NaN or infinity."""
-
-JsonObject = dict[str, Json]
-
-
-def to_object(metric: MetricResult, lists: JsonObject, *, is_whole: bool = False) -> JsonObject:
-    """Builds the JSON object of a metric (objects.schema.json).
-
-    Args:
-        metric: all of it is shown but places; `{"error": "<reason>"}` for one that failed.
-        lists: what it shows besides, for example its key points.
-        is_whole: whether the score is an integer by its rule.
-    """
-    if metric.error is not None:
-        return {"error": metric.error}
-    estimate: JsonObject = {}
-    if metric.confidence is not None:
-        estimate = {"status": metric.status.value, "confidence": metric.confidence}
-    caps: list[Json] = [{"name": cap.name, "limit": cap.limit, "applies_to": cap.applies_to} for cap in metric.caps]
-    return {
-        "metric": metric.name.value,
-        **lists,
-        **metric.inputs,
-        **estimate,
-        "caps": caps,
-        "reason": metric.reason,
-        "overall_score": int(metric.score) if is_whole and metric.score is not None else metric.score,
-    }
+    @property
+    def shown(self) -> JsonObject:
+        """Its JSON object (objects.schema.json): all of it but places; `{"error": "<reason>"}` for one that failed."""
+        if self.error is not None:
+            return {"error": self.error}
+        estimate = {} if self.confidence is None else {"status": self.status.value, "confidence": self.confidence}
+        return {
+            "metric": self.name.value,
+            **self.lists,
+            **self.inputs,
+            **estimate,
+            "caps": [{"name": cap.name, "limit": cap.limit, "applies_to": cap.applies_to} for cap in self.caps],
+            "reason": self.reason,
+            "overall_score": int(self.score) if self.is_whole and self.score is not None else self.score,
+        }
 
 
 class Framework(StrEnum):
@@ -145,39 +137,32 @@ class FrameworkResult:
     framework: Framework
     # all five, in the order of `MetricName`; one that failed is there with status ERROR
     metrics: tuple[MetricResult, ...]
-    # the metrics' objects (objects.schema.json), same order; `{"error": "<reason>"}` for one that failed
-    objects: Mapping[MetricName, JsonObject]
-    degraded: bool = False  # whether a language model's answer was unusable somewhere
-    notes: tuple[str, ...] = ()  # what a reader should know of how it came about
-
-    @classmethod
-    def of(
-        cls, framework: Framework, scored: Sequence[tuple[MetricResult, JsonObject]], notes: Sequence[str] = ()
-    ) -> Self:
-        """Puts together the metrics with their objects, in the order of `MetricName`; a note is of a failed answer."""
-        metrics, objects = tuple(metric for metric, _ in scored), {metric.name: shown for metric, shown in scored}
-        return cls(framework, metrics, objects, degraded=bool(notes), notes=tuple(notes))
+    notes: tuple[str, ...] = ()  # on answers of a language model that could not be used
 
     @classmethod
     def unread(cls, framework: Framework, status: MetricStatus, reason: str) -> Self:
         """Makes a result without any score, because there is nothing that could be judged."""
-        metrics = [MetricResult.failed(name, f"{status}: {reason}", status) for name in MetricName]
-        return cls.of(framework, [(metric, to_object(metric, {})) for metric in metrics])
+        return cls(framework, tuple(MetricResult.failed(name, f"{status}: {reason}", status) for name in MetricName))
 
     def from_some_claims(self) -> Self:
         """Returns the same with the status PARTIAL where a score depends on claims, of which some were not checked."""
-        status = MetricStatus.PARTIAL
-        partial = {
-            metric.name
-            for metric in self.metrics
+        metrics = tuple(
+            replace(metric, status=MetricStatus.PARTIAL)
             if metric.status is MetricStatus.SCORED and metric.name is not MetricName.BIAS_TOXICITY
-        }
-        metrics = tuple(replace(one, status=status) if one.name in partial else one for one in self.metrics)
-        objects = {
-            name: {**shown, "status": status.value} if name in partial and "status" in shown else shown
-            for name, shown in self.objects.items()
-        }
-        return replace(self, metrics=metrics, objects=objects)
+            else metric
+            for metric in self.metrics
+        )
+        return replace(self, metrics=metrics)
+
+    @property
+    def objects(self) -> dict[MetricName, JsonObject]:
+        """The metrics' objects, in the same order."""
+        return {metric.name: metric.shown for metric in self.metrics}
+
+    @property
+    def degraded(self) -> bool:
+        """Whether a language model's answer was unusable somewhere."""
+        return bool(self.notes)
 
     def __getitem__(self, name: MetricName) -> MetricResult:
         """Returns one metric."""
@@ -191,15 +176,7 @@ class FrameworkResult:
 
 
 class MetricError(PipelineError):
-    """One metric cannot be computed. Becomes its `{"error": "<reason>"}`.
-
-    Attributes:
-        reason: snake_case word, then what it means; never the caller's text.
-    """
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    """One metric cannot be computed. Says so in a snake_case word, then what it means; never in the caller's text."""
 
 
 MAX_QUOTE_CHARS = 90

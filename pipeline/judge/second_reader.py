@@ -110,12 +110,7 @@ async def read_again(
     reader: SecondReader | None,
     config: SupportConfig,
 ) -> SecondReadings:
-    """Has open claims read a second time.
-
-    Args:
-        reader: says which ones, and how far to believe the readings. None: all are read, and nothing is revised.
-        config: what a label means.
-    """
+    """Has open claims read a second time. Without a measured reader all are read, and nothing is revised."""
     known = {at: support for at, support in enumerate(supports) if support.premise is not None}
     chosen = [at for at, support in known.items() if reader is None or reader.is_open(support.probability)]
     chosen = sorted(sorted(chosen, key=lambda at: abs(known[at].probability - 1 / 2))[: SecondReader.most_asked])

@@ -47,13 +47,9 @@ def _filled_lines(template: str, words: Mapping[str, str]) -> Iterator[str]:
 
 
 class Prompts(dict[str, Prompt]):
-    """The prompts in force, by name.
+    """The prompts in force, by name; a folder of the user's may override some.
 
-    Args:
-        overrides: a folder with files of the same names; None: there is none.
-
-    Raises:
-        PromptError: a file is no prompt, has other variables than ours, no rule of the fence, or is too long.
+    Raises PromptError: a file is no prompt, has other variables than ours, no rule of the fence, or is too long.
     """
 
     max_section_chars = 8_000  # a longer one leaves a small context no room for the material

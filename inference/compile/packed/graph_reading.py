@@ -3,8 +3,6 @@
 A graph of anybody else, or one with a part that the core does not compute, is refused.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +40,7 @@ class GraphReader:
             model = quantize_rows(model)
         self._arrays = {tensor.name: tensor for tensor in model.graph.initializer}
         self._nodes = {node.output[0]: node for node in model.graph.node}
-        self._unread = {name for name, tensor in self._arrays.items() if len(tensor.dims) and _is_weight(tensor)}
+        self._unread = {name for name, tensor in self._arrays.items() if _is_weight(tensor)}
         self.outputs = [output.name for output in model.graph.output]
 
     def has(self, name: str) -> bool:
@@ -89,8 +87,8 @@ class GraphReader:
 
     def epsilon(self) -> float:
         """Returns the epsilon of all layer normalizations."""
-        found = {_attribute(node, "epsilon") for node in self._nodes.values() if node.op_type == "LayerNormalization"}
-        return float(self._only("epsilon", found))
+        norms = [node for node in self._nodes.values() if node.op_type == "LayerNormalization"]
+        return float(self._only("epsilon", {helper.get_node_attr_value(node, "epsilon") for node in norms}))
 
     def head_count(self) -> int:
         """Returns the number of attention heads."""
@@ -133,9 +131,8 @@ class GraphReader:
             raise UnsupportedModelError(f"the core cannot compute this graph: nothing reads {unread[0]!r}")
 
     def _after(self, name: str) -> Activation:
-        """Returns the activation of a product."""
         (reader,) = [node for node in self._nodes.values() if name in node.input]
-        if reader.op_type not in _ACTIVATIONS or _attribute(reader, "approximate", b"none") != b"none":
+        if reader.op_type not in _ACTIVATIONS or reader.attribute:  # an approximation
             raise UnsupportedModelError(f"the core has no activation {reader.op_type}")
         return _ACTIVATIONS[reader.op_type]
 
@@ -148,10 +145,3 @@ class GraphReader:
 
 def _is_weight(tensor: onnx.TensorProto) -> bool:
     return tensor.data_type in {onnx.TensorProto.FLOAT, onnx.TensorProto.INT8} and int(np.prod(tensor.dims)) > 1
-
-
-def _attribute(node: NodeProto, name: str, default: object = None) -> Any:  # noqa: ANN401  # of any type
-    for attribute in node.attribute:
-        if attribute.name == name:
-            return helper.get_attribute_value(attribute)
-    return default

@@ -3,8 +3,6 @@
 The graph stays: it is what ONNX Runtime runs, and what the core's answers are compared with.
 """
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Literal
@@ -20,28 +18,15 @@ from inference.compile.install import RECIPE
 from inference.compile.packed.graph_reading import ByteMatrix, GraphReader
 from inference.compile.probe import LONG_PROBE_TEXT, PROBE_PAIRS, PROBE_TEXTS, ProbeRunner
 from inference.compile.weights import Float32, QuantizedTable
+from inference.core import packed_file as layout
 from inference.core.core_backend import NOT_COMPILED, CoreBackend, core_problem, packing_problem
 from inference.core.library import CoreLibrary
 from inference.core.packed_file import (
-    ALIGNMENT,
-    ARITHMETIC,
-    BERT,
     COLUMNS,
     CONTENT_TO_POSITION,
     CORE_FILE,
-    DEBERTA,
-    FILE_VERSION,
-    FIRST,
-    GELU,
-    HEADER,
-    IDENTITY,
     LANES,
-    LOGITS,
-    MAGIC,
-    MEAN,
     POSITION_TO_CONTENT,
-    RELU,
-    ROW_BITS,
     ROWS,
     Rows,
     score_limit,
@@ -50,7 +35,7 @@ from inference.errors import CoreUnavailableError
 from inference.models.directory import ModelDirectory, load_model_directory
 from inference.models.manifest import MARKS, MODEL_FILE, Manifest
 
-_ACTIVATIONS = {"gelu": GELU, "relu": RELU, "identity": IDENTITY}
+_ACTIVATIONS = {"gelu": layout.GELU, "relu": layout.RELU, "identity": layout.IDENTITY}
 _DEPTH = 4  # inputs of a column that lie together
 _MAX_POSITIONS = 512
 _MAX_CHANGE = 0.1  # of a probability or a number of an embedding; rows of 8 bits move one by .005 on average
@@ -58,11 +43,7 @@ RowChoice = Literal["auto"] | Rows
 
 
 def packed_bytes(model: onnx.ModelProto, manifest: Manifest, rows: Rows) -> bytes:
-    """Returns the packed file of a graph.
-
-    Raises:
-        UnsupportedModelError: the core cannot compute this graph.
-    """
+    """Returns the packed file of a graph. Raises UnsupportedModelError: the core cannot compute this graph."""
     return _Packer(GraphReader(model), manifest, rows).packed()
 
 
@@ -73,10 +54,9 @@ class _Packer:
         self._graph = graph
         self._manifest = manifest
         self._sections: list[bytes] = []
-        self._header = np.zeros((), HEADER)
-        self._set(
-            magic=MAGIC, version=FILE_VERSION, bits=ROW_BITS[rows], epsilon=graph.epsilon(), heads=graph.head_count()
-        )
+        self._header = np.zeros((), layout.HEADER)
+        self._set(magic=layout.MAGIC, version=layout.FILE_VERSION, bits=layout.ROW_BITS[rows])
+        self._set(epsilon=graph.epsilon(), heads=graph.head_count())
         self._positions = -(-manifest.max_tokens // LANES) * LANES
         if self._positions > _MAX_POSITIONS:
             raise UnsupportedModelError(f"the core reads {_MAX_POSITIONS} tokens, the model {manifest.max_tokens}")
@@ -121,10 +101,11 @@ class _Packer:
         if len(head) > 2:  # noqa: PLR2004  # what the header has room for
             raise UnsupportedModelError(f"the core computes a head of two layers, not of {len(head)}")
         is_relative = not self._graph.has("position_embeddings.weight")
-        output = {"mean": MEAN, "cls": FIRST, None: LOGITS}[self._manifest.pooling]
-        if (output == LOGITS) != bool(head) or (self._graph.outputs == [EMBEDDING]) == is_relative:
+        output = {"mean": layout.MEAN, "cls": layout.FIRST, None: layout.LOGITS}[self._manifest.pooling]
+        if (output == layout.LOGITS) != bool(head) or (self._graph.outputs == [EMBEDDING]) == is_relative:
             raise UnsupportedModelError("the core computes BERT embedders and DeBERTa classifiers")
-        self._set(kind=DEBERTA if is_relative else BERT, output=output, head_layers=len(head), has_marks=has_marks)
+        kind = layout.DEBERTA if is_relative else layout.BERT
+        self._set(kind=kind, output=output, head_layers=len(head), has_marks=has_marks)
         for index, layer in enumerate(head):
             self._header["head_width"][index] = layer.bias.size
             self._header["head_activation"][index] = _ACTIVATIONS[layer.activation]
@@ -171,7 +152,7 @@ class _Packer:
 
 
 def _padded(data: bytes) -> bytes:
-    return data + bytes(-len(data) % ALIGNMENT)
+    return data + bytes(-len(data) % layout.ALIGNMENT)
 
 
 def pack_directory(
@@ -185,11 +166,9 @@ def pack_directory(
 
     Args:
         path: of the directory; replaced as a whole, or left as it was.
-        library: None where the core was not compiled.
         choice: rows8; mixed, rows of 15 bits in one product of four; rows15, which decides as fp32 does; or `auto`: as
             it is packed, else rows15 for an exported fp32 graph; of packaged models and graphs in int8_rows, rows8 for
             an embedder and mixed for a classifier, whose decisions need it.
-        progress: told of every step.
 
     Raises:
         CoreUnavailableError: the core was not compiled on this machine.
@@ -262,7 +241,7 @@ def _arithmetic(manifest: Manifest, choice: RowChoice) -> str:
     is_coarse = manifest.is_int8 or RECIPE in manifest.producer
     fast: Rows = "mixed" if manifest.task == "nli" else "rows8"
     rows = choice if choice != "auto" else fast if is_coarse else "rows15"
-    return f"core-{ARITHMETIC} {rows}"
+    return f"core-{layout.ARITHMETIC} {rows}"
 
 
 def _change(directory: ModelDirectory, backend: CoreBackend) -> float:

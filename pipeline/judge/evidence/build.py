@@ -19,6 +19,7 @@ from pipeline.judge.evidence.plan import (
     plan_facts,
     read_source,
     read_texts,
+    said_by,
 )
 from pipeline.judge.evidence.proposals import Propose, apply_proposals, make_task, preferred_facts
 from pipeline.judge.evidence.table import (
@@ -65,14 +66,8 @@ async def build_evidence(
 ) -> EvidenceTable:
     """Returns the evidence about a summary. The same input gives the same table to the last bit, timings aside.
 
-    Args:
-        models: the embedder is asked once, with one list; the NLI model with a list of claims, then one of key points,
-            two pairs at most for a claim and one for a key point, however long the source is.
-        assistant: an LLM; by default there is none.
-        off_loop: where long texts are read. None: in the event loop.
-
-    Raises:
-        ModelOutputError: a model's answer is unusable.
+    The embedder is asked once; the NLI model first about claims, then about key points: two pairs at most for a claim
+    and one for a key point, however long the source is. Raises ModelOutputError: a model's answer is unusable.
     """
     config, off_loop, stopwatch = config or EvidenceConfig(), off_loop or OffLoop(), Stopwatch()
     source = request.read
@@ -133,12 +128,12 @@ class CheckedClaims:
         )
         marked, sentences = mark_raising(plan, claims)
         opposite = {
-            plan.draft.said_by(claim.sentence_index)
+            said_by(plan.draft.repeats, claim.sentence_index)
             for claim in claims
             if claim.label is ClaimLabel.UNSUPPORTED and (claim.contradiction >= _OPPOSITE or claim.mismatches)
         }
         telling = frozenset(sentences.raising) - opposite
-        again = {plan.draft.said_by(at): at for at in plan.draft.repeats}
+        again = {said_by(plan.draft.repeats, at): at for at in plan.draft.repeats}
         readings = dict.fromkeys((telling, frozenset(again.get(at, at) for at in telling)))
         return cls(plan, len(scores), marked, sentences, [plan_facts(plan, reading) for reading in readings])
 
@@ -153,11 +148,7 @@ _OPPOSITE = 0.95
 
 
 def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> EvidenceTable:
-    """Returns the table, with timings of zero and no proposals. Parts that nobody reads are empty.
-
-    Args:
-        scores: of the pairs of facts.
-    """
+    """Returns the table, with timings of zero and no proposals. Parts that nobody reads are empty."""
     plan, claims, sentences = checked.plan, checked.claims, checked.sentences
     draft, tokenizer, parts, config = plan.draft, models.tokenizer, plan.draft.parts, plan.draft.config
     source, summary = draft.source.read, draft.summary.read
@@ -179,8 +170,6 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
         segments=_segments(checked, tokenizer),
         theme=plan.theme,
         intent=describe_intent(source, tones[0], tokenizer, config.intent_tokens) if has_intent else "",
-        coverage_questions=(),
-        claim_questions=(),
         tone=read_drift(plan, claims, sentences, readings, tones),
         lexicon_hits=find_lexicon_hits(summary, source),
         salient_share=plan.salient_share(sentences.raising),
@@ -188,9 +177,6 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
         extraneous_token_count=sum(claim.extraneous_token_count for claim in claims),
         pair_count=checked.pair_count + len(scores),
         models=models.identities,
-        timings=EvidenceTimings(0, 0, 0, 0, 0, 0),
-        question_author="deterministic",
-        proposals_failed=False,
         notes=tuple(
             f"{name}: {count} {what}{'s' * (count > 1)} left out" for name, (count, what) in left_out.items() if count
         ),

@@ -99,14 +99,7 @@ _CLOSE_MATCH = 0.75  # of the claim's content words in one sentence: then a miss
 def find_mismatches(
     summary: ReadText, words: range, source: SourceValues, passages: Sequence[Passage]
 ) -> tuple[ClaimMismatch, ...]:
-    """Returns the mismatches of one claim, in order.
-
-    Args:
-        summary: the text the claim stands in.
-        words: of the claim; at least one.
-        source: what it is compared with.
-        passages: where the source speaks about it, the longest first; it is compared with that alone.
-    """
+    """Returns the mismatches of a claim, at least one word, with the longest passage about it, in order."""
     claim = _Comparison(summary, words, source, passages[:1])
     stated = filter(None, (*map(claim.value, claim.values), *map(claim.name, claim.names)))
     return tuple(sorted((*stated, *claim.negations()), key=lambda mismatch: (mismatch.claim.start, mismatch.kind)))

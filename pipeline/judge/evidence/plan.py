@@ -142,10 +142,6 @@ class ReadTexts:
         """Whether nobody reads key points."""
         return self.parts.isdisjoint((EvidencePart.TWIN_KEY_POINTS, EvidencePart.JUDGE_KEY_POINTS))
 
-    def said_by(self, sentence: int) -> int | None:
-        """Returns the sentence that stands for all that say the same; None for one that says a part of another."""
-        return _said_by(self.repeats, sentence)
-
 
 def read_texts(request: EvidenceRequest, source: ReadSource, config: EvidenceConfig) -> ReadTexts:
     """Reads the summary beside its source. Linear in the length of the summary."""
@@ -183,7 +179,8 @@ _SAME = 0.8  # of the words of one: what has them says as much
 _MOST_COMPARED = 64  # sentences, with one word: that keeps the work linear
 
 
-def _said_by(repeats: Mapping[int, int | None], sentence: int) -> int | None:
+def said_by(repeats: Mapping[int, int | None], sentence: int) -> int | None:
+    """Returns the sentence that stands for all that say the same; None for one that says a part of another."""
     while sentence in repeats and (said := repeats[sentence]) is not None:
         sentence = said
     return None if sentence in repeats else sentence
@@ -212,7 +209,7 @@ def _find_repeats(told: ReadText, claims: Sequence[int], source: WordIndex) -> d
             if weight < _SAME * totals[at] or not numbers[at] <= numbers[other]:
                 continue
             if other in found or weight < _SAME * totals[other] or numbers[at] != numbers[other]:
-                if (standing := _said_by(found, other) if other in found else None) == at:
+                if (standing := said_by(found, other) if other in found else None) == at:
                     continue
                 found[at] = standing
                 break
@@ -310,8 +307,6 @@ def make_plan(
     """Chooses passages and facts.
 
     Args:
-        embeddings: of `draft.texts`.
-        tokenizer: measures the theme.
         preferred: sentences of the source that shall be Judge-Lock's key points, the most important first.
         calm: takes out of a claim, beside its source, the words that are judged elsewhere.
     """
@@ -356,10 +351,7 @@ class FactPlan:
 def plan_facts(plan: EvidencePlan, telling: frozenset[int]) -> dict[int, FactPlan]:
     """Returns each fact with the passage of the summary that may tell it, by its sentence in the source.
 
-    No facts where nobody reads them.
-
-    Args:
-        telling: sentences of the summary; the others tell nothing, whatever a model thinks of them.
+    Only telling sentences tell something, whatever a model thinks of others. No facts where nobody reads them.
     """
     draft = plan.draft
     if draft.is_without_facts:

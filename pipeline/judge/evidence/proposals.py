@@ -111,15 +111,9 @@ def apply_proposals(table: EvidenceTable, plan: EvidencePlan, proposed: Proposal
 
 
 def find_quote(small: str, quote: str, start: int = 0, end: int | None = None) -> tuple[int, int] | None:
-    """Returns where a quote of a language model stands; None if it does not.
+    """Returns where a quote of a language model stands in a text in small letters; None if it does not.
 
     Case, white space and punctuation at the edges do not count. Takes 1 ms for a million characters.
-
-    Args:
-        small: the text in small letters, character for character.
-        quote: as the model wrote it.
-        start: where in the text it may begin.
-        end: where it must have ended; None: at the end of the text.
     """
     words = small_letters(nfkc(quote)[0]).strip(QUOTE_EDGES).split()
     # Begins with a literal, which `re` looks for 20 times as fast as for anything else.

@@ -17,12 +17,12 @@ from pipeline.support.claim_support import ClaimLabel
 class EvidenceTimings:
     """Where the time went, in milliseconds; waiting for the models included. Not part of what must be reproducible."""
 
-    total_ms: float
-    reading_ms: float
-    embedding_ms: float
-    proposals_ms: float
-    nli_ms: float
-    assembly_ms: float
+    total_ms: float = 0
+    reading_ms: float = 0
+    embedding_ms: float = 0
+    proposals_ms: float = 0
+    nli_ms: float = 0
+    assembly_ms: float = 0
 
 
 class MismatchKind(StrEnum):
@@ -191,9 +191,6 @@ class EvidenceTable:
     segments: tuple[SummarySegment, ...]
     theme: TextSpan  # the source's subject, at most 20 tokens, which keeps Twin-Lock's limit (25) and Judge-Lock's (20)
     intent: str  # intent, stance and tone of the source, at most 35 tokens, which keeps both limits (40 and 35)
-    # of a language model, at most 6, from facts of the source, answered from the summary alone
-    coverage_questions: tuple[Question, ...]
-    claim_questions: tuple[Question, ...]  # likewise from claims, answered from the source alone
     tone: ToneReading
     lexicon_hits: tuple[LexiconHit, ...]  # by position in the summary
     # of the weight of the source's 50 most widespread content words, what the summary has, in [0, 1]
@@ -202,7 +199,10 @@ class EvidenceTable:
     extraneous_token_count: int  # content tokens of what is not supported
     pair_count: int  # NLI pairs that were scored
     models: ModelIdentities
-    timings: EvidenceTimings  # where the time went; differs from run to run
-    question_author: str  # "deterministic", or the name of the chat model that proposed questions or key points
-    proposals_failed: bool  # proposals were asked for, and a part of them cannot be used
-    notes: tuple[str, ...]  # what was left out or refused, in a few words each
+    notes: tuple[str, ...] = ()  # what was left out or refused, in a few words each
+    # of a language model, at most 6, from facts of the source, answered from the summary alone
+    coverage_questions: tuple[Question, ...] = ()
+    claim_questions: tuple[Question, ...] = ()  # likewise from claims, answered from the source alone
+    question_author: str = "deterministic"  # or the name of the chat model that proposed questions or key points
+    proposals_failed: bool = False  # proposals were asked for, and a part of them cannot be used
+    timings: EvidenceTimings = EvidenceTimings()  # where the time went; differs from run to run

@@ -78,11 +78,7 @@ class ToneScore:
 
 
 def score_tone(sentences: Sequence[str], others: Sequence[str] = ()) -> ToneScore:
-    """Scores the tone of some sentences of one text.
-
-    Args:
-        others: ungrounded ones, which count when they have a mark of opinion or of contempt, and only then.
-    """
+    """Scores the tone of some sentences; others, ungrounded ones, count if they have a mark of opinion or contempt."""
     own, rest = list(map(without_quotations, sentences)), map(without_quotations, others)
     heated = [other for other in rest if _is_opinion(other) or _HOSTILE_PATTERN.search(other)]
     words = [word.lower() for sentence in own for word in _WORD.findall(sentence)]
@@ -148,17 +144,12 @@ def _is_opinion(sentence: str) -> bool:
     return is_loaded or bool(_FIRST_PERSON.search(sentence)) or sentence.rstrip().endswith("!")
 
 
-_MOST_CHARS = 700
 _analyzer = cache(SentimentIntensityAnalyzer)  # reads its lexicon, 40 ms, once
 
 
+@lru_cache(1 << 14)
 def sentiment(sentence: str) -> float:
     """Returns the sentiment of a sentence, in [-1, 1]; 0 for words that the lexicon does not know."""
-    return _sentiment_of(sentence[:_MOST_CHARS])
-
-
-@lru_cache(1 << 14)
-def _sentiment_of(sentence: str) -> float:
     return float(_analyzer().polarity_scores(sentence)["compound"])
 
 
@@ -187,13 +178,6 @@ def read_drift(
 
     Each distance is the larger of two: of the sentences that may raise a score, and of these with the worst other one.
     Filler would else thin out what is wrong.
-
-    Args:
-        plan: what was compared.
-        claims: with their labels.
-        sentences: of the summary.
-        readings: of those.
-        tones: of source and summary.
     """
     source, summary = tones
     unfocused = 1 - _focus_cosine(plan, sentences)

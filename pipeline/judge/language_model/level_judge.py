@@ -123,10 +123,7 @@ class LlmLevelJudge:
     async def _grade(self, prompts: Prompts, order: LetterOrder, sample: int = 0) -> _Graded | UnusableAnswerError:
         """Returns a grade, or why there is none. Quotes are asked for once: with the first order.
 
-        Args:
-            prompts: of the metric.
-            order: of the letters.
-            sample: number of an answer that varies, from 1; 0 for one that does not.
+        A sample has a number from 1, and varies; 0 does not.
         """
         config, wants_quotes = self._config, order is BEST_FIRST and not sample
         request = ChatRequest(
@@ -166,7 +163,6 @@ class _Grade(BaseModel):
 
 
 def _schema(*, wants_quotes: bool) -> dict[str, object]:
-    """Returns the JSON schema of the reply."""
     properties: dict[str, object] = {"level": {"type": "string", "enum": list(LETTERS)}}
     if wants_quotes:
         quote = {"type": "string", "maxLength": _MAX_QUOTE_CHARS}

@@ -83,11 +83,7 @@ _LEAST_CHARS = 8  # less stands in almost any text
 
 
 class QuoteFinder:
-    """Looks quotes up, in the same texts any number of times.
-
-    Args:
-        texts: in which quotes may stand; the first that has one counts.
-    """
+    """Looks quotes up, in the same texts any number of times; the first text that has one counts."""
 
     def __init__(self, *texts: NormalizedText) -> None:
         self._texts = [(text, small_letters(text.text)) for text in texts]

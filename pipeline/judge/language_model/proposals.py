@@ -93,7 +93,6 @@ class LlmProposals:
         )
 
     async def _ask_side(self, side: str, statements: Sequence[TextSpan], text_of: AnsweringText) -> _Outcome:
-        """Has questions written from one side, then answered from the other."""
         if not statements:
             return _Outcome()
         with open_judge_span(f"judge {side} questions") as span:
@@ -122,7 +121,7 @@ class LlmProposals:
         section, schema = _ASKED[side]
         forms = []
         for share in _SHARES:
-            statements = _thinned(passages, share)
+            statements = {index: passages[index] for index in range(0, len(passages), round(1 / share))}
             listed = _listed({"id": number, "text": passage.text} for number, passage in statements.items())
             fence, (least, most) = Fence([listed]), map(str, _KEY_POINT_COUNT)
             counts = {"least": least, "most": most, "count": str(EvidenceConfig.question_count)}
@@ -134,7 +133,6 @@ class LlmProposals:
         return (await ask_json(self._chat, request, read, max_attempts=self._config.max_attempts)).value
 
     async def _answer(self, questions: Sequence[WrittenQuestion], whole: str) -> list[str | None]:
-        """Asks for answers from a text alone."""
         listed = _listed({"number": number, "question": one.question} for number, one in enumerate(questions, start=1))
         forms = []
         for share in _SHARES:
@@ -163,12 +161,6 @@ def _premises(task: ProposalTask, questions: Sequence[WrittenQuestion]) -> str:
     return "\n\n".join(passages[place] for place in sorted(passages))
 
 
-def _thinned(passages: Sequence[TextSpan], share: float) -> Statements:
-    """Returns a share of some passages, evenly spread, with their indices as ids."""
-    step = max(1, round(1 / share))
-    return {index: passage for index, passage in enumerate(passages) if index % step == 0}
-
-
 def _listed(items: Iterable[dict[str, object]]) -> str:
     return json.dumps(list(items), ensure_ascii=False, indent=0)
 
@@ -193,8 +185,7 @@ _ANSWERS = object_schema({"answers": {"type": "array", "items": object_schema(_G
 def _read_questions(text: str, statements: Statements) -> tuple[_Written, int]:
     """Reads a reply: what is about statements that exist, not more than wanted, and how many ids were left out.
 
-    Raises:
-        WrongAnswerError: it is none, or nothing in it is about a statement that exists.
+    Raises WrongAnswerError: it is none, or nothing in it is about a statement that exists.
     """
     written = read_json(text, _Written)
     points = tuple(dict.fromkeys(one for one in written.key_points if one in statements))
@@ -208,8 +199,7 @@ def _read_questions(text: str, statements: Statements) -> tuple[_Written, int]:
 def _read_answers(text: str, count: int) -> list[str | None]:
     """Returns the quote for each of `count` questions, None where the text does not say or the reply leaves it out.
 
-    Raises:
-        WrongAnswerError: it is no reply, or answers none of the questions.
+    Raises WrongAnswerError: it is no reply, or answers none of the questions.
     """
     given = read_json(text, _GivenAnswers)
     known = {one.question: (one.quote or "").strip() or None for one in given.answers if 1 <= one.question <= count}

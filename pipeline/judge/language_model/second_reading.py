@@ -84,8 +84,7 @@ class LlmSecondReader:
 def _checked(text: str, claims: Mapping[int, OpenClaim]) -> dict[int, Reading]:
     """Returns what can be believed: of claims that exist, and where one is called supported, with a quote that stands.
 
-    Raises:
-        WrongAnswerError: nothing in it can.
+    Raises WrongAnswerError: nothing in it can.
     """
     readings = dict[int, Reading]()
     for one in read_json(text, _Readings).readings:

@@ -20,12 +20,10 @@ _PARTS = {name: f"{name}_distance" for name in ("stance", "tone", "meaning", "fo
 
 
 def score_of_drift(drift: Fraction) -> tuple[Fraction, str]:
-    """Returns the score, and the name of its piece; a score is not below 0.
+    """Returns the score of a drift d in [0, 1], and the name of its piece; a score is not below 0.
 
-    None: 10 for no drift. Mild: 8 - 5d to 0.4. Marked: 6 - 15(d - 0.4) to 0.6. Severe: 3 - 7.5(d - 0.6) beyond.
-
-    Args:
-        drift: d, in [0, 1]. Beyond 0 the pieces meet at 0.4 and 0.6; the step at 0 sets "no distortion" apart.
+    None: 10 for no drift. Mild: 8 - 5d to 0.4. Marked: 6 - 15(d - 0.4) to 0.6. Severe: 3 - 7.5(d - 0.6) beyond. The
+    pieces meet at 0.4 and 0.6; the step at 0 sets "no distortion" apart.
     """
     if not 0 <= drift <= 1:
         raise ValueError(f"expected a drift in [0, 1], got {float(drift):g}")

@@ -188,7 +188,6 @@ def _overlap_sentence(counts: Counter[Overlap], irrelevant: list[TextSpan]) -> s
 
 
 def _shown_segment(segment: SummarySegment, overlap: Overlap) -> Json:
-    """Returns a segment as the JSON object shows it, with both measures."""
     return {
         "segment": segment.passage.text,
         "label": overlap.value.capitalize(),

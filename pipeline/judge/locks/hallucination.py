@@ -49,8 +49,8 @@ def score_hallucination(table: EvidenceTable, rules: LockRules) -> RawScore:
     expected = _expected_precision(table.claims) if rules.reads_questions and accuracy is None else None
     listed = sorted(table.claims, key=lambda claim: VALUES[claim.label])[:LISTED]  # stable: position decides ties
     inputs: dict[str, Input] = {
-        "total_claims": counts.total + table.omitted_claim_count,
-        "checked_claims": counts.total,
+        "total_claims": len(table.claims) + table.omitted_claim_count,
+        "checked_claims": len(table.claims),
         "listed_claims": len(listed),
         **{label.value: counts.all[label] for label in ClaimLabel},
         **{f"raising_{label.value}": counts.raising[label] for label in ClaimLabel},
@@ -128,11 +128,6 @@ class ClaimCounts:
         return self.all[ClaimLabel.UNSUPPORTED]
 
     @property
-    def total(self) -> int:
-        """All claims."""
-        return self.all.total()
-
-    @property
     def severity(self) -> HallucinationSeverity:
         """A band holds its lower edge: u = 0.25 is moderate, u = 0.5 severe."""
         minor, moderate, severe = HallucinationSeverity
@@ -169,7 +164,7 @@ def _reason(counts: ClaimCounts, listed: Sequence[Claim], questions: "QuestionSc
     supported, partial, unsupported = (counts.all[label] for label in ClaimLabel)
     partly = f", {partial} in part" if partial else ""
     not_at_all = f", {unsupported} not at all" if unsupported else ""
-    labels = f"The source supports {supported} of {count(counts.total, 'claim')}{partly}{not_at_all}"
+    labels = f"The source supports {supported} of {count(counts.all.total(), 'claim')}{partly}{not_at_all}"
     u = float(counts.unsupported_fraction)
     return sentences((f"{labels} (u = {u:.2f}).", _cite_worst(listed[0]), questions.sentence("source")))
 

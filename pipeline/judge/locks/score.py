@@ -19,16 +19,7 @@ from pipeline.judge.locks.hallucination import (
     QuestionScores,
     score_hallucination,
 )
-from pipeline.judge.result import (
-    Cap,
-    FrameworkResult,
-    JsonObject,
-    MetricError,
-    MetricName,
-    MetricResult,
-    count,
-    to_object,
-)
+from pipeline.judge.result import Cap, FrameworkResult, MetricError, MetricName, MetricResult, count
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +45,7 @@ def score_lock(
     if said is not table and not guard:
         parts = [_compute(said, rules, name, formulas[name]) for name in _OF_STATEMENTS]
         guard = _perfect_guard(said, [part for part in parts if isinstance(part, RawScore)], rules)
-    return FrameworkResult.of(rules.framework, [_finish(outcome, guard) for outcome in outcomes])
+    return FrameworkResult(rules.framework, tuple(_finish(outcome, guard) for outcome in outcomes))
 
 
 _OF_STATEMENTS = (MetricName.COVERAGE, MetricName.HALLUCINATION, MetricName.RELEVANCE)
@@ -73,7 +64,7 @@ def _compute(table: EvidenceTable, rules: LockRules, name: MetricName, formula: 
     try:
         raw = formula(table, rules)
     except MetricError as error:
-        return MetricResult.failed(name, error.reason)
+        return MetricResult.failed(name, str(error))
     except Exception as error:
         logger.exception("judge metric=%s failed", name)
         return MetricResult.failed(name, f"malformed_metric: {type(error).__name__}")
@@ -122,13 +113,13 @@ def _perfect_guard(table: EvidenceTable, raws: Sequence[RawScore], rules: LockRu
     return cap_at(rules.perfect_guard, "perfect_guard", f"All scores are at least {float(near_perfect):g}, on {on}.")
 
 
-def _finish(outcome: RawScore | MetricResult, guard: Sequence[Cap]) -> tuple[MetricResult, JsonObject]:
-    """Applies the caps, rounds once, and builds the JSON object."""
+def _finish(outcome: RawScore | MetricResult, guard: Sequence[Cap]) -> MetricResult:
+    """Applies the caps, and rounds once."""
     if isinstance(outcome, MetricResult):
-        return outcome, to_object(outcome, {})
+        return outcome
     score, caps = apply_caps(outcome.raw, (*outcome.caps, *guard))
     lowering = "".join(f" Capped at {cap.limit:g}: {cap.reason}" for cap in caps if cap.lowered)
-    metric = MetricResult(
+    return MetricResult(
         outcome.name,
         outcome.status,
         score=float(half_up(score, 2)),
@@ -137,5 +128,6 @@ def _finish(outcome: RawScore | MetricResult, guard: Sequence[Cap]) -> tuple[Met
         evidence=outcome.evidence,
         inputs={**outcome.inputs, "uncapped_score": float(outcome.raw)},
         caps=(*outcome.part_caps, *caps),
+        lists=outcome.lists,
+        is_whole=outcome.is_whole,
     )
-    return metric, to_object(metric, outcome.lists, is_whole=outcome.is_whole)

@@ -27,7 +27,6 @@ from pipeline.judge.result import (
     Framework,
     FrameworkResult,
     Input,
-    JsonObject,
     MetricName,
     MetricResult,
     MetricStatus,
@@ -35,7 +34,6 @@ from pipeline.judge.result import (
     cite_first,
     count,
     sentences,
-    to_object,
 )
 from pipeline.judge.ultra.tools import certainty, contradicted, measure, unsupported_share
 from pipeline.llm.ask import UnusableAnswerError
@@ -70,11 +68,7 @@ async def score_ultra(
 ) -> FrameworkResult:
     """Scores all five metrics. A language model that fails is noted, and a metric that fails has status ERROR.
 
-    Args:
-        table: what is scored.
-        config: how.
-        read_level: grades all metrics at the same time. None: the tools decide alone.
-        caller_tools: scores in [1, 5] of the caller's own tools, by metric.
+    The model grades all metrics at the same time; without one the tools decide alone.
     """
 
     async def form(metric: MetricName) -> Opinion | MetricResult:
@@ -89,10 +83,10 @@ async def score_ultra(
         return _conclude(table, metric, config, given, reading)
 
     opinions = await asyncio.gather(*map(form, MetricName))
-    scored = [to_metric(opinion, table, config) for opinion in opinions]
+    metrics = tuple(to_metric(opinion, table, config) for opinion in opinions)
     failed = [opinion for opinion in opinions if isinstance(opinion, Opinion) and opinion.failure]
-    notes = [f"{opinion.metric.value}: tools alone, {opinion.failure}" for opinion in failed]
-    return FrameworkResult.of(Framework.ULTRA, scored, notes)
+    notes = tuple(f"{opinion.metric.value}: tools alone, {opinion.failure}" for opinion in failed)
+    return FrameworkResult(Framework.ULTRA, metrics, notes)
 
 
 def _conclude(
@@ -131,18 +125,16 @@ def score_of(q: float) -> float:
     return max(0.0, _STEP * (q - LOWEST))
 
 
-def to_metric(
-    opinion: Opinion | MetricResult, table: EvidenceTable, config: UltraConfig
-) -> tuple[MetricResult, JsonObject]:
-    """Applies the caps, rounds once, abstains where opinions do not agree, and builds the JSON object."""
+def to_metric(opinion: Opinion | MetricResult, table: EvidenceTable, config: UltraConfig) -> MetricResult:
+    """Applies the caps, rounds once, and abstains where opinions do not agree."""
     if isinstance(opinion, MetricResult):
-        return opinion, to_object(opinion, {})
+        return opinion
     caps = caps_of(opinion.metric, table.claims, config.contradiction_limit)
     score, caps = apply_caps(exact(score_of(opinion.fusion.score)), caps)
     is_empty = opinion.metric is MetricName.HALLUCINATION and not table.claims
     doubt = "" if is_empty else _doubt(opinion, config)
     certain = MetricStatus.NO_CLAIMS if is_empty else MetricStatus.SCORED
-    metric = MetricResult(
+    return MetricResult(
         opinion.metric,
         MetricStatus.ABSTAINED if doubt else certain,
         score=float(half_up(score, 2)),
@@ -151,8 +143,8 @@ def to_metric(
         evidence=opinion.places,
         inputs=_inputs(opinion, table),
         caps=caps,
+        lists={"tools": {tool.name: tool.score for tool in opinion.tools}},
     )
-    return metric, to_object(metric, {"tools": {tool.name: tool.score for tool in opinion.tools}})
 
 
 def _doubt(opinion: Opinion, config: UltraConfig) -> str:
@@ -256,7 +248,6 @@ def _places(table: EvidenceTable, metric: MetricName) -> Iterator[TextSpan | Non
 
 
 def _claim_places(claims: Iterable[Claim]) -> Iterator[TextSpan | None]:
-    """Yields each claim with the sentence that it is compared with."""
     for claim in claims:
         yield claim.passage
         yield claim.support

@@ -93,7 +93,7 @@ def test_a_wheel_without_the_member_is_one_typed_error(tmp_path: Path, content: 
 
 
 def test_the_file_name_is_the_one_pip_writes() -> None:
-    assert Wheel("A.b--c", "2.0", "").file_name == "A_b_c-2.0-py3-none-any.whl"
+    assert Wheel("a-b-c", "2.0", "").file_name == "a_b_c-2.0-py3-none-any.whl"
 
 
 RUNNER = """

@@ -50,7 +50,7 @@ class ScriptedJudge:
     async def __call__(self, request: JudgeRequest) -> Judgement:
         self.requests.append(request)
         results = tuple(
-            FrameworkResult(framework, tuple(self._metric(framework, name) for name in MetricName), {})
+            FrameworkResult(framework, tuple(self._metric(framework, name) for name in MetricName))
             for framework in request.wanted
         )
         return Judgement(

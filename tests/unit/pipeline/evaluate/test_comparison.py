@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pipeline.errors import ModelOutputError
-from pipeline.evaluate.evaluator import Comparison
+from pipeline.evaluate.evaluator import compare, read_statement
 from pipeline.model_answers import PairScores
 from pipeline.reading.passage import TextSpan
 from pipeline.support.claim_support import PremiseFinder
@@ -15,7 +15,7 @@ STATEMENT = TextSpan("t", 0, 1, "The mayor resigned.", "The mayor resigned.")
 
 def test_a_statement_is_compared_with_at_most_two_passages_that_speak_of_it() -> None:
     finder = PremiseFinder(f"{TEXT} {'Rain fell on the hills all day long. ' * 40}")
-    pairs = Comparison.of([STATEMENT], finder).premises[0].hypothesis.pairs
+    pairs = finder.find(STATEMENT.text).hypothesis.pairs
     assert len(pairs) == 2
     assert all("The mayor of Harlow resigned" in premise for premise, _ in pairs)
 
@@ -25,9 +25,9 @@ def test_a_statement_is_compared_with_at_most_two_passages_that_speak_of_it() ->
     [((0.9, 0.05, 0.05), True), ((0.5, 0.3, 0.2), True), ((0.1, 0.8, 0.1), False), ((0.0, 0.1, 0.9), False)],
 )
 def test_a_hit_is_what_the_text_supports(probabilities: tuple[float, ...], is_hit: bool) -> None:  # noqa: FBT001
-    asked = Comparison.of([STATEMENT], PremiseFinder(TEXT))
-    scores = PairScores(asked.premises[0].hypothesis.pairs, np.array([probabilities], dtype=np.float32))
-    (best,) = asked.read(scores, 0.5)
+    (asked,) = compare([STATEMENT], PremiseFinder(TEXT))
+    scores = PairScores(asked[1].hypothesis.pairs, np.array([probabilities], dtype=np.float32))
+    best = read_statement(*asked, scores, 0.5)
     assert best.premise is not None
     assert (best.premise.quote, best.sentence_index) == (TEXT, 1)
     assert [best.entailment, best.contradiction] == pytest.approx([probabilities[0], probabilities[2]])
@@ -35,9 +35,9 @@ def test_a_hit_is_what_the_text_supports(probabilities: tuple[float, ...], is_hi
 
 
 def test_a_contradicted_statement_is_no_hit_however_low_the_threshold() -> None:
-    asked = Comparison.of([STATEMENT], PremiseFinder(TEXT))
-    scores = PairScores(asked.premises[0].hypothesis.pairs, np.array([(0.0, 0.1, 0.9)], dtype=np.float32))
-    assert not asked.read(scores, 1e-9)[0].hit
+    (asked,) = compare([STATEMENT], PremiseFinder(TEXT))
+    scores = PairScores(asked[1].hypothesis.pairs, np.array([(0.0, 0.1, 0.9)], dtype=np.float32))
+    assert not read_statement(*asked, scores, 1e-9).hit
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from typing import TypedDict, Unpack
 from pipeline.judge.evidence.table import (
     Claim,
     EvidenceTable,
-    EvidenceTimings,
     KeyPoint,
     KeyPointCoverage,
     LexiconHit,
@@ -159,8 +158,4 @@ def table(**parts: Unpack[Parts]) -> EvidenceTable:
         extraneous_token_count=sum(claim.extraneous_token_count for claim in made_claims),
         pair_count=0,
         models=ModelIdentities(_MODEL, _MODEL, "words"),
-        timings=EvidenceTimings(0, 0, 0, 0, 0, 0),
-        question_author="deterministic",
-        proposals_failed=False,
-        notes=(),
     )

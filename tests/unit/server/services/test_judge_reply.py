@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.evidence.table import Claim, EvidenceTable
 from pipeline.judge.judgement import EvidenceReady, Judgement, JudgeTimings, MetricReady
-from pipeline.judge.result import Cap, Framework, FrameworkResult, JsonObject, MetricName, MetricResult, MetricStatus
+from pipeline.judge.result import Cap, Framework, FrameworkResult, MetricName, MetricResult, MetricStatus
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.protocols import ModelIdentity
 from pipeline.reading.passage import TextSpan
@@ -46,13 +46,10 @@ def to_metric(metric: MetricResult) -> pb.JudgeMetric:
 
 
 def judgement() -> Judgement:
-    objects: dict[MetricName, JsonObject] = {
-        metric.name: {"error": metric.error} if metric.error else {"score": metric.score} for metric in metrics()
-    }
     return Judgement(
         request_hash="f" * 64,
         evidence=table(),
-        frameworks=(FrameworkResult(Framework.ULTRA, metrics(), objects),),
+        frameworks=(FrameworkResult(Framework.ULTRA, metrics()),),
         config=JudgeConfig(),
         language_model="m@there",
         degraded=True,
