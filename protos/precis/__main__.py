@@ -15,6 +15,7 @@ PACKAGES = {"server": "cli/main.py", "inference": "front_doors.py", "pipeline": 
 """The server's top-level packages, each with a module that no other package of this name has."""
 
 FAILED = 4  # the exit code of an error that no retry and no other input helps
+INTERRUPTED = 130  # of Ctrl+C
 
 
 def main() -> None:
@@ -23,7 +24,11 @@ def main() -> None:
     if problem:
         print(f"precis: {problem}", file=sys.stderr)  # noqa: T201 - the error line of a program
         sys.exit(FAILED)
-    import_module(COMMANDS).main()
+    try:
+        commands = import_module(COMMANDS)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    commands.main()
 
 
 def find_problem() -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import precis
 import pytest
 from precis import AsyncClient, Client
-from precis.__main__ import PACKAGES
+from precis.__main__ import PACKAGES, main
 
 ROOT = Path(__file__).resolve().parents[3]
 HEAVY = ("grpc", "asyncio", "importlib.metadata")
@@ -41,6 +41,15 @@ def test_the_messages_load_nothing_of_the_client(statement: str) -> None:
     assert "precis" in loaded
     assert loaded & set(HEAVY) == set()
     assert {"precis.client", "precis.errors"} & loaded == set()
+
+
+def test_an_interrupt_while_commands_are_loaded_ends_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("precis.__main__.import_module", interrupted)
+    with pytest.raises(SystemExit, match="130"):
+        main()
 
 
 def test_every_public_name_is_there() -> None:
