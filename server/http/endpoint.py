@@ -11,7 +11,7 @@ import grpc
 from grpc.aio import EOF
 from starlette.types import Receive, Scope, Send
 
-from inference.errors import PoisonedItemError
+from inference.errors import PoisonedItemError, ShuttingDownError
 from server.errors import ServerError, refusal
 from server.http.json_messages import dumps
 from server.http.paths import Exchange, Path
@@ -55,6 +55,10 @@ class CallEndpoint:
             await asyncio.wait({work, left}, return_when=asyncio.FIRST_COMPLETED)
             if work.done():
                 work.result()
+        except asyncio.CancelledError:  # the server stops, and its grace is over
+            if not work.done():
+                await end(work)
+                await answer.fail(to_problem(to_status(ShuttingDownError(), ""), exchange.rename))
         finally:
             await end(work, left)
             context.done()
