@@ -31,9 +31,6 @@ class CallEndpoint:
     """An ASGI application for one path.
 
     Args:
-        path: what it takes and answers.
-        behavior: the RPC.
-        max_body_bytes: of a request.
         max_timeout_s: after which a call ends at the latest; a stream may take as long as it does.
     """
 
@@ -101,11 +98,8 @@ class HttpContext:
     The request's body becomes the one message of the call.
 
     Args:
-        scope: of ASGI.
-        receive: of ASGI.
         to_request: turns the body into the bytes of the RPC's request. Raises InvalidRequestError.
         write: takes the bytes of each response of a stream.
-        max_body_bytes: of the body.
     """
 
     def __init__(

@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from google.protobuf.descriptor_pool import Default
+from grpc_health.v1.health import SERVICE_NAME as HEALTH_SERVICE
 from precis.calls import SERVICES
 
 from scripts.benchmarks.chaos.messages import Fuzz
 from scripts.benchmarks.chaos.victim import HEAVY, Outcome, Route, connection, outcome_of
 from scripts.benchmarks.shared.precis_server import PrecisServer
 from scripts.benchmarks.shared.process_usage import read_usage
-from server.observe.health import HEALTH_SERVICE, REFLECTION_SERVICES
+from server.observe.health import REFLECTION_SERVICES
 from server.oip.servicer import SERVICE as OPEN_INFERENCE
 
 CORPUS = Path(__file__).with_name("corpus.jsonl")

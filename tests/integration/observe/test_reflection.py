@@ -50,8 +50,8 @@ async def test_reflection_lists_the_services_and_describes_them_and_itself(
 
 
 async def test_a_question_that_is_none_is_refused_as_such(channel: grpc.aio.Channel) -> None:
-    call: Any = channel.stream_stream(f"/{REFLECTION_SERVICES[0]}/ServerReflectionInfo")(iter([b"\xff"]))
-    assert await call.code() is grpc.StatusCode.INVALID_ARGUMENT
+    method: Any = channel.stream_stream(f"/{REFLECTION_SERVICES[0]}/ServerReflectionInfo")
+    assert await method(iter([b"\xff"])).code() is grpc.StatusCode.INVALID_ARGUMENT
 
 
 async def test_an_open_reflection_stream_does_not_hold_up_a_stop(start: Start) -> None:

@@ -1,6 +1,5 @@
 """Tone, sentiment and drift."""
 
-from collections import Counter
 from collections.abc import Sequence
 
 import pytest
@@ -32,10 +31,15 @@ def test_tone_is_the_writers_own(text: str, expected: Tone) -> None:
 
 
 def test_no_sentence_is_read_again_for_each_that_might_raise_a_score(monkeypatch: pytest.MonkeyPatch) -> None:
-    read = Counter[str]()
-    monkeypatch.setattr(tone, "without_quotations", lambda text: read.update([text]) or text)
+    read = list[str]()
+
+    def noted(text: str) -> str:
+        read.append(text)
+        return text
+
+    monkeypatch.setattr(tone, "without_quotations", noted)
     build(summary=" ".join(f"Zebras of herd {at} graze!" for at in range(30)))
-    assert max(read.values()) == 1
+    assert len(read) == len(set(read)) > 0
 
 
 def test_a_faithful_summary_does_not_drift() -> None:
