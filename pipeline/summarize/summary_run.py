@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from opentelemetry.trace import Span, Status, StatusCode
 from pydantic import TypeAdapter
@@ -266,7 +267,7 @@ class _Measured:
         for output, outcome in outcomes:
             if outcome.trust:
                 self.trusts.append(outcome.trust)
-                self.warnings += trust_warnings(outcome.trust, place_of(output, chunks))
+                self.warnings += trust_warnings(outcome.trust, partial(place_of, output, chunks))
 
 
 class Assembler:

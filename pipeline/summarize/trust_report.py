@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pipeline.reading.blocks import BlockKind, read_blocks
 from pipeline.summarize.document import SourceChunk
@@ -50,15 +50,14 @@ def _short(text: str) -> str:
     return " ".join(text[:_MOST_CHARS].split()[:_MOST_WORDS])
 
 
-def trust_warnings(trust: Trust | None, place: str) -> Iterator[SummaryWarning]:
+def trust_warnings(trust: Trust | None, find_place: Callable[[], str]) -> Iterator[SummaryWarning]:
     """Yields a warning for each fault by which a reader's text differs from the answer, the lasting ones first."""
-    findings = trust.findings if trust else ()
-    for found in sorted(findings, key=lambda one: one.remedy is not Remedy.NONE):
-        if found.remedy in _TOLD:
-            is_whole = not found.text or found.kind is FaultKind.LOST_VALUES
-            name = _WHOLE.get(found.kind, _MUCH) if is_whole else f"a sentence ({found.kind.value.replace('_', ' ')})"
-            message = f"{name} {_TOLD[found.remedy]}: {place}"
-            yield SummaryWarning(found.kind.value, message, place, found.text)
+    told = [found for found in trust.findings if found.remedy in _TOLD] if trust else []
+    place = find_place() if told else ""  # a hundred chunks may be read for it
+    for found in sorted(told, key=lambda one: one.remedy is not Remedy.NONE):
+        is_whole = not found.text or found.kind is FaultKind.LOST_VALUES
+        name = _WHOLE.get(found.kind, _MUCH) if is_whole else f"a sentence ({found.kind.value.replace('_', ' ')})"
+        yield SummaryWarning(found.kind.value, f"{name} {_TOLD[found.remedy]}: {place}", place, found.text)
 
 
 def first_warnings(warnings: Iterable[SummaryWarning]) -> list[SummaryWarning]:

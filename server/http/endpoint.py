@@ -11,7 +11,7 @@ import grpc
 from grpc.aio import EOF
 from starlette.types import Receive, Scope, Send
 
-from inference.errors import PoisonedItemError
+from inference.errors import PoisonedItemError, ShuttingDownError
 from server.errors import ServerError, refusal
 from server.http.json_messages import dumps
 from server.http.paths import Exchange, Path
@@ -31,9 +31,6 @@ class CallEndpoint:
     """An ASGI application for one path.
 
     Args:
-        path: what it takes and answers.
-        behavior: the RPC.
-        max_body_bytes: of a request.
         max_timeout_s: after which a call ends at the latest; a stream may take as long as it does.
     """
 
@@ -55,6 +52,10 @@ class CallEndpoint:
             await asyncio.wait({work, left}, return_when=asyncio.FIRST_COMPLETED)
             if work.done():
                 work.result()
+        except asyncio.CancelledError:  # the server stops, and its grace is over
+            if not work.done():
+                await end(work)
+                await answer.fail(to_problem(to_status(ShuttingDownError(), ""), exchange.rename))
         finally:
             await end(work, left)
             context.done()
@@ -97,11 +98,8 @@ class HttpContext:
     The request's body becomes the one message of the call.
 
     Args:
-        scope: of ASGI.
-        receive: of ASGI.
         to_request: turns the body into the bytes of the RPC's request. Raises InvalidRequestError.
         write: takes the bytes of each response of a stream.
-        max_body_bytes: of the body.
     """
 
     def __init__(

@@ -97,6 +97,9 @@ class HttpServer:
         self._server.force_exit = cut.done()
         cut.cancel()
         await self._serving
+        if self._server.force_exit:
+            for task in self._server.server_state.tasks:
+                task.cancel()
 
 
 class _Server(uvicorn.Server):
@@ -177,8 +180,9 @@ class _Connection(H11Protocol):
         self.resume_writing()
 
     def on_response_complete(self) -> None:
-        if self.conn.their_state is h11.SEND_BODY and b"transfer-encoding" in dict(self.headers):
-            self.transport.close()  # chunks that nobody wants would be looked for all the same
+        names = dict(self.headers)
+        if b"transfer-encoding" in names and (self.conn.their_state is h11.SEND_BODY or b"content-length" in names):
+            self.transport.close()  # chunks that nobody wants; or two lengths, of which a proxy may take the other one
         super().on_response_complete()
         self._watch()
 

@@ -29,6 +29,7 @@ from pipeline.errors import PipelineError
 from server.rpc.admission import Context, Shared, host_of
 from server.rpc.handlers import HandlerTable
 from server.rpc.streams import end, until_stopping
+from server.rpc.wire import readable
 
 logger = logging.getLogger(__name__)
 
@@ -185,7 +186,8 @@ def add_reflection(table: HandlerTable, services: Iterable[str], stopping: async
         questions: AsyncIterator[ServerReflectionRequest], context: Context
     ) -> AsyncGenerator[ServerReflectionResponse, None]:
         """Answers until the client or the server ends the stream."""
-        async for response in answers.ServerReflectionInfo(until_stopping(stopping, questions), context):
+        asked = (readable(question) async for question in until_stopping(stopping, questions))
+        async for response in answers.ServerReflectionInfo(asked, context):
             yield response
 
     handler = grpc.stream_stream_rpc_method_handler(

@@ -18,7 +18,6 @@ from precis.v1.common_pb2 import ItemError
 
 from server.config import ListenConfig, QuotaConfig
 from server.errors import (
-    InvalidRequestError,
     ResponseTooLargeError,
     UnauthenticatedError,
     refusal,
@@ -31,7 +30,7 @@ from server.rpc.auth import Caller, KeyRing
 from server.rpc.quota import Quotas
 from server.rpc.record import CallRecord, begin, current_call, new_call_id, serving
 from server.rpc.status import has_passed, to_item_error, to_status
-from server.rpc.wire import MalformedRequest
+from server.rpc.wire import readable
 
 UnaryHandler = Callable[[Any, Context], Awaitable[Any]]
 StreamHandler = Callable[[Any, Context], AsyncGenerator[Any, None]]
@@ -231,10 +230,7 @@ async def _first(place: Place, context: Context, parse: Parse, timeout_s: float)
     if data is EOF:
         raise refusal("", "expected a message, got none")
     place.receive_whole(len(data))
-    request = parse(data)
-    if type(request) is MalformedRequest:
-        raise InvalidRequestError([request.violation])
-    return request
+    return readable(parse(data))
 
 
 async def _messages(place: Place, context: Context, parse: Parse, timeout_s: float) -> AsyncGenerator[object, None]:

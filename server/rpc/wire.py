@@ -8,15 +8,17 @@ only after the parser has failed, so good requests pay nothing.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import DecodeError, Message
 
-from server.errors import FieldViolation
+from server.errors import FieldViolation, InvalidRequestError
 
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 _MAX_VARINT_BYTES = 10
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,13 @@ class MalformedRequest:
     violation: FieldViolation  # the field to blame, as far as it could be found
     # single string fields of the top level that could be read, so that an item of a stream can be answered by its id
     strings: Mapping[str, str]
+
+
+def readable(request: T | MalformedRequest) -> T:
+    """Returns a request that could be parsed. Raises InvalidRequestError."""
+    if isinstance(request, MalformedRequest):
+        raise InvalidRequestError([request.violation])
+    return request
 
 
 NO_LIMIT = 1 << 31  # bytes

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from math import fsum, prod
+from typing import NamedTuple
 
 import numpy as np
 from glin_profanity.data.dictionary import DictionaryLoader
@@ -79,17 +80,14 @@ class ToneScore:
 
 def score_tone(sentences: Sequence[str], others: Sequence[str] = ()) -> ToneScore:
     """Scores the tone of some sentences; others, ungrounded ones, count if they have a mark of opinion or contempt."""
-    own, rest = list(map(without_quotations, sentences)), map(without_quotations, others)
-    heated = [other for other in rest if _is_opinion(other) or _HOSTILE_PATTERN.search(other)]
-    words = [word.lower() for sentence in own for word in _WORD.findall(sentence)]
-    known = sum(word in FUNCTION_WORDS for word in words)
-    is_clear = len(words) >= _FEWEST_WORDS and known >= _LEAST_FUNCTION_WORDS * len(words)
+    own, heated = list(map(_read, sentences)), [one for one in map(_read, others) if one.is_opinion or one.contempt]
+    word_count, known = sum(one.word_count for one in own), sum(one.known_count for one in own)
+    is_clear = word_count >= _FEWEST_WORDS and known >= _LEAST_FUNCTION_WORDS * word_count
     counted = [*(own if is_clear else ()), *heated]
     if not counted:
         return ToneScore(Tone.UNCLEAR, 0.0, 0.0, "too few words that the lists know")
-    hostile = {match.group().lower() for sentence in counted for match in loaded_words(sentence) if match["contempt"]}
-    hostile |= {match.group().lower() for sentence in counted for match in _HOSTILE_PATTERN.finditer(sentence)}
-    marked = len(heated) + (sum(map(_is_opinion, own)) if is_clear else 0)
+    hostile = frozenset[str]().union(*(one.contempt for one in counted))
+    marked = len(heated) + (sum(one.is_opinion for one in own) if is_clear else 0)
     subjectivity = marked / len(counted)
     if len(hostile) > 1 or (hostile and len(own) <= _FEWEST_WORDS):
         return ToneScore(Tone.HOSTILE, max(subjectivity, _STRONG_SHARE), 1.0, f"words of contempt: {len(hostile)}")
@@ -139,9 +137,25 @@ def is_name(match: re.Match[str]) -> bool:
     return not (text[first].islower() or match.group().isupper() or starts_sentence(text, first))
 
 
-def _is_opinion(sentence: str) -> bool:
-    is_loaded = any(True for _ in loaded_words(sentence))
-    return is_loaded or bool(_FIRST_PERSON.search(sentence)) or sentence.rstrip().endswith("!")
+class _SentenceTone(NamedTuple):
+    word_count: int
+    known_count: int  # of its words, those of English grammar
+    is_opinion: bool
+    contempt: frozenset[str]  # its words and phrases of contempt
+
+
+@lru_cache(1 << 12)  # where none may raise a score, each sentence is scored with the same two hundred others
+def _read(sentence: str) -> _SentenceTone:
+    """Reads what the writer of a sentence says in own words."""
+    own = without_quotations(sentence)
+    words, loaded = [word.lower() for word in _WORD.findall(own)], list(loaded_words(own))
+    contempt = [*(match for match in loaded if match["contempt"]), *_HOSTILE_PATTERN.finditer(own)]
+    return _SentenceTone(
+        len(words),
+        sum(word in FUNCTION_WORDS for word in words),
+        bool(loaded or _FIRST_PERSON.search(own) or own.rstrip().endswith("!")),
+        frozenset(match.group().lower() for match in contempt),
+    )
 
 
 _analyzer = cache(SentimentIntensityAnalyzer)  # reads its lexicon, 40 ms, once

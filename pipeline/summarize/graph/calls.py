@@ -15,6 +15,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter
@@ -177,11 +178,12 @@ async def warn_of_text(run: Run, found: StepAnswer[TextOutcome]) -> None:
 
     What the gate found is stored with the answer, and so not once more.
     """
-    where = place_of(found.output, run.document.chunks)
+    find_place = partial(place_of, found.output, run.document.chunks)
     if found.outcome.written.finish_reason == "length":
-        message = f"an answer was cut, for extraction_tokens or the length asked for allow no more: {where}"
+        place = await run.off_loop(find_place)
+        message = f"an answer was cut, for extraction_tokens or the length asked for allow no more: {place}"
         await run.warn(WarningCode.ANSWER_CUT, message)
-    for warning in trust_warnings(found.outcome.trust, where):
+    for warning in await run.off_loop(lambda: list(trust_warnings(found.outcome.trust, find_place))):
         run.channel.offer(warning)
 
 

@@ -16,12 +16,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from google.protobuf.descriptor_pool import Default
+from grpc_health.v1.health import SERVICE_NAME as HEALTH_SERVICE
 from precis.calls import SERVICES
 
 from scripts.benchmarks.chaos.messages import Fuzz
 from scripts.benchmarks.chaos.victim import HEAVY, Outcome, Route, connection, outcome_of
 from scripts.benchmarks.shared.precis_server import PrecisServer
 from scripts.benchmarks.shared.process_usage import read_usage
+from server.observe.health import REFLECTION_SERVICES
+from server.oip.servicer import SERVICE as OPEN_INFERENCE
 
 CORPUS = Path(__file__).with_name("corpus.jsonl")
 _BAD = {"INTERNAL", "UNKNOWN", "DATA_LOSS"}
@@ -34,8 +37,9 @@ _WARM_SHARE = 0.4  # of the calls: then caches, pools and arenas have their size
 
 METHODS = {
     method.full_name: (method, Route(f"/{name}/{method.name}", method.client_streaming, method.server_streaming))
-    for name in SERVICES
+    for name in (*SERVICES, OPEN_INFERENCE, HEALTH_SERVICE, REFLECTION_SERVICES[1])
     for method in Default().FindServiceByName(name).methods
+    if method.name != "Watch"  # without end
 }
 
 

@@ -107,7 +107,9 @@ class Fuzz:
                 if field.type == F.TYPE_MESSAGE:
                     if depth < _DEEPEST:
                         part = getattr(message, field.name)
-                        part = part.add() if field.is_repeated else part
+                        if field.message_type.GetOptions().map_entry:
+                            part = part[self._text()]
+                        part = part.add() if hasattr(part, "add") else part
                         part.SetInParent()
                         self._fill(part, depth + 1, is_careful=is_careful)
                 elif field.is_repeated:
@@ -135,7 +137,8 @@ class Fuzz:
             case F.TYPE_DOUBLE | F.TYPE_FLOAT:
                 return self.random.choice(_FLOATS)
             case _:
-                return self.random.choice(_INTEGERS)
+                number = self.random.choice(_INTEGERS)
+                return abs(number) if field.type in {F.TYPE_UINT32, F.TYPE_UINT64} else number
 
     def _text(self) -> str:
         count = self.random.choice((1, 1, 1, 2, 4, 8))

@@ -369,6 +369,18 @@ async def test_chunks_behind_a_refusal_and_long_headers_end_the_connection(start
         assert b"headers of at most 16 KiB" in await said_to(app, long)
 
 
+async def test_a_request_of_two_lengths_is_the_last_of_its_connection(start: Start) -> None:
+    """Behind a proxy that believes the other length, what follows would be a request that nobody checked."""
+    body = b'f\r\n{"inputs":"w1"}\r\n0\r\n\r\n'
+    sent = (
+        CHUNKS.replace(b"transfer", b"content-length: 50\r\ntransfer")
+        + body
+        + b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n"
+    )
+    async with start(http=ON, listen={"body_timeout_s": 1}) as app, asyncio.timeout(60):
+        assert (await said_to(app, sent)).count(b"HTTP/1.1 ") == 1
+
+
 async def said_to(app: App, sent: bytes, size: int = -1) -> bytes:
     """Returns the answer to some bytes, whole or its beginning."""
     reader, writer = await asyncio.open_connection("127.0.0.1", app.http_port)

@@ -49,6 +49,11 @@ async def test_reflection_lists_the_services_and_describes_them_and_itself(
     assert method.input_type == f".grpc.reflection.{version}.ServerReflectionRequest"
 
 
+async def test_a_question_that_is_none_is_refused_as_such(channel: grpc.aio.Channel) -> None:
+    method: Any = channel.stream_stream(f"/{REFLECTION_SERVICES[0]}/ServerReflectionInfo")
+    assert await method(iter([b"\xff"])).code() is grpc.StatusCode.INVALID_ARGUMENT
+
+
 async def test_an_open_reflection_stream_does_not_hold_up_a_stop(start: Start) -> None:
     async with start(listen={"grace_s": 3600}) as app:
         channel = grpc.aio.insecure_channel(app.address)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from pipeline.judge.evidence import tone
 from pipeline.judge.evidence.table import Tone
 from pipeline.judge.evidence.tone import score_tone
 from pipeline.protocols import Float32
@@ -14,7 +15,7 @@ FAITHFUL = SUMMARY.replace("$42", "$4.2")
 
 
 @pytest.mark.parametrize(
-    ("text", "tone"),
+    ("text", "expected"),
     [
         ("Three people were killed when the bridge fell, police said on Monday.", Tone.NEUTRAL),
         ("The mayor made a disgraceful and frankly ridiculous choice on Monday.", Tone.SUBJECTIVE),
@@ -25,8 +26,20 @@ FAITHFUL = SUMMARY.replace("$42", "$4.2")
         ("Yes.", Tone.UNCLEAR),
     ],
 )
-def test_tone_is_the_writers_own(text: str, tone: Tone) -> None:
-    assert score_tone([text]).tone is tone
+def test_tone_is_the_writers_own(text: str, expected: Tone) -> None:
+    assert score_tone([text]).tone is expected
+
+
+def test_no_sentence_is_read_again_for_each_that_might_raise_a_score(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = list[str]()
+
+    def noted(text: str) -> str:
+        read.append(text)
+        return text
+
+    monkeypatch.setattr(tone, "without_quotations", noted)
+    build(summary=" ".join(f"Zebras of herd {at} graze!" for at in range(30)))
+    assert len(read) == len(set(read)) > 0
 
 
 def test_a_faithful_summary_does_not_drift() -> None:
@@ -34,9 +47,9 @@ def test_a_faithful_summary_does_not_drift() -> None:
 
 
 def test_contempt_drifts_and_says_why() -> None:
-    tone = build(summary=f"{FAITHFUL} The mayor is an idiot and her council are clowns.").tone
-    assert (tone.source_tone, tone.summary_tone, tone.tone_distance) == (Tone.NEUTRAL, Tone.HOSTILE, 1)
-    assert tone.drift >= 0.6
+    found = build(summary=f"{FAITHFUL} The mayor is an idiot and her council are clowns.").tone
+    assert (found.source_tone, found.summary_tone, found.tone_distance) == (Tone.NEUTRAL, Tone.HOSTILE, 1)
+    assert found.drift >= 0.6
 
 
 def test_joy_about_bad_news_drifts() -> None:
