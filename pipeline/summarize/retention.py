@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from pipeline.reading.blocks import BlockKind
-from pipeline.reading.sentences import split_sentences
+from pipeline.reading.sentences import Sentence, split_sentences
 from pipeline.reading.values import Quantity, Term, TermKind, find_terms, find_values, fold_words, unit_of
 from pipeline.reading.word_lists import STOP_WORDS
 from pipeline.reading.word_table import stem
@@ -137,14 +137,14 @@ class Stated(NamedTuple):
     label: str  # value and subject as people read them
 
 
-def find_stated(text: str) -> list[Stated]:
-    """Returns the values of a text with their subjects, in order, each once."""
-    return list(dict.fromkeys(_stated(text)))
+def find_stated(text: str, parts: Sequence[Sentence] | None = None) -> list[Stated]:
+    """Returns the values of a text, which may be split already, with their subjects, in order, each once."""
+    return list(dict.fromkeys(_stated(text, split_sentences(text) if parts is None else parts)))
 
 
-def _stated(text: str) -> Iterator[Stated]:
+def _stated(text: str, parts: Sequence[Sentence]) -> Iterator[Stated]:
     before: dict[str, str] = {}  # of the part or heading before that names something
-    for part in split_sentences(text):
+    for part in parts:
         read = _remembered_part if part.end - part.start <= _LONGEST_REMEMBERED else _read_part
         values, own = read(text[part.said : part.end])  # when somebody speaks is no value of what is said
         is_named = len(own) >= _ENOUGH
@@ -163,10 +163,16 @@ def _read_part(words: str) -> tuple[list[Term], dict[str, str]]:
     terms = [term for term in find_terms(words) if term.kind in _KINDS] if any(map(str.isdigit, words)) else []
     measured = {term.text.split(" ")[0] for term in terms if term.kind is TermKind.UNIT}
     subject: dict[str, str] = {}
-    for word in _WORD.findall(words):
-        if (folded := fold_case(word)) not in STOP_WORDS and not unit_of(word, is_attached=False):
-            subject.setdefault(stem(folded), folded)
+    for root, folded in filter(None, map(_subject_word, _WORD.findall(words))):
+        subject.setdefault(root, folded)
     return [term for term in terms if term.kind is not TermKind.NUMBER or term.text not in measured], subject
+
+
+@lru_cache(1 << 14)
+def _subject_word(word: str) -> tuple[str, str] | None:
+    """Returns the stem of a word, and how people read it; None of a unit and of what says nothing by itself."""
+    folded = fold_case(word)
+    return None if folded in STOP_WORDS or unit_of(word, is_attached=False) else (stem(folded), folded)
 
 
 _LONGEST_REMEMBERED = 1000  # characters, for a cache counts no bytes
@@ -177,7 +183,7 @@ def measure_recall(stated: Iterable[Stated], outputs: Sequence[str]) -> Kept:
     """Counts the values of an input that at least one of the outputs keeps with their subject."""
     told: defaultdict[tuple[str, str], list[frozenset[str]]] = defaultdict(list)
     for output in outputs:
-        for one in _stated(output):
+        for one in _stated(output, split_sentences(output)):
             told[meaning(one.value)].append(one.subject)
     count, missing = 0, []
     for one in stated:

@@ -73,9 +73,13 @@ class SourceText:
         return count_words(self.text)
 
     @cached_property
+    def _parts(self) -> list[Sentence]:
+        return split_sentences(self.text)
+
+    @cached_property
     def stated(self) -> list[Stated]:
         """The values of the texts."""
-        return find_stated(self.text)
+        return find_stated(self.text, self._parts)
 
     @cached_property
     def wants_english(self) -> bool | None:
@@ -100,7 +104,7 @@ class SourceText:
     @cached_property
     def sentences(self) -> Counter[str]:
         """Likewise the sentences."""
-        return Counter(_folded_sentences(self.text))
+        return Counter(_folded(self.text, self._parts))
 
     def count(self, words: str) -> int:
         """Returns how often a sentence or line, or something of several lines, stands in the texts as a whole."""
@@ -114,7 +118,7 @@ class SourceText:
         """Sentences and lines, folded, that the writer saw and shall not say: the context and the wishes."""
         texts = (*self.context, self.orders)
         lines = (fold(line) for text in texts for line in text.splitlines())
-        return frozenset(lines).union(*map(_folded_sentences, texts))
+        return frozenset(lines).union(*(_folded(text, split_sentences(text)) for text in texts))
 
     @cached_property
     def _everything(self) -> str:
@@ -178,8 +182,8 @@ class SourceText:
         return own if self.count(own) else None  # not of the context, not cut
 
 
-def _folded_sentences(text: str) -> list[str]:
-    return [fold(text[part.start : part.end]) for part in split_sentences(text)]
+def _folded(text: str, parts: Sequence[Sentence]) -> list[str]:
+    return [fold(text[part.start : part.end]) for part in parts]
 
 
 _FEWEST_WORDS = 4  # of a sentence that is not to be said twice; shorter ones belong to what stands around them
