@@ -94,8 +94,7 @@ class Endpoint:
             headers: that the settings add.
             on_part: is told the bytes of an answer in pieces as they come. Never raises.
 
-        Raises:
-            LlmError: there is none.
+        Raises LlmError: there is none.
         """
         most_bytes = min(self.config.max_answer_bytes, most_bytes or self.config.max_answer_bytes)
         data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
@@ -240,9 +239,7 @@ def _context_in(told: Json, model: str) -> int | None:
 async def _read(response: httpx2.Response, most_bytes: int, on_part: Callable[[bytes], None] | None) -> bytes:
     """Reads a body and tells its parts as they come. Raises what a broken connection raises.
 
-    Raises:
-        UnreadableAnswerError: it is packed.
-        EndlessAnswerError: it is longer than `most_bytes`.
+    Raises UnreadableAnswerError: it is packed; EndlessAnswerError: it is longer than `most_bytes`.
     """
     if (packing := response.headers.get("content-encoding", "identity").lower()) != "identity":
         # What it unpacks to is not known before it is there.
@@ -285,8 +282,7 @@ def _is_this_machine(host: str) -> bool:
 def read_api_key(config: LlmConfig) -> SecretStr | None:
     """Returns the key from the settings or the key file; None when there is neither.
 
-    Raises:
-        LlmSettingsError: the file cannot be read, or the key is no single printable word.
+    Raises LlmSettingsError: the file cannot be read, or the key is no single printable word.
     """
     if config.api_key_file is None:
         return None if config.api_key is None else _checked(config.api_key.get_secret_value(), "api_key")

@@ -84,8 +84,7 @@ class StepAnswer(Generic[Outcome]):
 async def or_instead(answering: Awaitable[Paid], instead: Paid) -> Paid:
     """Returns an answer, or something in its place if the model fails: what a paid summary can do without.
 
-    Raises:
-        LlmError: no call would be answered now; the rest is stored.
+    Raises LlmError: no call would be answered now; the rest is stored.
     """
     try:
         return await answering
@@ -109,8 +108,7 @@ def _is_of_all(error: LlmError) -> bool:
 async def answer(run: Run, call: PlannedCall[Outcome]) -> StepAnswer[Outcome]:
     """Returns the stored answer, or makes the call and stores its answer.
 
-    Raises:
-        PipelineError: the call failed, or another one did while this one had not begun.
+    Raises PipelineError: the call failed, or another one did while this one had not begun.
     """
     key = task_key(run.answer_scope, call.task)
     stored = await run.store.result(key)
@@ -386,9 +384,8 @@ async def _write(run: Run, task: TextTask, tries: int = 4) -> Written:
     Args:
         tries: how often they may be.
 
-    Raises:
-        ContextOverflowError: not even a scrap of text fits.
-        StalledReductionError: texts did not become short enough.
+    Raises ContextOverflowError: not even a scrap of text fits; StalledReductionError: texts did not become short
+    enough.
     """
     smaller = [] if _has_room(run, task) else _smaller(run, task)
     if not smaller:
