@@ -62,8 +62,7 @@ async def ask_json(
         read: turns a text into a value; raises WrongAnswerError.
         max_attempts: at least 1.
 
-    Raises:
-        UnusableAnswerError: none could be read, the endpoint failed, or the prompt does not fit into its context.
+    Raises UnusableAnswerError: none could be read, the endpoint failed, or the prompt does not fit into its context.
     """
     if not fits(chat, request):
         raise UnusableAnswerError("context_overflow: the evidence does not fit into the model's context")

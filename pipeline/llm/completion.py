@@ -31,10 +31,8 @@ class _NoAnswerError(ValueError):
 def parse_completion(body: bytes, content_type: str) -> Completion:
     """Reads an answer with HTTP status 200. Token counts that the endpoint did not send are 0.
 
-    Raises:
-        UnreadableAnswerError: not a completion, or only a part of one.
-        EmptyAnswerError: a completion without text.
-        ErrorObjectError: see there.
+    Raises UnreadableAnswerError: not a completion, or only a part of one; EmptyAnswerError: a completion without text;
+    ErrorObjectError: see there.
     """
     try:
         begun = body.strip(b" \t\r\n\0\xef\xbb\xbf")
@@ -123,8 +121,7 @@ def _text(content: object) -> str:
 def _finish_reason(said: object) -> str:
     """Returns "length" or "content_filter" for all words that endpoints have for a limit and a filter.
 
-    Raises:
-        _NoAnswerError: the endpoint has broken off.
+    Raises _NoAnswerError: the endpoint has broken off.
     """
     kinds = {
         "length": "length limit max trunc incomplete",
@@ -169,9 +166,7 @@ def _top_logprobs(logprobs: Json | None) -> tuple[TokenLogprobs, ...]:
 def _joined(body: bytes) -> Json:
     """Puts the events of a stream together to what the endpoint would have sent without streaming.
 
-    Raises:
-        ValueError: there are none, or the stream ends before its end.
-        ErrorObjectError: an event is an error.
+    Raises ValueError: there are none, or the stream ends before its end; ErrorObjectError: an event is an error.
     """
     pieces: dict[str, list[str]] = {}
     logprobs: list[Json] = []
@@ -299,8 +294,7 @@ def repair_messages(messages: tuple[ChatMessage, ...], answer: str, problem: str
 def extract_json(text: str, schema: Json) -> str:
     """Returns the JSON in an answer, without what models like to put around it, between it and beside it.
 
-    Raises:
-        JsonProblemError: there is none, or it does not fit the schema.
+    Raises JsonProblemError: there is none, or it does not fit the schema.
     """
     problems = []
     for found in _values(text):

@@ -7,8 +7,11 @@ no redirect. An answer has a bound, in bytes and in time. The environment may na
 import asyncio
 import ipaddress
 import json
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Self
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -31,6 +34,8 @@ class Endpoint:
         is_silent: it gave no sign of life when that was last asked.
     """
 
+    keepalive_s: ClassVar[float] = 5.0  # servers close idle connections after that (uvicorn, gunicorn) or more
+
     def __init__(self, config: LlmConfig, *, clock: Clock | None = None) -> None:
         """Raises LlmSettingsError when the key cannot be used."""
         self.config = config
@@ -44,15 +49,33 @@ class Endpoint:
         self._asking = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
-        # HTTP/1.1, so that a cancelled request can close its own connection and nobody else's. The limiter bounds them.
-        # Servers close idle connections after 5 s (uvicorn, gunicorn) or more.
-        self._connections = httpx2.AsyncHTTPTransport(
-            limits=httpx2.Limits(keepalive_expiry=5.0), proxy=proxy_for(self.config.base_url)
-        )
+        self._tls, self._proxy = httpx2.create_ssl_context(), proxy_for(self.config.base_url)
+        self._idle: deque[tuple[float, httpx2.AsyncHTTPTransport]] = deque()  # since when; the last one used is last
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        await self._connections.aclose()
+        for _, connection in self._idle:
+            await connection.aclose()
+
+    @asynccontextmanager
+    async def _connection(self) -> AsyncIterator[httpx2.AsyncHTTPTransport]:
+        """Lends a connection, the last one used first; the limiter bounds them.
+
+        Each is a pool by itself: a common one polls all that are idle before and after every request. HTTP/1.1, so that
+        a cancelled request can close its own connection and nobody else's.
+        """
+        while self._idle and time.monotonic() - self._idle[0][0] > self.keepalive_s:
+            await self._idle.popleft()[1].aclose()
+        limits = httpx2.Limits(keepalive_expiry=self.keepalive_s)
+        lent = (
+            self._idle.pop()[1]
+            if self._idle
+            else httpx2.AsyncHTTPTransport(verify=self._tls, limits=limits, proxy=self._proxy)
+        )
+        try:
+            yield lent
+        finally:
+            self._idle.append((time.monotonic(), lent))
 
     async def post(
         self,
@@ -71,8 +94,7 @@ class Endpoint:
             headers: that the settings add.
             on_part: is told the bytes of an answer in pieces as they come. Never raises.
 
-        Raises:
-            LlmError: there is none.
+        Raises LlmError: there is none.
         """
         most_bytes = min(self.config.max_answer_bytes, most_bytes or self.config.max_answer_bytes)
         data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
@@ -167,12 +189,13 @@ class Endpoint:
             extensions={"timeout": timeout.as_dict()},
         )
         try:
-            response = await self._connections.handle_async_request(request)
-            self.usage.was_ever_connected = True
-            try:
-                return response, await _read(response, most_bytes, on_part)
-            finally:
-                await response.aclose()
+            async with self._connection() as connection:
+                response = await connection.handle_async_request(request)
+                self.usage.was_ever_connected = True
+                try:
+                    return response, await _read(response, most_bytes, on_part)
+                finally:
+                    await response.aclose()
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
             why = str(error) or "no answer in time"  # of the system or of TLS; knows nothing of the request
             where = self.config.base_url
@@ -216,9 +239,7 @@ def _context_in(told: Json, model: str) -> int | None:
 async def _read(response: httpx2.Response, most_bytes: int, on_part: Callable[[bytes], None] | None) -> bytes:
     """Reads a body and tells its parts as they come. Raises what a broken connection raises.
 
-    Raises:
-        UnreadableAnswerError: it is packed.
-        EndlessAnswerError: it is longer than `most_bytes`.
+    Raises UnreadableAnswerError: it is packed; EndlessAnswerError: it is longer than `most_bytes`.
     """
     if (packing := response.headers.get("content-encoding", "identity").lower()) != "identity":
         # What it unpacks to is not known before it is there.
@@ -261,8 +282,7 @@ def _is_this_machine(host: str) -> bool:
 def read_api_key(config: LlmConfig) -> SecretStr | None:
     """Returns the key from the settings or the key file; None when there is neither.
 
-    Raises:
-        LlmSettingsError: the file cannot be read, or the key is no single printable word.
+    Raises LlmSettingsError: the file cannot be read, or the key is no single printable word.
     """
     if config.api_key_file is None:
         return None if config.api_key is None else _checked(config.api_key.get_secret_value(), "api_key")

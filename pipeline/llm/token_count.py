@@ -27,8 +27,7 @@ def estimate_tokens(text: str) -> int:
 def load_token_count(tokenizer_file: Path | None) -> TokenCount:
     """Returns the count by the model's own tokenizer.json, or the estimate if there is no file.
 
-    Raises:
-        LlmSettingsError: the file is no tokenizer.
+    Raises LlmSettingsError: the file is no tokenizer.
     """
     if tokenizer_file is None:
         return estimate_tokens

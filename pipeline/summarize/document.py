@@ -60,8 +60,7 @@ def make_document(
         chunks: in any order; indexes from 0 without repeats, pages from 0.
         total_pages: 0 takes the highest page of a chunk.
 
-    Raises:
-        InvalidInputError: a rule is broken, or no chunk holds text.
+    Raises InvalidInputError: a rule is broken, or no chunk holds text.
     """
     given = list(chunks)
     _check_text("document.document_id", document_id, limits.max_name_chars)

@@ -317,8 +317,7 @@ class Planner:
             cuts: the batches.
             keys: of all parts, by which beginnings of batches are known to later summaries.
 
-        Raises:
-            InvalidInputError: the writer cannot do what the caller asks for.
+        Raises InvalidInputError: the writer cannot do what the caller asks for.
         """
         limits, config, options = self.writer.limits, self.config, self.options
         refuse_unable(options, limits)
@@ -364,8 +363,7 @@ def set_goal(
         words: likewise.
         most_tokens: the longest text that the writer can write.
 
-    Raises:
-        InvalidInputError: the writer cannot write so much.
+    Raises InvalidInputError: the writer cannot write so much.
     """
     if options.target_words is not None:
         _refuse_above(int(most_tokens * words / max(1, tokens)), options.target_words, "options.target_words")

@@ -138,14 +138,15 @@ class Stated(NamedTuple):
     label: str  # value and subject as people read them
 
 
-def find_stated(text: str) -> list[Stated]:
-    """Returns the values of a text with their subjects, in order, each once."""
-    return list(dict.fromkeys(chain.from_iterable(stated for _, stated in _by_part(text))))
+def find_stated(text: str, parts: Sequence[Sentence] | None = None) -> list[Stated]:
+    """Returns the values of a text, which may be split already, with their subjects, in order, each once."""
+    by_part = _by_part(text, split_sentences(text) if parts is None else parts)
+    return list(dict.fromkeys(chain.from_iterable(stated for _, stated in by_part)))
 
 
-def _by_part(text: str) -> Iterator[tuple[Sentence, list[Stated]]]:
+def _by_part(text: str, parts: Sequence[Sentence]) -> Iterator[tuple[Sentence, list[Stated]]]:
     before: dict[str, str] = {}  # of the part or heading before that names something
-    for part in split_sentences(text):
+    for part in parts:
         read = _remembered_part if part.end - part.start <= _LONGEST_REMEMBERED else _read_part
         values, own = read(text[part.said : part.end])  # when somebody speaks is no value of what is said
         is_named = len(own) >= _ENOUGH
@@ -163,10 +164,16 @@ def _read_part(words: str) -> tuple[list[Term], dict[str, str]]:
     terms = [term for term in find_terms(words) if term.kind in _KINDS] if any(map(str.isdigit, words)) else []
     measured = {term.text.split(" ")[0] for term in terms if term.kind is TermKind.UNIT}
     subject: dict[str, str] = {}
-    for word in _WORD.findall(words):
-        if (folded := fold_case(word)) not in STOP_WORDS and not unit_of(word, is_attached=False):
-            subject.setdefault(stem(folded), folded)
+    for root, folded in filter(None, map(_subject_word, _WORD.findall(words))):
+        subject.setdefault(root, folded)
     return [term for term in terms if term.kind is not TermKind.NUMBER or term.text not in measured], subject
+
+
+@lru_cache(1 << 14)
+def _subject_word(word: str) -> tuple[str, str] | None:
+    """Returns the stem of a word, and how people read it; None of a unit and of what says nothing by itself."""
+    folded = fold_case(word)
+    return None if folded in STOP_WORDS or unit_of(word, is_attached=False) else (stem(folded), folded)
 
 
 _LONGEST_REMEMBERED = 1000  # characters, for a cache counts no bytes
@@ -180,10 +187,10 @@ def measure_recall(stated: Iterable[Stated], outputs: Sequence[str]) -> Kept:
     return Kept(len(given), len(given) - len(missing), tuple(missing[:_MOST_MISSING]))
 
 
-def lost_parts(text: str, outputs: Sequence[str]) -> list[Sentence]:
+def lost_parts(text: str, parts: Sequence[Sentence], outputs: Sequence[str]) -> list[Sentence]:
     """Returns the parts of an input that state a value which none of the outputs keeps with its subject."""
     told = _told(outputs)
-    return [part for part, stated in _by_part(text) if not all(_is_told(one, told) for one in stated)]
+    return [part for part, stated in _by_part(text, parts) if not all(_is_told(one, told) for one in stated)]
 
 
 _Told = Mapping[tuple[str, str], Sequence[frozenset[str]]]
@@ -193,7 +200,7 @@ def _told(outputs: Sequence[str]) -> _Told:
     """Returns the subjects of each value of some texts."""
     told: defaultdict[tuple[str, str], list[frozenset[str]]] = defaultdict(list)
     for output in outputs:
-        for _, stated in _by_part(output):
+        for _, stated in _by_part(output, split_sentences(output)):
             for one in stated:
                 told[meaning(one.value)].append(one.subject)
     return told

@@ -52,8 +52,7 @@ async def open_summarizer(
 ) -> AsyncIterator["Summarizer"]:
     """Opens the databases, makes the tables if need be, and deletes summaries that expired.
 
-    Raises:
-        StorageError: the databases cannot be used.
+    Raises StorageError: the databases cannot be used.
     """
     async with AsyncExitStack() as stack:
         database: Database
@@ -202,9 +201,7 @@ class Summarizer:
     ) -> StoredSummary:
         """Queues a summary, which runs without a reader. Sent again with the same key, it queues it again.
 
-        Raises:
-            IdempotencyConflictError: the key belongs to another request.
-            JobQueueFullError: too many wait already.
+        Raises IdempotencyConflictError: the key belongs to another request; JobQueueFullError: too many wait already.
         """
         summary = await self.accept(document, writer=writer, options=options, idempotency_key=idempotency_key)
         return await self._queue(summary, priority)
@@ -212,9 +209,7 @@ class Summarizer:
     async def submit_again(self, summary_id: str, *, priority: JobPriority = JobPriority.BULK) -> StoredSummary:
         """Queues a summary that failed or was cancelled: it goes on where it was.
 
-        Raises:
-            UnknownSummaryError: there is none.
-            JobQueueFullError: too many wait already.
+        Raises UnknownSummaryError: there is none; JobQueueFullError: too many wait already.
         """
         return await self._queue(await self.find(summary_id), priority)
 
@@ -231,9 +226,7 @@ class Summarizer:
         Of a run in this process: what happened so far, then every event. Of one elsewhere only its end is seen, with
         the next heartbeat.
 
-        Raises:
-            UnknownSummaryError: there is none.
-            SummaryAsideError: this server stops.
+        Raises UnknownSummaryError: there is none; SummaryAsideError: this server stops.
         """
         await self.find(summary_id)
         yield Accepted(summary_id, is_resumed=True)
@@ -263,9 +256,7 @@ class Summarizer:
     async def delete(self, summary_id: str) -> None:
         """Deletes a summary that does not run, and what only it needed of texts, answers and documents.
 
-        Raises:
-            UnknownSummaryError: there is none.
-            SummaryRunningError: it is running: cancel it first.
+        Raises UnknownSummaryError: there is none; SummaryRunningError: it is running: cancel it first.
         """
         await self.find(summary_id)
         lease = await self.store.leases.acquire(summary_id, self.config.lease_ttl_s)
@@ -275,11 +266,7 @@ class Summarizer:
             await self.store.leases.release(lease, SummaryStatus.CANCELLED, None)
 
     async def get(self, summary_id: str) -> SummaryView:
-        """Returns where a summary stands, and what it has so far.
-
-        Raises:
-            UnknownSummaryError: there is none.
-        """
+        """Returns where a summary stands, and what it has so far. Raises UnknownSummaryError: there is none."""
         summary = await self.find(summary_id)
         result, assembler = stored_result(summary), Assembler(self.store, summary, self.config)
         if result is None:  # of no run that ended by itself: a lease that is taken forgets the last one's
@@ -290,8 +277,7 @@ class Summarizer:
     async def cancel(self, summary_id: str) -> None:
         """Stops a summary wherever it runs; another server sees it with its next heartbeat. It can be resumed.
 
-        Raises:
-            UnknownSummaryError: there is none.
+        Raises UnknownSummaryError: there is none.
         """
         await self.find(summary_id)
         await self.store.jobs.remove(summary_id)

@@ -10,18 +10,21 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, chain, islice
 
+import numpy as np
+
 from pipeline.off_loop import OffLoop, stop_if_nobody_waits, stoppable
 from pipeline.reading.blocks import BlockKind
+from pipeline.reading.document import ReadText, read_shown
 from pipeline.reading.language import is_english
 from pipeline.reading.passages import Passage
-from pipeline.reading.sentences import Sentence, split_sentences
+from pipeline.reading.sentences import Sentence, split_sentences, statements
 from pipeline.reading.words import fold
 from pipeline.summarize.citations.places import MAX_PLACES, Citations, CitationSupport, SourcePlace, SummaryCitation
 from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.extractive.excerpt import join_texts
 from pipeline.summarize.gate.gate import ClaimReader
 from pipeline.summarize.gate.inspect import is_claim, riskiest
-from pipeline.support.claim_support import Hypothesis, PremiseFinder
+from pipeline.support.claim_support import MAX_SENTENCE_CHARS, Hypothesis, PremiseFinder
 
 Span = tuple[int, int]
 
@@ -32,7 +35,7 @@ _LEAST_GAIN = 0.15  # of it, that one more sentence of the passage must say
 
 
 class CitedDocument:
-    """The chunks of a document as one text.
+    """The chunks of a document as one text, split once, by whoever asks first.
 
     A sentence of a summary stands there when it is a whole sentence, item, row or line of code of it.
     """
@@ -57,18 +60,32 @@ class CitedDocument:
             if first < last and inside.strip():
                 yield SourcePlace(chunk.chunk_index, chunk.page_number, first, last, self._own_starts[at] + first)
 
+    @cached_property
+    def beginning(self) -> str:
+        """By which its language is told."""
+        return "\n".join(chunk.text for chunk in self._chunks[:_LANGUAGE_CHUNKS])
+
+    @cached_property
+    def _parts(self) -> list[Sentence]:
+        return split_parts(self.text)
+
     def occurrences(self, wanted: Collection[str]) -> Mapping[str, list[Span]]:
         """Returns where folded sentences stand. Linear in the length of the document."""
         found = {folded: list[Span]() for folded in wanted}
-        for part in stoppable(split_sentences(self.text)):
+        for part in stoppable(self._parts):
             if (spans := found.get(fold(self.text[part.start : part.end]))) is not None:
                 spans.append((part.start, part.end))
         return found
 
     @cached_property
     def _finder(self) -> PremiseFinder:
-        """Reads the text for `locate`, which few summaries need."""
-        return PremiseFinder(self.text)
+        """Reads the text as people see it for `locate`, which few summaries need."""
+        shown, parts = read_shown("document", self.text), self._parts
+        if (starts := shown.offsets.starts) is not None:
+            spans = np.searchsorted(starts, [(part.start, part.end) for part in parts]).tolist()
+            moved = zip(parts, spans, strict=True)
+            parts = [replace(part, start=start, end=end) for part, (start, end) in moved if start < end]
+        return PremiseFinder(ReadText.split(shown, statements(shown.text, parts)))
 
     def locate(self, sentence: str) -> tuple[Hypothesis, list[Span]]:
         """Returns what a model reads of a written sentence, and the spans of the sentences that it was made from.
@@ -81,7 +98,7 @@ class CitedDocument:
 
     def told(self, text: str) -> list[Span]:
         """Returns the spans of the sentences that those of a text were made from, in order."""
-        said = [text[part.start : part.end] for part in stoppable(split_sentences(text)[:_MOST_LOCATED])]
+        said = [text[part.start : part.end] for part in stoppable(split_parts(text)[:_MOST_LOCATED])]
         return sorted({span for sentence in said for span in self.locate(sentence)[1]})
 
     def _spans(self, passage: Passage, weights: dict[str, float]) -> list[Span]:
@@ -100,7 +117,12 @@ class CitedDocument:
         return [(passages[at].start, passages[at].end) for at in sorted(chosen)]
 
 
-_LANGUAGE_CHUNKS = 100  # of a document, by which its language is told
+def split_parts(text: str) -> list[Sentence]:
+    """Returns what a text is cited by, and from: sentences that a model can read whole."""
+    return split_sentences(text, MAX_SENTENCE_CHARS)
+
+
+_LANGUAGE_CHUNKS = 100
 _MOST_LOCATED = 2_000  # written sentences: 3 ms each in a document of 1 MB
 
 
@@ -114,20 +136,18 @@ class CitationBounds:
 
 
 async def cite(
-    text: str, chunks: Sequence[SourceChunk], bounds: CitationBounds, reader: ClaimReader | None, off_loop: OffLoop
+    text: str, document: CitedDocument, bounds: CitationBounds, reader: ClaimReader | None, off_loop: OffLoop
 ) -> Citations:
     """Cites a text.
 
     Args:
         text: the summary, in Markdown.
-        chunks: of the document.
         reader: has written sentences compared with the document; None: no model is asked.
         off_loop: where the texts are read.
     """
-    parts = await off_loop(lambda: split_sentences(text))
-    cited, claims = await off_loop(lambda: _draft(text, parts[: bounds.max_citations], chunks))
-    beginning = "\n".join(chunk.text for chunk in chunks[:_LANGUAGE_CHUNKS])
-    if reader is not None and claims and await off_loop(lambda: is_english(text) and is_english(beginning)):
+    parts = await off_loop(lambda: split_parts(text))
+    cited, claims = await off_loop(lambda: _draft(text, parts[: bounds.max_citations], document))
+    if reader is not None and claims and await off_loop(lambda: is_english(text) and is_english(document.beginning)):
         places = list(claims)
         chosen = [places[at] for at in riskiest([claims[place].text for place in places], bounds.max_read)]
         supports = await reader.read([claims[place] for place in chosen], caller=bounds.caller)
@@ -138,10 +158,9 @@ async def cite(
 
 
 def _draft(
-    text: str, parts: Sequence[Sentence], chunks: Sequence[SourceChunk]
+    text: str, parts: Sequence[Sentence], document: CitedDocument
 ) -> tuple[list[SummaryCitation], dict[int, Hypothesis]]:
     """Returns the citations of sentences, and by citation what a model would read of those that are written."""
-    document = CitedDocument(chunks)
     cited, claims, located = list[SummaryCitation](), dict[int, Hypothesis](), 0
     folded = [fold(text[part.start : part.end]) for part in parts]
     found = document.occurrences(folded)

@@ -142,18 +142,20 @@ class TrustGate:
         await self._off_loop(lambda: (source.stated, source.word_count, source.sentences))
         return case
 
-    async def if_clean(self, answer: str, case: Case) -> Checked | None:
+    async def inspect(self, answer: str, case: Case) -> Inspection:
+        """Returns what it sees in an answer without a model."""
+        return await self._off_loop(lambda: inspect(answer, case.source))
+
+    async def if_clean(self, found: Inspection, case: Case) -> Checked | None:
         """Returns what it says of an answer that needs neither model nor repair; None of any other."""
-        found = await self._off_loop(lambda: inspect(answer, case.source))
         if found.whole or found.faults or found.removed or found.to_read:
             return None
         checked = await self._off_loop(lambda: self._conclude(found, case, 0))
-        return checked if checked.whole is None and checked.text == answer else None
+        return checked if checked.whole is None else None
 
-    async def check(self, answer: str, case: Case) -> Checked:
+    async def check(self, found: Inspection, case: Case) -> Checked:
         """Has the model read what must be read, and repairs the answer."""
         source, read = case.source, list[int]()
-        found = await self._off_loop(lambda: inspect(answer, source))
         if self.reader is not None and source.is_english and found.whole is None:
             chosen = riskiest([found.words_of(number) for number in found.to_read], self.config.max_claims)
             read = [found.to_read[at] for at in chosen]
@@ -172,10 +174,11 @@ class TrustGate:
     def _conclude(self, found: Inspection, case: Case, read_count: int) -> Checked:
         """Repairs an answer and judges what is left of it."""
         text, findings = repair(found, case.source)
-        is_sound = found.whole is None and 2 * len(found.faults) <= len(found.parts)
-        if is_sound and case.keeps_values:
-            text = with_lost_values(text, case.source)
         recall = measure_recall(case.source.stated, [text, *case.source.context])
+        is_sound = found.whole is None and 2 * len(found.faults) <= len(found.parts)
+        if recall.missing and is_sound and case.keeps_values:
+            text = with_lost_values(text, case.source)
+            recall = measure_recall(case.source.stated, [text, *case.source.context])
         unread_count = len(found.to_read) - read_count
         findings = [*found.removed, *findings]
         trust = Trust(tuple(findings), len(found.parts), found.verbatim_count, read_count, unread_count)

@@ -73,9 +73,14 @@ class SourceText:
         return count_words(self.text)
 
     @cached_property
+    def parts(self) -> list[Sentence]:
+        """The sentences of the texts."""
+        return split_sentences(self.text)
+
+    @cached_property
     def stated(self) -> list[Stated]:
         """The values of the texts."""
-        return find_stated(self.text)
+        return find_stated(self.text, self.parts)
 
     @cached_property
     def wants_english(self) -> bool | None:
@@ -100,7 +105,7 @@ class SourceText:
     @cached_property
     def sentences(self) -> Counter[str]:
         """Likewise the sentences."""
-        return Counter(_folded_sentences(self.text))
+        return Counter(_folded(self.text, self.parts))
 
     def count(self, words: str) -> int:
         """Returns how often a sentence or line, or something of several lines, stands in the texts as a whole."""
@@ -114,7 +119,7 @@ class SourceText:
         """Sentences and lines, folded, that the writer saw and shall not say: the context and the wishes."""
         texts = (*self.context, self.orders)
         lines = (fold(line) for text in texts for line in text.splitlines())
-        return frozenset(lines).union(*map(_folded_sentences, texts))
+        return frozenset(lines).union(*(_folded(text, split_sentences(text)) for text in texts))
 
     @cached_property
     def _everything(self) -> str:
@@ -178,8 +183,8 @@ class SourceText:
         return own if self.count(own) else None  # not of the context, not cut
 
 
-def _folded_sentences(text: str) -> list[str]:
-    return [fold(text[part.start : part.end]) for part in split_sentences(text)]
+def _folded(text: str, parts: Sequence[Sentence]) -> list[str]:
+    return [fold(text[part.start : part.end]) for part in parts]
 
 
 _FEWEST_WORDS = 4  # of a sentence that is not to be said twice; shorter ones belong to what stands around them
@@ -325,12 +330,10 @@ def with_lost_values(text: str, source: SourceText) -> str:
 
     Each stands behind what stands before it in the input, as far as the answer has that word for word, else at the end.
     """
-    lost = {part.start for part in lost_parts(source.text, [text, *source.context])}
-    if not lost:
-        return text
+    lost = {part.start for part in lost_parts(source.text, source.parts, [text, *source.context])}
     ends = {fold(text[part.start : part.end]): part.end for part in split_sentences(text)}
     place, end, added = len(text), -1, defaultdict[int, str](str)
-    for part in split_sentences(source.text):
+    for part in source.parts:
         own = source.text[part.start : part.end]
         found = ends.get(fold(own))
         if found is not None:

@@ -67,9 +67,17 @@ class Background:
 
 def _headings(text: str) -> Iterator[tuple[int, str, bool]]:
     """Yields level and title of Markdown and numbered headings, and whether no text stands before."""
+    if not any(map(_may_be_heading, text.splitlines())):
+        return
     for number, block in enumerate(read_blocks(text)):
         if block.kind is BlockKind.HEADING:
             yield block.level, text[block.start : block.end], number == 0
+
+
+def _may_be_heading(line: str) -> bool:
+    """Tells in a moment that most lines are none; up to four list marks may stand before a heading's."""
+    first = line.split(None, 5)[:5]
+    return bool(first) and (first[0][0].isdigit() or any(word.startswith("#") for word in first))
 
 
 def _definitions(text: str) -> Iterator[tuple[str, str]]:

@@ -4,9 +4,8 @@ Texts may not fit into one prompt, or a prompt may overflow the model's context,
 text is skipped then: less is asked at once, until it fits or cannot become less.
 
 Texts pass the gate of their writer, if there is one. A text without a fault is stored as that of its step, and costs no
-further call. Any other is stored as a draft first, so that no kill loses it. Then it is read, repaired, asked for once
-more with the faults, or chosen from the input; the result becomes the text. Places in flight are free for other calls
-while models read.
+further call. Any other is stored as a draft first. Then it is read, repaired, asked for once more with the faults, or
+chosen from the input; the result becomes the text. Places in flight are free for other calls while models read.
 """
 
 import asyncio
@@ -37,6 +36,7 @@ from pipeline.summarize.errors import StalledReductionError
 from pipeline.summarize.events import CallOutcome
 from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, Trust, finding
 from pipeline.summarize.gate.gate import Case, TrustGate
+from pipeline.summarize.gate.inspect import Inspection
 from pipeline.summarize.graph.run import TEXT, Run, Task, TextOutcome, VerdictOutcome, alongside, task_key
 from pipeline.summarize.packing import head_by_tokens, split_by_tokens
 from pipeline.summarize.result import WarningCode
@@ -85,8 +85,7 @@ class StepAnswer(Generic[Outcome]):
 async def or_instead(answering: Awaitable[Paid], instead: Paid) -> Paid:
     """Returns an answer, or something in its place if the model fails: what a paid summary can do without.
 
-    Raises:
-        LlmError: no call would be answered now; the rest is stored.
+    Raises LlmError: no call would be answered now; the rest is stored.
     """
     try:
         return await answering
@@ -110,8 +109,7 @@ def _is_of_all(error: LlmError) -> bool:
 async def answer(run: Run, call: PlannedCall[Outcome]) -> StepAnswer[Outcome]:
     """Returns the stored answer, or makes the call and stores its answer.
 
-    Raises:
-        PipelineError: the call failed, or another one did while this one had not begun.
+    Raises PipelineError: the call failed, or another one did while this one had not begun.
     """
     key = task_key(run.answer_scope, call.task)
     stored = await run.store.result(key)
@@ -256,12 +254,12 @@ class _Passage:
             return await self._checked(gate, key, reading)
 
     async def _checked(self, gate: TrustGate, key: str, reading: asyncio.Future[Case]) -> StepAnswer[TextOutcome]:
-        first = await self._first(gate, key, reading)
-        if first.outcome.trust is not None:  # nothing was wrong with it
+        first, found = await self._first(gate, key, reading)
+        if found is None:  # nothing was wrong with it
             return first
         case, written = await reading, first.outcome.written
         async with self.run.beside():
-            checked = await gate.check(written.text, case)
+            checked = await gate.check(found, case)
         usage = written.usage
         if checked.whole and gate.asks_again:
             checked, cost = await self._again(gate, checked, case)
@@ -275,25 +273,37 @@ class _Passage:
         output, _ = await _record(self.run, self._planned(), key, outcome)
         return StepAnswer(outcome, output, first.is_reused)
 
-    async def _first(self, gate: TrustGate, key: str, reading: asyncio.Future[Case]) -> StepAnswer[TextOutcome]:
-        """Returns the first answer, with its trust if it is the text as it stands; else it is stored as a draft."""
-        run = self.run
+    async def _first(
+        self, gate: TrustGate, key: str, reading: asyncio.Future[Case]
+    ) -> tuple[StepAnswer[TextOutcome], Inspection | None]:
+        """Returns the first answer, with its trust if it is the text as it stands; else with what was seen in it.
+
+        Whatever happens meanwhile, what is paid for is stored: as a draft, unless nothing was wrong with it.
+        """
+        run, call, found = self.run, self._planned(), None
         draft_key = hashlib.sha256(f"draft\n{key}".encode()).hexdigest()
         stored = await run.store.result(draft_key)
         if stored is not None:
+            outcome = TEXT.validate_json(stored)
             run.meter.count_reused(was_counted=False)
-            return StepAnswer(TEXT.validate_json(stored), StepOutput(0, draft_key), is_reused=True)
-        call = self._planned()
+            found = await gate.inspect(outcome.written.text, await reading)
+            return StepAnswer(outcome, StepOutput(0, draft_key), is_reused=True), found
         async with run.calls:
             outcome, call_s = await _ask(run, call)
-            draft, is_last = replace(call, step=self._draft_step(0)), outcome.trust is not None
-            # Paid for, so it is stored before the gate has a look at it.
-            output, _ = await _record(run, *((call, key) if is_last else (draft, draft_key)), outcome, is_call=is_last)
-            if not is_last and (checked := await gate.if_clean(outcome.written.text, await reading)):
-                outcome = _trusted(outcome, checked)
-                output, _ = await _record(run, call, key, outcome)
+            try:
+                if outcome.trust is None:
+                    found = await gate.inspect(outcome.written.text, case := await reading)
+                    checked = await gate.if_clean(found, case)
+                    if checked and checked.text == outcome.written.text:
+                        outcome, found = _trusted(outcome, checked), None
+            finally:
+                if outcome.trust is not None:
+                    output, _ = await _record(run, call, key, outcome)
+                else:
+                    draft = replace(call, step=self._draft_step(0))
+                    output, _ = await _record(run, draft, draft_key, outcome, is_call=False)
         run.meter.count(outcome.usage, call_s)
-        return StepAnswer(outcome, output, is_reused=False)
+        return StepAnswer(outcome, output, is_reused=False), found
 
     def _planned(self, *, is_extra: bool = False) -> PlannedCall[TextOutcome]:
         """Returns the call as the graph counts it; an extra one may fail."""
@@ -338,7 +348,7 @@ class _Passage:
         if outcome.trust is not None:  # there is none
             return first, second.usage
         async with self.run.beside():
-            checked = await gate.check(second.text, case)
+            checked = await gate.check(await gate.inspect(second.text, case), case)
         if checked.rank > first.rank:
             first = checked.with_finding(finding(first.whole or FaultKind.EMPTY, Remedy.ASKED_AGAIN))
         return first, second.usage
@@ -376,9 +386,8 @@ async def _write(run: Run, task: TextTask, tries: int = 4) -> Written:
     Args:
         tries: how often they may be.
 
-    Raises:
-        ContextOverflowError: not even a scrap of text fits.
-        StalledReductionError: texts did not become short enough.
+    Raises ContextOverflowError: not even a scrap of text fits; StalledReductionError: texts did not become short
+    enough.
     """
     smaller = [] if _has_room(run, task) else _smaller(run, task)
     if not smaller:

@@ -221,5 +221,5 @@ async def _ask_json(run: Run, iteration: int, position: int, task: MergeTask) ->
     if not values:
         return text, (0, "")
     case = await gate.read(task, room=1.0, caller=run.caller)
-    checked = await gate.check(values, case)
+    checked = await gate.check(await gate.inspect(values, case), case)
     return text, (sum(one.remedy in _REPAIRED for one in checked.trust.findings), checked.complaint())

@@ -20,6 +20,7 @@ from pydantic import TypeAdapter
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.off_loop import OffLoop
 from pipeline.reading.values import Term, find_terms
+from pipeline.summarize.citations.cite import CitedDocument
 from pipeline.summarize.citations.places import NOT_CITED, Citations
 from pipeline.summarize.config import SummarizeConfig
 from pipeline.summarize.document import Document, SummarizeOptions
@@ -286,6 +287,11 @@ class Run:
     def background(self) -> Background:
         """What stands around the batches."""
         return Background(self.plan.batches)
+
+    @cached_property
+    def cited(self) -> CitedDocument:
+        """The document as critic and citations read it, once."""
+        return CitedDocument(self.document.chunks)
 
     def progress(self) -> SummaryProgress:
         """Returns how far the run is."""

@@ -39,9 +39,7 @@ class LeaseTable:
     async def acquire(self, summary_id: str, ttl_s: float) -> Lease:
         """Takes a summary that nobody runs, or whose server has ended; of one that is stuck after a third of `ttl_s`.
 
-        Raises:
-            SummaryRunningError: a living server runs it.
-            UnknownSummaryError: there is none.
+        Raises SummaryRunningError: a living server runs it; UnknownSummaryError: there is none.
         """
         lease = Lease(summary_id, f"{self._database.owner}:{uuid4().hex}")
         self._database.held_leases.add(lease.holder)
@@ -58,8 +56,7 @@ class LeaseTable:
     async def renew(self, lease: Lease, ttl_s: float) -> bool:
         """Keeps a lease. Returns True if somebody asked to cancel the summary.
 
-        Raises:
-            LeaseLostError: another server has it.
+        Raises LeaseLostError: another server has it.
         """
         rows = await self._database.fetch(
             "UPDATE summaries SET lease_expires_at = NOW_S + ?, updated_at = NOW_S "
@@ -103,8 +100,7 @@ class LeaseTable:
     async def request_cancel(self, summary_id: str) -> None:
         """Asks whoever runs a summary to stop; a summary that nobody runs is cancelled at once.
 
-        Raises:
-            UnknownSummaryError: there is none.
+        Raises UnknownSummaryError: there is none.
         """
         counts = await self._database.transact(
             [

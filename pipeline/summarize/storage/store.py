@@ -120,8 +120,7 @@ class SummaryStore:
     async def page(self, owner: str, page_size: int, page_token: str) -> SummaryPage:
         """Returns an owner's summaries, the newest first, without those that are damaged.
 
-        Raises:
-            InvalidInputError: no page gave this token.
+        Raises InvalidInputError: no page gave this token.
         """
         created_at, summary_id = _parse_token(page_token)
         rows = await self._database.fetch(_PAGE, owner, created_at, created_at, summary_id, page_size + 1)
@@ -314,8 +313,7 @@ def _insert(table: str, rows: Sequence[tuple[Value, ...]]) -> Statement:
 def _scoped(idempotency_key: str, owner: str) -> str:
     """Returns the name of a key among those of all owners: its own without an owner, else one that nobody can send.
 
-    Raises:
-        InvalidInputError: Postgres cannot store it.
+    Raises InvalidInputError: Postgres cannot store it.
     """
     if "\0" in idempotency_key:
         raise InvalidInputError("idempotency_key", "a text without a zero byte", "one")

@@ -111,7 +111,7 @@ class Bench:
 
     async def _text(self, task: ExtractTask | MergeTask, text: str) -> dict[str, float]:
         case = await self.gate.read(task, room=1.0, caller="")
-        checked = await self.gate.check(text, case)
+        checked = await self.gate.check(await self.gate.inspect(text, case), case)
         removed = {Remedy.DROPPED, Remedy.CORRECTED}
         wrong = sum(one.remedy in removed for one in checked.trust.findings)
         chatter = any(one.remedy is Remedy.REMOVED for one in checked.trust.findings)

@@ -14,7 +14,7 @@ from pipeline.llm.token_count import estimate_tokens
 from pipeline.off_loop import OffLoop
 from pipeline.reading.sentences import split_sentences
 from pipeline.reading.words import fold
-from pipeline.summarize.citations.cite import CitationBounds, cite
+from pipeline.summarize.citations.cite import CitationBounds, CitedDocument, cite
 from pipeline.summarize.citations.places import CitationSupport, SummaryCitation
 from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.packing import split_by_tokens
@@ -112,7 +112,7 @@ async def _cited(document: str, told: Sequence[Told]) -> list[list[SummaryCitati
     for one in told:
         starts.append(len(text))
         text += one.words + "\n\n"
-    found = (await cite(text, chunks, _BOUNDS, None, OffLoop())).cited
+    found = (await cite(text, CitedDocument(chunks), _BOUNDS, None, OffLoop())).cited
     ends = [*starts[1:], len(text)]
     return [[one for one in found if start <= one.start < end] for start, end in zip(starts, ends, strict=True)]
 

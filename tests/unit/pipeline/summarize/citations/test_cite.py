@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.off_loop import OffLoop
-from pipeline.summarize.citations.cite import CitationBounds, cite
+from pipeline.summarize.citations.cite import CitationBounds, CitedDocument, cite
 from pipeline.summarize.citations.places import Citations, CitationSupport, SourcePlace
 from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.gate.gate import ClaimReader
@@ -34,7 +34,7 @@ CHUNKS = [SourceChunk(index, index // 2 + 1, text) for index, text in enumerate(
 
 
 async def cited(text: str, bounds: CitationBounds = ALL, reader: ClaimReader | None = None) -> Citations:
-    return await cite(text, CHUNKS, bounds, reader, OffLoop())
+    return await cite(text, CitedDocument(CHUNKS), bounds, reader, OffLoop())
 
 
 def source_of(places: Sequence[SourcePlace]) -> list[str]:
