@@ -36,6 +36,7 @@ TARGETS = (
     Target("pdf_word_error", 0.005, at_least=False),
     Target("pdf_cells", 0.98),
     Target("numbers_changed", 0, at_least=False),
+    Target("pdf_units", 0.9),
     Target("decisions_kept", 0.9),
     Target("formats_refused", 1),
     Target("focus_found", 0.85),
@@ -50,6 +51,7 @@ def run(models: Path, data: Path, *, quick: bool) -> Report:
         "pdf_word_error": pages.word_error,
         "pdf_cells": pages.cells,
         "numbers_changed": pages.numbers_changed,
+        "pdf_units": pages.units,
         "formats_refused": refused,
     }
     figures |= asyncio.run(_served(models, data, quick=quick))

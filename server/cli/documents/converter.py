@@ -44,7 +44,6 @@ _SLIDE = re.compile(r"<!-- Slide number: \d+ -->")
 _EPUB_METADATA = re.compile(r"\A(?:\*\*Title:\*\* (.*)\n)?(?:\*\*\w+:\*\* .*\n?)*")
 _POWER = re.compile(r"[-+\u2212]?(?:\d{1,3}|[A-Za-z])")
 _BASES = frozenset({"10", "2", "cm", "dm", "km", "mm", "ft", "yd"})  # and a letter: "x", "m"
-_ORDINAL = frozenset({"st", "nd", "rd", "th", "er", "e", "re", "o", "a", "TM"})
 
 
 def convertible_suffix(data: bytes, path: Path) -> str | None:
@@ -204,7 +203,8 @@ def raised(before: str, text: str) -> str:
     base = "".join(takewhile(str.isalnum, reversed(before)))[::-1]
     if _POWER.fullmatch(text) and (base in _BASES or (len(base) == 1 and base.isalpha())):
         return f"^{text}"
-    return text if text in _ORDINAL and before[-1:].isdigit() else ""
+    is_mark = sum(map(str.isalpha, text)) < (1 if before[-1:].isdigit() else 2)  # "5", "*", a letter; "20th", "2e"
+    return "" if is_mark else text
 
 
 def _without_hidden_runs(data: bytes) -> bytes:
