@@ -53,8 +53,7 @@ def make_streams(*pages: str, font: str = FONT, page: str = PAGE) -> bytes:
     ]
     for number, stream in enumerate(pages):
         objects.append(
-            f"<< /Type /Page /Parent 2 0 R {page} /Contents {5 + 2 * number} 0 R"
-            " /Resources << /Font 3 0 R >> >>"
+            f"<< /Type /Page /Parent 2 0 R {page} /Contents {5 + 2 * number} 0 R /Resources << /Font 3 0 R >> >>"
         )
         objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
     return _file(objects)

@@ -22,6 +22,8 @@ UNREAD = {
     "a.ipynb": b'{\n "cells": []}',
     "a.rss": b"<rss version='2.0'></rss>",
     "a.xml": b"<?xml version='1.0'?><a>The board met.</a>",
+    "a.rst": b"Minutes\n=======\n\n:ref:`board` met.\n",
+    "a.yaml": b"board:\n  - met: yes\n",
     "a.doc": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(99),
     "a.xlsx": zipped({"xl/workbook.xml": "<x/>"}),
     "a.odt": zipped({"content.xml": "<x/>"}),
