@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+FONT = "/Type /Font /Subtype /Type1 /BaseFont /Helvetica"
+PAGE = "/MediaBox [0 0 600 800]"
 FONTS = {"F2": "Helvetica-Bold", "F3": "Courier"}
 
 
@@ -40,8 +42,8 @@ def make_layout(pages: Sequence[Sequence[Placed]]) -> bytes:
     )
 
 
-def make_streams(*pages: str, font: str = "/Type /Font /Subtype /Type1 /BaseFont /Helvetica") -> bytes:
-    """Returns a PDF whose pages have these contents, with a font of any kind as F1."""
+def make_streams(*pages: str, font: str = FONT, page: str = PAGE) -> bytes:
+    """Returns a PDF whose pages have these contents, with a font of any kind as F1 and pages of any kind."""
     kids = " ".join(f"{4 + 2 * number} 0 R" for number in range(len(pages)))
     fonts = " ".join(f"/{name} << /Type /Font /Subtype /Type1 /BaseFont /{base} >>" for name, base in FONTS.items())
     objects = [
@@ -51,8 +53,7 @@ def make_streams(*pages: str, font: str = "/Type /Font /Subtype /Type1 /BaseFont
     ]
     for number, stream in enumerate(pages):
         objects.append(
-            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents {5 + 2 * number} 0 R"
-            " /Resources << /Font 3 0 R >> >>"
+            f"<< /Type /Page /Parent 2 0 R {page} /Contents {5 + 2 * number} 0 R /Resources << /Font 3 0 R >> >>"
         )
         objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
     return _file(objects)

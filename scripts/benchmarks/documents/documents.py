@@ -22,6 +22,8 @@ UNREAD = {
     "a.ipynb": b'{\n "cells": []}',
     "a.rss": b"<rss version='2.0'></rss>",
     "a.xml": b"<?xml version='1.0'?><a>The board met.</a>",
+    "a.rst": b"Minutes\n=======\n\n:ref:`board` met.\n",
+    "a.yaml": b"board:\n  - met: yes\n",
     "a.doc": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(99),
     "a.xlsx": zipped({"xl/workbook.xml": "<x/>"}),
     "a.odt": zipped({"content.xml": "<x/>"}),
@@ -36,6 +38,7 @@ TARGETS = (
     Target("pdf_word_error", 0.005, at_least=False),
     Target("pdf_cells", 0.98),
     Target("numbers_changed", 0, at_least=False),
+    Target("pdf_units", 0.9),
     Target("decisions_kept", 0.9),
     Target("formats_refused", 1),
     Target("focus_found", 0.85),
@@ -50,6 +53,7 @@ def run(models: Path, data: Path, *, quick: bool) -> Report:
         "pdf_word_error": pages.word_error,
         "pdf_cells": pages.cells,
         "numbers_changed": pages.numbers_changed,
+        "pdf_units": pages.units,
         "formats_refused": refused,
     }
     figures |= asyncio.run(_served(models, data, quick=quick))

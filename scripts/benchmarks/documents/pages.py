@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from textwrap import wrap
 
+from scripts.benchmarks.documents.printed import expected, print_book, read_book
 from scripts.benchmarks.shared.corpus import ROOT
 from server.cli.documents.read import read_document_text
 from tests.pdf import Placed, column, make_layout
@@ -25,28 +26,38 @@ class Reading:
         word_error: words to change, add or take away, as a share of those that stand there.
         cells: share of a table's cells that stand under their head, empty ones too.
         numbers_changed: numbers that came out otherwise, or did not.
+        units: share of answers, headings, steps, listings and sentences that came out whole, where they begin.
     """
 
     word_error: float
     cells: float
     numbers_changed: int
+    units: float
 
 
 def read_pages(folder: Path) -> Reading:
-    """Makes pages of one column, two columns, a table and a form, and reads them back."""
+    """Makes pages of columns, tables and forms, and a book in several layouts, and reads them back."""
     prose, rows = _parts()
-    errors, words, changed = 0, 0, 0
-    for name, (placed, expected) in _pages(prose, rows).items():
+    units = expected(read_book())
+    files = {name: (make_layout([placed]), text) for name, (placed, text) in _pages(prose, rows).items()}
+    files |= {name: (pdf, " ".join(units)) for name, pdf in print_book(read_book()).items()}
+    errors, words, changed, kept = 0, 0, 0, list[bool]()
+    for name, (pdf, text) in files.items():
         path = folder / f"{name}.pdf"
-        path.write_bytes(make_layout([placed]))
-        wanted, got = _WORD.findall(expected), _WORD.findall(read_document_text(path))
+        path.write_bytes(pdf)
+        read = read_document_text(path)
+        wanted, got = _WORD.findall(text), _WORD.findall(read)
         matched = SequenceMatcher(None, wanted, got, autojunk=False).get_matching_blocks()
         errors += max(len(wanted), len(got)) - sum(block.size for block in matched)
         words += len(wanted)
         numbers = [Counter(word for word in each if word[0].isdigit()) for each in (wanted, got)]
         changed += sum((numbers[0] - numbers[1]).values()) + sum((numbers[1] - numbers[0]).values())
+        if text == " ".join(units):
+            kept += [unit in f"\n\n{read}" for unit in units]
+        if name == "answers":
+            kept += [f"- {head}: {cell}" in read.splitlines() for head, cell in _form(rows)]
     cells = list(_cells(read_document_text(folder / "table.pdf"), rows))
-    return Reading(errors / words, sum(cells) / len(cells), changed)
+    return Reading(errors / words, sum(cells) / len(cells), changed, sum(kept) / len(kept))
 
 
 def _parts() -> tuple[str, list[list[str]]]:
@@ -66,13 +77,23 @@ def _pages(prose: str, rows: Sequence[Sequence[str]]) -> dict[str, tuple[list[Pl
         for place, cell in enumerate(row)
         if cell
     ]
-    form = [[head, cell] for row in rows[1:] for head, cell in zip(rows[0], row, strict=True) if cell]
+    form = _form(rows)
+    answers = [
+        Placed(x, _TOP - 20 * line, text, size)
+        for line, (head, cell) in enumerate(form)
+        for x, text, size in ((_LEFT, f"{head}:", 9), (_LEFT + _STEP, cell, 12))
+    ]
     return {
         "column": (column(_LEFT, _TOP, *wide), prose),
         "columns": ([*column(_LEFT, _TOP, *narrow[:half]), *column(320, _TOP, *narrow[half:])], prose),
         "table": (placed, " ".join(cell for row in rows for cell in row)),
+        "answers": (answers, " ".join(map(" ".join, form))),
         "form": (column(_LEFT, _TOP, *(f"{head}: {cell}" for head, cell in form)), " ".join(map(" ".join, form))),
     }
+
+
+def _form(rows: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
+    return [(head, cell) for row in rows[1:] for head, cell in zip(rows[0], row, strict=True) if cell]
 
 
 def _cells(text: str, rows: Sequence[Sequence[str]]) -> Iterator[bool]:

@@ -11,6 +11,7 @@ import re
 import tomllib
 import warnings
 import zipfile
+from codecs import BOM_UTF8
 from dataclasses import replace
 from itertools import product, takewhile
 from pathlib import Path
@@ -24,10 +25,6 @@ from server.cli.errors import InputError
 _MOST_UNPACKED_BYTES = 512 * 2**20
 _PARTS = {"word/document.xml": ".docx", "ppt/presentation.xml": ".pptx", "META-INF/container.xml": ".epub"}
 REFUSED = tomllib.loads((Path(__file__).parent / "refused.toml").read_text("utf-8"))
-_HTML_START = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*+(?:<\?xml[^>]*>\s*+|(?><!--.*?-->)\s*+)*+<(?:!doctype\s+html|html)\b",
-    re.IGNORECASE | re.DOTALL,
-)
 _BOILERPLATE = (
     "script, style, nav, footer, form, template, noscript, svg, button, iframe, del, s, strike, "
     "[role=navigation], [role=dialog], [hidden], [aria-hidden=true], [style*='display:none' i], "
@@ -41,18 +38,17 @@ _LINK = re.compile(
     r"(?:!|(?=\[[^\[\]]*+\]\(https?:))\[([^\[\]]*+)\]\([^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+(?:\s\"[^\"]*+\")?+\)"
 )
 _SLIDE = re.compile(r"<!-- Slide number: \d+ -->")
-_EPUB_METADATA = re.compile(r"\A(?:\*\*Title:\*\* (.*)\n)?(?:\*\*\w+:\*\* .*\n?)*")
 _POWER = re.compile(r"[-+\u2212]?(?:\d{1,3}|[A-Za-z])")
 _BASES = frozenset({"10", "2", "cm", "dm", "km", "mm", "ft", "yd"})  # and a letter: "x", "m"
-_ORDINAL = frozenset({"st", "nd", "rd", "th", "er", "e", "re", "o", "a", "TM"})
 
 
 def convertible_suffix(data: bytes, path: Path) -> str | None:
     """Returns the suffix of a format that `convert` reads, by the first bytes; None for others. Raises InputError."""
     if data.startswith(b"PK\x03\x04"):
         return _zip_suffix(data)
-    is_html = path.suffix.lower() in {".html", ".htm", ".xhtml"} or _HTML_START.match(data[:4096])
-    return ".html" if is_html else None
+    start = data[:4096].removeprefix(BOM_UTF8).strip().lower()
+    is_page = start.startswith(b"<") and (b"<html" in start or b"<!doctype html" in start)
+    return ".html" if is_page or path.suffix.lower() in {".html", ".htm", ".xhtml"} else None
 
 
 def convert(data: bytes, suffix: str) -> str | list[str]:
@@ -83,7 +79,8 @@ def convert(data: bytes, suffix: str) -> str | list[str]:
     if suffix == ".pptx":
         return [without_links(slide).strip() for slide in _SLIDE.split(markdown)[1:]]
     if suffix == ".epub":
-        markdown = _EPUB_METADATA.sub(lambda found: f"# {found[1]}\n\n" if found[1] else "", markdown)
+        text = markdown.partition("\n\n")[2]  # behind author, language and identifier
+        markdown = f"# {found.title}\n\n{text}" if found.title else text
     return without_links(markdown).strip()
 
 
@@ -166,6 +163,9 @@ def _spread(table: Any) -> None:  # noqa: ANN401 - of bs4, as above
     """
     from bs4 import BeautifulSoup
 
+    for steps in table.find_all("ol"):
+        for number, tag in enumerate(steps.find_all("li", recursive=False), 1):
+            tag.insert(0, f"{number}. ")
     for tag in table.find_all(["ul", "ol", "li"]):
         tag.append("; " * (tag.name == "li"))
         tag.unwrap()
@@ -204,7 +204,8 @@ def raised(before: str, text: str) -> str:
     base = "".join(takewhile(str.isalnum, reversed(before)))[::-1]
     if _POWER.fullmatch(text) and (base in _BASES or (len(base) == 1 and base.isalpha())):
         return f"^{text}"
-    return text if text in _ORDINAL and before[-1:].isdigit() else ""
+    is_mark = sum(map(str.isalpha, text)) < (1 if before[-1:].isdigit() else 2)  # "5", "*", a letter; "20th", "2e"
+    return "" if is_mark else text
 
 
 def _without_hidden_runs(data: bytes) -> bytes:

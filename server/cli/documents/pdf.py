@@ -13,8 +13,8 @@ from server.cli.documents.pdf_lines import Cell, Line, read_lines
 from server.cli.errors import InputError
 
 _HEADING_SCALE = 1.1  # of the body's size
-_MOST_HEADING_CHARS, _MOST_LEVEL = 120, 6
-_BREAK_SCALE, _CODE_BREAK_SCALE = 1.25, 2.5  # of the usual distance of lines
+_MOST_LEVEL = 6
+_BREAK_SCALE = 1.25  # of the usual distance of lines
 _INDENT_SCALE = 0.8  # of a size, of the first line of a paragraph
 _LIST_MARK = re.compile(r"[-*•‣◦▪·\u2013]\s|\(?\d{1,3}[.)]\s|\(?[a-z]\)\s")
 _CUT_WORD = re.compile(r"([^\W\d_]{2,100})[-\u00ad\u2010]\v([^\W\d_]+)")  # "\v" stands for the end of a line
@@ -22,12 +22,9 @@ _CODE_WIDTH = 0.6  # of a size, of each character of a monospaced font
 _SENTENCE_ENDS, _CLOSERS = tuple(".!?:;。\uff01\uff1f"), "\"'”\u2019)]"
 _COMMON_COMPOUND = frozenset({"and", "or", "und", "oder", "et", "ou", "to"})  # "two- and three-phase" keeps its hyphen
 _MOST_HEADINGS = 0.34  # of the lines of a document have a size of headings; more of them are its text
-_SIDES, _FEWEST_WOVEN = 2, 4  # rows of two cells that are lines of two columns
-_FULL_LINE, _MOST_FULL = 0.75, 0.7  # of the longest line of both; of the lines of each
-_HEAD_GAP = 2.2  # of a size, at most, between two lines of a running head; the text is further away
+_FEWEST_WOVEN, _FULL_LINE, _LEAST_PROSE = 4, 0.6, 0.3  # lines; of the width of a column; of its lines
 _FEWEST_PAGES, _LEAST_SHARE = 3, 0.4  # on which a running head stands, of those from its first to its last page
 _MOST_DIGITS = 4  # of the number of a page
-_NUMBER = re.compile(r"\d+|\b[ivxlc]+\b")
 _PAGE_NUMBER = re.compile(
     r"\W*(?:(?:page|seite|p\.)\s*)?(?:\d{1,4}|[ivxlc]+)(?:\s*(?:/|of|von)\s*\d{1,4})?\W*", re.IGNORECASE
 )
@@ -41,10 +38,9 @@ def read_pages(data: bytes) -> list[str]:
     Raises:
         InputError: it cannot be read, or holds no text.
     """
-    pages = [_unwoven(page) for page in read_lines(data)]
+    pages = without_page_furniture([_unwoven(page) for page in read_lines(data)])
     if not any(pages):
         raise InputError(f"none of its {len(pages)} pages holds text; a scanned PDF needs OCR first")
-    pages = without_page_furniture(pages)
     style = _Style(pages)
     blocks = [style.blocks(page) for page in pages]
     for before, after in pairwise(blocks):
@@ -88,10 +84,7 @@ class _Style:
 
     def join(self, texts: Sequence[str]) -> str:
         """Joins lines of one paragraph; a word that the end of a line cuts becomes whole again."""
-        lines = (
-            ("\n" if _LIST_MARK.match(text) else "" if _cuts_range(before, text) else "\v") + text
-            for before, text in pairwise(texts)
-        )
+        lines = (("\n" if _LIST_MARK.match(text) else "\v") + text for text in texts[1:])
         return _CUT_WORD.sub(self._join_word, texts[0] + "".join(lines)).replace("\v", " ")
 
     def _join_word(self, cut: re.Match[str]) -> str:
@@ -120,8 +113,7 @@ class _Style:
         if self._levels.get(last.size) != self._levels.get(line.size) or (last.is_bold != line.is_bold and not goes_on):
             return False
         gap = last.y - line.y
-        scale = _CODE_BREAK_SCALE if line.is_code else _BREAK_SCALE
-        if not 0 < gap <= max(self._gap, line.size) * scale:
+        if not 0 < gap <= max(self._gap, line.size) * _BREAK_SCALE:
             return gap <= 0 and goes_on  # upwards: the next column
         is_indented = line.x > last.x + _INDENT_SCALE * line.size and _ends_sentence(last.text)
         return line.is_code or not is_indented or len(group) == 1
@@ -129,7 +121,7 @@ class _Style:
     def _level(self, group: Sequence[Line]) -> int:
         """Returns the level of a heading, which is larger or bold; 0 for other text."""
         text, first = " ".join(line.text for line in group), group[0]
-        if len(text) > _MOST_HEADING_CHARS or not any(map(str.isalpha, text)) or first.is_code or not first.is_even:
+        if not any(map(str.isalpha, text)) or first.is_code:
             return 0
         if first.size in self._levels:
             return self._levels[first.size]
@@ -139,11 +131,6 @@ class _Style:
 
 def _ends_sentence(text: str) -> bool:
     return text.rstrip(_CLOSERS).endswith(_SENTENCE_ENDS)
-
-
-def _cuts_range(before: str, after: str) -> bool:
-    """Tells whether the end of a line cuts "12-14"."""
-    return before[-1:] in ("-", "\u2013") and before[-2:-1].isdigit() and after[0].isdigit()
 
 
 def _close_sentence(before: list[str], after: list[str], style: _Style) -> None:
@@ -181,27 +168,21 @@ def _table(rows: Sequence[Line]) -> str:
 
 
 def _unwoven(lines: Sequence[Line]) -> list[Line]:
-    """Puts two columns of running text whose lines the file writes in turns one after the other."""
-    runs = groupby(lines, lambda line: len(line.cells) == _SIDES)
-    return [line for is_row, run in runs for line in (_two_columns(list(run)) if is_row else run)]
-
-
-def _two_columns(rows: list[Line]) -> list[Line]:
-    """Returns rows as lines of two columns where both sides are wrapped prose of one width.
+    """Puts two columns of running text whose lines the file writes in turns one after the other.
 
     Cells of a table are of many lengths. "command > foo | redirect output to foo" stays a row.
     """
-    sides = [[row.cells[side] for row in rows] for side in range(_SIDES)]
-    widest = max(cell.right - cell.left for side in sides for cell in side)
-    if len(rows) < _FEWEST_WOVEN or not all(_is_prose(side, widest) for side in sides):
-        return rows
-    return [replace(row, cells=(row.cells[side],)) for side in range(_SIDES) for row in rows]
+    pieces = [replace(line, cells=(cell,)) for line in lines for cell in line.cells]
+    starts = sorted(start for start, _ in Counter(round(piece.x) for piece in pieces).most_common(2))
+    sides = [[piece for piece in pieces if (piece.x > starts[-1] - 1) == is_right] for is_right in (False, True)]
+    width = starts[-1] - starts[0] if starts else 0
+    return sides[0] + sides[1] if all(_is_column(side, width) for side in sides) else list(lines)
 
 
-def _is_prose(cells: Sequence[Cell], widest: float) -> bool:
-    full = sum(cell.right - cell.left >= _FULL_LINE * widest for cell in cells)
-    goes_on = sum(cell.text[0].islower() for cell in cells)
-    return full >= _MOST_FULL * len(cells) and goes_on >= len(cells) / _SIDES
+def _is_column(lines: Sequence[Line], width: float) -> bool:
+    full = sum(_FULL_LINE * width <= line.cells[0].right - line.x <= width for line in lines)
+    goes_on = sum(line.text[0].islower() for line in lines)
+    return len(lines) >= _FEWEST_WOVEN and min(full, goes_on) > _LEAST_PROSE * len(lines)
 
 
 def _code(group: Sequence[Line]) -> str:
@@ -214,13 +195,11 @@ def _code(group: Sequence[Line]) -> str:
 
 
 def without_page_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
-    """Leaves out running heads and feet, page numbers, and the entries of a table of contents.
-
-    Where that leaves nothing the pages are returned as they are: what repeats is then the text.
-    """
+    """Leaves out running heads and feet, page numbers, and the entries of a table of contents."""
     found: dict[str | int, list[int]] = {}
     for number, page in enumerate(pages):
-        for key in {key for line in _edges(page) for key in _head_keys(line, number)}:
+        ends = _ends(page)
+        for key in {key for line in page if line.y in ends for key in _head_keys(line, number)}:
             found.setdefault(key, []).append(number)
     heads = {
         key
@@ -229,29 +208,29 @@ def without_page_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     }
     kept: list[list[Line]] = []
     for number, page in enumerate(pages):
-        edges = [line for line in _edges(page) if _PAGE_NUMBER.fullmatch(line.text) or _head_keys(line, number) & heads]
-        left_out = set(map(id, edges))
-        kept.append(_without_contents([line for line in page if id(line) not in left_out]))
-    return kept if any(kept) else [list(page) for page in pages]
+        ends = _ends(page)
+        text = [line for line in page if line.y not in ends or heads.isdisjoint(_head_keys(line, number))]
+        kept.append(
+            _without_contents([line for line in text if line.y not in ends or not _PAGE_NUMBER.fullmatch(line.text)])
+        )
+    return kept
+
+
+def _ends(page: Sequence[Line]) -> set[float]:
+    """Returns where the highest and the lowest line of a page stand."""
+    heights = [line.y for line in page]
+    return {max(heights), min(heights)} if page else set()
 
 
 def _head_keys(line: Line, page: int) -> set[str | int]:
     """Returns what comes again in running heads: the words, and how far a number at an end is from that of the page."""
     words = line.text.casefold().split()
     numbers = (int(word) for word in (words[0], words[-1]) if word.isdecimal() and len(word) <= _MOST_DIGITS)
-    return {_NUMBER.sub("0", " ".join(words)), *(number - page for number in numbers)}
-
-
-def _edges(page: Sequence[Line]) -> list[Line]:
-    """Returns the highest and the lowest line of a page, and the lines close to them."""
-    heights = [line.y for line in page] or [0.0]
-    ends = (max(heights), min(heights))
-    gap = _HEAD_GAP * max((line.size for line in page if line.y in ends), default=0.0)
-    return [line for line in page if not ends[1] + gap < line.y < ends[0] - gap]
+    return {" ".join(words), *(number - page for number in numbers)}
 
 
 def _without_contents(page: Sequence[Line]) -> list[Line]:
     """Leaves out entries with dot leaders up to a page number; such a list of prices keeps its prices."""
     rest = [line for line in page if not _LEADER.search(line.text)]
     has_contents = len(page) - len(rest) >= _FEWEST_ENTRIES
-    return [line for line in rest if not _PAGE_NUMBER.fullmatch(line.text)] if has_contents else list(page)
+    return rest if has_contents else list(page)

@@ -21,9 +21,8 @@ from server.cli.errors import InputError
 
 _MONOSPACED = ("mono", "monl", "courier", "consolas", "typewriter", "menlo", "cmtt", "cmsltt", "fixed")
 _BOLD = ("bold", "black", "heavy", "cmb")  # in the names of fonts
-_BOLD_WEIGHT = 600
 _BOX_SCALE, _USUAL_BOXES = 1.12, (0.8, 1.6)  # height of a letter's box in sizes; others: the page is scaled
-_CELL_GAP, _WORD_GAP = 1.5, 0.15  # of a size, from one cell or word to the next
+_CELL_GAP, _WORD_GAP = 1.5, 0.12  # of a size, from one cell or word to the next
 _SAME_HEIGHT = 0.5  # of a size, between the feet of pieces of one line
 _RAISED_SIZE, _RAISED_BY = 0.8, 0.15  # of the size beside it
 _MOST_RAISED_CHARS = 6
@@ -48,7 +47,6 @@ class Line:
     cells: tuple[Cell, ...]
     y: float  # where it stands, in points; greater is higher
     size: float  # of most of its letters, in points
-    is_even: bool  # all of its letters have that size
     is_bold: bool
     is_code: bool
 
@@ -107,8 +105,7 @@ def _rows(page: dict[str, Any]) -> Iterator[list[Span]]:
 
 def _goes_on(row: Sequence[Span], spans: Sequence[Span]) -> bool:
     before, after = _main(row), _main(spans)
-    is_level = abs(before["bbox"][3] - after["bbox"][3]) < _SAME_HEIGHT * _size(before)
-    return is_level and spans[0]["bbox"][0] >= row[-1]["bbox"][2] - 1 and not row[-1]["text"].endswith("-\n")
+    return bool(abs(before["bbox"][3] - after["bbox"][3]) < _SAME_HEIGHT * _size(before))
 
 
 def _line(row: Sequence[Span]) -> Line | None:
@@ -121,7 +118,7 @@ def _line(row: Sequence[Span]) -> Line | None:
         cell = cells[-1]
         if _is_raised(span, main):
             text = raised(cell.text, text.strip())
-        elif left - end > _CELL_GAP * size:
+        if left - end > _CELL_GAP * size:
             cell = Cell("", left, right)
             cells.append(cell)
         elif left - end > _WORD_GAP * size:
@@ -129,12 +126,9 @@ def _line(row: Sequence[Span]) -> Line | None:
         cells[-1] = Cell(cell.text + text, cell.left, max(right, cell.right))
         end = right
     clean = tuple(Cell(" ".join(cell.text.split()), cell.left, cell.right) for cell in cells if cell.text.strip())
-    fonts = [(span["font"]["weight"], span["font"]["name"].lower()) for span in row]
-    is_bold = all(weight >= _BOLD_WEIGHT or any(part in name for part in _BOLD) for weight, name in fonts)
-    is_code = all(any(part in name for part in _MONOSPACED) for _, name in fonts)
-    sizes = [_size(span) for span in row if len(span["text"].strip()) > 1]
-    is_even = not sizes or min(sizes) > _RAISED_SIZE * max(sizes)
-    return Line(clean, round(-main["bbox"][3], 1), size, is_even, is_bold, is_code) if clean else None
+    fonts = [span["font"]["name"].lower() for span in row]
+    is_bold, is_code = (all(any(part in font for part in parts) for font in fonts) for parts in (_BOLD, _MONOSPACED))
+    return Line(clean, round(-main["bbox"][3], 1), size, is_bold, is_code) if clean else None
 
 
 def _main(row: Sequence[Span]) -> Span:

@@ -53,7 +53,7 @@ def read_document_pages(path: Path) -> str | list[str]:
             raise InputError(f"{error.message}: only {formats} are read; save it as one of them") from error
         if is_subtitles(text):
             return read_subtitles(text)
-        _refuse_markup(text)
+        _refuse_markup(text, path.suffix.lower())
         if not _MAIL_HEADS.isdisjoint(text.partition("\n\n")[0].lower().split()) and (mail := _read_mail(data)):
             return mail
         if path.suffix.lower() in {".csv", ".tsv"} and text.strip():
@@ -61,8 +61,10 @@ def read_document_pages(path: Path) -> str | list[str]:
         return _read_markdown(text) if path.suffix.lower() in {".md", ".markdown"} else text
 
 
-def _refuse_markup(text: str) -> None:
-    """Raises InputError for JSON, and for what one element holds whole, as it does a feed or a drawing."""
+def _refuse_markup(text: str, suffix: str) -> None:
+    """Raises InputError for JSON, markup of other kinds, and what one element holds whole, as it does a feed."""
+    if suffix in REFUSED["suffixes"]:
+        raise InputError(REFUSED["suffixes"][suffix])
     text = (text.partition("-->")[2] if text.lstrip().startswith("<!--") else text).strip()
     if text.startswith(("%", "\\documentclass")) and "\\begin{document}" in text:
         raise InputError("TeX: make a PDF of it")

@@ -49,9 +49,9 @@ def test_a_web_page_keeps_its_text_and_not_its_menus(tmp_path: Path) -> None:
 
 
 def test_tables_and_lists_in_tables_leave_no_marks(tmp_path: Path) -> None:
-    inner = "<table><tr><th>Flow</th></tr><tr><td><ul><li>12 l/s</li><li>9 l/s</li></ul></td></tr></table>"
+    inner = "<table><tr><th>Flow</th></tr><tr><td><ol><li>12 l/s</li><li>9 l/s</li></ol></td></tr></table>"
     page = f"<html><s>Old.</s><table><tr><td>North</td><td>{inner}</td></tr></table>"
-    assert read(tmp_path, "a.html", page.encode()) == ("North\n\n| Flow |\n| --- |\n| 12 l/s; 9 l/s; |")
+    assert read(tmp_path, "a.html", page.encode()) == ("North\n\n| Flow |\n| --- |\n| 1. 12 l/s; 2. 9 l/s; |")
 
 
 def test_a_web_page_is_known_by_its_content(tmp_path: Path) -> None:

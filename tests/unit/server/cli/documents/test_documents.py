@@ -58,6 +58,7 @@ def test_a_text_is_left_to_the_server(tmp_path: Path) -> None:
         ("a.tex", b"% a\n\\documentclass{article}\n\\begin{document}\nA.\n", "TeX: make a PDF"),
         ("a.tex", b"\\documentclass{article}\\begin{document} A.\n", "TeX: make a PDF"),
         ("a.mbox", b"From a@b.org Thu\nFrom: a@b.org\n\nYes.\n\nFrom c@b.org Thu\nFrom: c@b.org\n\nNo.\n", "a mailbox"),
+        ("a.rst", b"Title\n=====\n\n:ref:`a`\n", "a.rst: reStructuredText: save it as HTML"),
         ("e.csv", b"", "holds no text"),
         ("a.csv", b"a,b\n" + b"1,2\n" * 6_000, "a table of 6,001 rows: at most 5,000"),
         ("m.bin", b"PK\x05\xff", "m.bin: not UTF-8 at byte 3: only PDF, HTML, DOCX, EPUB, PPTX, CSV and UTF-8 text"),
