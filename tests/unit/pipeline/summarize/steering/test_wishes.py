@@ -106,7 +106,7 @@ async def test_of_a_model_that_copies_until_it_is_cut_the_summary_is_chosen_from
     writer = GatedWriter(LlmWriter(chat, LlmWriterConfig()), TrustGate(TrustConfig(), None, extractive()))
     result = await summary(tmp_path, writer, SummarizeOptions(target_words=14, focus="pump P-33"))
     assert "P-33" in result.text
-    shaped = [request for request in chat.requests if "Summarize all of the" in request.messages[1].content]
+    shaped = [request for request in chat.requests if "Give the facts themselves" in request.messages[1].content]
     assert [len(request.messages) for request in shaped] == [2]  # none is continued, none is repeated
 
 
