@@ -11,7 +11,8 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, ClassVar, Self
+from functools import partial
+from typing import Any, Self
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -34,8 +35,6 @@ class Endpoint:
         is_silent: it gave no sign of life when that was last asked.
     """
 
-    keepalive_s: ClassVar[float] = 5.0  # servers close idle connections after that (uvicorn, gunicorn) or more
-
     def __init__(self, config: LlmConfig, *, clock: Clock | None = None) -> None:
         """Raises LlmSettingsError when the key cannot be used."""
         self.config = config
@@ -49,7 +48,10 @@ class Endpoint:
         self._asking = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
-        self._tls, self._proxy = httpx2.create_ssl_context(), proxy_for(self.config.base_url)
+        # Servers close idle connections after 5 s (uvicorn, gunicorn) or more.
+        self._keepalive_s, tls, proxy = 5.0, httpx2.create_ssl_context(), proxy_for(self.config.base_url)
+        limits = httpx2.Limits(keepalive_expiry=self._keepalive_s)
+        self._connect = partial(httpx2.AsyncHTTPTransport, verify=tls, limits=limits, proxy=proxy)
         self._idle: deque[tuple[float, httpx2.AsyncHTTPTransport]] = deque()  # since when; the last one used is last
         return self
 
@@ -64,14 +66,9 @@ class Endpoint:
         Each is a pool by itself: a common one polls all that are idle before and after every request. HTTP/1.1, so that
         a cancelled request can close its own connection and nobody else's.
         """
-        while self._idle and time.monotonic() - self._idle[0][0] > self.keepalive_s:
+        while self._idle and time.monotonic() - self._idle[0][0] > self._keepalive_s:
             await self._idle.popleft()[1].aclose()
-        limits = httpx2.Limits(keepalive_expiry=self.keepalive_s)
-        lent = (
-            self._idle.pop()[1]
-            if self._idle
-            else httpx2.AsyncHTTPTransport(verify=self._tls, limits=limits, proxy=self._proxy)
-        )
+        lent = self._idle.pop()[1] if self._idle else self._connect()
         try:
             yield lent
         finally:

@@ -142,7 +142,7 @@ _RAISED, _ENDS, _NOTED_LETTERS = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹"), ".!?,
 _OPENINGS, _NEAR = "[(【{^", 20
 _DECORATION = re.compile(
     rf"""
-    (?=(?:(?<=\S)[ \t]*+|[ ]?)[\[\](<!【{{^{_EMOJI[1:-1]}])              # nearly nowhere: a search is fast
+    (?=(?:(?<=\S)[ \t]*+|[ ]?)[\[\](<!【{{^{_EMOJI[1:-1]}])
     (?:(?<=\S)[ \t]*{_EMOJI}(?:{_EMOJI}|[\ufe0f\u200d\u20e3])*+     # people 🏭.
     |[ ]?\(\[[^\[\]\n]{{1,300}}\]\({_TARGET}\)\)
     |!?\[(?=[^\[\]\n]{{1,300}}\]\({_TARGET}\))|(?<=\])\({_TARGET}\)   # [Ana](https://x.org)

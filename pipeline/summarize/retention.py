@@ -147,8 +147,7 @@ def find_stated(text: str, parts: Sequence[Sentence] | None = None) -> list[Stat
 def _by_part(text: str, parts: Sequence[Sentence]) -> Iterator[tuple[Sentence, list[Stated]]]:
     before: dict[str, str] = {}  # of the part or heading before that names something
     for part in parts:
-        read = _remembered_part if part.end - part.start <= _LONGEST_REMEMBERED else _read_part
-        values, own = read(text[part.said : part.end])  # when somebody speaks is no value of what is said
+        values, own = _read_part(text[part.said : part.end])  # when somebody speaks is no value of what is said
         is_named = len(own) >= _ENOUGH
         subject = own if is_named else {**own, **before}
         label = " ".join(list(subject.values())[:4])
@@ -157,10 +156,7 @@ def _by_part(text: str, parts: Sequence[Sentence]) -> Iterator[tuple[Sentence, l
 
 
 def _read_part(words: str) -> tuple[list[Term], dict[str, str]]:
-    """Returns the values of a part, a number with its unit as one, and words that it is about by their stems.
-
-    Most parts of an output were read in its input.
-    """
+    """Returns the values of a part, a number with its unit as one, and words that it is about by their stems."""
     terms = [term for term in find_terms(words) if term.kind in _KINDS] if any(map(str.isdigit, words)) else []
     measured = {term.text.split(" ")[0] for term in terms if term.kind is TermKind.UNIT}
     subject: dict[str, str] = {}
@@ -174,10 +170,6 @@ def _subject_word(word: str) -> tuple[str, str] | None:
     """Returns the stem of a word, and how people read it; None of a unit and of what says nothing by itself."""
     folded = fold_case(word)
     return None if folded in STOP_WORDS or unit_of(word, is_attached=False) else (stem(folded), folded)
-
-
-_LONGEST_REMEMBERED = 1000  # characters, for a cache counts no bytes
-_remembered_part = lru_cache(1 << 12)(_read_part)
 
 
 def measure_recall(stated: Iterable[Stated], outputs: Sequence[str]) -> Kept:

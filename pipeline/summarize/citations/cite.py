@@ -61,13 +61,8 @@ class CitedDocument:
                 yield SourcePlace(chunk.chunk_index, chunk.page_number, first, last, self._own_starts[at] + first)
 
     @cached_property
-    def beginning(self) -> str:
-        """By which its language is told."""
-        return "\n".join(chunk.text for chunk in self._chunks[:_LANGUAGE_CHUNKS])
-
-    @cached_property
     def _parts(self) -> list[Sentence]:
-        return split_parts(self.text)
+        return split_sentences(self.text, MAX_SENTENCE_CHARS)
 
     def occurrences(self, wanted: Collection[str]) -> Mapping[str, list[Span]]:
         """Returns where folded sentences stand. Linear in the length of the document."""
@@ -98,8 +93,8 @@ class CitedDocument:
 
     def told(self, text: str) -> list[Span]:
         """Returns the spans of the sentences that those of a text were made from, in order."""
-        said = [text[part.start : part.end] for part in stoppable(split_parts(text)[:_MOST_LOCATED])]
-        return sorted({span for sentence in said for span in self.locate(sentence)[1]})
+        parts = split_sentences(text, MAX_SENTENCE_CHARS)[:_MOST_LOCATED]
+        return sorted({span for part in stoppable(parts) for span in self.locate(text[part.start : part.end])[1]})
 
     def _spans(self, passage: Passage, weights: dict[str, float]) -> list[Span]:
         """Returns the sentences of a passage that say what it is cited for, each something that the others do not."""
@@ -117,12 +112,6 @@ class CitedDocument:
         return [(passages[at].start, passages[at].end) for at in sorted(chosen)]
 
 
-def split_parts(text: str) -> list[Sentence]:
-    """Returns what a text is cited by, and from: sentences that a model can read whole."""
-    return split_sentences(text, MAX_SENTENCE_CHARS)
-
-
-_LANGUAGE_CHUNKS = 100
 _MOST_LOCATED = 2_000  # written sentences: 3 ms each in a document of 1 MB
 
 
@@ -138,16 +127,10 @@ class CitationBounds:
 async def cite(
     text: str, document: CitedDocument, bounds: CitationBounds, reader: ClaimReader | None, off_loop: OffLoop
 ) -> Citations:
-    """Cites a text.
-
-    Args:
-        text: the summary, in Markdown.
-        reader: has written sentences compared with the document; None: no model is asked.
-        off_loop: where the texts are read.
-    """
-    parts = await off_loop(lambda: split_parts(text))
+    """Cites a summary in Markdown. Has written sentences compared with the document, if there is a reader."""
+    parts = await off_loop(lambda: split_sentences(text, MAX_SENTENCE_CHARS))
     cited, claims = await off_loop(lambda: _draft(text, parts[: bounds.max_citations], document))
-    if reader is not None and claims and await off_loop(lambda: is_english(text) and is_english(document.beginning)):
+    if reader is not None and claims and await off_loop(lambda: is_english(text) and is_english(document.text)):
         places = list(claims)
         chosen = [places[at] for at in riskiest([claims[place].text for place in places], bounds.max_read)]
         supports = await reader.read([claims[place] for place in chosen], caller=bounds.caller)

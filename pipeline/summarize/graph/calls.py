@@ -19,18 +19,8 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter
 
+from pipeline.llm import errors
 from pipeline.llm.chat_model import LlmUsage
-from pipeline.llm.errors import (
-    AuthenticationFailedError,
-    BudgetExceededError,
-    ContextOverflowError,
-    EmptyAnswerError,
-    EndpointUnavailableError,
-    LlmError,
-    LlmSettingsError,
-    RequestRefusedError,
-    UnknownModelError,
-)
 from pipeline.reading.values import find_terms
 from pipeline.summarize.errors import StalledReductionError
 from pipeline.summarize.events import CallOutcome
@@ -89,7 +79,7 @@ async def or_instead(answering: Awaitable[Paid], instead: Paid) -> Paid:
     """
     try:
         return await answering
-    except LlmError as error:
+    except errors.LlmError as error:
         if _is_of_all(error):
             raise
         _log.warning("answer_missing error=%s", type(error).__name__)
@@ -97,11 +87,15 @@ async def or_instead(answering: Awaitable[Paid], instead: Paid) -> Paid:
 
 
 _OF_ALL = (
-    BudgetExceededError | EndpointUnavailableError | AuthenticationFailedError | UnknownModelError | LlmSettingsError
+    errors.BudgetExceededError
+    | errors.EndpointUnavailableError
+    | errors.AuthenticationFailedError
+    | errors.UnknownModelError
+    | errors.LlmSettingsError
 )
 
 
-def _is_of_all(error: LlmError) -> bool:
+def _is_of_all(error: errors.LlmError) -> bool:
     """Tells whether other calls fail likewise, until somebody pays, waits or mends a setting."""
     return isinstance(error, _OF_ALL) and not error.is_of_call
 
@@ -185,7 +179,7 @@ async def warn_of_text(run: Run, found: StepAnswer[TextOutcome]) -> None:
         run.channel.offer(warning)
 
 
-def _is_of_call(task: TextTask, error: LlmError | StalledReductionError) -> bool:
+def _is_of_call(task: TextTask, error: errors.LlmError | StalledReductionError) -> bool:
     """Tells whether the summary goes on without an answer: nobody would give it, or all but its shape is paid for."""
     if isinstance(error, StalledReductionError) or error.is_of_call:
         return True
@@ -314,23 +308,23 @@ class _Passage:
             try:
                 with heard_by(listener):
                     written = await _write(run, task)
-            except (LlmError, StalledReductionError) as error:
+            except (errors.LlmError, StalledReductionError) as error:
                 is_needed = not is_extra and not _is_of_call(task, error)
-                if is_needed or isinstance(error, BudgetExceededError):
+                if is_needed or isinstance(error, errors.BudgetExceededError):
                     raise
                 return await self._without(error, is_extra=is_extra)
             return self._measured(written)
 
         return PlannedCall(self.step, self.task, ask, TEXT, self.begin_key)
 
-    async def _without(self, error: LlmError | StalledReductionError, *, is_extra: bool) -> TextOutcome:
+    async def _without(self, error: errors.LlmError | StalledReductionError, *, is_extra: bool) -> TextOutcome:
         """Returns what stands in place of an answer that there will not be; of an extra call nothing."""
-        usage = error.usage if isinstance(error, LlmError) else LlmUsage()
+        usage = error.usage if isinstance(error, errors.LlmError) else LlmUsage()
         if is_extra:
             return replace(self._measured(Written("", "stop", usage)), trust=Trust())
         async with self.run.beside():
             text, remedy = await _from_input(self.run, self.task)
-        is_refused = isinstance(error, RequestRefusedError | EmptyAnswerError)
+        is_refused = isinstance(error, errors.RequestRefusedError | errors.EmptyAnswerError)
         why = finding(FaultKind.REFUSAL if is_refused else FaultKind.EMPTY, remedy)
         return replace(self._measured(Written(text, "stop", usage)), trust=Trust((why,)))
 
@@ -393,7 +387,7 @@ async def _write(run: Run, task: TextTask, tries: int = 4) -> Written:
     if not smaller:
         try:
             return await (run.writer.extract(task) if isinstance(task, ExtractTask) else run.writer.merge(task))
-        except ContextOverflowError:
+        except errors.ContextOverflowError:
             smaller = _smaller(run, task)
             if not smaller:
                 raise

@@ -135,8 +135,7 @@ class BrokenOnce(ScriptedEntailment):
 @pytest.mark.parametrize(("least", "is_kept"), [(0.3, True), (0.99, False)])
 async def test_the_thresholds_of_the_settings_decide_what_is_unsupported(*, least: float, is_kept: bool) -> None:
     gate = TrustGate(TrustConfig(), ScriptedEntailment(default=0.9), support=SupportConfig(partly_supported=least))
-    chunk = SourceChunk(0, 1, "The valve opens at 6 bar. The seal lasts five years.")
-    task = ExtractTask(SummaryType.TECHNICAL, "Manual", 0, 1, (chunk,))
+    task = ExtractTask(SummaryType.TECHNICAL, "M", 0, 1, (SourceChunk(0, 1, "The valve opens at 6 bar. It closes."),))
     case = await gate.read(task, room=1.0, caller="")
     checked = await gate.check(await gate.inspect("At 6 bar, the valve is open.", case), case)
     assert (FaultKind.UNSUPPORTED not in [one.kind for one in checked.trust.findings]) == is_kept
