@@ -38,8 +38,7 @@ _OPENINGS = (
     rf"the {any_phrase('meta_aims')} of this (?:{_SUMMARY}|{_DOCUMENT}|{_OWN_DOCUMENT}) is\b",
     # Here is a concise summary ...
     rf"(?:here(?:['’]s| is| are)|{any_phrase('meta_announcements')} is) (?:[\w-]{{1,20}} ){{0,4}}?{_SUMMARY}\b",
-    r"(?:let me|i(?:['’](?:ll|ve)| have| will)?) summari[sz]ed?\b",
-    r"as an? (?:ai|(?:large )?language model)\b",
+    any_phrase("meta_openings"),
 )
 # Emphasis and a label ("**Summary:** ") may stand in front.
 _LEAD = r"[*_~(\s]*+(?:(?:note|summary|overview|abstract|tl;?dr)\s*[:-][*_\s]*)?+"
