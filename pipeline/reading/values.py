@@ -34,25 +34,17 @@ class Unit(NamedTuple):
     zero: float = 0.0
 
 
-def _read_units() -> dict[str, Unit]:
-    units: dict[str, Unit] = {}
-    for line in phrase_list("units"):
-        name, dimension, size, *others = line.split()
+def _read_units(name: str) -> dict[str, tuple[Unit, ...]]:
+    units: dict[str, tuple[Unit, ...]] = {}
+    for line in phrase_list(name):
+        word, dimension, size, *others = line.split()
         factor, _, zero = size.partition("+")
-        units |= dict.fromkeys((name, *others), Unit(name, dimension, float(factor), float(zero or 0)))
+        unit = Unit(word, dimension, float(factor), float(zero or 0))
+        units |= {each: (*units.get(each, ()), unit) for each in (word, *others)}
     return units
 
 
-def _read_currencies() -> dict[str, tuple[Unit, ...]]:
-    currencies: dict[str, tuple[Unit, ...]] = {}
-    for line in phrase_list("currencies"):
-        code, factor, *others = line.split()
-        for word in others if code in currencies else (code, *others):
-            currencies[word] = (*currencies.get(word, ()), Unit(code, code, float(factor)))
-    return currencies
-
-
-_UNITS, _CURRENCIES = _read_units(), _read_currencies()
+_UNITS, _CURRENCIES = {word: units[-1] for word, units in _read_units("units").items()}, _read_units("currencies")
 _LONGEST_UNIT = 24
 _EXPONENTS = str.maketrans("¹²³", "123")
 _FACTORS, _PRODUCT = str.maketrans("⋅*μ", "··µ"), str.maketrans("μ", "µ", "·⋅*")
@@ -181,9 +173,7 @@ def competes(claimed: Value, stated: Value) -> bool:
 
 def _rivals(amount: Amount) -> str:
     """Returns what competes although nobody converts it: money of any currency, percents and their points."""
-    if any(amount.dimension == unit.dimension for unit in _CURRENCIES.get(amount.unit, ())):
-        return "money"
-    return _RIVALS.get(amount.dimension, amount.dimension)
+    return "money" if amount.dimension in _CURRENCIES else _RIVALS.get(amount.dimension, amount.dimension)
 
 
 def _comparable(left: Quantity, right: Quantity) -> tuple[tuple[Amount, ...], tuple[Amount, ...]]:
@@ -803,7 +793,5 @@ def _terms_of(core: str) -> tuple[tuple[Term, ...], str | None]:
 
 
 def _bare(number: str) -> str:
-    """Returns a number without commas that part thousands."""
-    first, *groups = number.split(",")
-    sizes = [len(group.partition(".")[0]) for group in groups]
-    return first + "".join(group if size == _GROUP else f",{group}" for group, size in zip(groups, sizes, strict=True))
+    """Returns a number without what parts its thousands; of an address its digits as they stand."""
+    return next(iter(_readings(number)), number)
