@@ -237,7 +237,7 @@ _SIGNS, _NTH = _any_word(sign for sign in _CURRENCIES if not sign.islower()), an
 _ENDS = "|".join(name[-len("hundred") :] for name in _MAGNITUDES if len(name) >= len("hundred"))
 _OVER = r"\d{1,2}/\d{1,2}"
 # "2½" is "21⁄2" when normalised; "3/4" is a fraction beside a whole number or a unit only
-_FRACTION = rf"\d*⁄\d{{1,2}}|(?:\d+[ -]{_OVER}|{_OVER}(?=[ -](?:{_any_word(filter(str.isalpha, _UNITS))})\b))(?![\d/])"
+_FRACTION = rf"\d+⁄\d{{1,2}}|(?:\d+[ -]{_OVER}|{_OVER}(?=[ -](?:{_any_word(filter(str.isalpha, _UNITS))})\b))(?![\d/])"
 _DIGITS = rf"{_FRACTION}|\d{{1,3}}(?:(?:,?[ ]|['’])\d{{3}})+(?!\d)(?:[.,]\d+)?|\d+\.[ ]\d+(?![.,]?\d)|\d+(?:[.,]\d+)*"
 _QUANTITY = re.compile(
     rf"""
@@ -268,7 +268,7 @@ _LEAD_CHARS = 24
 _LONGEST_REMEMBERED = 1000  # characters: claims and sentences, not whole sources, for a cache counts no bytes
 _COUNTED_BY_HAND = 3
 _MOST_ZEROS, _GROUP, _MOST_DECIMALS = 300, 3, 4  # digits
-_PLAIN_DIGITS = str.maketrans("⁄", "/", "'’")
+_NO_APOSTROPHES = str.maketrans("", "", "'’")
 _HALF_DAY, _HOUR = 720, 60  # minutes
 
 
@@ -322,13 +322,9 @@ def _time_of_day(text: str, match: re.Match[str]) -> Quantity:
         times = [minutes % _HALF_DAY, minutes % _HALF_DAY + _HALF_DAY]
     least, about = _hedges(text, match.start())
     clock = tuple(Amount(_CLOCK, time, _HOUR, 1.0, "") for time in times)
-    ahead = _ZONES[match["zone"].lower()] if match["zone"] else None
-    utc = (
-        [Amount(_UTC, (time - ahead) % (2 * _HALF_DAY), _HOUR, 1.0, "") for time in times]
-        if ahead is not None
-        else clock
-    )
-    return Quantity(*match.span(), match.end(), tuple(utc), clock, least, about)
+    ahead = _ZONES.get((match["zone"] or "").lower(), 0.0)
+    utc = tuple(one._replace(dimension=_UTC, value=(one.value - ahead) % (2 * _HALF_DAY)) for one in clock)
+    return Quantity(*match.span(), match.end(), utc if match["zone"] else clock, clock, least, about)
 
 
 def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
@@ -430,11 +426,14 @@ def _read_digits(digits: str, scale: float) -> list[tuple[float, float]]:
 
 
 def _readings(digits: str) -> list[str]:
-    digits = digits.translate(_PLAIN_DIGITS)
-    over, slash, under = digits.partition("/")
-    if slash:  # "2 1/2"; of "2½" the space is lost
-        whole = over[:-1].strip(" -")
-        return [str(round(int(whole or 0) + int(over[-1]) / max(1, int(under)), _MOST_DECIMALS))]
+    digits = digits.translate(_NO_APOSTROPHES)
+    if "⁄" in digits:  # "21⁄2", which was "2½"
+        over, _, under = digits.partition("⁄")
+        digits = f"{over[:-1]} {over[-1]}/{under}"
+    over, slash, under = digits.replace("-", " ").partition("/")
+    if slash:  # "2 1/2"
+        whole, _, part = over.rpartition(" ")
+        return [str(round(float(whole.strip() or 0) + float(part) / max(1.0, float(under)), _MOST_DECIMALS))]
     if " " in digits:  # "1 403", "3, 800", "98. 7", or numbers beside each other
         joined = digits.replace(", ", "").replace(" ", "").replace(",", ".")
         return [joined, *(part.strip(".,").replace(",", ".") for part in digits.split())]
