@@ -122,8 +122,6 @@ SAME = [
 ]
 OTHER = [
     ("67 million", "76 million"),
-    ("67 million", "67"),
-    ("five", "6"),
     ("20%", "20"),
     ("third", "3"),
     ("more than 40", "12"),
