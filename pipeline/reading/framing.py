@@ -38,8 +38,7 @@ _OPENINGS = (
     rf"the {any_phrase('meta_aims')} of this (?:{_SUMMARY}|{_DOCUMENT}|{_OWN_DOCUMENT}) is\b",
     # Here is a concise summary ...
     rf"(?:here(?:['’]s| is| are)|{any_phrase('meta_announcements')} is) (?:[\w-]{{1,20}} ){{0,4}}?{_SUMMARY}\b",
-    r"(?:let me|i(?:['’](?:ll|ve)| have| will)?) summari[sz]ed?\b",
-    r"as an? (?:ai|(?:large )?language model)\b",
+    any_phrase("meta_openings"),
 )
 # Emphasis and a label ("**Summary:** ") may stand in front.
 _LEAD = r"[*_~(\s]*+(?:(?:note|summary|overview|abstract|tl;?dr)\s*[:-][*_\s]*)?+"
@@ -102,12 +101,12 @@ def speaks_of_text(part: str, shared: AbstractSet[str]) -> bool:
     part = behind if mark and _frames(f"{head}:") else part
     about, known, own = sorted_words(part, shared)
     is_denied = not word_list("negations").isdisjoint(_words(part))
-    if part.endswith(":") and about and not (own or is_denied or WordTable.of(" ".join(known)).has_verb):
+    if part.endswith(":") and about and not (own or is_denied or WordTable.of(" ".join(known)).has_verb()):
         return True
-    if known and WordTable.of(part).has_verb and word_list("writers_themselves").isdisjoint(about):
+    if known and WordTable.of(part).has_verb() and word_list("writers_themselves").isdisjoint(about):
         return False  # what the source speaks of does something
     others = " ".join(word for word in _words(part) if word not in about)
-    is_stated = len(own) > _MOST_OWN or WordTable.of(others).has_verb
+    is_stated = len(own) > _MOST_OWN or WordTable.of(others).has_verb()
     return len(about) > 2 * len(known) + (3 if is_stated else 0.75) * len(own)
 
 

@@ -136,22 +136,23 @@ HEADINGS = Rule(
 )
 
 
-def statements(text: str, sentences: Sequence[Sentence]) -> list[Sentence]:
+def statements(table: WordTable, sentences: Sequence[Sentence]) -> list[Sentence]:
     """Returns the sentences without headings that only name what follows; a text of nothing else keeps them.
 
     English only: elsewhere no word is a verb.
     """
     if not HEADINGS.is_on:
         return list(sentences)
-    stated = [one for one in sentences if one.kind is not BlockKind.HEADING or states(text[one.start : one.end])]
+    stated = [one for one in sentences if one.kind is not BlockKind.HEADING or states(table, one.start, one.end)]
     return stated or list(sentences)
 
 
-def states(heading: str) -> bool:
+def states(table: WordTable, start: int, end: int) -> bool:
     """Tells whether a heading says what happened: it ends like a sentence, is as long as one, or has a verb."""
+    heading = table.text[start:end]
     words = heading.split()
     is_whole = heading.rstrip("*_# ").endswith((".", "!")) or len(words) >= FEWEST_WORDS
-    return is_whole or WordTable.of(" ".join(words[1:])).has_verb
+    return is_whole or table.has_verb(table.between(start + len(words[0]), end))
 
 
 def _prose_ends(text: str) -> set[int]:

@@ -86,10 +86,10 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: W
     text = replace(text, text=bare) if MARKUP.is_on and any(map(str.isalnum, bare)) else text
     split, table = split_sentences(text.text, max_sentence_chars), WordTable.of(text.text)
     shared = {word for word in set(table.words) if source.sentence_count(stem(word))}
-    whole = list(_told(text.text, split, shared))
+    whole = list(_told(table, split, shared))
     parts = list(_apart(table, whole, source)) if FOREIGN.is_on else whole
-    stated = [rest for sentence in parts if (rest := _without_framing(text.text, sentence, shared))]
-    if all(_only_names(text.text, sentence) for sentence in stated):
+    stated = [rest for sentence in parts if (rest := _without_framing(table, sentence, shared))]
+    if all(_only_names(table, sentence) for sentence in stated):
         raise NoStatementError("the summary declines, greets, or only names things")
     read = ReadText.split(text, _with_labels(text.text, stated, max_sentence_chars), table)
     return replace(
@@ -123,30 +123,32 @@ def _without_keys(text: str) -> str:
     return "".join(shown)
 
 
-def _told(text: str, split: Sequence[Sentence], shared: AbstractSet[str]) -> Iterator[Sentence]:
+def _told(table: WordTable, split: Sequence[Sentence], shared: AbstractSet[str]) -> Iterator[Sentence]:
     """Yields the statements without heads of tables, and without the topics and sources that a heading lists."""
-    told, is_listed = set(statements(text, split)), False
+    told, is_listed = set(statements(table, split)), False
     for at, sentence in enumerate(split):
-        written = text[sentence.start : sentence.end]
+        words = table.between(sentence.start, sentence.end)
         if sentence.kind not in LIST_KINDS:
-            words = WordTable.of(written).words
-            is_listed = 0 < len(words) <= _LONGEST_LABEL and words[-1] in word_list("topic_headings")
-        is_name = sentence.kind is BlockKind.TABLE_HEAD or (is_listed and not WordTable.of(written).has_verb)
-        says_nothing = (is_name and NO_STATEMENTS.is_on) or _is_title(text, split[at : at + 2], shared)
+            is_listed = 0 < len(words) <= _LONGEST_LABEL and table.words[words[-1]] in word_list("topic_headings")
+        is_name = sentence.kind is BlockKind.TABLE_HEAD or (is_listed and not table.has_verb(words))
+        says_nothing = (is_name and NO_STATEMENTS.is_on) or _is_title(table, split[at : at + 2], shared)
         if sentence in told and not says_nothing:
             yield sentence
 
 
-def _is_title(text: str, lines: Sequence[Sentence], shared: AbstractSet[str]) -> bool:
+def _is_title(table: WordTable, lines: Sequence[Sentence], shared: AbstractSet[str]) -> bool:
     """Tells whether the first of two names what stands below it: without a verb, number and stop, or as a question."""
-    first, gap = lines[0], text[lines[0].end : lines[-1].start]
-    written = text[first.start : first.end].strip("=*_ ")
-    words = WordTable.of(written).words
+    first, gap = lines[0], table.text[lines[0].end : lines[-1].start]
+    bare = table.text[first.start : first.end].lstrip("=*_ ")
+    start, written = first.end - len(bare), bare.rstrip("=*_ ")
+    words = [table.words[at] for at in table.between(start, first.end)]
     is_line = first.kind in (BlockKind.PROSE, BlockKind.HEADING) or (first.kind in LIST_KINDS and not gap.strip())
     if not (HEADINGS.is_on and is_line and "\n" in gap and word_list("negations").isdisjoint(words)):
         return False
     is_question = written.endswith("?") and len(words) < FEWEST_WORDS
-    is_bare = not any(one == ":" or one.isdigit() for one in written) and (is_question or not states(written))
+    is_bare = not any(one == ":" or one.isdigit() for one in written) and (
+        is_question or not states(table, start, start + len(written))
+    )
     return is_bare and not sorted_words(written, shared)[2]
 
 
@@ -155,15 +157,15 @@ def _is_head(written: str) -> bool:
     label, mark, _ = fold_case(written).replace(" – ", ":").partition(":")
     is_label = mark and f"{label.strip('[(*_ ').removesuffix('s')}s" in word_list("topic_headings")
     is_strong = written.startswith("**") and written.endswith("**")
-    return bool(is_label or is_strong) and not WordTable.of(written).has_verb
+    return bool(is_label or is_strong) and not WordTable.of(written).has_verb()
 
 
-def _only_names(text: str, sentence: Sentence) -> bool:
+def _only_names(table: WordTable, sentence: Sentence) -> bool:
     """Tells whether a sentence is a heading, a word, or a few without a verb, a number and a full stop."""
-    written = text[sentence.start : sentence.end]
-    words = WordTable.of(written).words
-    is_short = len(words) < _LONGEST_LABEL and not any(map(str.isdigit, written))
-    return len(words) <= 1 or ((is_short or sentence.kind is BlockKind.HEADING) and not states(written))
+    start, end = sentence.start, sentence.end
+    count = len(table.between(start, end))
+    is_short = count < _LONGEST_LABEL and not any(map(str.isdigit, table.text[start:end]))
+    return count <= 1 or ((is_short or sentence.kind is BlockKind.HEADING) and not states(table, start, end))
 
 
 def _apart(table: WordTable, sentences: Sequence[Sentence], source: WordIndex) -> Iterator[Sentence]:
@@ -224,15 +226,15 @@ def _trimmed(text: str, sentence: Sentence) -> Iterator[Sentence]:
         yield replace(sentence, start=said[0][0], end=said[-1][1])
 
 
-def _without_framing(text: str, sentence: Sentence, shared: AbstractSet[str]) -> Sentence | None:
+def _without_framing(table: WordTable, sentence: Sentence, shared: AbstractSet[str]) -> Sentence | None:
     """Returns what a sentence states; None when it only frames the summary."""
     if not FRAMING.is_on:
         return sentence
-    written = text[sentence.start : sentence.end]
+    written = table.text[sentence.start : sentence.end]
     if NO_STATEMENTS.is_on and _is_head(written):
         return None
     start = sentence.start + framing_length(written)
-    rest = text[start : sentence.end]
+    rest = table.text[start : sentence.end]
     says_nothing = not rest or (NO_STATEMENTS.is_on and speaks_of_text(rest, shared))
     return None if says_nothing else replace(sentence, start=start)
 

@@ -10,7 +10,7 @@ Terms are what a reader of a manual would miss: numbers, units, versions, part n
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property, lru_cache
@@ -34,25 +34,17 @@ class Unit(NamedTuple):
     zero: float = 0.0
 
 
-def _read_units() -> dict[str, Unit]:
-    units: dict[str, Unit] = {}
-    for line in phrase_list("units"):
-        name, dimension, size, *others = line.split()
+def _read_units(name: str) -> dict[str, tuple[Unit, ...]]:
+    units: dict[str, tuple[Unit, ...]] = {}
+    for line in phrase_list(name):
+        word, dimension, size, *others = line.split()
         factor, _, zero = size.partition("+")
-        units |= dict.fromkeys((name, *others), Unit(name, dimension, float(factor), float(zero or 0)))
+        unit = Unit(word, dimension, float(factor), float(zero or 0))
+        units |= {each: (*units.get(each, ()), unit) for each in (word, *others)}
     return units
 
 
-def _read_currencies() -> dict[str, tuple[Unit, ...]]:
-    currencies: dict[str, tuple[Unit, ...]] = {}
-    for line in phrase_list("currencies"):
-        code, factor, *others = line.split()
-        for word in others if code in currencies else (code, *others):
-            currencies[word] = (*currencies.get(word, ()), Unit(code, code, float(factor)))
-    return currencies
-
-
-_UNITS, _CURRENCIES = _read_units(), _read_currencies()
+_UNITS, _CURRENCIES = {word: units[-1] for word, units in _read_units("units").items()}, _read_units("currencies")
 _LONGEST_UNIT = 24
 _EXPONENTS = str.maketrans("¹²³", "123")
 _FACTORS, _PRODUCT = str.maketrans("⋅*μ", "··µ"), str.maketrans("μ", "µ", "·⋅*")
@@ -112,8 +104,9 @@ class Amount(NamedTuple):
         return self.dimension, f"{self.value:.13e}"
 
 
-_NO_UNIT, _ORDINAL, _CLOCK = Unit("", ""), Unit("", "ordinal"), Unit("", "clock")
-_STRICT = {"percent", "points", _ORDINAL.dimension, _CLOCK.dimension}  # a number without them is another number
+_NO_UNIT, _ORDINAL, _CLOCK, _UTC = Unit("", ""), Unit("", "ordinal"), "clock", "utc"
+_STRICT = {"percent", "points", "ordinal", _CLOCK, _UTC}  # a number without them is another number
+_RIVALS = {"points": "percent", _UTC: _CLOCK}
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,15 +173,14 @@ def competes(claimed: Value, stated: Value) -> bool:
 
 def _rivals(amount: Amount) -> str:
     """Returns what competes although nobody converts it: money of any currency, percents and their points."""
-    if any(amount.dimension == unit.dimension for unit in _CURRENCIES.get(amount.unit, ())):
-        return "money"
-    return "percent" if amount.dimension == "points" else amount.dimension
+    return "money" if amount.dimension in _CURRENCIES else _RIVALS.get(amount.dimension, amount.dimension)
 
 
 def _comparable(left: Quantity, right: Quantity) -> tuple[tuple[Amount, ...], tuple[Amount, ...]]:
-    """Returns the meanings of two numbers; without units where one of them has none and the other may go without."""
+    """Returns the meanings of two numbers; without units or zones where one of them has none."""
     dimensions = left.dimensions, right.dimensions
     is_bare = any("" in one for one in dimensions) and all(_STRICT.isdisjoint(one) for one in dimensions)
+    is_bare |= left.dimensions ^ right.dimensions == {_CLOCK, _UTC}
     return (left.amounts + left.numbers, right.amounts + right.numbers) if is_bare else (left.amounts, right.amounts)
 
 
@@ -228,33 +220,55 @@ def _numbers_of(name: str) -> dict[str, float]:
 
 
 _NUMBER_WORDS, _ORDINALS, _CLOCK_WORDS = map(_numbers_of, ("number_words", "ordinals", "clock_words"))
-_MAGNITUDES = _numbers_of("magnitudes")
+_MAGNITUDES, _PARTS, _ZONES = map(_numbers_of, ("magnitudes", "parts", "time_zones"))
 _SCALES = _MAGNITUDES | _numbers_of("short_magnitudes")
-_SMALL, _MAGNITUDE = "|".join(sorted(_NUMBER_WORDS, key=len, reverse=True)), "|".join(_MAGNITUDES)
-_SIGNS = "|".join(sorted((re.escape(sign) for sign in _CURRENCIES if not sign.islower()), key=len, reverse=True))
-_CURRENCY = rf"(?:(?:{_SIGNS})\s?)?"
-_DIGITS = r"\d{1,3}(?:,?[ ]\d{3})+(?!\d)(?:[.,]\d+)?|\d+\.[ ]\d+(?![.,]?\d)|\d+(?:[.,]\d+)*"
+
+
+def _any_word(words: Iterable[str]) -> str:
+    return "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+
+
+def _initials(*lists: Iterable[str]) -> str:
+    return re.escape("".join({word[0] for word in chain(*lists)}))
+
+
+_SMALL, _MAGNITUDE, _PART = map(_any_word, (_NUMBER_WORDS, _MAGNITUDES, _PARTS))
+_SIGNS, _NTH = _any_word(sign for sign in _CURRENCIES if not sign.islower()), any_of("ordinal_endings")
+_ENDS = "|".join(name[-len("hundred") :] for name in _MAGNITUDES if len(name) >= len("hundred"))
+_OVER = r"\d{1,2}/\d{1,2}"
+# "2½" is "21⁄2" when normalised; "3/4" is a fraction beside a whole number or a unit only
+_FRACTION = rf"\d+⁄\d{{1,2}}|(?:\d+[ -]{_OVER}|{_OVER}(?=[ -](?:{_any_word(filter(str.isalpha, _UNITS))})\b))(?![\d/])"
+_DIGITS = rf"{_FRACTION}|\d{{1,3}}(?:(?:,?[ ]|['’])\d{{3}})+(?!\d)(?:[.,]\d+)?|\d+\.[ ]\d+(?![.,]?\d)|\d+(?:[.,]\d+)*"
 _QUANTITY = re.compile(
     rf"""
-    (?<!\w)(?:(?<![:.,])(?P<hour>[01]?\d|2[0-4])(?:[:.](?P<minute>[0-5]?\d)(?::(?P<second>[0-5]\d))?)?
+    (?<!\w)(?=[\d{_initials(_NUMBER_WORDS, _ORDINALS, _CLOCK_WORDS, _CURRENCIES, _PARTS, "alp")}])(?:
+    (?<![:.,])(?P<hour>[01]?\d|2[0-4])(?:[:.](?P<minute>[0-5]?\d)(?::(?P<second>[0-5]\d))?)?
         (?:\s?(?P<half>[ap])(?:m\b|\.m\b\.?)|\s(?:o['’]clock|uhr)\b|(?<=:\d)(?![:.,]?\d)|(?<=:\d\d)(?![:.,]?\d))
+        (?:\s\(?(?P<zone>(?-i:{"|".join(map(str.upper, _ZONES))}))\b)?
     |(?P<named>{"|".join(_CLOCK_WORDS)})\b
-    |(?P<currency>{_CURRENCY})(?<![\w.,])(?P<digits>{_DIGITS})
-        (?:(?P<nth>st|nd|rd|th)\b|[\s-]?(?P<scale>{_MAGNITUDE}|mn|bn|tn)s?\b|(?P<short>[kmb])(?![\w%/·]))?
-    |(?P<words>(?:{_SMALL}|a(?=\s(?:{_MAGNITUDE}))|half\sa(?=\s(?:{_MAGNITUDE})))
-        (?:(?:\s|-|\sand\s)(?:{_SMALL}|{_MAGNITUDE}|a\shalf))*)\b
+    |(?P<currency>(?:(?:{_SIGNS})\s?)?)(?<![\w.,])(?P<digits>{_DIGITS})
+        (?:(?P<nth>{_NTH})\b|[\s-]?(?P<scale>{_any_word(_SCALES.keys() - set("kmb"))})s?\b|(?P<short>[kmb])(?![\w%/·]))?
+    |{any_of("before_halves")}\s(?P<whole>[a-z]{{4,9}})\sand\s(?P<added>an?\s(?:{_PART}))\b
+    |(?P<share>(?:an?|{_SMALL})[\s-](?:{_PART})(?:s\b|(?=\sof\b))|half{any_of("half")})
+        (?:(?:\sof)?\san?(?=\s)(?:\s(?P<part_of>{_MAGNITUDE})\b)?)?
+    |(?P<words>(?:{_SMALL}|a(?=\s(?:{_MAGNITUDE})))
+        (?:(?:\s|-|(?<={_ENDS})\sand\s)(?:{_SMALL}|{_MAGNITUDE}))*)\b
+        (?:\sand\s(?P<more>(?:an?|{_SMALL})[\s-](?:{_PART})s?)\b(?:\s(?P<times>{_MAGNITUDE})\b)?)?
     |(?P<ordinal>{"|".join(_ORDINALS)})\b)
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 _WORD_BEHIND = r"[^\s\d,;:()\[\]{}|.!?\"“”–—-]{1,24}(?:[23](?!\w))?"
 _UNIT = re.compile(rf"(\s?-?)({_WORD_BEHIND})(?:\s({_WORD_BEHIND})(?:\s({_WORD_BEHIND}))?)?")
+_PLAIN = rf"(?:\d+(?:[.,]\d+)*|{_SMALL})"
+_LATER = re.compile(rf"(?:,\s{_PLAIN}){{0,8}}(?:\s?[-–—]\s?|,?\s(?:to|or|and)\s){_PLAIN}", re.IGNORECASE)
 _HEDGE = re.compile(rf"(?:(?P<least>{any_of('lower_bounds')})|{any_of('approximations')})\s+$", re.IGNORECASE)
 _MINUS, _BEFORE_MINUS = ("-", "−", "–"), "(=:~|"
 _LEAD_CHARS = 24
 _LONGEST_REMEMBERED = 1000  # characters: claims and sentences, not whole sources, for a cache counts no bytes
 _COUNTED_BY_HAND = 3
-_MOST_ZEROS, _GROUP = 300, 3  # digits
+_MOST_ZEROS, _GROUP, _MOST_DECIMALS = 300, 3, 4  # digits
+_NO_APOSTROPHES = str.maketrans("", "", "'’")
 _HALF_DAY, _HOUR = 720, 60  # minutes
 
 
@@ -277,14 +291,17 @@ def _values(text: str) -> tuple[Value, ...]:
 
 
 def _compound(text: str, first: Value, value: Value) -> tuple[Value, ...]:
-    """Returns two values, or the one that they are together: "1 h 30 min"; "1 m and 50 cm" may be a list."""
-    if isinstance(first, Date) or isinstance(value, Date) or text[first.unit_end : value.start] not in {"", " "}:
+    """Returns two values, or the one that they are together: "1 h 30 min"; "1 h and 30 min" may be both."""
+    gap = text[first.unit_end : value.start]
+    if isinstance(first, Date) or isinstance(value, Date) or gap not in {"", " ", " and "}:
         return first, value
     amounts = tuple(
         Amount(one.dimension, one.value + other.value, one.size + other.size, other.step, other.unit)
         for one, other in product(first.amounts, value.amounts)
         if one.dimension == other.dimension and one.unit != other.unit and one.step > other.size
     )
+    if gap == " and ":
+        return tuple(replace(each, amounts=each.amounts + amounts) for each in (first, value))
     numbers = first.numbers + value.numbers
     joined = replace(first, end=value.end, unit_end=value.unit_end, amounts=amounts, numbers=numbers)
     return (joined,) if amounts else (first, value)
@@ -304,8 +321,10 @@ def _time_of_day(text: str, match: re.Match[str]) -> Quantity:
     else:
         times = [minutes % _HALF_DAY, minutes % _HALF_DAY + _HALF_DAY]
     least, about = _hedges(text, match.start())
-    amounts = tuple(Amount(_CLOCK.dimension, time, _HOUR, 1.0, "") for time in times)
-    return Quantity(*match.span(), match.end(), amounts, amounts, least, about)
+    clock = tuple(Amount(_CLOCK, time, _HOUR, 1.0, "") for time in times)
+    ahead = _ZONES.get((match["zone"] or "").lower(), 0.0)
+    utc = tuple(one._replace(dimension=_UTC, value=(one.value - ahead) % (2 * _HALF_DAY)) for one in clock)
+    return Quantity(*match.span(), match.end(), utc if match["zone"] else clock, clock, least, about)
 
 
 def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
@@ -314,27 +333,23 @@ def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
     if match["hour"] or match["named"]:
         return _time_of_day(text, match)
     (start, end), digits = match.span(), match["digits"] or ""
-    scale = match["scale"] or match["short"]
-    read = _read_digits(digits, _SCALES[scale.lower()] if scale else 1.0) if digits else _read_words(match)
-    if not read:
+    scale = match["scale"] or match["short"] or match["times"] or match["part_of"]
+    times = _SCALES[scale.lower()] if scale else 1.0
+    read = _read_digits(digits, times) if digits else [(times * _read_words(match), 1.0)]
+    units, unit_end = _units_of(text, match)
+    if not read or (match.group().lower() == "one" and unit_end == end) or (match["whole"] and not units):
         return None
-    sign_end = max(start, match.start("digits"))
-    before = text[max(0, sign_end - 2) : sign_end]
-    is_sign = before.endswith(_MINUS) and (len(before) == 1 or before[0].isspace() or before[0] in _BEFORE_MINUS)
-    if is_sign or text[max(0, sign_end - _LEAD_CHARS) : sign_end].lower().split()[-1:] == ["minus"]:
+    if _is_negative(text, max(start, match.start("digits"))):
         read = [(-value, step) for value, step in read]
-    units, unit_end = _units_behind(text, end)
-    if sign := (match["currency"] or "").strip().upper():
-        units, unit_end = _CURRENCIES[sign], end
-    if match["ordinal"] or match["nth"]:
-        units, unit_end = (_ORDINAL,), end
-    if match.group().lower() == "one" and unit_end == end:
-        return None
+    least, about = _hedges(text, start)
     amounts = [Amount.of(number, unit) for unit in units or (_NO_UNIT,) for number in read]
-    if match["short"] and not sign:  # "5m"
+    if match["share"] and not (units or scale):  # of a whole
+        amounts, about = [Amount.of((100 * value, step), _UNITS["%"]) for value, step in read], True
+    if match["short"] and not match["currency"]:  # "5m"
         others, unit_end = _units_behind(text, end - 1)
         amounts += [Amount.of(number, unit) for unit in others for number in _read_digits(digits, 1.0)]
-    least, about = _hedges(text, start)
+    if not units and (later := _LATER.match(text, end)):  # "2 to 5 mm"
+        amounts += [Amount.of(number, unit) for unit in _units_behind(text, later.end())[0] for number in read]
     return Quantity(
         start=start,
         end=unit_end if any(unit.dimension in _STRICT for unit in units) else end,
@@ -345,6 +360,24 @@ def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
         is_approximate=about,
         is_word=not digits,
     )
+
+
+def _is_negative(text: str, start: int) -> bool:
+    """Tells whether a minus stands before digits, and no dash."""
+    before = text[max(0, start - 2) : start]
+    is_sign = before.endswith(_MINUS) and (len(before) == 1 or before[0].isspace() or before[0] in _BEFORE_MINUS)
+    return is_sign or text[max(0, start - _LEAD_CHARS) : start].lower().split()[-1:] == ["minus"]
+
+
+def _units_of(text: str, match: re.Match[str]) -> tuple[tuple[Unit, ...], int]:
+    """Returns what the unit of a number may be, and where it ends."""
+    if sign := (match["currency"] or "").strip().upper():
+        return _CURRENCIES[sign], match.end()
+    if match["ordinal"] or match["nth"]:
+        return (_ORDINAL,), match.end()
+    if match["whole"]:  # "an hour and a half"
+        return _units(match["whole"].lower(), is_attached=False), match.end()
+    return _units_behind(text, match.end())
 
 
 def _hedges(text: str, start: int) -> tuple[bool, bool]:
@@ -367,7 +400,7 @@ def _units(phrase: str, is_attached: bool) -> tuple[Unit, ...]:  # noqa: FBT001 
     words = phrase.split()
     name = "_".join(words)
     match words:
-        case [over, "per", under]:
+        case [over, "per" | "a" | "an", under]:
             unit = unit_of(f"{over}/{under}", is_attached=False)
         case ["square" | "cubic" as power, base]:
             unit = unit_of(base + ("2" if power == "square" else "3"), is_attached=True)
@@ -375,7 +408,8 @@ def _units(phrase: str, is_attached: bool) -> tuple[Unit, ...]:  # noqa: FBT001 
             unit = unit_of(word, is_attached=is_attached) or unit_of(word.lower(), is_attached=False)
         case _:
             unit = _UNITS.get(name.lower())
-    currencies = _CURRENCIES.get(name) or _CURRENCIES.get(name.lower(), ())
+    paid = name if unit is None or len(words) == 1 else words[0]  # "pounds a year"
+    currencies = _CURRENCIES.get(paid) or _CURRENCIES.get(paid.lower(), ())
     return (unit, *currencies) if unit else currencies
 
 
@@ -392,6 +426,14 @@ def _read_digits(digits: str, scale: float) -> list[tuple[float, float]]:
 
 
 def _readings(digits: str) -> list[str]:
+    digits = digits.translate(_NO_APOSTROPHES)
+    if "⁄" in digits:  # "21⁄2", which was "2½"
+        over, _, under = digits.partition("⁄")
+        digits = f"{over[:-1]} {over[-1]}/{under}"
+    over, slash, under = digits.replace("-", " ").partition("/")
+    if slash:  # "2 1/2"
+        whole, _, part = over.rpartition(" ")
+        return [str(round(float(whole.strip() or 0) + float(part) / max(1.0, float(under)), _MOST_DECIMALS))]
     if " " in digits:  # "1 403", "3, 800", "98. 7", or numbers beside each other
         joined = digits.replace(", ", "").replace(" ", "").replace(",", ".")
         return [joined, *(part.strip(".,").replace(",", ".") for part in digits.split())]
@@ -405,23 +447,24 @@ def _readings(digits: str) -> list[str]:
     return found
 
 
-def _read_words(match: re.Match[str]) -> list[tuple[float, float]]:
+def _read_words(match: re.Match[str]) -> float:
     """Reads "two hundred and fifty thousand"; words that stand side by side without sense are added up."""
     if match["ordinal"]:
-        return [(_ORDINALS[match["ordinal"].lower()], 1.0)]
+        return _ORDINALS[match["ordinal"].lower()]
     total = current = 0.0
-    for word in match["words"].lower().replace("-", " ").split():
+    for word in (match["words"] or "").lower().replace("-", " ").split():
         if word in _NUMBER_WORDS:
             current += _NUMBER_WORDS[word]
         elif word == "a":
             current = current or 1.0
-        elif word == "half":
-            current = current + 0.5 if " and a half" in match["words"].lower() else 0.5
         elif word in _MAGNITUDES:
             current = (current or 1.0) * _MAGNITUDES[word]
             if _MAGNITUDES[word] >= 1e3:  # noqa: PLR2004
                 total, current = total + current, 0.0
-    return [(total + current, 1.0)]
+    *count, part = (match["share"] or match["more"] or match["added"] or "none").lower().replace("-", " ").split()
+    size = _PARTS.get(part.removesuffix("s"))
+    added = _NUMBER_WORDS.get(count[0] if count else "", 1.0) / size if size else 0.0
+    return total + current + added + bool(match["whole"])
 
 
 _MONTHS = {name: index for index, line in enumerate(phrase_list("months"), start=1) for name in line.split()}
@@ -436,8 +479,8 @@ _MONTH = (
 _DATE = re.compile(
     rf"""
     (?=\d|\b\w)(?:
-    \b(?P<month1>{_MONTH})\s(?P<day1>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,?\s(?P<year1>[12]\d{{3}})\b)?
-    |\b(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?(?P<month2>{_MONTH})\b(?:,?\s(?P<year2>[12]\d{{3}})\b)?
+    \b(?P<month1>{_MONTH})\s(?P<day1>\d{{1,2}}){_NTH}?\b(?!:)(?:,?\s(?P<year1>[12]\d{{3}})\b)?
+    |\b(?P<day2>\d{{1,2}}){_NTH}?\s(?:of\s)?(?P<month2>{_MONTH})\b(?:,?\s(?P<year2>[12]\d{{3}})\b)?
     |\b(?P<month3>{_MONTH}),?\s(?P<year3>[12]\d{{3}})\b
     |\b{any_of("before_months")}[\s-](?P<month4>{_NAMED_MONTH})\b(?!,?\s\d)
     |\b(?P<month5>{_PLAIN_MONTH})\b
@@ -445,12 +488,13 @@ _DATE = re.compile(
     |(?<![\d.])(?P<day7>\d{{1,2}})(?P<either>[-/.])(?P<month7>\d{{1,2}})(?P=either)(?P<year7>[12]\d{{3}})(?!\d)
     |\b(?P<year8>1[5-9]\d\d|20\d\d)\b(?![,.]\d|\s?(?:%|per\s?cent))
         (?:(?<=\bin\s\d{{4}})|(?<=\bsince\s\d{{4}})|(?<=\buntil\s\d{{4}})|(?!\s{any_of("counted_things")}\b))
+    |(?<![\d.,])(?P<decade>(?:1[5-9]|20)\d0|(?:(?<=['’])|(?<=\bthe\s))\d0)['’]?s\b
     |\b(?P<weekday>{"|".join(_WEEKDAYS)})\b)
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 _BETWEEN_PARTS, _NO_GAP = 6, frozenset(".;!?\n")  # "1st of May, 2024"
-_LAST_DAY, _LAST_MONTH = 31, 12
+_LAST_DAY, _LAST_MONTH, _DECADE, _CENTURY, _LAST_SHORT = 31, 12, 10, 100, 20
 
 
 def _find_dates(text: str) -> Iterator[Date]:
@@ -466,13 +510,19 @@ def _find_dates(text: str) -> Iterator[Date]:
             said, end = said | parts, match.end()
             continue
         year, month, day, weekday = map(said.get, ("year", "month", "day", "weekday"))
-        days = [(year, month, day, weekday)]
+        days = [(one, month, day, weekday) for one in (_years(said["decade"]) if "decade" in said else [year])]
         if "either" in said:  # day and month in digits may stand in either order
             days.append((year, day, month, weekday))
         if meant := frozenset(one for one in days if any(one) and (one[1] or 1) <= _LAST_MONTH):
             yield Date(start, end, meant)
         if match:
             said, start, end = parts, min(map(match.start, groups)), match.end()
+
+
+def _years(decade: int) -> range:
+    """Returns the years of "the 1960s" and "the '60s"; of "the 1700s" those of the century."""
+    first = decade if decade >= _CENTURY else decade + (1900 if decade > _LAST_SHORT else 2000)
+    return range(first, first + (_DECADE if first % _CENTURY else _CENTURY))
 
 
 def _part(written: str) -> int:
@@ -630,7 +680,6 @@ _LONGEST_WORD = 200
 _CODE = re.compile(r"`([^`\n]{2,120})`")
 _NUMBER = re.compile(r"[-+−±~≈<>≤≥=$€£]*(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?)(.*)", re.DOTALL)
 _INNER_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?:\D|$))")
 # The first that matches a whole word says what it is; a path and a part number only what is no quantity. Paths are URLs
 # and paths with a beginning, mail addresses, files or hosts, and paths without a beginning that are no dates.
 _TERM = re.compile(
@@ -730,7 +779,7 @@ def _terms_of(core: str) -> tuple[tuple[Term, ...], str | None]:
     kind = str(found.lastgroup) if found else ""
     measured = _NUMBER.fullmatch(core) if kind in {"", "path", "part_number"} else None
     if measured:
-        number, rest = _THOUSANDS.sub("", measured[1]), measured[2].strip("-–*_")
+        number, rest = _bare(measured[1]), measured[2].strip("-–*_")
         term = Term(TermKind.NUMBER, number)
         if not rest:
             return (term,), number
@@ -738,5 +787,10 @@ def _terms_of(core: str) -> tuple[tuple[Term, ...], str | None]:
             return (term, Term(TermKind.UNIT, f"{number} {rest}")), None
     if kind:
         return (Term(TermKind.PATH if kind == "address" else TermKind(kind), core.lower()),), None
-    numbers = dict.fromkeys(_THOUSANDS.sub("", match.group()) for match in _INNER_NUMBER.finditer(core))
+    numbers = dict.fromkeys(_bare(match.group()) for match in _INNER_NUMBER.finditer(core))
     return tuple(Term(TermKind.NUMBER, number) for number in numbers), None
+
+
+def _bare(number: str) -> str:
+    """Returns a number without what parts its thousands; of an address its digits as they stand."""
+    return next(iter(_readings(number)), number)

@@ -63,10 +63,9 @@ class WordTable:
         """All words, one after the other."""
         return stoppable(range(len(self)))
 
-    @property
-    def has_verb(self) -> bool:
-        """Whether it may state something: a word is a verb, and not "May", which is a month."""
-        return any(self.is_verb(at) and self.raw(at) != "May" for at in range(len(self)))
+    def has_verb(self, words: Iterable[int] | None = None) -> bool:
+        """Tells whether some words, or all, may state something: one is a verb, and not "May", which is a month."""
+        return any(self.is_verb(at) and self.raw(at) != "May" for at in (range(len(self)) if words is None else words))
 
     def is_verb(self, index: int) -> bool:
         """Tells whether a word may be a verb."""

@@ -206,7 +206,8 @@ def signals(entailment: float, known_share: float) -> dict[str, float]:
 def claim_support(evidence: Mapping[str, float]) -> float:
     """Returns the probability in (0, 1) that the source supports a claim with these signals."""
     model = _weights()
-    return _sigmoid(model.intercept + math.fsum(weight * evidence[name] for name, weight in model.weights.items()))
+    log_odds = model.intercept + math.fsum(weight * evidence[name] for name, weight in model.weights.items())
+    return 1 / (1 + math.exp(-log_odds))
 
 
 def is_unsupported(mark: float) -> bool:
@@ -218,13 +219,6 @@ def is_unsupported(mark: float) -> bool:
 def _weights() -> ClaimSupportWeights:
     text = files("pipeline.support").joinpath("claim_support.json").read_text(encoding="utf-8")
     return ClaimSupportWeights.model_validate_json(text)
-
-
-def _sigmoid(log_odds: float) -> float:
-    if log_odds >= 0:
-        return 1 / (1 + math.exp(-log_odds))
-    odds = math.exp(log_odds)  # exp() of a large positive number would overflow
-    return odds / (1 + odds)
 
 
 @dataclass(frozen=True, slots=True)
