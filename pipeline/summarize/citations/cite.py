@@ -18,6 +18,7 @@ from pipeline.reading.document import ReadText, read_shown
 from pipeline.reading.language import is_english
 from pipeline.reading.passages import Passage
 from pipeline.reading.sentences import Sentence, split_sentences, statements
+from pipeline.reading.word_table import WordTable
 from pipeline.reading.words import fold
 from pipeline.summarize.citations.places import MAX_PLACES, Citations, CitationSupport, SourcePlace, SummaryCitation
 from pipeline.summarize.document import SourceChunk
@@ -80,7 +81,8 @@ class CitedDocument:
             spans = np.searchsorted(starts, [(part.start, part.end) for part in parts]).tolist()
             moved = zip(parts, spans, strict=True)
             parts = [replace(part, start=start, end=end) for part, (start, end) in moved if start < end]
-        return PremiseFinder(ReadText.split(shown, statements(shown.text, parts)))
+        table = WordTable.of(shown.text)
+        return PremiseFinder(ReadText.split(shown, statements(table, parts), table))
 
     def locate(self, sentence: str) -> tuple[Hypothesis, list[Span]]:
         """Returns what a model reads of a written sentence, and the spans of the sentences that it was made from.
