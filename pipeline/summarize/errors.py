@@ -1,5 +1,19 @@
 """What can go wrong with a summary, besides its writer (`pipeline/llm/errors.py`).
 
+    PipelineError
+    └── SummarizeError
+        ├── UnknownSummaryError        no summary has this id
+        ├── SummaryRunningError        another reader, or another server, runs it now
+        ├── IdempotencyConflictError   the key was used for another request
+        ├── JobQueueFullError          as many summaries are submitted as the settings allow, or this owner may
+        ├── BudgetSpentError           a further call might go over the summary's budget
+        ├── StalledReductionError      a writer's answer made no progress where it had to
+        ├── SummaryAsideError          the server stops; what was done is kept
+        ├── LeaseLostError             another server took the summary over while this one was stuck
+        ├── DamagedSummaryError        what is stored of this one cannot be read
+        └── StorageError               results cannot be read or written
+            └── StorageFullError       no space left; nothing that was written is lost
+
 Messages may reach the caller; they never hold a text of a document.
 """
 

@@ -462,8 +462,7 @@ async def _cite(run: Run, text: str) -> Citations:
     """Finds where the sentences of the finished text stand in the document."""
     gate, config = run.gate, run.config
     bounds = CitationBounds(config.max_citations, gate.max_cited_claims if gate else 0, run.caller)
-    document = await run.off_loop(lambda: _cited(run))
-    return await cite(text, document, bounds, gate.reader if gate else None, run.off_loop)
+    return await cite(text, _cited(run), bounds, gate.reader if gate else None, run.off_loop)
 
 
 async def _find_topics(run: Run, iteration: int, summary: str) -> TopicList:
