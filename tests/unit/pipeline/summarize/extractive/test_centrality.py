@@ -103,3 +103,10 @@ def test_rare_words_of_a_focus_count_more_than_those_of_every_sentence() -> None
 def test_a_procedure_below_a_heading_with_the_words_of_a_focus_comes_first_and_whole() -> None:
     text = "Pumps are old.\n\n## First start\n\n1. Open V1.\n2. Press the key.\n3. Wait.\n\n## End\n\nPumps rest."
     assert focused(text, "starting the pump")[:3] == ["Open V1.", "Press the key.", "Wait."]
+
+
+def test_what_stands_beside_an_answer_is_worth_more_than_what_stands_in_another_section() -> None:
+    excerpts = read_excerpts(["# A\n\nBrakes wear. Four millimetres remain.\n\n# B\n\nPumps hum."], count_tokens)
+    positions = [at for at, excerpt in enumerate(excerpts) if excerpt.kind.name != "HEADING"]
+    brakes, beside, elsewhere = score_focus(excerpts, positions, np.array([0.9, 0.1, 0.1]), "wear")
+    assert brakes > beside > elsewhere
