@@ -83,11 +83,7 @@ class Case:
     room: float  # share of the texts that an answer has room for
     is_merge: bool
     caller: str  # in whose turn a model reads
-
-    @property
-    def keeps_values(self) -> bool:
-        """Whether an answer has room for all values: what it loses is added in the input's own words."""
-        return self.room == 1 and self.least_recall > 0 and not self.source.is_translated
+    keeps_values: bool = False  # whether values that an answer loses are added, in sentences of the texts
 
 
 class TrustGate:
@@ -122,23 +118,25 @@ class TrustGate:
         digest = hashlib.sha256(f"{settings}\n{support.support_settings()}\n{model}\n{writer}".encode())
         self.identity = f"{VERSION}-{digest.hexdigest()[:12]}"
 
-    async def read(self, task: TextTask, *, room: float, caller: str) -> Case:
+    async def read(self, task: TextTask, *, room: float, caller: str, keeps_values: bool = False) -> Case:
         """Reads a task's texts, while its answer is on the way.
 
         Args:
             room: share of the texts that an answer has room for, in (0, 1].
             caller: in whose turn a model will read the answer.
+            keeps_values: an answer that has room for all of the texts gets their sentences for values that it loses.
         """
         name, orders, config = task.document_name, task.wishes.instructions, self.config
         if isinstance(task, ExtractTask):
             source = SourceText([chunk.text for chunk in task.chunks], task.context, name, orders=orders)
-            case = Case(source, config.min_map_recall * room, _LEAST_LENGTH, room, is_merge=False, caller=caller)
+            least, least_length = config.min_map_recall * room, _LEAST_LENGTH
         else:
             source = SourceText([one.text for one in task.extractions], (), name, task.shape.language, orders)
             # What a text leaves out whose length, form or subject the caller chose is as he wants it.
             least = config.min_merge_recall * room if task.shape.is_plain and not task.wishes.focus else 0.0
             least_length = 0.0 if task.shape.goal else _LEAST_LENGTH  # what is short of a goal is mended
-            case = Case(source, least, least_length, room, is_merge=True, caller=caller)
+        keeps_values = keeps_values and room == 1 and least > 0 and not source.is_translated
+        case = Case(source, least, least_length, room, not isinstance(task, ExtractTask), caller, keeps_values)
         await self._off_loop(lambda: (source.stated, source.word_count, source.sentences))
         return case
 

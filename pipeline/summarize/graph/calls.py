@@ -170,13 +170,14 @@ async def warn_of_text(run: Run, found: StepAnswer[TextOutcome]) -> None:
 
     What the gate found is stored with the answer, and so not once more.
     """
-    find_place = partial(place_of, found.output, run.document.chunks)
+    trust, find_place = found.outcome.trust, partial(place_of, found.output, run.document.chunks)
     if found.outcome.written.finish_reason == "length":
         place = await run.off_loop(find_place)
         message = f"an answer was cut, for extraction_tokens or the length asked for allow no more: {place}"
         await run.warn(WarningCode.ANSWER_CUT, message)
-    for warning in await run.off_loop(lambda: list(trust_warnings(found.outcome.trust, find_place))):
-        run.channel.offer(warning)
+    if trust and trust.findings:
+        for warning in await run.off_loop(lambda: list(trust_warnings(trust, find_place))):
+            run.channel.offer(warning)
 
 
 def _is_of_call(task: TextTask, error: errors.LlmError | StalledReductionError) -> bool:
@@ -244,7 +245,9 @@ class _Passage:
         if gate is None or await run.store.result(key) is not None:
             return await answer(run, self._planned())
         room = min(1.0, _most_tokens(run, self.task) / max(1, sum(map(run.count_tokens, _texts(self.task)))))
-        async with alongside(gate.read(self.task, room=room, caller=run.caller)) as reading:
+        keeps_values = not run.plan.limits.chooses  # who chooses sentences knows what it leaves out
+        read = gate.read(self.task, room=room, caller=run.caller, keeps_values=keeps_values)
+        async with alongside(read) as reading:
             return await self._checked(gate, key, reading)
 
     async def _checked(self, gate: TrustGate, key: str, reading: asyncio.Future[Case]) -> StepAnswer[TextOutcome]:
