@@ -80,7 +80,8 @@ class ToneScore:
 
 def score_tone(sentences: Sequence[str], others: Sequence[str] = ()) -> ToneScore:
     """Scores the tone of some sentences; others, ungrounded ones, count if they have a mark of opinion or contempt."""
-    own, heated = list(map(_read, sentences)), [one for one in map(_read, others) if one.is_opinion or one.contempt]
+    own, rest = ([_read(sentence[:_MOST_CHARS]) for sentence in some] for some in (sentences, others))
+    heated = [one for one in rest if one.is_opinion or one.contempt]
     word_count, known = sum(one.word_count for one in own), sum(one.known_count for one in own)
     is_clear = word_count >= _FEWEST_WORDS and known >= _LEAST_FUNCTION_WORDS * word_count
     counted = [*(own if is_clear else ()), *heated]
@@ -158,12 +159,17 @@ def _read(sentence: str) -> _SentenceTone:
     )
 
 
+_MOST_CHARS = 700  # of a sentence that is remembered
 _analyzer = cache(SentimentIntensityAnalyzer)  # reads its lexicon, 40 ms, once
 
 
-@lru_cache(1 << 14)
 def sentiment(sentence: str) -> float:
     """Returns the sentiment of a sentence, in [-1, 1]; 0 for words that the lexicon does not know."""
+    return _sentiment_of(sentence[:_MOST_CHARS])
+
+
+@lru_cache(1 << 14)
+def _sentiment_of(sentence: str) -> float:
     return float(_analyzer().polarity_scores(sentence)["compound"])
 
 
