@@ -181,7 +181,7 @@ class SqliteDatabase:
             raise StorageError(f"{self._path} is damaged: `precis summaries check` says what to do")
         room = self._owners / f"{self.owner}.room"  # a statement that changes nothing would find it on a full disk
         try:
-            room.write_bytes(bytes(1 << 16))
+            room.write_bytes(bytes(1 << 20))
         finally:
             room.unlink(missing_ok=True)
         self._transact([Statement(WRITES_NOTHING)])

@@ -1,6 +1,7 @@
 """The same rules hold in SQLite and in a real Postgres."""
 
 import asyncio
+import resource
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
@@ -250,14 +251,16 @@ async def test_a_damaged_file_does_not_serve_and_does_not_start(tmp_path: Path) 
             pass
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a full device")
-async def test_a_check_finds_a_disk_without_space(tmp_path: Path) -> None:
-    path = tmp_path / "summaries.sqlite"
-    async with SqliteDatabase(path) as database:
+async def test_a_check_finds_a_disk_with_too_little_space_for_a_summary(tmp_path: Path) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    async with SqliteDatabase(tmp_path / "summaries.sqlite") as database:
         await database.check()
-        path.with_name(f"{path.name}.owners").joinpath(f"{database.owner}.room").symlink_to("/dev/full")
-        with pytest.raises(StorageError, match="No space left"):
-            await database.check()
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 19, limits[1]))  # a file that grows beyond it fails
+        try:
+            with pytest.raises(StorageError, match="cannot use"):
+                await database.check()
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         await database.check()  # there is some again
 
 
