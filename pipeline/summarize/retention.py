@@ -7,7 +7,7 @@ kept where one part of the output has it with two words of its subject, or with 
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
@@ -185,16 +185,16 @@ def lost_parts(text: str, parts: Sequence[Sentence], outputs: Sequence[str]) -> 
     return [part for part, stated in _by_part(text, parts) if not all(_is_told(one, told) for one in stated)]
 
 
-_Told = Mapping[tuple[str, str], Sequence[frozenset[str]]]
+_Told = Mapping[tuple[str, str], Collection[frozenset[str]]]
 
 
 def _told(outputs: Sequence[str]) -> _Told:
     """Returns the subjects of each value of some texts."""
-    told: defaultdict[tuple[str, str], list[frozenset[str]]] = defaultdict(list)
+    told: defaultdict[tuple[str, str], set[frozenset[str]]] = defaultdict(set)
     for output in outputs:
         for _, stated in _by_part(output, split_sentences(output)):
             for one in stated:
-                told[meaning(one.value)].append(one.subject)
+                told[meaning(one.value)].add(one.subject)
     return told
 
 
