@@ -32,6 +32,7 @@ from inference.compile.wheels import default_cache_dir, extract_members, fetch_w
 from scripts.claim_training.by_hand import (
     held_out_pairs,
     pair_figures,
+    read_llm_claims,
     read_pairs,
     read_sentences,
     sentence_figures,
@@ -137,7 +138,7 @@ def _read_pool(data: Path, tokenizer: Tokenizer, *, pair_copies: int) -> Pool:
     examples = list(read_claims(path, documents, wanted=lambda digest: pair_copies > 0 or is_development(digest)))
     if pair_copies:
         examples += [*read_nli(data / "nli" / "nli_train_pool.jsonl"), *make_templates(_TEMPLATES)]
-        examples += [*make_families(_FAMILIES), *read_pairs(copies=pair_copies)]
+        examples += [*make_families(_FAMILIES), *read_pairs(copies=pair_copies), *read_llm_claims()]
     tokens = [tokenize(example, tokenizer) for example in examples]
     return Pool(
         [row for row in tokens if not row.example.is_development],

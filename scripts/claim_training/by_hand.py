@@ -2,8 +2,9 @@
 
 A row of `scripts/data/claims/pairs.jsonl` is an invented passage with sentences that it supports and mild changes of
 them that it does not. A second reader who saw passage and sentence alone agreed with every label. A sixth of the
-passages is never trained on. A row of `llm_sentences.jsonl` is a sentence that a small language model wrote of a
-document, labelled by reading; nothing is ever trained on them.
+passages is never trained on. A row of `llm_claims.jsonl` is a sentence that a small language model wrote of such a
+passage, labelled by reading; the same sixth is left out. A row of `llm_sentences.jsonl` is one of another document, and
+nothing is ever trained on them.
 """
 
 import json
@@ -28,6 +29,9 @@ from scripts.claim_training.measure import (
 
 PAIRS = "pairs"
 SENTENCES = "llm_sentences"
+LLM_CLAIMS = "llm_claims"
+MADE_BY_HAND = (PAIRS, LLM_CLAIMS)
+"""Sources that people did not write or label; a mean over sources leaves them out."""
 
 _FOLDER = Path(__file__).resolve().parents[1] / "data" / "claims"
 _HELD_OUT_PARTS = 6
@@ -71,6 +75,26 @@ def held_out_pairs(documents: dict[str, str], *, to_fit: bool = False) -> Iterat
             for claim, label, kind in [(true, ENTAILMENT, ""), *changes[at]]:
                 group = f"{row['id']} {at}"
                 yield Example(PAIRS, digest, document.passage(claim), claim, label, group, None, kind)
+
+
+def read_llm_claims(documents: dict[str, str] | None = None) -> Iterator[Example]:
+    """Yields the labelled sentences of language models about passages that are trained on, each a group of its own.
+
+    Args:
+        documents: where given, is filled with the other passages, by digest, and the sentences about these come: claim
+            support is fitted to them, as one more source.
+    """
+    texts = {str(row["id"]): passage for passage, row in _passages(is_held_out=documents is not None)}
+    opened = {name: PoolDocument(text) for name, text in texts.items()}
+    for number, row in enumerate(_rows("llm_claims.jsonl")):
+        if row["passage"] not in opened:
+            continue
+        document, claim, is_true = opened[row["passage"]], str(row["sentence"]), bool(row["supported"])
+        digest = _NO_DOCUMENT
+        if documents is not None:
+            documents[digest := document.digest] = document.text
+        label, spans = (ENTAILMENT, ()) if is_true else (NOT_SUPPORTED, None)
+        yield Example(LLM_CLAIMS, digest, document.passage(claim), claim, label, f"{number}", spans)
 
 
 def read_sentences(documents: dict[str, str]) -> Iterator[Example]:

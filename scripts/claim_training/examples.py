@@ -221,7 +221,7 @@ def with_short_premises(examples: Sequence[Example], documents: Mapping[str, str
 
 
 NLI_LABELS = {"entailment": ENTAILMENT, "neutral": NEUTRAL, "contradiction": CONTRADICTION}
-NLI_PARTS = {"mnli": 11_000, "snli": 3_000, "cad": 3_000, "conjnli": 1_500}
+NLI_PARTS = {"mnli": 19_000, "snli": 3_000, "cad": 6_000, "conjnli": 1_500}
 """Parts of the NLI pool whose licence allows training, by the beginning of their names, with the pairs drawn."""
 
 

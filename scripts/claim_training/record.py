@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from inference.compile.install import NLI_UPDATES_FILE
-from scripts.claim_training.by_hand import PAIRS
+from scripts.claim_training.by_hand import MADE_BY_HAND
 from scripts.claim_training.example import ENTAILMENT
 from scripts.claim_training.examples import FOREIGN
 from scripts.claim_training.joining import JOINED
@@ -36,10 +36,10 @@ def claim_figures(judged: Claims) -> dict[str, object]:
     """Returns the figures of people's claims, of foreign, edited and joined ones.
 
     Args:
-        judged: all of these, each with a probability by weights that were not fitted to its source. Pairs written by
-            hand are left out: their figures are of the passages that nothing was fitted to.
+        judged: all of these, each with a probability by weights that were not fitted to its source. What was
+            made by hand is left out: its figures are of passages that nothing was fitted to.
     """
-    judged = judged.of(np.array([example.source != PAIRS for example in judged.examples]))
+    judged = judged.of(np.array([example.source not in MADE_BY_HAND for example in judged.examples]))
     is_foreign, is_joined, is_plain = (
         np.array([example.edit == edit for example in judged.examples]) for edit in (FOREIGN, JOINED, "")
     )

@@ -10,7 +10,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from scripts.claim_training.by_hand import PAIRS
+from scripts.claim_training.by_hand import LLM_CLAIMS, MADE_BY_HAND, PAIRS
 from scripts.claim_training.example import ENTAILMENT, Example
 from scripts.claim_training.joining import JOINED
 from scripts.claim_training.templates import FAMILIES
@@ -27,10 +27,11 @@ GROUPS_OF_SOURCE = {
     "fever_symmetric": (700, 700),
     "bump": (1200, 800),
     "wice_tokens": (200, 170),
-    "nli": (20_000, 20_000),
+    "nli": (30_000, 30_000),
     "templates": (2500, 2500),
     JOINED: (3000, 0),
     PAIRS: (20_000, 0),
+    LLM_CLAIMS: (20_000, 20_000),
     FAMILIES: (20_000, 0),
 }
 """Groups of variants that are drawn for an epoch: with a supported claim, and without."""
@@ -118,7 +119,7 @@ def sample_epoch(
 
     Args:
         without: sources that are left out.
-        replay: share of the groups of each source that is drawn; of pairs and families all are.
+        replay: share of the groups of each source that is drawn; of what was made by hand all are.
     """
     rng = random.Random(seed)
     groups: defaultdict[str, list[Tokens]] = defaultdict(list)
@@ -133,7 +134,7 @@ def sample_epoch(
     drawn: list[list[Tokens]] = []
     for (source, has_true), found in kinds.items():
         most = min(GROUPS_OF_SOURCE[source][0 if has_true else 1], len(found))
-        drawn += rng.sample(found, most if source in (PAIRS, FAMILIES) else round(replay * most))
+        drawn += rng.sample(found, most if source in (*MADE_BY_HAND, FAMILIES) else round(replay * most))
     rng.shuffle(drawn)
     return [_kept(members, rng) for members in drawn]
 

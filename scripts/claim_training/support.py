@@ -15,7 +15,7 @@ from pipeline.reading.index import WordIndex
 from pipeline.reading.passages import claim_weights
 from pipeline.reading.word_table import WordTable
 from pipeline.support.claim_support import MAX_SENTENCE_CHARS, signals
-from scripts.claim_training.by_hand import PAIRS, held_out_pairs
+from scripts.claim_training.by_hand import MADE_BY_HAND, held_out_pairs, read_llm_claims
 from scripts.claim_training.example import Example
 from scripts.claim_training.examples import FOREIGN, make_foreign
 from scripts.claim_training.joining import JOINED
@@ -37,18 +37,20 @@ _OTHER_WEIGHT = (
 def development_claims(pool: Sequence[Example], documents: dict[str, str]) -> list[Example]:
     """Returns claims of every source, the first ones by digest of their document, edited, joined and foreign ones.
 
-    Pairs that were written by hand are one more source: half of the passages that nothing is trained on.
+    What was made by hand is two more sources, of passages that nothing is trained on: pairs of half of them, and
+    sentences that language models wrote.
 
     Args:
         pool: claims of development documents.
-        documents: texts of these, by digest; those of the pairs are added.
+        documents: texts of these, by digest; those of what was made by hand are added.
     """
     ranked = sorted(pool, key=lambda one: (one.document, one.claim))
     chosen = peoples_claims(ranked)
     edited = [one for one in ranked if one.edit not in ("", JOINED)][:_EDITED]
     joined = [one for one in ranked if one.edit == JOINED][:_JOINED]
     foreign = make_foreign(chosen, documents, _FOREIGN)
-    return [*chosen, *edited, *joined, *foreign, *held_out_pairs(documents, to_fit=True)]
+    made = [*held_out_pairs(documents, to_fit=True), *read_llm_claims(documents)]
+    return [*chosen, *edited, *joined, *foreign, *made]
 
 
 def peoples_claims(pool: Sequence[Example]) -> list[Example]:
@@ -120,7 +122,7 @@ def fit_to(examples: Sequence[Example], evidence: Sequence[Mapping[str, float]])
 def _kind(example: Example) -> str:
     if example.edit in (FOREIGN, JOINED):
         return example.edit
-    return "edited" if example.edit and example.source != PAIRS else example.source
+    return "edited" if example.edit and example.source not in MADE_BY_HAND else example.source
 
 
 def judged_by_others(

@@ -5,7 +5,14 @@ import random
 import numpy as np
 import pytest
 
-from scripts.claim_training.by_hand import held_out_pairs, pair_figures, read_pairs, read_sentences, sentence_figures
+from scripts.claim_training.by_hand import (
+    held_out_pairs,
+    pair_figures,
+    read_llm_claims,
+    read_pairs,
+    read_sentences,
+    sentence_figures,
+)
 from scripts.claim_training.edits import FALSE_EDITS, Edit, Editor
 from scripts.claim_training.example import CONTRADICTION, ENTAILMENT, NEUTRAL, NOT_SUPPORTED, Example
 from scripts.claim_training.joining import JOINED, joined_pairs
@@ -60,6 +67,9 @@ def test_pairs_have_no_more_false_than_true_and_held_out_passages_are_never_trai
     assert len(set[str]().union(*claims)) == sum(map(len, claims))
     assert {one.document for one in held_out} == set(passages)
     assert {one.label for one in held_out if one.edit == "added"} == {NEUTRAL}
+    others = dict[str, str]()
+    assert {one.claim for one in read_llm_claims()}.isdisjoint(one.claim for one in read_llm_claims(others))
+    assert set(others) <= {one.document for one in fitted_to}
 
 
 def test_figures_of_pairs_and_of_sentences_are_perfect_for_a_judge_that_knows_the_labels() -> None:
