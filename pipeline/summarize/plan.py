@@ -68,13 +68,13 @@ def join_parts(parts: Sequence[ChunkBatch]) -> ChunkBatch:
     return ChunkBatch(tuple(part.chunks[0] for part in parts), sum(part.token_count for part in parts))
 
 
-def level_calls(text_count: int, group_size: int) -> list[int]:
+def level_calls(text_count: int, group_size: int, most_joined: int = 1) -> list[int]:
     """Returns the calls of every reduce level when all groups are full: 201 texts by 4 are 50, 13, 3 and 1.
 
-    A lone last text goes up without a call.
+    A lone last text goes up without a call. So few as are joined need none.
     """
     calls: list[int] = []
-    while text_count > 1:
+    while text_count > most_joined:
         full_groups, rest = divmod(text_count, group_size)
         calls.append(full_groups + (rest > 1))
         text_count = full_groups + (rest > 0)
@@ -102,6 +102,7 @@ class SummaryPlan:
     # taken over from another summary
     is_exact: bool
     limits: WriterLimits
+    most_joined: int = 1  # texts of a level that become one without a call
     batch_lengths: tuple[int, ...] = ()  # parts of each batch
     # what the beginning of each batch is known by to later summaries; empty of one that is small
     batch_keys: tuple[str, ...] = ()
@@ -117,7 +118,7 @@ class SummaryPlan:
         for batch in self.batches:
             digest.update(b"%d %d %d %d\n" % (*batch.chunk_indexes, len(batch.chunks), len(batch.chunks[0].text)))
         numbers = (self.wave, self.uses_source_context, self.group_size, self.max_iterations, self.reduce_budget_tokens)
-        digest.update(repr((*numbers, self.shape)).encode())
+        digest.update(repr((*numbers, self.most_joined, self.shape)).encode())
         return digest.hexdigest()
 
     @property
@@ -193,7 +194,7 @@ class SummaryPlan:
         map_tokens = self.input_tokens + self.map_calls * (limits.context_limit_tokens + limits.overhead_tokens)
         texts = self.reduce_calls * self.group_size
         reduce_tokens = texts * limits.output_tokens + self.reduce_calls * limits.overhead_tokens
-        rest = limits.output_tokens + limits.overhead_tokens
+        rest = min(self.map_calls, self.most_joined) * limits.output_tokens + limits.overhead_tokens
         return iterations * (map_tokens + reduce_tokens + (1 + self.shape_calls) * rest) + (1 + self.json_calls) * rest
 
     def max_completion_tokens(self, iterations: int = 1) -> int:
@@ -325,10 +326,13 @@ class Planner:
         group_size = options.reduce_group_size or config.reduce_group_size
         beside = (group_size - 1) * limits.text_overhead_tokens + self._critique_tokens
         budget = max(2, limits.reading_tokens(limits.output_tokens) - beside)
-        holds_groups = len(cuts) == 1 or group_size * limits.output_tokens <= budget
+        shape = Shape(self._goal, options.form, options.language.strip())
+        most_joined = self._most_joined(len(cuts), group_size) if shape.is_plain else 1
+        levels = level_calls(len(cuts), group_size, most_joined)
+        holds_groups = not levels or group_size * limits.output_tokens <= budget
         return SummaryPlan(
             batches=tuple(join_parts(self.parts[cut.start : cut.stop]) for cut in cuts),
-            level_calls=tuple(level_calls(len(cuts), group_size)),
+            level_calls=tuple(levels),
             wave=len(cuts) if isinstance(wave, str) else min(len(cuts), wave),
             uses_source_context=wave == ALL,
             concurrency=limits.concurrency,
@@ -337,12 +341,23 @@ class Planner:
             reduce_budget_tokens=budget,
             is_exact=cuts == list(self.packer.cuts()) and holds_groups,
             limits=limits,
+            most_joined=most_joined,
             batch_lengths=tuple(map(len, cuts)),
             batch_keys=tuple(keys[cut.start] if self.packer.is_half_full(cut) else "" for cut in cuts),
-            shape=Shape(self._goal, options.form, options.language.strip()),
+            shape=shape,
             goal_share=self._goal_share,
             json_calls=int(bool(options.json_schema)),
         )
+
+    def _most_joined(self, batch_count: int, group_size: int) -> int:
+        """Returns how many texts are joined and not merged, where all shall be kept and one answer has no room for it.
+
+        They are those of the map, if as many answers as a group holds have room for the document; else the last group.
+        """
+        limits, tokens = self.writer.limits, sum(part.token_count for part in self.parts)
+        if limits.chooses or tokens <= limits.output_tokens:
+            return 1
+        return max(group_size, batch_count if tokens <= group_size * limits.output_tokens else 0)
 
 
 def refuse_unable(options: SummarizeOptions, limits: WriterLimits) -> None:

@@ -216,10 +216,11 @@ async def reduce(state: SummaryState, runtime: Runtime[Run]) -> None:
     for level in count():
         with run.span("reduce", phase=Phase.REDUCE.value, iteration=iteration, level=level) as span:
             texts, hashes = await _drop_duplicates(run, iteration, level)
-            groups = await _next_level(run, iteration, level, texts, hashes) if len(texts) > 1 else []
+            is_merged = len(texts) > run.plan.most_joined
+            groups = await _next_level(run, iteration, level, texts, hashes) if is_merged else []
             note(span, group_count=len(groups))
-            if len(texts) == 1:
-                await _end_with(run, iteration, level, texts[0])
+            if not is_merged:
+                await _end_with(run, iteration, level, texts)
                 return
         steps = (StepId(iteration, Stage.REDUCE, level + 1, index) for index in range(len(groups)))
         merged = {output.position for output in await run.outputs(iteration, level + 1)}
@@ -230,14 +231,28 @@ async def reduce(state: SummaryState, runtime: Runtime[Run]) -> None:
         )
 
 
-async def _end_with(run: Run, iteration: int, level: int, last: StepOutput) -> None:
-    """Makes the summary of an iteration from the one text that is left."""
+async def _end_with(run: Run, iteration: int, level: int, texts: list[StepOutput]) -> None:
+    """Makes the summary of an iteration from the one text that is left, or from a few that are joined."""
+    if len(texts) > 1:
+        texts, level = [await _joined(run, iteration, level, texts)], level + 1
+    (last,) = texts
     await finish(run, iteration, level, last)
     text = await run.final_text(iteration)
     if run.channel.wants_drafts:
         run.channel.offer(Drafted(iteration, text, is_checked=True))
     layers = await write_layers(run, iteration, level, last, text)
     run.channel.offer(LayersFound(layers.overview, layers.sections, run.progress()))
+
+
+async def _joined(run: Run, iteration: int, level: int, texts: list[StepOutput]) -> StepOutput:
+    """Stores the texts of a level as the one of the next, in order. That costs neither a call nor a value."""
+    text = await run.level_text(iteration, level)
+    body = UNIQUE.dump_json(UniqueText(text, ())).decode()
+    tokens = await run.off_loop(lambda: run.writer.count_tokens(text))
+    chunks, pages = (texts[0].chunk_indexes[0], texts[-1].chunk_indexes[1]), [n for one in texts for n in one.pages]
+    output = StepOutput(0, text_key("unique", body), tokens, chunks, (min(pages), max(pages)))
+    await run.record(StepId(iteration, Stage.UNIQUE, level + 1), output, body)
+    return output
 
 
 async def _next_level(
@@ -251,9 +266,9 @@ async def _next_level(
             lone = written[texts[group[0]].position]._replace(position=index)
             await run.record(StepId(iteration, Stage.REDUCE, level + 1, index), lone, None)
     # When groups have shrunk by tokens, more calls are to come than were planned.
-    planned = sum(level_calls(len(texts), run.plan.group_size))
-    merges = sum(len(group) > 1 for group in groups)
-    run.meter.calls_total += merges + sum(level_calls(len(groups), run.plan.group_size)) - planned
+    size, most = run.plan.group_size, run.plan.most_joined
+    planned, left = (sum(level_calls(len(some), size, most)) for some in (texts, groups))
+    run.meter.calls_total += sum(len(group) > 1 for group in groups) + left - planned
     return groups
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from pipeline.summarize.config import SummarizeLimits
 from pipeline.summarize.document import Document, SourceChunk, make_document
+from pipeline.summarize.steering.wishes import SummaryDetail
 from scripts.benchmarks.shared.report import Figure
 from scripts.benchmarks.summaries.bench import CHUNKS_PER_PAGE, Documents, open_bench
 from scripts.benchmarks.summaries.endpoint_process import FAIL, EndpointProcess, scripted
@@ -18,9 +19,9 @@ FAULTY = {"timeouts": {"attempt_s": 0.5}, "retries": {"base_delay_s": 0.1, "max_
 
 
 async def count_calls(documents: Documents, chunks: int) -> dict[str, Figure]:
-    """Counts the requests for a document, and what the plan says."""
+    """Counts the requests for a document in the default length, and what the plan says."""
     with EndpointProcess(scripted()) as endpoint:
-        async with open_bench(endpoint.base_url, CONCURRENCY) as bench:
+        async with open_bench(endpoint.base_url, CONCURRENCY, SummaryDetail.SCHEDULE) as bench:
             timed = await bench.time(documents.next(chunks))
         return {f"calls_{chunks}": endpoint.seen().requests, f"planned_{chunks}": timed.plan.calls()}
 

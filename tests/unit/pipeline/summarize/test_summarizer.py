@@ -35,20 +35,24 @@ from tests.unit.pipeline.summarize.documents import (
 FAIL, PASS, UNPARSEABLE = CriticVerdict.FAIL, CriticVerdict.PASS, CriticVerdict.UNPARSEABLE
 
 
-async def test_a_second_iteration_brings_1403_chunks_to_539_calls(tmp_path: Path) -> None:
+async def test_a_second_iteration_brings_1403_chunks_to_537_calls_where_the_last_texts_are_joined(
+    tmp_path: Path,
+) -> None:
     writer = ScriptedWriter(verdicts=(FAIL, PASS))
-    events = await events_of(tmp_path, numbered_document(1403), writer)
+    events = await events_of(tmp_path, numbered_document(1403, text="A wet seal is dried."), writer)
     result = result_of(events)
-    assert len(writer.asked) == result.calls_done == result.calls_planned == 539
+    assert len(writer.asked) == result.calls_done == result.calls_planned == 537
     totals = [event.progress.calls_total for event in events if isinstance(event, BatchDone)]
-    assert totals == [270] * 201 + [539] * 201
+    assert totals == [269] * 201 + [537] * 201
+    parts = [part.split(" merges")[0] for part in result.text.split("\n\n")]
+    assert parts == ["Level 3 group 0", "Level 3 group 1", "Level 3 group 2", "Level 2 group 12"]
 
 
 async def test_a_summary_of_thousands_of_steps_is_not_stopped_by_langgraphs_limit(tmp_path: Path) -> None:
     writer = ScriptedWriter(verdicts=(FAIL,))
     options = SummarizeOptions(wave=1, batch_size=1, max_iterations=2)
-    events = await events_of(tmp_path, numbered_document(600), writer, options=options)
-    assert result_of(events).calls_done == len(writer.asked) == 2 * (600 + (150 + 38 + 10 + 3 + 1) + 1) + 1
+    events = await events_of(tmp_path, numbered_document(450), writer, options=options)
+    assert result_of(events).calls_done == len(writer.asked) == 2 * (450 + (113 + 28 + 7 + 2 + 1) + 1) + 1
 
 
 async def test_events_come_in_the_order_of_the_work(tmp_path: Path) -> None:
