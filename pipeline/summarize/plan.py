@@ -280,7 +280,7 @@ class Planner:
     @cached_property
     def _goal(self) -> LengthGoal | None:
         tokens = sum(part.token_count for part in self.parts)
-        words = sum(count_words(part.text) for part in self.parts)
+        words = sum(count_words(part.text) for part in self.parts) if self.options.target_words else 0
         return set_goal(self.options, self.config.detail, tokens, words, most_tokens=self.writer.limits.output_tokens)
 
     @cached_property

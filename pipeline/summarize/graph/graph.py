@@ -43,7 +43,7 @@ from pipeline.summarize.graph.run import (
 from pipeline.summarize.packing import Packer, begin_keys, fit_context, hash_text, tail_by_tokens, to_cuts
 from pipeline.summarize.plan import level_calls
 from pipeline.summarize.result import WarningCode
-from pipeline.summarize.retention import Mentions, measure
+from pipeline.summarize.retention import measure
 from pipeline.summarize.steering.wishes import PLAIN
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
 from pipeline.summarize.storage.store import TEXTS_AT_ONCE
@@ -388,7 +388,7 @@ async def reflect(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
 
 async def _judge(run: Run, iteration: int) -> VerdictOutcome:
     summary = await run.final_text(iteration)
-    retention = await run.off_loop(lambda: measure(_document_terms(run), [Mentions.of(summary)]))
+    retention = await run.off_loop(lambda: measure(_document_terms(run), [run.mentions_of(summary)]))
     options = run.options
     name, target = run.document.name, run.plan.target_tokens
     passages = await run.off_loop(lambda: _passages(run, summary)) if target and run.plan.limits.shapes_merges else ""
