@@ -223,11 +223,7 @@ def answer_scope(owner: str, writer: str) -> str:
 
 
 def call_scope(scope: str, config: SummarizeConfig, options: SummarizeOptions) -> str:
-    """Returns what calls must have in common, besides their texts, for one to be known by the other.
-
-    Args:
-        scope: whose answers they are.
-    """
+    """Returns what calls of an `answer_scope` must have in common, besides texts, for one to be known by the other."""
     return f"{scope}\n{options.model_dump_json()}\n{config.result_settings()}"
 
 
@@ -298,7 +294,6 @@ class Planner:
         """Plans a summary that has begun with the batches that it had, another with those of earlier summaries.
 
         Args:
-            scope: what calls of earlier summaries must have in common with those of this one.
             lengths: parts of each batch of one that has begun.
         """
         keys = await off_loop(lambda: begin_keys(f"map\n{scope}", [hash_text(part.text) for part in self.parts]))
@@ -315,7 +310,6 @@ class Planner:
         """Counts all calls.
 
         Args:
-            cuts: the batches.
             keys: of all parts, by which beginnings of batches are known to later summaries.
 
         Raises InvalidInputError: the writer cannot do what the caller asks for.
@@ -374,8 +368,6 @@ def set_goal(
 
     Args:
         default: counts where the caller sets no length.
-        tokens: of the document.
-        words: likewise.
         most_tokens: the longest text that the writer can write.
 
     Raises InvalidInputError: the writer cannot write so much.

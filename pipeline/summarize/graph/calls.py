@@ -158,11 +158,7 @@ def stretch_of(task: TextTask) -> tuple[tuple[int, int], tuple[int, int]]:
 
 
 async def ask_text(run: Run, step: StepId, task: TextTask, begin_key: str = "") -> StepAnswer[TextOutcome]:
-    """Returns the text of a step, new or from the store.
-
-    Args:
-        begin_key: see PlannedCall.
-    """
+    """Returns the text of a step, new or from the store. Its key is that of PlannedCall."""
     return await _Passage(run, step, task, begin_key).answer()
 
 

@@ -21,7 +21,7 @@ from opentelemetry.trace import Span
 from pipeline.llm.chat_model import NO_USAGE
 from pipeline.off_loop import stoppable
 from pipeline.reading.values import Term
-from pipeline.summarize.citations.cite import CitationBounds, CitedDocument, cite
+from pipeline.summarize.citations.cite import CitationBounds, cite
 from pipeline.summarize.citations.places import Citations
 from pipeline.summarize.duplicates import DuplicateFilter
 from pipeline.summarize.events import BatchDone, Drafted, GroupDone, LayersFound, Phase, Reflected, TopicsFound
@@ -404,13 +404,7 @@ async def _judge(run: Run, iteration: int) -> VerdictOutcome:
 
 
 def _passages(run: Run, summary: str) -> str:
-    document = _cited(run)
-    return "\n".join(document.text[start:end] for start, end in document.told(summary))
-
-
-def _cited(run: Run) -> CitedDocument:
-    run.cited = run.cited or CitedDocument(run.document.chunks)
-    return run.cited
+    return "\n".join(run.cited.text[start:end] for start, end in run.cited.told(summary))
 
 
 def _document_terms(run: Run) -> dict[Term, None]:
@@ -477,7 +471,7 @@ async def _cite(run: Run, text: str) -> Citations:
     """Finds where the sentences of the finished text stand in the document."""
     gate, config = run.gate, run.config
     bounds = CitationBounds(config.max_citations, gate.max_cited_claims if gate else 0, run.caller)
-    return await cite(text, _cited(run), bounds, gate.reader if gate else None, run.off_loop)
+    return await cite(text, run.cited, bounds, gate.reader if gate else None, run.off_loop)
 
 
 async def _find_topics(run: Run, iteration: int, summary: str) -> TopicList:
