@@ -291,11 +291,7 @@ class Planner:
     async def plan_with_known(
         self, scope: str, lengths: Sequence[int] = (), *, store: SummaryStore, off_loop: OffLoop
     ) -> SummaryPlan:
-        """Plans a summary that has begun with the batches that it had, another with those of earlier summaries.
-
-        Args:
-            lengths: parts of each batch of one that has begun.
-        """
+        """Plans with the batches of a summary that has begun, whose lengths are given, else with those of earlier ones."""
         keys = await off_loop(lambda: begin_keys(f"map\n{scope}", [hash_text(part.text) for part in self.parts]))
         known = await store.known_calls(keys)
 

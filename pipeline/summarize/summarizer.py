@@ -175,11 +175,7 @@ class Summarizer:
 
         A summary that is done is answered with its result.
 
-        Raises:
-            UnknownSummaryError: there is none.
-            SummaryRunningError: it is running.
-            SummaryAsideError: the server stops.
-            StorageError: the database cannot be used.
+        Raises UnknownSummaryError: there is none; SummaryRunningError, SummaryAsideError, StorageError: see `stream`.
         """
         return self._follow(partial(self.find, summary_id), None, writer, shown)
 
