@@ -291,7 +291,7 @@ class Planner:
     async def plan_with_known(
         self, scope: str, lengths: Sequence[int] = (), *, store: SummaryStore, off_loop: OffLoop
     ) -> SummaryPlan:
-        """Plans with the batches of a summary that has begun, whose lengths are given, else with those of earlier ones."""
+        """Plans with the batches of a summary that has begun, by their lengths, else with those of earlier ones."""
         keys = await off_loop(lambda: begin_keys(f"map\n{scope}", [hash_text(part.text) for part in self.parts]))
         known = await store.known_calls(keys)
 

@@ -74,9 +74,7 @@ async def test_a_failed_summary_is_resumed_without_repeating_a_finished_call(
 
 
 @pytest.mark.parametrize("failing", ["reflect", "topics"])
-async def test_what_is_kept_whole_is_joined_without_a_call_and_not_again_after_a_failure(
-    tmp_path: Path, failing: str
-) -> None:
+async def test_what_is_kept_whole_is_joined_without_a_call(tmp_path: Path, failing: str) -> None:
     down = EndpointDown(FAILURES[failing])
     writer = ScriptedWriter(before=down)
     writer.prefix = "# Seals\n\n"

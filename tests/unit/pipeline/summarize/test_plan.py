@@ -45,8 +45,11 @@ def test_short_documents_take_few_calls(chunk_count: int, calls: int) -> None:
 def test_what_is_kept_whole_is_joined_where_no_answer_holds_it(
     chunk_count: int, wish: dict[str, object], levels: tuple[int, ...]
 ) -> None:
-    plan = full_plan(numbered_document(chunk_count, text="A wet seal is dried. " * 20), ScriptedWriter(), **wish)
+    document, writer = numbered_document(chunk_count, text="A wet seal is dried. " * 20), ScriptedWriter()
+    plan = full_plan(document, writer, **wish)
     assert (plan.level_calls, plan.calls(), plan.is_exact) == (levels, plan.map_calls + sum(levels) + 2, True)
+    assert plan.input_tokens == sum(writer.count_tokens(chunk.text) for chunk in document.chunks)
+    assert plan.max_completion_tokens() == plan.calls() * WIDE.output_tokens
     assert plan.max_prompt_tokens() > plan.input_tokens + 2 * min(plan.most_joined, plan.map_calls) * WIDE.output_tokens
 
 
@@ -85,12 +88,3 @@ def test_answers_that_cannot_fit_their_group_make_the_plan_an_estimate() -> None
 def test_options_of_the_caller_come_before_the_settings() -> None:
     plan = plan_of(100, batch_size=10, reduce_group_size=10, max_iterations=1, wave=3)
     assert (plan.map_calls, plan.level_calls, plan.max_iterations, plan.wave) == (10, (1,), 1, 3)
-
-
-def test_token_bounds_hold_every_chunk_once() -> None:
-    writer = ScriptedWriter()
-    document = numbered_document(50)
-    plan = full_plan(document, writer)
-    assert plan.input_tokens == sum(writer.count_tokens(chunk.text) for chunk in document.chunks)
-    assert plan.max_prompt_tokens() > plan.input_tokens
-    assert plan.max_completion_tokens() == plan.calls() * WIDE.output_tokens
