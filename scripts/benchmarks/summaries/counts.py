@@ -1,6 +1,7 @@
 """What is counted, not timed: calls, and what a faulty endpoint costs. The endpoint answers at once."""
 
 from dataclasses import replace
+from typing import Any
 
 from pipeline.summarize.config import SummarizeLimits
 from pipeline.summarize.document import Document, SourceChunk, make_document
@@ -15,7 +16,7 @@ CHAPTER_CHUNKS = 70  # ten batches
 NEW_TEXT = "A new paragraph says that the motor of the third pump draws 5 A and is replaced every 90 days."
 FAULTS = dict.fromkeys((Fault.RATE_LIMIT, Fault.SERVER_ERROR, Fault.RESET, Fault.HANG, Fault.TRUNCATED_JSON), 0.06)
 # The product's defaults are for endpoints that take seconds; with them the bench would wait most of its time.
-FAULTY = {"timeouts": {"attempt_s": 0.5}, "retries": {"base_delay_s": 0.1, "max_timeouts": 10}}
+FAULTY: dict[str, Any] = {"timeouts": {"attempt_s": 0.5}, "retries": {"base_delay_s": 0.1, "max_timeouts": 10}}
 
 
 async def count_calls(documents: Documents, chunks: int) -> dict[str, Figure]:
