@@ -4,8 +4,7 @@ Includes what its answers cost the request that asked for them.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import astuple, dataclass, field
-from operator import add
+from dataclasses import dataclass, field
 from typing import Literal, Protocol, Self
 
 from pipeline.prompts.prompts import Prompts
@@ -21,7 +20,9 @@ class LlmUsage:
     retries: int = 0  # requests that were made again because the endpoint was busy, failed, or sent no completion
 
     def __add__(self, other: Self) -> "LlmUsage":
-        return LlmUsage(*map(add, astuple(self), astuple(other)))
+        prompt_tokens = self.prompt_tokens + other.prompt_tokens
+        completion_tokens = self.completion_tokens + other.completion_tokens
+        return LlmUsage(self.calls + other.calls, prompt_tokens, completion_tokens, self.retries + other.retries)
 
 
 NO_USAGE = LlmUsage()

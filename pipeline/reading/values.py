@@ -734,11 +734,11 @@ def _read_line(line: str, terms: dict[Term, None]) -> None:
             for term in word.terms:
                 terms[term] = None
             is_name, number = word.is_name, None if word.closes else word.number
-        if word.opens or not is_name:
+        if name and (word.opens or not is_name):
             _end_name(name, terms)
         if is_name and not is_heading and (word.is_acronym or not begins_sentence):
             name.append(word.core)
-        if word.closes:
+        if name and word.closes:
             _end_name(name, terms)
         begins_sentence = word.ends_sentence or (begins_sentence and not word.core)  # after a list mark too
     _end_name(name, terms)

@@ -24,9 +24,7 @@ class JobRunner:
     """Takes jobs in the order of `JobTable.next`, so many at once as settings say. Enter it to start, leave it to stop.
 
     Leave it after the summarizer was told to put its runs aside: the calls on their way are then done and stored.
-
-    Args:
-        on_behalf: makes the frame of a run for its owner.
+    Each run has a frame for its owner, which `on_behalf` makes.
     """
 
     def __init__(

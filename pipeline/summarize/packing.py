@@ -137,13 +137,9 @@ class Packer:
         return len(cut) >= self.least and max(len(cut) / self.most, self._tokens(cut) / self.budget_tokens) >= 1 / 2
 
     def cuts_at(self, keys: Sequence[str], known: AbstractSet[str]) -> list[range]:
-        """Returns the calls of all texts: they begin where earlier calls began, and are full in between.
+        """Returns the calls of all texts: they begin where earlier calls began, by known keys, and are full in between.
 
         What fills less than half of a call is not parted from what follows: else every edit would leave a small call.
-
-        Args:
-            keys: of `begin_keys`.
-            known: those with which an earlier call began.
         """
         starts = [0]
         for place, key in enumerate(keys):

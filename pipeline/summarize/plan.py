@@ -68,13 +68,13 @@ def join_parts(parts: Sequence[ChunkBatch]) -> ChunkBatch:
     return ChunkBatch(tuple(part.chunks[0] for part in parts), sum(part.token_count for part in parts))
 
 
-def level_calls(text_count: int, group_size: int) -> list[int]:
+def level_calls(text_count: int, group_size: int, most_joined: int = 1) -> list[int]:
     """Returns the calls of every reduce level when all groups are full: 201 texts by 4 are 50, 13, 3 and 1.
 
-    A lone last text goes up without a call.
+    A lone last text goes up without a call. So few as are joined need none.
     """
     calls: list[int] = []
-    while text_count > 1:
+    while text_count > most_joined:
         full_groups, rest = divmod(text_count, group_size)
         calls.append(full_groups + (rest > 1))
         text_count = full_groups + (rest > 0)
@@ -102,6 +102,7 @@ class SummaryPlan:
     # taken over from another summary
     is_exact: bool
     limits: WriterLimits
+    most_joined: int = 1  # texts of a level that become one without a call
     batch_lengths: tuple[int, ...] = ()  # parts of each batch
     # what the beginning of each batch is known by to later summaries; empty of one that is small
     batch_keys: tuple[str, ...] = ()
@@ -117,7 +118,7 @@ class SummaryPlan:
         for batch in self.batches:
             digest.update(b"%d %d %d %d\n" % (*batch.chunk_indexes, len(batch.chunks), len(batch.chunks[0].text)))
         numbers = (self.wave, self.uses_source_context, self.group_size, self.max_iterations, self.reduce_budget_tokens)
-        digest.update(repr((*numbers, self.shape)).encode())
+        digest.update(repr((*numbers, self.most_joined, self.shape)).encode())
         return digest.hexdigest()
 
     @property
@@ -193,7 +194,7 @@ class SummaryPlan:
         map_tokens = self.input_tokens + self.map_calls * (limits.context_limit_tokens + limits.overhead_tokens)
         texts = self.reduce_calls * self.group_size
         reduce_tokens = texts * limits.output_tokens + self.reduce_calls * limits.overhead_tokens
-        rest = limits.output_tokens + limits.overhead_tokens
+        rest = min(self.map_calls, self.most_joined) * limits.output_tokens + limits.overhead_tokens
         return iterations * (map_tokens + reduce_tokens + (1 + self.shape_calls) * rest) + (1 + self.json_calls) * rest
 
     def max_completion_tokens(self, iterations: int = 1) -> int:
@@ -222,11 +223,7 @@ def answer_scope(owner: str, writer: str) -> str:
 
 
 def call_scope(scope: str, config: SummarizeConfig, options: SummarizeOptions) -> str:
-    """Returns what calls must have in common, besides their texts, for one to be known by the other.
-
-    Args:
-        scope: whose answers they are.
-    """
+    """Returns what calls of an `answer_scope` must have in common, besides texts, for one to be known by the other."""
     return f"{scope}\n{options.model_dump_json()}\n{config.result_settings()}"
 
 
@@ -279,7 +276,7 @@ class Planner:
     @cached_property
     def _goal(self) -> LengthGoal | None:
         tokens = sum(part.token_count for part in self.parts)
-        words = sum(count_words(part.text) for part in self.parts)
+        words = sum(count_words(part.text) for part in self.parts) if self.options.target_words else 0
         return set_goal(self.options, self.config.detail, tokens, words, most_tokens=self.writer.limits.output_tokens)
 
     @cached_property
@@ -294,12 +291,7 @@ class Planner:
     async def plan_with_known(
         self, scope: str, lengths: Sequence[int] = (), *, store: SummaryStore, off_loop: OffLoop
     ) -> SummaryPlan:
-        """Plans a summary that has begun with the batches that it had, another with those of earlier summaries.
-
-        Args:
-            scope: what calls of earlier summaries must have in common with those of this one.
-            lengths: parts of each batch of one that has begun.
-        """
+        """Plans with the batches of a summary that has begun, by their lengths, else with those of earlier ones."""
         keys = await off_loop(lambda: begin_keys(f"map\n{scope}", [hash_text(part.text) for part in self.parts]))
         known = await store.known_calls(keys)
 
@@ -314,7 +306,6 @@ class Planner:
         """Counts all calls.
 
         Args:
-            cuts: the batches.
             keys: of all parts, by which beginnings of batches are known to later summaries.
 
         Raises InvalidInputError: the writer cannot do what the caller asks for.
@@ -325,10 +316,13 @@ class Planner:
         group_size = options.reduce_group_size or config.reduce_group_size
         beside = (group_size - 1) * limits.text_overhead_tokens + self._critique_tokens
         budget = max(2, limits.reading_tokens(limits.output_tokens) - beside)
-        holds_groups = len(cuts) == 1 or group_size * limits.output_tokens <= budget
+        shape = Shape(self._goal, options.form, options.language.strip())
+        most_joined = self._most_joined(len(cuts), group_size) if shape.is_plain else 1
+        levels = level_calls(len(cuts), group_size, most_joined)
+        holds_groups = not levels or group_size * limits.output_tokens <= budget
         return SummaryPlan(
             batches=tuple(join_parts(self.parts[cut.start : cut.stop]) for cut in cuts),
-            level_calls=tuple(level_calls(len(cuts), group_size)),
+            level_calls=tuple(levels),
             wave=len(cuts) if isinstance(wave, str) else min(len(cuts), wave),
             uses_source_context=wave == ALL,
             concurrency=limits.concurrency,
@@ -337,12 +331,23 @@ class Planner:
             reduce_budget_tokens=budget,
             is_exact=cuts == list(self.packer.cuts()) and holds_groups,
             limits=limits,
+            most_joined=most_joined,
             batch_lengths=tuple(map(len, cuts)),
             batch_keys=tuple(keys[cut.start] if self.packer.is_half_full(cut) else "" for cut in cuts),
-            shape=Shape(self._goal, options.form, options.language.strip()),
+            shape=shape,
             goal_share=self._goal_share,
             json_calls=int(bool(options.json_schema)),
         )
+
+    def _most_joined(self, batch_count: int, group_size: int) -> int:
+        """Returns how many texts are joined and not merged, where all shall be kept and one answer has no room for it.
+
+        They are those of the map, if as many answers as a group holds have room for the document; else the last group.
+        """
+        limits, tokens = self.writer.limits, sum(part.token_count for part in self.parts)
+        if limits.chooses or tokens <= limits.output_tokens:
+            return 1
+        return max(group_size, batch_count if tokens <= group_size * limits.output_tokens else 0)
 
 
 def refuse_unable(options: SummarizeOptions, limits: WriterLimits) -> None:
@@ -359,8 +364,6 @@ def set_goal(
 
     Args:
         default: counts where the caller sets no length.
-        tokens: of the document.
-        words: likewise.
         most_tokens: the longest text that the writer can write.
 
     Raises InvalidInputError: the writer cannot write so much.

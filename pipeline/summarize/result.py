@@ -47,7 +47,7 @@ class StageRetention:
     writer is told not to repeat that.
     """
 
-    stage: str  # "map" or "reduce"
+    stage: str  # "map" or "reduce"; "join" of texts that were put together without a call, which loses nothing
     level: int  # of the reduction; 0 for the map
     retention: Retention
 

@@ -2,12 +2,13 @@
 
 import asyncio
 import copy
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 from enum import IntEnum
+from functools import partial
 
 from pipeline.errors import InvalidInputError
 from pipeline.llm.chat_model import NO_USAGE
@@ -114,7 +115,7 @@ class Summarizer:
         scope = call_scope(answer_scope(self.owner, writer.identity), self.config, options)
         return await planner.plan_with_known(scope, store=self.store, off_loop=self._off_loop)
 
-    async def stream(
+    def stream(
         self,
         document: Document,
         *,
@@ -135,11 +136,8 @@ class Summarizer:
             SummaryRunningError: the summary of this key is running.
             SummaryAsideError, StorageError: the server stops; the database cannot be used.
         """
-        summary = await self.accept(document, writer=writer, options=options, idempotency_key=idempotency_key)
-        follow = self._follow(summary, document, writer, shown, is_resumed=summary.plan is not None)
-        async with aclosing(follow) as events:
-            async for event in events:
-                yield event
+        accept = partial(self.accept, document, writer=writer, options=options, idempotency_key=idempotency_key)
+        return self._follow(accept, document, writer, shown)
 
     async def accept(
         self, document: Document, *, writer: Writer, options: SummarizeOptions, idempotency_key: str | None
@@ -172,23 +170,14 @@ class Summarizer:
             summary = await self._adopt_equal(summary)
         return summary
 
-    async def resume(self, summary_id: str, *, writer: Writer, shown: Shown = _NO_TEXTS) -> AsyncGenerator[Event, None]:
+    def resume(self, summary_id: str, *, writer: Writer, shown: Shown = _NO_TEXTS) -> AsyncGenerator[Event, None]:
         """Goes on with a summary that failed, was cancelled or whose server was killed; no finished call is repeated.
 
         A summary that is done is answered with its result.
 
-        Raises:
-            UnknownSummaryError: there is none.
-            SummaryRunningError: it is running.
-            SummaryAsideError: the server stops.
-            StorageError: the database cannot be used.
+        Raises UnknownSummaryError: there is none; SummaryRunningError, SummaryAsideError, StorageError: see `stream`.
         """
-        summary = await self.find(summary_id)
-        document = await self.store.document_of(summary)
-        follow = self._follow(summary, document, writer, shown, is_resumed=True)
-        async with aclosing(follow) as events:
-            async for event in events:
-                yield event
+        return self._follow(partial(self.find, summary_id), None, writer, shown)
 
     async def submit(
         self,
@@ -292,15 +281,17 @@ class Summarizer:
             run.put_aside()
 
     async def _follow(
-        self, summary: StoredSummary, document: Document, writer: Writer, shown: Shown, *, is_resumed: bool
+        self, get: Callable[[], Awaitable[StoredSummary]], document: Document | None, writer: Writer, shown: Shown
     ) -> AsyncGenerator[Event, None]:
-        done = stored_result(summary)
+        summary = await get()
+        is_resumed, done = document is None or summary.plan is not None, stored_result(summary)
         if done is not None and summary.status is SummaryStatus.DONE:
             self._observer.answered_from_store()
             yield Accepted(summary.summary_id, is_resumed=True)
             # It cost nothing this time.
             yield Finished(replace(done, calls_reused=done.calls_done, usage=NO_USAGE, elapsed_s=0.0))
             return
+        document = document or await self.store.document_of(summary)
         lease = await self.store.leases.acquire(summary.summary_id, self.config.lease_ttl_s)
         limit = None if shown.include_text else self.config.progress_events
         channel = EventChannel(limit, include_draft=shown.include_draft)

@@ -397,6 +397,8 @@ class Assembler:
                 chunks = await self._store.chunks(self._summary.document_sha256) if is_found else ()
                 measured.add(step, outcomes, chunks)
             elif stage is Stage.UNIQUE:
+                if measured.stages and measured.stages[-1].level < level:  # no call wrote it
+                    measured.stages.append(StageRetention("join", level, add_up(())))
                 async for _, body in self._bodies(step):
                     measured.duplicates += UNIQUE.validate_json(body).removed
         return measured

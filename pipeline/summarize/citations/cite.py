@@ -80,7 +80,7 @@ class CitedDocument:
         if (starts := shown.offsets.starts) is not None:
             spans = np.searchsorted(starts, [(part.start, part.end) for part in parts]).tolist()
             moved = zip(parts, spans, strict=True)
-            parts = [replace(part, start=start, end=end) for part, (start, end) in moved if start < end]
+            parts = [Sentence(start, end, one.kind, one.speaker) for one, (start, end) in moved if start < end]
         table = WordTable.of(shown.text)
         return PremiseFinder(ReadText.split(shown, statements(table, parts), table))
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from pipeline.reading.blocks import BlockKind, read_blocks
 from pipeline.reading.words import fold_case
@@ -48,19 +49,22 @@ class Background:
         return paths
 
     @cached_property
+    def _defined(self) -> list[list[tuple[str, str]]]:
+        return [list(_definitions(batch.text)) for batch in self.batches]
+
+    @cached_property
     def _definitions(self) -> dict[str, str]:
         """Abbreviations with what they stand for, without those that stand for two things."""
         found: dict[str, str] = {}
         unclear: set[str] = set()
-        for batch in self.batches:
-            for short, long in _definitions(batch.text):
-                if fold_case(found.setdefault(short, long)) != fold_case(long):
-                    unclear.add(short)
+        for short, long in chain.from_iterable(self._defined):
+            if fold_case(found.setdefault(short, long)) != fold_case(long):
+                unclear.add(short)
         return {short: long for short, long in found.items() if short not in unclear}
 
     def _terms(self, index: int) -> list[tuple[str, str]]:
         text, known = self.batches[index].text, self._definitions
-        own = {short for short, _ in _definitions(text)}
+        own = {short for short, _ in self._defined[index]}
         used = dict.fromkeys(_ABBREVIATION.findall(text))
         return [(short, known[short]) for short in used if short in known and short not in own][:12]
 

@@ -152,16 +152,13 @@ async def _record(
 
 def stretch_of(task: TextTask) -> tuple[tuple[int, int], tuple[int, int]]:
     """Returns the first and last chunk, and the lowest and highest page, of a task's texts."""
-    pages = [number for one in task.extractions for number in one.pages]
-    return (task.extractions[0].chunk_indexes[0], task.extractions[-1].chunk_indexes[1]), (min(pages), max(pages))
+    texts = task.extractions
+    pages = [number for one in texts for number in one.pages]
+    return (texts[0].chunk_indexes[0], texts[-1].chunk_indexes[1]), (min(pages), max(pages))
 
 
 async def ask_text(run: Run, step: StepId, task: TextTask, begin_key: str = "") -> StepAnswer[TextOutcome]:
-    """Returns the text of a step, new or from the store.
-
-    Args:
-        begin_key: see PlannedCall.
-    """
+    """Returns the text of a step, new or from the store. Its key is that of PlannedCall."""
     return await _Passage(run, step, task, begin_key).answer()
 
 
@@ -241,8 +238,8 @@ class _Passage:
 
     async def answer(self) -> StepAnswer[TextOutcome]:
         """Returns the text that is stored under the step."""
-        run, gate, key = self.run, self.run.gate, task_key(self.run.answer_scope, self.task)
-        if gate is None or await run.store.result(key) is not None:
+        run, gate = self.run, self.run.gate
+        if gate is None or await run.store.result(key := task_key(run.answer_scope, self.task)) is not None:
             return await answer(run, self._planned())
         room = min(1.0, _most_tokens(run, self.task) / max(1, sum(map(run.count_tokens, _texts(self.task)))))
         keeps_values = not run.plan.limits.chooses  # who chooses sentences knows what it leaves out

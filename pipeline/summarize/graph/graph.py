@@ -21,7 +21,7 @@ from opentelemetry.trace import Span
 from pipeline.llm.chat_model import NO_USAGE
 from pipeline.off_loop import stoppable
 from pipeline.reading.values import Term
-from pipeline.summarize.citations.cite import CitationBounds, CitedDocument, cite
+from pipeline.summarize.citations.cite import CitationBounds, cite
 from pipeline.summarize.citations.places import Citations
 from pipeline.summarize.duplicates import DuplicateFilter
 from pipeline.summarize.events import BatchDone, Drafted, GroupDone, LayersFound, Phase, Reflected, TopicsFound
@@ -43,7 +43,7 @@ from pipeline.summarize.graph.run import (
 from pipeline.summarize.packing import Packer, begin_keys, fit_context, hash_text, tail_by_tokens, to_cuts
 from pipeline.summarize.plan import level_calls
 from pipeline.summarize.result import WarningCode
-from pipeline.summarize.retention import Mentions, measure
+from pipeline.summarize.retention import measure
 from pipeline.summarize.steering.wishes import PLAIN
 from pipeline.summarize.storage.records import Stage, StepId, StepOutput
 from pipeline.summarize.storage.store import TEXTS_AT_ONCE
@@ -216,10 +216,11 @@ async def reduce(state: SummaryState, runtime: Runtime[Run]) -> None:
     for level in count():
         with run.span("reduce", phase=Phase.REDUCE.value, iteration=iteration, level=level) as span:
             texts, hashes = await _drop_duplicates(run, iteration, level)
-            groups = await _next_level(run, iteration, level, texts, hashes) if len(texts) > 1 else []
+            is_merged = len(texts) > run.plan.most_joined
+            groups = await _next_level(run, iteration, level, texts, hashes) if is_merged else []
             note(span, group_count=len(groups))
-            if len(texts) == 1:
-                await _end_with(run, iteration, level, texts[0])
+            if not is_merged:
+                await _end_with(run, iteration, level, texts)
                 return
         steps = (StepId(iteration, Stage.REDUCE, level + 1, index) for index in range(len(groups)))
         merged = {output.position for output in await run.outputs(iteration, level + 1)}
@@ -230,14 +231,28 @@ async def reduce(state: SummaryState, runtime: Runtime[Run]) -> None:
         )
 
 
-async def _end_with(run: Run, iteration: int, level: int, last: StepOutput) -> None:
-    """Makes the summary of an iteration from the one text that is left."""
+async def _end_with(run: Run, iteration: int, level: int, texts: list[StepOutput]) -> None:
+    """Makes the summary of an iteration from the one text that is left, or from a few that are joined."""
+    if len(texts) > 1:
+        texts, level = [await _joined(run, iteration, level, texts)], level + 1
+    (last,) = texts
     await finish(run, iteration, level, last)
     text = await run.final_text(iteration)
     if run.channel.wants_drafts:
         run.channel.offer(Drafted(iteration, text, is_checked=True))
     layers = await write_layers(run, iteration, level, last, text)
     run.channel.offer(LayersFound(layers.overview, layers.sections, run.progress()))
+
+
+async def _joined(run: Run, iteration: int, level: int, texts: list[StepOutput]) -> StepOutput:
+    """Stores the texts of a level as the one of the next, in order. That costs neither a call nor a value."""
+    text = await run.level_text(iteration, level)
+    body = UNIQUE.dump_json(UniqueText(text, ())).decode()
+    tokens = await run.off_loop(lambda: run.writer.count_tokens(text))
+    chunks, pages = (texts[0].chunk_indexes[0], texts[-1].chunk_indexes[1]), [n for one in texts for n in one.pages]
+    output = StepOutput(0, text_key("unique", body), tokens, chunks, (min(pages), max(pages)))
+    await run.record(StepId(iteration, Stage.UNIQUE, level + 1), output, body)
+    return output
 
 
 async def _next_level(
@@ -251,9 +266,9 @@ async def _next_level(
             lone = written[texts[group[0]].position]._replace(position=index)
             await run.record(StepId(iteration, Stage.REDUCE, level + 1, index), lone, None)
     # When groups have shrunk by tokens, more calls are to come than were planned.
-    planned = sum(level_calls(len(texts), run.plan.group_size))
-    merges = sum(len(group) > 1 for group in groups)
-    run.meter.calls_total += merges + sum(level_calls(len(groups), run.plan.group_size)) - planned
+    size, most = run.plan.group_size, run.plan.most_joined
+    planned, left = (sum(level_calls(len(some), size, most)) for some in (texts, groups))
+    run.meter.calls_total += sum(len(group) > 1 for group in groups) + left - planned
     return groups
 
 
@@ -373,7 +388,7 @@ async def reflect(state: SummaryState, runtime: Runtime[Run]) -> Command[str]:
 
 async def _judge(run: Run, iteration: int) -> VerdictOutcome:
     summary = await run.final_text(iteration)
-    retention = await run.off_loop(lambda: measure(_document_terms(run), [Mentions.of(summary)]))
+    retention = await run.off_loop(lambda: measure(_document_terms(run), [run.mentions_of(summary)]))
     options = run.options
     name, target = run.document.name, run.plan.target_tokens
     passages = await run.off_loop(lambda: _passages(run, summary)) if target and run.plan.limits.shapes_merges else ""
@@ -389,13 +404,7 @@ async def _judge(run: Run, iteration: int) -> VerdictOutcome:
 
 
 def _passages(run: Run, summary: str) -> str:
-    document = _cited(run)
-    return "\n".join(document.text[start:end] for start, end in document.told(summary))
-
-
-def _cited(run: Run) -> CitedDocument:
-    run.cited = run.cited or CitedDocument(run.document.chunks)
-    return run.cited
+    return "\n".join(run.cited.text[start:end] for start, end in run.cited.told(summary))
 
 
 def _document_terms(run: Run) -> dict[Term, None]:
@@ -462,7 +471,7 @@ async def _cite(run: Run, text: str) -> Citations:
     """Finds where the sentences of the finished text stand in the document."""
     gate, config = run.gate, run.config
     bounds = CitationBounds(config.max_citations, gate.max_cited_claims if gate else 0, run.caller)
-    return await cite(text, _cited(run), bounds, gate.reader if gate else None, run.off_loop)
+    return await cite(text, run.cited, bounds, gate.reader if gate else None, run.off_loop)
 
 
 async def _find_topics(run: Run, iteration: int, summary: str) -> TopicList:

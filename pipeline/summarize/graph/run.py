@@ -267,7 +267,6 @@ class Run:
     calls: CallGate = field(default_factory=CallGate)  # every call of the writer passes it
     meter: Meter = field(default_factory=Meter)
     citation: Citations = NOT_CITED  # of the finished text
-    cited: CitedDocument | None = None  # the document as critic and citations read it, once; None before the first
     plan: SummaryPlan = field(init=False)  # set before the graph begins
     # returns the distinct terms of a batch, which are found once
     terms_of: Callable[[int], tuple[Term, ...]] = field(init=False)
@@ -288,6 +287,11 @@ class Run:
     def background(self) -> Background:
         """What stands around the batches."""
         return Background(self.plan.batches)
+
+    @cached_property
+    def cited(self) -> CitedDocument:
+        """The document as critic and citations read it."""
+        return CitedDocument(self.document.chunks)
 
     def progress(self) -> SummaryProgress:
         """Returns how far the run is."""

@@ -77,10 +77,7 @@ class LlmWriter:
         if self._critic.identity != chat.identity:
             self.identity += f", critic {self._critic.identity}"
         self.limits = replace(_limits(chat, config), prices=prices, concurrency=concurrency)
-
-    def count_tokens(self, text: str) -> int:
-        """Counts as the chat model does."""
-        return self._chat.count_tokens(text)
+        self.count_tokens = chat.count_tokens
 
     async def extract(self, task: ExtractTask) -> Written:
         """Map. What is left whole is taken as it is: a model makes short texts longer and long ones poorer."""

@@ -23,13 +23,10 @@ NO_BUDGET = SummaryBudget()
 
 
 class Spending:
-    """What a run takes out of its summary's budget.
+    """What a run takes out of its summary's budget, of which earlier runs took something before.
 
     A call begins only if its longest answer stays inside. While others are on their way it waits, for they may take
     less than they might; when none are, the budget is spent.
-
-    Args:
-        before: what earlier runs took.
 
     Attributes:
         usage: of this run, with what calls took that failed.

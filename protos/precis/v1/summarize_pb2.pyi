@@ -35,7 +35,7 @@ class _SummaryDetailEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Summary
     no longer than that has no length to be held: FULL.
     """
     SUMMARY_DETAIL_FULL: _SummaryDetail.ValueType  # 2
-    """Extraction: everything that the writer has room for."""
+    """Extraction: everything that the writer has room for. What one answer of a language model could not hold is joined."""
 
 class SummaryDetail(_SummaryDetail, metaclass=_SummaryDetailEnumTypeWrapper):
     """How much a summary says where no length is asked for."""
@@ -47,7 +47,7 @@ SUMMARY_DETAIL_SCHEDULE: SummaryDetail.ValueType  # 1
 no longer than that has no length to be held: FULL.
 """
 SUMMARY_DETAIL_FULL: SummaryDetail.ValueType  # 2
-"""Extraction: everything that the writer has room for."""
+"""Extraction: everything that the writer has room for. What one answer of a language model could not hold is joined."""
 Global___SummaryDetail: _TypeAlias = SummaryDetail  # noqa: Y015
 
 class _SummaryForm:
@@ -2390,7 +2390,7 @@ class StageRetention(_message.Message):
     LEVEL_FIELD_NUMBER: _builtins.int
     RETENTION_FIELD_NUMBER: _builtins.int
     stage: _builtins.str
-    """"map" or "reduce"."""
+    """"map", "reduce", or "join" where texts were put together without a call."""
     level: _builtins.int
     """Reduce level from 1; 0 for the map."""
     @_builtins.property

@@ -73,6 +73,23 @@ async def test_a_failed_summary_is_resumed_without_repeating_a_finished_call(
     assert len(writer.answered) == len(set(writer.answered)) == CALLS
 
 
+@pytest.mark.parametrize("failing", ["reflect", "topics"])
+async def test_what_is_kept_whole_is_joined_without_a_call(tmp_path: Path, failing: str) -> None:
+    down = EndpointDown(FAILURES[failing])
+    writer = ScriptedWriter(before=down)
+    writer.prefix = "# Seals\n\n"
+    partial = await summary_of(tmp_path, numbered_document(63, text="A wet seal is dried. " * 20), writer)
+    down.is_mended = True
+    async with summarizer_in(tmp_path) as summarizer:
+        whole = result_of(await read_all(summarizer.resume(partial.summary_id, writer=writer)))
+    said = [part.split("keeps")[0].strip() for part in whole.text.split("# Seals\n\n")]
+    assert said == ["", *(f"Batch {index}" for index in range(9))]
+    assert (partial.text, whole.text.count("A wet seal is dried.")) == (whole.text, 1)
+    assert whole.calls_done == whole.calls_planned == len(writer.answered) == 9 + 2
+    assert [(one.stage, one.level) for one in whole.stages] == [("map", 0), ("join", 1)]
+    assert whole.duplicate_count == 8
+
+
 async def test_a_partial_result_holds_what_was_extracted_in_order(tmp_path: Path) -> None:
     writer = ScriptedWriter(before=EndpointDown(FAILURES["middle of a wave"]))
     async with summarizer_in(tmp_path) as summarizer:

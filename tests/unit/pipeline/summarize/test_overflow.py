@@ -62,10 +62,10 @@ def _text(name: str, tokens: int) -> Written:
     return Written(words[: max(4 * tokens, 1)], "stop", LlmUsage(1, 1, 1))
 
 
-async def reduce(tmp_path: Path, writer: Verbose, batches: int) -> tuple[list[MergeTask], SummaryStatus, str]:
+async def reduce(tmp_path: Path, writer: Verbose, batches: int) -> list[MergeTask]:
     result = await summary_of(tmp_path, numbered_document(batches), writer, options=SummarizeOptions(batch_size=1))
-    failure = result.failure.kind if result.failure else ""
-    return [task for task in writer.asked if isinstance(task, MergeTask)], result.status, failure
+    assert result.status is SummaryStatus.DONE
+    return [task for task in writer.asked if isinstance(task, MergeTask)]
 
 
 async def test_groups_shrink_to_what_fits_but_not_below_two_and_totals_follow(tmp_path: Path) -> None:
@@ -83,8 +83,7 @@ async def test_groups_shrink_to_what_fits_but_not_below_two_and_totals_follow(tm
 
 async def test_texts_that_do_not_fit_in_twos_are_compressed_first(tmp_path: Path) -> None:
     writer = Verbose([500, 500, 100, 100])
-    merges, status, _ = await reduce(tmp_path, writer, 4)
-    assert status is SummaryStatus.DONE
+    merges = await reduce(tmp_path, writer, 4)
     compressed = [task for task in merges if task.stage is MergeStage.COMPRESS]
     assert [task.extractions[0].chunk_indexes for task in compressed] == [(0, 0), (1, 1)]
     assert all(task.target_tokens <= 200 for task in compressed)
@@ -94,8 +93,7 @@ async def test_texts_that_do_not_fit_in_twos_are_compressed_first(tmp_path: Path
 
 async def test_a_text_longer_than_a_prompt_is_compressed_in_parts(tmp_path: Path) -> None:
     writer = Verbose([2_000, 100], shrink=0.2)
-    merges, status, _ = await reduce(tmp_path, writer, 2)
-    assert status is SummaryStatus.DONE
+    merges = await reduce(tmp_path, writer, 2)
     parts = [task.extractions[0].text for task in merges if task.stage is MergeStage.COMPRESS and task.level == 1]
     assert "".join(parts).startswith(_text("Batch 0", 2_000).text)
 

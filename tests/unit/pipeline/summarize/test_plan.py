@@ -31,6 +31,28 @@ def test_short_documents_take_few_calls(chunk_count: int, calls: int) -> None:
     assert plan_of(chunk_count).calls() == calls
 
 
+@pytest.mark.parametrize(
+    ("chunk_count", "wish", "levels"),
+    [
+        (100, {"detail": "full"}, ()),  # 11,300 tokens: no answer holds them, four do
+        (1403, {"detail": "full"}, (50, 13, 3)),
+        (20, {"detail": "full"}, (1,)),  # one answer holds them
+        (100, {"detail": "full", "form": "prose"}, (4, 1)),
+        (100, {"detail": "full", "language": "German"}, (4, 1)),
+        (100, {"target_words": 300}, (4, 1)),
+    ],
+)
+def test_what_is_kept_whole_is_joined_where_no_answer_holds_it(
+    chunk_count: int, wish: dict[str, object], levels: tuple[int, ...]
+) -> None:
+    document, writer = numbered_document(chunk_count, text="A wet seal is dried. " * 20), ScriptedWriter()
+    plan = full_plan(document, writer, **wish)
+    assert (plan.level_calls, plan.calls(), plan.is_exact) == (levels, plan.map_calls + sum(levels) + 2, True)
+    assert plan.input_tokens == sum(writer.count_tokens(chunk.text) for chunk in document.chunks)
+    assert plan.max_completion_tokens() == plan.calls() * WIDE.output_tokens
+    assert plan.max_prompt_tokens() > plan.input_tokens + 2 * min(plan.most_joined, plan.map_calls) * WIDE.output_tokens
+
+
 @given(st.integers(1, 2_000), st.integers(2, 20))
 def test_levels_are_what_full_groups_give(text_count: int, group_size: int) -> None:
     counted = []
@@ -66,12 +88,3 @@ def test_answers_that_cannot_fit_their_group_make_the_plan_an_estimate() -> None
 def test_options_of_the_caller_come_before_the_settings() -> None:
     plan = plan_of(100, batch_size=10, reduce_group_size=10, max_iterations=1, wave=3)
     assert (plan.map_calls, plan.level_calls, plan.max_iterations, plan.wave) == (10, (1,), 1, 3)
-
-
-def test_token_bounds_hold_every_chunk_once() -> None:
-    writer = ScriptedWriter()
-    document = numbered_document(50)
-    plan = full_plan(document, writer)
-    assert plan.input_tokens == sum(writer.count_tokens(chunk.text) for chunk in document.chunks)
-    assert plan.max_prompt_tokens() > plan.input_tokens
-    assert plan.max_completion_tokens() == plan.calls() * WIDE.output_tokens

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.summarize.config import Wave
 from pipeline.summarize.document import SourceChunk, SummarizeOptions, SummaryType, make_document
 from pipeline.summarize.errors import IdempotencyConflictError, UnknownSummaryError
 from pipeline.summarize.events import (
@@ -35,20 +36,22 @@ from tests.unit.pipeline.summarize.documents import (
 FAIL, PASS, UNPARSEABLE = CriticVerdict.FAIL, CriticVerdict.PASS, CriticVerdict.UNPARSEABLE
 
 
-async def test_a_second_iteration_brings_1403_chunks_to_539_calls(tmp_path: Path) -> None:
+async def test_a_second_iteration_brings_1403_chunks_to_537_calls_and_a_text_of_four(tmp_path: Path) -> None:
     writer = ScriptedWriter(verdicts=(FAIL, PASS))
-    events = await events_of(tmp_path, numbered_document(1403), writer)
+    events = await events_of(tmp_path, numbered_document(1403, text="A wet seal is dried."), writer)
     result = result_of(events)
-    assert len(writer.asked) == result.calls_done == result.calls_planned == 539
+    assert len(writer.asked) == result.calls_done == result.calls_planned == 537
     totals = [event.progress.calls_total for event in events if isinstance(event, BatchDone)]
-    assert totals == [270] * 201 + [539] * 201
+    assert totals == [269] * 201 + [537] * 201
+    parts = [part.split(" merges")[0] for part in result.text.split("\n\n")]
+    assert parts == ["Level 3 group 0", "Level 3 group 1", "Level 3 group 2", "Level 2 group 12"]
 
 
 async def test_a_summary_of_thousands_of_steps_is_not_stopped_by_langgraphs_limit(tmp_path: Path) -> None:
     writer = ScriptedWriter(verdicts=(FAIL,))
     options = SummarizeOptions(wave=1, batch_size=1, max_iterations=2)
-    events = await events_of(tmp_path, numbered_document(600), writer, options=options)
-    assert result_of(events).calls_done == len(writer.asked) == 2 * (600 + (150 + 38 + 10 + 3 + 1) + 1) + 1
+    events = await events_of(tmp_path, numbered_document(450), writer, options=options)
+    assert result_of(events).calls_done == len(writer.asked) == 2 * (450 + (113 + 28 + 7 + 2 + 1) + 1) + 1
 
 
 async def test_events_come_in_the_order_of_the_work(tmp_path: Path) -> None:
@@ -76,28 +79,20 @@ async def test_texts_are_merged_in_the_order_of_the_document(tmp_path: Path) -> 
     assert (last.extractions[0].pages[0], last.extractions[-1].pages[1]) == (1, 51)
 
 
-@pytest.mark.parametrize("wave", [1, 2, 5, 8])
-async def test_a_batch_sees_the_three_before_its_wave(tmp_path: Path, wave: int) -> None:
-    writer = ScriptedWriter()
-    options = SummarizeOptions(wave=wave)
-    await events_of(tmp_path, numbered_document(91), writer, options=options)
+@pytest.mark.parametrize("wave", [1, 2, 5, 8, "all"])
+async def test_a_batch_sees_the_three_before_its_wave_or_without_waves_the_source_before_it(
+    tmp_path: Path, wave: Wave
+) -> None:
+    writer, document = ScriptedWriter(), numbered_document(91)
+    await events_of(tmp_path, document, writer, options=SummarizeOptions(wave=wave))
     for task in writer.asked:
-        if isinstance(task, ExtractTask):
+        if isinstance(task, ExtractTask) and isinstance(wave, int):
             wave_start = task.batch_index - task.batch_index % wave
             seen = [int(text.split()[1]) for text in task.context]
-            assert seen == list(range(max(0, wave_start - 3), wave_start))
-            assert not task.context_is_source
-
-
-async def test_without_waves_a_batch_sees_the_source_before_it(tmp_path: Path) -> None:
-    writer = ScriptedWriter()
-    document = numbered_document(91)
-    await events_of(tmp_path, document, writer, options=SummarizeOptions(wave="all"))
-    for task in writer.asked:
-        if isinstance(task, ExtractTask):
-            assert task.context_is_source
+            assert (seen, task.context_is_source) == (list(range(max(0, wave_start - 3), wave_start)), False)
+        elif isinstance(task, ExtractTask):
             before = [document.chunks[7 * task.batch_index - 1].text.strip()] if task.batch_index else []
-            assert list(task.context) == before
+            assert (list(task.context), task.context_is_source) == (before, True)
 
 
 async def test_a_wave_runs_at_once_and_no_more_than_the_writer_wants(tmp_path: Path) -> None:
@@ -149,30 +144,19 @@ async def test_the_summary_type_reaches_every_prompt(tmp_path: Path) -> None:
     assert {task.summary_type for task in typed} == {SummaryType.OPERATOR}
 
 
-async def test_the_same_request_again_costs_nothing(tmp_path: Path) -> None:
-    writer = ScriptedWriter()
-    document = numbered_document(100)
+async def test_the_same_request_again_costs_nothing_and_equal_calls_of_another_neither(tmp_path: Path) -> None:
+    writer, document = ScriptedWriter(), numbered_document(100)
     async with summarizer_in(tmp_path) as summarizer:
         first = result_of(await read_all(summarizer.stream(document, writer=writer)))
         asked = len(writer.asked)
         events = await read_all(summarizer.stream(document, writer=writer))
+        options = SummarizeOptions(max_iterations=1)
+        other = result_of(await read_all(summarizer.stream(document, writer=writer, options=options)))
     again = result_of(events)
     assert len(writer.asked) == asked
     assert [type(event) for event in events] == [Accepted, Finished]
     assert (again.text, again.topics, again.usage.calls) == (first.text, first.topics, 0)
-    assert again.calls_reused == first.calls_done
-
-
-async def test_equal_calls_of_another_request_are_not_repeated(tmp_path: Path) -> None:
-    writer = ScriptedWriter()
-    document = numbered_document(100)
-    async with summarizer_in(tmp_path) as summarizer:
-        await read_all(summarizer.stream(document, writer=writer))
-        asked = len(writer.asked)
-        options = SummarizeOptions(max_iterations=1)
-        result = result_of(await read_all(summarizer.stream(document, writer=writer, options=options)))
-    assert len(writer.asked) == asked
-    assert result.calls_reused == result.calls_done == asked
+    assert again.calls_reused == first.calls_done == other.calls_reused == other.calls_done == asked
 
 
 async def test_an_idempotency_key_names_one_summary(tmp_path: Path) -> None:

@@ -2,28 +2,23 @@
 
 from pathlib import Path
 
-from pipeline.llm.errors import EndpointUnavailableError
 from pipeline.summarize.citations.places import CitationSupport
 from pipeline.summarize.events import BatchDone, GroupDone, Shown
 from pipeline.summarize.storage.records import SummaryStatus
 from pipeline.summarize.writer import ExtractTask, MergeTask
-from tests.fakes_summarize import ScriptedWriter, Task
+from tests.fakes_summarize import ScriptedWriter
 from tests.unit.pipeline.summarize.documents import numbered_document, read_all, result_of, summarizer_in
+from tests.unit.pipeline.summarize.test_durability import EndpointDown
 
 DOCUMENT = numbered_document(29)  # 5 batches, 2 merges
 
 
 async def test_the_cost_of_all_runs_outlives_a_failure_and_the_cache(tmp_path: Path) -> None:
-    is_down = True
-
-    def fail(task: Task) -> None:
-        if is_down and isinstance(task, MergeTask):
-            raise EndpointUnavailableError("down", retry_after_s=None)
-
-    writer = ScriptedWriter(before=fail)
+    down = EndpointDown(lambda task: isinstance(task, MergeTask))
+    writer = ScriptedWriter(before=down)
     async with summarizer_in(tmp_path) as summarizer:
         partial = result_of(await read_all(summarizer.stream(DOCUMENT, writer=writer)))
-        is_down = False
+        down.is_mended = True
         whole = result_of(await read_all(summarizer.resume(partial.summary_id, writer=writer)))
         again = result_of(await read_all(summarizer.stream(DOCUMENT, writer=writer)))
     assert (partial.run_count, partial.total_usage) == (1, partial.usage)
@@ -36,12 +31,9 @@ async def test_the_cost_of_all_runs_outlives_a_failure_and_the_cache(tmp_path: P
 
 
 async def test_a_summary_says_at_which_batch_it_is(tmp_path: Path) -> None:
-    def fail(task: Task) -> None:
-        if isinstance(task, ExtractTask) and task.batch_index == 3:
-            raise EndpointUnavailableError("down", retry_after_s=None)
-
+    down = EndpointDown(lambda task: isinstance(task, ExtractTask) and task.batch_index == 3)
     async with summarizer_in(tmp_path, wave=1) as summarizer:
-        partial = result_of(await read_all(summarizer.stream(DOCUMENT, writer=ScriptedWriter(before=fail))))
+        partial = result_of(await read_all(summarizer.stream(DOCUMENT, writer=ScriptedWriter(before=down))))
         view = await summarizer.get(partial.summary_id)
         done = result_of(await read_all(summarizer.resume(partial.summary_id, writer=ScriptedWriter())))
     assert (partial.current_batch, view.result.current_batch, partial.batch_count) == (3, 3, 5)
@@ -61,12 +53,10 @@ async def test_the_texts_on_the_way_are_in_the_events_and_in_the_view(tmp_path: 
 
 
 async def test_a_finished_summary_is_cited_and_a_partial_one_is_not(tmp_path: Path) -> None:
-    def fail(task: Task) -> None:
-        raise EndpointUnavailableError("down", retry_after_s=None)
-
+    down = EndpointDown(lambda _: True)
     async with summarizer_in(tmp_path) as summarizer:
         done = result_of(await read_all(summarizer.stream(numbered_document(1), writer=ScriptedWriter())))
-        partial = result_of(await read_all(summarizer.stream(DOCUMENT, writer=ScriptedWriter(before=fail))))
+        partial = result_of(await read_all(summarizer.stream(DOCUMENT, writer=ScriptedWriter(before=down))))
     (citation,) = done.citation.cited
     assert done.text[citation.start : citation.end] == "Batch 0 keeps Pump P-0 runs at 0 bar."
     assert citation.support is CitationSupport.UNREAD
