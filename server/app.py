@@ -33,7 +33,7 @@ from server.oip.servicer import OpenInferenceServicer
 from server.rpc.admission import MIB
 from server.rpc.auth import KeyRing
 from server.rpc.calls import CallRunner
-from server.rpc.connections import fitting
+from server.rpc.connections import Connections, fitting
 from server.rpc.handlers import HandlerTable
 from server.rpc.listener import CertificateStore, Listener, address_of, bound, certificate_store, exposure
 from server.rpc.models import to_identity
@@ -170,7 +170,7 @@ class App:
     async def _listen(self, stack: AsyncExitStack, health: HealthServicer, runner: CallRunner) -> Listener | None:
         settings, listener = self._settings, None
         if self._listens:
-            listener = Listener(self._listen_config, self.tables, self._certificates, runner.is_busy)
+            listener = Listener(self._listen_config, self.tables, self._certificates)
             stack.push_async_callback(listener.close)
             await listener.start()
             self.address = address_of(settings.listen.host, listener.port)
@@ -178,6 +178,9 @@ class App:
             self._http = self._bind_http(stack)
             has_keys = self._keys is not None or settings.tls.client_ca_file is not None
             await self._http.start(self.tables[-1], lambda: health.is_serving, has_keys=has_keys)
+        for port in filter(None, (listener and listener.port, self.http_port)):
+            connections = Connections(port, self._listen_config.max_connections, runner.is_busy)
+            await stack.enter_async_context(connections.watched())
         return listener
 
     async def _open_engine(self, stack: AsyncExitStack, health: HealthServicer) -> Engine:

@@ -1,5 +1,6 @@
 """TLS, mutual TLS, and certificates that change under a running server."""
 
+import asyncio
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -92,6 +93,19 @@ async def test_a_reload_takes_the_new_certificate_for_new_connections_unless_it_
         async with secure_stub(app, successor) as new:
             assert await new.ListModels(ListModelsRequest()).code() is StatusCode.OK
         assert await old.ListModels(ListModelsRequest()).code() is StatusCode.OK
+
+
+async def test_who_stops_in_the_middle_of_a_handshake_with_http_makes_room(start: Start, tls: dict[str, Path]) -> None:
+    """No protocol counts it: the event loop tells of a connection when both sides have their keys."""
+    listen, http = {"max_connections": 8}, {"enabled": True, "port": 0}
+    async with start(tls=tls, http=http, listen=listen) as app, asyncio.timeout(30):
+        opened = [await asyncio.open_connection("127.0.0.1", app.http_port) for _ in range(32)]
+        waiting = {asyncio.create_task(reader.read()) for reader, _ in opened}
+        while len(waiting) > 4:
+            _, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        for _, writer in opened:
+            writer.close()
+        await asyncio.wait(waiting)
 
 
 async def test_http_takes_what_is_reloaded_whole_or_not_at_all(
