@@ -141,8 +141,8 @@ def bound(config: ListenConfig | HttpConfig, *, reuse_port: bool = False) -> soc
 
 
 def _cannot_listen(config: ListenConfig | HttpConfig, reason: object) -> StartupError:
-    section = "HTTP" if isinstance(config, HttpConfig) else "LISTEN"
-    advice = f"choose another address with PRECIS_{section}__HOST and PRECIS_{section}__PORT"
+    flags, section = ("`precis ui --port`", "HTTP") if isinstance(config, HttpConfig) else ("--host, --port", "LISTEN")
+    advice = f"choose another address with {flags}, or PRECIS_{section}__HOST, PRECIS_{section}__PORT"
     return StartupError(f"cannot listen on {address_of(config.host, config.port)}: {reason}; {advice}")
 
 
