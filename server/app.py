@@ -37,6 +37,7 @@ from server.rpc.connections import Connections, fitting
 from server.rpc.handlers import HandlerTable
 from server.rpc.listener import CertificateStore, Listener, address_of, bound, certificate_store, exposure
 from server.rpc.models import to_identity
+from server.rpc.streams import end
 from server.services.evaluate import EvaluateServicer
 from server.services.inference import InferenceServicer
 from server.services.judge import JudgeServicer
@@ -178,9 +179,9 @@ class App:
             self._http = self._bind_http(stack)
             has_keys = self._keys is not None or settings.tls.client_ca_file is not None
             await self._http.start(self.tables[-1], lambda: health.is_serving, has_keys=has_keys)
-        for port in filter(None, (listener and listener.port, self.http_port)):
+        for port in {listener.port if listener else 0, self.http_port} - {0}:
             connections = Connections(port, self._listen_config.max_connections, runner.is_busy)
-            await stack.enter_async_context(connections.watched())
+            stack.push_async_callback(end, asyncio.create_task(connections.watch(), name="precis-connections"))
         return listener
 
     async def _open_engine(self, stack: AsyncExitStack, health: HealthServicer) -> Engine:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Sequence
 
@@ -31,7 +30,7 @@ class WorkQueue:
         self._suspects: deque[tuple[Source, Entry]] = deque()
         self._virtual_s = 0.0
         self._guest: Entry | None = None  # the last that came
-        self._guest_s = -math.inf  # when it came, or was last seen waiting
+        self._guest_s = float("-inf")  # when it came, or was last seen waiting
 
     def put(self, source: Source, entries: Sequence[Entry]) -> None:
         """Queues new entries."""
@@ -104,8 +103,7 @@ class WorkQueue:
         self._virtual_s = lane.virtual_s
         if self._guest is not None and self._guest.is_queued:
             self._guest_s = now_s
-        has_guests = now_s - self._guest_s < _VISIT_S
-        entries, dropped = lane.cut(source.model.limits, now_s, has_guests=has_guests)
+        entries, dropped = lane.cut(source.model.limits, now_s, has_guests=now_s - self._guest_s < _VISIT_S)
         lane.virtual_s += predict_seconds(entries, source.model.limits) / lane.weight
         return source, Batch(entries, dropped, now_s=now_s)
 

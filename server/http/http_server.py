@@ -157,7 +157,7 @@ class _Connection(H11Protocol):
         piece, self.flow.rest = self.flow.rest[: self.piece_bytes], self.flow.rest[self.piece_bytes :]
         super().data_received(piece)
         self._watch()
-        is_whole = self.conn.their_state in {h11.DONE, h11.MIGHT_SWITCH_PROTOCOL}  # of a request that asks to upgrade
+        is_whole = self.conn.their_state not in {h11.IDLE, h11.SEND_BODY}  # also of one that asks for an upgrade
         if self.transport.is_closing():
             self.flow.rest = b""
         elif self.flow.rest:

@@ -9,12 +9,11 @@ import logging
 import resource
 import socket
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import ExitStack, asynccontextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from server.rpc.admission import host_of
-from server.rpc.streams import end
 
 logger = logging.getLogger(__name__)
 
@@ -52,16 +51,8 @@ class Connections:
         self._is_busy = is_busy
         self._oldest_first: list[str] = []
 
-    @asynccontextmanager
-    async def watched(self) -> AsyncIterator[None]:
-        """Makes room again and again, while entered."""
-        watch = asyncio.create_task(self._watch(), name="precis-connections")
-        try:
-            yield
-        finally:
-            await end(watch)
-
-    async def _watch(self) -> None:
+    async def watch(self) -> None:
+        """Makes room again and again, until it is cancelled."""
         while True:
             await asyncio.to_thread(self.make_room)  # 45 ms at 4,000 connections
             await asyncio.sleep(_EVERY_S)

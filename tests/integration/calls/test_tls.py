@@ -95,15 +95,23 @@ async def test_a_reload_takes_the_new_certificate_for_new_connections_unless_it_
         assert await old.ListModels(ListModelsRequest()).code() is StatusCode.OK
 
 
-async def test_who_stops_in_the_middle_of_a_handshake_with_http_makes_room(start: Start, tls: dict[str, Path]) -> None:
-    """No protocol counts it: the event loop tells of a connection when both sides have their keys."""
-    listen, http = {"max_connections": 8}, {"enabled": True, "port": 0}
-    async with start(tls=tls, http=http, listen=listen) as app, asyncio.timeout(30):
+@pytest.mark.parametrize("scheme", ["http", "https"])
+async def test_idle_connections_of_http_make_room_with_or_before_a_handshake(
+    start: Start, authority: trustme.CA, tls: dict[str, Path], scheme: str
+) -> None:
+    sections = {"http": {"enabled": True, "port": 0}, "listen": {"max_connections": 8}}
+    async with start(**sections, tls=tls if scheme == "https" else {}) as app, asyncio.timeout(60):
         opened = [await asyncio.open_connection("127.0.0.1", app.http_port) for _ in range(32)]
-        waiting = {asyncio.create_task(reader.read()) for reader, _ in opened}
+        waiting = {asyncio.create_task(reader.readline()): writer for reader, writer in opened}
         while len(waiting) > 4:
-            _, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-        for _, writer in opened:
+            for one in (await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED))[0]:
+                waiting.pop(one).close()
+                assert one.exception() or one.result() == b""
+        context = ssl.create_default_context()
+        authority.configure_trust(context)
+        async with httpx.AsyncClient(verify=context, trust_env=False) as client:
+            assert (await client.get(f"{scheme}://localhost:{app.http_port}/health")).is_success
+        for writer in waiting.values():
             writer.close()
         await asyncio.wait(waiting)
 
