@@ -53,7 +53,7 @@ class CallEndpoint:
             await asyncio.wait({work, left}, return_when=asyncio.FIRST_COMPLETED)
             if work.done():
                 work.result()
-        except asyncio.CancelledError:  # the server stops, and its grace is over
+        except asyncio.CancelledError:  # the server stops, its grace is over; uvicorn would take it for a fault of ours
             if not work.done():
                 await end(work)
                 await answer.fail(to_problem(to_status(ShuttingDownError(), ""), exchange.rename))
@@ -113,7 +113,8 @@ class HttpContext:
         max_body_bytes: int,
     ) -> None:
         self.write = write
-        self.headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        pairs = reversed(scope["headers"])  # of one name the first counts, as with gRPC
+        self.headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in pairs}
         self._has_body = scope["method"] == "POST"
         self._peer = as_grpc_writes_it(*(scope.get("client") or ("unknown", 0)))
         self._receive = receive
