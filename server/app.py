@@ -161,7 +161,7 @@ class App:
         jobs = await stack.enter_async_context(runs) if runs else None
         summary_metrics.written_by(chosen)
         check_s = settings.summary_storage.check_s
-        await stack.enter_async_context(health.watching(SUMMARIZE.full_name, summarizer.check_storage, check_s))
+        await stack.enter_async_context(health.watching(SUMMARIZE.full_name, summarizer.store.check, check_s))
         if not is_alone:
             listener = await self._listen(stack, health, runner)
         stack.push_async_callback(self._drain, health, listener, summarizer, jobs)

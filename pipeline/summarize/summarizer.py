@@ -92,7 +92,6 @@ class Summarizer:
     ) -> None:
         self.owner = ""
         self.budget: SummaryBudget | None = None
-        self.check_storage = store.check
         self.config = config
         self.store = store
         self.stopping = asyncio.Event()
@@ -233,9 +232,8 @@ class Summarizer:
         yield Accepted(summary_id, is_resumed=True)
         while True:
             run = self._runs.get(summary_id)
-            channel = (
-                run.context.channel.copy(self.config.progress_events, include_draft=include_draft) if run else None
-            )
+            most = self.config.progress_events
+            channel = run.context.channel.copy(most, include_draft=include_draft) if run else None
             while channel is not None and (event := await channel.take()) is not None:
                 yield event
                 if isinstance(event, Finished):

@@ -70,7 +70,7 @@ SCHEMA = (
         updated_at DOUBLE PRECISION NOT NULL,
         {", ".join(ADDED_COLUMNS)}
     )""",
-    # Without these, what one caller asks for would take the longer the more others have stored.
+    # Without these, what one caller asks for would hold up everybody's storage, the longer the more others have stored.
     "CREATE INDEX IF NOT EXISTS summaries_by_request ON summaries (request_key, status)",
     "CREATE INDEX IF NOT EXISTS summaries_by_owner ON summaries (owner, created_at)",
     "CREATE INDEX IF NOT EXISTS summaries_by_document ON summaries (document_sha256)",
@@ -112,8 +112,7 @@ SCHEMA = (
     )""",
 )
 
-WRITES_NOTHING = "UPDATE summaries SET status = status WHERE summary_id = ''"
-"""Fails where a write would."""
+WRITES_NOTHING = "UPDATE summaries SET status = status WHERE summary_id = ''"  # fails where a write would
 
 Value = str | int | float | None
 Row = tuple[Any, ...]
@@ -128,10 +127,7 @@ class Statement(NamedTuple):
 
 KEEPS_TEXTS, DROPS_TEXTS = Statement("SELECT LOCK_SHARED"), Statement("SELECT LOCK_ALONE")
 """Begin a transaction that refers to stored texts, and one that deletes those to which nothing refers.
-
-Postgres lets many of the first run at once, and one of the second alone: what a transaction finds to be there is not
-deleted by another that began before. SQLite has one writer at a time as it is.
-"""
+Postgres lets many of the first run at once, and one of the second alone. SQLite has one writer at a time as it is."""
 
 
 class Database(Protocol):

@@ -56,19 +56,14 @@ _PAGE = """
     ORDER BY created_at DESC, summary_id LIMIT ?"""
 _ANY = (1 << 31) - 1  # more than any position, and than any number of steps
 _ROWS_PER_STATEMENT = 200
-TEXTS_AT_ONCE = 64
-"""So many of a level are in memory at once."""
+TEXTS_AT_ONCE = 64  # of a level are in memory
 
 _REMEMBER_CALL = "INSERT INTO call_texts VALUES (?, 0, ?, ?, NOW_S) ON CONFLICT DO NOTHING"
 _OF_A_SUMMARY = ("steps", "warnings", "run_costs", "jobs")
-# By indexes alone: to look through the summaries of others would hold up everybody's storage.
 _OF_ONE = (
     """DELETE FROM results WHERE result_key IN (SELECT result_key FROM steps WHERE summary_id = ?)
     AND NOT EXISTS (SELECT 1 FROM steps WHERE steps.result_key = results.result_key AND summary_id <> ?)""",
-    *(
-        f"DELETE FROM {table} WHERE summary_id = ?"  # noqa: S608 - names of ours
-        for table in (*_OF_A_SUMMARY, "summaries")
-    ),
+    *(f"DELETE FROM {table} WHERE summary_id = ?" for table in (*_OF_A_SUMMARY, "summaries")),  # noqa: S608
 )
 _OF_ITS_DOCUMENT = (
     """DELETE FROM texts WHERE sha256 IN (SELECT text_sha256 FROM document_chunks WHERE document_sha256 = ?)
@@ -299,7 +294,7 @@ class SummaryStore:
 def _inserts(document_sha256: str, chunks: Sequence[SourceChunk], owner: str) -> Iterator[Statement]:
     for first in range(0, len(chunks), _ROWS_PER_STATEMENT):
         part = chunks[first : first + _ROWS_PER_STATEMENT]
-        hashes = [hashlib.sha256(f"{owner}{chunk.text}".encode()).hexdigest() for chunk in part]
+        hashes = [hashlib.sha256(f"{owner}\0{chunk.text}".encode()).hexdigest() for chunk in part]
         texts: dict[str, str] = dict(zip(hashes, (chunk.text for chunk in part), strict=True))
         yield _insert("texts (sha256, body)", list(texts.items()))
         yield _insert(

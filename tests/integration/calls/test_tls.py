@@ -96,9 +96,7 @@ async def test_a_reload_takes_the_new_certificate_for_new_connections_unless_it_
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
-async def test_idle_connections_of_http_make_room_with_or_before_a_handshake(
-    start: Start, authority: trustme.CA, tls: dict[str, Path], scheme: str
-) -> None:
+async def test_idle_http_connections_make_room_in_handshakes(start: Start, tls: dict[str, Path], scheme: str) -> None:
     sections = {"http": {"enabled": True, "port": 0}, "listen": {"max_connections": 8}}
     async with start(**sections, tls=tls if scheme == "https" else {}) as app, asyncio.timeout(60):
         opened = [await asyncio.open_connection("127.0.0.1", app.http_port) for _ in range(32)]
@@ -107,10 +105,6 @@ async def test_idle_connections_of_http_make_room_with_or_before_a_handshake(
             for one in (await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED))[0]:
                 waiting.pop(one).close()
                 assert one.exception() or one.result() == b""
-        context = ssl.create_default_context()
-        authority.configure_trust(context)
-        async with httpx.AsyncClient(verify=context, trust_env=False) as client:
-            assert (await client.get(f"{scheme}://localhost:{app.http_port}/health")).is_success
         for writer in waiting.values():
             writer.close()
         await asyncio.wait(waiting)

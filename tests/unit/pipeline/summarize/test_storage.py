@@ -74,6 +74,9 @@ async def test_documents_keep_their_chunks_and_texts_are_stored_once(open_databa
         await store.save_document(name, chunks)
         assert await store.chunks(name) == chunks
         assert await store.chunks("unknown") == ()
+        for owner, text in (("a", f"b{name}"), ("ab", name)):
+            await store.save_document(owner + name, [SourceChunk(0, 0, text)], owner)
+            assert [one.text for one in await store.chunks(owner + name)] == [text]
         rows = await database.fetch("SELECT COUNT(*) FROM texts WHERE body LIKE ?", f"{name} %")
     assert rows[0][0] == 50
 
