@@ -33,10 +33,11 @@ from server.oip.servicer import OpenInferenceServicer
 from server.rpc.admission import MIB
 from server.rpc.auth import KeyRing
 from server.rpc.calls import CallRunner
-from server.rpc.connections import fitting
+from server.rpc.connections import Connections, fitting
 from server.rpc.handlers import HandlerTable
 from server.rpc.listener import CertificateStore, Listener, address_of, bound, certificate_store, exposure
 from server.rpc.models import to_identity
+from server.rpc.streams import end
 from server.services.evaluate import EvaluateServicer
 from server.services.inference import InferenceServicer
 from server.services.judge import JudgeServicer
@@ -160,7 +161,7 @@ class App:
         jobs = await stack.enter_async_context(runs) if runs else None
         summary_metrics.written_by(chosen)
         check_s = settings.summary_storage.check_s
-        await stack.enter_async_context(health.watching(SUMMARIZE.full_name, summarizer.check_storage, check_s))
+        await stack.enter_async_context(health.watching(SUMMARIZE.full_name, summarizer.store.check, check_s))
         if not is_alone:
             listener = await self._listen(stack, health, runner)
         stack.push_async_callback(self._drain, health, listener, summarizer, jobs)
@@ -170,7 +171,7 @@ class App:
     async def _listen(self, stack: AsyncExitStack, health: HealthServicer, runner: CallRunner) -> Listener | None:
         settings, listener = self._settings, None
         if self._listens:
-            listener = Listener(self._listen_config, self.tables, self._certificates, runner.is_busy)
+            listener = Listener(self._listen_config, self.tables, self._certificates)
             stack.push_async_callback(listener.close)
             await listener.start()
             self.address = address_of(settings.listen.host, listener.port)
@@ -178,6 +179,9 @@ class App:
             self._http = self._bind_http(stack)
             has_keys = self._keys is not None or settings.tls.client_ca_file is not None
             await self._http.start(self.tables[-1], lambda: health.is_serving, has_keys=has_keys)
+        for port in {listener.port if listener else 0, self.http_port} - {0}:
+            connections = Connections(port, self._listen_config.max_connections, runner.is_busy)
+            stack.push_async_callback(end, asyncio.create_task(connections.watch(), name="precis-connections"))
         return listener
 
     async def _open_engine(self, stack: AsyncExitStack, health: HealthServicer) -> Engine:

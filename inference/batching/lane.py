@@ -81,8 +81,7 @@ class Lane:
         first = next(self._in_turn(limits))
         if has_guests:
             limits = limits.brief(first.length)
-        is_guest = has_guests and self.waiting(first.caller) < CROWD
-        entries = self._plan(limits, are_guests=is_guest)
+        entries = self._plan(limits, are_guests=has_guests and self.waiting(first.caller) < CROWD)
         finish_s = now_s + predict_seconds(entries, limits)
         late = [entry for entry in entries if entry.deadline_s is not None and entry.deadline_s < finish_s]
         dropped = [(entry, drop) for entry in late if (drop := doom(entry, limits, now_s)) is not None]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Sequence
 
@@ -22,15 +21,16 @@ class WorkQueue:
     crowd out the other; a lane alone gets everything. A lane that was empty starts at the present: idle time
     earns no credit.
 
-    Who comes with nothing waiting while others have crowds is a guest: it waits for the batches in hand and for its
-    own. For a while after a guest, for more are likely, both are brief.
+    Who comes with little and has nothing waiting, while others have crowds, is a guest: it waits for the batches in
+    hand and for its own. While it waits and for a while after, for more are likely, both are brief.
     """
 
     def __init__(self) -> None:
         self.sources: list[Source] = []  # the models whose lanes share
         self._suspects: deque[tuple[Source, Entry]] = deque()
         self._virtual_s = 0.0
-        self._guest_s = -math.inf  # when the last guest came
+        self._guest: Entry | None = None  # the last that came
+        self._guest_s = float("-inf")  # when it came, or was last seen waiting
 
     def put(self, source: Source, entries: Sequence[Entry]) -> None:
         """Queues new entries."""
@@ -38,8 +38,8 @@ class WorkQueue:
             lane = source.lanes[entry.priority]
             if not lane:
                 lane.virtual_s = max(lane.virtual_s, self._virtual_s)
-            if self._guest_s < entry.queued_s and self._is_guest(entry):
-                self._guest_s = entry.queued_s
+            if len(entries) < CROWD and self._guest_s < entry.queued_s and self._is_guest(entry):
+                self._guest, self._guest_s = entry, entry.queued_s
             lane.add(entry)
 
     def _is_guest(self, entry: Entry) -> bool:
@@ -101,8 +101,9 @@ class WorkQueue:
             return None
         source, lane = min(waiting, key=lambda turn: turn[1].virtual_s)
         self._virtual_s = lane.virtual_s
-        has_guests = now_s - self._guest_s < _VISIT_S
-        entries, dropped = lane.cut(source.model.limits, now_s, has_guests=has_guests)
+        if self._guest is not None and self._guest.is_queued:
+            self._guest_s = now_s
+        entries, dropped = lane.cut(source.model.limits, now_s, has_guests=now_s - self._guest_s < _VISIT_S)
         lane.virtual_s += predict_seconds(entries, source.model.limits) / lane.weight
         return source, Batch(entries, dropped, now_s=now_s)
 

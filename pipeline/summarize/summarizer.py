@@ -29,7 +29,7 @@ from pipeline.summarize.steering.budget import SummaryBudget
 from pipeline.summarize.storage.records import StoredSummary, SummaryPage, SummaryRequest, SummaryStatus
 from pipeline.summarize.storage.schema import Database
 from pipeline.summarize.storage.sqlite import SqliteDatabase
-from pipeline.summarize.storage.store import SummaryStore
+from pipeline.summarize.storage.store import SummaryStore, scoped
 from pipeline.summarize.summary_run import Assembler, SummaryRun, stored_result
 from pipeline.summarize.writer import Writer
 
@@ -93,7 +93,6 @@ class Summarizer:
     ) -> None:
         self.owner = ""
         self.budget: SummaryBudget | None = None
-        self.check_storage = store.check
         self.config = config
         self.store = store
         self.stopping = asyncio.Event()
@@ -158,14 +157,15 @@ class Summarizer:
             owner=self.owner,
         )
         request_key = request.key(document.sha256, self.config.result_settings())
+        own_sha256 = scoped(document.sha256, self.owner)  # or the time to store it would tell what others have stored
         summary = await self.store.create(
-            request, request_key=request_key, document_sha256=document.sha256, idempotency_key=idempotency_key or None
+            request, request_key=request_key, document_sha256=own_sha256, idempotency_key=idempotency_key or None
         )
-        if summary.document_sha256 != document.sha256 or not request.asks_as(summary.request):
+        if summary.document_sha256 not in {own_sha256, document.sha256} or not request.asks_as(summary.request):
             raise IdempotencyConflictError(summary.summary_id)
         summary = await self.store.with_budget(summary, self.budget)
-        # Behind the summary that needs it: a document that no summary needs goes with the next one that is deleted.
-        await self.store.save_document(document.sha256, document.chunks)
+        # Behind the summary that needs it: a document that no summary needs goes when the next server starts.
+        await self.store.save_document(summary.document_sha256, document.chunks, self.owner)
         if summary.status is not SummaryStatus.DONE and summary.plan is None:
             summary = await self._adopt_equal(summary)
         return summary
@@ -221,9 +221,8 @@ class Summarizer:
         yield Accepted(summary_id, is_resumed=True)
         while True:
             run = self._runs.get(summary_id)
-            channel = (
-                run.context.channel.copy(self.config.progress_events, include_draft=include_draft) if run else None
-            )
+            most = self.config.progress_events
+            channel = run.context.channel.copy(most, include_draft=include_draft) if run else None
             while channel is not None and (event := await channel.take()) is not None:
                 yield event
                 if isinstance(event, Finished):

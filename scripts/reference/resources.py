@@ -66,7 +66,7 @@ RESOURCES = (
         {
             "call": f"`listen.max_connections`; {_GRPC_AGE}; from half on idle ones end, of the host with most",
             "health": "those of gRPC",
-            "HTTP": "`listen.max_connections`; beyond it the one that waits longest for its headers ends",
+            "HTTP": "`listen.max_connections`; likewise from half on; beyond it who waits longest for headers ends",
             "page": "those of HTTP",
             "metrics": _METRICS,
         },

@@ -17,6 +17,7 @@ from server.http.json_messages import dumps
 from server.http.paths import Exchange, Path
 from server.http.problem import MEDIA_TYPE, Problem, plain_problem, to_problem
 from server.rpc.calls import RawHandler
+from server.rpc.connections import as_grpc_writes_it
 from server.rpc.record import current_call
 from server.rpc.status import to_status
 from server.rpc.streams import end
@@ -52,7 +53,7 @@ class CallEndpoint:
             await asyncio.wait({work, left}, return_when=asyncio.FIRST_COMPLETED)
             if work.done():
                 work.result()
-        except asyncio.CancelledError:  # the server stops, and its grace is over
+        except asyncio.CancelledError:  # the server stops, its grace is over; uvicorn would take it for a fault of ours
             if not work.done():
                 await end(work)
                 await answer.fail(to_problem(to_status(ShuttingDownError(), ""), exchange.rename))
@@ -112,10 +113,10 @@ class HttpContext:
         max_body_bytes: int,
     ) -> None:
         self.write = write
-        self.headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        pairs = reversed(scope["headers"])  # of one name the first counts, as with gRPC
+        self.headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in pairs}
         self._has_body = scope["method"] == "POST"
-        host, port = scope.get("client") or ("unknown", 0)
-        self._peer = f"ipv6:[{host}]:{port}" if ":" in host else f"ipv4:{host}:{port}"
+        self._peer = as_grpc_writes_it(*(scope.get("client") or ("unknown", 0)))
         self._receive = receive
         self._to_request = to_request
         self._max_body_bytes = max_body_bytes

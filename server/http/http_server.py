@@ -157,14 +157,15 @@ class _Connection(H11Protocol):
         piece, self.flow.rest = self.flow.rest[: self.piece_bytes], self.flow.rest[self.piece_bytes :]
         super().data_received(piece)
         self._watch()
+        is_whole = self.conn.their_state not in {h11.IDLE, h11.SEND_BODY}  # also of one that asks for an upgrade
         if self.transport.is_closing():
             self.flow.rest = b""
         elif self.flow.rest:
             self.flow.pause_reading()
             self.loop.call_soon(self._take_piece)
-        elif self.conn.their_state is h11.DONE and len(self.conn.trailing_data[0]) > HIGH_WATER_LIMIT:
+        elif is_whole and len(self.conn.trailing_data[0]) > HIGH_WATER_LIMIT:
             self.end()  # so many requests behind the one that is answered
-        elif self.conn.their_state is h11.DONE or len(getattr(self.cycle, "body", b"")) <= HIGH_WATER_LIMIT:
+        elif is_whole or len(getattr(self.cycle, "body", b"")) <= HIGH_WATER_LIMIT:
             self.flow.resume_reading()  # also behind a request: uvicorn would not hear that the client leaves
 
     def send_400_response(self, msg: str) -> None:

@@ -1,7 +1,7 @@
 """Who keeps a connection when there are many: nobody keeps others out with connections that do nothing.
 
-gRPC can bound connections, but then refuses whoever comes, and tells nobody which it has. So this looks at the sockets
-of the process, which cost nothing while they are few.
+gRPC can bound connections, but then refuses whoever comes, and tells nobody which it has. Of HTTP's nobody sees those
+that have not agreed on keys yet. So this looks at the sockets of the process, which cost nothing while they are few.
 """
 
 import asyncio
@@ -9,8 +9,8 @@ import logging
 import resource
 import socket
 from collections import Counter
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from server.rpc.admission import host_of
@@ -38,7 +38,7 @@ def fitting(max_connections: int, listeners: int) -> int:
 
 
 class Connections:
-    """Those that gRPC has accepted on one port.
+    """Those that were accepted on one port.
 
     Args:
         limit: from half of it on, those without a call end.
@@ -54,15 +54,16 @@ class Connections:
     async def watch(self) -> None:
         """Makes room again and again, until it is cancelled."""
         while True:
-            with suppress(OSError):  # no descriptor is left to look at the others with
-                await asyncio.to_thread(self.make_room)  # 45 ms at 4,000 connections
+            await asyncio.to_thread(self.make_room)  # 45 ms at 4,000 connections
             await asyncio.sleep(_EVERY_S)
 
     def make_room(self) -> None:
         """Ends connections without a call while more than half are open: of the host with most, the oldest first."""
-        descriptors = sorted(int(entry.name) for entry in _DESCRIPTORS.iterdir())
-        if len(descriptors) <= self._most:
-            return
+        descriptors: Iterable[int] = range(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+        with suppress(OSError):  # none is left to list them with
+            descriptors = sorted(int(entry.name) for entry in _DESCRIPTORS.iterdir())
+            if len(descriptors) <= self._most:
+                return
         found = {peer: number for number in descriptors if (peer := self._peer_at(number))}
         known = set(self._oldest_first)
         kept = [peer for peer in self._oldest_first if peer in found]
@@ -78,17 +79,18 @@ class Connections:
 
     def _peer_at(self, number: int, end: str | None = None) -> str | None:
         """Returns who is connected to the port by a descriptor, and ends the connection when it is `end`'s."""
-        if not (_DESCRIPTORS / str(number)).is_socket():  # of anything else `fromfd` fails, and leaves its copy open
-            return None
-        with suppress(OSError), socket.fromfd(number, socket.AF_INET6, socket.SOCK_STREAM) as connection:
+        with suppress(OSError), ExitStack() as stack:
+            connection = socket.socket(fileno=number)
+            stack.callback(connection.detach)  # it stays open; a copy needs a descriptor, and none may be left
             if connection.getsockname()[1:2] == (self._port,):  # a name is no tuple: of a Unix socket
-                peer = _as_grpc_writes_it(*connection.getpeername()[:2])
+                peer = as_grpc_writes_it(*connection.getpeername()[:2])
                 if peer == end:
                     connection.shutdown(socket.SHUT_RDWR)
                 return peer
         return None
 
 
-def _as_grpc_writes_it(host: str, port: int) -> str:
+def as_grpc_writes_it(host: str, port: int) -> str:
+    """Names a peer."""
     host = host.removeprefix("::ffff:")  # IPv4 at a socket of IPv6
     return f"ipv6:%5B{host}%5D:{port}" if ":" in host else f"ipv4:{host}:{port}"

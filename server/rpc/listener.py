@@ -8,7 +8,7 @@ import errno
 import ipaddress
 import socket
 import ssl
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import grpc
@@ -16,9 +16,7 @@ import grpc
 from server.config import HttpConfig, ListenConfig, TlsConfig
 from server.errors import StartupError
 from server.rpc.admission import MIB
-from server.rpc.connections import Connections
 from server.rpc.handlers import HandlerTable
-from server.rpc.streams import end
 
 
 class CertificateStore:
@@ -76,29 +74,20 @@ class Listener:
     """A grpc.aio server on one port."""
 
     def __init__(
-        self,
-        config: ListenConfig,
-        tables: Sequence[HandlerTable],
-        certificates: CertificateStore | None,
-        is_busy: Callable[[str], bool],
+        self, config: ListenConfig, tables: Sequence[HandlerTable], certificates: CertificateStore | None
     ) -> None:
         """Binds the port. Raises StartupError when that cannot be done."""
         self._config = config
         self._server = grpc.aio.server(options=options(config))
         self._server.add_generic_rpc_handlers(tables)
         self.port = self._bind(certificates)
-        self._connections = Connections(self.port, config.max_connections, is_busy)
-        self._watching: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Begins to accept calls."""
         await self._server.start()
-        self._watching = asyncio.create_task(self._connections.watch(), name="precis-connections")
 
     async def close(self) -> None:
         """Ends what `drain` did not: a start that failed."""
-        if self._watching is not None:
-            await end(self._watching)
         await self._server.stop(None)
 
     async def drain(self, cut_short: asyncio.Event) -> None:
@@ -152,8 +141,8 @@ def bound(config: ListenConfig | HttpConfig, *, reuse_port: bool = False) -> soc
 
 
 def _cannot_listen(config: ListenConfig | HttpConfig, reason: object) -> StartupError:
-    section = "HTTP" if isinstance(config, HttpConfig) else "LISTEN"
-    advice = f"choose another address with PRECIS_{section}__HOST and PRECIS_{section}__PORT"
+    flags, section = ("`precis ui --port`", "HTTP") if isinstance(config, HttpConfig) else ("--host, --port", "LISTEN")
+    advice = f"choose another address with {flags}, or PRECIS_{section}__HOST, PRECIS_{section}__PORT"
     return StartupError(f"cannot listen on {address_of(config.host, config.port)}: {reason}; {advice}")
 
 

@@ -98,11 +98,8 @@ class LeaseTable:
         await self._database.transact([end_job, release] if ends_job else [release])
 
     async def request_cancel(self, summary_id: str) -> None:
-        """Asks whoever runs a summary to stop; a summary that nobody runs is cancelled at once.
-
-        Raises UnknownSummaryError: there is none.
-        """
-        counts = await self._database.transact(
+        """Asks whoever runs a summary to stop; a summary that nobody runs is cancelled at once."""
+        await self._database.transact(
             [
                 Statement("UPDATE summaries SET cancel_requested = 1 WHERE summary_id = ?", (summary_id,)),
                 Statement(
@@ -112,8 +109,6 @@ class LeaseTable:
                 ),
             ]
         )
-        if not counts[0]:
-            raise UnknownSummaryError(summary_id)
 
     async def _acquire(self, lease: Lease, ttl_s: float) -> Lease:
         summary_id = lease.summary_id

@@ -52,10 +52,10 @@ class PostgresDatabase:
                 await self._owner_connection.execute("SELECT pg_advisory_lock(%s)", (_lock_number(self.owner),))
                 async with self._pool.connection() as connection, connection.transaction():
                     await connection.execute("SELECT pg_advisory_xact_lock(%s)", (_SCHEMA_LOCK,))
+                    for column in ADDED_COLUMNS:
+                        await connection.execute(f"ALTER TABLE IF EXISTS summaries ADD COLUMN IF NOT EXISTS {column}")
                     for statement in SCHEMA:
                         await connection.execute(statement)
-                    for table, column, kind in ADDED_COLUMNS:
-                        await connection.execute(f"ALTER TABLE {table} ADD COLUMN IF NOT EXISTS {column} {kind}")
             except BaseException:
                 await self._close()
                 raise

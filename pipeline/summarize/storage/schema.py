@@ -3,6 +3,13 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
+ADDED_COLUMNS = (
+    "owner TEXT NOT NULL DEFAULT ''",
+    "created_at DOUBLE PRECISION NOT NULL DEFAULT 0",
+    "flaw_count INTEGER",
+)
+"""Columns of `summaries` that older versions lack. Their summaries have no owner, no time and no known flaws."""
+
 SCHEMA = (
     # A chunk's text, once, however many documents hold it.
     """
@@ -36,8 +43,7 @@ SCHEMA = (
         submitted_at DOUBLE PRECISION NOT NULL,
         attempts INTEGER NOT NULL DEFAULT 0
     )""",
-    # With which texts a call began whose answer is stored. `whole_key` repeats that of the answer; older versions wrote
-    # how many texts the call read, and the key of all.
+    # With which texts a call began whose answer is stored. Older versions wrote how many it read, and the key of all.
     """
     CREATE TABLE IF NOT EXISTS call_texts (
         first_key TEXT NOT NULL,
@@ -48,7 +54,7 @@ SCHEMA = (
         PRIMARY KEY (first_key, text_count, whole_key)
     )""",
     # One summary. It runs while `lease_expires_at` is in the future.
-    """
+    f"""
     CREATE TABLE IF NOT EXISTS summaries (
         summary_id TEXT PRIMARY KEY,
         idempotency_key TEXT UNIQUE,
@@ -61,9 +67,14 @@ SCHEMA = (
         cancel_requested INTEGER NOT NULL DEFAULT 0,
         lease_owner TEXT,
         lease_expires_at DOUBLE PRECISION NOT NULL DEFAULT 0,
-        updated_at DOUBLE PRECISION NOT NULL
+        updated_at DOUBLE PRECISION NOT NULL,
+        {", ".join(ADDED_COLUMNS)}
     )""",
+    # Without these, what one caller asks for would hold up everybody's storage, the longer the more others have stored.
     "CREATE INDEX IF NOT EXISTS summaries_by_request ON summaries (request_key, status)",
+    "CREATE INDEX IF NOT EXISTS summaries_by_owner ON summaries (owner, created_at)",
+    "CREATE INDEX IF NOT EXISTS summaries_by_document ON summaries (document_sha256)",
+    "CREATE INDEX IF NOT EXISTS chunks_by_text ON document_chunks (text_sha256)",
     # A finished step of a summary. A stage's texts are its rows by position.
     """
     CREATE TABLE IF NOT EXISTS steps (
@@ -81,6 +92,7 @@ SCHEMA = (
         last_page INTEGER NOT NULL,
         PRIMARY KEY (summary_id, iteration, stage, level, position)
     )""",
+    "CREATE INDEX IF NOT EXISTS steps_by_result ON steps (result_key)",
     # What the reader of a summary should know, once each.
     """
     CREATE TABLE IF NOT EXISTS warnings (
@@ -100,15 +112,7 @@ SCHEMA = (
     )""",
 )
 
-ADDED_COLUMNS = (
-    ("summaries", "owner", "TEXT NOT NULL DEFAULT ''"),
-    ("summaries", "created_at", "DOUBLE PRECISION NOT NULL DEFAULT 0"),
-    ("summaries", "flaw_count", "INTEGER"),
-)
-"""Columns that databases of older versions lack. Their summaries have no owner, no time and no known flaws."""
-
-WRITES_NOTHING = "UPDATE summaries SET status = status WHERE summary_id = ''"
-"""Fails where a write would."""
+WRITES_NOTHING = "UPDATE summaries SET status = status WHERE summary_id = ''"  # fails where a write would
 
 Value = str | int | float | None
 Row = tuple[Any, ...]
@@ -123,10 +127,7 @@ class Statement(NamedTuple):
 
 KEEPS_TEXTS, DROPS_TEXTS = Statement("SELECT LOCK_SHARED"), Statement("SELECT LOCK_ALONE")
 """Begin a transaction that refers to stored texts, and one that deletes those to which nothing refers.
-
-Postgres lets many of the first run at once, and one of the second alone: what a transaction finds to be there is not
-deleted by another that began before. SQLite has one writer at a time as it is.
-"""
+Postgres lets many of the first run at once, and one of the second alone. SQLite has one writer at a time as it is."""
 
 
 class Database(Protocol):

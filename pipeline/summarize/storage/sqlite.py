@@ -138,12 +138,13 @@ class SqliteDatabase:
         # A killed process loses nothing in WAL mode; only a power failure may take back the last moments.
         self._connection.execute("PRAGMA journal_mode=WAL")
         self._connection.execute("PRAGMA synchronous=NORMAL")
+        self._connection.execute("BEGIN IMMEDIATE")  # servers that start together do it one after the other
+        known = {row[1] for row in self._connection.execute("PRAGMA table_info(summaries)")}
+        for column in ADDED_COLUMNS:
+            if known and column.split()[0] not in known:
+                self._connection.execute(f"ALTER TABLE summaries ADD COLUMN {column}")
         for statement in SCHEMA:
             self._connection.execute(statement)
-        self._connection.execute("BEGIN IMMEDIATE")  # servers that start together do it one after the other
-        for table, column, kind in ADDED_COLUMNS:
-            if column not in {row[1] for row in self._connection.execute(f"PRAGMA table_info({table})")}:
-                self._connection.execute(f"ALTER TABLE {table} ADD COLUMN {column} {kind}")
         self._connection.execute("COMMIT")
         self._file_number = self._path.stat().st_ino
 

@@ -34,7 +34,7 @@ from pipeline.summarize.storage.schema import DROPS_TEXTS, KEEPS_TEXTS, Database
 _log = logging.getLogger(__name__)
 
 _Steps = Sequence[tuple[StepId, StepOutput, str | None]]
-_OWNED = "owned:"  # begins the idempotency keys of owners: each has names of its own
+_OWNED = "owned:"  # begins the idempotency keys and the documents of owners: each has names of its own
 _PLAN = TypeAdapter(PlanRecord)
 _USAGE = TypeAdapter(LlmUsage)
 _CREATE = """
@@ -56,23 +56,21 @@ _PAGE = """
     ORDER BY created_at DESC, summary_id LIMIT ?"""
 _ANY = (1 << 31) - 1  # more than any position, and than any number of steps
 _ROWS_PER_STATEMENT = 200
-TEXTS_AT_ONCE = 64
-"""So many of a level are in memory at once."""
+TEXTS_AT_ONCE = 64  # of a level are in memory
 
 _REMEMBER_CALL = "INSERT INTO call_texts VALUES (?, 0, ?, ?, NOW_S) ON CONFLICT DO NOTHING"
 _OF_A_SUMMARY = ("steps", "warnings", "run_costs", "jobs")
 _OF_ONE = (
     """DELETE FROM results WHERE result_key IN (SELECT result_key FROM steps WHERE summary_id = ?)
-    AND result_key NOT IN (SELECT result_key FROM steps WHERE summary_id <> ?)""",
-    *(
-        f"DELETE FROM {table} WHERE summary_id = ?"  # noqa: S608 - names of ours
-        for table in (*_OF_A_SUMMARY, "summaries")
-    ),
+    AND NOT EXISTS (SELECT 1 FROM steps WHERE steps.result_key = results.result_key AND summary_id <> ?)""",
+    *(f"DELETE FROM {table} WHERE summary_id = ?" for table in (*_OF_A_SUMMARY, "summaries")),  # noqa: S608
 )
-_UNUSED = (
-    "DELETE FROM call_texts WHERE result_key NOT IN (SELECT result_key FROM results)",
-    "DELETE FROM document_chunks WHERE document_sha256 NOT IN (SELECT document_sha256 FROM summaries)",
-    "DELETE FROM texts WHERE sha256 NOT IN (SELECT text_sha256 FROM document_chunks)",
+_OF_ITS_DOCUMENT = (
+    """DELETE FROM texts WHERE sha256 IN (SELECT text_sha256 FROM document_chunks WHERE document_sha256 = ?)
+    AND NOT EXISTS (SELECT 1 FROM document_chunks WHERE text_sha256 = texts.sha256 AND document_sha256 <> ?)
+    AND NOT EXISTS (SELECT 1 FROM summaries WHERE document_sha256 = ?)""",
+    """DELETE FROM document_chunks WHERE document_sha256 = ?
+    AND NOT EXISTS (SELECT 1 FROM summaries WHERE document_sha256 = ?)""",
 )
 _EXPIRE = (
     "DELETE FROM summaries WHERE updated_at < NOW_S - ? AND lease_expires_at < NOW_S",
@@ -81,7 +79,9 @@ _EXPIRE = (
         for table in _OF_A_SUMMARY
     ),
     "DELETE FROM results WHERE written_at < NOW_S - ? AND result_key NOT IN (SELECT result_key FROM steps)",
-    *_UNUSED,
+    "DELETE FROM call_texts WHERE result_key NOT IN (SELECT result_key FROM results)",
+    "DELETE FROM document_chunks WHERE document_sha256 NOT IN (SELECT document_sha256 FROM summaries)",
+    "DELETE FROM texts WHERE sha256 NOT IN (SELECT text_sha256 FROM document_chunks)",
 )
 
 
@@ -99,7 +99,7 @@ class SummaryStore:
     ) -> StoredSummary:
         """Stores a new summary, or returns the one that the idempotency key of its owner belongs to already."""
         if idempotency_key:
-            idempotency_key = _scoped(idempotency_key, request.owner)
+            idempotency_key = scoped(idempotency_key, request.owner)
         summary_id = uuid4().hex
         row = (summary_id, idempotency_key, request_key, REQUEST.dump_json(request).decode(), document_sha256)
         await self._database.transact([KEEPS_TEXTS, Statement(_CREATE, (*row, SummaryStatus.RUNNING, request.owner))])
@@ -130,8 +130,10 @@ class SummaryStore:
 
     async def delete(self, summary_id: str) -> None:
         """Deletes a summary, and what only it needed."""
+        documents = await self._database.fetch("SELECT document_sha256 FROM summaries WHERE summary_id = ?", summary_id)
         own = [Statement(sql, (summary_id,) * sql.count("?")) for sql in _OF_ONE]
-        await self._database.transact([DROPS_TEXTS, *own, *map(Statement, _UNUSED)])
+        own += [Statement(sql, one * sql.count("?")) for one in documents for sql in _OF_ITS_DOCUMENT]
+        await self._database.transact([DROPS_TEXTS, *own])
 
     async def set_plan(self, summary_id: str, plan: PlanRecord) -> None:
         """Remembers a plan, and forgets the steps of any other; their results stay."""
@@ -213,15 +215,16 @@ class SummaryStore:
         found = set[str]()
         for start in range(0, len(keys), _ROWS_PER_STATEMENT):
             part = keys[start : start + _ROWS_PER_STATEMENT]
-            sql = f"SELECT first_key FROM call_texts WHERE first_key IN ({', '.join('?' * len(part))})"  # noqa: S608
+            marks = ", ".join("?" * len(part))
+            sql = f"SELECT first_key FROM call_texts JOIN results USING (result_key) WHERE first_key IN ({marks})"  # noqa: S608
             found.update(row[0] for row in await self._database.fetch(sql, *part))
         return found
 
-    async def save_document(self, document_sha256: str, chunks: Sequence[SourceChunk]) -> None:
-        """Stores every chunk's text once by its hash; does nothing if the document is there already."""
+    async def save_document(self, document_sha256: str, chunks: Sequence[SourceChunk], owner: str = "") -> None:
+        """Stores every chunk's text of an owner once by its hash; does nothing if the document is there already."""
         known = "SELECT 1 FROM document_chunks WHERE document_sha256 = ? LIMIT 1"
         if not await self._database.fetch(known, document_sha256):
-            await self._database.transact([KEEPS_TEXTS, *_inserts(document_sha256, chunks)])
+            await self._database.transact([KEEPS_TEXTS, *_inserts(document_sha256, chunks, owner)])
 
     async def document_of(self, summary: StoredSummary) -> Document:
         """Returns the document of a summary."""
@@ -288,10 +291,10 @@ class SummaryStore:
         return _to_summary(rows[0]) if rows else None
 
 
-def _inserts(document_sha256: str, chunks: Sequence[SourceChunk]) -> Iterator[Statement]:
+def _inserts(document_sha256: str, chunks: Sequence[SourceChunk], owner: str) -> Iterator[Statement]:
     for first in range(0, len(chunks), _ROWS_PER_STATEMENT):
         part = chunks[first : first + _ROWS_PER_STATEMENT]
-        hashes = [hashlib.sha256(chunk.text.encode()).hexdigest() for chunk in part]
+        hashes = [hashlib.sha256(f"{owner}\0{chunk.text}".encode()).hexdigest() for chunk in part]
         texts: dict[str, str] = dict(zip(hashes, (chunk.text for chunk in part), strict=True))
         yield _insert("texts (sha256, body)", list(texts.items()))
         yield _insert(
@@ -310,16 +313,16 @@ def _insert(table: str, rows: Sequence[tuple[Value, ...]]) -> Statement:
     return Statement(f"INSERT INTO {table} VALUES {', '.join([marks] * len(rows))} ON CONFLICT DO NOTHING", values)  # noqa: S608
 
 
-def _scoped(idempotency_key: str, owner: str) -> str:
-    """Returns the name of a key among those of all owners: its own without an owner, else one that nobody can send.
+def scoped(name: str, owner: str) -> str:
+    """Returns a name among those of all owners: its own without an owner, else one that nobody can send.
 
     Raises InvalidInputError: Postgres cannot store it.
     """
-    if "\0" in idempotency_key:
+    if "\0" in name:
         raise InvalidInputError("idempotency_key", "a text without a zero byte", "one")
-    if not owner and not idempotency_key.startswith(_OWNED):
-        return idempotency_key
-    return _OWNED + hashlib.sha256(f"{owner}\n{idempotency_key}".encode()).hexdigest()
+    if not owner and not name.startswith(_OWNED):
+        return name
+    return _OWNED + hashlib.sha256(f"{owner}\n{name}".encode()).hexdigest()
 
 
 def _parse_token(page_token: str) -> tuple[float, str]:

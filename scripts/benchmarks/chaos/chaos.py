@@ -107,7 +107,7 @@ def _parts(server: PrecisServer, *, quick: bool) -> dict[str, Part]:
         "tenants": lambda: tenants(server),
         "fuzz": lambda: fuzz(server, 100_000, limit_s=10 if quick else 3_600, seed=SEED),
         "work after a cancel": lambda: cancelled_work(server, quick=quick),
-        "a crowd beside one": lambda: fairness(server, 4 if quick else 25),
+        "a crowd beside one": lambda: fairness(server, 150 if quick else 800),
         "burst": lambda: burst(server, 2_000 if quick else 8_000),
         "idle streams": lambda: idle_streams(server, 1_200),
         "idle connections": lambda: idle_connections(server, 4_200),

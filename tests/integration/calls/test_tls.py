@@ -1,5 +1,6 @@
 """TLS, mutual TLS, and certificates that change under a running server."""
 
+import asyncio
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -92,6 +93,21 @@ async def test_a_reload_takes_the_new_certificate_for_new_connections_unless_it_
         async with secure_stub(app, successor) as new:
             assert await new.ListModels(ListModelsRequest()).code() is StatusCode.OK
         assert await old.ListModels(ListModelsRequest()).code() is StatusCode.OK
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+async def test_idle_http_connections_make_room_in_handshakes(start: Start, tls: dict[str, Path], scheme: str) -> None:
+    sections = {"http": {"enabled": True, "port": 0}, "listen": {"max_connections": 8}}
+    async with start(**sections, tls=tls if scheme == "https" else {}) as app, asyncio.timeout(60):
+        opened = [await asyncio.open_connection("127.0.0.1", app.http_port) for _ in range(32)]
+        waiting = {asyncio.create_task(reader.readline()): writer for reader, writer in opened}
+        while len(waiting) > 4:
+            for one in (await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED))[0]:
+                waiting.pop(one).close()
+                assert one.exception() or one.result() == b""
+        for writer in waiting.values():
+            writer.close()
+        await asyncio.wait(waiting)
 
 
 async def test_http_takes_what_is_reloaded_whole_or_not_at_all(

@@ -29,7 +29,7 @@ async def test_serve_names_what_keeps_it_from_starting(app: App, tmp_path: Path)
     port = app.address.rsplit(":", 1)[1]
     broken = written(tmp_path / "settings.toml", "x")
     for arguments, message in (
-        (["--port", port], "the port is in use"),
+        (["--port", port], "the port is in use; choose another address with --host, --port, or PRECIS_LISTEN__HOST"),
         (["--port", "0", "--models-dir", tmp_path], "run `precis models install`"),
         (["--settings", broken], "cannot read the settings file"),
     ):

@@ -234,6 +234,8 @@ async def test_a_key_is_needed_but_for_health(start: Start, keys_file: Path) -> 
         async with client_of(app) as client:
             response = await client.post("/embed", json={"inputs": "w1"})
             assert (response.status_code, response.headers["www-authenticate"]) == (401, "Bearer")
+            two = [("authorization", f"Bearer {key}") for key in ("wrong", "owner")]  # a proxy reads the first
+            assert (await client.post("/embed", json={"inputs": "w1"}, headers=two)).status_code == 401
             assert (await client.get("/health")).json() == {"status": "SERVING"}
         async with client_of(app, authorization="Bearer owner") as client:
             assert (await client.post("/embed", json={"inputs": "w1"})).status_code == 200
@@ -270,23 +272,24 @@ async def test_a_caller_that_leaves_gives_its_place_back(start: Start, gate: Gat
             pass
 
 
+@pytest.mark.parametrize("asks", [b"", b"connection: upgrade\r\nupgrade: h2c\r\n"])
 @pytest.mark.parametrize("behind", [b"", b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n", b"G" * (1 << 17)])
-async def test_a_caller_that_leaves_is_heard_whatever_is_in_the_pipe(start: Start, gate: Gate, behind: bytes) -> None:
+async def test_who_leaves_or_floods_the_pipe_is_heard(start: Start, gate: Gate, asks: bytes, behind: bytes) -> None:
     async with start(http=ON, listen={"max_concurrent_calls": 1}) as app, client_of(app) as client:
         gate.close()
         _, writer = await asyncio.open_connection("127.0.0.1", app.http_port)
-        head = (
-            b"POST /embed HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 15\r\n\r\n"
-        )
-        writer.write(head + b'{"inputs":"w1"}')
+        head = b"POST /embed HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 15\r\n"
+        writer.write(head + asks + b'\r\n{"inputs":"w1"}')
         await gate.visited()
         writer.write(behind)
         await writer.drain()
-        writer.close()
+        if len(behind) < 1 << 16:  # else the server closes
+            writer.close()
         async with asyncio.timeout(30):
             while (await client.get("/v1/models")).status_code == 429:  # the models are held: its place alone is free
                 pass
         gate.open()
+        writer.close()
 
 
 async def test_an_answer_that_nobody_reads_ends_and_is_not_made_meanwhile(
@@ -388,22 +391,6 @@ async def said_to(app: App, sent: bytes, size: int = -1) -> bytes:
     answer = await reader.read(size)
     writer.close()
     return answer
-
-
-async def test_connections_beyond_the_limit_are_closed_and_the_others_are_served(start: Start) -> None:
-    async with start(http=ON, listen={"max_connections": 2}) as app, asyncio.timeout(60):
-        opened = [await asyncio.open_connection("127.0.0.1", app.http_port) for _ in range(6)]
-        waiting = {asyncio.create_task(reader.readline()): writer for reader, writer in opened}
-        while len(waiting) > 2:
-            closed, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-            for one in closed:
-                waiting.pop(one).close()
-                assert isinstance(one.exception(), ConnectionError) or one.result() == b""
-        assert [*waiting.values()] == [writer for _, writer in opened[4:]]  # who waited longest has made room
-        for answer, writer in waiting.items():
-            writer.write(b"GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
-            assert await answer == b"HTTP/1.1 200 OK\r\n"
-            writer.close()
 
 
 async def test_the_openapi_document_describes_every_path_and_field(client: httpx.AsyncClient) -> None:

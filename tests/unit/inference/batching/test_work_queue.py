@@ -140,22 +140,23 @@ def wide_source(queue: WorkQueue, source: Source) -> Source:
     return wide
 
 
+@pytest.mark.parametrize("came_s", [1.0, -1.0], ids=["at once", "behind slow batches"])
 def test_a_guest_is_computed_apart_from_the_crowd_and_batches_are_brief_for_a_while(
-    queue: WorkQueue, wide_source: Source
+    queue: WorkQueue, wide_source: Source, came_s: float
 ) -> None:
-    crowd(queue, wide_source, 100, "crowd")
-    assert sizes(queue, 0.0, 2) == [8, 8]
-    guest = crowd(queue, wide_source, 2, "guest", now_s=1.0)
+    crowd(queue, wide_source, 100, "crowd", now_s=-2.0)
+    assert sizes(queue, -2.0, 2) == [8, 8]
+    guest = crowd(queue, wide_source, 2, "guest", came_s)
     assert take(queue, 1.0)[1].entries == guest
     assert sizes(queue, 1.9, 2) == [4, 4]  # as long as three rows alone
     assert sizes(queue, 2.1, 2) == [8, 8]
 
 
-@pytest.mark.parametrize(("callers", "rows", "guest"), [(2, 40, "0"), (20, 8, "another")], ids=["alike", "many"])
-def test_neither_crowds_alike_nor_a_few_rows_of_many_callers_make_a_guest(
-    queue: WorkQueue, wide_source: Source, callers: int, rows: int, guest: str
+@pytest.mark.parametrize(("callers", "rows", "guest", "brings"), [(2, 40, "0", 1), (20, 8, "x", 1), (2, 80, "x", 32)])
+def test_neither_crowds_alike_nor_a_few_rows_of_many_callers_nor_a_list_make_a_guest(  # noqa: PLR0913, PLR0917 - one for each choice
+    queue: WorkQueue, wide_source: Source, callers: int, rows: int, guest: str, brings: int
 ) -> None:
     for number in range(callers):
         crowd(queue, wide_source, rows, str(number))
-    crowd(queue, wide_source, 1, guest, now_s=1.0)
+    crowd(queue, wide_source, brings, guest, now_s=1.0)
     assert sizes(queue, 1.0, 4) == [8, 8, 8, 8]

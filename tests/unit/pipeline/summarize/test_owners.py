@@ -138,6 +138,8 @@ async def test_owners_do_not_meet_in_either_database(tmp_path: Path, postgres_ur
         other = result_of(await read_all(second.stream(document, writer=writers[1], idempotency_key=key)))
         assert other.summary_id != made.summary_id
         assert len(writers[0].asked) == len(writers[1].asked) == other.calls_done
+        rows = await root.store._database.fetch("SELECT COUNT(*) FROM texts WHERE body LIKE ?", f"%{key}%")  # noqa: SLF001
+        assert rows == [(6,)]  # each has its own, or the time to store them would tell of the other's
         assert other.calls_reused == 0
         for stranger in (second, root, root.owned_by("c")):
             with pytest.raises(UnknownSummaryError):

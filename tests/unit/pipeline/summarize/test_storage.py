@@ -45,6 +45,7 @@ async def create(
 async def test_a_summary_is_read_back_as_it_was_stored(open_database: OpenDatabase) -> None:
     async with open_database() as database:
         store = SummaryStore(database)
+        await database.check()
         created = await create(store)
         await store.set_plan(created.summary_id, PlanRecord("plan", 270, 269, 1_000))
         found = await store.find(created.summary_id)
@@ -73,6 +74,9 @@ async def test_documents_keep_their_chunks_and_texts_are_stored_once(open_databa
         await store.save_document(name, chunks)
         assert await store.chunks(name) == chunks
         assert await store.chunks("unknown") == ()
+        for owner, text in (("a", f"b{name}"), ("ab", name)):
+            await store.save_document(owner + name, [SourceChunk(0, 0, text)], owner)
+            assert [one.text for one in await store.chunks(owner + name)] == [text]
         rows = await database.fetch("SELECT COUNT(*) FROM texts WHERE body LIKE ?", f"{name} %")
     assert rows[0][0] == 50
 
@@ -174,11 +178,6 @@ async def test_a_full_disk_for_results_is_a_clear_error_and_nothing_is_lost(tmp_
         connection.execute("PRAGMA max_page_count = 1000000")
         result = result_of(await read_all(summarizer.resume(accepted.summary_id, writer=writer)))
     assert result.status is SummaryStatus.DONE
-
-
-async def test_a_check_passes_while_the_database_takes_writes(open_database: OpenDatabase) -> None:
-    async with open_database() as database:
-        await database.check()
 
 
 async def test_a_check_finds_a_file_that_was_deleted_or_replaced(tmp_path: Path) -> None:

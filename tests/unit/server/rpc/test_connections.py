@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from server.rpc import connections
 from server.rpc.connections import Connections, fitting
 
 
-def test_the_oldest_idle_ones_end_and_no_descriptor_stays_open() -> None:
+@pytest.mark.parametrize("listing", ["/dev/fd", "/as if none were left to list them with"])
+def test_the_oldest_idle_ones_end_and_no_descriptor_stays_open(monkeypatch: pytest.MonkeyPatch, listing: str) -> None:
+    monkeypatch.setattr(connections, "_DESCRIPTORS", Path(listing))
     with ExitStack() as stack:
         server = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         host, port = server.getsockname()
@@ -22,9 +25,9 @@ def test_the_oldest_idle_ones_end_and_no_descriptor_stays_open() -> None:
         for end in os.pipe():  # what is no socket
             stack.callback(os.close, end)
         busy = f"ipv4:{host}:{clients[0].getsockname()[1]}"
-        connections = Connections(port, 10, lambda peer: peer == busy)
+        watched = Connections(port, 10, lambda peer: peer == busy)
         before = len([*Path("/dev/fd").iterdir()])
-        connections.make_room()
+        watched.make_room()
         assert len([*Path("/dev/fd").iterdir()]) == before
         for client in clients[1:5]:
             assert client.recv(1) == b""
