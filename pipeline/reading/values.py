@@ -218,12 +218,14 @@ def _is_same(claimed: Quantity, mine: Amount, stated: Quantity, theirs: Amount) 
 
 
 def _numbers_of(name: str) -> dict[str, float]:
-    return {word.replace("_", " "): float(value) for word, value in map(str.split, phrase_list(name))}
+    return {word: float(value) for word, value in map(str.split, phrase_list(name))}
 
 
-_NUMBER_WORDS, _ORDINALS, _MAGNITUDES, _PARTS = map(_numbers_of, ("number_words", "ordinals", "magnitudes", "parts"))
-_CLOCK_WORDS, _CLOCK_PARTS = map(_numbers_of, ("clock_words", "clock_parts"))
-_ZONES = {zone: [float(each) for each in ahead * 2] for zone, *ahead in map(str.split, phrase_list("time_zones"))}
+_NUMBER_WORDS, _ORDINALS, _CLOCK_WORDS = map(_numbers_of, ("number_words", "ordinals", "clock_words"))
+_MAGNITUDES, _PARTS = map(_numbers_of, ("magnitudes", "parts"))
+_ZONES = {
+    zone: [float(each) for each in (*ahead, *ahead)] for zone, *ahead in map(str.split, phrase_list("time_zones"))
+}
 _SCALES = _MAGNITUDES | _numbers_of("short_magnitudes")
 
 
@@ -250,8 +252,6 @@ _QUANTITY = re.compile(
         (?:\s?(?P<half>[ap])(?:m\b|\.m\b\.?)|\s(?:o['’]clock|uhr)\b|(?<=:\d\d|.:0)(?![:.,]?\d))
         (?:\s\(?(?P<zone>(?-i:{"|".join(map(str.upper, _ZONES))}))\b)?
     |(?P<named>{_any_word(_CLOCK_WORDS)})\b
-    |(?P<past>{_any_word(_CLOCK_PARTS)})\s(?P<of>{_SMALL}|\d{{1,2}})\b
-    |q(?P<quarter>[1-4])\b
     |(?P<currency>(?:(?:{_SIGNS})\s?)?)(?<![\d.,])(?P<digits>{_DIGITS})
         (?:(?P<nth>{_NTH})\b|[\s-]?(?P<scale>{_any_word(_SCALES.keys() - set("kmb"))})s?\b|(?P<short>[kmb])(?![\w%/·]))?
     |{any_of("before_halves")}\s(?P<whole>[a-z]{{4,9}})\sand\s(?P<added>an?\s(?:{_PART}))\b
@@ -269,17 +269,13 @@ _WORD_BEHIND = (  # "5W-30" has none
 )
 _UNIT = re.compile(rf"(\s?-?)({_WORD_BEHIND})(?:\s({_WORD_BEHIND})(?:\s({_WORD_BEHIND}))?)?")
 _PLAIN = rf"(?:\d+(?:[.,]\d+)*|{_SMALL})"
-_LATER = re.compile(
-    rf"\s{any_of('shares')}\s(?P<whole>{_PLAIN})\b"
-    rf"|(?:,\s{_PLAIN}){{0,8}}(?:\s?[-–—]\s?|,?\s{any_of('ranges')}\s){_PLAIN}",
-    re.IGNORECASE,
-)
+_LATER = re.compile(rf"(?:,\s{_PLAIN}){{0,8}}(?:\s?[-–—]\s?|,?\s{any_of('ranges')}\s){_PLAIN}", re.IGNORECASE)
 _HEDGE = re.compile(rf"(?:(?P<least>{any_of('lower_bounds')})|{any_of('approximations')})\s+$", re.IGNORECASE)
 _MINUS, _BEFORE_MINUS = ("-", "−", "–"), "(=:~|"
 _LEAD_CHARS = 24
 _LONGEST_REMEMBERED = 1000  # characters: claims and sentences, not whole sources, for a cache counts no bytes
 _COUNTED_BY_HAND = 3
-_PARTS_OF_UNITS = {whole: _UNITS[part] for whole, part in map(str.split, phrase_list("parts_of_units"))}
+_PARTS_OF_UNITS = {whole: _UNITS[part] for whole, part in map(str.split, phrase_list("subunits"))}
 _MOST_ZEROS, _GROUP, _MOST_DECIMALS = 300, 3, 4  # digits
 _NO_APOSTROPHES = str.maketrans("", "", "'’")
 _HALF_DAY, _HOUR = 720, 60  # minutes
@@ -327,11 +323,10 @@ _remembered_values = lru_cache(1 << 12)(_values)
 
 
 def _time_of_day(text: str, match: re.Match[str], dimension: str) -> Quantity:
-    """Reads a time in minutes; "2:05" and "half past two" may be in the afternoon too."""
-    written = (match["hour"] or match["of"] or match["named"]).lower()
-    hour = int((_CLOCK_WORDS | _NUMBER_WORDS).get(written, written))
+    """Reads a time in minutes; "2:05" may be in the afternoon too."""
+    written = (match["hour"] or match["named"]).lower()
+    hour = int(_CLOCK_WORDS.get(written, written))
     minutes = hour * _HOUR + int(match["minute"] or 0) + int(match["second"] or 0) / _HOUR
-    minutes += _CLOCK_PARTS.get((match["past"] or "").lower(), 0.0)
     if match["half"]:
         times = [minutes % _HALF_DAY + _HALF_DAY * (match["half"].lower() == "p")]
     elif match["named"] or hour > _HALF_DAY // _HOUR or written.startswith("0"):
@@ -353,16 +348,15 @@ def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
     stop_if_nobody_waits()
     (start, end), digits = match.span(), match["digits"] or ""
     before = "".join(text[max(0, start - _LEAD_CHARS) : start].split()[-1:])
-    if match["hour"] or match["named"] or match["past"]:
+    if match["hour"] or match["named"]:
         return _time_of_day(text, match, _VERSE if _is_name(before) and end == match.end("minute") else _CLOCK)
     is_label = before.lower() in word_list("numbered_things")  # "room 12B"
     scale = None if is_label else match["scale"] or match["short"] or match["times"] or match["part_of"]
     times = _SCALES[scale.lower()] if scale else 1.0
     read = _read_digits(digits, times) if digits else [(times * _read_words(match), 1.0)]
     units, unit_end = ((), end) if is_label else _units_of(text, match)
-    later = None if units or is_label else _LATER.match(text, end)  # "2 to 5 mm", "1 in 5"
-    is_one = match.group().lower() == "one" and unit_end == end and not (later and later["whole"])
-    if not read or is_one or (match["whole"] and not units):
+    is_one, is_q = match.group().lower() == "one" and unit_end == end, match.group().lower().startswith("q")
+    if not read or is_one or (match["whole"] and not units) or (is_q and _is_name(before)):  # "Switch Q1"
         return None
     if before.lower() == "minus" or _is_negative(text, max(start, match.start("digits"))):
         read = [(-value, step) for value, step in read]
@@ -373,11 +367,8 @@ def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
     if match["short"] and scale and not match["currency"]:  # "5m"
         others, unit_end = _units_behind(text, end - 1)
         amounts += [Amount.of(number, unit) for unit in others for number in _read_digits(digits, 1.0)]
-    if later:
-        others = _units_behind(text, later.end())[0]
-        amounts += [Amount.of(number, unit) for unit in others for number in read if not later["whole"]]
-        if later["whole"] and not others:
-            amounts += _share(read[0][0], later["whole"])
+    if not (units or is_label) and (later := _LATER.match(text, end)):  # "2 to 5 mm"
+        amounts += [Amount.of(number, unit) for unit in _units_behind(text, later.end())[0] for number in read]
     return Quantity(
         start=start,
         end=unit_end if any(unit.dimension in _STRICT for unit in units) else end,
@@ -386,14 +377,8 @@ def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
         numbers=tuple(Amount.of(number, _NO_UNIT) for number in read),
         is_lower_bound=least,
         is_approximate=about,
-        is_word=not (digits or match["quarter"]),
+        is_word=not (digits or is_q),
     )
-
-
-def _share(count: float, whole: str) -> list[Amount]:
-    """Returns the percentage that "1 in 5" is; nothing of "3 in 2" and "3 in 2009"."""
-    of = float(_NUMBER_WORDS.get(whole.lower()) or next(iter(_readings(whole)), 0))
-    return [Amount.of((100 * count / of, 1.0), _UNITS["%"])] if 0 < count < of <= 100 else []  # noqa: PLR2004
 
 
 def _is_name(word: str) -> bool:
@@ -412,8 +397,8 @@ def _units_of(text: str, match: re.Match[str]) -> tuple[tuple[Unit, ...], int]:
     """Returns what the unit of a number may be, and where it ends."""
     if sign := (match["currency"] or "").strip().upper():
         return _CURRENCIES[sign], match.end()
-    if match["quarter"] or match["ordinal"] or match["nth"]:
-        is_quarter = match["quarter"] or text.startswith(" quarter", match.end())
+    if match["ordinal"] or match["nth"]:
+        is_quarter = match.group().lower().startswith("q") or text.startswith(" quarter", match.end())
         return (_QUARTER if is_quarter else _ORDINAL,), match.end()
     if match["whole"]:  # "an hour and a half"
         return _units(match["whole"].lower(), is_attached=False), match.end()
@@ -491,8 +476,8 @@ def _readings(digits: str) -> list[str]:
 
 def _read_words(match: re.Match[str]) -> float:
     """Reads "two hundred and fifty thousand"; words that stand side by side without sense are added up."""
-    if match["quarter"] or match["ordinal"]:
-        return _ORDINALS[match["ordinal"].lower()] if match["ordinal"] else float(match["quarter"])
+    if match["ordinal"]:
+        return _ORDINALS[match["ordinal"].lower()]
     total = current = 0.0
     for word in (match["words"] or "").lower().replace("-", " ").split():
         if word in _NUMBER_WORDS:

@@ -63,7 +63,6 @@ def read(text: str) -> Quantity:
         ("2:05", [("clock", 125), ("clock", 845)]),
         ("9.30 am", [("clock", 570)]),
         ("noon", [("clock", 720)]),
-        ("half past five", [("clock", 330), ("clock", 1050)]),
         ("Q3", [("quarter", 3)]),
         ("80p", [("GBP", 0.8)]),
         ("1h45", [("time", 6300)]),
@@ -132,7 +131,6 @@ SAME = [
     ("5 foot 4", "64 inches"),
     ("6'2\"", "6 ft 2 in"),
     ("Q3 2021", "the third quarter of 2021"),
-    ("20%", "one in five"),
     ("2.5 years", "two-and-a-half years"),
     ("3 m", "3 x 4 m"),
 ]
