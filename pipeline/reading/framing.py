@@ -71,7 +71,7 @@ def find_meta_commentary(source: NormalizedText, sentences: Sequence[Sentence]) 
 
 _LONGEST = 240  # characters
 _FEWEST_LETTERS_LEFT = 8
-_PIECE_END = re.compile(r"(?:[,:!.][*_]*|\s[–—])\s+")
+_PIECE_END = re.compile(r"(?:[,:!.][*_]*|\s[–—-])\s+")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _SIZE = re.compile(r"\d{1,5}(?=[- ](?:word|sentence|point|paragraph)s?\b)|(?<=count: )\d{1,5}")
 
@@ -83,7 +83,7 @@ def framing_length(sentence: str) -> int:
         length = end.end()
     rest = sentence[length:]
     is_size = length > 0 and rest.strip(" .)*_").isdigit()  # "Word count: 43"
-    is_none = is_size or is_citation(rest) or not _WORD.search(rest) or ("://" in rest and " " not in rest)
+    is_none = is_size or is_citation(rest) or not _WORD.search(rest) or ("/" in rest and " " not in rest)
     if len(rest) <= _LONGEST and (is_none or _frames(f"{rest.rstrip()}.")):
         return len(sentence)
     return length if sum(map(str.isalnum, rest)) >= _FEWEST_LETTERS_LEFT else 0
@@ -100,13 +100,18 @@ def speaks_of_text(part: str, shared: AbstractSet[str]) -> bool:
     head, mark, behind = part.rpartition(": ")
     part = behind if mark and _frames(f"{head}:") else part
     about, known, own = sorted_words(part, shared)
+    table = WordTable.of(part)
     is_denied = not word_list("negations").isdisjoint(_words(part))
     if part.endswith(":") and about and not (own or is_denied or WordTable.of(" ".join(known)).has_verb()):
         return True
-    if known and WordTable.of(part).has_verb() and word_list("writers_themselves").isdisjoint(about):
+    verb = next((at for at in range(len(table)) if table.has_verb([at])), len(table))
+    subject = {word for word in table.words[:verb] if word not in FUNCTION_WORDS or word in word_list("text_words")}
+    is_pointed_at = not word_list("deictics").isdisjoint(table.words[: verb + 1])
+    is_text = is_pointed_at and subject.issubset(about) and not is_meta_commentary(part)
+    if known and verb < len(table) and not is_text and word_list("writers_themselves").isdisjoint(about):
         return False  # what the source speaks of does something
     others = " ".join(word for word in _words(part) if word not in about)
-    is_stated = len(own) > _MOST_OWN or WordTable.of(others).has_verb()
+    is_stated = not is_text and (len(own) > _MOST_OWN or WordTable.of(others).has_verb())
     return len(about) > 2 * len(known) + (3 if is_stated else 0.75) * len(own)
 
 
@@ -143,4 +148,4 @@ def _frames(piece: str) -> bool:
     words = _words(piece)
     if not words or (piece.rstrip("*_ \n").endswith(",") and words[0] not in word_list("framing_before_comma")):
         return False
-    return word_list("framing").issuperset(words)
+    return word_list("framing").issuperset(word for word in words if not (word.isdigit() and len(word) == 1))

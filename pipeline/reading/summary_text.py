@@ -137,27 +137,35 @@ def _told(table: WordTable, split: Sequence[Sentence], shared: AbstractSet[str])
 
 
 def _is_title(table: WordTable, lines: Sequence[Sentence], shared: AbstractSet[str]) -> bool:
-    """Tells whether the first of two names what stands below it: without a verb, number and stop, or as a question."""
+    """Tells whether the first of two names what stands below it: a question, or a line without verb, number and stop.
+
+    One that nothing sets apart from the text below it has no words but those of the source.
+    """
     first, gap = lines[0], table.text[lines[0].end : lines[-1].start]
-    bare = table.text[first.start : first.end].lstrip("=*_ ")
-    start, written = first.end - len(bare), bare.rstrip("=*_ ")
+    line = table.text[first.start : first.end]
+    bare = line.lstrip("=*_ ")
+    number, _, rest = bare.partition(" ")
+    is_numbered = number.endswith(")") or number.rstrip(".").isdigit()  # "a) The vote", "2 Costs"
+    written = (rest if is_numbered else bare).rstrip("=*_ ")
+    start = first.start + line.rindex(written)
     words = [table.words[at] for at in table.between(start, first.end)]
     is_line = first.kind in (BlockKind.PROSE, BlockKind.HEADING) or (first.kind in LIST_KINDS and not gap.strip())
     if not (HEADINGS.is_on and is_line and "\n" in gap and word_list("negations").isdisjoint(words)):
         return False
-    is_question = written.endswith("?") and len(words) < FEWEST_WORDS
-    is_bare = not any(one == ":" or one.isdigit() for one in written) and (
-        is_question or not states(table, start, start + len(written))
-    )
-    return is_bare and not sorted_words(written, shared)[2]
+    if written.endswith("?") and len(words) < FEWEST_WORDS:
+        return True
+    is_apart = first.kind is not BlockKind.PROSE or is_numbered or bare != line or gap.count("\n") > 1
+    is_bare = not any(one == ":" or one.isdigit() for one in written) and not states(table, start, start + len(written))
+    return is_bare and (is_apart or not sorted_words(written, shared)[2])
 
 
 def _is_head(written: str) -> bool:
-    """Tells whether a part is the head of a paragraph ("**The vote.**"), or topics or sources behind their name."""
+    """Tells whether a part is the head of a paragraph ("**The vote.**"), a source in brackets, or named topics."""
     label, mark, _ = fold_case(written).replace(" – ", ":").partition(":")
-    is_label = mark and f"{label.strip('[(*_ ').removesuffix('s')}s" in word_list("topic_headings")
-    is_strong = written.startswith("**") and written.endswith("**")
-    return bool(is_label or is_strong) and not WordTable.of(written).has_verb()
+    name = "".join(label.strip("[(*_ ").split()[-1:])
+    is_label = mark and not {name, f"{name}s"}.isdisjoint(word_list("topic_headings"))
+    is_set = (written[:1] + written[-1:]) in ("()", "[]", "**")
+    return bool(is_label or is_set) and not WordTable.of(written).has_verb()
 
 
 def _only_names(table: WordTable, sentence: Sentence) -> bool:

@@ -104,9 +104,11 @@ class Amount(NamedTuple):
         return self.dimension, f"{self.value:.13e}"
 
 
-_NO_UNIT, _ORDINAL, _CLOCK, _UTC = Unit("", ""), Unit("", "ordinal"), "clock", "utc"
-_STRICT = {"percent", "points", "ordinal", _CLOCK, _UTC}  # a number without them is another number
-_RIVALS = {"points": "percent", _UTC: _CLOCK}
+_NO_UNIT, _ORDINAL, _QUARTER = (Unit("", dimension) for dimension in ("", "ordinal", "quarter"))
+_CLOCK, _VERSE, _ZONED = "clock", "verse", ("winter", "summer")  # of UTC, by the offset of each
+# a number without them is another number
+_STRICT = {"percent", "points", _ORDINAL.dimension, _QUARTER.dimension, _CLOCK, *_ZONED}
+_RIVALS = {"points": "percent"} | dict.fromkeys(_ZONED, _CLOCK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +182,7 @@ def _comparable(left: Quantity, right: Quantity) -> tuple[tuple[Amount, ...], tu
     """Returns the meanings of two numbers; without units or zones where one of them has none."""
     dimensions = left.dimensions, right.dimensions
     is_bare = any("" in one for one in dimensions) and all(_STRICT.isdisjoint(one) for one in dimensions)
-    is_bare |= left.dimensions ^ right.dimensions == {_CLOCK, _UTC}
+    is_bare |= left.dimensions ^ right.dimensions == {_CLOCK, *_ZONED}
     return (left.amounts + left.numbers, right.amounts + right.numbers) if is_bare else (left.amounts, right.amounts)
 
 
@@ -220,7 +222,10 @@ def _numbers_of(name: str) -> dict[str, float]:
 
 
 _NUMBER_WORDS, _ORDINALS, _CLOCK_WORDS = map(_numbers_of, ("number_words", "ordinals", "clock_words"))
-_MAGNITUDES, _PARTS, _ZONES = map(_numbers_of, ("magnitudes", "parts", "time_zones"))
+_MAGNITUDES, _PARTS = map(_numbers_of, ("magnitudes", "parts"))
+_ZONES = {
+    zone: [float(each) for each in (*ahead, *ahead)] for zone, *ahead in map(str.split, phrase_list("time_zones"))
+}
 _SCALES = _MAGNITUDES | _numbers_of("short_magnitudes")
 
 
@@ -241,32 +246,36 @@ _FRACTION = rf"\d+⁄\d{{1,2}}|(?:\d+[ -]{_OVER}|{_OVER}(?=[ -](?:{_any_word(fil
 _DIGITS = rf"{_FRACTION}|\d{{1,3}}(?:(?:,?[ ]|['’])\d{{3}})+(?!\d)(?:[.,]\d+)?|\d+\.[ ]\d+(?![.,]?\d)|\d+(?:[.,]\d+)*"
 _QUANTITY = re.compile(
     rf"""
-    (?<!\w)(?=[\d{_initials(_NUMBER_WORDS, _ORDINALS, _CLOCK_WORDS, _CURRENCIES, _PARTS, "alp")}])(?:
-    (?<![:.,])(?P<hour>[01]?\d|2[0-4])(?:[:.](?P<minute>[0-5]?\d)(?::(?P<second>[0-5]\d))?)?
-        (?:\s?(?P<half>[ap])(?:m\b|\.m\b\.?)|\s(?:o['’]clock|uhr)\b|(?<=:\d)(?![:.,]?\d)|(?<=:\d\d)(?![:.,]?\d))
+    (?:(?<!\w)|(?:(?<=\d[^\W\d_])|(?<=\d[^\W\d_]{{2}}))(?=\d))
+    (?=[\d{_initials(_NUMBER_WORDS, _ORDINALS, _CLOCK_WORDS, _CURRENCIES, _PARTS, "alp")}])(?:
+    (?<![:.,])(?P<hour>[01]?\d|2[0-4])(?:[:.](?P<minute>[0-5]\d|0)(?::(?P<second>[0-5]\d))?)?
+        (?:\s?(?P<half>[ap])(?:m\b|\.m\b\.?)|\s(?:o['’]clock|uhr)\b|(?<=:\d\d|.:0)(?![:.,]?\d))
         (?:\s\(?(?P<zone>(?-i:{"|".join(map(str.upper, _ZONES))}))\b)?
-    |(?P<named>{"|".join(_CLOCK_WORDS)})\b
-    |(?P<currency>(?:(?:{_SIGNS})\s?)?)(?<![\w.,])(?P<digits>{_DIGITS})
+    |(?P<named>{_any_word(_CLOCK_WORDS)})\b
+    |(?P<currency>(?:(?:{_SIGNS})\s?)?)(?<![\d.,])(?P<digits>{_DIGITS})
         (?:(?P<nth>{_NTH})\b|[\s-]?(?P<scale>{_any_word(_SCALES.keys() - set("kmb"))})s?\b|(?P<short>[kmb])(?![\w%/·]))?
     |{any_of("before_halves")}\s(?P<whole>[a-z]{{4,9}})\sand\s(?P<added>an?\s(?:{_PART}))\b
-    |(?P<share>(?:an?|{_SMALL})[\s-](?:{_PART})(?:s\b|(?=\sof\b))|half{any_of("half")})
+    |(?P<share>(?:an?|{_SMALL})[\s-](?:{_PART})(?:s\b|(?=\sof\b))|(?:{_SMALL})-(?:{_PART})\b|half{any_of("half")})
         (?:(?:\sof)?\san?(?=\s)(?:\s(?P<part_of>{_MAGNITUDE})\b)?)?
     |(?P<words>(?:{_SMALL}|a(?=\s(?:{_MAGNITUDE})))
         (?:(?:\s|-|(?<={_ENDS})\sand\s)(?:{_SMALL}|{_MAGNITUDE}))*)\b
-        (?:\sand\s(?P<more>(?:an?|{_SMALL})[\s-](?:{_PART})s?)\b(?:\s(?P<times>{_MAGNITUDE})\b)?)?
-    |(?P<ordinal>{"|".join(_ORDINALS)})\b)
+        (?:[\s-]and[\s-](?P<more>(?:an?|{_SMALL})[\s-](?:{_PART})s?)\b(?:\s(?P<times>{_MAGNITUDE})\b)?)?
+    |(?P<ordinal>{_any_word(_ORDINALS)})\b)
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_WORD_BEHIND = r"[^\s\d,;:()\[\]{}|.!?\"“”–—-]{1,24}(?:[23](?!\w))?"
+_WORD_BEHIND = (  # "5W-30" has none
+    r"(?:['’′](?=\d{1,2}(?!\d))|(?!['’′])[^\s\d,;:()\[\]{}|.!?\"“”–—-]{1,24}(?:[23](?!\w))?(?!-\d+(?!\s?[^\W\d])))"
+)
 _UNIT = re.compile(rf"(\s?-?)({_WORD_BEHIND})(?:\s({_WORD_BEHIND})(?:\s({_WORD_BEHIND}))?)?")
 _PLAIN = rf"(?:\d+(?:[.,]\d+)*|{_SMALL})"
-_LATER = re.compile(rf"(?:,\s{_PLAIN}){{0,8}}(?:\s?[-–—]\s?|,?\s(?:to|or|and)\s){_PLAIN}", re.IGNORECASE)
+_LATER = re.compile(rf"(?:,\s{_PLAIN}){{0,8}}(?:\s?[-–—]\s?|,?\s{any_of('ranges')}\s){_PLAIN}", re.IGNORECASE)
 _HEDGE = re.compile(rf"(?:(?P<least>{any_of('lower_bounds')})|{any_of('approximations')})\s+$", re.IGNORECASE)
 _MINUS, _BEFORE_MINUS = ("-", "−", "–"), "(=:~|"
 _LEAD_CHARS = 24
 _LONGEST_REMEMBERED = 1000  # characters: claims and sentences, not whole sources, for a cache counts no bytes
 _COUNTED_BY_HAND = 3
+_PARTS_OF_UNITS = {whole: _UNITS[part] for whole, part in map(str.split, phrase_list("subunits"))}
 _MOST_ZEROS, _GROUP, _MOST_DECIMALS = 300, 3, 4  # digits
 _NO_APOSTROPHES = str.maketrans("", "", "'’")
 _HALF_DAY, _HOUR = 720, 60  # minutes
@@ -287,20 +296,23 @@ def _values(text: str) -> tuple[Value, ...]:
     whole: list[Value] = []
     for value in sorted(found, key=attrgetter("start")):
         whole += _compound(text, whole.pop(), value) if whole else (value,)
-    return tuple(whole)
+    return tuple(value for value in whole if not text[value.start - 1 : value.start].isalpha())  # "0x80"
 
 
 def _compound(text: str, first: Value, value: Value) -> tuple[Value, ...]:
-    """Returns two values, or the one that they are together: "1 h 30 min"; "1 h and 30 min" may be both."""
+    """Returns two values, or the one that they are together: "1 h 30 min", "5 foot 4"; "1 h and 30 min" may be both."""
     gap = text[first.unit_end : value.start]
     if isinstance(first, Date) or isinstance(value, Date) or gap not in {"", " ", " and "}:
         return first, value
+    is_bare = value.dimensions == {""} and gap != " and "
+    parts = [part for one in first.amounts if is_bare and (part := _PARTS_OF_UNITS.get(one.unit))]
+    others = [*value.amounts, *(Amount.of((one.value, one.step), part) for one in value.numbers for part in parts)]
     amounts = tuple(
         Amount(one.dimension, one.value + other.value, one.size + other.size, other.step, other.unit)
-        for one, other in product(first.amounts, value.amounts)
+        for one, other in product(first.amounts, others)
         if one.dimension == other.dimension and one.unit != other.unit and one.step > other.size
     )
-    if gap == " and ":
+    if gap == " and " or (is_bare and text[value.end : value.end + 1] == " "):  # "in 2 hours 30 people came"
         return tuple(replace(each, amounts=each.amounts + amounts) for each in (first, value))
     numbers = first.numbers + value.numbers
     joined = replace(first, end=value.end, unit_end=value.unit_end, amounts=amounts, numbers=numbers)
@@ -310,45 +322,52 @@ def _compound(text: str, first: Value, value: Value) -> tuple[Value, ...]:
 _remembered_values = lru_cache(1 << 12)(_values)
 
 
-def _time_of_day(text: str, match: re.Match[str]) -> Quantity:
+def _time_of_day(text: str, match: re.Match[str], dimension: str) -> Quantity:
     """Reads a time in minutes; "2:05" may be in the afternoon too."""
-    hour = int(match["hour"]) if match["hour"] else int(_CLOCK_WORDS[match["named"].lower()])
+    written = (match["hour"] or match["named"]).lower()
+    hour = int(_CLOCK_WORDS.get(written, written))
     minutes = hour * _HOUR + int(match["minute"] or 0) + int(match["second"] or 0) / _HOUR
     if match["half"]:
         times = [minutes % _HALF_DAY + _HALF_DAY * (match["half"].lower() == "p")]
-    elif match["named"] or hour > _HALF_DAY // _HOUR or match["hour"].startswith("0"):
+    elif match["named"] or hour > _HALF_DAY // _HOUR or written.startswith("0"):
         times = [minutes % (2 * _HALF_DAY)]
     else:
         times = [minutes % _HALF_DAY, minutes % _HALF_DAY + _HALF_DAY]
     least, about = _hedges(text, match.start())
-    clock = tuple(Amount(_CLOCK, time, _HOUR, 1.0, "") for time in times)
-    ahead = _ZONES.get((match["zone"] or "").lower(), 0.0)
-    utc = tuple(one._replace(dimension=_UTC, value=(one.value - ahead) % (2 * _HALF_DAY)) for one in clock)
+    clock = tuple(Amount(dimension, time, _HOUR, 1.0, "") for time in times)
+    utc = tuple(
+        one._replace(dimension=zoned, value=(one.value - ahead) % (2 * _HALF_DAY))
+        for zoned, ahead in zip(_ZONED, _ZONES.get((match["zone"] or "").lower(), ()), strict=False)
+        for one in clock
+    )
     return Quantity(*match.span(), match.end(), utc if match["zone"] else clock, clock, least, about)
 
 
 def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
     """Reads a number; none in the digits of a code, and none in the "one" of "one of them"."""
     stop_if_nobody_waits()
-    if match["hour"] or match["named"]:
-        return _time_of_day(text, match)
     (start, end), digits = match.span(), match["digits"] or ""
-    scale = match["scale"] or match["short"] or match["times"] or match["part_of"]
+    before = "".join(text[max(0, start - _LEAD_CHARS) : start].split()[-1:])
+    if match["hour"] or match["named"]:
+        return _time_of_day(text, match, _VERSE if _is_name(before) and end == match.end("minute") else _CLOCK)
+    is_label = before.lower() in word_list("numbered_things")  # "room 12B"
+    scale = None if is_label else match["scale"] or match["short"] or match["times"] or match["part_of"]
     times = _SCALES[scale.lower()] if scale else 1.0
     read = _read_digits(digits, times) if digits else [(times * _read_words(match), 1.0)]
-    units, unit_end = _units_of(text, match)
-    if not read or (match.group().lower() == "one" and unit_end == end) or (match["whole"] and not units):
+    units, unit_end = ((), end) if is_label else _units_of(text, match)
+    is_one, is_q = match.group().lower() == "one" and unit_end == end, match.group().lower().startswith("q")
+    if not read or is_one or (match["whole"] and not units) or (is_q and _is_name(before)):  # "Switch Q1"
         return None
-    if _is_negative(text, max(start, match.start("digits"))):
+    if before.lower() == "minus" or _is_negative(text, max(start, match.start("digits"))):
         read = [(-value, step) for value, step in read]
     least, about = _hedges(text, start)
     amounts = [Amount.of(number, unit) for unit in units or (_NO_UNIT,) for number in read]
     if match["share"] and not (units or scale):  # of a whole
         amounts, about = [Amount.of((100 * value, step), _UNITS["%"]) for value, step in read], True
-    if match["short"] and not match["currency"]:  # "5m"
+    if match["short"] and scale and not match["currency"]:  # "5m"
         others, unit_end = _units_behind(text, end - 1)
         amounts += [Amount.of(number, unit) for unit in others for number in _read_digits(digits, 1.0)]
-    if not units and (later := _LATER.match(text, end)):  # "2 to 5 mm"
+    if not (units or is_label) and (later := _LATER.match(text, end)):  # "2 to 5 mm"
         amounts += [Amount.of(number, unit) for unit in _units_behind(text, later.end())[0] for number in read]
     return Quantity(
         start=start,
@@ -358,15 +377,20 @@ def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
         numbers=tuple(Amount.of(number, _NO_UNIT) for number in read),
         is_lower_bound=least,
         is_approximate=about,
-        is_word=not digits,
+        is_word=not (digits or is_q),
     )
+
+
+def _is_name(word: str) -> bool:
+    """Tells whether a word makes a name of the digits behind it: of "John 3:16", not of "Monday 3:16" or "At 3:16"."""
+    folded = word.lower()
+    return word.isalpha() and word.istitle() and not (folded in _WEEKDAYS or folded in _MONTHS or folded in NO_NAMES)
 
 
 def _is_negative(text: str, start: int) -> bool:
     """Tells whether a minus stands before digits, and no dash."""
     before = text[max(0, start - 2) : start]
-    is_sign = before.endswith(_MINUS) and (len(before) == 1 or before[0].isspace() or before[0] in _BEFORE_MINUS)
-    return is_sign or text[max(0, start - _LEAD_CHARS) : start].lower().split()[-1:] == ["minus"]
+    return before.endswith(_MINUS) and (len(before) == 1 or before[0].isspace() or before[0] in _BEFORE_MINUS)
 
 
 def _units_of(text: str, match: re.Match[str]) -> tuple[tuple[Unit, ...], int]:
@@ -374,7 +398,8 @@ def _units_of(text: str, match: re.Match[str]) -> tuple[tuple[Unit, ...], int]:
     if sign := (match["currency"] or "").strip().upper():
         return _CURRENCIES[sign], match.end()
     if match["ordinal"] or match["nth"]:
-        return (_ORDINAL,), match.end()
+        is_quarter = match.group().lower().startswith("q") or text.startswith(" quarter", match.end())
+        return (_QUARTER if is_quarter else _ORDINAL,), match.end()
     if match["whole"]:  # "an hour and a half"
         return _units(match["whole"].lower(), is_attached=False), match.end()
     return _units_behind(text, match.end())
@@ -399,17 +424,19 @@ def _units_behind(text: str, end: int) -> tuple[tuple[Unit, ...], int]:
 def _units(phrase: str, is_attached: bool) -> tuple[Unit, ...]:  # noqa: FBT001 - of a cache
     words = phrase.split()
     name = "_".join(words)
+    folded = name.lower() if len(name) > 1 else name  # "67P" is no price
     match words:
         case [over, "per" | "a" | "an", under]:
             unit = unit_of(f"{over}/{under}", is_attached=False)
         case ["square" | "cubic" as power, base]:
             unit = unit_of(base + ("2" if power == "square" else "3"), is_attached=True)
         case [word]:
-            unit = unit_of(word, is_attached=is_attached) or unit_of(word.lower(), is_attached=False)
+            unit = unit_of(word, is_attached=is_attached) or unit_of(folded, is_attached=False)
         case _:
-            unit = _UNITS.get(name.lower())
-    paid = name if unit is None or len(words) == 1 else words[0]  # "pounds a year"
-    currencies = _CURRENCIES.get(paid) or _CURRENCIES.get(paid.lower(), ())
+            unit = _UNITS.get(folded)
+    paid = (words[0], words[0].lower()) if unit and len(words) > 1 else (name, folded)  # "pounds a year"
+    is_known = is_attached or name not in word_list("units_only_attached")
+    currencies = next((_CURRENCIES[word] for word in paid if is_known and word in _CURRENCIES), ())
     return (unit, *currencies) if unit else currencies
 
 

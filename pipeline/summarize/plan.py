@@ -354,7 +354,8 @@ def refuse_unable(options: SummarizeOptions, limits: WriterLimits) -> None:
     """Raises InvalidInputError for what only a language model can do, where none writes."""
     for name in ("language", "instructions", "json_schema"):
         if getattr(options, name) and not limits.shapes_merges:
-            raise InvalidInputError(f"options.{name}", "nothing, for no language model writes here", "a text")
+            way = "nothing, for no language model writes here: leave it out, or set PRECIS_LLM__BASE_URL"
+            raise InvalidInputError(f"options.{name}", way, "a text")
 
 
 def set_goal(

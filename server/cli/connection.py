@@ -131,6 +131,7 @@ def to_cli_error(error: errors.PrecisError, connection: Connection) -> CliError:
         )
         return InputError(f"{connection.address} {problem} with --api-key-file")
     message = "; ".join(f"{violation.field}: {violation.description}" for violation in error.violations) or str(error)
+    message += ": `precis summaries list` shows those there are" if error.reason == "UNKNOWN_SUMMARY" else ""
     if isinstance(error, INPUT_ERRORS) or error.reason == "NOT_STARTED":  # of a server in this process
         return InputError(message)
     if isinstance(error, RETRY_ERRORS):

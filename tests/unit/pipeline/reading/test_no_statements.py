@@ -74,6 +74,14 @@ def test_what_states_something_in_brackets_stays(text: str) -> None:
         f'{{"summary": "{TRUE}."}}',
         f'```json\n{{\n  "title": "Bridge",\n  "summary": "{TRUE}.",\n  "confidence": "high", "score": 0.9\n}}\n```',
         f"{TRUE}.\n\nI'm sorry, I couldn't find more information in the text.",
+        f"Below is what matters in this article. {TRUE}.",
+        f"Key point 1: {TRUE}.",
+        f"{TRUE}. (Harbour Gazette, 12 May)",
+        f"{TRUE}.\n*This overview was created automatically and may contain errors.*",
+        f"{TRUE}.\n\nMain topics: traffic, shops",
+        f"Limitations and next steps\n\n{TRUE}.",
+        f"2 Construction\n{TRUE}.",
+        f"## What happened?\n{TRUE}.",
     ],
 )
 def test_what_only_frames_a_statement_is_no_claim(summary: str) -> None:
@@ -123,6 +131,8 @@ def test_a_refusal_a_greeting_and_bare_names_are_no_summary(summary: str) -> Non
         "The mayor killed the council: key points",
         "The council didn't comply with the policy.",
         "Documents were uploaded without consent.",
+        "In 1990, pirates stole it.",
+        "This text says aliens stole it.",
     ],
 )
 def test_a_statement_that_sounds_like_one_is_read(summary: str) -> None:

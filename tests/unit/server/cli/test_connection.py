@@ -20,10 +20,10 @@ def failed(code: StatusCode, details: str) -> PrecisError:
     return error_of(RichStatus(code, details, is_from_server=False))
 
 
-def answered(code: StatusCode, details: str, *fields: str) -> PrecisError:
+def answered(code: StatusCode, details: str, *fields: str, reason: str = "SOME") -> PrecisError:
     """A failure that the server reports, with the fields it blames."""
     violations = tuple(FieldViolation(field, "wrong") for field in fields)
-    return error_of(RichStatus(code, details, reason="SOME", violations=violations))
+    return error_of(RichStatus(code, details, reason=reason, violations=violations))
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,7 @@ def answered(code: StatusCode, details: str, *fields: str) -> PrecisError:
         (answered(StatusCode.INVALID_ARGUMENT, "no", "a.b", "c[1]"), 2, ["a.b: wrong; c[1]: wrong"]),
         (answered(StatusCode.UNAUTHENTICATED, "send the metadata"), 2, ["wants an API key", "--api-key-file"]),
         (answered(StatusCode.INTERNAL, "id=7"), 4, ["INTERNAL: id=7"]),
+        (answered(StatusCode.NOT_FOUND, "no", reason="UNKNOWN_SUMMARY"), 2, ["no", "`precis summaries list`"]),
     ],
     ids=lambda value: value.code.name if isinstance(value, PrecisError) else "",
 )
