@@ -26,8 +26,9 @@ def quotes(text: str, max_chars: int = MAX_CHARS) -> list[str]:
         ["Great 🎉!", "See https://example.com/a.b?c=d.", "A note.[1][^2]", "Another."],
         ["Sitzung ist am 14. April um 9 Uhr.", "Schluss war am 3.", "Pumpe P-3 steht."],  # too short for its language
         ["This line is wrapped\nat a column.", "Next\none."],
+        ["It stands in the hall.", "Its motor was set by hand.", "For Prof. Will and Capt. May it stays."],
     ],
-    ids=["abbreviations, numbers and initials", "quotes and brackets", "emoji, URLs and footnotes", "dates", "a wrap"],
+    ids=["abbreviations, numbers and initials", "quotes", "emoji and footnotes", "dates", "a wrap", "plain words"],
 )
 def test_a_sentence_is_whole_whatever_stands_in_it(sentences: list[str]) -> None:
     assert quotes(" ".join(sentences)) == sentences
