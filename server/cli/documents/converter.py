@@ -46,8 +46,10 @@ def convertible_suffix(data: bytes, path: Path) -> str | None:
     """Returns the suffix of a format that `convert` reads, by the first bytes; None for others. Raises InputError."""
     if data.startswith(b"PK\x03\x04"):
         return _zip_suffix(data)
-    start = data[:4096].removeprefix(BOM_UTF8).strip().lower()
-    is_page = start.startswith(b"<") and (b"<html" in start or b"<!doctype html" in start)
+    start = data[:4096].removeprefix(BOM_UTF8).lstrip().lower()
+    while start.startswith((b"<!--", b"<?")):  # nothing else may stand before the first tag
+        start = start.partition(b"-->" if start.startswith(b"<!--") else b"?>")[2].lstrip()
+    is_page = start.startswith((b"<html", b"<!doctype html"))
     return ".html" if is_page or path.suffix.lower() in {".html", ".htm", ".xhtml"} else None
 
 

@@ -97,7 +97,7 @@ def test_each_slide_is_a_page_with_its_notes(tmp_path: Path) -> None:
     assert "4,200 t." in read_document_text(tmp_path / "show.pptx")
 
 
-@pytest.mark.parametrize(("rest", "suffix"), [(b"# Pumps", None), (b"\n<html>", ".html")])
+@pytest.mark.parametrize(("rest", "suffix"), [(b"<ann> begin with <html>", None), (b"\n<HTML>", ".html")])
 def test_comments_before_a_text_are_passed_over_at_once(rest: bytes, suffix: str | None) -> None:
     comments = b"<!-- reviewed -->\n" * 200
     assert converter.convertible_suffix(comments + rest, Path("notes.md")) == suffix
@@ -202,6 +202,28 @@ def test_images_in_markdown_leave_their_words(tmp_path: Path) -> None:
     assert read(tmp_path, "a.md", data) == "See the ramp and it here."
 
 
+@pytest.mark.parametrize(
+    ("markdown", "text"),
+    [
+        (
+            "Fees rose.[^1] They fall [-@holt:21, p. 3; see also @ray].\n\n[^1]: Minutes.",
+            "Fees rose. They fall.\n\n Minutes.",
+        ),
+        (
+            '!!! warning "Hot"\n    Never touch it.\n\n:::tip\nUse it.\n:::',
+            'warning "Hot"\n\n    Never touch it.\n\ntip\n\nUse it.\n\n',
+        ),
+        (
+            "# Pump {#pump}\n\nIt runs.{: .lead } Ask [ann@a.org] or [@bob](b.md).",
+            "# Pump\n\nIt runs. Ask [ann@a.org] or [@bob](b.md).",
+        ),
+        ("Use `[^1]`.\n```\n{% if [@a] %}\n:::\n```", "Use `[^1]`.\n```\n{% if [@a] %}\n:::\n```"),
+    ],
+)
+def test_marks_of_notes_boxes_and_addresses_are_no_text_of_markdown(tmp_path: Path, markdown: str, text: str) -> None:
+    assert read(tmp_path, "a.md", markdown.encode()) == text
+
+
 def test_tags_in_markdown_are_read_as_those_of_a_page(tmp_path: Path) -> None:
     table, code = "| a | b |\n|---|---|\n| 1 | |", "```\n<b>\n```"
     text = f"---\ntitle: x\n---\n<!-- no -->\n# Ramp\n\nIt holds 10<sup>6</sup> N.\n\n{table}\n\n{code}"
@@ -213,8 +235,8 @@ def test_tags_in_markdown_are_read_as_those_of_a_page(tmp_path: Path) -> None:
 def test_a_mail_as_it_is_sent_is_decoded(tmp_path: Path) -> None:
     head = "From: ann@example.org\nSubject: Ramp\nX-Mailer: none\nMIME-Version: 1.0\n"
     head += "Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n"
-    data = f"{head}\nThe caf=C3=A9 pays 9=2C400 euros.\n".encode()
-    assert read(tmp_path, "a.eml", data) == "From: ann@example.org\nSubject: Ramp\n\nThe café pays 9,400 euros.\n"
+    data = f"{head}\nThe caf=C3=A9 pays 9=2C400 euros.\n--=20\nAnn\n".encode()
+    assert read(tmp_path, "a.eml", data) == "From: ann@example.org\nSubject: Ramp\n\nThe café pays 9,400 euros.\n\n"
 
 
 @pytest.mark.parametrize(
