@@ -66,7 +66,6 @@ def test_turns_of_a_dialogue_are_blocks_of_their_own() -> None:
         "The old mill of the valley was bought by Ann\nHolt and by her sister, who came from Lund\nCity.",
         "The council votes,\nAnn Holt says,\nOn Monday",
         "The director was seen\nin London\nOn Monday",
-        "The dam\n– a wall of earth and stone –\nholds back the river",
     ],
 )
 def test_wrapped_prose_is_one_sentence_whatever_its_lines_begin_with(prose: str) -> None:
