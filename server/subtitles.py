@@ -65,16 +65,19 @@ def _times(line: str) -> list[str]:
 
 def _cues(text: str) -> Iterator[_Cue]:
     """Yields cues, without their numbers, and without lines that the one before showed already."""
-    cue, shown, is_note = _Cue("", 0.0, 0.0), "", True
+    cue, shown, is_note, named = _Cue("", 0.0, 0.0), "", True, ""
     lines = text.splitlines()
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         if times := _times(line):
             yield cue
             start, end = (part.split()[0].replace(",", ".") for part in times[:2])
-            cue, is_note = _Cue(start.split(".")[0], _seconds(start), _seconds(end)), False
+            cue, is_note = _Cue(start.split(".")[0], _seconds(start), _seconds(end), named), False
+        elif _times(following):
+            name = line.partition('"')[2].partition('"')[0]  # 1 "Ann Lee" (2853231)
+            named = f"{name}:" if name else ""
         elif line.startswith(_NO_CUES) and not cue.text:
             is_note = True
-        elif not (is_note or _times(following)) and (words := _words(line)) and words != shown:
+        elif not is_note and (words := _words(line)) and words != shown:
             is_answer = _TAG.sub("", line).startswith("-")
             if cue.text and (is_answer or len(cue.text) > _MOST_CHARS):
                 yield cue

@@ -21,7 +21,6 @@ BULLET_MARK = r"[-*+•‣◦▪·–—●○◆◇■□▶►★☆⭐✓✔�
 STEP_MARK = r"(?:\d\ufe0f?\u20e3|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|[a-z]\.)"  # "A. Smith" is a name
 CHECK_BOX = r"\[[ xX]\]"
 _ITEM = re.compile(rf"(?:(?:{BULLET_MARK}\s+)+|(?P<step>{STEP_MARK})\s+)(?:{CHECK_BOX}\s+)?")
-_ASIDES = "–—→"  # begin a list item, or in wrapped prose an aside
 _HEADING = re.compile(r"(?:[-*]\s+){0,4}(#{1,6})\s+")
 _NUMBERED_HEADING = re.compile(r"(\d{1,3}(?:\.\d{1,3}){1,5})\.?\s+[^\W\d_a-z].*$")
 _BOLD_LINE = re.compile(r"(\*\*|__)(?=\S)((?:(?!\1).){1,200})\1:?$")
@@ -33,7 +32,7 @@ _ENTRY = re.compile(
     r"(?:[\w.$/-]+|--?[\w-]\S*) \([^()]{1,40}\)|(?=\S*[_.$])[^\W\d][\w.$-]*\w|--?[A-Za-z][\w-]*(?:[ =]\S+)?"
 )
 _MOST_HEADING_INDENT = 1  # "  # comment" stands in a script
-_MOST_HEADING_WORDS, _MOST_LABEL_WORDS, _MOST_TITLE_WORDS = 14, 12, 8
+_MOST_LABEL_WORDS, _MOST_TITLE_WORDS = 12, 8
 _WORDS_BELOW = 20  # on average; what an item of a list says stands beside its number
 _WHOLE_PROSE_SHARE = 0.1  # of function words: lines that end as a sentence are more often prose
 _SENTENCE_ENDS, _CLOSING, _CLOSING_CHARS = tuple(".!?…。！？"), ")[\"'”’]*", 16
@@ -242,13 +241,9 @@ def _is_marked(texts: Sequence[str]) -> bool:
 def _prose_blocks(run: Sequence[_Line], turns: Mapping[int, Block], *, is_first: bool) -> Iterator[Block]:
     """Cuts at headings, list marks and speakers; other lines go on with the block before them."""
     open_block: Block | None = None
-    before, end = "", 0
+    end = 0
     for number, line in stoppable(enumerate(run)):
         block = turns.get(line.start) or _heading(line, is_first=is_first and number == 0) or _list_item(line)
-        is_aside = line.text[0] in _ASIDES and open_block is not None and open_block.kind is BlockKind.PROSE
-        if is_aside and not before.endswith((*_SENTENCE_ENDS, ":")):
-            block = None
-        before = line.text
         if block is None and open_block is not None:
             end = line.end
             continue
@@ -284,12 +279,7 @@ def _heading(line: _Line, *, is_first: bool) -> Block | None:
 def _is_title(title: str, level: int) -> bool:
     if not any(map(str.isalnum, title)) or any(mark in title for mark in ("=", "\t", "  ")):  # settings and columns
         return False
-    if level > 1:
-        return True
-    is_sentence = is_sentence_end(title) and not title.endswith(("…", "..."))
-    if title[0].islower() or title[0] in "/.$" or is_sentence:
-        return False  # "# reboot", "# Change this to the name of your server."
-    return len(title.split()) <= _MOST_HEADING_WORDS
+    return level > 1 or not (title[0].islower() or title[0] in "/.$")  # "# reboot"
 
 
 def _is_label(text: str) -> bool:

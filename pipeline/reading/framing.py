@@ -132,11 +132,14 @@ def _words(piece: str) -> list[str]:
 
 
 def is_citation(inside: str) -> bool:
-    """Tells whether words name a place and state nothing: "p. 2", "doc2", "4:0†source", "Holt et al., 2021"."""
-    words = "".join(one if one.isalnum() or one == "&" else " " for one in inside).split()
+    """Tells whether words name a place and state nothing: "p. 2", "4:0†source", "Holt et al., 2021", "see @holt"."""
+    said = [one for one in inside.replace(";", " ").split() if not one.lstrip("-").startswith(("@", "^"))]
+    words = "".join(one if one.isalnum() or one == "&" else " " for one in " ".join(said)).split()
     named = [word.strip(digits) for word in words]
     has_authors = not {"et", "p", "pp", "&"}.isdisjoint(named)
-    is_told = any(map(str.isdigit, inside)) or "citation needed" in fold_case(inside)
+    is_told = (
+        not {"@", "^"}.isdisjoint(inside) or any(map(str.isdigit, inside)) or "citation needed" in fold_case(inside)
+    )
     return is_told and all(
         fold_case(word) in word_list("citation_words") or word in ("", "&") or (has_authors and word.istitle())
         for word in named

@@ -2,8 +2,8 @@
 
 nupunkt (MIT, typed, no dependencies) decides where prose ends a sentence. On 3,200 paragraphs of manuals and news it
 kept abbreviations and brackets apart better than sentencex. It needs about 0.4 s for 1 MB, whatever the text, unlike
-pysbd (quadratic) and syntok (1.2 s). Around it stand four rules of ours: blocks end sentences, CJK full stops end
-sentences, German ones are known, and an overlong sentence is cut.
+pysbd (quadratic) and syntok (1.2 s). Around it stand five rules of ours: blocks end sentences, CJK full stops end
+sentences, German ones are known, a function word opens one, and an overlong sentence is cut.
 """
 
 import re
@@ -160,9 +160,10 @@ def _prose_ends(text: str) -> set[int]:
     bounded = _OVERLONG_WORD.sub(lambda word: "x" * len(word.group()), text)
     ends = _spans_by_parts(bounded)
     if is_german(text):  # a sentence alone may be too short to tell its language
-        ends = {end for end in ends if not _german_goes_on(text, end)} | set(_german_missed(text))
+        ends = {end for end in ends if not _german_goes_on(text, end)}
     else:
         ends = {end for end in ends if not _is_german_day(text, end)}
+    ends.update(_missed(text))
     return {footnotes.end() if (footnotes := _FOOTNOTES.match(text, end)) else end for end in ends}
 
 
@@ -212,9 +213,9 @@ _ABBREVIATED = re.compile(rf"(?<![\w-])(?:{any_of('german_abbreviations')}|[A-Za
 _ORDINAL = re.compile(r"(?:(?<![\w.,-])([^\W\d_]+)\s+)?(?<![\w.,])\(?\d{1,3}\.$")
 _MONTH = re.compile(rf"\s*{any_of('german_months')}\b")
 _GERMAN_DAY = re.compile(r"\b(?:am|bis|de[mnr]|seit|vom|zum)\s+\d{1,2}\.$")
-_GERMAN_OPENERS = any_of("german_openers")
-_GERMAN_OPENER = re.compile(rf"\s*{_GERMAN_OPENERS}\b")
-_GERMAN_MISSED = re.compile(rf"(?<=[a-zäöüß]{{4}}[.!?])\s++(?={_GERMAN_OPENERS}\s)")
+_GERMAN_OPENER = re.compile(rf"\s*{any_of('german_openers')}\b")
+_OPENERS = FUNCTION_WORDS | {word.lower() for word in word_list("german_openers")}
+_MAY_BE_MISSED = re.compile(r"(?<=[a-zäöüß]{4}[.!?])\s++(?=([^\W\d_a-z][a-zäöüß]*)\s)")
 _LOOK_BACK = 60
 
 
@@ -247,8 +248,12 @@ def _german_goes_on(text: str, end: int) -> bool:
     return fold_case(ordinal.group(1) or "") in word_list("german_before_ordinals")
 
 
-def _german_missed(text: str) -> Iterator[int]:
-    """Yields the ends of sentences that a word of four letters, no abbreviation, and an opening word part."""
-    for end in (match.start() for match in _GERMAN_MISSED.finditer(text)):
-        if not _ABBREVIATED.search(text, max(0, end - _LOOK_BACK), end):
+def _missed(text: str) -> Iterator[int]:
+    """Yields the ends of sentences that a word of four small letters, no abbreviation, and a function word part.
+
+    nupunkt takes "hall", "wall" and "book" for abbreviations.
+    """
+    for match in _MAY_BE_MISSED.finditer(text):
+        end = match.start()
+        if match[1].lower() in _OPENERS and not _ABBREVIATED.search(text, max(0, end - _LOOK_BACK), end):
             yield end

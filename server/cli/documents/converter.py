@@ -22,7 +22,6 @@ from markdown_it import MarkdownIt
 from pipeline.errors import needs_extra
 from server.cli.errors import InputError
 
-_MOST_UNPACKED_BYTES = 512 * 2**20
 _PARTS = {"word/document.xml": ".docx", "ppt/presentation.xml": ".pptx", "META-INF/container.xml": ".epub"}
 REFUSED = tomllib.loads((Path(__file__).parent / "refused.toml").read_text("utf-8"))
 _BOILERPLATE = (
@@ -46,8 +45,10 @@ def convertible_suffix(data: bytes, path: Path) -> str | None:
     """Returns the suffix of a format that `convert` reads, by the first bytes; None for others. Raises InputError."""
     if data.startswith(b"PK\x03\x04"):
         return _zip_suffix(data)
-    start = data[:4096].removeprefix(BOM_UTF8).strip().lower()
-    is_page = start.startswith(b"<") and (b"<html" in start or b"<!doctype html" in start)
+    start = data[:4096].removeprefix(BOM_UTF8).lstrip().lower()
+    while start.startswith((b"<!--", b"<?")):  # nothing else may stand before the first tag
+        start = start.partition(b"-->" if start.startswith(b"<!--") else b"?>")[2].lstrip()
+    is_page = start.startswith((b"<html", b"<!doctype html"))
     return ".html" if is_page or path.suffix.lower() in {".html", ".htm", ".xhtml"} else None
 
 
@@ -87,12 +88,9 @@ def convert(data: bytes, suffix: str) -> str | list[str]:
 def _zip_suffix(data: bytes) -> str:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            entries = archive.infolist()
+            names = set(archive.namelist())
     except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
         raise InputError(f"a damaged ZIP file: {error}") from error
-    if sum(entry.file_size for entry in entries) > _MOST_UNPACKED_BYTES:
-        raise InputError(f"unpacked it is larger than {_MOST_UNPACKED_BYTES // 2**20} MiB")
-    names = {entry.filename for entry in entries}
     if suffix := next((suffix for part, suffix in _PARTS.items() if part in names), None):
         return suffix
     raise InputError(next((why for part, why in REFUSED["parts"].items() if part in names), "an archive: unpack it"))

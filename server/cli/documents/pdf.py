@@ -72,7 +72,7 @@ class _Style:
     def blocks(self, lines: Sequence[Line]) -> list[str]:
         """Returns headings, paragraphs, tables and code of a page."""
         blocks: list[str] = []
-        levels = [(group, self._level(group)) for group in self._groups(lines)]
+        levels = [(group, self._level(group)) for group in self._groups(self._whole_rows(lines))]
         for is_table, members in groupby(levels, lambda one: len(one[0][0].cells) > 1 and not one[1]):
             if is_table:
                 blocks.append(_table([line for group, _ in members for line in group]))
@@ -94,6 +94,26 @@ class _Style:
             return cut[0]
         is_compound = self._words[f"{head}-{tail}".casefold()] > self._words[f"{head}{tail}".casefold()]
         return f"{head}-{tail}" if is_compound else f"{head}{tail}"
+
+    def _whole_rows(self, lines: Sequence[Line]) -> list[Line]:
+        """Joins rows of a table with the lines below them in which a few of their cells go on."""
+        rows: list[Line] = []
+        for line in lines:
+            if rows and self._wraps(rows[-1], line):
+                pieces = [[one.text for one in line.cells if _overlap(one, cell) > 0] for cell in rows[-1].cells]
+                cells = zip(rows[-1].cells, pieces, strict=True)
+                joined = tuple(replace(cell, text=self.join([cell.text, *more])) for cell, more in cells)
+                rows[-1] = Line(joined, line.y)
+            else:
+                rows.append(line)
+        return rows
+
+    def _wraps(self, row: Line, line: Line) -> bool:
+        is_below = 0 < row.y - line.y <= max(self._gap, line.size) * _BREAK_SCALE
+        fits = all(any(_overlap(one, cell) > 0 for cell in row.cells[1:]) for one in line.cells)
+        return (
+            is_below and fits and 2 * len(line.cells) <= len(row.cells) and _overlap(line.cells[0], row.cells[0]) <= 0
+        )
 
     def _groups(self, lines: Sequence[Line]) -> list[list[Line]]:
         """Returns lines that belong to one paragraph, row or heading."""
@@ -160,11 +180,15 @@ def _table(rows: Sequence[Line]) -> str:
     texts = [[""] * len(columns) for _ in rows]
     for row, line in zip(texts, rows, strict=True):
         for cell in line.cells:
-            overlaps = [min(one.right, cell.right) - max(one.left, cell.left) for one in columns]
+            overlaps = [_overlap(one, cell) for one in columns]
             column = overlaps.index(max(overlaps))
             row[column] = f"{row[column]} {cell.text}".strip()
     lines = ["| " + " | ".join(text.replace("|", "\\|") for text in row) + " |" for row in texts]
     return "\n".join([lines[0], "|" + " --- |" * len(columns), *lines[1:]])
+
+
+def _overlap(one: Cell, other: Cell) -> float:
+    return min(one.right, other.right) - max(one.left, other.left)
 
 
 def _unwoven(lines: Sequence[Line]) -> list[Line]:

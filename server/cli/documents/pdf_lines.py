@@ -26,6 +26,7 @@ _CELL_GAP, _WORD_GAP = 1.5, 0.12  # of a size, from one cell or word to the next
 _SAME_HEIGHT = 0.5  # of a size, between the feet of pieces of one line
 _RAISED_SIZE, _RAISED_BY = 0.8, 0.15  # of the size beside it
 _MOST_RAISED_CHARS = 6
+_CLOSING = tuple(",.;:!?)")
 _MOST_UNKNOWN = 0.1  # of the letters of a page
 
 Span = dict[str, Any]
@@ -33,11 +34,14 @@ Span = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Text without a wide gap, and where it begins and ends, in points from the left."""
+    """Text without a wide gap, where it begins and ends, in points from the left, and how it looks."""
 
     text: str
     left: float
     right: float
+    size: float = 0.0  # of most of its letters, in points
+    is_bold: bool = False
+    is_code: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +50,6 @@ class Line:
 
     cells: tuple[Cell, ...]
     y: float  # where it stands, in points; greater is higher
-    size: float  # of most of its letters, in points
-    is_bold: bool
-    is_code: bool
 
     @property
     def x(self) -> float:
@@ -59,6 +60,21 @@ class Line:
     def text(self) -> str:
         """Everything in it."""
         return " ".join(cell.text for cell in self.cells)
+
+    @property
+    def size(self) -> float:
+        """Of its longest cell, in points."""
+        return max(self.cells, key=lambda cell: len(cell.text)).size
+
+    @property
+    def is_bold(self) -> bool:
+        """Whether all of it is."""
+        return all(cell.is_bold for cell in self.cells)
+
+    @property
+    def is_code(self) -> bool:
+        """Whether all of it has a monospaced font."""
+        return all(cell.is_code for cell in self.cells)
 
 
 def read_lines(data: bytes) -> list[list[Line]]:
@@ -111,24 +127,33 @@ def _goes_on(row: Sequence[Span], spans: Sequence[Span]) -> bool:
 def _line(row: Sequence[Span]) -> Line | None:
     """Joins the pieces of a line; where there is a gap, a new cell begins."""
     main = _main(row)
-    size, cells, end = _size(main), [Cell("", row[0]["bbox"][0], 0.0)], row[0]["bbox"][0]
-    for span in row:
+    pieces, end = [[row[0]]], row[0]["bbox"][2]
+    for span in row[1:]:
+        if span["bbox"][0] - end > _CELL_GAP * _size(main):
+            pieces.append([])
+        pieces[-1].append(span)
+        end = span["bbox"][2]
+    cells = tuple(cell for spans in pieces if (cell := _cell(spans)).text)
+    return Line(cells, round(-main["bbox"][3], 1)) if cells else None
+
+
+def _cell(spans: Sequence[Span]) -> Cell:
+    """Joins what stands close together; no gap is left before a comma or a full stop, but before ".deb"."""
+    main = _main(spans)
+    size, text, end = _size(main), "", spans[0]["bbox"][0]
+    for span in spans:
         left, _, right, _ = span["bbox"]
-        text = span["text"].rstrip("\n")
-        cell = cells[-1]
+        said = span["text"].rstrip("\n")
         if _is_raised(span, main):
-            text = raised(cell.text, text.strip())
-        if left - end > _CELL_GAP * size:
-            cell = Cell("", left, right)
-            cells.append(cell)
-        elif left - end > _WORD_GAP * size:
-            text = f" {text}"
-        cells[-1] = Cell(cell.text + text, cell.left, max(right, cell.right))
-        end = right
-    clean = tuple(Cell(" ".join(cell.text.split()), cell.left, cell.right) for cell in cells if cell.text.strip())
-    fonts = [span["font"]["name"].lower() for span in row]
+            said = raised(text, said.strip())
+        is_stop = said[:1] in _CLOSING and not said[1:2].strip()
+        if left - end > _WORD_GAP * size and not is_stop:
+            said = f" {said}"
+        text, end = text + said, right
+    fonts = [span["font"]["name"].lower() for span in spans]
     is_bold, is_code = (all(any(part in font for part in parts) for font in fonts) for parts in (_BOLD, _MONOSPACED))
-    return Line(clean, round(-main["bbox"][3], 1), size, is_bold, is_code) if clean else None
+    rights = max(span["bbox"][2] for span in spans)
+    return Cell(" ".join(text.split()), spans[0]["bbox"][0], rights, size, is_bold, is_code)
 
 
 def _main(row: Sequence[Span]) -> Span:
@@ -138,7 +163,8 @@ def _main(row: Sequence[Span]) -> Span:
 def _size(span: Span) -> float:
     height, size = span["bbox"][3] - span["bbox"][1], span["font"]["size"]
     low, high = _USUAL_BOXES
-    return round(float(size if low * size <= height <= high * size else height / _BOX_SCALE), 1)
+    is_scaled = not (span["rotation"] or low * size <= height <= high * size)  # turned letters have narrow boxes
+    return round(float(height / _BOX_SCALE if is_scaled else size), 1)
 
 
 def _is_raised(span: Span, main: Span) -> bool:

@@ -1,6 +1,7 @@
 """The documents that commands read: PDF, HTML, DOCX, EPUB, PPTX, CSV, subtitles, mails and UTF-8 texts."""
 
 import csv
+import re
 from codecs import BOM_UTF8
 from contextlib import suppress
 from email.message import EmailMessage
@@ -10,15 +11,25 @@ from itertools import takewhile, zip_longest
 from json import JSONDecoder
 from pathlib import Path
 
+from pipeline.reading.framing import is_citation
 from server.cli.documents.confined import read_confined
 from server.cli.documents.converter import REFUSED, convertible_suffix, without_links
 from server.cli.errors import InputError
 from server.cli.files import STDIN, decode, naming, read_bytes, to_id
 from server.subtitles import is_subtitles, read_subtitles
 
-_MOST_ROWS = 5_000
+_MOST_ROWS, _START_CHARS = 5_000, 1_000
 _MAIL_HEADS = frozenset({"mime-version:", "message-id:"})
 _TAGS = ("</", "<!--", "<br", "<img")
+_MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
+_MARKS = re.compile(  # of its dialects; code has such marks of its own
+    r"""(?ms)(^\ *```.*?^\ *```|^\ *~~~.*?^\ *~~~|`[^`\n]+`)
+    |^\ *(?:[!?]{3}\+?|:{3,})\ *([^\n]*)$  # !!! warning "Hot"
+    |\ ?\{[%{:\#.][^{}\n]*\}+  # {#start}
+    |^import\ [^\n]+\ from\ [^\n]+$
+    |\ ?\[((?:[^\[\]\n]{0,200}[\s;])?-?[@^]\w[^\[\]\n]{0,200})\](?![(\[]):?  # [see @holt, p. 3]""",
+    re.VERBOSE,
+)
 
 
 def document_name(path: Path) -> str:
@@ -58,7 +69,7 @@ def read_document_pages(path: Path) -> str | list[str]:
             return mail
         if path.suffix.lower() in {".csv", ".tsv"} and text.strip():
             return _read_table(text)
-        return _read_markdown(text) if path.suffix.lower() in {".md", ".markdown"} else text
+        return _read_markdown(text) if path.suffix.lower() in _MARKDOWN else text
 
 
 def _refuse_markup(text: str, suffix: str) -> None:
@@ -66,8 +77,10 @@ def _refuse_markup(text: str, suffix: str) -> None:
     if suffix in REFUSED["suffixes"]:
         raise InputError(REFUSED["suffixes"][suffix])
     text = (text.partition("-->")[2] if text.lstrip().startswith("<!--") else text).strip()
-    if text.startswith(("%", "\\documentclass")) and "\\begin{document}" in text:
-        raise InputError("TeX: make a PDF of it")
+    for message, marks in REFUSED["lines"].items():
+        found = sum(line.startswith(tuple(marks)) for line in text[:_START_CHARS].splitlines())
+        if found > 1 and suffix not in _MARKDOWN:  # which may speak of them
+            raise InputError(message)
     if text.startswith("From ") and "@" in text.partition("\n")[0] and "\nFrom: " in text:
         raise InputError("a mailbox: save each mail by itself")
     with suppress(ValueError, RecursionError):
@@ -75,15 +88,24 @@ def _refuse_markup(text: str, suffix: str) -> None:
         if isinstance(value, dict) and listed[end:].lstrip()[:1] in {"", ",", "]", "{"}:  # no prose behind it
             raise InputError("JSON: save what it says as text, and a notebook as Markdown")
     name = "".join(takewhile(lambda letter: letter not in " \t\n>", text[1:]))
-    if text.startswith("<?xml") or (text.startswith("<") and name and text.endswith(f"</{name}>")):
+    if text.startswith("<") and name and text.endswith(f"</{name}>"):
         raise InputError("XML: save what it says as HTML or text")
 
 
 def _read_markdown(text: str) -> str | list[str]:
-    """Returns Markdown without its front matter, tags, images and addresses. Raises InputError."""
+    """Returns Markdown without its front matter, tags, images, addresses and marks of notes. Raises InputError."""
     front, end, rest = text.removeprefix("---\n").partition("\n---\n")
     text = rest if end and text.startswith("---\n") and front.partition(":")[0].isidentifier() else text
+    text = _MARKS.sub(_unmarked, text)
     return read_confined(text.encode(), ".md") if any(mark in text for mark in _TAGS) else without_links(text)
+
+
+def _unmarked(mark: re.Match[str]) -> str:
+    """Returns what stays of a mark of Markdown: code, the title of a box, brackets that are no citation."""
+    code, title, cited = mark.groups()
+    if code or (cited and not is_citation(cited)):
+        return mark[0]
+    return "" if title is None else f"{title.partition('{')[0]}\n"
 
 
 def _read_mail(data: bytes) -> str:
@@ -97,8 +119,10 @@ def _read_mail(data: bytes) -> str:
     except (LookupError, ValueError) as error:
         raise InputError(f"cannot read this mail: {error}") from error
     said = read_confined(text.encode(), ".html") if body.get_content_subtype() == "html" else text
+    before, *signed = "".join(said).split("\n-- \n")  # above who signs, up to a blank line
+    said = "\n\n".join([before, *(part.partition("\n\n")[2] for part in signed)])
     heads = (f"{name}: {message[name]}\n" for name in ("From", "To", "Date", "Subject") if name in message)
-    return "".join([*heads, "\n", *said])
+    return "".join([*heads, "\n", said])
 
 
 def _read_table(text: str) -> str:

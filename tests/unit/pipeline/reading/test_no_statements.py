@@ -12,6 +12,7 @@ MORE = "Repairs will cost $4.2 million"
 BOTH = [f"{TRUE}.", f"{MORE}."]
 CITATIONS = [
     *("[1]", "[2, 3]", "[1][2]", "[3–5]", "[doc2]", "[S1]", "[#2]", "[p. 2]", "[pp. 3-4]", "[Page 2]", "[1, p. 4]"),
+    *("[@holt2021]", "[-@holt]", "[see @holt, p. 3; also @ray:21]"),
     *("[Source 1]", "[source: page 2]", "[Context 2]", "[chunk 4]", "[passage 3]", "[ref. 3]", "[[1]]", "[^1^]"),
     *("(p. 3)", "(page 3)", "(pp. 3–4)", "(see page 4)", "(Source: document 2)", "(Doc. 2, sec. 3)", "([1])", "(¶3)"),
     *("【1】", "【4:0†source】", "{1}", "[citation needed]", "(Smith et al., 2021)", "(Holt & Berg, 2024)"),

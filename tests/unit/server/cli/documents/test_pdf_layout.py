@@ -141,6 +141,15 @@ def test_a_cell_stays_in_its_column_when_another_is_empty(*, is_one_object: bool
     ]
 
 
+def test_a_cell_that_goes_on_below_stays_in_its_row() -> None:
+    rows = [
+        Placed(60 + 120 * x, 700 - 40 * y, cell) for y, row in enumerate(ROWS) for x, cell in enumerate(row) if cell
+    ]
+    more = column(420, 648, "since the first re-", "call of May")
+    (page,) = read_pages(make_layout([[*rows[:8], *more, *rows[8:]]]))
+    assert page.endswith("| SKU-11 | A-1 | 100 | short since the first recall of May |\n| SKU-12 | A-2 |  | missing |")
+
+
 def test_large_lines_that_are_most_of_a_form_are_its_text() -> None:
     form = ("REPAIR ESTIMATE", "Customer: Ann Lee", "Labour 14 h 1,400.00", "GRAND TOTAL 3,281.25")
     small = "This estimate is valid for thirty days and covers only what was seen at the time."
