@@ -36,8 +36,7 @@ _STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => h2:fre
 _LINK = re.compile(
     r"(?:!|(?=\[[^\[\]]*+\]\(https?:))\[([^\[\]]*+)\]\([^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+(?:\s\"[^\"]*+\")?+\)"
 )
-_SLIDE = re.compile(r"<!-- Slide number: \d+ -->")
-_POWER = re.compile(r"[-+\u2212]?(?:\d{1,3}|[A-Za-z])")
+_SLIDE = "<!-- Slide number: "
 _BASES = frozenset({"10", "2", "cm", "dm", "km", "mm", "ft", "yd"})  # and a letter: "x", "m"
 
 
@@ -55,8 +54,6 @@ def convertible_suffix(data: bytes, path: Path) -> str | None:
 def convert(data: bytes, suffix: str) -> str | list[str]:
     """Returns the Markdown of a document, or of each slide. Raises InputError."""
     if importlib.util.find_spec("markitdown") is None:
-        if suffix == ".md":
-            return without_links(data.decode())
         raise InputError(f"{suffix[1:].upper()} {needs_extra('documents')}")
     from markitdown import StreamInfo
 
@@ -78,7 +75,7 @@ def convert(data: bytes, suffix: str) -> str | list[str]:
         raise InputError(f"cannot read this {suffix[1:].upper()}: {' '.join(str(error).split())[:200]}") from error
     markdown = str(found.markdown)
     if suffix == ".pptx":
-        return [without_links(slide).strip() for slide in _SLIDE.split(markdown)[1:]]
+        return [without_links(slide.partition("-->")[2]).strip() for slide in markdown.split(_SLIDE)[1:]]
     if suffix == ".epub":
         text = markdown.partition("\n\n")[2]  # behind author, language and identifier
         markdown = f"# {found.title}\n\n{text}" if found.title else text
@@ -200,7 +197,9 @@ def raised(before: str, text: str) -> str:
     "^6" behind "10 cells are 10", "^2" behind "5 m", "th" behind "20"; nothing behind "Fees rose", "in 2021" or "it.".
     """
     base = "".join(takewhile(str.isalnum, reversed(before)))[::-1]
-    if _POWER.fullmatch(text) and (base in _BASES or (len(base) == 1 and base.isalpha())):
+    power = text.lstrip("-+\u2212")
+    is_power = power.isdigit() or (power.isalpha() and len(power) == 1)
+    if is_power and (base in _BASES or (len(base) == 1 and base.isalpha())):
         return f"^{text}"
     is_mark = sum(map(str.isalpha, text)) < (1 if before[-1:].isdigit() else 2)  # "5", "*", a letter; "20th", "2e"
     return "" if is_mark else text
