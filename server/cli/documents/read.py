@@ -23,7 +23,6 @@ _MARKS = re.compile(  # of its dialects; code and the titles of boxes stay
     r"""(?ms)(^\ *```.*?^\ *```|^\ *~~~.*?^\ *~~~|`[^`\n]+`)
     |^\ *(?:[!?]{3}\+?|:{3,})\ *([^{}\n]*)(?:\{[^{}\n]*\})?$  # !!! warning "Hot"
     |\ ?\{[%{:\#.][^{}\n]*\}+  # {#start}
-    |^import\ [^\n]+\ from\ [^\n]+$
     |\ ?\[(?:see\ |cf\.\ )?-?[@^]\w[^\[\]\n]{0,200}\](?![(\[]):?  # [see @holt, p. 3]""",
     re.VERBOSE,
 )
@@ -46,8 +45,6 @@ def read_document_pages(path: Path) -> str | list[str]:
     with naming(path):
         if data[:1024].lstrip().startswith(b"%PDF-"):
             return read_confined(data, ".pdf")
-        if path.suffix.lower() == ".pdf":
-            raise InputError("this is no PDF")
         if suffix := convertible_suffix(data, path):
             return read_confined(data, suffix)
         start = b"".join(data[:256].removeprefix(BOM_UTF8).split())
@@ -104,10 +101,8 @@ def _read_mail(data: bytes) -> str:
     except (LookupError, ValueError) as error:
         raise InputError(f"cannot read this mail: {error}") from error
     said = read_confined(text.encode(), ".html") if body.get_content_subtype() == "html" else text
-    before, *signed = "".join(said).split("\n-- \n")  # above who signs, up to a blank line
-    said = "\n\n".join([before, *(part.partition("\n\n")[2] for part in signed)])
     heads = (f"{name}: {message[name]}\n" for name in ("From", "To", "Date", "Subject") if name in message)
-    return "".join([*heads, "\n", said])
+    return "".join([*heads, "\n", *said])
 
 
 def _read_table(text: str) -> str:
