@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from itertools import pairwise, zip_longest
+from itertools import zip_longest
 from typing import NamedTuple
 
 from pipeline.off_loop import stop_if_nobody_waits, stoppable
@@ -139,13 +139,12 @@ def read_blocks(text: str) -> list[Block]:
 
 
 def _with_numbered_titles(text: str, blocks: list[Block]) -> Sequence[Block]:
-    """Reads "3. Fees" as a heading where such lines, in the order of their numbers, have a text below them."""
+    """Reads "3. Fees" as a heading where such lines have a text below them."""
     titles = [
         block for block, below in zip_longest(blocks, blocks[1:]) if block and _is_numbered_title(text, block, below)
     ]
-    in_order = all(int(one.mark[:-1]) < int(two.mark[:-1]) for one, two in pairwise(titles))
     words = len(text[titles[0].first :].split()) if titles[1:] else 0
-    if not in_order or words < max(1, _WORDS_BELOW * len(titles)):
+    if words < max(1, _WORDS_BELOW * len(titles)):
         return blocks
     firsts = {block.first for block in titles}
     return [part for block in blocks for part in (_title_and_text(text, block) if block.first in firsts else [block])]

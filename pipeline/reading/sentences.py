@@ -214,8 +214,7 @@ _ORDINAL = re.compile(r"(?:(?<![\w.,-])([^\W\d_]+)\s+)?(?<![\w.,])\(?\d{1,3}\.$"
 _MONTH = re.compile(rf"\s*{any_of('german_months')}\b")
 _GERMAN_DAY = re.compile(r"\b(?:am|bis|de[mnr]|seit|vom|zum)\s+\d{1,2}\.$")
 _GERMAN_OPENER = re.compile(rf"\s*{any_of('german_openers')}\b")
-_OPENERS = FUNCTION_WORDS | {word.lower() for word in word_list("german_openers")}
-_MAY_BE_MISSED = re.compile(r"(?<=[a-zäöüß]{4}[.!?])\s++(?=([^\W\d_a-z][a-zäöüß]*)\s)")
+_MAY_BE_MISSED = re.compile(r"(?<=[a-zäöüß]{4}[.!?])\s++(?=([^\W\d_a-z]\w*)\s)")
 _LOOK_BACK = 60
 
 
@@ -254,6 +253,7 @@ def _missed(text: str) -> Iterator[int]:
     nupunkt takes "hall", "wall" and "book" for abbreviations.
     """
     for match in _MAY_BE_MISSED.finditer(text):
-        end = match.start()
-        if match[1].lower() in _OPENERS and not _ABBREVIATED.search(text, max(0, end - _LOOK_BACK), end):
+        end, word = match.start(), match[1]
+        is_opener = word.lower() in FUNCTION_WORDS or word in word_list("german_openers")
+        if is_opener and not _ABBREVIATED.search(text, max(0, end - _LOOK_BACK), end):
             yield end

@@ -36,15 +36,23 @@ _STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => h2:fre
 _LINK = re.compile(
     r"(?:!|(?=\[[^\[\]]*+\]\(https?:))\[([^\[\]]*+)\]\([^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+(?:\s\"[^\"]*+\")?+\)"
 )
-_SLIDE = re.compile(r"<!-- Slide number: \d+ -->")
-_POWER = re.compile(r"[-+\u2212]?(?:\d{1,3}|[A-Za-z])")
+_SLIDE = "<!-- Slide number: "
 _BASES = frozenset({"10", "2", "cm", "dm", "km", "mm", "ft", "yd"})  # and a letter: "x", "m"
 
 
 def convertible_suffix(data: bytes, path: Path) -> str | None:
     """Returns the suffix of a format that `convert` reads, by the first bytes; None for others. Raises InputError."""
     if data.startswith(b"PK\x03\x04"):
-        return _zip_suffix(data)
+        try:
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                names = set(archive.namelist())
+        except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+            raise InputError(f"a damaged ZIP file: {error}") from error
+        if suffix := next((suffix for part, suffix in _PARTS.items() if part in names), None):
+            return suffix
+        raise InputError(
+            next((why for part, why in REFUSED["parts"].items() if part in names), "an archive: unpack it")
+        )
     start = data[:4096].removeprefix(BOM_UTF8).lstrip().lower()
     while start.startswith((b"<!--", b"<?")):  # nothing else may stand before the first tag
         start = start.partition(b"-->" if start.startswith(b"<!--") else b"?>")[2].lstrip()
@@ -55,8 +63,6 @@ def convertible_suffix(data: bytes, path: Path) -> str | None:
 def convert(data: bytes, suffix: str) -> str | list[str]:
     """Returns the Markdown of a document, or of each slide. Raises InputError."""
     if importlib.util.find_spec("markitdown") is None:
-        if suffix == ".md":
-            return without_links(data.decode())
         raise InputError(f"{suffix[1:].upper()} {needs_extra('documents')}")
     from markitdown import StreamInfo
 
@@ -78,22 +84,11 @@ def convert(data: bytes, suffix: str) -> str | list[str]:
         raise InputError(f"cannot read this {suffix[1:].upper()}: {' '.join(str(error).split())[:200]}") from error
     markdown = str(found.markdown)
     if suffix == ".pptx":
-        return [without_links(slide).strip() for slide in _SLIDE.split(markdown)[1:]]
+        return [without_links(slide.partition("-->")[2]).strip() for slide in markdown.split(_SLIDE)[1:]]
     if suffix == ".epub":
         text = markdown.partition("\n\n")[2]  # behind author, language and identifier
         markdown = f"# {found.title}\n\n{text}" if found.title else text
     return without_links(markdown).strip()
-
-
-def _zip_suffix(data: bytes) -> str:
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            names = set(archive.namelist())
-    except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
-        raise InputError(f"a damaged ZIP file: {error}") from error
-    if suffix := next((suffix for part, suffix in _PARTS.items() if part in names), None):
-        return suffix
-    raise InputError(next((why for part, why in REFUSED["parts"].items() if part in names), "an archive: unpack it"))
 
 
 def _converter(suffix: str) -> Any:  # noqa: ANN401 - markitdown is an extra, of which mypy sees nothing
@@ -155,10 +150,7 @@ def _leave_out(main: Any) -> None:  # noqa: ANN401 - of bs4, as above
 
 
 def _spread(table: Any) -> None:  # noqa: ANN401 - of bs4, as above
-    """Writes a cell into each row and column that it spans, and rows of heads as one; the first row is a head.
-
-    A cell as wide as the table stands in the first column alone.
-    """
+    """Writes a cell into each row and column that it spans, and rows of heads as one; the first row is a head."""
     from bs4 import BeautifulSoup
 
     for steps in table.find_all("ol"):
@@ -184,8 +176,7 @@ def _spread(table: Any) -> None:  # noqa: ANN401 - of bs4, as above
     lines = [[" ".join(by_id.get(cell, "") for cell in cells) for cells in heads]]
     for y in range(head_count, len(rows)):
         cells = [id(grid.get((y, x))) for x in columns]
-        is_wide = len(set(cells)) == 1
-        lines.append([by_id.get(cell, "") if x == 0 or not is_wide else "" for x, cell in enumerate(cells)])
+        lines.append([by_id.get(cell, "") for cell in cells])
     tags = ["th", *["td"] * len(lines)]
     body = "".join(
         f"<tr>{''.join(f'<{tag}>{cell}</{tag}>' for cell in line)}</tr>" for tag, line in zip(tags, lines, strict=False)
@@ -200,7 +191,9 @@ def raised(before: str, text: str) -> str:
     "^6" behind "10 cells are 10", "^2" behind "5 m", "th" behind "20"; nothing behind "Fees rose", "in 2021" or "it.".
     """
     base = "".join(takewhile(str.isalnum, reversed(before)))[::-1]
-    if _POWER.fullmatch(text) and (base in _BASES or (len(base) == 1 and base.isalpha())):
+    power = text.lstrip("-+\u2212")
+    is_power = power.isdigit() or (power.isalpha() and len(power) == 1)
+    if is_power and (base in _BASES or (len(base) == 1 and base.isalpha())):
         return f"^{text}"
     is_mark = sum(map(str.isalpha, text)) < (1 if before[-1:].isdigit() else 2)  # "5", "*", a letter; "20th", "2e"
     return "" if is_mark else text

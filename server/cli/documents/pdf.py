@@ -57,14 +57,16 @@ class _Style:
         self._words: Counter[str] = Counter()
         for page in pages:
             for line in page:
-                sizes[line.size] += len(line.text)
+                sizes[line.main.size] += len(line.text)
                 self._words.update(word.casefold() for word in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", line.text))
             gaps.update(
-                round(one.y - two.y, 1) for one, two in pairwise(page) if one.size == two.size and one.y > two.y
+                round(one.y - two.y, 1)
+                for one, two in pairwise(page)
+                if one.main.size == two.main.size and one.y > two.y
             )
         self._size = sizes.most_common(1)[0][0] if sizes else 0.0
         self._gap = gaps.most_common(1)[0][0] if gaps else 0.0
-        lines = Counter(line.size for page in pages for line in page)
+        lines = Counter(line.main.size for page in pages for line in page)
         large = sorted((size for size in sizes if size >= self._size * _HEADING_SCALE), reverse=True)
         large = [size for size in large if lines[size] <= _MOST_HEADINGS * lines.total()]
         self._levels = {size: min(level, _MOST_LEVEL - 1) for level, size in enumerate(large, 1)}
@@ -72,10 +74,10 @@ class _Style:
     def blocks(self, lines: Sequence[Line]) -> list[str]:
         """Returns headings, paragraphs, tables and code of a page."""
         blocks: list[str] = []
-        levels = [(group, self._level(group)) for group in self._groups(self._whole_rows(lines))]
+        levels = [(group, self._level(group)) for group in self._groups(lines)]
         for is_table, members in groupby(levels, lambda one: len(one[0][0].cells) > 1 and not one[1]):
             if is_table:
-                blocks.append(_table([line for group, _ in members for line in group]))
+                blocks.append(self._table([group for group, _ in members]))
                 continue
             for group, level in members:
                 text = self.join([line.text for line in group])
@@ -95,26 +97,6 @@ class _Style:
         is_compound = self._words[f"{head}-{tail}".casefold()] > self._words[f"{head}{tail}".casefold()]
         return f"{head}-{tail}" if is_compound else f"{head}{tail}"
 
-    def _whole_rows(self, lines: Sequence[Line]) -> list[Line]:
-        """Joins rows of a table with the lines below them in which a few of their cells go on."""
-        rows: list[Line] = []
-        for line in lines:
-            if rows and self._wraps(rows[-1], line):
-                pieces = [[one.text for one in line.cells if _overlap(one, cell) > 0] for cell in rows[-1].cells]
-                cells = zip(rows[-1].cells, pieces, strict=True)
-                joined = tuple(replace(cell, text=self.join([cell.text, *more])) for cell, more in cells)
-                rows[-1] = Line(joined, line.y)
-            else:
-                rows.append(line)
-        return rows
-
-    def _wraps(self, row: Line, line: Line) -> bool:
-        is_below = 0 < row.y - line.y <= max(self._gap, line.size) * _BREAK_SCALE
-        fits = all(any(_overlap(one, cell) > 0 for cell in row.cells[1:]) for one in line.cells)
-        return (
-            is_below and fits and 2 * len(line.cells) <= len(row.cells) and _overlap(line.cells[0], row.cells[0]) <= 0
-        )
-
     def _groups(self, lines: Sequence[Line]) -> list[list[Line]]:
         """Returns lines that belong to one paragraph, row or heading."""
         groups: list[list[Line]] = []
@@ -128,24 +110,50 @@ class _Style:
     def _continues(self, group: Sequence[Line], line: Line) -> bool:
         last = group[-1]
         goes_on = line.text[:1].islower() and not _ends_sentence(last.text)
-        if len(last.cells) > 1 or len(line.cells) > 1 or last.is_code != line.is_code:
+        is_close = 0 < last.y - line.y <= max(self._gap, line.main.size) * _BREAK_SCALE
+        if len(group[0].cells) > 1:  # a row, of which some cells go on below
+            fits = all(any(_overlap(one, cell) > 0 for cell in group[0].cells[1:]) for one in line.cells)
+            return is_close and fits and 2 * len(line.cells) <= len(group[0].cells)
+        if len(line.cells) > 1 or last.main.is_code != line.main.is_code:
             return False
-        if self._levels.get(last.size) != self._levels.get(line.size) or (last.is_bold != line.is_bold and not goes_on):
+        if self._levels.get(last.main.size) != self._levels.get(line.main.size) or (
+            last.main.is_bold != line.main.is_bold and not goes_on
+        ):
             return False
-        gap = last.y - line.y
-        if not 0 < gap <= max(self._gap, line.size) * _BREAK_SCALE:
-            return gap <= 0 and goes_on  # upwards: the next column
-        is_indented = line.x > last.x + _INDENT_SCALE * line.size and _ends_sentence(last.text)
-        return line.is_code or not is_indented or len(group) == 1
+        if not is_close:
+            return line.y >= last.y and goes_on  # upwards: the next column
+        is_indented = line.x > last.x + _INDENT_SCALE * line.main.size and _ends_sentence(last.text)
+        return line.main.is_code or not is_indented or len(group) == 1
+
+    def _table(self, rows: Sequence[Sequence[Line]]) -> str:
+        """Returns rows as a Markdown table, those of a form as a list; a single row, which may be anything, as a line.
+
+        A cell stands in the column that it overlaps most; columns are those of the rows with most cells.
+        """
+        if len(rows) == 1:
+            return "  ".join(cell.text for line in rows[0] for cell in line.cells)
+        if all(row[0].cells[0].text.endswith(":") for row in rows):
+            return "\n".join(f"- {self.join([line.text for line in row])}" for row in rows)
+        most = max(len(row[0].cells) for row in rows)
+        widest = zip(*(row[0].cells for row in rows if len(row[0].cells) == most), strict=True)
+        columns = [Cell("", min(cell.left for cell in cells), max(cell.right for cell in cells)) for cells in widest]
+        texts = [[""] * len(columns) for _ in rows]
+        for row, group in zip(texts, rows, strict=True):
+            for cell in (cell for line in group for cell in line.cells):
+                overlaps = [_overlap(one, cell) for one in columns]
+                column = overlaps.index(max(overlaps))
+                row[column] = self.join([row[column], cell.text])
+        lines = ["| " + " | ".join(" ".join(text.split()).replace("|", "\\|") for text in row) + " |" for row in texts]
+        return "\n".join([lines[0], "|" + " --- |" * len(columns), *lines[1:]])
 
     def _level(self, group: Sequence[Line]) -> int:
         """Returns the level of a heading, which is larger or bold; 0 for other text."""
         text, first = " ".join(line.text for line in group), group[0]
-        if not any(map(str.isalpha, text)) or first.is_code:
+        if not any(map(str.isalpha, text)) or first.main.is_code:
             return 0
-        if first.size in self._levels:
-            return self._levels[first.size]
-        is_title = len(first.cells) == 1 and all(line.is_bold for line in group) and text[0].isalnum()
+        if first.main.size in self._levels:
+            return self._levels[first.main.size]
+        is_title = len(first.cells) == 1 and all(line.main.is_bold for line in group) and text[0].isalnum()
         return min(len(self._levels) + 1, _MOST_LEVEL) if is_title and not _ends_sentence(text) else 0
 
 
@@ -163,28 +171,6 @@ def _close_sentence(before: list[str], after: list[str], style: _Style) -> None:
     cut = end.end() if end else len(after[0])
     before[-1] = style.join([before[-1], after[0][:cut]])
     after[0] = after[0][cut:].lstrip()
-
-
-def _table(rows: Sequence[Line]) -> str:
-    """Returns rows as a Markdown table, those of a form as a list; a single row, which may be anything, as a line.
-
-    A cell stands in the column that it overlaps most; columns are those of the rows with most cells.
-    """
-    if len(rows) == 1:
-        return "  ".join(cell.text for cell in rows[0].cells)
-    if all(row.cells[0].text.endswith(":") for row in rows):
-        return "\n".join(f"- {row.text}" for row in rows)
-    most = max(len(row.cells) for row in rows)
-    widest = zip(*(row.cells for row in rows if len(row.cells) == most), strict=True)
-    columns = [Cell("", min(cell.left for cell in cells), max(cell.right for cell in cells)) for cells in widest]
-    texts = [[""] * len(columns) for _ in rows]
-    for row, line in zip(texts, rows, strict=True):
-        for cell in line.cells:
-            overlaps = [_overlap(one, cell) for one in columns]
-            column = overlaps.index(max(overlaps))
-            row[column] = f"{row[column]} {cell.text}".strip()
-    lines = ["| " + " | ".join(text.replace("|", "\\|") for text in row) + " |" for row in texts]
-    return "\n".join([lines[0], "|" + " --- |" * len(columns), *lines[1:]])
 
 
 def _overlap(one: Cell, other: Cell) -> float:
@@ -211,10 +197,10 @@ def _is_column(lines: Sequence[Line], width: float) -> bool:
 
 def _code(group: Sequence[Line]) -> str:
     """Returns lines of a monospaced font as a code block, "" for others."""
-    if not group[0].is_code:
+    if not group[0].main.is_code:
         return ""
     left = min(line.x for line in group)
-    indented = (" " * round((line.x - left) / (_CODE_WIDTH * line.size)) + line.text for line in group)
+    indented = (" " * round((line.x - left) / (_CODE_WIDTH * line.main.size)) + line.text for line in group)
     return "\n".join(["```", *indented, "```"])
 
 

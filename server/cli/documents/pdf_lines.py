@@ -62,19 +62,9 @@ class Line:
         return " ".join(cell.text for cell in self.cells)
 
     @property
-    def size(self) -> float:
-        """Of its longest cell, in points."""
-        return max(self.cells, key=lambda cell: len(cell.text)).size
-
-    @property
-    def is_bold(self) -> bool:
-        """Whether all of it is."""
-        return all(cell.is_bold for cell in self.cells)
-
-    @property
-    def is_code(self) -> bool:
-        """Whether all of it has a monospaced font."""
-        return all(cell.is_code for cell in self.cells)
+    def main(self) -> Cell:
+        """Its longest cell, which says how it looks."""
+        return max(self.cells, key=lambda cell: len(cell.text))
 
 
 def read_lines(data: bytes) -> list[list[Line]]:
@@ -111,17 +101,13 @@ def _rows(page: dict[str, Any]) -> Iterator[list[Span]]:
     row: list[Span] = []
     for line in (line for block in page["blocks"] for line in block["lines"]):
         spans = [span for span in line["spans"] if span["text"].strip()]
-        if row and spans and not _goes_on(row, spans):
+        apart = abs(_main(row)["bbox"][3] - _main(spans)["bbox"][3]) if row and spans else 0.0
+        if apart and apart >= _SAME_HEIGHT * _size(_main(row)):
             yield row
             row = []
         row += spans
     if row:
         yield row
-
-
-def _goes_on(row: Sequence[Span], spans: Sequence[Span]) -> bool:
-    before, after = _main(row), _main(spans)
-    return bool(abs(before["bbox"][3] - after["bbox"][3]) < _SAME_HEIGHT * _size(before))
 
 
 def _line(row: Sequence[Span]) -> Line | None:
@@ -152,8 +138,7 @@ def _cell(spans: Sequence[Span]) -> Cell:
         text, end = text + said, right
     fonts = [span["font"]["name"].lower() for span in spans]
     is_bold, is_code = (all(any(part in font for part in parts) for font in fonts) for parts in (_BOLD, _MONOSPACED))
-    rights = max(span["bbox"][2] for span in spans)
-    return Cell(" ".join(text.split()), spans[0]["bbox"][0], rights, size, is_bold, is_code)
+    return Cell(" ".join(text.split()), spans[0]["bbox"][0], end, size, is_bold, is_code)
 
 
 def _main(row: Sequence[Span]) -> Span:

@@ -3,15 +3,12 @@
 import csv
 import re
 from codecs import BOM_UTF8
-from contextlib import suppress
 from email.message import EmailMessage
 from email.parser import BytesParser
 from email.policy import default
 from itertools import takewhile, zip_longest
-from json import JSONDecoder
 from pathlib import Path
 
-from pipeline.reading.framing import is_citation
 from server.cli.documents.confined import read_confined
 from server.cli.documents.converter import REFUSED, convertible_suffix, without_links
 from server.cli.errors import InputError
@@ -22,12 +19,11 @@ _MOST_ROWS, _START_CHARS = 5_000, 1_000
 _MAIL_HEADS = frozenset({"mime-version:", "message-id:"})
 _TAGS = ("</", "<!--", "<br", "<img")
 _MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
-_MARKS = re.compile(  # of its dialects; code has such marks of its own
+_MARKS = re.compile(  # of its dialects; code and the titles of boxes stay
     r"""(?ms)(^\ *```.*?^\ *```|^\ *~~~.*?^\ *~~~|`[^`\n]+`)
-    |^\ *(?:[!?]{3}\+?|:{3,})\ *([^\n]*)$  # !!! warning "Hot"
+    |^\ *(?:[!?]{3}\+?|:{3,})\ *([^{}\n]*)(?:\{[^{}\n]*\})?$  # !!! warning "Hot"
     |\ ?\{[%{:\#.][^{}\n]*\}+  # {#start}
-    |^import\ [^\n]+\ from\ [^\n]+$
-    |\ ?\[((?:[^\[\]\n]{0,200}[\s;])?-?[@^]\w[^\[\]\n]{0,200})\](?![(\[]):?  # [see @holt, p. 3]""",
+    |\ ?\[(?:see\ |cf\.\ )?-?[@^]\w[^\[\]\n]{0,200}\](?![(\[]):?  # [see @holt, p. 3]""",
     re.VERBOSE,
 )
 
@@ -49,8 +45,6 @@ def read_document_pages(path: Path) -> str | list[str]:
     with naming(path):
         if data[:1024].lstrip().startswith(b"%PDF-"):
             return read_confined(data, ".pdf")
-        if path.suffix.lower() == ".pdf":
-            raise InputError("this is no PDF")
         if suffix := convertible_suffix(data, path):
             return read_confined(data, suffix)
         start = b"".join(data[:256].removeprefix(BOM_UTF8).split())
@@ -73,7 +67,7 @@ def read_document_pages(path: Path) -> str | list[str]:
 
 
 def _refuse_markup(text: str, suffix: str) -> None:
-    """Raises InputError for JSON, markup of other kinds, and what one element holds whole, as it does a feed."""
+    """Raises InputError for markup of other kinds, and what one element holds whole, as it does a feed."""
     if suffix in REFUSED["suffixes"]:
         raise InputError(REFUSED["suffixes"][suffix])
     text = (text.partition("-->")[2] if text.lstrip().startswith("<!--") else text).strip()
@@ -83,10 +77,6 @@ def _refuse_markup(text: str, suffix: str) -> None:
             raise InputError(message)
     if text.startswith("From ") and "@" in text.partition("\n")[0] and "\nFrom: " in text:
         raise InputError("a mailbox: save each mail by itself")
-    with suppress(ValueError, RecursionError):
-        value, end = JSONDecoder().raw_decode(listed := text.lstrip("[ \t\r\n"))
-        if isinstance(value, dict) and listed[end:].lstrip()[:1] in {"", ",", "]", "{"}:  # no prose behind it
-            raise InputError("JSON: save what it says as text, and a notebook as Markdown")
     name = "".join(takewhile(lambda letter: letter not in " \t\n>", text[1:]))
     if text.startswith("<") and name and text.endswith(f"</{name}>"):
         raise InputError("XML: save what it says as HTML or text")
@@ -96,16 +86,8 @@ def _read_markdown(text: str) -> str | list[str]:
     """Returns Markdown without its front matter, tags, images, addresses and marks of notes. Raises InputError."""
     front, end, rest = text.removeprefix("---\n").partition("\n---\n")
     text = rest if end and text.startswith("---\n") and front.partition(":")[0].isidentifier() else text
-    text = _MARKS.sub(_unmarked, text)
+    text = _MARKS.sub(r"\1\2", text)
     return read_confined(text.encode(), ".md") if any(mark in text for mark in _TAGS) else without_links(text)
-
-
-def _unmarked(mark: re.Match[str]) -> str:
-    """Returns what stays of a mark of Markdown: code, the title of a box, brackets that are no citation."""
-    code, title, cited = mark.groups()
-    if code or (cited and not is_citation(cited)):
-        return mark[0]
-    return "" if title is None else f"{title.partition('{')[0]}\n"
 
 
 def _read_mail(data: bytes) -> str:
@@ -119,10 +101,8 @@ def _read_mail(data: bytes) -> str:
     except (LookupError, ValueError) as error:
         raise InputError(f"cannot read this mail: {error}") from error
     said = read_confined(text.encode(), ".html") if body.get_content_subtype() == "html" else text
-    before, *signed = "".join(said).split("\n-- \n")  # above who signs, up to a blank line
-    said = "\n\n".join([before, *(part.partition("\n\n")[2] for part in signed)])
     heads = (f"{name}: {message[name]}\n" for name in ("From", "To", "Date", "Subject") if name in message)
-    return "".join([*heads, "\n", said])
+    return "".join([*heads, "\n", *said])
 
 
 def _read_table(text: str) -> str:

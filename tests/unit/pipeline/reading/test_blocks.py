@@ -157,7 +157,6 @@ FEES = "The fee is due within thirty days of receipt, and a reminder costs eight
         ("1. Take the key\n\n2. Open the box\n\n" + FEES, []),
         ("1. Take the key\n\nIt is red.\n\n2. Open it\n\nIt is blue.", []),  # too little stands below
         (f"1. Take the key and all that\nlies beside it. {FEES}\n2. Open the box of\nthe fuses. {FEES}", []),
-        (f"2. Term\n\n{FEES}\n\n1. Fees\n\n{FEES}", []),
         (f"1. Parties. {FEES}\n\n2. Premises. {FEES}", []),
     ],
 )

@@ -26,7 +26,7 @@ SPREAD = (
     "| --- | --- | --- |",
     "| Tern | 1 | 2 |",
     "| Tern | none | none |",
-    "| In euros |  |  |",
+    "| In euros | In euros | In euros |",
 )
 
 
@@ -50,14 +50,6 @@ def test_tables_and_lists_in_tables_leave_no_marks(tmp_path: Path) -> None:
     inner = "<table><tr><th>Flow</th></tr><tr><td><ol><li>12 l/s</li><li>9 l/s</li></ol></td></tr></table>"
     page = f"<html><s>Old.</s><table><tr><td>North</td><td>{inner}</td></tr></table>"
     assert read(tmp_path, "a.html", page.encode()) == ("North\n\n| Flow |\n| --- |\n| 1. 12 l/s; 2. 9 l/s; |")
-
-
-def test_a_web_page_is_known_by_its_content(tmp_path: Path) -> None:
-    assert "<p>" not in read(tmp_path, "download", PAGE.encode())
-
-
-def test_markdown_that_holds_tags_is_not_a_web_page(tmp_path: Path) -> None:
-    assert read(tmp_path, "a.md", b"# Tags\n\n<html> begins a page.") == "# Tags\n\n<html> begins a page."
 
 
 def test_a_word_document_keeps_headings_numbered_steps_and_tables(tmp_path: Path) -> None:
@@ -184,23 +176,25 @@ def test_a_power_in_a_word_document_is_kept_and_hidden_text_is_not(tmp_path: Pat
     )
 
 
-def test_images_in_markdown_leave_their_words(tmp_path: Path) -> None:
-    data = (
-        f"See ![the ramp](data:image/png;base64,{'iVBOR' * 400}) and ![](a(1).png)it [here](https://a.org/b).".encode()
-    )
-    assert read(tmp_path, "a.md", data) == "See the ramp and it here."
-
-
 @pytest.mark.parametrize(
     ("markdown", "text"),
     [
+        ("# Tags\n\n<html> begins a page.", "# Tags\n\n<html> begins a page."),
+        (
+            f"See ![the ramp](data:image/png;base64,{'iVBOR' * 400}) and ![](a(1).png)it [here](https://a.org/b).",
+            "See the ramp and it here.",
+        ),
+        (
+            "---\ntitle: x\n---\n<!-- no -->\n# Ramp\n\n10<sup>6</sup> N.\n\n|a|b|\n|--|--|\n|1||\n\n```\n<b>\n```",
+            "# Ramp\n\n10^6 N.\n\n| a | b |\n| --- | --- |\n| 1 |  |\n\n```\n<b>\n```",
+        ),
         (
             "Fees rose.[^1] They fall [-@holt:21, p. 3; see also @ray].\n\n[^1]: Minutes.",
             "Fees rose. They fall.\n\n Minutes.",
         ),
         (
             '!!! warning "Hot"\n    Never touch it.\n\n:::tip\nUse it.\n:::',
-            'warning "Hot"\n\n    Never touch it.\n\ntip\n\nUse it.\n\n',
+            'warning "Hot"\n    Never touch it.\n\ntip\nUse it.\n',
         ),
         (
             "# Pump {#pump}\n\nIt runs.{: .lead } Ask [ann@a.org] or [@bob](b.md).",
@@ -209,23 +203,17 @@ def test_images_in_markdown_leave_their_words(tmp_path: Path) -> None:
         ("Use `[^1]`.\n```\n{% if [@a] %}\n:::\n```", "Use `[^1]`.\n```\n{% if [@a] %}\n:::\n```"),
     ],
 )
-def test_marks_of_notes_boxes_and_addresses_are_no_text_of_markdown(tmp_path: Path, markdown: str, text: str) -> None:
+def test_images_tags_and_marks_of_notes_and_boxes_are_no_text_of_markdown(
+    tmp_path: Path, markdown: str, text: str
+) -> None:
     assert read(tmp_path, "a.md", markdown.encode()) == text
-
-
-def test_tags_in_markdown_are_read_as_those_of_a_page(tmp_path: Path) -> None:
-    table, code = "| a | b |\n|---|---|\n| 1 | |", "```\n<b>\n```"
-    text = f"---\ntitle: x\n---\n<!-- no -->\n# Ramp\n\nIt holds 10<sup>6</sup> N.\n\n{table}\n\n{code}"
-    assert read(tmp_path, "a.md", text.encode()) == (
-        "# Ramp\n\nIt holds 10^6 N.\n\n| a | b |\n| --- | --- |\n| 1 |  |\n\n```\n<b>\n```"
-    )
 
 
 def test_a_mail_as_it_is_sent_is_decoded(tmp_path: Path) -> None:
     head = "From: ann@example.org\nSubject: Ramp\nX-Mailer: none\nMIME-Version: 1.0\n"
     head += "Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n"
-    data = f"{head}\nThe caf=C3=A9 pays 9=2C400 euros.\n--=20\nAnn\n".encode()
-    assert read(tmp_path, "a.eml", data) == "From: ann@example.org\nSubject: Ramp\n\nThe café pays 9,400 euros.\n\n"
+    data = f"{head}\nThe caf=C3=A9 pays 9=2C400 euros.\n".encode()
+    assert read(tmp_path, "a.eml", data) == "From: ann@example.org\nSubject: Ramp\n\nThe café pays 9,400 euros.\n"
 
 
 @pytest.mark.parametrize(
@@ -244,8 +232,3 @@ def test_a_mail_as_it_is_sent_is_decoded(tmp_path: Path) -> None:
 def test_text_that_is_all_markup_is_refused(tmp_path: Path, name: str, data: bytes, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read(tmp_path, name, data)
-
-
-def test_prose_behind_an_object_is_read(tmp_path: Path) -> None:
-    text = '{"port": 80} is the whole file.\n'
-    assert read(tmp_path, "a.txt", text.encode()) == text

@@ -47,7 +47,6 @@ def test_a_text_is_left_to_the_server(tmp_path: Path) -> None:
     [
         ("scan.pdf", make_pdf("", ""), "none of its 2 pages holds text"),
         ("broken.pdf", make_pdf("Close valve V-12.")[:60], "cannot read this PDF"),
-        ("text.pdf", b"no PDF at all", "is no PDF"),
         ("blank.txt", b" \n", "holds no text"),
         ("data.bin", b"ab\x00\x01", "data.bin: no text: a zero byte at 2: only PDF"),
         ("a.png", b"\x89PNG\r\n\x1a\n\0", "an image: run OCR"),
