@@ -7,7 +7,7 @@ with the time. One form holds for a whole text, and people answer each other: "N
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, groupby
 from typing import NamedTuple
 
 from pipeline.off_loop import stoppable
@@ -16,7 +16,7 @@ from pipeline.reading.word_lists import PROSE_WORDS, word_list
 PROSE_SHARE = 0.18  # of function words
 _FEWEST = 3  # turns: in other texts lines may begin so by chance
 _LEAST_SHARE, _LEAST_TIMED_SHARE = 0.5, 0.1  # of the lines; with a time they are rarely something else
-_LONGEST_NAME, _MOST_NAME_WORDS, _LONGEST_STAMP, _MOST_HEAD_LINES = 40, 6, 100, 20
+_LONGEST_NAME, _MOST_NAME_WORDS, _LONGEST_STAMP, _MOST_HEAD_LINES, _FEWEST_DATED = 40, 6, 100, 20, 4
 _LONGEST_UNSTOPPED, _LONGEST_SPOKEN, _SHORTEST_SPOKEN = 60, 24, 8  # words
 _SPEAKER = re.compile(
     r"""<([@+~&%]?\w[^<>]{1,40})>(?=\s)
@@ -78,9 +78,14 @@ def read_talk(lines: Sequence[str]) -> Talk:
 
 
 def _notices(timed: Mapping[int, Turn], said: Mapping[int, Turn]) -> Iterator[int]:
-    """Yields lines of the program: with a date, a time and no name, where each line of a talk has all three."""
-    widths = {len(turn.when.split()) if turn.who else 0 for turn in said.values()}
-    yield from (at for at, turn in timed.items() if at not in said and {1} != widths == {len(turn.when.split())})
+    """Yields lines of the program: each line of a talk has a date, a time and a name, and theirs have no name."""
+    is_dated = all(turn.who and turn.head == at and _has_date(turn.when) for at, turn in said.items())
+    yield from (at for at, turn in timed.items() if is_dated and at not in said and _has_date(turn.when))
+
+
+def _has_date(when: str) -> bool:
+    """Tells a date with its time: "10:30 we meet" may go on with what somebody says."""
+    return sum(is_number for is_number, _ in groupby(when, str.isdecimal)) >= _FEWEST_DATED
 
 
 def _is_talk(form: str, said: Mapping[int, Turn], lines: Sequence[str]) -> bool:
@@ -160,7 +165,8 @@ def _mail_sender(lines: Sequence[str], number: int, line: str) -> str:
 
 def _is_mail_head(line: str) -> bool:
     head = line.lstrip("> ").partition(":")[0].strip("*").lower()
-    return head in word_list("mail_heads") or head in word_list("mail_senders")
+    is_technical = "-" in head and " " not in head  # "Message-ID"
+    return is_technical or head in word_list("mail_heads") or head in word_list("mail_senders")
 
 
 def _said_at(lines: Sequence[str], number: int, turn: Turn) -> int:
@@ -176,12 +182,17 @@ def _said_at(lines: Sequence[str], number: int, turn: Turn) -> int:
 def stamp_end(text: str, *, needs_clock: bool = True) -> int:
     """Returns where a date and time end that stand in front of a text: "[2025-03-01 10:14] "; 0 without one."""
     words = text[:_LONGEST_STAMP].replace("\t", " ").split(" ")
-    return min(len(text), _stamp_chars(words, needs_clock=needs_clock, is_behind=False))
+    if length := _stamp_chars(words, needs_clock=needs_clock, is_behind=False):
+        return min(len(text), length)
+    inside = text[1 : text.find("]", 0, _LONGEST_STAMP)] if text.startswith("[") else ""
+    return len(inside) + 2 if any(map(_is_clock, inside.split())) else 0  # whatever the words: "[12 mei 2025 09:06]"
 
 
 def _stamp_start(text: str) -> int:
     """Returns where a date and time begin that end a short text; 0 without one."""
     words = list(reversed(text[: 2 * _LONGEST_NAME].rstrip(":").split(" ")))
+    if (opening := text.rfind("(")) > 0 and text.endswith(")") and any(map(_is_clock, words)):
+        return opening
     length = _stamp_chars(words, needs_clock=True, is_behind=True)
     return max(0, len(text) - length) if length and len(text) <= 2 * _LONGEST_NAME else 0
 

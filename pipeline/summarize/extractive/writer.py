@@ -55,7 +55,7 @@ from pipeline.summarize.writer import (
     Written,
 )
 
-_VERSION = "extractive-22"
+_VERSION = "extractive-23"
 """Changes whenever the same input may give another text, so that no cache answers with the old one."""
 
 _CONTEXT_TOKENS = 2_048  # the graph cuts a critique to a part of the context's limit

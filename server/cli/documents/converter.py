@@ -63,6 +63,8 @@ def convertible_suffix(data: bytes, path: Path) -> str | None:
 def convert(data: bytes, suffix: str) -> str | list[str]:
     """Returns the Markdown of a document, or of each slide. Raises InputError."""
     if importlib.util.find_spec("markitdown") is None:
+        if suffix == ".md":
+            return without_links(data.decode())
         raise InputError(f"{suffix[1:].upper()} {needs_extra('documents')}")
     from markitdown import StreamInfo
 
@@ -150,7 +152,10 @@ def _leave_out(main: Any) -> None:  # noqa: ANN401 - of bs4, as above
 
 
 def _spread(table: Any) -> None:  # noqa: ANN401 - of bs4, as above
-    """Writes a cell into each row and column that it spans, and rows of heads as one; the first row is a head."""
+    """Writes a cell into each row and column that it spans, and rows of heads as one; the first row is a head.
+
+    A cell as wide as the table stands in the first column alone.
+    """
     from bs4 import BeautifulSoup
 
     for steps in table.find_all("ol"):
@@ -176,7 +181,8 @@ def _spread(table: Any) -> None:  # noqa: ANN401 - of bs4, as above
     lines = [[" ".join(by_id.get(cell, "") for cell in cells) for cells in heads]]
     for y in range(head_count, len(rows)):
         cells = [id(grid.get((y, x))) for x in columns]
-        lines.append([by_id.get(cell, "") for cell in cells])
+        is_wide = len(set(cells)) == 1
+        lines.append([by_id.get(cell, "") if x == 0 or not is_wide else "" for x, cell in enumerate(cells)])
     tags = ["th", *["td"] * len(lines)]
     body = "".join(
         f"<tr>{''.join(f'<{tag}>{cell}</{tag}>' for cell in line)}</tr>" for tag, line in zip(tags, lines, strict=False)

@@ -3,10 +3,12 @@
 import csv
 import re
 from codecs import BOM_UTF8
+from contextlib import suppress
 from email.message import EmailMessage
 from email.parser import BytesParser
 from email.policy import default
 from itertools import takewhile, zip_longest
+from json import JSONDecoder
 from pathlib import Path
 
 from server.cli.documents.confined import read_confined
@@ -67,7 +69,7 @@ def read_document_pages(path: Path) -> str | list[str]:
 
 
 def _refuse_markup(text: str, suffix: str) -> None:
-    """Raises InputError for markup of other kinds, and what one element holds whole, as it does a feed."""
+    """Raises InputError for JSON, markup of other kinds, and what one element holds whole, as it does a feed."""
     if suffix in REFUSED["suffixes"]:
         raise InputError(REFUSED["suffixes"][suffix])
     text = (text.partition("-->")[2] if text.lstrip().startswith("<!--") else text).strip()
@@ -77,6 +79,10 @@ def _refuse_markup(text: str, suffix: str) -> None:
             raise InputError(message)
     if text.startswith("From ") and "@" in text.partition("\n")[0] and "\nFrom: " in text:
         raise InputError("a mailbox: save each mail by itself")
+    with suppress(ValueError, RecursionError):
+        value, end = JSONDecoder().raw_decode(listed := text.lstrip("[ \t\r\n"))
+        if isinstance(value, dict) and listed[end:].lstrip()[:1] in {"", ",", "]", "{"}:  # no prose behind it
+            raise InputError("JSON: save what it says as text, and a notebook as Markdown")
     name = "".join(takewhile(lambda letter: letter not in " \t\n>", text[1:]))
     if text.startswith("<") and name and text.endswith(f"</{name}>"):
         raise InputError("XML: save what it says as HTML or text")

@@ -83,8 +83,11 @@ def test_a_text_with_an_arrow_is_left_alone(tmp_path: Path) -> None:
     assert read_document_text(tmp_path / "a.md").startswith("Open --> close.")
 
 
-def test_subtitles_without_an_arrow_and_with_a_name_beside_the_number_are_read(tmp_path: Path) -> None:
+def test_a_name_beside_the_number_of_a_cue_speaks() -> None:
     cues = SRT.lstrip("\ufeff").replace("\n2\n", '\n2 "Ann Lee" (285323)\n').split("\n3\n")[0]
     assert read_subtitles(cues).split("\n")[1] == "[00:00:02] Ann Lee: and agreed to close the ramp."
+
+
+def test_subtitles_without_an_arrow_are_read(tmp_path: Path) -> None:
     (tmp_path / "a.sbv").write_text(SBV, "utf-8")
     assert read_document_text(tmp_path / "a.sbv").endswith("Who pays?\n[0:00:02] It is 106 euros.")

@@ -26,7 +26,7 @@ SPREAD = (
     "| --- | --- | --- |",
     "| Tern | 1 | 2 |",
     "| Tern | none | none |",
-    "| In euros | In euros | In euros |",
+    "| In euros |  |  |",
 )
 
 
@@ -232,3 +232,8 @@ def test_a_mail_as_it_is_sent_is_decoded(tmp_path: Path) -> None:
 def test_text_that_is_all_markup_is_refused(tmp_path: Path, name: str, data: bytes, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read(tmp_path, name, data)
+
+
+def test_prose_behind_an_object_is_read(tmp_path: Path) -> None:
+    text = '{"port": 80} is the whole file.\n'
+    assert read(tmp_path, "a.txt", text.encode()) == text
