@@ -152,7 +152,7 @@ def states(table: WordTable, start: int, end: int) -> bool:
     heading = table.text[start:end]
     words = heading.split()
     is_whole = heading.rstrip("*_# ").endswith((".", "!")) or len(words) >= FEWEST_WORDS
-    return is_whole or table.has_verb(table.between(start + len(words[0]), end))
+    return is_whole or table.has_verb(table.between(start + len("".join(words[:1])), end))
 
 
 def _prose_ends(text: str) -> set[int]:
