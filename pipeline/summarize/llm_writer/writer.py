@@ -7,10 +7,11 @@ names neither the document nor the place of its texts: the answer holds for thes
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import chain, zip_longest
+from typing import TypeVar
 
 from pipeline.llm.ask import object_schema
 from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest, Completion, LlmUsage
@@ -45,6 +46,7 @@ from pipeline.summarize.writer import (
 )
 
 Messages = tuple[ChatMessage, ...]
+Answered = TypeVar("Answered")
 
 _VERSION = "llm-4"
 _TAG_TOKENS = 24  # <data-0123abcd> and its end, in the tokenizer that likes them least
@@ -103,8 +105,7 @@ class LlmWriter:
         if task.passages:
             most = self._critic.context_tokens // 4
             task = replace(task, passages=split_by_tokens(task.passages, most, self._critic.count_tokens)[0])
-        parts = self._parts(task.summary, self._critic, beside=task.passages)
-        verdicts = [await self._critique_part(task, part) for part in parts]
+        verdicts = await self._each_part(partial(self._critique_part, task), task.summary, self._critic, task.passages)
         order = CriticVerdict.PASS, CriticVerdict.UNPARSEABLE, CriticVerdict.FAIL
         worst = max((verdict.critic_verdict for verdict in verdicts), key=order.index)
         same = [verdict for verdict in verdicts if verdict.critic_verdict is worst]
@@ -113,7 +114,7 @@ class LlmWriter:
 
     async def topics(self, task: TopicsTask) -> TopicList:
         """Topics. A summary that is too long gives the best topics of each of its parts in turn."""
-        parts = [await self._topics_of_part(task, part) for part in self._parts(task.summary, self._chat)]
+        parts = await self._each_part(partial(self._topics_of_part, task), task.summary, self._chat)
         in_turn = filter(None, chain.from_iterable(zip_longest(*(topics for topics, _ in parts))))
         usage = sum((cost for _, cost in parts), LlmUsage())
         return TopicList(clean_topics(in_turn, task.max_topics, task.summary), usage)
@@ -181,11 +182,28 @@ class LlmWriter:
             return parse_topic_lines(completion.text), completion.usage
         return [str(topic) for topic in json.loads(completion.text)["topics"]], completion.usage
 
-    def _parts(self, text: str, reader: ChatModel, beside: str = "") -> list[str]:
-        """Cuts a text into parts that its reader's context has room for, beside examples of missing terms."""
+    async def _each_part(
+        self, ask: Callable[[str], Awaitable[Answered]], text: str, reader: ChatModel, beside: str = ""
+    ) -> list[Answered]:
+        """Asks about parts of a text that its reader's context has room for, beside examples of missing terms.
+
+        A part that does not fit after all is asked in halves. Raises ContextOverflowError when not even a scrap fits.
+        """
         room = reader.context_tokens - self.limits.output_tokens - self.limits.overhead_tokens - 400
         room -= reader.count_tokens(beside)
-        return split_by_tokens(text, max(room, _LEAST_PROMPT_TOKENS), reader.count_tokens)
+        parts = split_by_tokens(text, max(room, _LEAST_PROMPT_TOKENS), reader.count_tokens)
+        answers: list[Answered] = []
+        while parts:
+            try:
+                answers.append(await ask(parts[0]))
+            except ContextOverflowError:
+                half = reader.count_tokens(parts[0]) // 2
+                if half < _LEAST_PROMPT_TOKENS:
+                    raise
+                parts[:1] = split_by_tokens(parts[0], half, reader.count_tokens)
+            else:
+                del parts[0]
+        return answers
 
 
 def _limits(chat: ChatModel, config: LlmWriterConfig) -> WriterLimits:
