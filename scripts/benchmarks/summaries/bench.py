@@ -92,15 +92,12 @@ async def finished(events: AsyncIterator[Event]) -> SummaryResult:
 
 
 @asynccontextmanager
-async def open_bench(
-    base_url: str, concurrency: int, detail: SummaryDetail = SummaryDetail.FULL, **llm: object
-) -> AsyncIterator[SummaryBench]:
+async def open_bench(base_url: str, concurrency: int, **llm: object) -> AsyncIterator[SummaryBench]:
     """Opens a summarizer in a new folder, with so many calls in flight at most.
 
     Args:
         base_url: of the endpoint.
         concurrency: of the writer, and so the wave of the map; of the client too.
-        detail: with all of it every iteration asks for the map again, and the last texts are joined.
         llm: further settings of the client.
     """
     config = LlmConfig.model_validate(
@@ -115,7 +112,7 @@ async def open_bench(
     with TemporaryDirectory(prefix="precis-bench-") as name:
         folder = Path(name)
         async with (
-            open_summarizer(SummarizeConfig(detail=detail), StorageConfig(directory=folder)) as summarizer,
+            open_summarizer(SummarizeConfig(detail=SummaryDetail.FULL), StorageConfig(directory=folder)) as summarizer,
             Endpoint(config) as endpoint,
         ):
             writer = LlmWriter(OpenAiChatModel(endpoint), LlmWriterConfig(), concurrency=concurrency)

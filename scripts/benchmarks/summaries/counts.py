@@ -1,11 +1,9 @@
 """What is counted, not timed: calls, and what a faulty endpoint costs. The endpoint answers at once."""
 
 from dataclasses import replace
-from typing import Any
 
 from pipeline.summarize.config import SummarizeLimits
 from pipeline.summarize.document import Document, SourceChunk, make_document
-from pipeline.summarize.steering.wishes import SummaryDetail
 from scripts.benchmarks.shared.report import Figure
 from scripts.benchmarks.summaries.bench import CHUNKS_PER_PAGE, Documents, open_bench
 from scripts.benchmarks.summaries.endpoint_process import FAIL, EndpointProcess, scripted
@@ -16,13 +14,13 @@ CHAPTER_CHUNKS = 70  # ten batches
 NEW_TEXT = "A new paragraph says that the motor of the third pump draws 5 A and is replaced every 90 days."
 FAULTS = dict.fromkeys((Fault.RATE_LIMIT, Fault.SERVER_ERROR, Fault.RESET, Fault.HANG, Fault.TRUNCATED_JSON), 0.06)
 # The product's defaults are for endpoints that take seconds; with them the bench would wait most of its time.
-FAULTY: dict[str, Any] = {"timeouts": {"attempt_s": 0.5}, "retries": {"base_delay_s": 0.1, "max_timeouts": 10}}
+FAULTY = {"timeouts": {"attempt_s": 0.5}, "retries": {"base_delay_s": 0.1, "max_timeouts": 10}}
 
 
 async def count_calls(documents: Documents, chunks: int) -> dict[str, Figure]:
-    """Counts the requests for a document in the default length, and what the plan says."""
+    """Counts the requests for a document, and what the plan says."""
     with EndpointProcess(scripted()) as endpoint:
-        async with open_bench(endpoint.base_url, CONCURRENCY, SummaryDetail.SCHEDULE) as bench:
+        async with open_bench(endpoint.base_url, CONCURRENCY) as bench:
             timed = await bench.time(documents.next(chunks))
         return {f"calls_{chunks}": endpoint.seen().requests, f"planned_{chunks}": timed.plan.calls()}
 
