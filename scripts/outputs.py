@@ -85,11 +85,13 @@ def language_model() -> Iterator[str]:
     loop.run_until_complete(endpoint.start())
     thread = threading.Thread(target=loop.run_forever, name="language-model")
     thread.start()
-    yield endpoint.base_url.removeprefix("http://").removesuffix("/v1")
-    asyncio.run_coroutine_threadsafe(endpoint.stop(), loop).result()
-    loop.call_soon_threadsafe(loop.stop)
-    thread.join()
-    loop.close()
+    try:
+        yield endpoint.base_url.removeprefix("http://").removesuffix("/v1")
+    finally:
+        asyncio.run_coroutine_threadsafe(endpoint.stop(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
 
 
 def run(shown: ShownOutput, server: PrecisServer, http_port: int, llm: str) -> str:

@@ -39,9 +39,11 @@ def _read(data: bytes, suffix: str) -> tuple[str | list[str], str]:
 
     try:
         with redirect_stdout(sys.stderr):  # where libraries may write what they like
-            return read_pages(data) if suffix == ".pdf" else convert(data, suffix), ""
+            pages = read_pages(data) if suffix == ".pdf" else convert(data, suffix)
     except InputError as error:
         return "", error.message
+    is_long = sum(map(len, pages)) > 64 << 20  # no server takes so much
+    return pages, "it holds more than 64 million characters: split it" if is_long else ""
 
 
 def main() -> None:

@@ -50,9 +50,8 @@ def convertible_suffix(data: bytes, path: Path) -> str | None:
             raise InputError(f"a damaged ZIP file: {error}") from error
         if suffix := next((suffix for part, suffix in _PARTS.items() if part in names), None):
             return suffix
-        raise InputError(
-            next((why for part, why in REFUSED["parts"].items() if part in names), "an archive: unpack it")
-        )
+        why = next((why for part, why in REFUSED["parts"].items() if part in names), "an archive: unpack it")
+        raise InputError(why)
     start = data[:4096].removeprefix(BOM_UTF8).lstrip().lower()
     while start.startswith((b"<!--", b"<?")):  # nothing else may stand before the first tag
         start = start.partition(b"-->" if start.startswith(b"<!--") else b"?>")[2].lstrip()

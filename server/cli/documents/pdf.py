@@ -109,21 +109,19 @@ class _Style:
 
     def _continues(self, group: Sequence[Line], line: Line) -> bool:
         last = group[-1]
+        before, after = last.main, line.main
         goes_on = line.text[:1].islower() and not _ends_sentence(last.text)
-        is_close = 0 < last.y - line.y <= max(self._gap, line.main.size) * _BREAK_SCALE
+        is_close = 0 < last.y - line.y <= max(self._gap, after.size) * _BREAK_SCALE
         if len(group[0].cells) > 1:  # a row, of which some cells go on below
             fits = all(any(_overlap(one, cell) > 0 for cell in group[0].cells[1:]) for one in line.cells)
             return is_close and fits and 2 * len(line.cells) <= len(group[0].cells)
-        if len(line.cells) > 1 or last.main.is_code != line.main.is_code:
-            return False
-        if self._levels.get(last.main.size) != self._levels.get(line.main.size) or (
-            last.main.is_bold != line.main.is_bold and not goes_on
-        ):
+        is_other = before.is_code != after.is_code or self._levels.get(before.size) != self._levels.get(after.size)
+        if len(line.cells) > 1 or is_other or (before.is_bold != after.is_bold and not goes_on):
             return False
         if not is_close:
             return line.y >= last.y and goes_on  # upwards: the next column
-        is_indented = line.x > last.x + _INDENT_SCALE * line.main.size and _ends_sentence(last.text)
-        return line.main.is_code or not is_indented or len(group) == 1
+        is_indented = line.x > last.x + _INDENT_SCALE * after.size and _ends_sentence(last.text)
+        return after.is_code or not is_indented or len(group) == 1
 
     def _table(self, rows: Sequence[Sequence[Line]]) -> str:
         """Returns rows as a Markdown table, those of a form as a list; a single row, which may be anything, as a line.
