@@ -170,7 +170,7 @@ def read_shown(text_id: str, original: str) -> NormalizedText:
     text, offsets = nfkc(original)
     if not SHOWN.is_on:
         return normalize_decoded(text_id, original, text, offsets)
-    if not _RAISED.isdisjoint(original):
+    if any(digit in original for digit in _RAISED):
         text, offsets = _without(text, offsets, _note_marks(text, normalize_decoded(text_id, original, text, offsets)))
     text, offsets = _without(text, offsets, (mark.span() for mark in stoppable(_UNSEEN.finditer(text))))
     marks, counted = stoppable(_DECORATION.finditer(text)), {opening for opening in _OPENINGS if f"{opening}1" in text}

@@ -5,24 +5,23 @@ possessive 's: "AT&T", "C++", "U.S" (of "U.S."), "Labor" (of "Labor's"). Each CJ
 """
 
 import re
-from array import array
+import sys
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.off_loop import stoppable
 from pipeline.protocols import Tokenizer
 from pipeline.reading.blocks import BULLET_MARK, CHECK_BOX, STEP_MARK
 from pipeline.reading.characters import nfkc
 
-_CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_SEPARATORS = r"\s—–―/\\|()\[\]{}<>“”\"„«»…;:!?。、「」『』【】《》"
-_RAW_WORD = re.compile(rf"[{_CJK}]|[^{_CJK}{_SEPARATORS}]+")
-_CJK_CHARACTER = re.compile(f"[{_CJK}]")
-_EDGES = ".,'’‘`´*_~-·"
-_POSSESSIVES = ("'s", "’s", "'S", "’S")
-_MAY_BE_TRIMMED = f"{_EDGES}sS"
+_EDGES, _APOSTROPHES = ".,‘`´*_~-·", "'’"
+_HYPHENS = "-‐‑"  # no word has a dash
+_SEPARATORS = '—–―/\\|()[]{}<>“”"„«»…;:!?。、「」『』【】《》'
+_CJK = "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
+_CJK_CHARACTER = re.compile(_CJK)
+_LETTER, _EDGE, _APOSTROPHE, _SEPARATOR, _WORD = range(5)  # what a character is; a CJK character is a word
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,19 +39,41 @@ class Words:
         return int(self.starts[max(first, 0)]), int(self.ends[min(last, len(self)) - 1])
 
 
-def split_words(text: str) -> Words:
-    """Returns the words of a text in order. Linear in the length of the text."""
-    starts, ends = array("i"), array("i")
-    for match in stoppable(_RAW_WORD.finditer(text)):
-        start, end = match.span()
-        if text[start] in _EDGES or text[end - 1] in _MAY_BE_TRIMMED:
-            trimmed = text[start:end].lstrip(_EDGES)
-            start, word = end - len(trimmed), trimmed.rstrip(_EDGES)
-            end = start + len(word) - (2 if word.endswith(_POSSESSIVES) else 0)
-        if start < end:
-            starts.append(start)
-            ends.append(end)
-    return Words(np.array(starts, dtype=np.int32), np.array(ends, dtype=np.int32))
+def split_words(text: str, *, at_hyphens: bool = False) -> Words:
+    """Returns the words of a text in order. Linear in the length of the text.
+
+    Args:
+        at_hyphens: whether the parts of "31-year-old" are words.
+    """
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    kinds = _kinds(at_hyphens=at_hyphens)[codes]
+    borders = (kinds >= _SEPARATOR).astype(np.int8)
+    borders[1:] += kinds[:-1] == _WORD
+    letters = np.flatnonzero((kinds == _LETTER) | (kinds == _WORD)).astype(np.int32)
+    number = borders.cumsum(dtype=np.int32)[letters]  # of the word that a letter is of
+    is_next = number[1:] != number[:-1]
+    starts = np.concatenate((letters[:1], letters[1:][is_next]))
+    ends = np.concatenate((letters[:-1][is_next], letters[-1:])) + 1
+    is_possessive = (ends > starts + 2) & (kinds[ends - 2] == _APOSTROPHE) & (codes[ends - 1] | 32 == ord("s"))
+    return Words(starts, ends - np.where(is_possessive, np.int32(2), np.int32(0)))
+
+
+@cache
+def _kinds(*, at_hyphens: bool) -> npt.NDArray[np.uint8]:
+    kinds = np.full(sys.maxunicode + 1, _LETTER, dtype=np.uint8)
+    kinds[_codes(_EDGES)] = _EDGE
+    kinds[_codes(_APOSTROPHES)] = _APOSTROPHE
+    kinds[_codes(_SEPARATORS + (_HYPHENS if at_hyphens else ""))] = _SEPARATOR
+    for code in range(0x10000):  # neither white space nor these scripts lie above
+        if (character := chr(code)).isspace():
+            kinds[code] = _SEPARATOR
+        elif _CJK_CHARACTER.match(character):
+            kinds[code] = _WORD
+    return kinds
+
+
+def _codes(characters: str) -> list[int]:
+    return list(map(ord, characters))
 
 
 # As much as fits, up to and including white space, else as much as fits. Word pieces never cross white space.
