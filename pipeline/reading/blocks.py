@@ -15,7 +15,7 @@ from typing import NamedTuple
 from pipeline.off_loop import stop_if_nobody_waits, stoppable
 from pipeline.reading.passage import Span
 from pipeline.reading.rules import Rule
-from pipeline.reading.turns import PROSE_SHARE, function_share, read_talk, speech_cuts
+from pipeline.reading.turns import PROSE_SHARE, is_prose, read_talk, speech_cuts
 
 BULLET_MARK = r"[-*+•‣◦▪·–—●○◆◇■□▶►★☆⭐✓✔✗✘✅❌☑→➔➢➤\U0001f000-\U0001faff]\ufe0f?"
 STEP_MARK = r"(?:\d\ufe0f?\u20e3|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|[a-z]\.)"  # "A. Smith" is a name
@@ -312,7 +312,7 @@ def is_listing(lines: Sequence[str]) -> bool:
     if 2 * sum(_is_code(line) or line.startswith("#") for line in lines) >= len(lines):
         return True
     least_share = _WHOLE_PROSE_SHARE if is_sentence_end(lines[-1]) else PROSE_SHARE
-    return function_share(" ".join(lines)) < least_share
+    return not is_prose(" ".join(lines), least_share)
 
 
 def is_prompt(line: str) -> bool:
@@ -323,8 +323,7 @@ def is_prompt(line: str) -> bool:
 def _is_code(line: str) -> bool:
     if is_prompt(line) or line[-1] in "{}\\;" or "];" in line:
         return True
-    is_prose = is_sentence_end(line) or function_share(line) >= PROSE_SHARE
-    return not is_prose and bool(_CODE.search(line))
+    return not (is_sentence_end(line) or is_prose(line)) and bool(_CODE.search(line))
 
 
 def is_sentence_end(text: str) -> bool:

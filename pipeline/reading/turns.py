@@ -7,7 +7,8 @@ with the time. One form holds for a whole text, and people answer each other: "N
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, groupby
+from itertools import chain, groupby, islice
+from math import ceil
 from typing import NamedTuple
 
 from pipeline.off_loop import stoppable
@@ -95,8 +96,8 @@ def _is_talk(form: str, said: Mapping[int, Turn], lines: Sequence[str]) -> bool:
     names = {turn.who for turn in said.values()}
     is_timed = any(turn.when for turn in said.values())
     if names == {""}:  # speech, or a log
-        share = function_share(" ".join(lines[at][turn.start :] for at, turn in said.items()))
-        return share >= PROSE_SHARE and 2 * turns >= _LEAST_SHARE * count
+        said_words = " ".join(lines[at][turn.start :] for at, turn in said.items())
+        return 2 * turns >= _LEAST_SHARE * count and is_prose(said_words)
     is_enough = turns >= (_LEAST_TIMED_SHARE if is_timed else _LEAST_SHARE) * count
     return is_enough and (len(names) > 1 or is_timed) and len(names) <= max(2, turns / 2)  # people answer each other
 
@@ -230,8 +231,9 @@ def speech_cuts(said: str) -> list[int]:
     None of what has stops, and of less than 60 words.
     """
     words = said.split()
-    stops = sum(not word[-1].isalnum() for word in words)
-    if len(words) < _LONGEST_UNSTOPPED or stops * _LONGEST_UNSTOPPED > len(words):
+    enough = len(words) // _LONGEST_UNSTOPPED + 1
+    stops = list(islice((word for word in words if not word[-1].isalnum()), enough))
+    if len(words) < _LONGEST_UNSTOPPED or len(stops) == enough:
         return []
     cuts, position, count = list[int](), 0, 0
     for word in stoppable(words):
@@ -244,7 +246,9 @@ def speech_cuts(said: str) -> list[int]:
     return cuts
 
 
-def function_share(text: str) -> float:
-    """Returns the share of words without which there is no prose; 0 of an empty text."""
+def is_prose(text: str, least_share: float = PROSE_SHARE) -> bool:
+    """Tells whether a text has its share of the words without which there is no prose."""
     words = text.split()
-    return sum(word.strip(EDGES).lower() in PROSE_WORDS for word in words) / max(1, len(words))
+    enough = max(1, ceil(least_share * len(words)))
+    known = (word for word in words if word.strip(EDGES).lower() in PROSE_WORDS)
+    return len(list(islice(known, enough))) == enough
