@@ -31,7 +31,7 @@ class CertificateStore:
     def credentials(self) -> grpc.ServerCredentials:
         """Builds gRPC's credentials; they ask this store at every handshake."""
         is_mutual = self._client_ca_file is not None
-        return grpc.dynamic_ssl_server_credentials(self._current, lambda: self._current, is_mutual)
+        return grpc.dynamic_ssl_server_credentials(self._take_changed(), self._take_changed, is_mutual)
 
     def context(self) -> ssl.SSLContext:
         """Returns the context of an HTTP listener, whose handshakes go on with the one read last."""
@@ -55,7 +55,15 @@ class CertificateStore:
             raise StartupError(f"cannot use the TLS files ({files}): {error}; check PRECIS_TLS__*") from error
         if roots is not None:
             context.verify_mode, context.num_tickets = ssl.CERT_REQUIRED, 0  # a ticket would outlive its authority
-        self._current, self._context = grpc.ssl_server_certificate_configuration([pair], roots), context
+        self._changed, self._context = grpc.ssl_server_certificate_configuration([pair], roots), context
+
+    def _take_changed(self) -> grpc.ServerCertificateConfiguration | None:
+        """Returns what gRPC has not seen yet; None leaves it what it has.
+
+        It frees what it had while another handshake may use it: once each handshake, a crowd ended the process.
+        """
+        changed, self._changed = self._changed, None
+        return changed
 
 
 def certificate_store(config: TlsConfig) -> CertificateStore | None:

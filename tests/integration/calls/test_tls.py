@@ -1,6 +1,7 @@
 """TLS, mutual TLS, and certificates that change under a running server."""
 
 import asyncio
+import signal
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,6 +17,7 @@ from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
 from server.app import App
 from tests.integration.conftest import Start
+from tests.integration.support.server_process import gated_server
 
 
 @pytest.fixture
@@ -93,6 +95,25 @@ async def test_a_reload_takes_the_new_certificate_for_new_connections_unless_it_
         async with secure_stub(app, successor) as new:
             assert await new.ListModels(ListModelsRequest()).code() is StatusCode.OK
         assert await old.ListModels(ListModelsRequest()).code() is StatusCode.OK
+
+
+async def test_a_crowd_of_handshakes_leaves_the_server_alive(
+    tiny_models: Path, authority: trustme.CA, tls: dict[str, Path]
+) -> None:
+    context = ssl.create_default_context()
+    authority.configure_trust(context)
+    context.set_alpn_protocols(["h2"])
+    async with gated_server(tiny_models, **{f"TLS__{name.upper()}": path for name, path in tls.items()}) as server:
+        host, _, port = (await server.line()).rpartition(":")
+
+        async def shake_hands_and_leave() -> None:
+            _, writer = await asyncio.open_connection(host, int(port), ssl=context, server_hostname="localhost")
+            writer.transport.abort()
+
+        for _ in range(10):
+            await asyncio.gather(*[shake_hands_and_leave() for _ in range(200)])
+        server.process.send_signal(signal.SIGTERM)
+        assert await server.ended() == 0
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
