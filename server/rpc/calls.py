@@ -107,10 +107,24 @@ class CallRunner:
         """Wraps a handler that takes a stream of messages and yields responses."""
 
         async def answer(place: Place, context: Context) -> None:
-            async with aclosing(_messages(place, context, parse, self._listen.idle_timeout_s)) as messages:
+            async with aclosing(self._messages(place, context, parse)) as messages:
                 await self._write_all(place, handler(messages, context), context)
 
         return self._framed(rpc, answer)
+
+    async def _messages(self, place: Place, context: Context, parse: Parse) -> AsyncGenerator[object, None]:
+        """Yields what a client sends, as fast as its quota allows. Raises ServerError.
+
+        A message counts until it is finished by whoever took it, else until the next is asked for. A key that was
+        removed ends its streams too.
+        """
+        while (data := await place.read(context, self._listen.idle_timeout_s)) is not EOF:
+            self._admission.caller_of(context)
+            place.receive(len(data))
+            yield parse(data)
+            place.finish(place.take())
+            if (owed_s := current_call().charge()) > 0:
+                await asyncio.sleep(owed_s)
 
     def refusing(self, rpc: str, make_error: Callable[[], Exception]) -> RawHandler:
         """Makes a handler that ends every call of a caller who may call, before its message is read."""
@@ -231,16 +245,3 @@ async def _first(place: Place, context: Context, parse: Parse, timeout_s: float)
         raise refusal("", "expected a message, got none")
     place.receive_whole(len(data))
     return readable(parse(data))
-
-
-async def _messages(place: Place, context: Context, parse: Parse, timeout_s: float) -> AsyncGenerator[object, None]:
-    """Yields what a client sends, as fast as its quota allows. Raises RequestTimeoutError or TooManyCallsError.
-
-    A message counts until it is finished by whoever took it, else until the next is asked for.
-    """
-    while (data := await place.read(context, timeout_s)) is not EOF:
-        place.receive(len(data))
-        yield parse(data)
-        place.finish(place.take())
-        if (owed_s := current_call().charge()) > 0:
-            await asyncio.sleep(owed_s)
