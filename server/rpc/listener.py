@@ -26,12 +26,17 @@ class CertificateStore:
         self._certificate_file = certificate_file
         self._key_file = key_file
         self._client_ca_file = client_ca_file
+        self._unseen: list[grpc.ServerCertificateConfiguration] = []  # by gRPC
         self.reload()
 
     def credentials(self) -> grpc.ServerCredentials:
-        """Builds gRPC's credentials; they ask this store at every handshake."""
+        """Builds gRPC's credentials; they take what is new at a handshake.
+
+        gRPC frees what they had while another handshake may use it: replaced each time, a crowd ended the process.
+        """
         is_mutual = self._client_ca_file is not None
-        return grpc.dynamic_ssl_server_credentials(self._take_changed(), self._take_changed, is_mutual)
+        new = self._unseen
+        return grpc.dynamic_ssl_server_credentials(new.pop(), lambda: new.pop() if new else None, is_mutual)
 
     def context(self) -> ssl.SSLContext:
         """Returns the context of an HTTP listener, whose handshakes go on with the one read last."""
@@ -55,15 +60,8 @@ class CertificateStore:
             raise StartupError(f"cannot use the TLS files ({files}): {error}; check PRECIS_TLS__*") from error
         if roots is not None:
             context.verify_mode, context.num_tickets = ssl.CERT_REQUIRED, 0  # a ticket would outlive its authority
-        self._changed, self._context = grpc.ssl_server_certificate_configuration([pair], roots), context
-
-    def _take_changed(self) -> grpc.ServerCertificateConfiguration | None:
-        """Returns what gRPC has not seen yet; None leaves it what it has.
-
-        It frees what it had while another handshake may use it: once each handshake, a crowd ended the process.
-        """
-        changed, self._changed = self._changed, None
-        return changed
+        self._unseen[:] = [grpc.ssl_server_certificate_configuration([pair], roots)]
+        self._context = context
 
 
 def certificate_store(config: TlsConfig) -> CertificateStore | None:
@@ -74,7 +72,7 @@ def certificate_store(config: TlsConfig) -> CertificateStore | None:
 
 
 _IDLE_S = 300  # of a connection without a call; then it is asked to go
-_AGE_S = 3_600  # likewise with calls, which may end: clients find new servers, and strangers keep no place
+AGE_S = 3_600  # likewise with calls, which may end: clients find new servers, and strangers keep no place
 _HANDSHAKE_S = 10  # until a connection has said what it speaks
 
 
@@ -186,7 +184,7 @@ def options(config: ListenConfig) -> list[tuple[str, int]]:
         ("grpc.server_max_unrequested_time_in_server", 3_600),
         ("grpc.max_allowed_incoming_connections", config.max_connections),
         ("grpc.max_connection_idle_ms", _IDLE_S * 1_000),
-        ("grpc.max_connection_age_ms", _AGE_S * 1_000),
+        ("grpc.max_connection_age_ms", AGE_S * 1_000),
         ("grpc.server_handshake_timeout_ms", _HANDSHAKE_S * 1_000),
         ("grpc.http.overload_protection", 0),  # it refuses, without RetryInfo, while calls that have ended are freed
         ("grpc.max_concurrent_streams", 100),  # of one connection, as Envoy advises; its client holds back what is more

@@ -22,7 +22,7 @@ from precis.v1.inference_pb2_grpc import InferenceServiceStub
 from precis.v1.judge_pb2_grpc import JudgeServiceStub
 
 from server.app import App
-from server.http import paths
+from server.http import http_server, paths
 from server.http.json_messages import dumps
 from tests.integration.conftest import Start
 from tests.integration.support.gate import Gate
@@ -313,6 +313,15 @@ async def test_an_answer_that_nobody_reads_ends_and_is_not_made_meanwhile(
                 while not made or (await scrape(app))["precis_unsent_bytes"] > 0:
                     await asyncio.to_thread(lambda: None)
     assert 0 < len(made) < 9_000
+
+
+async def test_a_connection_ends_with_an_answer_when_it_is_old(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_server, "AGE_S", -1)
+    async with start(http=ON) as app:
+        reader, writer = await asyncio.open_connection("127.0.0.1", app.http_port)
+        writer.write(b"GET /health HTTP/1.1\r\nhost: a\r\n\r\n" * 2)
+        assert (await reader.read(-1)).count(b"SERVING") == 1
+        writer.close()
 
 
 async def test_a_peer_is_who_it_is(start: Start, caplog: pytest.LogCaptureFixture) -> None:
