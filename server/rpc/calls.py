@@ -17,12 +17,7 @@ from opentelemetry import trace
 from precis.v1.common_pb2 import ItemError
 
 from server.config import ListenConfig, QuotaConfig
-from server.errors import (
-    ResponseTooLargeError,
-    UnauthenticatedError,
-    refusal,
-    rule_for,
-)
+from server.errors import ResponseTooLargeError, UnauthenticatedError, refusal, rule_for
 from server.observe.log import Repeats
 from server.observe.metrics import CallMetrics, Observe
 from server.rpc.admission import MIB, CallAdmission, Context, Place, host_of
