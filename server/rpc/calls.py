@@ -110,8 +110,7 @@ class CallRunner:
     async def _messages(self, place: Place, context: Context, parse: Parse) -> AsyncGenerator[object, None]:
         """Yields what a client sends, as fast as its quota allows. Raises ServerError.
 
-        A message counts until it is finished by whoever took it, else until the next is asked for. A key that was
-        removed ends its streams too.
+        A message counts until who took it finishes it, or until the next is asked for. A removed key ends the stream.
         """
         while (data := await place.read(context, self._listen.idle_timeout_s)) is not EOF:
             self._admission.caller_of(context)
