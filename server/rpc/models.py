@@ -19,6 +19,7 @@ from inference.engine import Engine
 from inference.errors import DeadlineExpiredError, QueueFullError
 from inference.front_doors import EmbeddingModel, ItemBatch, NliModel
 from inference.models.directory import ModelDirectory
+from pipeline.errors import InvalidInputError
 from pipeline.llm.chat_model import ChatModel
 from pipeline.llm.openai import leave_time_before
 from pipeline.protocols import CheckedPairs, Float32, ModelIdentities, ModelIdentity, Models, TokenMark
@@ -184,7 +185,10 @@ def to_call(context: Context, priority: int, *, default: Priority = Priority.INT
         InvalidInputError: the number is no Priority; protobuf lets it through.
         DeadlineExpiredError: there is no time left, so nothing is computed.
     """
-    record, chosen = current_call(), PRIORITIES.parse(priority, "priority") if priority else default
+    if priority not in common_pb2.Priority.values():
+        expected = ", ".join(f"{name} ({number})" for name, number in common_pb2.Priority.items())
+        raise InvalidInputError("priority", f"one of {expected}", str(priority))
+    record, chosen = current_call(), PRIORITIES.members.get(priority, default)
     record.is_background = chosen is Priority.BULK
     return Call(deadline_s_of(context), chosen, record.caller.share, record.caller.tenant)
 

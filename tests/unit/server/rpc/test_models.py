@@ -63,7 +63,7 @@ def test_priorities_are_translated(number: int, default: Priority, priority: Pri
 
 
 def test_an_unknown_priority_is_named_with_the_known_ones() -> None:
-    with pytest.raises(InvalidInputError, match="priority: expected one of the numbers 1, 2, got 7"):
+    with pytest.raises(InvalidInputError, match=r"priority: .* PRIORITY_INTERACTIVE \(1\), PRIORITY_BULK \(2\), got 7"):
         to_call(context(None), 7)
 
 
