@@ -31,7 +31,7 @@ DOORS = {
 _OPTIONS = dict(listener.options(ListenConfig()))
 _PENDING = f"{_OPTIONS['grpc.server.max_pending_requests']} that wait to be looked at"
 _STREAMS = f"{_OPTIONS['grpc.max_concurrent_streams']} streams a connection"
-_GRPC_AGE = f"{listener._HANDSHAKE_S} s silent, {listener._IDLE_S} s idle, {listener._AGE_S} s in all"  # noqa: SLF001
+_GRPC_AGE = f"{listener._HANDSHAKE_S} s silent, {listener._IDLE_S} s idle, {listener.AGE_S} s in all"  # noqa: SLF001
 _WATCHES = f"{health._MOST_WATCHES} watches, a host as many as are free"  # noqa: SLF001
 _LATE = f"one message that lags behind its headers, {health._LATE_S:g} s"  # noqa: SLF001
 _READ = f"{health._LARGEST_REQUEST >> 10} KiB are read"  # noqa: SLF001
@@ -66,7 +66,8 @@ RESOURCES = (
         {
             "call": f"`listen.max_connections`; {_GRPC_AGE}; from half on idle ones end, of the host with most",
             "health": "those of gRPC",
-            "HTTP": "`listen.max_connections`; likewise from half on; beyond it who waits longest for headers ends",
+            "HTTP": f"`listen.max_connections`; {listener.AGE_S} s in all; likewise from half on; beyond it who waits "
+            "longest for headers ends",
             "page": "those of HTTP",
             "metrics": _METRICS,
         },

@@ -38,7 +38,7 @@ from server.http.paths import PATHS, OpenAiExchange, Path, TeiExchange
 from server.http.problem import MEDIA_TYPE, Problem, to_problem
 from server.rpc.admission import MIB
 from server.rpc.handlers import HandlerTable
-from server.rpc.listener import CertificateStore, bound
+from server.rpc.listener import AGE_S, CertificateStore, bound
 from server.rpc.record import new_call_id
 from server.rpc.status import to_status
 
@@ -139,6 +139,7 @@ class _Connection(H11Protocol):
         super().__init__(**parts)
         self._listen = listen
         self._waiting = waiting  # for headers, of all connections; the one that waits longest first
+        self._last_s = self.loop.time() + AGE_S  # or one whose certificate no longer counts would stay
         self._unread: asyncio.TimerHandle | None = None  # while the client takes nothing of an answer
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
@@ -181,6 +182,8 @@ class _Connection(H11Protocol):
         self.resume_writing()
 
     def on_response_complete(self) -> None:
+        if self.loop.time() > self._last_s:
+            self.transport.close()
         names = dict(self.headers)
         if b"transfer-encoding" in names and (self.conn.their_state is h11.SEND_BODY or b"content-length" in names):
             self.transport.close()  # chunks that nobody wants; or two lengths, of which a proxy may take the other one

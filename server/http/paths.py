@@ -22,14 +22,7 @@ from inference.errors import PoisonedItemError
 from pipeline.protocols import Float32
 from server.config import HttpConfig
 from server.errors import ModelNotLoadedError, UnservedModelError, refusal
-from server.http.json_messages import (
-    choice,
-    dumps,
-    parse_object,
-    text_list,
-    to_json,
-    to_message,
-)
+from server.http.json_messages import choice, dumps, parse_object, text_list, to_json, to_message
 from server.http.problem import Problem
 
 

@@ -17,12 +17,7 @@ from opentelemetry import trace
 from precis.v1.common_pb2 import ItemError
 
 from server.config import ListenConfig, QuotaConfig
-from server.errors import (
-    ResponseTooLargeError,
-    UnauthenticatedError,
-    refusal,
-    rule_for,
-)
+from server.errors import ResponseTooLargeError, UnauthenticatedError, refusal, rule_for
 from server.observe.log import Repeats
 from server.observe.metrics import CallMetrics, Observe
 from server.rpc.admission import MIB, CallAdmission, Context, Place, host_of
@@ -107,10 +102,23 @@ class CallRunner:
         """Wraps a handler that takes a stream of messages and yields responses."""
 
         async def answer(place: Place, context: Context) -> None:
-            async with aclosing(_messages(place, context, parse, self._listen.idle_timeout_s)) as messages:
+            async with aclosing(self._messages(place, context, parse)) as messages:
                 await self._write_all(place, handler(messages, context), context)
 
         return self._framed(rpc, answer)
+
+    async def _messages(self, place: Place, context: Context, parse: Parse) -> AsyncGenerator[object, None]:
+        """Yields what a client sends, as fast as its quota allows. Raises ServerError.
+
+        A message counts until who took it finishes it, or until the next is asked for. A removed key ends the stream.
+        """
+        while (data := await place.read(context, self._listen.idle_timeout_s)) is not EOF:
+            self._admission.caller_of(context)
+            place.receive(len(data))
+            yield parse(data)
+            place.finish(place.take())
+            if (owed_s := current_call().charge()) > 0:
+                await asyncio.sleep(owed_s)
 
     def refusing(self, rpc: str, make_error: Callable[[], Exception]) -> RawHandler:
         """Makes a handler that ends every call of a caller who may call, before its message is read."""
@@ -231,16 +239,3 @@ async def _first(place: Place, context: Context, parse: Parse, timeout_s: float)
         raise refusal("", "expected a message, got none")
     place.receive_whole(len(data))
     return readable(parse(data))
-
-
-async def _messages(place: Place, context: Context, parse: Parse, timeout_s: float) -> AsyncGenerator[object, None]:
-    """Yields what a client sends, as fast as its quota allows. Raises RequestTimeoutError or TooManyCallsError.
-
-    A message counts until it is finished by whoever took it, else until the next is asked for.
-    """
-    while (data := await place.read(context, timeout_s)) is not EOF:
-        place.receive(len(data))
-        yield parse(data)
-        place.finish(place.take())
-        if (owed_s := current_call().charge()) > 0:
-            await asyncio.sleep(owed_s)

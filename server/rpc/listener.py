@@ -10,6 +10,7 @@ import socket
 import ssl
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import grpc
 
@@ -26,12 +27,19 @@ class CertificateStore:
         self._certificate_file = certificate_file
         self._key_file = key_file
         self._client_ca_file = client_ca_file
+        self._unseen: list[grpc.ServerCertificateConfiguration] = []  # by gRPC
         self.reload()
 
     def credentials(self) -> grpc.ServerCredentials:
-        """Builds gRPC's credentials; they ask this store at every handshake."""
-        is_mutual = self._client_ca_file is not None
-        return grpc.dynamic_ssl_server_credentials(self._current, lambda: self._current, is_mutual)
+        """Builds gRPC's credentials; they take what is new at a handshake.
+
+        gRPC frees what they had while another handshake may use it: replaced each time, a crowd ended the process.
+        """
+
+        def take() -> Any:  # noqa: ANN401 - None keeps what there is, which the stubs forget
+            return self._unseen.pop() if self._unseen else None
+
+        return grpc.dynamic_ssl_server_credentials(self._unseen.pop(), take, self._client_ca_file is not None)
 
     def context(self) -> ssl.SSLContext:
         """Returns the context of an HTTP listener, whose handshakes go on with the one read last."""
@@ -55,7 +63,8 @@ class CertificateStore:
             raise StartupError(f"cannot use the TLS files ({files}): {error}; check PRECIS_TLS__*") from error
         if roots is not None:
             context.verify_mode, context.num_tickets = ssl.CERT_REQUIRED, 0  # a ticket would outlive its authority
-        self._current, self._context = grpc.ssl_server_certificate_configuration([pair], roots), context
+        self._unseen[:] = [grpc.ssl_server_certificate_configuration([pair], roots)]
+        self._context = context
 
 
 def certificate_store(config: TlsConfig) -> CertificateStore | None:
@@ -66,7 +75,7 @@ def certificate_store(config: TlsConfig) -> CertificateStore | None:
 
 
 _IDLE_S = 300  # of a connection without a call; then it is asked to go
-_AGE_S = 3_600  # likewise with calls, which may end: clients find new servers, and strangers keep no place
+AGE_S = 3_600  # likewise with calls, which may end: clients find new servers, and strangers keep no place
 _HANDSHAKE_S = 10  # until a connection has said what it speaks
 
 
@@ -178,7 +187,7 @@ def options(config: ListenConfig) -> list[tuple[str, int]]:
         ("grpc.server_max_unrequested_time_in_server", 3_600),
         ("grpc.max_allowed_incoming_connections", config.max_connections),
         ("grpc.max_connection_idle_ms", _IDLE_S * 1_000),
-        ("grpc.max_connection_age_ms", _AGE_S * 1_000),
+        ("grpc.max_connection_age_ms", AGE_S * 1_000),
         ("grpc.server_handshake_timeout_ms", _HANDSHAKE_S * 1_000),
         ("grpc.http.overload_protection", 0),  # it refuses, without RetryInfo, while calls that have ended are freed
         ("grpc.max_concurrent_streams", 100),  # of one connection, as Envoy advises; its client holds back what is more

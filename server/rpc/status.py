@@ -9,7 +9,6 @@ import logging
 import math
 
 import grpc
-from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
 from grpc_status import rpc_status
@@ -34,9 +33,7 @@ def to_status(error: BaseException, call_id: str) -> grpc.Status:
     message = public_message(error, call_id)
     status = status_pb2.Status(code=rule.code.value[0], message=message)
     for detail in _details(error, rule.reason, call_id):
-        packed = AnyMessage()
-        packed.Pack(detail)
-        status.details.append(packed)
+        status.details.add().Pack(detail)
     return rpc_status.to_status(status)
 
 

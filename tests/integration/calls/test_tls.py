@@ -1,9 +1,11 @@
 """TLS, mutual TLS, and certificates that change under a running server."""
 
 import asyncio
+import signal
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import grpc
@@ -16,6 +18,7 @@ from precis.v1.inference_pb2_grpc import InferenceServiceStub
 
 from server.app import App
 from tests.integration.conftest import Start
+from tests.integration.support.server_process import gated_server
 
 
 @pytest.fixture
@@ -64,20 +67,6 @@ async def test_calls_are_encrypted_and_the_server_is_known(
             assert await InferenceServiceStub(channel).ListModels(ListModelsRequest()).code() is StatusCode.UNAVAILABLE
 
 
-async def test_mutual_tls_asks_for_a_certificate_of_the_right_authority(
-    start: Start, authority: trustme.CA, tls: dict[str, Path], tmp_path: Path
-) -> None:
-    clients = trustme.CA()
-    clients.cert_pem.write_to_path(tmp_path / "clients.pem")
-    async with start(tls={**tls, "client_ca_file": tmp_path / "clients.pem"}) as app:
-        async with secure_stub(app, authority, clients.issue_cert("client")) as stub:
-            assert await stub.ListModels(ListModelsRequest()).code() is StatusCode.OK
-        async with secure_stub(app, authority, trustme.CA().issue_cert("client")) as stub:
-            assert await stub.ListModels(ListModelsRequest()).code() is StatusCode.UNAVAILABLE
-        async with secure_stub(app, authority) as stub:
-            assert await stub.ListModels(ListModelsRequest()).code() is StatusCode.UNAVAILABLE
-
-
 async def test_a_reload_takes_the_new_certificate_for_new_connections_unless_it_is_broken(
     start: Start, authority: trustme.CA, tls: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -95,6 +84,16 @@ async def test_a_reload_takes_the_new_certificate_for_new_connections_unless_it_
         assert await old.ListModels(ListModelsRequest()).code() is StatusCode.OK
 
 
+async def test_a_crowd_leaves_the_server_alive(tiny_models: Path, tls: dict[str, Path]) -> None:
+    async with gated_server(tiny_models, **{f"TLS__{name.upper()}": path for name, path in tls.items()}) as server:
+        host, _, port = (await server.line()).rpartition(":")
+        for _ in range(20):
+            for _, writer in await asyncio.gather(*[asyncio.open_connection(host, int(port)) for _ in range(200)]):
+                writer.transport.abort()
+        server.process.send_signal(signal.SIGTERM)
+        assert await server.ended() == 0
+
+
 @pytest.mark.parametrize("scheme", ["http", "https"])
 async def test_idle_http_connections_make_room_in_handshakes(start: Start, tls: dict[str, Path], scheme: str) -> None:
     sections = {"http": {"enabled": True, "port": 0}, "listen": {"max_connections": 8}}
@@ -110,23 +109,31 @@ async def test_idle_http_connections_make_room_in_handshakes(start: Start, tls: 
         await asyncio.wait(waiting)
 
 
-async def test_http_takes_what_is_reloaded_whole_or_not_at_all(
+async def test_certificates_of_callers_count_by_what_is_reloaded_whole_or_not_at_all(
     start: Start, authority: trustme.CA, tls: dict[str, Path], tmp_path: Path
 ) -> None:
     former, present, roots = trustme.CA(), trustme.CA(), tmp_path / "clients.pem"
     former.cert_pem.write_to_path(roots)
     async with start(tls={**tls, "client_ca_file": roots}, http={"enabled": True, "port": 0}) as app:
 
-        async def is_let_in(clients: trustme.CA) -> bool:
-            context = ssl.create_default_context()
+        async def is_let_in(clients: trustme.CA, not_after: datetime | None = None) -> bool:
+            context, certificate = ssl.create_default_context(), clients.issue_cert("client", not_after=not_after)
             authority.configure_trust(context)
-            clients.issue_cert("client").configure_cert(context)
+            certificate.configure_cert(context)
+            async with secure_stub(app, authority, certificate) as stub:
+                code = await stub.ListModels(ListModelsRequest()).code()
+            assert code in (StatusCode.OK, StatusCode.UNAVAILABLE)
             async with httpx.AsyncClient(verify=context, trust_env=False) as client:
                 try:
-                    return (await client.get(f"https://localhost:{app.http_port}/health")).is_success
+                    is_http = (await client.get(f"https://localhost:{app.http_port}/health")).is_success
                 except httpx.TransportError:
-                    return False
+                    is_http = False
+            assert is_http == (code is StatusCode.OK)
+            return is_http
 
+        assert not await is_let_in(former, not_after=datetime(2020, 1, 1, tzinfo=UTC))
+        async with secure_stub(app, authority) as stub:
+            assert await stub.ListModels(ListModelsRequest()).code() is StatusCode.UNAVAILABLE
         assert (await is_let_in(former), await is_let_in(present)) == (True, False)
         tls["key_file"].write_bytes(authority.issue_cert("localhost").private_key_pem.bytes())  # of another certificate
         app.reload()

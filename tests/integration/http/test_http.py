@@ -22,7 +22,7 @@ from precis.v1.inference_pb2_grpc import InferenceServiceStub
 from precis.v1.judge_pb2_grpc import JudgeServiceStub
 
 from server.app import App
-from server.http import paths
+from server.http import http_server, paths
 from server.http.json_messages import dumps
 from tests.integration.conftest import Start
 from tests.integration.support.gate import Gate
@@ -345,6 +345,7 @@ async def test_a_connection_without_whole_headers_is_closed(start: Start, sent: 
         writer.close()
 
 
+CHECK = b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n"
 CHUNKS = f"POST /embed HTTP/1.1\r\nhost: 127.0.0.1\r\n{JSON_HEADER}\r\ntransfer-encoding: chunked\r\n\r\n".encode()
 
 
@@ -372,16 +373,16 @@ async def test_chunks_behind_a_refusal_and_long_headers_end_the_connection(start
         assert b"headers of at most 16 KiB" in await said_to(app, long)
 
 
-async def test_a_request_of_two_lengths_is_the_last_of_its_connection(start: Start) -> None:
+async def test_a_request_of_two_lengths_or_after_an_hour_is_the_last_of_its_connection(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Behind a proxy that believes the other length, what follows would be a request that nobody checked."""
-    body = b'f\r\n{"inputs":"w1"}\r\n0\r\n\r\n'
-    sent = (
-        CHUNKS.replace(b"transfer", b"content-length: 50\r\ntransfer")
-        + body
-        + b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n"
-    )
+    two_lengths = CHUNKS.replace(b"transfer", b"content-length: 50\r\ntransfer")
     async with start(http=ON, listen={"body_timeout_s": 1}) as app, asyncio.timeout(60):
+        sent = two_lengths + b'f\r\n{"inputs":"w1"}\r\n0\r\n\r\n' + CHECK
         assert (await said_to(app, sent)).count(b"HTTP/1.1 ") == 1
+        monkeypatch.setattr(http_server, "AGE_S", -1)
+        assert (await said_to(app, CHECK + CHECK)).count(b"HTTP/1.1 ") == 1
 
 
 async def said_to(app: App, sent: bytes, size: int = -1) -> bytes:

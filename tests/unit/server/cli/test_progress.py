@@ -32,10 +32,7 @@ def test_a_line_says_what_how_much_and_how_long(clock: Clock, capsys: pytest.Cap
         progress.print_line()
         clock.now_s += 90
         progress.update(State("judging", 40, 40))
-    assert lines(capsys) == [
-        "judging: 4/40, 0:00:10 elapsed, 0:01:30 left",
-        "judging: 40/40, 0:01:40 elapsed",
-    ]
+    assert lines(capsys) == ["judging: 4/40, 0:00:10 elapsed, 0:01:30 left", "judging: 40/40, 0:01:40 elapsed"]
 
 
 @pytest.mark.parametrize(

@@ -40,10 +40,7 @@ def scores(values: Sequence[float | None], status: str = "") -> Scores:
 
 
 def compared(
-    before: Sequence[float | None],
-    after: Sequence[float | None],
-    *,
-    tolerance: float = 0.0,
+    before: Sequence[float | None], after: Sequence[float | None], *, tolerance: float = 0.0
 ) -> ComparisonReport:
     options = CompareOptions(tolerance=tolerance)
     return report_of(PATHS, scores(before), scores(after), options)

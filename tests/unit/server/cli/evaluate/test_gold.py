@@ -53,8 +53,7 @@ class FakeClient:
 
 
 @pytest.mark.parametrize(
-    ("writer", "wishes"),
-    [(summaries.WRITER_KIND_LANGUAGE_MODEL, WISHES), (summaries.WRITER_KIND_EXTRACTIVE, "")],
+    ("writer", "wishes"), [(summaries.WRITER_KIND_LANGUAGE_MODEL, WISHES), (summaries.WRITER_KIND_EXTRACTIVE, "")]
 )
 async def test_only_a_language_model_is_told_how_to_write(writer: summaries.WriterKind.ValueType, wishes: str) -> None:
     client = FakeClient(writer, summaries.SUMMARY_STATUS_DONE)

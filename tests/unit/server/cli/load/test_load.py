@@ -12,17 +12,7 @@ from precis.v1 import inference_pb2
 
 from server.cli.commands.probe import LoadOptions
 from server.cli.errors import InputError
-from server.cli.load import (
-    Measurement,
-    Pace,
-    find_target,
-    measure,
-    notes_of,
-    points,
-    render_load,
-    sentence,
-    to_fields,
-)
+from server.cli.load import Measurement, Pace, find_target, measure, notes_of, points, render_load, sentence, to_fields
 
 
 class Even(Pace):
