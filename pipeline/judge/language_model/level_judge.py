@@ -7,10 +7,10 @@ shows no log-probabilities is asked a few times more, and the shares of its answ
 
 import asyncio
 import json
-import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
@@ -28,14 +28,7 @@ from pipeline.judge.fusion import (
 )
 from pipeline.judge.language_model.metric_evidence import QuoteFinder, metric_evidence
 from pipeline.judge.result import MetricName
-from pipeline.llm.ask import (
-    UnusableAnswerError,
-    WrongAnswerError,
-    ask_json,
-    letter_probabilities,
-    object_schema,
-    read_json,
-)
+from pipeline.llm.ask import UnusableAnswerError, ask_json, letter_logprobs, read_json, reply_schema
 from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest
 from pipeline.llm.conversation import conversation
 from pipeline.llm.fence import Fence
@@ -88,7 +81,8 @@ class LlmLevelJudge:
         first = _grades(answers)
         if not first:
             raise next(one for one in answers if isinstance(one, UnusableAnswerError))
-        quotes = tuple(dict.fromkeys(quote for one in first for quote in one.grade.quotes))
+        given = (quote.strip() for one in first for quote in one.grade.quotes)
+        quotes = tuple(dict.fromkeys(quote for quote in given if quote))
         known = [one.probabilities for one in first if one.probabilities is not None]
         if len(known) < len(first):
             probabilities, source = await self._sample(ask, first), LevelSource.SAMPLES
@@ -130,54 +124,30 @@ class LlmLevelJudge:
             prompts(order, "quotes" if wants_quotes else "letter"),
             config.level_tokens,
             config.sample_temperature if sample else 0.0,
-            json_schema=_schema(wants_quotes=wants_quotes),
+            json_schema=reply_schema(_Grade if wants_quotes else _Letter, "grade"),
             top_logprobs=0 if sample else config.top_logprobs,
             seed=config.seed + sample,
         )
         try:
-            answer = await ask_json(self._chat, request, _read_grade, max_attempts=config.max_attempts)
+            read = partial(read_json, kind=_Grade)
+            grade, completion = await ask_json(self._chat, request, read, max_attempts=config.max_attempts)
         except UnusableAnswerError as error:
             return error
-        found = letter_probabilities(answer.completion.top_logprobs, LETTERS, key="level")
-        probabilities = None
-        if found and math.fsum(found.values()) >= config.least_letter_mass:
-            probabilities = from_log_probabilities({order[letter]: math.log(p) for letter, p in found.items() if p > 0})
-        return _Graded(answer.value, order[answer.value.level], probabilities)
+        found = letter_logprobs(completion.top_logprobs, LETTERS, "level")
+        levels = {order[letter]: logprob for letter, logprob in found.items()} if found else {}
+        return _Graded(grade, order[grade.level], from_log_probabilities(levels) if levels else None)
 
 
 def _grades(answers: Sequence[_Graded | UnusableAnswerError]) -> list[_Graded]:
     return [one for one in answers if isinstance(one, _Graded)]
 
 
-_MAX_QUOTES = 5
-_MAX_REASON_CHARS = 1_000
-_MAX_QUOTE_CHARS = 500
+class _Letter(BaseModel):
+    level: Literal["A", "B", "C", "D", "E"]
 
 
-class _Grade(BaseModel):
+class _Grade(_Letter):
     """What a model replies. The letter comes first: its probabilities then precede all reasoning."""
 
-    level: str = Field(min_length=1, max_length=3)
-    reason: str = Field(default="", max_length=_MAX_REASON_CHARS)
-    quotes: tuple[str, ...] = Field(default=(), max_length=4 * _MAX_QUOTES)
-
-
-def _schema(*, wants_quotes: bool) -> dict[str, object]:
-    properties: dict[str, object] = {"level": {"type": "string", "enum": list(LETTERS)}}
-    if wants_quotes:
-        quote = {"type": "string", "maxLength": _MAX_QUOTE_CHARS}
-        properties |= {
-            "reason": {"type": "string", "maxLength": _MAX_REASON_CHARS},
-            "quotes": {"type": "array", "items": quote, "maxItems": _MAX_QUOTES},
-        }
-    return object_schema(properties, "grade")
-
-
-def _read_grade(text: str) -> _Grade:
-    """Reads a reply. Raises WrongAnswerError if it is none, or its level is no letter of the rubric."""
-    grade = read_json(text, _Grade)
-    letter = grade.level.strip(" .)").upper()
-    if len(letter) != 1 or letter not in LETTERS:
-        raise WrongAnswerError("level was no letter of the rubric")
-    quotes = tuple(dict.fromkeys(quote.strip() for quote in grade.quotes if quote.strip()))[:_MAX_QUOTES]
-    return grade.model_copy(update={"level": letter, "quotes": quotes})
+    reason: str = Field(default="", max_length=1_000)
+    quotes: tuple[Annotated[str, Field(max_length=500)], ...] = Field(default=(), max_length=5)

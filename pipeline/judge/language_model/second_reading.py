@@ -10,28 +10,12 @@ from pydantic import BaseModel, Field
 from pipeline.judge.config import ProposalConfig
 from pipeline.judge.evidence.proposals import find_quote
 from pipeline.judge.second_reader import OpenClaim, Reading
-from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_json, fits, object_schema, read_json
+from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_json, fits, read_json, reply_schema
 from pipeline.llm.chat_model import ChatModel, ChatRequest
 from pipeline.llm.conversation import conversation
 from pipeline.llm.fence import Fence
 from pipeline.model_answers import small_letters
 from pipeline.tracing import note, open_judge_span
-
-_SCHEMA = object_schema(
-    {
-        "readings": {
-            "type": "array",
-            "items": object_schema(
-                {
-                    "id": {"type": "integer"},
-                    "supported": {"type": "boolean"},
-                    "quote": {"type": ["string", "null"], "maxLength": 300},
-                }
-            ),
-        }
-    },
-    "readings",
-)
 
 
 class _Reading(BaseModel):
@@ -42,6 +26,9 @@ class _Reading(BaseModel):
 
 class _Readings(BaseModel):
     readings: tuple[_Reading, ...]
+
+
+_SCHEMA = reply_schema(_Readings, "readings")
 
 
 class LlmSecondReader:
@@ -69,7 +56,8 @@ class LlmSecondReader:
             return halves[0] | halves[1]
         read = partial(_checked, claims=claims)
         try:
-            return (await ask_json(self._chat, request, read, max_attempts=self._config.max_attempts)).value
+            readings, _ = await ask_json(self._chat, request, read, max_attempts=self._config.max_attempts)
+            return readings
         except UnusableAnswerError:
             return {}
 
