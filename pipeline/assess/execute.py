@@ -22,9 +22,8 @@ from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import MAX_SCORE, Framework, MetricName, MetricResult, MetricStatus
 from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_json, read_json, reply_schema
 from pipeline.llm.chat_model import ChatMessage, ChatRequest
-from pipeline.llm.conversation import conversation
+from pipeline.llm.conversation import Fence, conversation
 from pipeline.llm.errors import RequestRefusedError
-from pipeline.llm.fence import Fence
 from pipeline.prompts.prompts import Prompt
 from pipeline.reading.words import fold_case
 from pipeline.support.claim_support import ClaimLabel

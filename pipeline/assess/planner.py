@@ -19,8 +19,7 @@ from pipeline.judge.result import MetricName
 from pipeline.llm.ask import UnusableAnswerError, ask_json, read_json, reply_schema
 from pipeline.llm.chat_model import ChatMessage, ChatRequest
 from pipeline.llm.config import LlmRole
-from pipeline.llm.conversation import author_of, conversation
-from pipeline.llm.fence import Fence
+from pipeline.llm.conversation import Fence, author_of, conversation
 from pipeline.prompts.prompts import Prompt
 from pipeline.reading.document import quotations
 from pipeline.reading.words import fold_case

@@ -42,9 +42,8 @@ from pipeline.llm.ask import (
 )
 from pipeline.llm.chat_model import NO_USAGE, ChatMessage, ChatModel, ChatRequest, Completion, LlmUsage
 from pipeline.llm.config import LlmRole
-from pipeline.llm.conversation import author_of, conversation
+from pipeline.llm.conversation import Fence, author_of, conversation
 from pipeline.llm.errors import RequestRefusedError
-from pipeline.llm.fence import Fence
 from pipeline.llm.metering import MeteredChatModel
 from pipeline.llm.refusal import IMAGES
 from pipeline.off_loop import OffLoop

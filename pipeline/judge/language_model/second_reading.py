@@ -12,8 +12,7 @@ from pipeline.judge.evidence.proposals import find_quote
 from pipeline.judge.second_reader import OpenClaim, Reading
 from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_json, fits, read_json, reply_schema
 from pipeline.llm.chat_model import ChatModel, ChatRequest
-from pipeline.llm.conversation import conversation
-from pipeline.llm.fence import Fence
+from pipeline.llm.conversation import Fence, conversation
 from pipeline.model_answers import small_letters
 from pipeline.tracing import note, open_judge_span
 
