@@ -25,11 +25,11 @@ from pipeline.judge.fusion import (
     FusionForm,
     LevelSource,
     NothingToFuseError,
-    check_distribution,
     from_classification,
     from_log_probabilities,
     fuse,
     parse_level,
+    to_distribution,
 )
 from pipeline.llm.ask import (
     UnusableAnswerError,
@@ -168,7 +168,7 @@ def _answer_notes(answer: ModelAnswer, final: str, needs: tuple[ReplanNeed, ...]
 def _fusion_notes(fusion: Fusion | None, levels: Levels | None) -> Iterator[str]:
     if fusion is None or fusion.agreement is None or levels is None:
         return
-    if fusion.probabilities != check_distribution(levels.probabilities):
+    if fusion.probabilities != to_distribution(levels.probabilities):
         yield "probabilities_smoothed: the level probabilities alone would have silenced the tools"
     if fusion.agreement < LEAST_AGREEMENT:
         yield f"no_agreement: {fusion.agreement:.2f} between tools and level probabilities; trust the score little"

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -26,6 +27,7 @@ _SHARES = (1.0, 0.5, 0.25, 0.125, 1 / 16, 1 / 32, 1 / 64)  # of statements or of
 _KEY_POINT_COUNT = (4, 7)  # least and most
 _MAX_QUESTION_CHARS, _MAX_ANSWER_CHARS, _MAX_QUOTE_CHARS = 400, 300, 300
 
+T = TypeVar("T")
 Messages = tuple[ChatMessage, ...]
 Statements = Mapping[int, TextSpan]
 """Statements by id."""
@@ -127,6 +129,7 @@ class LlmProposals:
     async def _write(self, side: str, passages: Sequence[TextSpan]) -> tuple[_AboutArticle, int]:
         """Asks for questions about the statements of one text, about the source for key points as well."""
         section, kind = _ASKED[side]
+        forms = []
         for share in _SHARES:
             statements = {index: passages[index] for index in range(0, len(passages), round(1 / share))}
             listed = _listed({"id": number, "text": passage.text} for number, passage in statements.items())
@@ -134,26 +137,29 @@ class LlmProposals:
             counts = {"least": least, "most": most, "count": str(EvidenceConfig.question_count)}
             words = {"statements": fence.mark(listed), **counts}
             messages = conversation(self._chat.prompts["questions"], fence, words, section)
-            request = self._request(messages, reply_schema(kind, "questions"))
-            if fits(self._chat, request):
-                break
+            forms.append((statements, self._request(messages, reply_schema(kind, "questions"))))
+        statements, request = self._first_that_fits(forms)
         read = partial(_read_questions, statements=statements)
         written, _ = await ask_json(self._chat, request, read, max_attempts=self._config.max_attempts)
         return written
 
     async def _answer(self, questions: Sequence[WrittenQuestion], whole: str) -> list[str | None]:
         listed = _listed({"number": number, "question": one.question} for number, one in enumerate(questions, start=1))
+        forms = []
         for share in _SHARES:
             text = whole[: int(share * len(whole))]
             fence = Fence([text, listed])
             words = {"text": fence.mark(text), "questions": fence.mark(listed)}
             messages = conversation(self._chat.prompts["answers"], fence, words)
-            request = self._request(messages, reply_schema(_GivenAnswers, "answers"))
-            if fits(self._chat, request):
-                break
+            forms.append((text, self._request(messages, reply_schema(_GivenAnswers, "answers"))))
+        _, request = self._first_that_fits(forms)
         read = partial(_read_answers, count=len(questions))
         given, _ = await ask_json(self._chat, request, read, max_attempts=self._config.max_attempts)
         return given
+
+    def _first_that_fits(self, forms: Sequence[tuple[T, ChatRequest]]) -> tuple[T, ChatRequest]:
+        """Returns the first form that fits into the model's context; the last one if none does."""
+        return next((form for form in forms if fits(self._chat, form[1])), forms[-1])
 
     def _request(self, messages: Messages, schema: dict[str, object]) -> ChatRequest:
         config = self._config
