@@ -120,7 +120,7 @@ async def _look(run: AssessRun, plan: AssessPlan) -> None:
         (findings, boxes), _ = await ask_json(executor, request, read, max_attempts=max_attempts)
     except UnusableAnswerError as error:
         run.is_blind = isinstance(error.__cause__, RequestRefusedError)
-        run.notes.append(f"images were not looked at, {error.reason}")
+        run.notes.append(f"images were not looked at, {error}")
         return
     run.seen |= findings
     run.boxes = boxes | run.boxes

@@ -142,7 +142,7 @@ async def choose_plan(run: AssessRun, rules: AssessPlan) -> AssessPlan:
     try:
         choice, _ = await ask_json(chat, request, partial(read_json, kind=_Choice), max_attempts=config.max_attempts)
     except UnusableAnswerError as error:
-        plan = replace(rules, notes=(f"planned by rules, {error.reason}",))
+        plan = replace(rules, notes=(f"planned by rules, {error}",))
         run.notes += plan.notes
         return plan
     return _merged(run, rules, choice, author=author_of(chat, LlmRole.PLANNER))

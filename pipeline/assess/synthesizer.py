@@ -251,7 +251,7 @@ async def _ask(checked: CheckedQuestion[SynthesisRequest], chat: ChatModel, conf
             asked = await _ask(replace(checked, images=()), chat, config)
             refused = "images_refused: the endpoint takes no images; it answered without them"
             return replace(asked, usage=metered.usage + asked.usage, notes=(refused, *asked.notes))
-        return Asked(error=error.reason, attempts=metered.request_count, usage=metered.usage, notes=notes)
+        return Asked(error=str(error), attempts=metered.request_count, usage=metered.usage, notes=notes)
     cited = tuple(dict.fromkeys(answer.used_evidence))
     known = tuple(one for one in cited if one in ids)
     if unknown := len(cited) - len(known):

@@ -30,13 +30,8 @@ Reply = TypeVar("Reply", bound=BaseModel)
 class UnusableAnswerError(PipelineError):
     """The model gave nothing usable after all attempts.
 
-    Attributes:
-        reason: a snake_case word, then what it means; never a text of the caller or of the model.
+    The message is a snake_case word, then what it means; never a text of the caller or of the model.
     """
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 class WrongAnswerError(Exception):

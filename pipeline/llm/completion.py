@@ -233,17 +233,14 @@ class DraftReader:
         if self._is_over:
             return
         *lines, self._line = (self._line + part).split(b"\n")
-        if len(self._line) > 1 << 16:  # an event holds few tokens
-            self._is_over = True
-            return
         try:
             deltas = [_message(choice) for event in _events(lines) for choice in _choices(event)]
-            pieces = [_text(delta.get("content")) for delta in deltas]
-            text = _whole(self._text + "".join(pieces))
+            text = _whole(self._text + "".join(_text(delta.get("content")) for delta in deltas))
         except UNREADABLE:
             self._is_over = True
             return
-        self._is_over = len(text) > self._most_chars
+        most_waiting = 1 << 16  # bytes: an event holds few tokens
+        self._is_over = len(text) > self._most_chars or len(self._line) > most_waiting
         if text != self._text and not self._is_over:
             self._text = text
             if not may_begin_thoughts(text) and (heard := spoken(text)):

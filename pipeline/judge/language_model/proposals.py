@@ -114,12 +114,12 @@ class LlmProposals:
         try:
             written, refused_count = await self._write(side, statements)
         except UnusableAnswerError as error:
-            return _Outcome(notes=(f"{side} questions missing, {error.reason}",))
+            return _Outcome(notes=(f"{side} questions missing, {error}",))
         notes = (f"{side} ids refused, no such statement: {refused_count}",) * bool(refused_count)
         try:
             given = await self._answer(written.questions, text_of(written.questions))
         except UnusableAnswerError as error:
-            return _Outcome(written.key_points, notes=(*notes, f"{side} answers missing, {error.reason}"))
+            return _Outcome(written.key_points, notes=(*notes, f"{side} answers missing, {error}"))
         questions = tuple(
             ProposedQuestion(one.id, one.question, one.answer, quote)
             for one, quote in zip(written.questions, given, strict=True)
