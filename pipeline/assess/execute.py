@@ -157,7 +157,7 @@ def _look_messages(
         "distortions": ", ".join(plan.distortions) or "any",
         "again": prompt.fill("again", doubts=fence.mark(left_open)) if plan.needs else "",
     }
-    return conversation(prompt, fence, words, images=[image.part for image in asked.images])
+    return conversation(prompt, fence, words, images=asked.images)
 
 
 def _read_look(text: str, scope: Sequence[str]) -> tuple[dict[str, tuple[Finding, ...]], dict[str, Box]]:

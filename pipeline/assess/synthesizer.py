@@ -302,13 +302,12 @@ def answer_messages(
         "context": f"Material:\n{fence.mark(context)}" if context.strip() else "",
         "evidence": "Evidence:\n" + fence.mark(evidence),
     }
-    parts = [image.part for image in images]
     if request.mode is Mode.SCORING:
-        return conversation(prompts["scoring"], fence, words, images=parts)
+        return conversation(prompts["scoring"], fence, words, images=images)
     lettered = zip(LETTERS, request.choices, strict=False)
     choices = "\n".join(f"{letter}. {fence.mark_in_line(text)}" for letter, text in lettered)
     section = "choice" if choices else "open"
-    return conversation(prompts["explanation"], fence, words | {"choices": choices}, section, images=parts)
+    return conversation(prompts["explanation"], fence, words | {"choices": choices}, section, images=images)
 
 
 def allowed_letters(request: SynthesisRequest) -> str:
