@@ -60,18 +60,17 @@ def _to_completion(answer: Json) -> Completion:
     choice = next(_choices(answer), None)
     if choice is None:
         raise _NoAnswerError(f"it has no choices, but {', '.join(answer)[:80] or 'nothing'}")
-    message, usage = _message(choice), answer.get("usage")
+    message, told = _message(choice), answer.get("usage")
     finish_reason, text = _finish_reason(choice.get("finish_reason")), spoken(_whole(_text(message.get("content"))))
-    prompt_tokens, completion_tokens = (_token_count(usage, f"{kind}_tokens") for kind in ("prompt", "completion"))
+    usage = LlmUsage(1, *(_token_count(told, f"{kind}_tokens") for kind in ("prompt", "completion")))
     if not text.strip():
         error = _explain_empty(finish_reason, message)
-        error.usage = LlmUsage(1, prompt_tokens, completion_tokens)
+        error.usage = usage
         raise error
     return Completion(
         text=text,
         finish_reason=finish_reason,
-        prompt_tokens=prompt_tokens,
-        completion_tokens=completion_tokens,
+        usage=usage,
         model=_whole(str(answer.get("model") or "")),
         top_logprobs=_top_logprobs(choice.get("logprobs")),
     )

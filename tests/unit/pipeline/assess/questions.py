@@ -54,7 +54,7 @@ class ScriptedChat:
                 refused = SchemaMismatchError(f"not the JSON asked for: {error}")
                 refused.usage = LlmUsage(1, 100, 20)
                 raise refused from None
-        return Completion(answer, "stop", 100, 20, "scripted", top_logprobs=self._logprobs)
+        return Completion(answer, "stop", LlmUsage(1, 100, 20), "scripted", top_logprobs=self._logprobs)
 
     def count_tokens(self, text: str) -> int:
         return len(text) // 4 + 1
