@@ -4,7 +4,6 @@ What the models will be asked is worked out, and refused if too much, before any
 claims and outline points are compared with passages, as the judge compares claims.
 """
 
-import logging
 from bisect import bisect_right
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -68,8 +67,6 @@ from pipeline.support.claim_support import (
     read_support,
 )
 
-logger = logging.getLogger(__name__)
-
 
 class Evaluator:
     """Computes the loss. Holds no state between calls; one object serves any number of them at once."""
@@ -91,7 +88,6 @@ class Evaluator:
         stopwatch.lap("heuristics_ms")
         if isinstance(plan, HardFail):
             timings = EvaluateTimings(stopwatch.total_ms, **stopwatch.laps)
-            logger.info("evaluate loss=1 hard_fail=%s", plan.rule)
             return Evaluation(1.0, plan, (), None, config, identities, 0, timings)
 
         embeddings = await Embeddings.ask(models.embedder, plan.texts)
@@ -101,12 +97,9 @@ class Evaluator:
 
         components = await self._off_loop(partial(_score, plan, embeddings, answers, config))
         scores = component_scores(components, config.weights)
-        loss = loss_of(scores)
-        parts = " ".join(f"{part.name}={part.score:.4f}" for part in scores if part.applicable)
-        logger.info("evaluate loss=%.4f %s pairs=%d", loss, parts, len(answers))
         stopwatch.lap("aggregation_ms")
         timings = EvaluateTimings(stopwatch.total_ms, **stopwatch.laps)
-        return Evaluation(loss, None, scores, components, config, identities, len(answers), timings)
+        return Evaluation(loss_of(scores), None, scores, components, config, identities, len(answers), timings)
 
 
 Comparison = list[tuple[TextSpan, Premises]]
