@@ -7,7 +7,7 @@ shows no log-probabilities is asked a few times more, and the shares of its answ
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Literal
@@ -74,19 +74,23 @@ class LlmLevelJudge:
                 raise next(one for one in answers if isinstance(one, UnusableAnswerError))
             given = (quote.strip() for one in first for quote in one.grade.quotes)
             quotes = tuple(dict.fromkeys(quote for quote in given if quote))
-            known = [one.probabilities for one in first if one.probabilities is not None]
-            if len(known) < len(first):  # asked until there are `sample_count` answers, with the orders in turn
-                samples = range(1, self._config.sample_count - len(_ORDERS) + 1)
-                more = await asyncio.gather(*(ask(_ORDERS[(number + 1) % 2], number) for number in samples))
-                probabilities = from_samples([one.level for one in (*first, *_grades(more))])
-                source = LevelSource.SAMPLES
-            else:
-                probabilities, source = mean_of_distributions(known), LevelSource.LOGITS
+            probabilities, source = await self._probabilities(ask, first)
             if self._finder is None:  # source and summary are read once for all metrics
                 self._finder = QuoteFinder(normalize("summary", table.summary), normalize("source", table.source))
             places = self._finder.find(quotes)
             note(span, level_source=source.value, claimed_span_count=len(quotes))
             return LevelReading(probabilities, source, len(quotes), places, first[0].grade.reason.strip())
+
+    async def _probabilities(
+        self, ask: Callable[..., Awaitable[_Graded | UnusableAnswerError]], first: Sequence[_Graded]
+    ) -> tuple[Distribution, LevelSource]:
+        """Asks, where none are shown, until there are `sample_count` answers, with the orders in turn."""
+        known = [one.probabilities for one in first if one.probabilities is not None]
+        if len(known) == len(first):
+            return mean_of_distributions(known), LevelSource.LOGITS
+        samples = range(1, self._config.sample_count - len(_ORDERS) + 1)
+        more = await asyncio.gather(*(ask(_ORDERS[(number + 1) % 2], number) for number in samples))
+        return from_samples([one.level for one in (*first, *_grades(more))]), LevelSource.SAMPLES
 
     async def _grade(
         self, metric: MetricName, fence: Fence, evidence: str, order: LetterOrder, sample: int = 0
