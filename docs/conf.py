@@ -1,7 +1,7 @@
 """How Sphinx builds the documents: the pages of this folder, and the README of every room beside them.
 
-The root of the repository is the source folder, so that a link works alike on a page of the site and where the
-repository is shown; one that leads nowhere ends the build (scripts/docs).
+The root of the repository is the source folder: a link works alike on a page of the site and in the repository. A link
+that leads nowhere ends the build (scripts/docs).
 """
 
 project = "Precis"

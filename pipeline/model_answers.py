@@ -72,7 +72,7 @@ _COLUMNS = 3
 def small_letters(text: str) -> str:
     """Returns a text in small letters, character for character.
 
-    Many texts reach us without their capitals, or with other ones than the text they are compared with; to a model that
+    Many texts reach us without their capitals, or with other ones than the text they are compared with. To a model that
     reads capitals a name is then another name.
     """
     small = text.lower()

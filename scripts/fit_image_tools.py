@@ -1,8 +1,8 @@
 """Fits the mappings in pipeline/assess/images.py and says how well they do. Needs the extra `images`.
 
 SSIM and PSNR are fitted to the level edges of published tables. The tools that have no reference are fitted to what
-SSIM says, on pictures that scikit-image carries, blurred, made noisy and compressed in steps; errors are of pictures
-that were left out of the fit.
+SSIM says. The pictures are scikit-image's, blurred, made noisy and compressed in steps; errors are of pictures that
+were left out of the fit.
 """
 
 import io

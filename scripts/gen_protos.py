@@ -3,7 +3,7 @@
 
 The proto path is `protos/`, so that generated imports read `from precis.v1 import ...`: protoc derives Python imports
 from that path and from nothing else (protobuf issue 1491).
-The type stubs of services are those of grpc.aio, which the server speaks: with both kinds every asyncio stub would need
+The type stubs of services are those of grpc.aio, which the server speaks. With both kinds every asyncio stub would need
 another type than its class. Sync callers have types through `precis.Client`.
 The output depends only on the .proto files and on the versions pinned in the `dev` extra.
 

@@ -1,11 +1,15 @@
 """Measures the documents as a reader meets them: words, the longest sentence, the longest table cell.
 
-Run: python -m scripts.prose [FILE ...]. Without files it reads every document of the repository.
+Run: python -m scripts.prose [FILE ...]. Without files it reads every document of the repository. Of source code it
+reads docstrings and comments.
 """
 
+import ast
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from inspect import cleandoc
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,6 +21,10 @@ PLACES = ("*.md", ".github/*.md", *(f"{top}/**/*.md" for top in ("deploy", "docs
 PLACES += tuple(f"{top}/**/*.md" for top in ("pipeline", "protos", "scripts", "server"))
 SKIPPED_FOLDERS = {"build", "node_modules", "data"}  # data: texts that tests and benchmarks summarize
 STOPS, CLOSERS = ".!?", "\"')]*_\N{RIGHT DOUBLE QUOTATION MARK}"
+COMMENT = re.compile(r"(?:^ *(?:#|//) .*\n)+", re.MULTILINE)
+COMMENT_MARK = re.compile(r"^ *(?:#|//) ", re.MULTILINE)
+# what a reader takes for an item: an entry of Args, Attributes or Raises, the whole of Returns, an error in its tree
+ENTRY = re.compile(r"^ {4}(?=\w+: )|(?<=\nReturns:\n) {4}|^(?=[├└])", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -43,6 +51,19 @@ def documents() -> list[Path]:
     """Returns every Markdown document of the repository."""
     found = {path for place in PLACES for path in ROOT.glob(place)}
     return sorted(path for path in found if not SKIPPED_FOLDERS & set(path.relative_to(ROOT).parts))
+
+
+def read_texts(path: Path) -> list[str]:
+    """Returns a document, or each docstring and comment of a module or a .proto file, as Markdown."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix not in {".py", ".proto"}:
+        return [text]
+    texts = [COMMENT_MARK.sub("", comment) for comment in COMMENT.findall(text)]
+    if path.suffix == ".py":
+        values = (node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Expr))
+        constants = (cleandoc(str(value.value)) for value in values if isinstance(value, ast.Constant))
+        texts += [ENTRY.sub("- ", docstring) for docstring in constants]
+    return texts
 
 
 def measure(text: str) -> Prose:
@@ -83,7 +104,7 @@ def main(names: list[str]) -> None:
     """Prints one line a document: words, words of the longest sentence, characters of the longest cell."""
     print("words sentence cell  document")
     for path in [Path(name).resolve() for name in names] or documents():
-        prose = measure(path.read_text(encoding="utf-8"))
+        prose = measure("\n\n".join(read_texts(path)))
         print(f"{prose.words:5} {prose.sentence_words:8} {len(prose.cell):4}  {path.relative_to(ROOT)}")
         if names:
             print(f"  sentence: {prose.sentence}\n  cell: {prose.cell}")

@@ -6,7 +6,7 @@ DIR holds claims/claims.jsonl.gz and nli/ (nli_train_pool.jsonl for training; sn
 the report). Trains, keeps a copy of what was learned every hundred steps as claims.safetensors in --cache, and prints
 figures. With --adopt it also writes low-rank updates (fp16) and their record beside the head in
 inference/compile/heads, and claim_support.json. A tenth of the documents of every source is kept for the report and for
-claim support; figures are of claims whose source the support weights were not fitted to. With --leave-out SOURCE ...
+claim support. Figures are of claims whose source the support weights were not fitted to. With --leave-out SOURCE ...
 nothing of these sources is trained on or fitted to, and what is reported and added to the record is these alone. A
 whole epoch takes two hours on two quiet cores; --replay thins the sources that earlier runs have seen.
 """

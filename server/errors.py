@@ -16,7 +16,7 @@
         └── SettingsError                 because of its settings
 
 Data flow: bytes -> `rpc/wire` -> message -> `services/*_request` (InvalidRequestError, InvalidInputError) ->
-`inference` and `pipeline` (their own errors) -> `rpc/calls` asks the table below -> `rpc/status` writes what the
+`inference` and `pipeline` (their own errors). Then `rpc/calls` asks the table below, and `rpc/status` writes what the
 client gets.
 Messages of listed errors reach the client, so they name fields, limits and numbers, never a text. All else is INTERNAL.
 """

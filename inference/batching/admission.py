@@ -20,8 +20,8 @@ class Admission:
     """Counts items and tokens from admission to answer. One rule for single items, lists and streams.
 
     An item counts once for each caller that waits for it. Tokens count once for each computation: joining work in
-    flight costs none. An empty queue takes all that it can hold. In any other bulk work finds room up to three
-    quarters, other work up to seven eighths, and a caller with few items up to the end.
+    flight costs none. An empty queue takes all that it can hold. In any other, bulk work finds room up to three
+    quarters, other work up to seven eighths. A caller with few items finds room up to the end.
     """
 
     def __init__(

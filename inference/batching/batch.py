@@ -3,8 +3,8 @@
 A batch is bounded by its rows, its tokens and its padded tokens. The oldest waiting row always goes. With it go the
 rows nearest in length, of the next few, or of the next many where the graph computes padding in full. A row is worth
 what it would cost among rows of its own length. The size with the most worth per predicted cost, padding included, is
-taken. So one rule serves a CPU, where a lone row nearly saturates the core, and a GPU, where rows are almost free until
-the device is full.
+taken. So one rule serves CPU and GPU. A lone row nearly saturates a core; on a GPU rows are almost free until it is
+full.
 
 Taking the oldest each time bounds the wait. A row is overtaken only in the batches of older rows. So it leaves after at
 most as many batches as rows were before it, whatever its length.
@@ -45,8 +45,8 @@ class BatchLimits:
     def brief(self, length: int) -> BatchLimits:
         """Bounds batches of rows about so long, while guests are about, to three times what one of them takes alone.
 
-        Simulated with two workers and rows of 33 tokens, a guest's p99 beside 1,024 rows is 33 ms then (4 times: 42,
-        2: 24; unbounded: 128), for a tenth (4: 5%, 2: 20%) of the crowd's rate.
+        Simulated with two workers, 1,024 rows of a crowd, and rows of 33 tokens. A guest's p99 is 33 ms then (4 times:
+        42, 2: 24; unbounded: 128). The crowd loses a tenth of its rate (4: 5%, 2: 20%).
         """
         most_s = 3.0 * self.costs.seconds(1, length, length)
         counts = range(2, self.max_rows + 1)

@@ -25,9 +25,9 @@ _SLICE_ITEMS = 256  # queued at a time, about 1 ms, so that a long list does not
 class DynamicBatcher:
     """Admits the items of one model, answers them from cache or workers, and accounts for every one of them.
 
-    Lives on the event loop's thread; the workers see only entries and batches. There is no timer: an item is
-    offered to the workers in the moment it is admitted, and batches grow because items arrive while workers are
-    busy. An item that is asked for twice is computed once, and stays in flight as long as one caller wants it.
+    Lives on the event loop's thread; the workers see only entries and batches. There is no timer: an item is offered to
+    the workers as soon as it is admitted. Batches grow because items arrive while workers are busy. An item that is
+    asked for twice is computed once, and stays in flight as long as one caller wants it.
     """
 
     def __init__(

@@ -31,7 +31,7 @@ class Lane:
     takes the best company from all callers, each charged for its own. So a batch is as full as if there were one
     caller, and nobody waits longer for the crowd of another.
 
-    The entries of a caller are a linked dict in order of age: a plain one finds its first key in time proportional to
+    The entries of a caller are a linked dict in order of age. A plain dict finds its first key in time proportional to
     the keys deleted before it.
     """
 

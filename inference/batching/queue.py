@@ -17,12 +17,11 @@ class WorkQueue:
     """Weighted fair sharing of compute time among lanes. The caller holds the pool's lock.
 
     Each lane has a clock that advances by predicted compute time over weight; the lane whose clock is furthest
-    behind goes next. So bulk work gets its share under any interactive load, and the reverse, and no model can
-    crowd out the other; a lane alone gets everything. A lane that was empty starts at the present: idle time
-    earns no credit.
+    behind goes next. So bulk work gets its share under any interactive load, and the reverse. No model can crowd out
+    the other; a lane alone gets everything. A lane that was empty starts at the present: idle time earns no credit.
 
-    Who comes with little and has nothing waiting, while others have crowds, is a guest: it waits for the batches in
-    hand and for its own. While it waits and for a while after, for more are likely, both are brief.
+    A guest comes with little and has nothing waiting, while others have crowds. It waits for the batches in hand and
+    for its own. While it waits and for a while after, for more are likely, both are brief.
     """
 
     def __init__(self) -> None:

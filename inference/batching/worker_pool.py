@@ -32,8 +32,8 @@ Posted = TypeVar("Posted")
 class Worker(threading.Thread):
     """Owned by a pool, which starts, joins and replaces it.
 
-    There is no hop on the way in: the thread takes from the shared queue itself, so a free worker begins as soon
-    as an entry is there. On the way out there is one wake-up of the event loop for each batch, not for each item.
+    There is no hop on the way in: the thread takes from the shared queue itself, as soon as an entry is there. On the
+    way out there is one wake-up of the event loop for each batch, not for each item.
     """
 
     def __init__(self, index: int, owner: WorkerPool, loop: asyncio.AbstractEventLoop, *, is_restart: bool) -> None:
@@ -94,9 +94,9 @@ class Worker(threading.Thread):
 class WorkerPool:
     """A fixed number of threads that serve the queues of all models.
 
-    One pool and not one for each model: as many threads as cores keep every core busy whichever model has work,
-    and never put two forward passes on one core. Enter it to start the threads, leave it to join them; what is
-    still queued then is refused. All methods but `take` are called on the event loop.
+    One pool serves all models: as many threads as cores keep every core busy whichever model has work. Two forward
+    passes never share a core. Enter it to start the threads, leave it to join them; what is still queued then is
+    refused. All methods but `take` are called on the event loop.
 
     A thread that dies is replaced after a wait that doubles from failure to failure. What it had in hand is tried
     again, each entry alone. When no thread is left and a replacement fails too, all that waits is failed: nobody

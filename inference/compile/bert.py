@@ -72,8 +72,8 @@ class _Encoder:
     def _mean(self, hidden: str, tokens: Tokens) -> str:
         """Averages over the tokens of each item: its states times its mask over its length, summed from first to last.
 
-        Not a product of matrices. One of a single row adds up its columns in groups of four, so a batch that is longer
-        than the item would shift which ones go together: the last bit of a quarter of all embeddings changed.
+        Not a product of matrices. One of a single row adds up its columns in groups of four. A batch that is longer
+        than the item would shift the groups: the last bit of a quarter of all embeddings changed.
         """
         shape = self.graph.node("Slice", tokens.head_shape, self.graph.ints(0), self.graph.ints(2))
         full = self.graph.node("Concat", shape, self.graph.ints(self._config.hidden_size), axis=0)

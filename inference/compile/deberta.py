@@ -4,11 +4,11 @@ The score of query i and key j sums a content term and two relative ones, each s
 
     Q_i . K_j  +  Q_i . PK[i - j]  +  K_j . PQ[i - j]
 
-PK and PQ project one embedding per bucket of distances. They depend on weights alone, so here they are
-constants; for L tokens only 2L - 1 distances occur, and their rows are gathered once per layer. Only
-[CLS] is read in the end, and by some heads the tokens of the second text, so the last layer's products after its
-attention leave out the other rows: 4 % of a pair of 160 tokens with 22 in its second text. Its attention leaves out
-none: a product of one row takes another path in ONNX Runtime, whose last bit depends on the number of columns.
+PK and PQ project one embedding per bucket of distances. They depend on weights alone, so here they are constants. For L
+tokens only 2L - 1 distances occur; their rows are gathered once per layer. Only [CLS] is read in the end, and by some
+heads the tokens of the second text. The last layer's products after its attention leave out the other rows: 4% of a
+pair of 160 tokens with 22 in its second text. Its attention leaves out none: a product of one row takes another path in
+ONNX Runtime, whose last bit depends on the number of columns.
 """
 
 from dataclasses import dataclass

@@ -95,8 +95,8 @@ def install_models(
 ) -> tuple[InstalledModel, ...]:
     """Makes `models_dir/embedding` and `models_dir/nli`.
 
-    What is there and would come out the same stays, and so does a whole model that the user exported: remove its
-    folder to have the default again. Interrupted at any moment, every directory is the old one, the new one or absent.
+    What is there and would come out the same stays. So does a whole model that the user exported: remove its folder to
+    have the default again. Interrupted at any moment, every directory is the old one, the new one or absent.
 
     Args:
         models_dir: made if needed.

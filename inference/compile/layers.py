@@ -1,18 +1,18 @@
 """Writes the layers that every transformer encoder here is made of.
 
-Activations are time-major: a row of the (length * batch, hidden) matrix is position-then-batch. Then
-a (length, batch, heads, head size) view needs no copy, and `FusedMatMul` reads the heads where they
-lie (`transBatchA`, `transBatchB`): no Transpose of queries, keys and values. Rows stay independent,
-so the order is free, and [CLS] of all items are the first `batch` rows.
+Activations are time-major: a row of the (length * batch, hidden) matrix is position-then-batch. A (length, batch,
+heads, head size) view then needs no copy, and `FusedMatMul` reads the heads where they lie (`transBatchA`,
+`transBatchB`). Queries, keys and values need no Transpose. Rows stay independent, so the order is free, and [CLS] of
+all items are the first `batch` rows.
 
-Padding is skipped: from the embeddings on there is a row for each token and none for padding, so the
-products, which are nearly all of the work, do not grow with the longest item of a batch. Only attention
-needs the rectangle: queries, keys and values are spread over its cells by a Gather (a copy of rows, 1% of
-a layer), and the context is packed again. Measured on all-MiniLM-L6-v2, milliseconds: eight items of 8 to 64
-tokens 57.9 with padding computed and 35.0 without; one item 5.79 and 5.74.
+Padding is skipped: from the embeddings on each token has a row and padding has none. So the products, nearly all of the
+work, do not grow with the longest item of a batch. Only attention needs the rectangle. A Gather spreads queries, keys
+and values over its cells (a copy of rows, 1% of a layer), and the context is packed again. Measured on
+all-MiniLM-L6-v2, milliseconds: eight items of 8 to 64 tokens 57.9 with padding computed and 35.0 without; one item 5.79
+and 5.74.
 
-The residual is an Add before a LayerNormalization and not a SkipLayerNormalization: on a CPU the
-fused operator of onnxruntime 1.31 is six times slower than the pair (68 against 11 us for 38 x 384).
+The residual is an Add before a LayerNormalization and not a SkipLayerNormalization. On a CPU the fused operator of
+onnxruntime 1.31 is six times slower than the pair (68 against 11 us for 38 x 384).
 """
 
 from dataclasses import dataclass

@@ -41,7 +41,7 @@ def _free_dimensions(model: onnx.ModelProto) -> onnx.ModelProto:
     """Returns a copy whose inputs have the shape (batch, length), both free, and that states no other shape.
 
     Stated shapes are only hints, but a wrong hint is an error at run time. A graph that computes its shapes works at
-    any length afterwards; one that has a length baked into a Reshape does not, and the comparison finds that out.
+    any length afterwards. One that has a length baked into a Reshape does not: the comparison finds it.
     """
     result = deepcopy(model)
     del result.graph.value_info[:]
@@ -58,8 +58,8 @@ def _free_dimensions(model: onnx.ModelProto) -> onnx.ModelProto:
 def _fold_constants(model: onnx.ModelProto) -> onnx.ModelProto:
     """Returns an equivalent graph with shape arithmetic on constants, identities and dead branches gone.
 
-    The basic level rewrites within standard ONNX, so the result runs on any machine; the higher levels, which may
-    pick layouts for this one, are left to the session that serves the graph.
+    The basic level rewrites within standard ONNX, so the result runs on any machine. The session that serves the graph
+    applies the higher levels, which may pick layouts for its machine.
     """
     with tempfile.TemporaryDirectory(prefix="precis-") as folder:
         folded = Path(folder) / "folded.onnx"

@@ -1,7 +1,7 @@
 """Runs a finished model directory as the server will, and refuses one that answers wrongly.
 
-A swapped label column, a broken tokenizer or a graph whose rows depend on their neighbours would pass
-every check of file contents; these few texts show it.
+A swapped label column, a broken tokenizer or a graph whose rows depend on their neighbours would pass every check of
+file contents. These few texts show it.
 """
 
 from collections.abc import Callable, Sequence

@@ -32,7 +32,7 @@ def bucket_rows(config: DebertaConfig) -> NDArray[np.int64]:
 class RelativePositions:
     """Writes what the layers of one encoder need of their relative positions.
 
-    The distances (query - key) of this run's length L are int64 vectors of rows of the position tables, with one
+    The distances (query - key) of this run's length L are int64 vectors of rows of the position tables. They hold one
     distance more than the 2L - 1 that occur, so that `pick_diagonals` also works for L = 1.
     """
 

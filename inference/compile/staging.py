@@ -1,8 +1,8 @@
 """Writes a model directory atomically: readers see the old one or the new one, never a half.
 
 Files go to a temporary folder beside the target, are flushed to disk, and the folder is renamed.
-A lock file keeps two installs of one folder apart; it dies with its process, so that whatever
-temporary folder is found under the lock is left over from an interrupted run and may go.
+A lock file keeps two installs of one folder apart. It dies with its process: a temporary folder found under the lock is
+left over from an interrupted run and may go.
 Long work reports its progress to the caller.
 """
 

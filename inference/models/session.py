@@ -23,8 +23,8 @@ from inference.models.directory import ModelDirectory
 from inference.models.manifest import MARKS
 
 # ONNX Runtime >= 1.31 otherwise queues events (process, model, hardware, a device id) in a database under
-# ~/.cache/Microsoft/DeveloperTools, and a thread of its own uploads them. `disable_telemetry_events()` comes
-# too late: the database is opened on import.
+# ~/.cache/Microsoft/DeveloperTools. A thread of its own uploads them. `disable_telemetry_events()` comes too late: the
+# database is opened on import.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 import onnxruntime as ort

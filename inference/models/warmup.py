@@ -27,8 +27,8 @@ class WarmupPlan:
 def clock_for(device: Device) -> Callable[[], float]:
     """The clock to time forward passes with.
 
-    A CPU session runs on the thread that calls it, so the time that the thread itself has used is what a pass costs,
-    however busy the machine is while the server starts. A GPU's work is not on any thread.
+    A CPU session runs on the thread that calls it. The time that this thread has used is what a pass costs, however
+    busy the machine is while the server starts. A GPU's work is not on any thread.
     """
     return time.thread_time if device == "cpu" else time.perf_counter
 

@@ -45,10 +45,10 @@ class _Frame:
 class TextEncoder:
     """Tokenizes for one model. Safe to call from several threads.
 
-    A pair's texts are tokenized apart and joined here: the texts of one call are the same few again and again
-    (each premise with each hypothesis), and each is tokenized once. Special tokens written out in a text are
-    ordinary text, and left out where the vocabulary cannot spell them otherwise (SentencePiece): nobody can end a
-    premise early by writing "[SEP]".
+    A pair's texts are tokenized apart and joined here. The texts of one call are the same few again and again (each
+    premise with each hypothesis); each is tokenized once. Special tokens written out in a text are ordinary text:
+    nobody can end a premise early by writing "[SEP]". They are left out where the vocabulary cannot spell them
+    otherwise (SentencePiece).
     """
 
     def __init__(self, path: Path, *, max_tokens: int) -> None:
@@ -85,8 +85,8 @@ class TextEncoder:
     ) -> list[Encoded]:
         """Tokenizes (premise, hypothesis) pairs.
 
-        A pair over `max_tokens` loses tokens from the end of its longer text until both are equally long, then
-        from both ("longest_first"): a hypothesis of at most half the room stays whole. It is flagged.
+        A pair over `max_tokens` loses tokens from the end of its longer text until both are equally long, then from
+        both ("longest_first"). A hypothesis of at most half the room stays whole. The pair is flagged.
 
         Args:
             memo: tokens of texts seen before, added to; pass the same one for all slices of a call.

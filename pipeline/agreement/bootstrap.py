@@ -1,9 +1,9 @@
 """How sure a measured number is: bootstrap intervals over rows, the same at every run.
 
-The percentile method (Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 13): rows are drawn with
-replacement 1,000 times, and the interval holds the middle of the values. Rows that depend on each other, such as
-summaries of one source, are drawn together (the cluster bootstrap: Davison and Hinkley 1997, Bootstrap Methods and
-their Application, section 3.8). Draws for which the measure is not defined are left out; when that is most of them,
+It is the percentile method (Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 13). Rows are drawn
+with replacement 1,000 times, and the interval holds the middle of the values. Rows that depend on each other, such as
+summaries of one source, are drawn together. That is the cluster bootstrap (Davison and Hinkley 1997, Bootstrap Methods
+and their Application, section 3.8). Draws for which the measure is not defined are left out; when that is most of them,
 there is no interval.
 """
 
@@ -69,8 +69,8 @@ def estimate(statistic: Statistic, *columns: npt.ArrayLike, groups: Sequence[int
 def paired_difference(first: npt.ArrayLike, second: npt.ArrayLike) -> Difference:
     """Returns the mean of second - first over pairs, at least one.
 
-    The p-value inverts the percentile interval: twice the share of draws on the other side of 0, of all draws and one
-    more (Davison and Hinkley 1997, sections 4.2.3 and 5.5). It is below 0.05 when the interval leaves 0 out.
+    The p-value inverts the percentile interval (Davison and Hinkley 1997, sections 4.2.3 and 5.5). It is twice the
+    share of draws on the other side of 0, of all draws and one more. It is below 0.05 when the interval leaves 0 out.
     """
     differences = np.asarray(second, dtype=np.float64) - np.asarray(first, dtype=np.float64)
     means = np.array([differences[draw].mean() for draw in _draws(np.arange(len(differences)))])

@@ -71,8 +71,8 @@ def _logistic(logits: Float64) -> Float64:
 def fit_threshold(scores: Float64, good: Bools) -> float:
     """Returns the score from which on summaries pass; there is at least one good and one bad one.
 
-    Of all cuts between two neighbouring scores, and the one that lets all pass, it is the one with the highest balanced
-    accuracy; of equals the one in the widest gap, then the lowest.
+    Of all cuts between neighbouring scores, and the one that lets all pass, it has the highest balanced accuracy. Of
+    equals it is the one in the widest gap, then the lowest.
     """
     levels, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
     good_below = np.concatenate([[0.0], np.bincount(inverse, weights=good).cumsum()[:-1]])

@@ -2,7 +2,7 @@
 
 Scores and human labels are arrays of one length, a row for each summary. `good` and `passed` are booleans: what people
 say of a summary, and what a threshold says. A measure that is not defined for its rows, such as the area under a curve
-without a bad summary, is NaN; correlations without variance are 0.
+without a bad summary, is NaN. Correlations without variance are 0.
 """
 
 from collections.abc import Iterator

@@ -23,8 +23,8 @@ T = TypeVar("T")
 def choose(question: str, choices: Sequence[str], evidence: Evidence, fusion: Fusion | None) -> int | None:
     """Returns the index of the choice that the evidence names; None when it names none, or several alike.
 
-    Choices that are quality levels are decided by the fused level, choices that are severities by the finding that the
-    question names, all others by the worst finding that they name.
+    Quality levels are decided by the fused level, severities by the finding that the question names. All other choices
+    are decided by the worst finding that they name.
     """
     if fusion is not None and (index := _only(choices, lambda text: _is_level(text, fusion.level))) is not None:
         return index

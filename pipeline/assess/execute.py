@@ -1,7 +1,7 @@
 """The executor: runs the tools of a plan that have not run yet, and gathers what they found as evidence.
 
-Tools are metrics of the judge, measures of images, and a look at them by a language model: what is wrong with each part
-of the scope, and where the part is. A second look is told what the first one left open.
+Tools are metrics of the judge, measures of images, and a look at them by a language model. The look says what is wrong
+with each part of the scope, and where the part is. A second look is told what the first one left open.
 """
 
 import json
@@ -190,8 +190,8 @@ def _read_box(shares: Sequence[float] | None) -> Box | None:
 def gather(run: AssessRun, plan: AssessPlan) -> Evidence:
     """Returns findings and scores of the plan's scope, and the caller's own scores.
 
-    A finding of the language model, which looked, stands in place of one that only says what a score says of the same
-    kind of distortion: then the two can contradict each other, and that is what replanning is for.
+    A finding of the language model, which looked, stands in place of one that only says what a score says of that
+    distortion. Model and score can then contradict each other: that is what replanning is for.
     """
     callers = run.checked.request.tool_scores
     scores = [*callers, *(one.score for one in run.runs.values() if one.score)]

@@ -180,8 +180,8 @@ MAPPINGS = {
     ImageTool.BLOCKINESS: LogisticMapping(-2.686, 16.58, 0.06197, -1.423, 4.167),
 }
 """The first two meet published edges of the levels within 0.1. The others were fitted to SSIM's scores of seven
-photographs in steps of their one distortion; on photographs that were left out they are off by 0.62, 0.28 and 0.34
-(root mean square) and rank the steps with a Spearman correlation of 1.00, 0.99 and 0.99. No human scores went in."""
+photographs in steps of their one distortion. On photographs that were left out they are off by 0.62, 0.28 and 0.34
+(root mean square). They rank the steps with a Spearman correlation of 1.00, 0.99 and 0.99. No human scores went in."""
 
 
 Float64 = npt.NDArray[np.float64]

@@ -1,7 +1,7 @@
 """Entities: are the key names there, and do they mean the same thing?
 
-A name is found by fuzzy matching, and counts only if the words around it are about what the words around some mention
-in the gold are about: "Washington" the president is not Washington the state.
+A name is found by fuzzy matching. It counts only if the words around it are about what those around some mention in the
+gold are about. "Washington" the president is not Washington the state.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -58,8 +58,8 @@ class SearchedText:
     def find(self, name: FoldedName, threshold: float, limit: int) -> list[FuzzyMatch]:
         """Returns n-grams with ratio > `threshold` that do not overlap, best first.
 
-        n is the name's word count, one less and one more. Reading stops, at the end of a block of 8,192 words, once
-        `limit` are found: the text may be a book, and the first mentions do.
+        n is the name's word count, one less and one more. Reading stops once `limit` are found, at the end of a block
+        of 8,192 words. The text may be a book, and its first mentions suffice.
         """
         found: list[FuzzyMatch] = []
         for start in range(0, len(self.words), _BLOCK_WORDS):

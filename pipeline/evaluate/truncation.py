@@ -36,7 +36,7 @@ def open_ending(text: str, *, lists_exempt: bool) -> tuple[int, int] | None:
     """Returns the span of the unfinished end, or None when the text ends as a sentence does.
 
     With `lists_exempt` a final list item or table row needs no full stop. A list of labels in a section of its own,
-    such as key topics, is a whole ending in any case; prose above it must end as well.
+    such as key topics, is a whole ending in any case. Prose above it must end as well.
     """
     offset = max(0, len(text) - _TAIL_CHARS)
     tail = _without_footnote_definitions(text[offset:])

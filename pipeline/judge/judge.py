@@ -52,8 +52,8 @@ class SharedCache(Generic[T]):
         entries: kept at most. 0: nothing is kept.
         chars: of the texts of all that is kept, at most.
         chars_of: characters that a result holds.
-        is_final: whether it may be given to a later request; one that is not is given to all who wait for it and then
-            forgotten, so that the next request tries again.
+        is_final: whether it may be given to a later request. One that is not is given to all who wait for it, then
+            forgotten: the next request tries again.
     """
 
     def __init__(

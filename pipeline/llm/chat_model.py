@@ -58,8 +58,8 @@ class ChatRequest:
     thinking_tokens: int | None = None
     seed: int | None = None  # of the endpoint's random numbers, where it has such a field; None leaves them to chance
     repairs: bool = True  # JSON that does not fit its schema is asked for once more
-    # a bad answer is an error at once, without a repair and without another request: the caller asks again itself, in
-    # other words, or does without; so a failing endpoint is left after seconds
+    # a bad answer is an error at once, without a repair or another request: a failing endpoint is left after seconds.
+    # The caller asks again itself, in other words, or does without.
     asks_once: bool = False
     # is told all that is written so far of the answer, again and again, if the endpoint sends it in pieces; "" when an
     # attempt failed and the answer begins anew. Nothing has checked it. Must be quick, never raises.

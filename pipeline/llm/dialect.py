@@ -21,8 +21,8 @@ NAMED_FIELDS = frozenset(
 
 OPTIONAL_FIELDS = NAMED_FIELDS | {"stream", "system"}
 """What an endpoint may refuse and is then asked without. OpenAI's reasoning models refuse `temperature`, and
-`max_tokens`, for which another name stands there; `seed` is unknown to some endpoints, the role `system` to the chat
-templates of some models."""
+`max_tokens`, for which another name stands there. Some endpoints do not know `seed`; the chat templates of some models
+do not know the role `system`."""
 
 Json = Mapping[str, Any]
 

@@ -177,8 +177,8 @@ class EndpointLimiter:
     async def attempt(self, number: int, tokens: int) -> AsyncIterator[Permit]:
         """Waits for leave to send a request and holds it inside the `with`.
 
-        EndpointBusyError that comes out of the `with` lowers the limit and, if the endpoint named a time of at most
-        `max_quiet_s`, silences everybody until then; a good end raises the limit a little.
+        EndpointBusyError that comes out of the `with` lowers the limit; a good end raises it a little. If the endpoint
+        named a time of at most `max_quiet_s`, everybody is silenced until then.
 
         Args:
             number: from `take_number`.

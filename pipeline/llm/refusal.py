@@ -1,7 +1,7 @@
 """Turns an HTTP status that is no success into an error of our tree, and says whether another attempt is worth it.
 
-What the endpoint says is wrong with the request is read from its answer, and quoted unless it holds what nobody else
-may read; so is the time to wait.
+The endpoint's answer says what is wrong with the request, and how long to wait. The reason is quoted unless it holds
+what nobody else may read.
 """
 
 import json
@@ -258,8 +258,8 @@ FIRST_CONTACT_ATTEMPTS = 3
 """Requests of one call while no connection to the endpoint has ever worked: the address is probably wrong."""
 
 MAX_BAD_ANSWERS = 6
-"""Empty, endless or unreadable answers of one call. Where 30% of all requests fail, a fifth of them so, one document of
-270 calls in a hundred has a call with four of them."""
+"""Empty, endless or unreadable answers of one call. Let 30% of all requests fail, a fifth of them so. One in a hundred
+documents of 270 calls then has a call with four such answers."""
 
 _DRAW = random.Random()  # noqa: S311 - no secret
 

@@ -11,10 +11,10 @@ from pipeline.llm.errors import LlmSettingsError
 
 TokenCount = Callable[[str], int]
 
-# Tokens for each byte of a class. Set so that 99% of 1,000 stretches of 300 to 2,500 characters (two English manuals,
-# Python code) are not counted too low by more than 7% against SmolLM2's tokenizer, which has a small vocabulary (49k)
-# and splits numbers into digits; the median is 28% too high. French and German sentences came out up to 20% too low
-# against this English vocabulary.
+# Tokens for each byte of a class. Set on 1,000 stretches of 300 to 2,500 characters (two English manuals, Python code)
+# against SmolLM2's tokenizer. It has a small vocabulary (49k) and splits numbers into digits. 99% are counted at most
+# 7% too low; the median is 28% too high. French and German sentences came out up to 20% too low against this English
+# vocabulary.
 _WEIGHTS = {b"a": 0.28, b"d": 1.0, b"s": 0.1, b"l": 0.7, b"p": 1.0, b"n": 0.7}
 
 

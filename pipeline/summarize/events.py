@@ -176,7 +176,7 @@ class SummaryObserver:
 class EventChannel:
     """A queue whose writer never waits and whose memory is bounded.
 
-    Events of single batches and groups are progress: when too many wait, the oldest of them is dropped, and the next
+    Events of single batches and groups are progress. When too many wait, the oldest of them is dropped, and the next
     one says how many were. Since each carries the totals, nothing is lost but the moments. Of drafts only the last
     waits, and the reader gets what he lacks of it as one piece. All other events are kept: each iteration has a few.
 

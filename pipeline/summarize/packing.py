@@ -113,7 +113,7 @@ class Packer:
     most: int  # texts of a call
     budget_tokens: int  # of a call
     # so many texts are a call whatever they have, unless they are the last. With 2 every level of merges is shorter
-    # than the one before, so that levels come to an end: the caller compresses texts that are too long.
+    # than the one before, so that levels come to an end. The caller compresses texts that are too long.
     least: int = 1
 
     def cuts(self, start: int = 0, end: int | None = None) -> Iterator[range]:

@@ -98,8 +98,8 @@ class SummaryPlan:
     group_size: int
     max_iterations: int
     reduce_budget_tokens: int  # most tokens that a merge may read
-    # True if every answer of full length still fits its reduce group, so that no group can shrink, and no batch was
-    # taken over from another summary
+    # True if every answer of full length still fits its reduce group (no group can shrink), and no batch was taken over
+    # from another summary
     is_exact: bool
     limits: WriterLimits
     most_joined: int = 1  # texts of a level that become one without a call

@@ -43,8 +43,8 @@ class SummaryWarning:
 class StageRetention:
     """What survived one stage, added up over its calls: the terms of each call's input in its output.
 
-    A term of the input of a map call also counts as kept if the context that the writer was shown has it, since the
-    writer is told not to repeat that.
+    A term of a map call's input also counts as kept if the context shown to the writer has it. The writer is told not
+    to repeat that.
     """
 
     stage: str  # "map" or "reduce"; "join" of texts that were put together without a call, which loses nothing

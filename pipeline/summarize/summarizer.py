@@ -73,7 +73,7 @@ async def open_summarizer(
 class Summarizer:
     """Summarizes documents. One object serves all requests of a process.
 
-    A running summary belongs to whoever reads its stream: when the reader leaves, all calls stop at once, and what is
+    A running summary belongs to whoever reads its stream. When the reader leaves, all calls stop at once, and what is
     done is kept for `resume`. A submitted one has no reader: any server runs it, and leaving `watch` stops nothing.
 
     Attributes:

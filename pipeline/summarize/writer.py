@@ -81,14 +81,13 @@ class ExtractTask:
     batch_index: int
     batch_count: int
     chunks: tuple[SourceChunk, ...]  # in the order of the document; at least one
-    # what stands before the batch, oldest first: extractions of earlier batches, or, if `context_is_source`, the end of
-    # the batch before as it stands in the document. Already cut to its limit.
+    # what stands before the batch, oldest first: extractions of earlier batches. If `context_is_source`, it is the end
+    # of the batch before, as it stands in the document. Already cut to its limit.
     context: tuple[str, ...] = ()
     context_is_source: bool = False
     critique: str | None = None  # what the critic found wrong with the iteration before; None in the first
     wishes: Wishes = NO_WISHES
-    # of the batch, that is left to write the final text from: 1 takes it as it is, 0 keeps all that the answer has room
-    # for
+    # of the batch, that is left to write the final text from: 1 takes it as it is, 0 keeps all that fits the answer
     least_share: float = 0.0
 
     @property

@@ -44,13 +44,13 @@ def run_summarization(  # noqa: PLR0917 - a public interface of its own
         total_pages: of the document; 0 takes the highest page of a chunk.
         total_chunks: how many chunks there must be; another number is refused. 0: not checked.
         client: a `Client` of the server; by default one on this machine, 127.0.0.1:50051, for this call alone.
-        options: what else a `SummarizeOptions` holds: one of `words`, `tokens`, `share` and `detail` ("schedule",
-            "full") for the length; `form` ("markdown", "prose", "bullets"), `focus`, `language`, `instructions`,
-            `json_schema`, `batch_size`, ... None: the server's default.
+        options: what else a `SummarizeOptions` holds. The length is one of `words`, `tokens`, `share` and `detail`
+            ("schedule", "full"). Others are `form` ("markdown", "prose", "bullets"), `focus`, `language`,
+            `instructions`, `json_schema`, `batch_size`, ... None: the server's default.
 
     Returns:
-        `final_summary`, `key_topics`, `processing_time` (seconds of all runs), `current_batch`, `iteration`,
-        `error_message` (None if the summary is done), and `summary`: all that the server sent, as protobuf's JSON.
+        `final_summary`, `key_topics`, `processing_time` (seconds of all runs), `current_batch`, `iteration`, and
+        `error_message` (None if the summary is done). `summary` is all that the server sent, as protobuf's JSON.
 
     Raises:
         PrecisError: the request is refused or the server cannot be reached. A summary that was begun and not finished

@@ -1,7 +1,7 @@
 """Messages of others that travel with the calls: the rich errors of Google's APIs, and gRPC's health check.
 
-They are built in a descriptor pool of their own, under names of their own: in the default pool they would clash with
-googleapis-common-protos and grpcio-health-checking, if the user's program loads those as well. What is left out of a
+They are built in a descriptor pool of their own, under names of their own. In the default pool they would clash with
+googleapis-common-protos and grpcio-health-checking, if the user's program loads those too. What is left out of a
 message, such as the metadata of ErrorInfo, is skipped when it is read.
 """
 

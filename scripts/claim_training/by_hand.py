@@ -3,7 +3,7 @@
 A row of `scripts/data/claims/pairs.jsonl` is an invented passage with sentences that it supports and mild changes of
 them that it does not. A second reader who saw passage and sentence alone agreed with every label. A sixth of the
 passages is never trained on. A row of `llm_claims.jsonl` is a sentence that a small language model wrote of such a
-passage, labelled by reading; the same sixth is left out. A row of `llm_sentences.jsonl` is one of another document, and
+passage, labelled by reading. The same sixth is left out. A row of `llm_sentences.jsonl` is one of another document, and
 nothing is ever trained on them.
 """
 
@@ -81,7 +81,7 @@ def read_llm_claims(documents: dict[str, str] | None = None) -> Iterator[Example
     """Yields the labelled sentences of language models about passages that are trained on, each a group of its own.
 
     Args:
-        documents: where given, is filled with the other passages, by digest, and the sentences about these come: claim
+        documents: where given, is filled with the other passages, by digest, and the sentences about these come. Claim
             support is fitted to them, as one more source.
     """
     texts = {str(row["id"]): passage for passage, row in _passages(is_held_out=documents is not None)}

@@ -1,8 +1,8 @@
 """Small edits that make a true claim say what its document does not say, and one that keeps it true.
 
-After FactCC (Kryscinski et al. 2020, arXiv 1910.12840), with more of what summarizers get wrong: antonyms, qualifiers
-that are left out, facts that are put in, halves of two sentences joined. A model that sees a claim and its edit side by
-side learns to read every word.
+After FactCC (Kryscinski et al. 2020, arXiv 1910.12840), with more of what summarizers get wrong. These are antonyms,
+left-out qualifiers, facts that are put in, halves of two sentences joined. A model that sees a claim and its edit side
+by side learns to read every word.
 """
 
 import random

@@ -37,8 +37,8 @@ _OTHER_WEIGHT = (
 def development_claims(pool: Sequence[Example], documents: dict[str, str]) -> list[Example]:
     """Returns claims of every source, the first ones by digest of their document, edited, joined and foreign ones.
 
-    What was made by hand is two more sources, of passages that nothing is trained on: pairs of half of them, and
-    sentences that language models wrote.
+    What was made by hand is two more sources, of passages that nothing is trained on. They are pairs of half of them,
+    and sentences that language models wrote.
 
     Args:
         pool: claims of development documents.

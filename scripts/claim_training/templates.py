@@ -2,8 +2,8 @@
 
 `scripts/data/claims/templates.txt` has the templates and `template_words.json` the words; both are our own work. The
 heuristics of HANS (McCoy et al. 2019, arXiv 1902.01007) share all words with their premise. The other families have a
-clause beside the one that is asked for, units, clocks, quantifiers, numbers in words, questions and answers, hedges,
-and facts side by side without a link. A held-out template is never trained on and measures what was learned.
+clause beside the one that is asked for, units, clocks, quantifiers, or numbers in words. Others have questions and
+answers, hedges, or unlinked facts. A held-out template is never trained on and measures what was learned.
 """
 
 import json

@@ -21,8 +21,8 @@ TRAINING_WEIGHTS: Mapping[str, float] = {
     "cad_revised_premise_train": 0.1,
 }
 
-# Groups of parts that weigh the same when probabilities are calibrated. The encoder has seen MultiNLI and SNLI
-# in its own training and is too sure of them; CAD's revised texts are new to it, and hard.
+# Groups of parts that weigh the same when probabilities are calibrated. The encoder has seen MultiNLI and SNLI in its
+# own training and is too sure of them. CAD's revised texts are new to it, and hard.
 CALIBRATION_GROUPS = (
     ("mnli_train_20k",),
     ("snli_train_small",),

@@ -1,7 +1,7 @@
 """Fits a linear three-way head on hidden states: standardized multinomial logistic regression.
 
-Newton's method, in plain numpy: the loss is convex and has 1,155 parameters, so a dozen exact steps find its minimum
-to the last digits that the head's float32 weights keep, on any machine.
+Newton's method, in plain numpy: the loss is convex and has 1,155 parameters. A dozen exact steps find its minimum to
+the last digits that the head's float32 weights keep, on any machine.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """The items of `precis evaluate` and `precis judge`: a few at once, or many, whose results are written as they come.
 
-A line of results is {"id", "item_sha256", NAME} or {"id", "item_sha256", "error"}. The hash is of the item and of the
-terms on which it was sent, so that --resume keeps what has not changed and sends the rest again.
+A line of results is {"id", "item_sha256", NAME} or {"id", "item_sha256", "error"}. The hash is of the item and the
+terms on which it was sent: --resume keeps what has not changed and sends the rest.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """Items and results in Parquet files, for those who have them in a data lake. Needs the extra `ray`, for pyarrow.
 
 A row of items is read as if it were a line of JSON Lines. Results have text columns: `id`, `item_sha256`, and as JSON
-each further field of their line, so that a column has one type whatever the answers hold.
+each further field of their line. So a column has one type whatever the answers hold.
 """
 
 import importlib

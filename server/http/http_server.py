@@ -122,8 +122,8 @@ class _Flow(FlowControl):
 class _Connection(H11Protocol):
     """Closes itself when its client is too slow, or waits longest for a request while there are too many.
 
-    Uvicorn's own limit refuses everybody while it is reached, its only timer begins behind an answer and lets an
-    answer wait for ever, and it takes in megabytes in one piece: in chunks of one byte, for ten seconds.
+    Uvicorn's own limit refuses everybody while it is reached. Its only timer begins behind an answer and lets an answer
+    wait for ever. It takes in megabytes in one piece: in chunks of one byte, for ten seconds.
     """
 
     piece_bytes = 1 << 12  # of a request: some 700 chunks of one byte, 10 ms

@@ -1,6 +1,6 @@
 """Tells clients what the server has and whether it is ready: grpc.health.v1, and reflection v1 and v1alpha.
 
-Health has a servicer of our own, because the one of grpcio-health-checking loses watchers: when one of two watchers of
+Health has a servicer of our own, because the one of grpcio-health-checking loses watchers. When one of two watchers of
 a service leaves, the other is never told again. And its watches never end, so that a stopping server would wait out its
 grace. The streams of reflection, too, end when the server begins to drain.
 

@@ -1,6 +1,6 @@
 """Inputs and outputs of the models: how they are described, texts read out of requests, tensors written into responses.
 
-Data flow: `inputs` with their elements, typed or raw -> one list of texts for each input of the model; and rows of
+Data flow: `inputs` with their elements, typed or raw -> one list of texts for each input of the model. Back: rows of
 numbers or texts -> `outputs` with raw elements. Answers are raw whatever the request was: that is all that Triton's
 client reads.
 """

@@ -35,8 +35,8 @@ NOBODY = Caller()
 class KeyRing:
     """The keys of a file, kept as digests.
 
-    The file has one key a line, with a name behind it if several keys, such as an old and a new one, are one tenant's;
-    empty lines and lines that start with # are skipped.
+    The file has one key a line; empty lines and lines that start with # are skipped. A name behind a key joins several
+    keys of one tenant, such as an old and a new one.
 
     Attributes:
         tenant_count: how many tenants have a key.

@@ -123,8 +123,8 @@ class CallRunner:
     async def _write_all(self, place: Place, responses: AsyncGenerator[Any, None], context: Context) -> None:
         """Writes responses as fast as the client takes them. Raises RequestTimeoutError.
 
-        Writing them here, and not through grpc.aio's own loop over the generator, means that a client that leaves
-        closes the generator at once instead of when it is garbage collected.
+        A client that leaves closes the generator at once. grpc.aio's own loop over the generator would leave that to
+        garbage collection.
         """
         has_begun = False
         async with aclosing(responses):

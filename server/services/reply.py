@@ -1,9 +1,9 @@
 """Messages from domain types, by the names of their fields.
 
-A reply is compiled once, when its module is imported. Every field of the message has a partner: a field or property of
-the domain type with the same name, or an exception that the caller lists. Anything else does not compile, so that no
-field is forgotten. `total_ms` and `total_s` are partners of the Duration `total`, and `made_at`, seconds since 1970, is
-that of the Timestamp `made`; 0 leaves it unset. What is None is left unset.
+A reply is compiled once, when its module is imported. Every field of the message has a partner. That is a field or
+property of the domain type with the same name, or an exception that the caller lists. Anything else does not compile,
+so that no field is forgotten. `total_ms` and `total_s` are partners of the Duration `total`, and `made_at`, seconds
+since 1970, is that of the Timestamp `made`; 0 leaves it unset. What is None is left unset.
 """
 
 import types
@@ -26,8 +26,8 @@ M = TypeVar("M", bound=Message)
 Convert = Callable[[Any], Any]
 
 Partner = str | Callable[[Any], object] | None
-"""Where a field comes from: a path of attributes; a function of the domain object, whose annotation names the domain
-type that it returns, if it returns one; None: the field is left to the caller."""
+"""Where a field comes from: a path of attributes, or a function of the domain object; None: the field is left to the
+caller. The function's annotation names the domain type that it returns, if it returns one."""
 
 Exceptions = Mapping[str, Partner]
 """Partners by "Message.field", for this message and those inside."""

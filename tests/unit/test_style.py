@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from scripts.structure import PACKAGES
+from scripts.prose import measure, read_texts
+from scripts.structure import PACKAGES, ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("inference", "pipeline", "protos", "server", "scripts", "tests")
 MODULES = sorted(
     path
@@ -18,20 +18,15 @@ MODULES = sorted(
     if "_pb2" not in path.name and "build" not in path.relative_to(ROOT).parts  # what `pip install ./protos` leaves
 )
 MAX_BODY_LINES = 40
+MAX_SENTENCE_WORDS = 25
+LONG_SENTENCES_LEFT = 26  # may only fall
 PUBLIC_PACKAGE = ROOT / "protos" / "precis" / "__init__.py"  # what people install: it holds the names that they use
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
 
 ROOMS = (
-    *(
-        "inference",
-        "pipeline/agreement",
-        "pipeline/assess",
-        "pipeline/evaluate",
-        "pipeline/judge",
-        "pipeline/llm",
-        "pipeline/summarize",
-    ),
-    *("pipeline/summarize/extractive", "pipeline/reading", "pipeline/support", "server", "server/cli"),
+    *("inference", "pipeline/agreement", "pipeline/assess", "pipeline/evaluate", "pipeline/judge", "pipeline/llm"),
+    *("pipeline/summarize", "pipeline/summarize/extractive", "pipeline/reading", "pipeline/support", "server"),
+    "server/cli",
 )
 TOP_FOLDERS = "deploy|examples|inference|pipeline|protos|scripts|server|tests"
 FILE_NAME = re.compile(rf"`((?:[\w.-]+/)*[\w-]+\.(?:py|md|proto|html|css|js)|(?:{TOP_FOLDERS})/[\w./-]+)`")
@@ -79,13 +74,11 @@ def test_a_docstring_does_not_count_and_code_does() -> None:
     assert body_lines(function) == 2
 
 
-def documentation(path: Path) -> str:
-    """Returns the text of a document, or all docstrings of a module."""
-    text = path.read_text(encoding="utf-8")
-    if path.suffix != ".py":
-        return text
-    statements = (node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Expr))
-    return "\n".join(str(value.value) for value in statements if isinstance(value, ast.Constant))
+def test_sentences_of_docstrings_and_comments_are_short() -> None:
+    paths = [path for path in (*MODULES, *(ROOT / "protos").rglob("*.proto")) if not name(path).startswith("tests/")]
+    measured = [(name(path), measure(text)) for path in paths for text in read_texts(path)]
+    long = [(path, prose.sentence) for path, prose in measured if prose.sentence_words > MAX_SENTENCE_WORDS]
+    assert len(long) <= LONG_SENTENCES_LEFT, long
 
 
 def missing_files(path: Path, root: Path) -> list[str]:
@@ -95,7 +88,7 @@ def missing_files(path: Path, root: Path) -> list[str]:
     """
     folders = [folder for folder in path.parents if folder.is_relative_to(root)]
     room = next((folder for folder in folders if (folder / "README.md").exists()), root)
-    names = FILE_NAME.findall(documentation(path))
+    names = FILE_NAME.findall("\n".join(read_texts(path)))
     places = {name: [folder / name for folder in (path.parent, room, root)] + [root / f"{name}.py"] for name in names}
     return [name for name, paths in places.items() if not any(place.exists() for place in paths)]
 

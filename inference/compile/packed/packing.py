@@ -166,9 +166,9 @@ def pack_directory(
 
     Args:
         path: of the directory; replaced as a whole, or left as it was.
-        choice: rows8; mixed, rows of 15 bits in one product of four; rows15, which decides as fp32 does; or `auto`: as
-            it is packed, else rows15 for an exported fp32 graph; of packaged models and graphs in int8_rows, rows8 for
-            an embedder and mixed for a classifier, whose decisions need it.
+        choice: rows8; mixed, rows of 15 bits in one product of four; rows15, which decides as fp32 does; or `auto`.
+            That keeps what is packed, else takes rows15 for an exported fp32 graph. Of packaged models and graphs in
+            int8_rows it takes rows8 for an embedder and mixed for a classifier, whose decisions need it.
 
     Raises:
         CoreUnavailableError: the core was not compiled on this machine.

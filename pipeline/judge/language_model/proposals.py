@@ -1,6 +1,6 @@
 """Has a chat model write key points, questions and answers for the evidence table.
 
-Questions are written from one text alone, and answered from the other alone, in a call of its own that sees neither the
+Questions are written from one text alone, and answered from the other alone. The call that answers sees neither the
 statement nor the expected answer. The model returns ids and quotes; the table checks both and scores. Whatever is not
 ours is data.
 """

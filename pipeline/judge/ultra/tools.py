@@ -163,5 +163,5 @@ TOOLS: Mapping[MetricName, tuple[tuple[str, Measure, float], ...]] = {
     ),
     MetricName.BIAS_TOXICITY: (("lexicon", _lexicon, 1.0), ("tone", _tone, 1.0)),
 }
-"""The tools of each metric, in the order in which they are reported: name, share in [0, 1] or None where there is
-nothing to measure, and weight in the mean of the metric's tools."""
+"""The tools of each metric, in the order in which they are reported. Each has a name, a share in [0, 1] or None where
+there is nothing to measure, and a weight in the metric's mean."""

@@ -168,7 +168,7 @@ def _draft(
 def _in_order(folded: Sequence[str], found: Mapping[str, list[Span]]) -> Iterator[Span | None]:
     """Yields the place of each sentence: of several the first one behind the sentence that stands before it.
 
-    Only sentences that stand in the document once say where the text is; if none of the others follows that place, the
+    Only sentences that stand in the document once say where the text is. If none of the others follows that place, the
     nearest one is taken.
     """
     here = 0

@@ -24,8 +24,8 @@ class SourcePlace:
     page_number: int  # 0 when the document has no pages
     start: int  # first character in the chunk's text
     end: int  # exclusive
-    # the same first character in the texts of all chunks with nothing between them; of a document that was sent as one
-    # text, in that text
+    # the same first character in the texts of all chunks with nothing between them, or in a document that was sent as
+    # one text
     document_start: int
 
 

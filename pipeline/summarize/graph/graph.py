@@ -108,8 +108,8 @@ async def extract(state: SummaryState, runtime: Runtime[Run]) -> None:
 async def _read_terms(run: Run) -> None:
     """Finds the terms of all batches ahead, on a thread.
 
-    Pauses in between: Python runs one thread at a time, and one that reads without a pause makes every request of the
-    event loop wait for it (64 requests at once took 0.3 s longer).
+    Pauses in between: Python runs one thread at a time. Without pauses every request of the event loop waits for this
+    one (64 requests at once took 0.3 s longer).
     """
     for index in range(len(run.plan.batches)):
         await run.off_loop(partial(run.terms_of, index))

@@ -180,8 +180,8 @@ def text_key(kind: str, text: str) -> str:
 class CallGate:
     """Enter it around every call of a writer, and around storing the answer.
 
-    After the first failure no new call begins, and the failure is raised only when the calls on their way are done:
-    their answers are paid for. A cancelled call does not wait for anything.
+    After the first failure no new call begins. The failure is raised only when the calls on their way are done: their
+    answers are paid for. A cancelled call does not wait for anything.
     """
 
     def __init__(self) -> None:

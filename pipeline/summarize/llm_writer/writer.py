@@ -1,7 +1,7 @@
 """Abstractive summaries: the writer behind which a chat model stands. It reads the model's critique and key topics.
 
-An answer that the output limit cut is continued until it is whole. A prompt, which is a file of `pipeline/prompts`,
-names neither the document nor the place of its texts: the answer holds for these texts wherever they stand.
+An answer that the output limit cut is continued until it is whole. A prompt, a file of `pipeline/prompts`, names
+neither the document nor the place of its texts. So the answer holds for these texts wherever they stand.
 """
 
 import hashlib

@@ -133,8 +133,8 @@ Postgres lets many of the first run at once, and one of the second alone. SQLite
 class Database(Protocol):
     """Runs statements for one server process. Enter it to connect, leave it to close.
 
-    A statement that was handed over is carried out even if the caller is cancelled while it waits: the answer to a
-    paid call is never lost between its arrival and the disk.
+    A statement that was handed over is carried out even if the caller is cancelled while it waits. The answer to a paid
+    call is never lost on its way to the disk.
 
     All methods raise StorageError, and StorageFullError when the disk is full.
     """

@@ -1,6 +1,6 @@
 """Summaries in one SQLite file: the default, for one host.
 
-One thread owns the connection, and is visited as rarely as possible: what is handed over while it is busy goes there
+One thread owns the connection, and is visited as rarely as possible. What is handed over while it is busy goes there
 together, and its results come back together. Waking a thread and the event loop costs more than a small query.
 """
 
@@ -27,7 +27,7 @@ class SqliteDatabase:
     """A SQLite file, used by one named thread.
 
     Beside the file lies a folder with one locked file for each living process. The kernel unlocks it when the process
-    ends, however it ends, so that a killed server's summaries are free at once and need not wait for their lease.
+    ends, however it ends. A killed server's summaries are free at once and need not wait for their lease.
     """
 
     def __init__(self, path: Path) -> None:

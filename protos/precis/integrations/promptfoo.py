@@ -1,8 +1,8 @@
 """promptfoo: a Python assertion that judges an output against its source, without a language model.
 
-The server is that of PRECIS_ADDRESS, its key in PRECIS_API_KEY_FILE. What an assertion may say under `config`:
-`threshold` (0.7), `metric` ("hallucination"), `source_key`, the variable that holds the source ("source"), and the
-limits `worst_claim` (of 10) and `max_unsupported` (claims).
+The server is that of PRECIS_ADDRESS, its key in PRECIS_API_KEY_FILE. An assertion may say under `config`: `threshold`
+(0.7), `metric` ("hallucination") and `source_key`, the variable that holds the source ("source"). Its limits are
+`worst_claim` (of 10) and `max_unsupported` (claims).
 """
 
 import os

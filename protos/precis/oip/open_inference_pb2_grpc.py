@@ -29,8 +29,8 @@ class GRPCInferenceServiceStub:
     """The models `nli`, `embed` and `judge` for clients of Triton and KServe. Keys, limits, deadlines and status codes are
     those of the other services.
 
-    RPCs of Triton's that are not listed here (load and unload, shared memory, trace and log settings) end with
-    UNIMPLEMENTED and a sentence that says what to do instead.
+    Triton's other RPCs (load and unload, shared memory, trace and log settings) end with UNIMPLEMENTED and a sentence
+    that says what to do instead.
     """
 
     def __init__(self, channel):
@@ -95,8 +95,8 @@ class GRPCInferenceServiceServicer:
     """The models `nli`, `embed` and `judge` for clients of Triton and KServe. Keys, limits, deadlines and status codes are
     those of the other services.
 
-    RPCs of Triton's that are not listed here (load and unload, shared memory, trace and log settings) end with
-    UNIMPLEMENTED and a sentence that says what to do instead.
+    Triton's other RPCs (load and unload, shared memory, trace and log settings) end with UNIMPLEMENTED and a sentence
+    that says what to do instead.
     """
 
     def ServerLive(self, request, context):
@@ -135,9 +135,9 @@ class GRPCInferenceServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ModelInfer(self, request, context):
-        """Computes all rows of a request, or none. Errors: NOT_FOUND for the model; INVALID_ARGUMENT for a wrong input, a
-        text that is empty, too long or not UTF-8, or too many rows; RESOURCE_EXHAUSTED with RetryInfo when the queue is
-        full; DEADLINE_EXCEEDED; FAILED_PRECONDITION when the settings leave the model out; UNAVAILABLE while stopping.
+        """Computes all rows of a request, or none. INVALID_ARGUMENT: a wrong input, a text that is empty, too long or not
+        UTF-8, or too many rows. NOT_FOUND: the model; FAILED_PRECONDITION: the settings leave it out. RESOURCE_EXHAUSTED
+        with RetryInfo: the queue is full. DEADLINE_EXCEEDED; UNAVAILABLE while stopping.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -236,8 +236,8 @@ class GRPCInferenceService:
     """The models `nli`, `embed` and `judge` for clients of Triton and KServe. Keys, limits, deadlines and status codes are
     those of the other services.
 
-    RPCs of Triton's that are not listed here (load and unload, shared memory, trace and log settings) end with
-    UNIMPLEMENTED and a sentence that says what to do instead.
+    Triton's other RPCs (load and unload, shared memory, trace and log settings) end with UNIMPLEMENTED and a sentence
+    that says what to do instead.
     """
 
     @staticmethod

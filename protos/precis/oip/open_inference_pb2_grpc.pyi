@@ -27,8 +27,8 @@ class GRPCInferenceServiceStub:
     """The models `nli`, `embed` and `judge` for clients of Triton and KServe. Keys, limits, deadlines and status codes are
     those of the other services.
 
-    RPCs of Triton's that are not listed here (load and unload, shared memory, trace and log settings) end with
-    UNIMPLEMENTED and a sentence that says what to do instead.
+    Triton's other RPCs (load and unload, shared memory, trace and log settings) end with UNIMPLEMENTED and a sentence
+    that says what to do instead.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -43,9 +43,9 @@ class GRPCInferenceServiceStub:
     ModelMetadata: _aio.UnaryUnaryMultiCallable[_open_inference_pb2.ModelMetadataRequest, _open_inference_pb2.ModelMetadataResponse]
     """Describes inputs and outputs of a model. Errors: NOT_FOUND."""
     ModelInfer: _aio.UnaryUnaryMultiCallable[_open_inference_pb2.ModelInferRequest, _open_inference_pb2.ModelInferResponse]
-    """Computes all rows of a request, or none. Errors: NOT_FOUND for the model; INVALID_ARGUMENT for a wrong input, a
-    text that is empty, too long or not UTF-8, or too many rows; RESOURCE_EXHAUSTED with RetryInfo when the queue is
-    full; DEADLINE_EXCEEDED; FAILED_PRECONDITION when the settings leave the model out; UNAVAILABLE while stopping.
+    """Computes all rows of a request, or none. INVALID_ARGUMENT: a wrong input, a text that is empty, too long or not
+    UTF-8, or too many rows. NOT_FOUND: the model; FAILED_PRECONDITION: the settings leave it out. RESOURCE_EXHAUSTED
+    with RetryInfo: the queue is full. DEADLINE_EXCEEDED; UNAVAILABLE while stopping.
     """
     ModelStreamInfer: _aio.StreamStreamMultiCallable[_open_inference_pb2.ModelInferRequest, _open_inference_pb2.ModelStreamInferResponse]
     """Computes requests as they come, and answers in their order. A request that fails is a message; the stream goes on."""
@@ -60,8 +60,8 @@ class GRPCInferenceServiceServicer(metaclass=_abc_1.ABCMeta):
     """The models `nli`, `embed` and `judge` for clients of Triton and KServe. Keys, limits, deadlines and status codes are
     those of the other services.
 
-    RPCs of Triton's that are not listed here (load and unload, shared memory, trace and log settings) end with
-    UNIMPLEMENTED and a sentence that says what to do instead.
+    Triton's other RPCs (load and unload, shared memory, trace and log settings) end with UNIMPLEMENTED and a sentence
+    that says what to do instead.
     """
 
     @_abc_1.abstractmethod
@@ -110,9 +110,9 @@ class GRPCInferenceServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _open_inference_pb2.ModelInferRequest,
         context: _aio.ServicerContext[_open_inference_pb2.ModelInferRequest, _abc.Awaitable[_open_inference_pb2.ModelInferResponse]],
     ) -> _abc.Awaitable[_open_inference_pb2.ModelInferResponse]:
-        """Computes all rows of a request, or none. Errors: NOT_FOUND for the model; INVALID_ARGUMENT for a wrong input, a
-        text that is empty, too long or not UTF-8, or too many rows; RESOURCE_EXHAUSTED with RetryInfo when the queue is
-        full; DEADLINE_EXCEEDED; FAILED_PRECONDITION when the settings leave the model out; UNAVAILABLE while stopping.
+        """Computes all rows of a request, or none. INVALID_ARGUMENT: a wrong input, a text that is empty, too long or not
+        UTF-8, or too many rows. NOT_FOUND: the model; FAILED_PRECONDITION: the settings leave it out. RESOURCE_EXHAUSTED
+        with RetryInfo: the queue is full. DEADLINE_EXCEEDED; UNAVAILABLE while stopping.
         """
 
     @_abc_1.abstractmethod

@@ -49,8 +49,8 @@ class _ResultViewEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ResultView
     """Everything that was computed."""
 
 class ResultView(_ResultView, metaclass=_ResultViewEnumTypeWrapper):
-    """How much of a result a response holds. Fields that a view leaves out are not set; those that it holds have the same
-    values in all views, and counts are always those of the whole. What is computed, cached and hashed does not depend on
+    """How much of a result a response holds. Fields that a view leaves out are not set. Those that it holds have the same
+    values in all views; counts are always those of the whole. What is computed, cached and hashed does not depend on
     it.
     """
 
@@ -120,8 +120,8 @@ class ModelIdentity(_message.Message):
     sha256: _builtins.str
     """SHA-256 of model.onnx, or of core.bin where the compiled core computes; 64 lower-case hexadecimal digits."""
     precision: _builtins.str
-    """Arithmetic of the graph and how its weights are stored, from the manifest: "fp32" or "int8_rows", then perhaps a
-    comma and more, for example "int8_rows, word embeddings stored in int8". int8_rows: weight products in 8 bits with
+    """Arithmetic of the graph and how its weights are stored, from the manifest: "fp32" or "int8_rows". A comma and
+    more may follow, for example "int8_rows, word embeddings stored in int8". int8_rows: weight products in 8 bits with
     one scale for each row; a score still does not depend on what shares its batch. "core-2 rows8" or "core-2 rows15" in
     front: the compiled core, whose bits are the same on every CPU, in rows of 8 or 15 bits.
     """

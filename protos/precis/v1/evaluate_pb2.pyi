@@ -903,7 +903,7 @@ class FlowComponent(_message.Message):
     order: _builtins.float
     """O: of the pairs of points with a sentence, those that are not in the wrong order, in [0, 1]. A pair weighs the
     product of its probabilities; ties are in order. 1 for a single point. Where no point has a probability of 0.1, it
-    is multiplied by ten times the largest, so that a text that tells nothing has no order.
+    is multiplied by ten times the largest: a text that tells nothing has no order.
     """
     covered_count: _builtins.int
     """Outline points that are hit."""

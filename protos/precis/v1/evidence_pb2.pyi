@@ -263,8 +263,8 @@ class EvidenceTable(_message.Message):
 
     @_builtins.property
     def segments(self) -> _containers.RepeatedCompositeFieldContainer[Global___SummarySegment]:
-        """The summary by sentences, cut at semicolons and line ends (those of wrapped prose too), in order, without segments of
-        fewer than 6 tokens; the whole summary if all are.
+        """The summary by sentences, in order, cut at semicolons and line ends (those of wrapped prose too). Segments of fewer
+        than 6 tokens are left out; if all are, it is the whole summary.
         """
 
     @_builtins.property

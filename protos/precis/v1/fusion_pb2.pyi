@@ -185,8 +185,8 @@ Global___ScoreFusion: _TypeAlias = ScoreFusion  # noqa: Y015
 
 @_typing.final
 class LogisticMapping(_message.Message):
-    """Five-parameter logistic mapping of a tool's scale to [1, 5] (Sheikh 2006):
-    y = b1 (1/2 - 1/(1 + exp(b2 (x - b3)))) + b4 x + b5, clipped. All parameters are finite.
+    """Five-parameter logistic mapping of a tool's scale to [1, 5] (Sheikh 2006), clipped.
+    y = b1 (1/2 - 1/(1 + exp(b2 (x - b3)))) + b4 x + b5. All parameters are finite.
     """
 
     DESCRIPTOR: _descriptor.Descriptor

@@ -612,8 +612,8 @@ class JudgeResult(_message.Message):
     verdict: Global___SupportVerdict.ValueType
     """Whether the source supports the summary, read from its worst claim. A gate for those who need one answer."""
     rules: _builtins.str
-    """Identity of the rules that the scores come from: SHA-256 of the code, word lists, weights, settings and options that
-    decide them, 64 lower-case hexadecimal digits. Scores compare where `rules` and `models` are equal.
+    """Identity of the rules that the scores come from: 64 lower-case hexadecimal digits. SHA-256 of the code, word lists,
+    weights, settings and options that decide them. Scores compare where `rules` and `models` are equal.
     """
     second_read_claim_count: _builtins.int
     """Of the checked claims, the ones that the language model has read again."""

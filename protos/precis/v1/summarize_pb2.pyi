@@ -318,7 +318,7 @@ class SummarizeRequest(_message.Message):
     """Put what was written into every `batch` and `group` event. No event is then left out, however slow the reader is."""
     include_draft: _builtins.bool
     """Send `draft` events: the text of the summary while it is written. A language model's endpoint is then asked to send
-    that text in pieces; one that cannot is asked whole, and what it writes comes checked alone. Calls, tokens and the
+    that text in pieces. One that cannot is asked whole, and what it writes comes checked alone. Calls, tokens and the
     summary are the same. Default: none are sent.
     """
     @_builtins.property
@@ -360,7 +360,7 @@ class SummaryBudget(_message.Message):
 
     A call begins only if its longest answer stays inside the bounds; while others are on their way it waits for what they
     really take. Where none can begin any more, the summary ends with SUMMARY_STATUS_FAILED, its failure's `kind`
-    "BudgetSpentError" and all that is done; ResumeSummary with a higher budget goes on. Answers that a language model has
+    "BudgetSpentError" and all that is done. ResumeSummary with a higher budget goes on. Answers that a language model has
     to correct, and an endpoint that counts more tokens than were estimated, may exceed a bound by a call. The embedded
     writer makes no calls and takes nothing. INVALID_ARGUMENT for a number below 0.
     """
@@ -1555,7 +1555,7 @@ class SummaryDraft(_message.Message):
     """A piece of the text of an iteration: of the draft, as the language model writes it, or the text that replaces it.
 
     Joined from the last one on that `begins_anew`, the pieces are the text so far. A slow reader gets fewer, longer
-    pieces, never a gap; of a text that is replaced before he read it he gets the one that replaces it. Nothing is kept of
+    pieces, never a gap. Of a text that is replaced before he read it he gets the one that replaces it. Nothing is kept of
     a draft: a resumed summary begins it anew, and an answer from the store has none. `summary` has the last word.
     """
 
@@ -1740,10 +1740,10 @@ class SummaryWarning(_message.Message):
     PLACE_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
     code: _builtins.str
-    """Stable word for programs, for example "empty_chunks" or "critic_not_content". What the checks of texts find wrong
-    has the words "refusal", "empty", "too_short", "repetition", "echo", "other_language", "cut", "order",
-    "invented_number", "wrong_unit", "invented_date", "invented_code", "invented_name", "unsupported",
-    "lost_values" and "invented_topic".
+    """Stable word for programs, for example "empty_chunks" or "critic_not_content". Those of texts are
+    "refusal", "empty", "too_short", "repetition", "echo", "other_language", "cut", "order", "unsupported" and
+    "lost_values". What a text invents is "invented_number", "wrong_unit", "invented_date", "invented_code",
+    "invented_name" or "invented_topic".
     """
     message: _builtins.str
     """One sentence."""
@@ -1949,8 +1949,8 @@ class Summary(_message.Message):
     duplicate_count: _builtins.int
     """All of them."""
     citable_count: _builtins.int
-    """All sentences, list items, table rows and lines of code of `text`; of those beyond the bound, and of headings that
-    do not stand in the document, `citations` has none.
+    """All sentences, list items, table rows and lines of code of `text`. `citations` has none of those beyond the bound,
+    and of headings that do not stand in the document.
     """
     run_count: _builtins.int
     """Runs that began; 0 of a summary that was stored by a server that did not count them."""
@@ -2166,8 +2166,8 @@ class SummaryCitation(_message.Message):
     """How many more times it stands in the document word for word; `places` has the one that fits the order of the text."""
     @_builtins.property
     def places(self) -> _containers.RepeatedCompositeFieldContainer[Global___SourcePlace]:
-        """Where it stands, or what it was compared with: one place, or several that say it together, in the order of the
-        document; at most 8. Empty if nothing in the document speaks of it.
+        """Where it stands, or what it was compared with: one place, or at most 8 that say it together, in the order of the
+        document. Empty if nothing in the document speaks of it.
         """
 
     def __init__(
@@ -2236,8 +2236,8 @@ class SourcePlace(_message.Message):
     end: _builtins.int
     """Exclusive."""
     document_start: _builtins.int
-    """The same first character in `Document.text`; of a document in chunks, in the texts of all chunks that hold text, one
-    after the other with nothing between them.
+    """The same first character in `Document.text`, or in the texts of all chunks that hold text, one after the other with
+    nothing between them.
     """
     def __init__(
         self,

@@ -176,7 +176,7 @@ class SynthesizeRequest(_message.Message):
     """Default: interactive."""
     @_builtins.property
     def choices(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Explanation mode: the answers to choose from, 2 to 26 of at most 1,000 characters, no repeats; the answer is then a
+        """Explanation mode: the answers to choose from, 2 to 26 of at most 1,000 characters, no repeats. The answer is then a
         letter, "A" for the first. Empty: an open answer. Scoring mode takes none.
         """
 
@@ -197,7 +197,7 @@ class SynthesizeRequest(_message.Message):
     @_builtins.property
     def images(self) -> _containers.RepeatedScalarFieldContainer[_builtins.bytes]:
         """Images for the language model to look at; without one they are checked and not used. PNG, JPEG or WebP as a file
-        holds it; at most 4 of at most 5 MiB and 16,000,000 pixels, at least 32 pixels wide and high (settings).
+        holds it. At most 4 of at most 5 MiB and 16,000,000 pixels, at least 32 pixels wide and high (settings).
         """
 
     @_builtins.property
@@ -809,7 +809,7 @@ Global___Synthesis: _TypeAlias = Synthesis  # noqa: Y015
 
 @_typing.final
 class WorstDistortion(_message.Message):
-    """The distortion of one part that the tools score lowest, and lower than the mean of all: an image is no better for the
+    """The distortion of one part that the tools score lowest, and lower than the mean of all. An image is no better for the
     noise that it does not have. A metric of JudgeService is none: people rate a summary as the mean of its metrics.
     """
 

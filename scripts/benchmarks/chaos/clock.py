@@ -52,8 +52,8 @@ def find_faketime() -> Path | None:
 async def clock_jumps(models: Path, *, quick: bool) -> Mapping[str, Figure]:
     """Lets the clock leap, with calls, a summary and a queued summary in flight.
 
-    Returns counts: calls that failed; finished calls of summaries that were made again; second readers who were given
-    a summary that runs; results that a cache had no more; calls that a quota let in.
+    Returns counts: calls that failed; finished calls of summaries that were made again; second readers who were given a
+    running summary. It also counts results that a cache had no more, and calls that a quota let in.
     """
     library = find_faketime()
     if library is None:

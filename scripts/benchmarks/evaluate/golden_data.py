@@ -1,7 +1,7 @@
 """Data to evaluate: golden references with machine-written summaries.
 
 With labelled data (RealSumm: news articles, one human reference each, 24 summarizers), several articles make one long
-document, so that texts have the length that the service is built for. Without, the bundled example stands in.
+document. So texts have the length that the service is built for. Without, the bundled example stands in.
 """
 
 import json

@@ -18,8 +18,8 @@ _TOKEN = re.compile(r"[a-z0-9]+")
 async def summac_zs(source: str, summary: str, entailment: Entailment) -> float:
     """Returns the zero-shot score of SummaC (Laban et al. 2022, arXiv 2111.09525), in [-1, 1].
 
-    Sentences of more than 10 characters, the first 100 of the document; for each of the summary the greatest
-    entailment less the greatest contradiction by any of the document; the mean over the summary's sentences.
+    Sentences count that have more than 10 characters, the first 100 of the document. For each of the summary it takes
+    the greatest entailment less the greatest contradiction by any of the document, then the mean.
     """
     premises = _sentences(source)[:_MOST_PREMISES]
     hypotheses = _sentences(summary)

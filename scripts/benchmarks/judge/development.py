@@ -153,8 +153,8 @@ async def _judge_lengthened(runner: JudgeRunner, rows: Sequence[Row], words: int
 def lengthen(rows: Sequence[Row], words: int) -> list[Row]:
     """Returns the rows with each document in the midst of others, until it has so many words or has all of them.
 
-    The claims stay what they are: whether a judge is more lenient of long sources shows in these alone, as claims about
-    long documents are of other kinds than claims about short ones.
+    The claims stay what they are: only so they show whether a judge is more lenient of long sources. Claims about long
+    documents are of other kinds than claims about short ones.
     """
     documents = sorted({text for text, _ in rows}, key=digest_of)
     place = {text: at for at, text in enumerate(documents)}

@@ -1,7 +1,7 @@
 """The matrix products of a graph, run alone: the arithmetic bound that the whole graph is compared with.
 
 Every product becomes a plain MatMul, of floats or of bytes as it was, of the same size on contiguous operands. Weights
-stay weights, so that ONNX Runtime packs them ahead of time as it does in the whole graph; products that read the same
+stay weights, so that ONNX Runtime packs them ahead of time as it does in the whole graph. Products that read the same
 tensor share it here too.
 """
 

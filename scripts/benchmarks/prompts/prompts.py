@@ -1,6 +1,6 @@
 """Benchmark: the prompts in force against small inputs, with the endpoint of the settings (section `llm`).
 
-Values are those of the input that the answer keeps with their subject; sentences are supported if the gate, with its
+Values are those of the input that the answer keeps with their subject. Sentences are supported if the gate, with its
 model, has nothing against them. The same inputs every time, so that versions of a prompt can be compared.
 """
 

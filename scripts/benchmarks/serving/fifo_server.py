@@ -1,6 +1,6 @@
 """The peer to beat: a bare grpc.aio server that runs the same graph one input at a time, first in, first out.
 
-It speaks the same contract on the same event loop with the same number of arithmetic threads; it has no batching, no
+It speaks the same contract on the same event loop with the same number of arithmetic threads. It has no batching, no
 cache, no admission, no metrics. What it reaches is what a careful engineer gets in fifty lines.
 """
 

@@ -1,8 +1,8 @@
 """Benchmark: how close the server comes to ONNX Runtime alone on the same graph.
 
-Raw, served and peer runs take turns in short rounds on inputs of the same mix, and a ratio compares a run with the raw
-runs just before and after it, because a shared machine's speed drifts by more than the differences of interest. The
-inputs are distinct, so that the result cache cannot answer; a hit in any answer ends the benchmark.
+Raw, served and peer runs take turns in short rounds on inputs of the same mix. A ratio compares a run with the raw runs
+just before and after it. The speed of a shared machine drifts by more than the differences of interest. The inputs are
+distinct, so that the result cache cannot answer; a hit in any answer ends the benchmark.
 """
 
 import time

@@ -44,8 +44,8 @@ class LoadResult:
     def calls_per_s(self) -> float:
         """Rate while all calls were in flight: without the answers to the first and to the last of them.
 
-        A server that computes batches begins with some workers idle and ends so; over a short run that is a
-        large part, and says nothing of the load.
+        A server that computes batches begins and ends with some workers idle. Over a short run that is a large part,
+        and says nothing of the load.
         """
         steady = self.finished_s[self.in_flight - 1 : len(self.finished_s) - self.in_flight + 1]
         if len(steady) < 2:  # noqa: PLR2004 - a rate needs two points in time

@@ -46,9 +46,9 @@ class Timed:
     def critical_path_s(self, latency_s: float) -> float:
         """Returns the shortest time that the plan allows if nothing but the endpoint takes any.
 
-        That is its rounds, calls that must follow one another, times the latency: for each wave of the map and each
-        level of the reduction its calls over the calls in flight, rounded up, then one call each for reflect and
-        topics. 201 batches with 64 in flight in waves of 64: 4 + (1 + 1 + 1 + 1) + 1 + 1 = 10 rounds.
+        That is its rounds, calls that must follow one another, times the latency. Each wave of the map and each level
+        of the reduction takes its calls over the calls in flight, rounded up. Reflect and topics take one each. 201
+        batches with 64 in flight in waves of 64: `4 + (1 + 1 + 1 + 1) + 1 + 1` = 10 rounds.
         """
         return self.plan.rounds(self.result.iterations) * latency_s
 

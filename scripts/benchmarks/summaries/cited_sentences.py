@@ -2,7 +2,7 @@
 
 Half of them stand in a summary as they are. Of the others half are shortened by rule, every fourth word left out, and
 half are joined with the next one that was sampled. Such a citation is right if it covers every sentence that was used,
-by half of its characters at least, and if half of what it cites belongs to them.
+by half of its characters at least. Half of what it cites must belong to them.
 """
 
 from collections import Counter

@@ -1,7 +1,7 @@
 """Does the gate notice an endpoint that lies, and leave an honest one alone?
 
-The bundled manual, twelve kinds of lies and failures, each in one of five batches and told again when asked again; the
-installed NLI model reads what is not verbatim.
+The bundled manual has twelve kinds of lies and failures, each in one of five batches and told again when asked again.
+The installed NLI model reads what is not verbatim.
 """
 
 from functools import partial

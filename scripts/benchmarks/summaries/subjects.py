@@ -1,7 +1,7 @@
 """Values with their subject, and sentences that point at nothing: what a short text of a manual is worth to its reader.
 
-A sentence points back by its first words, by a rule of its own that is wider than the writer's, or belongs to an entry
-of a reference whose name it does not say. It dangles where neither the sentence before it nor its entry's name is kept.
+A sentence points back by its first words, by a rule wider than the writer's. Or it belongs to an entry of a reference
+whose name it does not say. It dangles where neither the sentence before it nor its entry's name is kept.
 """
 
 import re

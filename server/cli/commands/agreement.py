@@ -88,9 +88,9 @@ async def calibrate(
     for each annotator, null for none.
 
     Reports Spearman's rho, AUC, accuracy, Cohen's kappa (between annotators too)
-    and calibration error, with 95% bootstrap intervals over sources, and lists
-    the summaries that people decide otherwise, with the claims that decided.
-    Numbers of the fitted threshold and the probability are cross-validated.
+    and calibration error, with 95% bootstrap intervals over sources. Lists the
+    summaries that people decide otherwise, with the claims that decided. Numbers of
+    the fitted threshold and the probability are cross-validated.
 
     [bold]--output[/] writes what [bold]precis judge --calibration[/] applies: threshold, mapping,
     policy, and the models that it holds for.
@@ -127,9 +127,9 @@ def compare(
     matched by "id".
 
     The answer is a regression when the whole 95% interval of the mean difference, a
-    paired bootstrap over items, lies below minus --tolerance, or when an item that
-    had a score has none any more. The judge abstains from a few of any summaries:
-    these count when they have become more, beyond chance.
+    paired bootstrap over items, lies below minus --tolerance. It also is when an
+    item that had a score has none any more. The judge abstains from a few of any
+    summaries: these count when they have become more, beyond chance.
     """
     check_files([path for path in (before, after, options.calibration) if path], options.report)
     from server.cli.agreement import compare as work

@@ -79,10 +79,10 @@ async def gold(
 ) -> None:
     """Propose a golden reference of a document: theme, summary, facts, outline, entities.
 
-    Every sentence of the proposal is one that the server's NLI model found supported
-    by the document; what it did not is left out and listed. The server's language
-    model writes, if there is one; else sentences of the document are chosen.
-    Correct the file by hand before you measure with it.
+    Every sentence of the proposal is one that the server's NLI model found
+    supported by the document. What it did not is left out and listed. The server's
+    language model writes, if there is one; else sentences of the document are
+    chosen. Correct the file by hand before you measure with it.
     """
     check_files([file], output)
     from server.cli.evaluate.gold import propose_gold

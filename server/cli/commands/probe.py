@@ -108,11 +108,11 @@ async def load(
 ) -> None:
     """Measure how fast a server answers: percentiles of the waits against rates.
 
-    An open loop (--rate) calls at times drawn beforehand, whatever the server does,
-    and counts from the time that was drawn: waits behind slow calls count.
-    A closed loop (--callers) finds the highest rate, and says nothing about waits.
-    Without --data texts are made up, each another, for embed, entail, judge and the
-    models of these names by oip:. Refused calls are not made again.
+    An open loop (--rate) calls at times drawn beforehand, whatever the server does.
+    It counts from the time that was drawn: waits behind slow calls count. A closed
+    loop (--callers) finds the highest rate, and says nothing about waits. Without
+    --data texts are made up, each another, for embed, entail, judge and the models
+    of these names by oip:. Refused calls are not made again.
     """
     check_files([options.data] if options.data else [], options.report)
     from server.cli.load import run_load

@@ -64,9 +64,9 @@ def ui(
 ) -> None:
     """Start a server with a web page for this machine: judge and summarize texts in a browser.
 
-    Paste a source and a summary to see each claim with its passage; or have the source
-    summarized, and choose a sentence to see where it stands. Needs the extra http.
-    Other programs may use the server meanwhile: it says on which address.
+    Paste a source and a summary to see each claim with its passage. Or have the
+    source summarized, and choose a sentence to see where it stands. Needs the extra
+    http. Other programs may use the server meanwhile: it says on which address.
     """
     page = {"enabled": True, "page": True, "host": "127.0.0.1", "port": port}
     own = {"listen": {"host": "127.0.0.1", "port": 0}, "metrics": {"enabled": False}, "http": page}

@@ -46,7 +46,7 @@ def read_candidates(path: Path, summaries: Sequence[Path]) -> list[Candidate]:
 
     Args:
         path: the file, "-" for standard input. Its fields are those of EvaluateRequest; `candidates`, a list of named
-            summaries, may stand in place of `generated`; a bare GoldStandardDatum will do when `summaries` are given.
+            summaries, may stand in place of `generated`. With `summaries` a bare GoldStandardDatum will do.
         summaries: files, each one more candidate, named after the file.
 
     Raises:

@@ -1,7 +1,7 @@
 """Renders templates as pages that need nothing else: no network, no other file, no script for reading.
 
-Texts are data: every value goes through Jinja2's escaping, and a content security policy names the hashes of the one
-style sheet and the one script, so that nothing else could run even if it got in.
+Texts are data: every value goes through Jinja2's escaping. A content security policy names the hashes of the one style
+sheet and the one script: nothing else could run even if it got in.
 """
 
 import base64

@@ -37,7 +37,7 @@ async def open_summaries(
 ) -> AsyncIterator[CommandClient]:
     """Opens a server that writes summaries; errors of calls inside the block become CliErrors.
 
-    For an endpoint it is one in this process: a server that called whatever address its callers name, with whatever
+    For an endpoint it is one in this process. A server that called whatever address its callers name, with whatever
     key, could be sent anywhere inside its network. Nor does the key of another endpoint ever go to the one named here.
     """
     local, flags = None, ""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.prose import ROOT, documents, measure, split_sentences
+from scripts.prose import ROOT, documents, measure, read_texts, split_sentences
 
 MAX_SENTENCE_WORDS = 30
 MAX_CELL_CHARS = 120
@@ -42,6 +42,12 @@ def test_words_sentences_and_cells_are_measured_as_they_are_shown() -> None:
     prose = measure(text)
     assert (prose.sentence, prose.cell) == ("Two code_spans._of words!", "c d")
     assert prose.words == 22
+
+
+def test_docstrings_by_their_entries_and_comments_are_read(tmp_path: Path) -> None:
+    module = tmp_path / "module.py"
+    module.write_text('"""One\n\nArgs:\n    two: three\n        four\n    five: six\n"""\n# Seven\n# eight\nNINE = 9\n')
+    assert [measure(text).sentence for text in read_texts(module)] == ["Seven eight", "two: three four"]
 
 
 def test_a_sentence_ends_behind_a_stop_and_its_closing_marks() -> None:
