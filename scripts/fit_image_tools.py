@@ -19,8 +19,6 @@ from scipy.stats import spearmanr
 from pipeline.assess.config import ImageLimits
 from pipeline.assess.images import (
     MAPPINGS,
-    PSNR_EDGES,
-    SSIM_EDGES,
     Float64,
     ImageTool,
     blockiness,
@@ -31,6 +29,12 @@ from pipeline.assess.images import (
     ssim,
 )
 from pipeline.judge.fusion import LogisticMapping, level_of
+
+SSIM_EDGES = (0.5, 0.88, 0.95, 0.99)
+"""Between Bad and Poor, Poor and Fair, Fair and Good, Good and Excellent: Zinner et al., QoMEX 2010."""
+
+PSNR_EDGES = (20.0, 25.0, 31.0, 37.0)
+"""The same in dB: Klaue et al., EvalVid, TOOLS 2003."""
 
 PICTURES = (
     "astronaut.png",

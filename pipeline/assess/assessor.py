@@ -146,16 +146,14 @@ class Assessor:
         started_s = time.monotonic()
         synthesizer = self._synthesizer
         checked = await synthesizer.off_loop(partial(check_assessment, request, synthesizer.config.limits))
-        if request.has_text and judge is None and request.stage is not AssessStage.PLAN:
-            raise ValueError("a summary is to be assessed, and there is no judge")
         run = AssessRun(
             checked=checked,
             tools=available_tools(checked),
             judge=judge,
             models=AssessModels(*map(MeteredChatModel, models)) if models else None,
             synthesizer=synthesizer,
+            notes=[*checked.notes],
         )
-        run.notes += checked.notes
         last: AssessState = {}
         most_steps = _NODES * (request.max_replan_iterations + 1) + 2
         config: RunnableConfig = {"recursion_limit": most_steps, "run_name": "assess"}

@@ -20,11 +20,10 @@ from pipeline.judge.evidence.table import Claim, EvidenceTable, KeyPointCoverage
 from pipeline.judge.fusion import Level, level_of
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import MAX_SCORE, Framework, MetricName, MetricResult, MetricStatus
-from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_json, object_schema, read_json
+from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_json, read_json, reply_schema
 from pipeline.llm.chat_model import ChatMessage, ChatRequest
-from pipeline.llm.conversation import conversation
+from pipeline.llm.conversation import Fence, conversation
 from pipeline.llm.errors import RequestRefusedError
-from pipeline.llm.fence import Fence
 from pipeline.prompts.prompts import Prompt
 from pipeline.reading.words import fold_case
 from pipeline.support.claim_support import ClaimLabel
@@ -115,15 +114,14 @@ async def _look(run: AssessRun, plan: AssessPlan) -> None:
     executor, max_attempts = run.models.executor, run.synthesizer.config.max_attempts
     messages = _look_messages(executor.prompts["look"], run.checked, plan, parts)
     most_tokens = 800
-    request = ChatRequest(messages, most_tokens, 0.0, json_schema=_look_schema(), seed=0)
+    request = ChatRequest(messages, most_tokens, 0.0, json_schema=reply_schema(_Findings, "findings"), seed=0)
     read = partial(_read_look, scope=parts)
     try:
-        answer = await ask_json(executor, request, read, max_attempts=max_attempts)
+        (findings, boxes), _ = await ask_json(executor, request, read, max_attempts=max_attempts)
     except UnusableAnswerError as error:
         run.is_blind = isinstance(error.__cause__, RequestRefusedError)
-        run.notes.append(f"images were not looked at, {error.reason}")
+        run.notes.append(f"images were not looked at, {error}")
         return
-    findings, boxes = answer.value
     run.seen |= findings
     run.boxes = boxes | run.boxes
 
@@ -133,20 +131,16 @@ def _keep(run: AssessRun, done: ToolRun, part: str = GLOBAL) -> ToolRun:
     return done
 
 
-_MAX_FINDINGS = 40
-_LOOK_CHARS = 500
-
-
 class _SeenFinding(BaseModel):
     part: int
     type: str = Field(min_length=1, max_length=100)
     severity: DistortionSeverity
-    explanation: str = Field(default="", max_length=_LOOK_CHARS)
+    explanation: str = Field(default="", max_length=500)
     box: tuple[float, ...] | None = None
 
 
 class _Findings(BaseModel):
-    findings: tuple[_SeenFinding, ...] = Field(min_length=1, max_length=_MAX_FINDINGS)
+    findings: tuple[_SeenFinding, ...] = Field(min_length=1, max_length=40)
 
 
 def _look_messages(
@@ -163,18 +157,7 @@ def _look_messages(
         "distortions": ", ".join(plan.distortions) or "any",
         "again": prompt.fill("again", doubts=fence.mark(left_open)) if plan.needs else "",
     }
-    return conversation(prompt, fence, words, images=[image.part for image in asked.images])
-
-
-def _look_schema() -> dict[str, object]:
-    finding = {
-        "part": {"type": "integer"},
-        "type": {"type": "string", "maxLength": 100},
-        "severity": {"type": "string", "enum": [one.value for one in DistortionSeverity]},
-        "explanation": {"type": "string", "maxLength": _LOOK_CHARS},
-        "box": {"type": ["array", "null"], "items": {"type": "number"}},
-    }
-    return object_schema({"findings": {"type": "array", "items": object_schema(finding)}}, title="findings")
+    return conversation(prompt, fence, words, images=asked.images)
 
 
 def _read_look(text: str, scope: Sequence[str]) -> tuple[dict[str, tuple[Finding, ...]], dict[str, Box]]:

@@ -12,7 +12,7 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from importlib.util import find_spec
 from typing import Any
@@ -30,12 +30,10 @@ MIN_SIDE = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Image:
+class Image(ImagePart):
     """A whole PNG, JPEG or WebP file within the limits, and its path in the request, for example `images[0]`."""
 
     path: str
-    data: bytes = field(repr=False)
-    media_type: str
     width: int
     height: int
 
@@ -43,11 +41,6 @@ class Image:
     def size(self) -> str:
         """Width and height in words."""
         return f"{self.width} x {self.height}"
-
-    @property
-    def part(self) -> ImagePart:
-        """The image as a message to a model has it."""
-        return ImagePart(self.media_type, self.data)
 
     def check_reference(self, reference: "Image") -> None:
         """Raises InvalidInputError unless a reference is as large as the image."""
@@ -70,7 +63,7 @@ def read_image(file: bytes, limits: ImageLimits, *, path: str) -> Image:
         media_type, width, height = read_header(file)
     except BrokenImageError as error:
         raise InvalidInputError(path, "a whole PNG, JPEG or WebP file", f"{len(file)} bytes: {error}") from None
-    image = Image(path, file, media_type, width, height)
+    image = Image(media_type, file, path, width, height)
     if image.width * image.height > limits.max_pixels:
         raise InvalidInputError(path, f"at most {limits.max_pixels} pixels", image.size)
     if min(image.width, image.height) < MIN_SIDE:
@@ -179,12 +172,6 @@ class ImageTool(StrEnum):
     BLOCKINESS = "blockiness"
 
 
-SSIM_EDGES = (0.5, 0.88, 0.95, 0.99)
-"""Between Bad and Poor, Poor and Fair, Fair and Good, Good and Excellent: Zinner et al., QoMEX 2010."""
-
-PSNR_EDGES = (20.0, 25.0, 31.0, 37.0)
-"""The same in dB: Klaue et al., EvalVid, TOOLS 2003."""
-
 MAPPINGS = {
     ImageTool.SSIM: LogisticMapping(4.724, 26.08, 1.0, 2.13, 2.797),
     ImageTool.PSNR: LogisticMapping(-0.4566, 0.585, 31.0, 0.2025, -2.778),
@@ -192,9 +179,9 @@ MAPPINGS = {
     ImageTool.NOISE: LogisticMapping(-3.082, 212.2, 0.01337, -15.05, 3.974),
     ImageTool.BLOCKINESS: LogisticMapping(-2.686, 16.58, 0.06197, -1.423, 4.167),
 }
-"""The first two meet the edges within 0.1. The others were fitted to SSIM's scores of seven photographs in steps of
-their one distortion. On photographs that were left out they are off by 0.62, 0.28 and 0.34 (root mean square). They
-rank the steps with a Spearman correlation of 1.00, 0.99 and 0.99. No human scores went in."""
+"""The first two meet published edges of the levels within 0.1. The others were fitted to SSIM's scores of seven
+photographs in steps of their one distortion. On photographs that were left out they are off by 0.62, 0.28 and 0.34
+(root mean square). They rank the steps with a Spearman correlation of 1.00, 0.99 and 0.99. No human scores went in."""
 
 
 Float64 = npt.NDArray[np.float64]
@@ -242,7 +229,7 @@ def crop(image: Image, box: Box) -> Image | None:
     with _opened(image) as picture:
         file = io.BytesIO()
         picture.crop((left, top, right, bottom)).save(file, "PNG")
-    return Image(image.path, file.getvalue(), "image/png", right - left, bottom - top)
+    return Image("image/png", file.getvalue(), image.path, right - left, bottom - top)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ The first plan goes by the words of the question, a later one by what was missin
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
@@ -15,11 +16,10 @@ from pipeline.assess.request import AssessRequest, Mode
 from pipeline.assess.result import DETERMINISTIC, ReplanNeed, ReplanReason
 from pipeline.assess.run import OVERALL, AssessPlan, AssessRun, AssessTool
 from pipeline.judge.result import MetricName
-from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_json, object_schema, read_json
+from pipeline.llm.ask import UnusableAnswerError, ask_json, read_json, reply_schema
 from pipeline.llm.chat_model import ChatMessage, ChatRequest
 from pipeline.llm.config import LlmRole
-from pipeline.llm.conversation import author_of, conversation
-from pipeline.llm.fence import Fence
+from pipeline.llm.conversation import Fence, author_of, conversation
 from pipeline.prompts.prompts import Prompt
 from pipeline.reading.document import quotations
 from pipeline.reading.words import fold_case
@@ -121,16 +121,11 @@ _REMEDIES = {
 }
 
 
-_MAX_SCOPE = 5
-_MAX_NAME_CHARS = 100
-_MAX_REASON_CHARS = 400
-
-
 class _Choice(BaseModel):
     mode: Mode
-    scope: tuple[str, ...] = Field(min_length=1, max_length=_MAX_SCOPE)
+    scope: tuple[Annotated[str, Field(max_length=100)], ...] = Field(min_length=1, max_length=5)
     tools: tuple[str, ...]
-    reason: str = Field(max_length=_MAX_REASON_CHARS)
+    reason: str = Field(max_length=400)
 
 
 async def choose_plan(run: AssessRun, rules: AssessPlan) -> AssessPlan:
@@ -145,12 +140,12 @@ async def choose_plan(run: AssessRun, rules: AssessPlan) -> AssessPlan:
     messages = _messages(chat.prompts["plan"], run.checked.request.question, names, rules)
     request = ChatRequest(messages, config.answer_tokens, 0.0, json_schema=_schema(names), seed=0)
     try:
-        answer = await ask_json(chat, request, partial(_read, names=names), max_attempts=config.max_attempts)
+        choice, _ = await ask_json(chat, request, partial(read_json, kind=_Choice), max_attempts=config.max_attempts)
     except UnusableAnswerError as error:
-        plan = replace(rules, notes=(f"planned by rules, {error.reason}",))
+        plan = replace(rules, notes=(f"planned by rules, {error}",))
         run.notes += plan.notes
         return plan
-    return _merged(run, rules, answer.value, author=author_of(chat, LlmRole.PLANNER))
+    return _merged(run, rules, choice, author=author_of(chat, LlmRole.PLANNER))
 
 
 def _merged(run: AssessRun, rules: AssessPlan, choice: _Choice, *, author: str) -> AssessPlan:
@@ -172,7 +167,7 @@ def _merged(run: AssessRun, rules: AssessPlan, choice: _Choice, *, author: str) 
 def _known(run: AssessRun, scope: Sequence[str]) -> tuple[str, ...]:
     """Returns the parts that the question or the summary names; objects of an image are taken from the question."""
     texts = fold_case(f"{run.checked.request.question}\n{run.checked.request.summary}")
-    names = dict.fromkeys(name.strip()[:_MAX_NAME_CHARS] for name in scope)
+    names = dict.fromkeys(name.strip() for name in scope)
     known = tuple(name for name in names if name and name != GLOBAL and fold_case(name) in texts)
     return known or (GLOBAL,)
 
@@ -184,18 +179,7 @@ def _messages(prompt: Prompt, question: str, names: Sequence[str], rules: Assess
     return conversation(prompt, fence, {"question": fence.mark(question), "tools": ", ".join(names), "again": again})
 
 
-def _schema(names: Sequence[str]) -> dict[str, object]:
-    properties = {
-        "mode": {"type": "string", "enum": [mode.value for mode in Mode]},
-        "scope": {"type": "array", "items": {"type": "string", "maxLength": _MAX_NAME_CHARS}},
-        "tools": {"type": "array", "items": {"type": "string", "enum": list(names)}},
-        "reason": {"type": "string", "maxLength": _MAX_REASON_CHARS},
-    }
-    return object_schema(properties, title="plan")
-
-
-def _read(text: str, names: Sequence[str]) -> _Choice:
-    choice = read_json(text, _Choice)
-    if choice.tools and not set(choice.tools) & set(names):
-        raise WrongAnswerError("no tool had a name of the tools")
-    return choice
+def _schema(names: Sequence[str]) -> dict[str, Any]:
+    schema = reply_schema(_Choice, "plan")
+    schema["properties"]["tools"]["items"]["enum"] = list(names)
+    return schema

@@ -6,11 +6,11 @@ and scores of the asked scope are read. Whether the evidence suffices is decided
 images may say that it is unsure.
 """
 
-import math
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -25,27 +25,25 @@ from pipeline.judge.fusion import (
     FusionForm,
     LevelSource,
     NothingToFuseError,
-    check_distribution,
     from_classification,
     from_log_probabilities,
     fuse,
     parse_level,
+    to_distribution,
 )
 from pipeline.llm.ask import (
-    JsonAnswer,
     UnusableAnswerError,
     WrongAnswerError,
     ask_json,
     fits,
-    letter_probabilities,
-    object_schema,
+    letter_logprobs,
     read_json,
+    reply_schema,
 )
-from pipeline.llm.chat_model import NO_USAGE, ChatMessage, ChatModel, ChatRequest, LlmUsage
+from pipeline.llm.chat_model import NO_USAGE, ChatMessage, ChatModel, ChatRequest, Completion, LlmUsage
 from pipeline.llm.config import LlmRole
-from pipeline.llm.conversation import author_of, conversation
+from pipeline.llm.conversation import Fence, author_of, conversation
 from pipeline.llm.errors import RequestRefusedError
-from pipeline.llm.fence import Fence
 from pipeline.llm.metering import MeteredChatModel
 from pipeline.llm.refusal import IMAGES
 from pipeline.off_loop import OffLoop
@@ -66,7 +64,6 @@ LEVEL_LETTERS = LETTERS[:5]
 _MAX_ANSWER_CHARS = 4_000
 _SHORTENINGS = ((None, 1.0), (400, 0.5), (100, 0.0), (0, 0.0))  # characters of an explanation, share of the context
 _TOP_LOGPROBS = 20  # the most that endpoints give, to find all five letters
-_LEAST_LETTER_MASS = 0.5  # of the letters together; with less, the model was thinking of other words
 
 
 class ModelAnswer(BaseModel):
@@ -171,7 +168,7 @@ def _answer_notes(answer: ModelAnswer, final: str, needs: tuple[ReplanNeed, ...]
 def _fusion_notes(fusion: Fusion | None, levels: Levels | None) -> Iterator[str]:
     if fusion is None or fusion.agreement is None or levels is None:
         return
-    if fusion.probabilities != check_distribution(levels.probabilities):
+    if fusion.probabilities != to_distribution(levels.probabilities):
         yield "probabilities_smoothed: the level probabilities alone would have silenced the tools"
     if fusion.agreement < LEAST_AGREEMENT:
         yield f"no_agreement: {fusion.agreement:.2f} between tools and level probabilities; trust the score little"
@@ -216,32 +213,21 @@ def _fuse(request: SynthesisRequest, levels: Levels | None, worst: WorstDistorti
         return None
 
 
-def answer_schema(letters: str) -> dict[str, object]:
+def answer_schema(letters: str) -> dict[str, Any]:
     """Returns the JSON schema of a reply; with letters, the answer is one of them."""
-    text = {"type": "string", "minLength": 1, "maxLength": _MAX_ANSWER_CHARS}
-    properties = {
-        "final_answer": {"type": "string", "enum": list(letters)} if letters else text,
-        "quality_reasoning": text,
-        "used_evidence": {"type": "array", "items": {"type": "string"}},
-        "need_replan": {"type": "boolean"},
-        "replan_reason": {"type": ["string", "null"]},
-    }
-    return object_schema(properties, title="quality_answer")
+    schema = reply_schema(ModelAnswer, "quality_answer")
+    if letters:
+        schema["properties"]["final_answer"] = {"type": "string", "enum": list(letters)}
+    return schema
 
 
-def read_answer(text: str, letters: str, known_ids: Collection[str]) -> ModelAnswer:
-    """Reads a reply in JSON; the letter alone is its answer.
+def read_answer(text: str, known_ids: Collection[str]) -> ModelAnswer:
+    """Reads a reply in JSON.
 
-    Raises:
-        WrongAnswerError: it is not the JSON asked for, answers with no letter of those allowed, says nothing, or
-            cites evidence of which nothing exists.
+    Raises WrongAnswerError: it is not the JSON asked for, says nothing, or cites evidence of which nothing exists.
     """
     answer = read_json(text, ModelAnswer)
     final, reasoning = answer.final_answer.strip(), answer.quality_reasoning.strip()
-    if letters:
-        final = final.rstrip(".) ").upper()
-        if len(final) != 1 or final not in letters:
-            raise WrongAnswerError(f"final_answer was no letter of {', '.join(letters)}")
     if not final or not reasoning:
         raise WrongAnswerError("final_answer or quality_reasoning was blank")
     if answer.used_evidence and not set(answer.used_evidence) & set(known_ids):
@@ -257,21 +243,21 @@ async def _ask(checked: CheckedQuestion[SynthesisRequest], chat: ChatModel, conf
     metered, request, images = MeteredChatModel(chat), checked.request, checked.images
     prompt, notes = _prompt(request, images, chat, config.answer_tokens)
     ids = request.evidence.items().keys()
-    read = partial(read_answer, letters=allowed_letters(request), known_ids=ids)
+    read = partial(read_answer, known_ids=ids)
     try:
-        found = await ask_json(metered, prompt, read, max_attempts=config.max_attempts)
+        answer, completion = await ask_json(metered, prompt, read, max_attempts=config.max_attempts)
     except UnusableAnswerError as error:
         if images and isinstance(cause := error.__cause__, RequestRefusedError) and IMAGES in cause.refused_fields:
             asked = await _ask(replace(checked, images=()), chat, config)
             refused = "images_refused: the endpoint takes no images; it answered without them"
             return replace(asked, usage=metered.usage + asked.usage, notes=(refused, *asked.notes))
-        return Asked(error=error.reason, attempts=metered.request_count, usage=metered.usage, notes=notes)
-    cited = tuple(dict.fromkeys(found.value.used_evidence))
+        return Asked(error=str(error), attempts=metered.request_count, usage=metered.usage, notes=notes)
+    cited = tuple(dict.fromkeys(answer.used_evidence))
     known = tuple(one for one in cited if one in ids)
     if unknown := len(cited) - len(known):
         notes = (*notes, f"unknown_evidence: {unknown} cited ids do not exist")
-    answer = found.value.model_copy(update={"used_evidence": known})
-    levels = read_levels(found) if request.mode is Mode.SCORING else None
+    answer = answer.model_copy(update={"used_evidence": known})
+    levels = read_levels(answer, completion) if request.mode is Mode.SCORING else None
     return Asked(answer, levels, None, metered.request_count, metered.usage, notes)
 
 
@@ -296,13 +282,12 @@ def _prompt(
     return asked, (shortened,) if explanation_chars is not None else ()
 
 
-def read_levels(reply: JsonAnswer[ModelAnswer]) -> Levels:
+def read_levels(answer: ModelAnswer, completion: Completion) -> Levels:
     """Returns the level probabilities of an answer in scoring mode: from log-probabilities, else from its letter."""
-    found = letter_probabilities(reply.completion.top_logprobs, LEVEL_LETTERS, key="final_answer")
-    if found and math.fsum(found.values()) >= _LEAST_LETTER_MASS:
-        logs = {parse_level(letter): math.log(p) for letter, p in found.items() if p > 0}
-        return Levels(from_log_probabilities(logs), LevelSource.LOGITS)
-    return Levels(from_classification(parse_level(reply.value.final_answer)), LevelSource.CLASSIFICATION)
+    if found := letter_logprobs(completion.top_logprobs, LEVEL_LETTERS, "final_answer"):
+        levels = {parse_level(letter): logprob for letter, logprob in found.items()}
+        return Levels(from_log_probabilities(levels), LevelSource.LOGITS)
+    return Levels(from_classification(parse_level(answer.final_answer)), LevelSource.CLASSIFICATION)
 
 
 def answer_messages(
@@ -317,13 +302,12 @@ def answer_messages(
         "context": f"Material:\n{fence.mark(context)}" if context.strip() else "",
         "evidence": "Evidence:\n" + fence.mark(evidence),
     }
-    parts = [image.part for image in images]
     if request.mode is Mode.SCORING:
-        return conversation(prompts["scoring"], fence, words, images=parts)
+        return conversation(prompts["scoring"], fence, words, images=images)
     lettered = zip(LETTERS, request.choices, strict=False)
     choices = "\n".join(f"{letter}. {fence.mark_in_line(text)}" for letter, text in lettered)
     section = "choice" if choices else "open"
-    return conversation(prompts["explanation"], fence, words | {"choices": choices}, section, images=parts)
+    return conversation(prompts["explanation"], fence, words | {"choices": choices}, section, images=images)
 
 
 def allowed_letters(request: SynthesisRequest) -> str:

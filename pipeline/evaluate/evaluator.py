@@ -4,7 +4,6 @@ What the models will be asked is worked out, and refused if too much, before any
 claims and outline points are compared with passages, as the judge compares claims.
 """
 
-import logging
 from bisect import bisect_right
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -37,7 +36,7 @@ from pipeline.evaluate.datum import (
     GoldStandardSummary,
 )
 from pipeline.evaluate.entities import EntitySearch, contexts, score_entities, search_entities
-from pipeline.evaluate.hard_fails import SplitText, read_summary
+from pipeline.evaluate.hard_fails import read_summary, read_whole
 from pipeline.evaluate.result import (
     ChunkSpan,
     Components,
@@ -54,6 +53,7 @@ from pipeline.protocols import Models, Tokenizer
 from pipeline.reading.characters import NormalizedText, check_text, normalize
 from pipeline.reading.document import ReadText
 from pipeline.reading.passage import TextSpan
+from pipeline.reading.sentences import claims
 from pipeline.reading.words import token_offsets
 from pipeline.support.claim_support import (
     MAX_SENTENCE_CHARS,
@@ -66,8 +66,6 @@ from pipeline.support.claim_support import (
     ask_support,
     read_support,
 )
-
-logger = logging.getLogger(__name__)
 
 
 class Evaluator:
@@ -90,7 +88,6 @@ class Evaluator:
         stopwatch.lap("heuristics_ms")
         if isinstance(plan, HardFail):
             timings = EvaluateTimings(stopwatch.total_ms, **stopwatch.laps)
-            logger.info("evaluate loss=1 hard_fail=%s", plan.rule)
             return Evaluation(1.0, plan, (), None, config, identities, 0, timings)
 
         embeddings = await Embeddings.ask(models.embedder, plan.texts)
@@ -100,12 +97,9 @@ class Evaluator:
 
         components = await self._off_loop(partial(_score, plan, embeddings, answers, config))
         scores = component_scores(components, config.weights)
-        loss = loss_of(scores)
-        parts = " ".join(f"{part.name}={part.score:.4f}" for part in scores if part.applicable)
-        logger.info("evaluate loss=%.4f %s pairs=%d", loss, parts, len(answers))
         stopwatch.lap("aggregation_ms")
         timings = EvaluateTimings(stopwatch.total_ms, **stopwatch.laps)
-        return Evaluation(loss, None, scores, components, config, identities, len(answers), timings)
+        return Evaluation(loss_of(scores), None, scores, components, config, identities, len(answers), timings)
 
 
 Comparison = list[tuple[TextSpan, Premises]]
@@ -157,7 +151,7 @@ def _plan(
     if isinstance(summary, HardFail):
         return summary
     source = normalize(SOURCE, datum.entry.text)
-    tokens = token_offsets(tokenizer, summary.source.text)
+    tokens = token_offsets(tokenizer, summary.text.text)
     length = score_length(
         len(tokens),
         len(token_offsets(tokenizer, source.text)),
@@ -167,16 +161,16 @@ def _plan(
     if length.target_tokens < length.input_tokens <= length.generated_tokens:
         reason = f"the text has {length.generated_tokens} tokens, its source {length.input_tokens}"
         return HardFail(HardFailRule.NOT_SHORTER, reason, None)
-    gold = SplitText.of(normalize(GOLD_SUMMARY, datum.summary.summary), config.max_sentence_chars)
+    gold = read_whole(normalize(GOLD_SUMMARY, datum.summary.summary), config.max_sentence_chars)
     comparisons = _comparisons(datum, summary, config)
     hypotheses = tuple(premises.hypothesis for comparison in comparisons for _, premises in comparison)
     pairs = {pair for hypothesis in hypotheses for pair in hypothesis.pairs}
     check_count(len(pairs), config.limits.max_nli_pairs, "NLI pairs")
 
     entities = _normalized(ENTITIES, datum.summary.entity_list)
-    searches = search_entities(entities, summary.source, (gold.source, source), config)
+    searches = search_entities(entities, summary.text, (gold.text, source), config)
     generated_chunks = chunk_spans(summary, tokens, config.chunk_tokens)
-    gold_chunks = chunk_spans(gold, token_offsets(tokenizer, gold.source.text), config.chunk_tokens)
+    gold_chunks = chunk_spans(gold, token_offsets(tokenizer, gold.text.text), config.chunk_tokens)
     texts = [chunk.text for chunk in (*generated_chunks, *gold_chunks)] + contexts(searches)
     unique_texts = tuple(dict.fromkeys(texts))
     check_count(len(unique_texts), config.limits.max_embedding_texts, "texts to embed")
@@ -205,14 +199,14 @@ def check_input(datum: GoldStandardDatum, generated: GeneratedSummary, config: E
 
 
 def _comparisons(
-    datum: GoldStandardDatum, summary: SplitText, config: EvaluateConfig
+    datum: GoldStandardDatum, summary: ReadText, config: EvaluateConfig
 ) -> tuple[Comparison, Comparison, Comparison]:
     """Returns the comparisons for recall, precision and flow; the first two are empty without key facts.
 
     Recall: what the key facts state, with passages of the generated summary. Precision: the claims of the generated
     summary, with passages of the golden reference or of the source. Flow: the outline points, as recall.
     """
-    told = summary.read()
+    told = ReadText.split(summary.text, claims(summary.sentences), summary.table)
     # Short passages alone: what else a summary says must not decide whether it tells a fact.
     finder = PremiseFinder(told, has_turns=False, most_chars=SHORT_PASSAGE_CHARS)
     gold = datum.summary
@@ -223,9 +217,9 @@ def _comparisons(
     is_gold = config.precision_source is PrecisionSource.GOLD
     text_id, standard = (GOLD, gold_text(gold)) if is_gold else (SOURCE, datum.entry.text)
     read = ReadText.of(text_id, standard, config.max_sentence_chars)
-    claims = [told.passages[at] for at in told.claims]
+    stated = [told.passages[at] for at in told.claims]
     standard_finder = PremiseFinder(read, has_turns=not is_gold)
-    return compare(facts, finder), compare(claims, standard_finder), flow
+    return compare(facts, finder), compare(stated, standard_finder), flow
 
 
 def gold_text(gold: GoldStandardSummary) -> str:
@@ -243,7 +237,7 @@ def _normalized(path: str, items: Sequence[str]) -> list[NormalizedText]:
     return [normalize(f"{path}[{index}]", item) for index, item in enumerate(items)]
 
 
-def chunk_spans(text: SplitText, tokens: Sequence[tuple[int, int]], max_tokens: int) -> tuple[ChunkSpan, ...]:
+def chunk_spans(text: ReadText, tokens: Sequence[tuple[int, int]], max_tokens: int) -> tuple[ChunkSpan, ...]:
     """Packs whole sentences into chunks that the embedder reads whole, greedily. Together they hold every token once.
 
     A text without tokens is one chunk of weight 1; a longer sentence is cut between tokens.
@@ -257,8 +251,8 @@ def chunk_spans(text: SplitText, tokens: Sequence[tuple[int, int]], max_tokens: 
         last = min(first + max_tokens, len(starts))
         if last < len(starts) and (fitting := bisect_right(sentence_ends, last)) and sentence_ends[fitting - 1] > first:
             last = sentence_ends[fitting - 1]
-        place = (starts[first], tokens[last - 1][1]) if starts else (0, len(text.source.text))
-        passage = text.source.passage(*place)
+        place = (starts[first], tokens[last - 1][1]) if starts else (0, len(text.text.text))
+        passage = text.passage(*place)
         spans.append(ChunkSpan(passage.start, passage.end, max(1, last - first), passage.text))
         first = last
     return tuple(spans)

@@ -1,6 +1,5 @@
 """Which summaries get the greatest loss at once, before any model runs?"""
 
-from dataclasses import dataclass
 from json import JSONDecodeError
 
 from pipeline.evaluate.config import EvaluateConfig
@@ -12,7 +11,7 @@ from pipeline.reading.characters import NormalizedText, normalize, normalize_dec
 from pipeline.reading.document import ReadText
 from pipeline.reading.framing import find_meta_commentary
 from pipeline.reading.passage import TextSpan
-from pipeline.reading.sentences import Sentence, claims, split_sentences
+from pipeline.reading.sentences import split_sentences
 
 LENGTH_REASONS = frozenset({"length", "max_tokens", "model_length"})
 """How endpoints say that the token limit ended the text: OpenAI and Gemini or Anthropic, Mistral."""
@@ -20,24 +19,12 @@ LENGTH_REASONS = frozenset({"length", "max_tokens", "model_length"})
 _EVIDENCE_CHARS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class SplitText:
-    """A normalised text and all its sentences, headings included."""
-
-    source: NormalizedText
-    sentences: tuple[Sentence, ...]
-
-    @classmethod
-    def of(cls, source: NormalizedText, max_sentence_chars: int) -> "SplitText":
-        """Splits a text."""
-        return cls(source, tuple(split_sentences(source.text, max_sentence_chars)))
-
-    def read(self) -> ReadText:
-        """Reads the words of the sentences that state something: headings are left out."""
-        return ReadText.split(self.source, claims(self.sentences))
+def read_whole(source: NormalizedText, max_sentence_chars: int) -> ReadText:
+    """Reads a text with all its sentences, headings included."""
+    return ReadText.split(source, tuple(split_sentences(source.text, max_sentence_chars)))
 
 
-def read_summary(generated: GeneratedSummary, config: EvaluateConfig) -> SplitText | HardFail:
+def read_summary(generated: GeneratedSummary, config: EvaluateConfig) -> ReadText | HardFail:
     """Returns the summary's text, normalised and split into sentences, or the first rule that it breaks.
 
     Of structured output the text is the string "summary", or else all strings.
@@ -50,7 +37,7 @@ def read_summary(generated: GeneratedSummary, config: EvaluateConfig) -> SplitTe
     read = _read_json(generated) if generated.structured_output else _read_plain(generated, config)
     if isinstance(read, HardFail):
         return read
-    summary = SplitText.of(read, config.max_sentence_chars)
+    summary = read_whole(read, config.max_sentence_chars)
     if not summary.sentences:  # its letters were compatibility characters that NFKC turned into marks
         return HardFail(HardFailRule.TRUNCATION, "the text is empty", None)
     if meta := find_meta_commentary(read, summary.sentences):

@@ -21,7 +21,6 @@ SMOOTHING = 0.05
 CLASSIFIED = 0.8
 """Probability of the level that a model named, when it gave nothing but its name."""
 
-_SUM_TOLERANCE = 1e-6
 _VAGUENESS = 8  # power of the relative entropy: .03 for seven tenths on one level, .5 for an entropy of .92
 _LARGEST_EXPONENT = 700.0  # exp() of more is no float
 
@@ -154,12 +153,10 @@ def fuse(
         eta: how fast weights fall with the squared distance from the mean, greater than 0.
         weights: of the tool scores in their mean, not negative; None: equal ones.
 
-    Raises:
-        InvalidInputError: probabilities that are none.
-        NothingToFuseError: neither tools nor probabilities.
+    Raises NothingToFuseError: neither tools nor probabilities.
     """
     shares = [1.0] * len(tool_scores) if weights is None else weights
-    p = UNIFORM if probabilities is None else check_distribution(probabilities)
+    p = UNIFORM if probabilities is None else to_distribution(probabilities)
     if not any(shares):
         if probabilities is None:
             raise NothingToFuseError("neither tool scores nor level probabilities: gather more evidence")
@@ -244,16 +241,10 @@ def mean_of_distributions(distributions: Sequence[Distribution]) -> Distribution
     return tuple(math.fsum(column) / len(distributions) for column in zip(*distributions, strict=True))
 
 
-def check_distribution(probabilities: Sequence[float]) -> Distribution:
-    """Returns five probabilities that sum to 1. Raises InvalidInputError: they are not that."""
-    if len(probabilities) != len(LEVELS):
-        raise InvalidInputError("probabilities", f"{len(LEVELS)} numbers", f"{len(probabilities)}")
-    if not all(0 <= p <= 1 for p in probabilities):
-        raise InvalidInputError("probabilities", "numbers in [0, 1]", "one that is not")
-    total = math.fsum(probabilities)
-    if abs(total - 1) > _SUM_TOLERANCE:
-        raise InvalidInputError("probabilities", "a sum of 1", f"{total:.6g}")
-    return tuple(p / total for p in probabilities)
+def to_distribution(shares: Sequence[float]) -> Distribution:
+    """Returns shares of the levels that sum to 1 to the last bit; what is given does but for rounding."""
+    total = math.fsum(shares)
+    return tuple(share / total for share in shares)
 
 
 def mean_level(probabilities: Distribution) -> float:
@@ -322,11 +313,11 @@ def tool_opinions(tools: Sequence[Tool]) -> Distribution:
     """
     total = math.fsum(tool.weight for tool in tools)
     split = [(tool.weight / total, _split(tool.score)) for tool in tools]
-    return check_distribution(
+    return to_distribution(
         [math.fsum(weight * shares[place] for weight, shares in split) for place in range(len(LEVELS))]
     )
 
 
 def _split(score: float) -> Distribution:
     """Returns the distribution on two neighbouring levels whose mean is the score."""
-    return check_distribution([max(0.0, 1 - abs(score - level)) for level in LEVELS])
+    return to_distribution([max(0.0, 1 - abs(score - level)) for level in LEVELS])

@@ -5,7 +5,6 @@ What is kept in memory between judgements: whole ones, for requests that come ag
 
 import asyncio
 import hashlib
-import logging
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from concurrent.futures import Executor
@@ -42,7 +41,6 @@ from pipeline.reading.passage import TextSpan
 from pipeline.reading.summary_text import NoStatementError
 from pipeline.tracing import note, open_judge_span
 
-logger = logging.getLogger(__name__)
 Emit = Callable[[JudgeEvent], None]
 T = TypeVar("T")
 
@@ -256,7 +254,7 @@ class Judge:
             emit(EvidenceReady(table))
             frameworks = [await self._score(framework, table, request, models, emit) for framework in request.wanted]
         stopwatch.lap("scoring_ms")
-        judgement = Judgement(
+        return Judgement(
             request_hash=key,
             evidence=table,
             frameworks=tuple(frameworks),
@@ -274,8 +272,6 @@ class Judge:
             timings=JudgeTimings(stopwatch.total_ms, **stopwatch.laps),
             language_model_usage=meter.usage if meter else LlmUsage(),
         )
-        _log(judgement)
-        return judgement
 
     async def _gather(self, request: JudgeRequest, models: Models) -> EvidenceTable:
         propose = LlmProposals(models.chat, self._config.proposals).propose if models.chat else None
@@ -364,13 +360,3 @@ def _unmeasured(models: Models, config: JudgeConfig) -> tuple[str, ...]:
 def _emit_metrics(result: FrameworkResult, emit: Emit) -> None:
     for metric in result.metrics:
         emit(MetricReady(result.framework, metric))
-
-
-def _log(judgement: Judgement) -> None:
-    means = " ".join(
-        f"{result.framework}={'none' if result.mean_score is None else format(result.mean_score, '.2f')}"
-        for result in judgement.frameworks
-    )
-    pairs = judgement.evidence.pair_count if judgement.evidence else 0
-    calls = judgement.language_model_usage.calls
-    logger.info("judge %s pairs=%d llm_calls=%d degraded=%s", means, pairs, calls, judgement.degraded)

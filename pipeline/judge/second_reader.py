@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
 
 from pipeline.frozen import FrozenModel
+from pipeline.model_answers import Pair
 from pipeline.support.claim_support import Hypothesis, Share, Support, SupportConfig, label_of
 
 Rate = Annotated[float, Field(gt=0, lt=1)]
@@ -61,13 +62,6 @@ SecondReaderFile = Annotated[
 ]
 
 
-class OpenClaim(NamedTuple):
-    """What a second reader sees: a claim, and the passage that entails it most."""
-
-    claim: str
-    passage: str
-
-
 class Reading(NamedTuple):
     """What it says. `quote` stands in the passage; empty if it gives none."""
 
@@ -89,8 +83,10 @@ class SecondReading:
         return self.is_supported == (self.first_probability >= 1 / 2)
 
 
-Ask = Callable[[Sequence[OpenClaim]], Awaitable[Mapping[int, Reading]]]
-"""Has claims read; returns readings by position, without those that could not be used."""
+Ask = Callable[[Sequence[Pair]], Awaitable[Mapping[int, Reading]]]
+"""Has claims read, each behind the passage that entails it most.
+
+Returns readings by position, without those that could not be used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +110,7 @@ async def read_again(
     known = {at: support for at, support in enumerate(supports) if support.premise is not None}
     chosen = [at for at, support in known.items() if reader is None or reader.is_open(support.probability)]
     chosen = sorted(sorted(chosen, key=lambda at: abs(known[at].probability - 1 / 2))[: SecondReader.most_asked])
-    asked = [OpenClaim(hypotheses[at].text, hypotheses[at].premises[known[at].premise or 0]) for at in chosen]
+    asked = [(hypotheses[at].premises[known[at].premise or 0], hypotheses[at].text) for at in chosen]
     given = await ask(asked) if asked else {}
     readings = {
         at: SecondReading(*given[place], known[at].probability) for place, at in enumerate(chosen) if place in given

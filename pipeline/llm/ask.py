@@ -6,9 +6,9 @@ The log-probabilities of an answer say how probable each letter was in its place
 import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
-from typing import Generic, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic.alias_generators import to_snake
@@ -30,31 +30,18 @@ Reply = TypeVar("Reply", bound=BaseModel)
 class UnusableAnswerError(PipelineError):
     """The model gave nothing usable after all attempts.
 
-    Attributes:
-        reason: a snake_case word, then what it means; never a text of the caller or of the model.
+    The message is a snake_case word, then what it means; never a text of the caller or of the model.
     """
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 class WrongAnswerError(Exception):
     """An answer breaks a rule. Its message goes into the next prompt: it never holds the answer's own words."""
 
 
-@dataclass(frozen=True, slots=True)
-class JsonAnswer(Generic[T]):
-    """What was read, and the completion it was read from."""
-
-    value: T
-    completion: Completion
-
-
 async def ask_json(
     chat: ChatModel, request: ChatRequest, read: Callable[[str], T], *, max_attempts: int
-) -> JsonAnswer[T]:
-    """Returns the first answer that can be read. An attempt is one answer: none is repaired behind our back.
+) -> tuple[T, Completion]:
+    """Returns the first answer that can be read, and its completion. An attempt is one answer: none is repaired.
 
     Each attempt is asked for in stricter words than the one before. Every refusal and failure is a line of the log.
 
@@ -73,7 +60,7 @@ async def ask_json(
         messages = (*before, replace(last, content=last.content + words))
         try:
             completion = await chat.complete(replace(request, messages=messages, asks_once=True))
-            return JsonAnswer(read(completion.text), completion)
+            return read(completion.text), completion
         except (WrongAnswerError, BadAnswerError) as error:
             _log.warning("answer_refused attempt=%d error=%s asked_for=%s", attempt, type(error).__name__, asked_for)
             problem = _problem(error)
@@ -112,6 +99,23 @@ def object_schema(properties: Mapping[str, object], title: str = "") -> dict[str
     }
 
 
+def reply_schema(kind: type[BaseModel], title: str) -> dict[str, Any]:
+    """Returns the JSON schema of a kind of reply: each object in it has all of its fields and no others."""
+    whole = kind.model_json_schema(mode="serialization")
+
+    def plain(part: dict[str, Any]) -> dict[str, Any]:
+        if "$ref" in part:  # not all endpoints follow it
+            return plain(whole["$defs"][part["$ref"].rpartition("/")[2]])
+        if "anyOf" in part:  # a value or none
+            return {**plain(part["anyOf"][0]), "type": [part["anyOf"][0]["type"], "null"]}
+        if "properties" in part:
+            return object_schema({name: plain(one) for name, one in part["properties"].items()})
+        rules = {name: rule for name, rule in part.items() if name not in {"title", "description", "default"}}
+        return {**rules, "items": plain(part["items"])} if "items" in part else rules
+
+    return {"title": title, **plain(whole)}
+
+
 def fits(chat: ChatModel, request: ChatRequest) -> bool:
     """Tells whether prompt and longest answer fit into the model's context."""
     prompt = sum(chat.count_tokens(message.content) for message in request.messages)
@@ -120,32 +124,33 @@ def fits(chat: ChatModel, request: ChatRequest) -> bool:
 
 
 _AROUND = " \t\n\r\"'`*().:,{}[]<>"
+_LEAST_MASS = 0.5  # of the letters together; with less, the model was thinking of other words
 
 
-def letter_probabilities(places: Sequence[TokenLogprobs], letters: str, *, key: str = "") -> dict[str, float] | None:
-    """Returns the probability of each letter that is among the alternatives where the answer's letter stands.
+def letter_logprobs(places: Sequence[TokenLogprobs], letters: str, key: str) -> dict[str, float] | None:
+    """Returns the log-probability of each letter that is among the alternatives where the answer's letter stands.
 
     Args:
         places: of the answer, token by token.
         letters: those that count.
-        key: the answer is JSON, and the letter is the value of this key; empty: it is the first token that is a letter.
+        key: of the answer, which is JSON; its value is the letter.
 
     Returns:
-        Probabilities that sum to at most 1; None when the place is not found or shows none of the letters.
+        None when the place is not found, or the letters have less than half of the probability there.
     """
-    place = _place([one.token for one in places], letters, key)
+    place = _place([one.token for one in places], key)
     if place is None:
         return None
     found: dict[str, float] = {}
     for token, logprob in places[place].alternatives:
-        if (letter := _letter(token, letters)) and math.isfinite(logprob):
+        letter = token.strip(_AROUND)
+        if len(letter) == 1 and letter in letters and math.isfinite(logprob):
             found[letter] = found.get(letter, 0.0) + math.exp(min(logprob, 0.0))
-    return found or None
+    is_thinking_of_them = math.fsum(found.values()) >= _LEAST_MASS
+    return {letter: math.log(p) for letter, p in found.items() if p > 0} if is_thinking_of_them else None
 
 
-def _place(tokens: Sequence[str], letters: str, key: str) -> int | None:
-    if not key:
-        return next((at for at, token in enumerate(tokens) if _letter(token, letters)), None)
+def _place(tokens: Sequence[str], key: str) -> int | None:
     # The last one: a reasoning model may have written the key into its thoughts.
     before, mark, behind = "".join(tokens).rpartition(f'"{key}"')
     value = behind.lstrip(" \t\n:")
@@ -153,8 +158,3 @@ def _place(tokens: Sequence[str], letters: str, key: str) -> int | None:
         return None
     start = len(before) + len(mark) + len(behind) - len(value) + 1
     return next((at for at, end in enumerate(accumulate(map(len, tokens))) if end > start), None)
-
-
-def _letter(token: str, letters: str) -> str:
-    stripped = token.strip(_AROUND)
-    return stripped if len(stripped) == 1 and stripped in letters else ""

@@ -81,18 +81,9 @@ class Completion:
 
     text: str  # never empty; if a schema was asked for, JSON that fits it
     finish_reason: str  # the endpoint's word: "stop", "length", "content_filter", ...
-    prompt_tokens: int  # as the endpoint counted them, else our estimate
-    completion_tokens: int  # likewise
+    usage: LlmUsage  # what it cost, each repair of its JSON included
     model: str
     top_logprobs: tuple[TokenLogprobs, ...] = ()  # one entry for each token; empty unless asked for and served
-    # completions it took: one, and one for each repair of its JSON. The token counts are of all of them.
-    calls: int = 1
-    retries: int = 0  # requests that were made again on the way to them
-
-    @property
-    def usage(self) -> LlmUsage:
-        """What the answer cost."""
-        return LlmUsage(self.calls, self.prompt_tokens, self.completion_tokens, self.retries)
 
 
 class ChatModel(Protocol):

@@ -74,7 +74,7 @@ async def _ask_all(endpoint: Endpoint, config: ModelConfig) -> Abilities:
     refused = model.dialect.refused
     return Abilities(
         first_answer_s=round(first_answer_s, 2),
-        tokens_per_s=round(counted.completion_tokens / counting_s, 1) if counted else None,
+        tokens_per_s=round(counted.usage.completion_tokens / counting_s, 1) if counted else None,
         system_role=REFUSED if "system" in refused else "polly" in first.text.lower(),
         json_by_schema=by_schema if takes_schemas(refused) else REFUSED,
         json_by_words=by_words or (by_schema and not takes_schemas(refused)),

@@ -60,18 +60,17 @@ def _to_completion(answer: Json) -> Completion:
     choice = next(_choices(answer), None)
     if choice is None:
         raise _NoAnswerError(f"it has no choices, but {', '.join(answer)[:80] or 'nothing'}")
-    message, usage = _message(choice), answer.get("usage")
+    message, told = _message(choice), answer.get("usage")
     finish_reason, text = _finish_reason(choice.get("finish_reason")), spoken(_whole(_text(message.get("content"))))
-    prompt_tokens, completion_tokens = (_token_count(usage, f"{kind}_tokens") for kind in ("prompt", "completion"))
+    usage = LlmUsage(1, *(_token_count(told, f"{kind}_tokens") for kind in ("prompt", "completion")))
     if not text.strip():
         error = _explain_empty(finish_reason, message)
-        error.usage = LlmUsage(1, prompt_tokens, completion_tokens)
+        error.usage = usage
         raise error
     return Completion(
         text=text,
         finish_reason=finish_reason,
-        prompt_tokens=prompt_tokens,
-        completion_tokens=completion_tokens,
+        usage=usage,
         model=_whole(str(answer.get("model") or "")),
         top_logprobs=_top_logprobs(choice.get("logprobs")),
     )
@@ -233,17 +232,14 @@ class DraftReader:
         if self._is_over:
             return
         *lines, self._line = (self._line + part).split(b"\n")
-        if len(self._line) > 1 << 16:  # an event holds few tokens
-            self._is_over = True
-            return
         try:
             deltas = [_message(choice) for event in _events(lines) for choice in _choices(event)]
-            pieces = [_text(delta.get("content")) for delta in deltas]
-            text = _whole(self._text + "".join(pieces))
+            text = _whole(self._text + "".join(_text(delta.get("content")) for delta in deltas))
         except UNREADABLE:
             self._is_over = True
             return
-        self._is_over = len(text) > self._most_chars
+        most_waiting = 1 << 16  # bytes: an event holds few tokens
+        self._is_over = len(text) > self._most_chars or len(self._line) > most_waiting
         if text != self._text and not self._is_over:
             self._text = text
             if not may_begin_thoughts(text) and (heard := spoken(text)):

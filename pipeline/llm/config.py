@@ -152,20 +152,34 @@ def _check_prompts(folder: Path | None) -> Path | None:
     return folder
 
 
-class RoleConfig(AskConfig):
+class ServedModelConfig(FrozenModel):
+    """What is known of a model where it is served."""
+
+    api_key: SecretStr | None = Field(default=None, description="Bearer key; a file is safer than the environment.")
+    api_key_file: Path | None = Field(
+        default=None, description="File with the key and nothing else; read again when the endpoint refuses the key."
+    )
+    context_tokens: int | None = Field(
+        default=None,
+        ge=256,
+        description="What the model holds, prompt and answer together. Default: what the endpoint tells at start, else "
+        "8192.",
+    )
+    tokenizer_file: Path | None = Field(
+        default=None, description="The model's tokenizer.json, to count tokens exactly. Default: a cautious estimate."
+    )
+    temperature: float | None = Field(
+        default=None, ge=0, le=2, description="Of all answers. Default: what each task asks for."
+    )
+
+
+class RoleConfig(ServedModelConfig, AskConfig):
     """Another endpoint, model or way to ask for one role; what is not set is as for all."""
 
     base_url: Annotated[str | None, BaseUrl] = Field(
         default=None, description="Address of another endpoint. The key of `llm` is not sent there."
     )
     model: str | None = Field(default=None, min_length=1, description="Name of another model.")
-    api_key: SecretStr | None = Field(default=None, description="Bearer key, in place of that of `llm`.")
-    api_key_file: Path | None = Field(default=None, description="File with the key, in place of that of `llm`.")
-    context_tokens: int | None = Field(default=None, ge=256, description="What that model holds.")
-    tokenizer_file: Path | None = Field(
-        default=None, description="That model's tokenizer.json. Default: with another model an estimate."
-    )
-    temperature: float | None = Field(default=None, ge=0, le=2, description="Of all answers in this role.")
     prices: Mapping[str, float] | None = Field(
         default=None, description="Of that model: prompt_per_million, completion_per_million."
     )
@@ -185,7 +199,7 @@ ALIKE = RoleConfig()
 """A role of which nothing is set: it has the endpoint and the model of `llm`."""
 
 
-class LlmConfig(FrozenModel):
+class LlmConfig(ServedModelConfig):
     """An endpoint and the model asked for there."""
 
     base_url: Annotated[str, BaseUrl] = Field(
@@ -193,22 +207,6 @@ class LlmConfig(FrozenModel):
         "http://127.0.0.1:8080/v1."
     )
     model: str = Field(min_length=1, description="Name of the model, as the endpoint calls it.")
-    api_key: SecretStr | None = Field(default=None, description="Bearer key; a file is safer than the environment.")
-    api_key_file: Path | None = Field(
-        default=None, description="File with the key and nothing else; read again when the endpoint refuses the key."
-    )
-    context_tokens: int | None = Field(
-        default=None,
-        ge=256,
-        description="What the model holds, prompt and answer together. Default: what the endpoint tells at start, else "
-        "8192.",
-    )
-    tokenizer_file: Path | None = Field(
-        default=None, description="The model's tokenizer.json, to count tokens exactly. Default: a cautious estimate."
-    )
-    temperature: float | None = Field(
-        default=None, ge=0, le=2, description="Of all answers. Default: what each task asks for."
-    )
     structured_output: Literal["auto", "json_schema", "prompt"] = Field(
         default="auto",
         description="Who makes sure of JSON: the endpoint (`json_schema`), the prompt (`prompt`), or the "

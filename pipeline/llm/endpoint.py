@@ -293,8 +293,6 @@ def read_api_key(config: LlmConfig) -> SecretStr | None:
 
 def _checked(text: str, source: str) -> SecretStr:
     key = text.strip()
-    if not key:
-        raise errors.LlmSettingsError(f"{source} holds no key: put the endpoint's key there and nothing else")
-    if not key.isascii() or not key.isprintable() or " " in key:
-        raise errors.LlmSettingsError(f"{source} holds something else than one key: put the endpoint's key there alone")
+    if not key or not key.isascii() or not key.isprintable() or " " in key:
+        raise errors.LlmSettingsError(f"{source} does not hold one key: put the endpoint's key there and nothing else")
     return SecretStr(key)

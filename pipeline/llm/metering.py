@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 
 from pipeline.llm.chat_model import ChatModel, ChatRequest, Completion, LlmUsage
 from pipeline.llm.config import PriceConfig
@@ -130,5 +130,4 @@ class FallbackChatModel(OuterChatModel):
         except LlmError as error:
             error.usage += spent
             raise
-        whole = completion.usage + spent
-        return replace(completion, **asdict(whole))
+        return replace(completion, usage=completion.usage + spent)

@@ -10,7 +10,7 @@ import time
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -105,8 +105,8 @@ class OpenAiChatModel:
                 {
                     "gen_ai.response.model": completion.model,
                     "gen_ai.response.finish_reasons": (completion.finish_reason,),
-                    "gen_ai.usage.input_tokens": completion.prompt_tokens,
-                    "gen_ai.usage.output_tokens": completion.completion_tokens,
+                    "gen_ai.usage.input_tokens": completion.usage.prompt_tokens,
+                    "gen_ai.usage.output_tokens": completion.usage.completion_tokens,
                 }
             )
             return completion
@@ -145,7 +145,7 @@ class OpenAiChatModel:
             spent += completion.usage
             try:
                 text = await asyncio.to_thread(extract_json, completion.text, request.json_schema or {})
-                return replace(completion, text=text, **asdict(spent))
+                return replace(completion, text=text, usage=spent)
             except JsonProblemError as error:
                 problem = str(error)
             is_cut = completion.finish_reason == "length"
@@ -187,7 +187,7 @@ class OpenAiChatModel:
                         raise
                 else:
                     trial.remember(body)
-                    return replace(completion, **asdict(completion.usage + spent))
+                    return replace(completion, usage=completion.usage + spent)
 
     @asynccontextmanager
     async def _first_of_its_kind(self, wanted: set[str]) -> AsyncIterator[None]:
@@ -215,7 +215,7 @@ class OpenAiChatModel:
             try:
                 async with endpoint.limiter.attempt(number, most_tokens) as permit:
                     completion = await self._attempt(request, body, permit)
-                    return replace(completion, retries=retries.failed_attempts)
+                    return replace(completion, usage=completion.usage + LlmUsage(retries=retries.failed_attempts))
             except errors.LlmError as error:
                 if isinstance(error, errors.AuthenticationFailedError) and endpoint.reload_key():
                     continue  # the key was changed under us, as it should be now and then
@@ -266,20 +266,16 @@ class OpenAiChatModel:
         completion = self._with_counts(completion, request)
         usage.answers += 1
         usage.count_tokens(completion.usage, self._config.prices)
-        permit.used_tokens = completion.prompt_tokens + completion.completion_tokens
+        permit.used_tokens = completion.usage.prompt_tokens + completion.usage.completion_tokens
         return completion
 
     def _with_counts(self, completion: Completion, request: ChatRequest) -> Completion:
         """Fills in what the endpoint left out, and learns what the model takes for thoughts that nobody sees."""
-        written = self.count_tokens(completion.text)
-        self.dialect.learn_thoughts(completion.completion_tokens - round(1.2 * written))  # it may be a fifth too low
-        prompt = completion.prompt_tokens or _prompt_tokens(request, self.count_tokens)
-        return replace(
-            completion,
-            prompt_tokens=prompt,
-            completion_tokens=completion.completion_tokens or written,
-            model=completion.model or self._config.model,
-        )
+        told, written = completion.usage, self.count_tokens(completion.text)
+        self.dialect.learn_thoughts(told.completion_tokens - round(1.2 * written))  # it may be a fifth too low
+        prompt_tokens = told.prompt_tokens or _prompt_tokens(request, self.count_tokens)
+        usage = LlmUsage(1, prompt_tokens, told.completion_tokens or written)
+        return replace(completion, usage=usage, model=completion.model or self._config.model)
 
 
 def _expect_whole(request: ChatRequest, completion: Completion) -> None:
@@ -288,19 +284,18 @@ def _expect_whole(request: ChatRequest, completion: Completion) -> None:
     A word is at least a token, and so are eight bytes in scripts that write none. An endpoint may leave what it has in
     its cache out of its count: a conversation that goes on says nothing.
     """
-    contents = [message.content for message in request.messages]
+    contents, read = [message.content for message in request.messages], completion.usage.prompt_tokens
     least_counted = 256  # fewer: what is in its cache is left out
-    if completion.prompt_tokens < least_counted or any(one.role == "assistant" for one in request.messages):
+    if read < least_counted or any(one.role == "assistant" for one in request.messages):
         return
     sent = max(
         sum(len(content.split()) for content in contents),
         sum(len(content.encode()) - len(content) for content in contents) // 8,
     )
-    if completion.prompt_tokens < sent:
+    if read < sent:
         raise errors.LlmSettingsError(
-            f"the endpoint has read {completion.prompt_tokens} of more than {sent} tokens that were sent, and left the "
-            f"others out: set llm.context_tokens to {completion.prompt_tokens}, or have the endpoint hold more "
-            "(Ollama: num_ctx)"
+            f"the endpoint has read {read} of more than {sent} tokens that were sent, and left the others out: "
+            f"set llm.context_tokens to {read}, or have the endpoint hold more (Ollama: num_ctx)"
         )
 
 

@@ -7,10 +7,10 @@ shows no log-probabilities is asked a few times more, and the shares of its answ
 
 import asyncio
 import json
-import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
@@ -28,17 +28,9 @@ from pipeline.judge.fusion import (
 )
 from pipeline.judge.language_model.metric_evidence import QuoteFinder, metric_evidence
 from pipeline.judge.result import MetricName
-from pipeline.llm.ask import (
-    UnusableAnswerError,
-    WrongAnswerError,
-    ask_json,
-    letter_probabilities,
-    object_schema,
-    read_json,
-)
-from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest
-from pipeline.llm.conversation import conversation
-from pipeline.llm.fence import Fence
+from pipeline.llm.ask import UnusableAnswerError, ask_json, letter_logprobs, read_json, reply_schema
+from pipeline.llm.chat_model import ChatModel, ChatRequest
+from pipeline.llm.conversation import Fence, conversation
 from pipeline.reading.characters import normalize
 from pipeline.tracing import note, open_judge_span
 
@@ -60,13 +52,6 @@ class _Graded:
     probabilities: Distribution | None
 
 
-Prompts = Callable[[LetterOrder, str], tuple[ChatMessage, ...]]
-"""The conversation for an order of the letters and a kind of reply."""
-
-Ask = Callable[..., Awaitable[_Graded | UnusableAnswerError]]
-"""Asks for a grade of one metric with an order of the letters; at a temperature above 0 with a seed."""
-
-
 class LlmLevelJudge:
     """Asks a chat model; serves one request."""
 
@@ -78,106 +63,76 @@ class LlmLevelJudge:
     async def read_level(self, metric: MetricName, table: EvidenceTable) -> LevelReading:
         """Returns level probabilities. Raises UnusableAnswerError when none of the answers can be used."""
         with open_judge_span("judge grade", metric=metric.value) as span:
-            reading = await self._read_level(metric, table)
-            note(span, level_source=reading.source.value, claimed_span_count=reading.claimed_span_count)
-            return reading
+            shown = metric_evidence(metric, table, self._config.max_summary_chars)
+            # All prompts of one judgement begin alike, with the number of the fence and the summary.
+            evidence = json.dumps(shown, ensure_ascii=False, indent=1)
+            fence = Fence([evidence], shared=(table.source, table.summary))
+            ask = partial(self._grade, metric, fence, fence.mark(evidence))
+            answers = await asyncio.gather(*map(ask, _ORDERS))
+            first = _grades(answers)
+            if not first:
+                raise next(one for one in answers if isinstance(one, UnusableAnswerError))
+            given = (quote.strip() for one in first for quote in one.grade.quotes)
+            quotes = tuple(dict.fromkeys(quote for quote in given if quote))
+            probabilities, source = await self._probabilities(ask, first)
+            if self._finder is None:  # source and summary are read once for all metrics
+                self._finder = QuoteFinder(normalize("summary", table.summary), normalize("source", table.source))
+            places = self._finder.find(quotes)
+            note(span, level_source=source.value, claimed_span_count=len(quotes))
+            return LevelReading(probabilities, source, len(quotes), places, first[0].grade.reason.strip())
 
-    async def _read_level(self, metric: MetricName, table: EvidenceTable) -> LevelReading:
-        ask = partial(self._grade, self._prompts(metric, table))
-        answers = await asyncio.gather(*map(ask, _ORDERS))
-        first = _grades(answers)
-        if not first:
-            raise next(one for one in answers if isinstance(one, UnusableAnswerError))
-        quotes = tuple(dict.fromkeys(quote for one in first for quote in one.grade.quotes))
+    async def _probabilities(
+        self, ask: Callable[..., Awaitable[_Graded | UnusableAnswerError]], first: Sequence[_Graded]
+    ) -> tuple[Distribution, LevelSource]:
+        """Asks, where none are shown, until there are `sample_count` answers, with the orders in turn."""
         known = [one.probabilities for one in first if one.probabilities is not None]
-        if len(known) < len(first):
-            probabilities, source = await self._sample(ask, first), LevelSource.SAMPLES
-        else:
-            probabilities, source = mean_of_distributions(known), LevelSource.LOGITS
-        if self._finder is None:  # source and summary are read once for all metrics
-            self._finder = QuoteFinder(normalize("summary", table.summary), normalize("source", table.source))
-        places = self._finder.find(quotes)
-        return LevelReading(probabilities, source, len(quotes), places, first[0].grade.reason.strip())
+        if len(known) == len(first):
+            return mean_of_distributions(known), LevelSource.LOGITS
+        samples = range(1, self._config.sample_count - len(_ORDERS) + 1)
+        more = await asyncio.gather(*(ask(_ORDERS[(number + 1) % 2], number) for number in samples))
+        return from_samples([one.level for one in (*first, *_grades(more))]), LevelSource.SAMPLES
 
-    async def _sample(self, ask: Ask, first: Sequence[_Graded]) -> Distribution:
-        """Asks until there are `sample_count` answers, with the orders in turn."""
-        missing = range(1, self._config.sample_count - len(_ORDERS) + 1)
-        more = await asyncio.gather(*(ask(_ORDERS[(number + 1) % 2], number) for number in missing))
-        return from_samples([one.level for one in (*first, *_grades(more))])
-
-    def _prompts(self, metric: MetricName, table: EvidenceTable) -> Prompts:
-        """Reads the rubric. All prompts of one judgement begin alike, with the number of the fence and the summary."""
-        shown = metric_evidence(metric, table, self._config.max_summary_chars)
-        evidence, prompt = json.dumps(shown, ensure_ascii=False, indent=1), self._chat.prompts["levels"]
-        fence = Fence([evidence], shared=(table.source, table.summary))
-        asked, *anchors = prompt.fill(metric.value).splitlines()
-        meanings = dict(zip(reversed(LEVELS), anchors, strict=True))
-
-        def messages(order: LetterOrder, reply: str) -> tuple[ChatMessage, ...]:
-            levels = "\n".join(f"{letter}: {meanings[level]}" for letter, level in order.items())
-            words = {"evidence": fence.mark(evidence), "question": asked, "levels": levels, "reply": prompt.fill(reply)}
-            return conversation(prompt, fence, words)
-
-        return messages
-
-    async def _grade(self, prompts: Prompts, order: LetterOrder, sample: int = 0) -> _Graded | UnusableAnswerError:
+    async def _grade(
+        self, metric: MetricName, fence: Fence, evidence: str, order: LetterOrder, sample: int = 0
+    ) -> _Graded | UnusableAnswerError:
         """Returns a grade, or why there is none. Quotes are asked for once: with the first order.
 
         A sample has a number from 1, and varies; 0 does not.
         """
-        config, wants_quotes = self._config, order is BEST_FIRST and not sample
+        config, wants_quotes, prompt = self._config, order is BEST_FIRST and not sample, self._chat.prompts["levels"]
+        asked, *anchors = prompt.fill(metric.value).splitlines()
+        meanings = dict(zip(reversed(LEVELS), anchors, strict=True))
+        levels = "\n".join(f"{letter}: {meanings[level]}" for letter, level in order.items())
+        reply = prompt.fill("quotes" if wants_quotes else "letter")
+        words = {"evidence": evidence, "question": asked, "levels": levels, "reply": reply}
         request = ChatRequest(
-            prompts(order, "quotes" if wants_quotes else "letter"),
+            conversation(prompt, fence, words),
             config.level_tokens,
             config.sample_temperature if sample else 0.0,
-            json_schema=_schema(wants_quotes=wants_quotes),
+            json_schema=reply_schema(_Grade if wants_quotes else _Letter, "grade"),
             top_logprobs=0 if sample else config.top_logprobs,
             seed=config.seed + sample,
         )
         try:
-            answer = await ask_json(self._chat, request, _read_grade, max_attempts=config.max_attempts)
+            read = partial(read_json, kind=_Grade)
+            grade, completion = await ask_json(self._chat, request, read, max_attempts=config.max_attempts)
         except UnusableAnswerError as error:
             return error
-        found = letter_probabilities(answer.completion.top_logprobs, LETTERS, key="level")
-        probabilities = None
-        if found and math.fsum(found.values()) >= config.least_letter_mass:
-            probabilities = from_log_probabilities({order[letter]: math.log(p) for letter, p in found.items() if p > 0})
-        return _Graded(answer.value, order[answer.value.level], probabilities)
+        found = letter_logprobs(completion.top_logprobs, LETTERS, "level")
+        by_level = {order[letter]: logprob for letter, logprob in found.items()} if found else {}
+        return _Graded(grade, order[grade.level], from_log_probabilities(by_level) if by_level else None)
 
 
 def _grades(answers: Sequence[_Graded | UnusableAnswerError]) -> list[_Graded]:
     return [one for one in answers if isinstance(one, _Graded)]
 
 
-_MAX_QUOTES = 5
-_MAX_REASON_CHARS = 1_000
-_MAX_QUOTE_CHARS = 500
+class _Letter(BaseModel):
+    level: Literal["A", "B", "C", "D", "E"]
 
 
-class _Grade(BaseModel):
+class _Grade(_Letter):
     """What a model replies. The letter comes first: its probabilities then precede all reasoning."""
 
-    level: str = Field(min_length=1, max_length=3)
-    reason: str = Field(default="", max_length=_MAX_REASON_CHARS)
-    quotes: tuple[str, ...] = Field(default=(), max_length=4 * _MAX_QUOTES)
-
-
-def _schema(*, wants_quotes: bool) -> dict[str, object]:
-    properties: dict[str, object] = {"level": {"type": "string", "enum": list(LETTERS)}}
-    if wants_quotes:
-        quote = {"type": "string", "maxLength": _MAX_QUOTE_CHARS}
-        properties |= {
-            "reason": {"type": "string", "maxLength": _MAX_REASON_CHARS},
-            "quotes": {"type": "array", "items": quote, "maxItems": _MAX_QUOTES},
-        }
-    return object_schema(properties, "grade")
-
-
-def _read_grade(text: str) -> _Grade:
-    """Reads a reply. Raises WrongAnswerError if it is none, or its level is no letter of the rubric."""
-    grade = read_json(text, _Grade)
-    letter = grade.level.strip(" .)").upper()
-    if len(letter) != 1 or letter not in LETTERS:
-        raise WrongAnswerError("level was no letter of the rubric")
-    quotes = tuple(dict.fromkeys(quote.strip() for quote in grade.quotes if quote.strip()))[:_MAX_QUOTES]
-    return grade.model_copy(update={"level": letter, "quotes": quotes})
+    reason: str = Field(default="", max_length=1_000)
+    quotes: tuple[Annotated[str, Field(max_length=500)], ...] = Field(default=(), max_length=5)

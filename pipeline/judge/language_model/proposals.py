@@ -16,11 +16,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pipeline.judge.config import EvidenceConfig, ProposalConfig
 from pipeline.judge.evidence.proposals import ProposalSet, ProposalTask, ProposedQuestion
-from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_json, fits, object_schema, read_json
+from pipeline.llm.ask import UnusableAnswerError, WrongAnswerError, ask_json, fits, read_json, reply_schema
 from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest
 from pipeline.llm.config import LlmRole
-from pipeline.llm.conversation import author_of, conversation
-from pipeline.llm.fence import Fence
+from pipeline.llm.conversation import Fence, author_of, conversation
 from pipeline.reading.passage import TextSpan
 from pipeline.tracing import note, open_judge_span
 
@@ -44,9 +43,20 @@ class WrittenQuestion(BaseModel):
     answer: str = Field(min_length=1, max_length=_MAX_ANSWER_CHARS)
 
 
-class _Written(BaseModel):
+class _AboutClaims(BaseModel):
+    questions: tuple[WrittenQuestion, ...] = Field(min_length=1)
+
+
+class _AboutArticle(BaseModel):
     key_points: tuple[int, ...] = ()
     questions: tuple[WrittenQuestion, ...] = Field(min_length=1)
+
+
+_ASKED: dict[str, tuple[str, type[BaseModel]]] = {
+    "coverage": ("article", _AboutArticle),
+    "claim": ("claims", _AboutClaims),
+}
+"""By side: the section of the prompt, and what is replied."""
 
 
 class _GivenAnswer(BaseModel):
@@ -104,21 +114,21 @@ class LlmProposals:
         try:
             written, refused_count = await self._write(side, statements)
         except UnusableAnswerError as error:
-            return _Outcome(notes=(f"{side} questions missing, {error.reason}",))
+            return _Outcome(notes=(f"{side} questions missing, {error}",))
         notes = (f"{side} ids refused, no such statement: {refused_count}",) * bool(refused_count)
         try:
             given = await self._answer(written.questions, text_of(written.questions))
         except UnusableAnswerError as error:
-            return _Outcome(written.key_points, notes=(*notes, f"{side} answers missing, {error.reason}"))
+            return _Outcome(written.key_points, notes=(*notes, f"{side} answers missing, {error}"))
         questions = tuple(
             ProposedQuestion(one.id, one.question, one.answer, quote)
             for one, quote in zip(written.questions, given, strict=True)
         )
         return _Outcome(written.key_points, questions, notes)
 
-    async def _write(self, side: str, passages: Sequence[TextSpan]) -> tuple[_Written, int]:
+    async def _write(self, side: str, passages: Sequence[TextSpan]) -> tuple[_AboutArticle, int]:
         """Asks for questions about the statements of one text, about the source for key points as well."""
-        section, schema = _ASKED[side]
+        section, kind = _ASKED[side]
         forms = []
         for share in _SHARES:
             statements = {index: passages[index] for index in range(0, len(passages), round(1 / share))}
@@ -127,10 +137,11 @@ class LlmProposals:
             counts = {"least": least, "most": most, "count": str(EvidenceConfig.question_count)}
             words = {"statements": fence.mark(listed), **counts}
             messages = conversation(self._chat.prompts["questions"], fence, words, section)
-            forms.append((statements, self._request(messages, schema)))
+            forms.append((statements, self._request(messages, reply_schema(kind, "questions"))))
         statements, request = self._first_that_fits(forms)
         read = partial(_read_questions, statements=statements)
-        return (await ask_json(self._chat, request, read, max_attempts=self._config.max_attempts)).value
+        written, _ = await ask_json(self._chat, request, read, max_attempts=self._config.max_attempts)
+        return written
 
     async def _answer(self, questions: Sequence[WrittenQuestion], whole: str) -> list[str | None]:
         listed = _listed({"number": number, "question": one.question} for number, one in enumerate(questions, start=1))
@@ -140,10 +151,11 @@ class LlmProposals:
             fence = Fence([text, listed])
             words = {"text": fence.mark(text), "questions": fence.mark(listed)}
             messages = conversation(self._chat.prompts["answers"], fence, words)
-            forms.append((text, self._request(messages, _ANSWERS)))
+            forms.append((text, self._request(messages, reply_schema(_GivenAnswers, "answers"))))
         _, request = self._first_that_fits(forms)
         read = partial(_read_answers, count=len(questions))
-        return (await ask_json(self._chat, request, read, max_attempts=self._config.max_attempts)).value
+        given, _ = await ask_json(self._chat, request, read, max_attempts=self._config.max_attempts)
+        return given
 
     def _first_that_fits(self, forms: Sequence[tuple[T, ChatRequest]]) -> tuple[T, ChatRequest]:
         """Returns the first form that fits into the model's context; the last one if none does."""
@@ -165,35 +177,18 @@ def _listed(items: Iterable[dict[str, object]]) -> str:
     return json.dumps(list(items), ensure_ascii=False, indent=0)
 
 
-_QUESTION = {
-    "id": {"type": "integer"},
-    "question": {"type": "string", "maxLength": _MAX_QUESTION_CHARS},
-    "answer": {"type": "string", "maxLength": _MAX_ANSWER_CHARS},
-}
-_QUESTIONS = {"questions": {"type": "array", "items": object_schema(_QUESTION)}}
-_KEY_POINTS = {"key_points": {"type": "array", "items": {"type": "integer"}}}
-_ASKED = {
-    "coverage": ("article", object_schema({**_KEY_POINTS, **_QUESTIONS}, "questions")),
-    "claim": ("claims", object_schema(_QUESTIONS, "questions")),
-}
-"""By side: the section of the prompt, and the schema of the reply."""
-
-_GIVEN = {"question": {"type": "integer"}, "quote": {"type": ["string", "null"], "maxLength": _MAX_QUOTE_CHARS}}
-_ANSWERS = object_schema({"answers": {"type": "array", "items": object_schema(_GIVEN)}}, "answers")
-
-
-def _read_questions(text: str, statements: Statements) -> tuple[_Written, int]:
+def _read_questions(text: str, statements: Statements) -> tuple[_AboutArticle, int]:
     """Reads a reply: what is about statements that exist, not more than wanted, and how many ids were left out.
 
     Raises WrongAnswerError: it is none, or nothing in it is about a statement that exists.
     """
-    written = read_json(text, _Written)
+    written = read_json(text, _AboutArticle)
     points = tuple(dict.fromkeys(one for one in written.key_points if one in statements))
     questions = tuple(one for one in written.questions if one.id in statements)
     if not questions:
         raise WrongAnswerError("no question had an id of the statements")
     refused_count = len(set(written.key_points)) - len(points) + len(written.questions) - len(questions)
-    return _Written(key_points=points, questions=questions[: EvidenceConfig.question_count]), refused_count
+    return _AboutArticle(key_points=points, questions=questions[: EvidenceConfig.question_count]), refused_count
 
 
 def _read_answers(text: str, count: int) -> list[str | None]:

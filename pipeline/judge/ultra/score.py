@@ -79,7 +79,7 @@ async def score_ultra(
         try:
             reading = await read_level(metric, table)
         except UnusableAnswerError as error:
-            return replace(unaided, failure=error.reason)
+            return replace(unaided, failure=str(error))
         return _conclude(table, metric, config, given, reading)
 
     opinions = await asyncio.gather(*map(form, MetricName))

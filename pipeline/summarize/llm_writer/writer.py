@@ -16,9 +16,8 @@ from typing import TypeVar
 from pipeline.llm.ask import object_schema
 from pipeline.llm.chat_model import ChatMessage, ChatModel, ChatRequest, Completion, LlmUsage
 from pipeline.llm.config import NO_PRICES, LlmRole, PriceConfig
-from pipeline.llm.conversation import author_of, conversation
+from pipeline.llm.conversation import Fence, author_of, conversation
 from pipeline.llm.errors import BadAnswerError, ContextOverflowError, RequestRefusedError, SchemaMismatchError
-from pipeline.llm.fence import Fence
 from pipeline.prompts.prompts import Prompts
 from pipeline.reading.values import Term
 from pipeline.reading.words import count_words, fold_case

@@ -23,7 +23,7 @@ from pipeline.judge.language_model.proposals import LlmProposals
 from pipeline.judge.request import JudgeRequest
 from pipeline.judge.result import MetricName
 from pipeline.llm.ask import UnusableAnswerError
-from pipeline.llm.chat_model import ChatModel, ChatRequest, Completion, TokenLogprobs
+from pipeline.llm.chat_model import ChatModel, ChatRequest, Completion, LlmUsage, TokenLogprobs
 from pipeline.llm.config import LlmRole
 from pipeline.llm.endpoint import Endpoint
 from pipeline.llm.metering import MeteredChatModel
@@ -175,7 +175,7 @@ class Recorder(MeteredChatModel):
         )
         start, letter, _ = text.partition("A")  # no further answers are sampled where a letter has a probability
         places = (TokenLogprobs((), start), TokenLogprobs((("A", 0.0),), letter))
-        return Completion(text, "stop", 1, 1, "recorder", places)
+        return Completion(text, "stop", LlmUsage(1, 1, 1), "recorder", places)
 
 
 def repeated_share(prompts: Sequence[str]) -> float:

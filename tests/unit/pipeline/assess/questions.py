@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from pipeline.assess.evidence import GLOBAL, DistortionSeverity, Evidence, Finding, ToolScore
 from pipeline.assess.request import Mode, SynthesisRequest
-from pipeline.llm.chat_model import ChatRequest, Completion, TokenLogprobs
-from pipeline.llm.errors import LlmError
+from pipeline.llm.chat_model import ChatRequest, Completion, LlmUsage, TokenLogprobs
+from pipeline.llm.completion import JsonProblemError, extract_json
+from pipeline.llm.errors import LlmError, SchemaMismatchError
 from pipeline.prompts.prompts import built_in
 from tests.unit.pipeline.llm.models import Bench
 
@@ -46,7 +47,14 @@ class ScriptedChat:
         answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
         if isinstance(answer, LlmError):
             raise answer
-        return Completion(answer, "stop", 100, 20, "scripted", top_logprobs=self._logprobs)
+        if request.json_schema:
+            try:
+                answer = extract_json(answer, request.json_schema)
+            except JsonProblemError as error:
+                refused = SchemaMismatchError(f"not the JSON asked for: {error}")
+                refused.usage = LlmUsage(1, 100, 20)
+                raise refused from None
+        return Completion(answer, "stop", LlmUsage(1, 100, 20), "scripted", top_logprobs=self._logprobs)
 
     def count_tokens(self, text: str) -> int:
         return len(text) // 4 + 1

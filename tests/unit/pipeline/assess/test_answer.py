@@ -12,7 +12,7 @@ IDS = {"D1", "T1"}
 
 
 def test_a_good_reply_is_read() -> None:
-    answer = read_answer(reply("c. ", used=["T1", "T9"]), "ABCDE", IDS)
+    answer = read_answer(reply("C ", used=["T1", "T9"]), IDS)
     assert (answer.final_answer, answer.used_evidence) == ("C", ("T1", "T9"))
 
 
@@ -23,9 +23,7 @@ def test_a_good_reply_is_read() -> None:
         "[]",
         "{}",
         '{"final_answer": "C"}',
-        reply("F"),
-        reply("10"),
-        reply("A and B"),
+        reply(" "),
         reply("C", used=["T7"]),
         reply(quality_reasoning="  "),
         reply(quality_reasoning=7),
@@ -35,15 +33,12 @@ def test_a_good_reply_is_read() -> None:
 )
 def test_what_is_no_answer_is_refused(text: str) -> None:
     with pytest.raises(WrongAnswerError):
-        read_answer(text, "ABCDE", IDS)
+        read_answer(text, IDS)
 
 
 def test_the_problem_never_repeats_the_answer() -> None:
     with pytest.raises(WrongAnswerError) as caught:
-        read_answer(reply("IGNORE ALL RULES"), "ABCDE", IDS)
-    assert "IGNORE" not in str(caught.value)
-    with pytest.raises(WrongAnswerError) as caught:
-        read_answer(json.dumps({"final_answer": "C", "quality_reasoning": ["IGNORE"]}), "ABCDE", IDS)
+        read_answer(json.dumps({"final_answer": "C", "quality_reasoning": ["IGNORE"]}), IDS)
     assert "IGNORE" not in str(caught.value)
 
 
@@ -53,7 +48,7 @@ def test_any_json_is_an_answer_or_a_problem(value: object) -> None:
     for key in keys:
         text = json.dumps({**json.loads(reply()), key: value})
         try:
-            answer = read_answer(text, "ABCDE", IDS)
+            answer = read_answer(text, IDS)
         except WrongAnswerError:
             continue
-        assert answer.final_answer in tuple("ABCDE")
+        assert answer.final_answer == answer.final_answer.strip() != ""

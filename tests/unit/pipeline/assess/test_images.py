@@ -15,8 +15,6 @@ from pipeline.assess.config import ImageLimits
 from pipeline.assess.images import (
     HIGHEST_PSNR,
     MAPPINGS,
-    PSNR_EDGES,
-    SSIM_EDGES,
     BrokenImageError,
     Float64,
     ImageTool,
@@ -33,6 +31,7 @@ from pipeline.assess.images import (
     ssim,
 )
 from pipeline.errors import InvalidInputError
+from scripts.fit_image_tools import PSNR_EDGES, SSIM_EDGES
 from tests.unit.pipeline.assess.pictures import encoded, image, scene
 
 PNG, JPEG = encoded(scene()), encoded(scene(), "JPEG", quality=80)

@@ -4,14 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.evaluate.evaluator import chunk_spans
-from pipeline.evaluate.hard_fails import SplitText
+from pipeline.evaluate.hard_fails import read_whole
 from pipeline.evaluate.result import ChunkSpan
 from pipeline.reading.characters import normalize
 from tests.fakes_pipeline import WordTokenizer
 
 
 def chunks(text: str, max_tokens: int) -> tuple[ChunkSpan, ...]:
-    return chunk_spans(SplitText.of(normalize("t", text), 700), WordTokenizer().offsets(text), max_tokens)
+    return chunk_spans(read_whole(normalize("t", text), 700), WordTokenizer().offsets(text), max_tokens)
 
 
 def test_chunks_end_where_sentences_end() -> None:
@@ -28,7 +28,7 @@ def test_a_sentence_longer_than_a_chunk_is_cut_between_tokens() -> None:
 
 
 def test_a_text_without_tokens_is_one_chunk() -> None:
-    (only,) = chunk_spans(SplitText.of(normalize("t", "x"), 700), [], 64)
+    (only,) = chunk_spans(read_whole(normalize("t", "x"), 700), [], 64)
     assert (only.text, only.token_count) == ("x", 1)
 
 

@@ -1,7 +1,6 @@
 """The whole evaluation with fakes, recomputed by hand from its own result."""
 
 import asyncio
-import logging
 from concurrent.futures import ThreadPoolExecutor
 from math import log
 from statistics import mean
@@ -178,14 +177,6 @@ def test_bad_input_is_refused_before_any_model_runs() -> None:
     with pytest.raises(InvalidInputError, match="NLI pairs"):
         evaluate(EvaluateConfig(limits=EvaluateLimits(max_nli_pairs=10)), entailment=entailment, embedder=embedder)
     assert (entailment.calls, embedder.calls) == ([], [])
-
-
-def test_the_log_names_components_and_no_text(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO, logger="pipeline"):
-        evaluate()
-    assert "facts=" in caplog.text
-    assert "pairs=17" in caplog.text
-    assert "agency" not in caplog.text
 
 
 async def test_cpu_work_runs_on_the_executor() -> None:

@@ -4,8 +4,9 @@ import pytest
 
 from pipeline.evaluate.config import EvaluateConfig
 from pipeline.evaluate.datum import GeneratedSummary
-from pipeline.evaluate.hard_fails import SplitText, read_summary
+from pipeline.evaluate.hard_fails import read_summary
 from pipeline.evaluate.result import HardFail, HardFailRule
+from pipeline.reading.document import ReadText
 
 CONFIG = EvaluateConfig()
 
@@ -18,9 +19,9 @@ def fail_of(
     return read
 
 
-def text_of(text: str, *, structured: bool = False, config: EvaluateConfig = CONFIG) -> SplitText:
+def text_of(text: str, *, structured: bool = False, config: EvaluateConfig = CONFIG) -> ReadText:
     read = read_summary(GeneratedSummary(text=text, finish_reason="stop", structured_output=structured), config)
-    assert isinstance(read, SplitText)
+    assert isinstance(read, ReadText)
     return read
 
 
@@ -58,13 +59,13 @@ def test_what_fails_is_quoted_from_its_place_in_the_answer(text: str, rule: Hard
 
 def test_json_is_only_asked_for_when_structured_output_was_requested() -> None:
     assert fail_of("Fees rose.", structured=True).rule is HardFailRule.INVALID_JSON
-    assert text_of("Fees rose.").source.text == "Fees rose."
+    assert text_of("Fees rose.").text.text == "Fees rose."
 
 
 def test_structured_text_is_evaluated_with_positions_in_the_answer() -> None:
     answer = '{"summary": "Fees \\u201crose\\u201d. Costs fell."}'
     summary = text_of(answer, structured=True)
-    claims = summary.read().passages
+    claims = summary.passages
     assert [claim.text for claim in claims] == ["Fees “rose”.", "Costs fell."]
     assert claims[0].quote == r"Fees \u201crose\u201d."
     assert answer[claims[1].start : claims[1].end] == "Costs fell."
@@ -93,7 +94,7 @@ def test_structured_output_without_text_fails(answer: str) -> None:
 
 
 def test_the_topics_below_a_summary_are_no_open_ending() -> None:
-    assert text_of(f"Fees rose.{TOPICS}").read().passages[0].text == "Fees rose."
+    assert text_of(f"Fees rose.{TOPICS}").passages[0].text == "Fees rose."
     assert fail_of(f"Fees rose.{TOPICS}", finish_reason="length").rule is HardFailRule.TRUNCATION
 
 

@@ -19,7 +19,6 @@ from pipeline.judge.fusion import (
     Tool,
     assess_agreement,
     bhattacharyya,
-    check_distribution,
     from_classification,
     from_log_probabilities,
     from_samples,
@@ -29,6 +28,7 @@ from pipeline.judge.fusion import (
     perceptual_weights,
     relative_entropy_of,
     smooth,
+    to_distribution,
     tool_opinions,
 )
 
@@ -138,15 +138,6 @@ def test_an_unknown_level_is_refused(text: str) -> None:
         parse_level(text)
 
 
-@pytest.mark.parametrize(
-    "probabilities",
-    [(0.5, 0.5), (0.3, 0.3, 0.3, 0.3, 0.3), (1.2, -0.2, 0.0, 0.0, 0.0), (math.nan, 0.25, 0.25, 0.25, 0.25)],
-)
-def test_numbers_that_are_no_probabilities_are_refused(probabilities: Distribution) -> None:
-    with pytest.raises(InvalidInputError, match="probabilities: expected"):
-        fuse([3.0], probabilities)
-
-
 def test_weights_far_from_the_mean_do_not_vanish() -> None:
     # alpha_1 = exp(-1600) is 0 in floats. What the model leaves the tools' levels, raised to .01 / 1.04, decides.
     assert fuse([5.0], CERTAINLY_BAD, eta=100.0).score == 5.0
@@ -217,7 +208,7 @@ def test_the_normalized_score_stays_on_the_scale(scores: list[float], p: Distrib
 PEAKED = (
     st.tuples(*[st.floats(0, 1)] * 5)
     .filter(any)
-    .map(lambda weights: check_distribution([w**6 / math.fsum(one**6 for one in weights) for w in weights]))
+    .map(lambda weights: to_distribution([w**6 / math.fsum(one**6 for one in weights) for w in weights]))
 )
 """Distributions that leave some levels next to nothing."""
 
@@ -231,13 +222,13 @@ def test_an_epsilon_in_a_probability_moves_the_score_by_an_epsilon(
     moved = list(p)
     moved[giver] -= epsilon
     moved[taker] += epsilon
-    before, after = (fuse(scores, check_distribution(one)).score for one in (p, moved))
+    before, after = (fuse(scores, to_distribution(one)).score for one in (p, moved))
     assert abs(after - before) <= 60 * epsilon + 1e-9
 
 
 @given(SCORES, st.permutations([1.0, -1.0, 0.0, 0.0, 0.0]))
 def test_equal_probabilities_are_the_limit_of_nearly_equal_ones(scores: list[float], towards: list[float]) -> None:
-    nearly = check_distribution([0.2 + 1e-6 * step for step in towards])
+    nearly = to_distribution([0.2 + 1e-6 * step for step in towards])
     assert fuse(scores, nearly).score == pytest.approx(fuse(scores, UNIFORM).score, abs=1e-5)
 
 

@@ -1,7 +1,6 @@
 """The whole judgement with fakes: events, frameworks, refusals, chat models."""
 
 import json
-import logging
 import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -140,13 +139,6 @@ async def test_cpu_work_runs_on_the_executor() -> None:
     with ThreadPoolExecutor(1, thread_name_prefix="judge") as executor:
         await Judge(executor=executor).judge(REQUEST, fake_models(tokenizer=tokenizer))
     assert tokenizer.threads == {"judge_0"}
-
-
-async def test_the_log_names_scores_and_no_text(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO, logger="pipeline"):
-        await Fakes().judge()
-    assert "twin_lock=" in caplog.text
-    assert "agency" not in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -34,8 +34,8 @@ async def test_a_call_says_what_was_asked_and_returns_what_was_answered() -> Non
             }
         ]
         assert (completion.text, completion.finish_reason) == ("All of them.", "stop")
-        assert (completion.prompt_tokens, completion.completion_tokens) == (11, 3)
-        assert (completion.model, completion.calls) == ("scripted", 1)
+        assert (completion.usage.prompt_tokens, completion.usage.completion_tokens) == (11, 3)
+        assert (completion.model, completion.usage.calls) == ("scripted", 1)
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -64,7 +64,7 @@ async def test_totals_and_cost_add_up() -> None:
         answers = [await at.model.complete(request(f"question {n}")) for n in range(3)]
         usage = at.endpoint.usage
         assert (usage.attempts, usage.answers, usage.failures) == (3, 3, {})
-        assert usage.prompt_tokens == sum(answer.prompt_tokens for answer in answers)
+        assert usage.prompt_tokens == sum(answer.usage.prompt_tokens for answer in answers)
         assert usage.completion_tokens == 6
         assert usage.cost == pytest.approx((usage.prompt_tokens * 2 + 6 * 10) / 1e6)
 
@@ -72,7 +72,7 @@ async def test_totals_and_cost_add_up() -> None:
 async def test_nothing_more_is_sent_once_the_money_is_spent() -> None:
     async with bench(prices={"prompt_per_million": 1e6, "max_cost": 15.0}) as at:
         first = await at.model.complete(request())
-        assert first.prompt_tokens < 15
+        assert first.usage.prompt_tokens < 15
         await at.model.complete(request("again"))
         with pytest.raises(BudgetExceededError, match="max_cost 15"):
             await at.model.complete(request("once more"))
@@ -144,8 +144,8 @@ async def test_missing_counts_are_estimated() -> None:
             model = OpenAiChatModel(endpoint)
             model.dialect.refused = frozenset({"stream_options"})  # as after a refusal
             completion = await model.complete(request())
-    assert completion.prompt_tokens == sum(model.count_tokens(message.content) for message in request().messages)
-    assert completion.completion_tokens == model.count_tokens(completion.text)
+    assert completion.usage.prompt_tokens == sum(model.count_tokens(message.content) for message in request().messages)
+    assert completion.usage.completion_tokens == model.count_tokens(completion.text)
 
 
 async def test_a_connection_is_opened_for_each_call_in_flight_and_used_again() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.llm.chat_model import ChatMessage, Completion, TokenLogprobs
+from pipeline.llm.chat_model import ChatMessage, Completion, LlmUsage, TokenLogprobs
 from pipeline.llm.completion import JsonProblemError, extract_json, parse_completion
 from pipeline.llm.dialect import response_format, with_schema_prompt
 from pipeline.llm.errors import EmptyAnswerError, UnreadableAnswerError
@@ -39,8 +39,7 @@ def test_a_completion_is_read_whole() -> None:
     assert parse(answer(logprobs=LOGPROBS)) == Completion(
         text="Twelve bar.",
         finish_reason="stop",
-        prompt_tokens=11,
-        completion_tokens=3,
+        usage=LlmUsage(1, 11, 3),
         model="served-name",
         top_logprobs=(TokenLogprobs((("yes", -0.1),), "yes"),),
     )
@@ -48,7 +47,7 @@ def test_a_completion_is_read_whole() -> None:
 
 def test_what_is_missing_is_left_open_and_thoughts_before_the_answer_are_left_out() -> None:
     completion = parse({"choices": [{"message": {"content": "ok"}}]})
-    assert (completion.finish_reason, completion.prompt_tokens, completion.model) == ("stop", 0, "")
+    assert (completion.finish_reason, completion.usage.prompt_tokens, completion.model) == ("stop", 0, "")
     assert parse(answer("<think>\nHm, pressure.\n</think>\n\nTwelve bar.")).text == "Twelve bar."
 
 
@@ -89,8 +88,7 @@ def test_a_stream_is_put_together() -> None:
     assert parse_completion(body, "text/event-stream") == Completion(
         text="Twelve bar.",
         finish_reason="length",
-        prompt_tokens=4,
-        completion_tokens=2,
+        usage=LlmUsage(1, 4, 2),
         model="m",
         top_logprobs=(TokenLogprobs((("yes", -0.1),), "yes"),),
     )

@@ -86,8 +86,8 @@ async def test_a_wrong_answer_is_repaired_and_both_calls_are_counted() -> None:
     async with bench(Script(keep_bodies=True, replies=replies)) as at:
         completion = await at.model.complete(request(json_schema=SCHEMA))
         assert completion.text == TOPICS
-        assert completion.calls == 2
-        assert completion.prompt_tokens == at.endpoint.usage.prompt_tokens
+        assert completion.usage.calls == 2
+        assert completion.usage.prompt_tokens == at.endpoint.usage.prompt_tokens
         repair = at.scripted.log.bodies[1]["messages"]
         assert [message["role"] for message in repair] == ["system", "user", "assistant", "user"]  # type: ignore[attr-defined]
 

@@ -38,8 +38,8 @@ async def test_it_answers(base_url: str, *, stream: bool) -> None:
         completion = await OpenAiChatModel(endpoint).complete(ask("What is the capital of France? One sentence."))
     assert "Paris" in completion.text
     assert completion.finish_reason in {"stop", "length"}
-    assert 10 < completion.prompt_tokens < 100
-    assert 0 < completion.completion_tokens <= 24
+    assert 10 < completion.usage.prompt_tokens < 100
+    assert 0 < completion.usage.completion_tokens <= 24
     assert completion.model == MODEL
 
 
@@ -56,7 +56,7 @@ async def test_it_keeps_to_a_schema(base_url: str) -> None:
         completion = await OpenAiChatModel(endpoint).complete(request)
     value = json.loads(completion.text)
     assert value["verdict"] in {"PASS", "FAIL"}
-    assert completion.calls == 1
+    assert completion.usage.calls == 1
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -19,7 +19,7 @@ async def test_it_is_the_inner_model_to_whoever_asks() -> None:
     metered: ChatModel = MeteredChatModel(inner)
     assert (metered.identity, metered.context_tokens) == ("fake-chat", 77)
     assert metered.count_tokens("eight ch") == 2
-    assert await metered.complete(request()) == Completion("Yes.", "stop", 10, 5, "fake")
+    assert await metered.complete(request()) == Completion("Yes.", "stop", LlmUsage(1, 10, 5), "fake")
 
 
 async def test_requests_that_share_a_model_are_counted_apart() -> None:

@@ -40,8 +40,8 @@ async def test_a_call_is_one_client_span_with_its_tokens(exporter: InMemorySpanE
             "gen_ai.output.type": "text",
             "gen_ai.response.model": "scripted",
             "gen_ai.response.finish_reasons": ("stop",),
-            "gen_ai.usage.input_tokens": completion.prompt_tokens,
-            "gen_ai.usage.output_tokens": completion.completion_tokens,
+            "gen_ai.usage.input_tokens": completion.usage.prompt_tokens,
+            "gen_ai.usage.output_tokens": completion.usage.completion_tokens,
             "server.address": "127.0.0.1",
             "server.port": int(at.scripted.base_url.split(":")[2].removesuffix("/v1")),
         }

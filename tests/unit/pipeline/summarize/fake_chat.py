@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from pipeline.llm.chat_model import ChatRequest, Completion
+from pipeline.llm.chat_model import ChatRequest, Completion, LlmUsage
 from pipeline.llm.errors import LlmError
 from pipeline.prompts.prompts import built_in
 
@@ -45,7 +45,7 @@ class FakeChat:
         if isinstance(answer, LlmError):
             raise answer
         text, finish_reason = answer if isinstance(answer, tuple) else (answer, "stop")
-        return Completion(text, finish_reason, 10, 5, "fake")
+        return Completion(text, finish_reason, LlmUsage(1, 10, 5), "fake")
 
     def prompt_tokens(self, request: ChatRequest) -> int:
         """Counts all messages of a request."""

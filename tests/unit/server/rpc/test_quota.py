@@ -89,7 +89,7 @@ class ScriptedChat:
             error = BadAnswerError("nothing")
             error.usage = LlmUsage(1, 5, 0)
             raise error
-        return Completion("ok", "stop", 20, 10, "scripted")
+        return Completion("ok", "stop", LlmUsage(1, 20, 10), "scripted")
 
     def count_tokens(self, text: str) -> int:
         return len(text)

@@ -132,7 +132,7 @@ async def test_a_wrong_reply_is_asked_for_again_in_stricter_words() -> None:
     empty = ProposalTask((), CLAIMS, TASK.premises, CLAIMS[0])
     proposed = await LlmProposals(chat).propose(empty)
     assert len(proposed.claim_questions) == 1
-    assert "refused before: it was no JSON" in chat.requests[1].messages[-1].content
+    assert "refused before: not the JSON asked for" in chat.requests[1].messages[-1].content
 
 
 async def test_a_small_context_gets_fewer_statements_with_their_own_ids() -> None:

@@ -5,12 +5,11 @@ import json
 import pytest
 
 from pipeline.judge.language_model.second_reading import LlmSecondReader
-from pipeline.judge.second_reader import OpenClaim
 from tests.scripted_endpoint.replies import Reply
 from tests.scripted_endpoint.script import Script
 from tests.unit.pipeline.llm.models import bench
 
-CLAIMS = [OpenClaim(f"Bridge {number} is old.", f"Bridge {number} opened in 1932, it is old.") for number in range(20)]
+CLAIMS = [(f"Bridge {number} opened in 1932, it is old.", f"Bridge {number} is old.") for number in range(20)]
 
 
 def readings(*given: tuple[int, bool, str | None]) -> str:
