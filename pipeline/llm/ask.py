@@ -110,7 +110,8 @@ def reply_schema(kind: type[BaseModel], title: str) -> dict[str, Any]:
             return {**plain(part["anyOf"][0]), "type": [part["anyOf"][0]["type"], "null"]}
         if "properties" in part:
             return object_schema({name: plain(one) for name, one in part["properties"].items()})
-        rules = {name: rule for name, rule in part.items() if name not in {"title", "description", "default"}}
+        left_out = {"title", "description", "default", "minLength", "maxLength"}  # strict endpoints refuse lengths
+        rules = {name: rule for name, rule in part.items() if name not in left_out}
         return {**rules, "items": plain(part["items"])} if "items" in part else rules
 
     return {"title": title, **plain(whole)}
