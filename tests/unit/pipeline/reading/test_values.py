@@ -4,16 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.reading.terms import Term, TermKind, find_terms
 from pipeline.reading.values import (
     Date,
     Quantity,
-    Term,
-    TermKind,
     Values,
     agree,
     competes,
     differs,
-    find_terms,
     find_values,
     is_certain,
     unit_of,
