@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
 
-import numpy as np
 from rapidfuzz.distance import LCSseq
 from snowballstemmer import stemmer
 
@@ -20,8 +19,6 @@ from pipeline.off_loop import stop_if_nobody_waits, stoppable
 from pipeline.reading.word_lists import FUNCTION_WORDS, is_verb
 from pipeline.reading.words import fold_case, split_words
 
-_LONGEST_WORD = 200  # a longer one is no word; it is cut, so that evidence never quotes megabytes
-_HYPHENS = re.compile("[-‐‑]+")  # no word has a dash
 _CAPITAL_INSIDE = re.compile(r"[^\W\d_A-Z],? [A-Z][^\W\d_]")
 
 
@@ -43,7 +40,8 @@ class WordTable:
     @classmethod
     def of(cls, text: str) -> "WordTable":
         """Splits a normalised text. Linear in its length."""
-        starts, ends = _split_at_hyphens(text)
+        found = split_words(text, at_hyphens=True)
+        starts, ends = found.starts.tolist(), found.ends.tolist()
         words = _fold_words(text, starts, ends)
         stems = list(map(stem, stoppable(words)))
         distinct = stoppable(set(words))
@@ -91,37 +89,6 @@ def _fold_words(text: str, starts: Sequence[int], ends: Sequence[int]) -> list[s
     if len(folded) == len(text):  # every character became one, so that positions hold
         return [folded[start:end] for start, end in spans]
     return [fold_case(text[start:end]) for start, end in spans]
-
-
-def _split_at_hyphens(text: str) -> tuple[list[int], list[int]]:
-    """Returns starts and ends of words, so that "31-year-old" and "31 - year - old" have the same three."""
-    found = split_words(text)
-    hyphens = [match.end() - 1 for match in stoppable(_HYPHENS.finditer(text))]
-    if not hyphens and (found.ends - found.starts).max(initial=0) <= _LONGEST_WORD:
-        return found.starts.tolist(), found.ends.tolist()
-    holders = np.searchsorted(found.starts, np.array(hyphens, dtype=np.int32), side="right") - 1
-    long = np.flatnonzero(found.ends - found.starts > _LONGEST_WORD)
-    whole_starts, whole_ends = found.starts.tolist(), found.ends.tolist()
-    starts: list[int] = []
-    ends: list[int] = []
-    done = 0
-    for at in stoppable(np.union1d(holders[holders >= 0], long).tolist()):
-        starts += whole_starts[done:at]
-        ends += whole_ends[done:at]
-        for start, end in _pieces(text, whole_starts[at], whole_ends[at]):
-            starts.append(start)
-            ends.append(end)
-        done = at + 1
-    return starts + whole_starts[done:], ends + whole_ends[done:]
-
-
-def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Cuts a word at its hyphens, and where it is too long."""
-    for hyphen in (*_HYPHENS.finditer(text, start, end), None):
-        last = hyphen.start() if hyphen else end
-        for piece in range(start, last, _LONGEST_WORD):
-            yield piece, min(piece + _LONGEST_WORD, last)
-        start = hyphen.end() if hyphen else end
 
 
 _LONGEST_STEMMED = 60  # longer ones are no words; their stem is not worth the time
