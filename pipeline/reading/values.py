@@ -12,14 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain, product
-from math import isclose, prod
+from math import isclose
 from operator import attrgetter
 from typing import NamedTuple
 
 from pipeline.off_loop import stop_if_nobody_waits, stoppable
 from pipeline.reading.passage import Span
 from pipeline.reading.rules import Rule
-from pipeline.reading.word_lists import NO_NAMES, any_of, phrase_list, word_list
+from pipeline.reading.word_lists import any_of, phrase_list, word_list
 
 
 class Unit(NamedTuple):
@@ -41,36 +41,31 @@ def _read_units(name: str) -> dict[str, tuple[Unit, ...]]:
     return units
 
 
-_UNITS, _CURRENCIES = {word: units[-1] for word, units in _read_units("units").items()}, _read_units("currencies")
-_LONGEST_UNIT = 24
-_EXPONENTS = str.maketrans("¹²³", "123")
-_FACTORS, _PRODUCT = str.maketrans("⋅*μ", "··µ"), str.maketrans("μ", "µ", "·⋅*")
+def _with_powers(units: dict[str, Unit]) -> dict[str, Unit]:
+    """Adds squares and cubes of lengths: "m²", "m2", "m^2", "square_metres"."""
+    lengths = {word: unit for word, unit in units.items() if unit.dimension == "length"}
+    powers = {
+        spelling: Unit(f"{unit.name}{power}", f"{unit.dimension}{power}", unit.factor**power)
+        for word, unit in lengths.items()
+        for power, raised, name in ((2, "²", "square"), (3, "³", "cubic"))
+        for spelling in (f"{word}{power}", f"{word}{raised}", f"{word}^{power}", f"{name}_{word}")
+    }
+    return powers | units
+
+
+_UNITS = _with_powers({word: units[-1] for word, units in _read_units("units").items()})
+_CURRENCIES = _read_units("currencies")
 
 
 def unit_of(word: str, *, is_attached: bool) -> Unit | None:
-    """Returns the unit that a bare word is, alone or composed ("l/min"); one that is attached touches its number."""
-    if not word or len(word) > _LONGEST_UNIT:
-        return None
+    """Returns the unit that a bare word is, or a rate ("l/min"); one that is attached touches its number."""
     if word in _UNITS:
         return _UNITS[word] if is_attached or word not in word_list("units_only_attached") else None
-    name = word.translate(_PRODUCT)
-    if name in _UNITS:
-        return _UNITS[name]
-    read = [[_power(factor) for factor in part.split("·")] for part in word.translate(_FACTORS).split("/")]
-    known = [[unit for unit in units if unit] for units in read]
-    if known != read:
+    over, _, under = word.partition("/")
+    amount, each = _UNITS.get(over), _UNITS.get(under)
+    if amount is None or each is None:
         return None
-    sizes = [prod(unit.factor for unit in units) for units in known]
-    dimensions = ["·".join(sorted(unit.dimension for unit in units)) for units in known]
-    return Unit(name, "/".join(dimensions), sizes[0] / prod(sizes[1:]))
-
-
-def _power(factor: str) -> Unit | None:
-    """Returns a unit, or a power of one: "m²"."""
-    base = factor.translate(_EXPONENTS)
-    exponent = base[-1:] if base[-1:] in {"1", "2", "3"} else ""
-    unit = _UNITS.get(factor) or _UNITS.get(base.rstrip("123").rstrip("^-−"))
-    return Unit(factor, f"{unit.dimension}{exponent}", unit.factor ** int(exponent or 1)) if unit else None
+    return Unit(word, f"{amount.dimension}/{each.dimension}", amount.factor / each.factor)
 
 
 Meaning = tuple[str, str]
@@ -101,10 +96,9 @@ class Amount(NamedTuple):
         return self.dimension, f"{self.value:.13e}"
 
 
-_NO_UNIT, _ORDINAL, _QUARTER = (Unit("", dimension) for dimension in ("", "ordinal", "quarter"))
-_CLOCK, _VERSE, _ZONED = "clock", "verse", ("winter", "summer")  # of UTC, by the offset of each
-# a number without them is another number
-_STRICT = {"percent", "points", _ORDINAL.dimension, _QUARTER.dimension, _CLOCK, *_ZONED}
+_NO_UNIT, _ORDINAL = Unit("", ""), Unit("", "ordinal")
+_CLOCK, _ZONED = "clock", ("winter", "summer")  # of UTC, by the offset of each
+_STRICT = {"percent", "points", _ORDINAL.dimension, _CLOCK, *_ZONED}  # a number without them is another number
 _RIVALS = {"points": "percent"} | dict.fromkeys(_ZONED, _CLOCK)
 
 
@@ -218,7 +212,7 @@ def _numbers_of(name: str) -> dict[str, float]:
     return {word: float(value) for word, value in map(str.split, phrase_list(name))}
 
 
-_NUMBER_WORDS, _ORDINALS, _CLOCK_WORDS = map(_numbers_of, ("number_words", "ordinals", "clock_words"))
+_NUMBER_WORDS, _ORDINALS = map(_numbers_of, ("number_words", "ordinals"))
 _MAGNITUDES, _PARTS = map(_numbers_of, ("magnitudes", "parts"))
 _ZONES = {
     zone: [float(each) for each in (*ahead, *ahead)] for zone, *ahead in map(str.split, phrase_list("time_zones"))
@@ -236,27 +230,27 @@ def _initials(*lists: Iterable[str]) -> str:
 
 _SMALL, _MAGNITUDE, _PART = map(_any_word, (_NUMBER_WORDS, _MAGNITUDES, _PARTS))
 _SIGNS, _NTH = _any_word(sign for sign in _CURRENCIES if not sign.islower()), any_of("ordinal_endings")
-_ENDS = "|".join(name[-len("hundred") :] for name in _MAGNITUDES if len(name) >= len("hundred"))
+_UNIT_WORD = _any_word(filter(str.isalpha, _UNITS))
 _OVER = r"\d{1,2}/\d{1,2}"
 # "2½" is "21⁄2" when normalised; "3/4" is a fraction beside a whole number or a unit only
-_FRACTION = rf"\d+⁄\d{{1,2}}|(?:\d+[ -]{_OVER}|{_OVER}(?=[ -](?:{_any_word(filter(str.isalpha, _UNITS))})\b))(?![\d/])"
+_FRACTION = rf"\d+⁄\d{{1,2}}|(?:\d+[ -]{_OVER}|{_OVER}(?=[ -](?:{_UNIT_WORD})\b))(?![\d/])"
 _DIGITS = rf"{_FRACTION}|\d{{1,3}}(?:(?:,?[ ]|['’])\d{{3}})+(?!\d)(?:[.,]\d+)?|\d+\.[ ]\d+(?![.,]?\d)|\d+(?:[.,]\d+)*"
+_COUNTED_PART = rf"(?:an?|{_SMALL})[\s-](?:{_PART})s?\b"
+_SHARE = rf"(?:{_COUNTED_PART}(?:(?<=s)|(?=\sof\b))|one-(?:{_PART})\b|half{any_of('half')})"
 _QUANTITY = re.compile(
     rf"""
     (?:(?<!\w)|(?:(?<=\d[^\W\d_])|(?<=\d[^\W\d_]{{2}}))(?=\d))
-    (?=[\d{_initials(_NUMBER_WORDS, _ORDINALS, _CLOCK_WORDS, _CURRENCIES, _PARTS, "alp")}])(?:
+    (?=[\d{_initials(_NUMBER_WORDS, _ORDINALS, _CURRENCIES, _PARTS, "a")}])(?:
     (?<![:.,])(?P<hour>[01]?\d|2[0-4])(?:[:.](?P<minute>[0-5]\d|0)(?::(?P<second>[0-5]\d))?)?
         (?:\s?(?P<half>[ap])(?:m\b|\.m\b\.?)|\s(?:o['’]clock|uhr)\b|(?<=:\d\d|.:0)(?![:.,]?\d))
         (?:\s\(?(?P<zone>(?-i:{"|".join(map(str.upper, _ZONES))}))\b)?
-    |(?P<named>{_any_word(_CLOCK_WORDS)})\b
     |(?P<currency>(?:(?:{_SIGNS})\s?)?)(?<![\d.,])(?P<digits>{_DIGITS})
         (?:(?P<nth>{_NTH})\b|[\s-]?(?P<scale>{_any_word(_SCALES.keys() - set("kmb"))})s?\b|(?P<short>[kmb])(?![\w%/·]))?
-    |{any_of("before_halves")}\s(?P<whole>[a-z]{{4,9}})\sand\s(?P<added>an?\s(?:{_PART}))\b
-    |(?P<share>(?:an?|{_SMALL})[\s-](?:{_PART})(?:s\b|(?=\sof\b))|(?:{_SMALL})-(?:{_PART})\b|half{any_of("half")})
-        (?:(?:\sof)?\san?(?=\s)(?:\s(?P<part_of>{_MAGNITUDE})\b)?)?
-    |(?P<words>(?:{_SMALL}|a(?=\s(?:{_MAGNITUDE})))
-        (?:(?:\s|-|(?<={_ENDS})\sand\s)(?:{_SMALL}|{_MAGNITUDE}))*)\b
-        (?:[\s-]and[\s-](?P<more>(?:an?|{_SMALL})[\s-](?:{_PART})s?)\b(?:\s(?P<times>{_MAGNITUDE})\b)?)?
+    |(?P<words>an?\s(?P<whole>{_UNIT_WORD})\sand\s{_COUNTED_PART}
+        |{_SHARE}(?:(?:\sof)?\san?(?=\s)(?:\s(?:{_MAGNITUDE})\b)?)?
+        |(?:{_SMALL}|a(?=\s(?:{_MAGNITUDE})))
+            (?:[\s-](?:{_SMALL}|(?:{_MAGNITUDE})(?:\sand(?=\s(?:{_SMALL})\b))?))*\b
+            (?:[\s-]and[\s-]{_COUNTED_PART}(?:\s(?:{_MAGNITUDE})\b)?)?)
     |(?P<ordinal>{_any_word(_ORDINALS)})\b)
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -319,69 +313,56 @@ def _compound(text: str, first: Value, value: Value) -> tuple[Value, ...]:
 _remembered_values = lru_cache(1 << 12)(_values)
 
 
-def _time_of_day(text: str, match: re.Match[str], dimension: str) -> Quantity:
+def _time_of_day(text: str, match: re.Match[str]) -> Quantity:
     """Reads a time in minutes; "2:05" may be in the afternoon too."""
-    written = (match["hour"] or match["named"]).lower()
-    hour = int(_CLOCK_WORDS.get(written, written))
+    hour, half = int(match["hour"]), (match["half"] or "").lower()
     minutes = hour * _HOUR + int(match["minute"] or 0) + int(match["second"] or 0) / _HOUR
-    if match["half"]:
-        times = [minutes % _HALF_DAY + _HALF_DAY * (match["half"].lower() == "p")]
-    elif match["named"] or hour > _HALF_DAY // _HOUR or written.startswith("0"):
+    if half:
+        times = [minutes % _HALF_DAY + _HALF_DAY * (half == "p")]
+    elif hour > _HALF_DAY // _HOUR or match["hour"].startswith("0"):
         times = [minutes % (2 * _HALF_DAY)]
     else:
         times = [minutes % _HALF_DAY, minutes % _HALF_DAY + _HALF_DAY]
-    least, about = _hedges(text, match.start())
-    clock = tuple(Amount(dimension, time, _HOUR, 1.0, "") for time in times)
+    clock = tuple(Amount(_CLOCK, time, _HOUR, 1.0, "") for time in times)
     utc = tuple(
         one._replace(dimension=zoned, value=(one.value - ahead) % (2 * _HALF_DAY))
         for zoned, ahead in zip(_ZONED, _ZONES.get((match["zone"] or "").lower(), ()), strict=False)
         for one in clock
     )
-    return Quantity(*match.span(), match.end(), utc if match["zone"] else clock, clock, least, about)
+    return Quantity(*match.span(), match.end(), utc or clock, clock, *_hedges(text, match.start()))
 
 
 def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
     """Reads a number; none in the digits of a code, and none in the "one" of "one of them"."""
     stop_if_nobody_waits()
-    (start, end), digits = match.span(), match["digits"] or ""
+    if match["hour"]:
+        return _time_of_day(text, match)
+    (start, end), digits, words = match.span(), match["digits"], match["words"]
     before = "".join(text[max(0, start - _LEAD_CHARS) : start].split()[-1:])
-    if match["hour"] or match["named"]:
-        return _time_of_day(text, match, _VERSE if _is_name(before) and end == match.end("minute") else _CLOCK)
     is_label = before.lower() in word_list("numbered_things")  # "room 12B"
-    scale = None if is_label else match["scale"] or match["short"] or match["times"] or match["part_of"]
-    times = _SCALES[scale.lower()] if scale else 1.0
-    read = _read_digits(digits, times) if digits else [(times * _read_words(match), 1.0)]
+    scale = None if is_label else match["scale"] or match["short"]
+    if digits:
+        read = _read_digits(digits, _SCALES[scale.lower()] if scale else 1.0)
+    else:
+        read = [(_read_words(words) if words else _ORDINALS[match["ordinal"].lower()], 1.0)]
     units, unit_end = ((), end) if is_label else _units_of(text, match)
-    is_one, is_q = match.group().lower() == "one" and unit_end == end, match.group().lower().startswith("q")
-    if not read or is_one or (match["whole"] and not units) or (is_q and _is_name(before)):  # "Switch Q1"
+    if not read or (match.group().lower() == "one" and not units):
         return None
-    if before.lower() == "minus" or _is_negative(text, max(start, match.start("digits"))):
+    if _is_negative(text, max(start, match.start("digits"))):
         read = [(-value, step) for value, step in read]
     least, about = _hedges(text, start)
     amounts = [Amount.of(number, unit) for unit in units or (_NO_UNIT,) for number in read]
-    if match["share"] and not (units or scale):  # of a whole
+    if words and not units and 0 < read[0][0] < 1:  # a part of a whole
         amounts, about = [Amount.of((100 * value, step), _UNITS["%"]) for value, step in read], True
-    if match["short"] and scale and not match["currency"]:  # "5m"
+    if digits and match["short"] and scale and not match["currency"]:  # "5m"
         others, unit_end = _units_behind(text, end - 1)
         amounts += [Amount.of(number, unit) for unit in others for number in _read_digits(digits, 1.0)]
     if not (units or is_label) and (later := _LATER.match(text, end)):  # "2 to 5 mm"
         amounts += [Amount.of(number, unit) for unit in _units_behind(text, later.end())[0] for number in read]
-    return Quantity(
-        start=start,
-        end=unit_end if any(unit.dimension in _STRICT for unit in units) else end,
-        unit_end=max(end, unit_end),
-        amounts=tuple(amounts),
-        numbers=tuple(Amount.of(number, _NO_UNIT) for number in read),
-        is_lower_bound=least,
-        is_approximate=about,
-        is_word=not (digits or is_q),
-    )
-
-
-def _is_name(word: str) -> bool:
-    """Tells whether a word makes a name of the digits behind it: of "John 3:16", not of "Monday 3:16" or "At 3:16"."""
-    folded = word.lower()
-    return word.isalpha() and word.istitle() and not (folded in _WEEKDAYS or folded in _MONTHS or folded in NO_NAMES)
+    numbers = tuple(Amount.of(number, _NO_UNIT) for number in read)
+    unit_end = max(end, unit_end)
+    end = unit_end if any(unit.dimension in _STRICT for unit in units) else end
+    return Quantity(start, end, unit_end, tuple(amounts), numbers, least, about, is_word=not digits)
 
 
 def _is_negative(text: str, start: int) -> bool:
@@ -395,8 +376,7 @@ def _units_of(text: str, match: re.Match[str]) -> tuple[tuple[Unit, ...], int]:
     if sign := (match["currency"] or "").strip().upper():
         return _CURRENCIES[sign], match.end()
     if match["ordinal"] or match["nth"]:
-        is_quarter = match.group().lower().startswith("q") or text.startswith(" quarter", match.end())
-        return (_QUARTER if is_quarter else _ORDINAL,), match.end()
+        return (_ORDINAL,), match.end()
     if match["whole"]:  # "an hour and a half"
         return _units(match["whole"].lower(), is_attached=False), match.end()
     return _units_behind(text, match.end())
@@ -420,20 +400,15 @@ def _units_behind(text: str, end: int) -> tuple[tuple[Unit, ...], int]:
 @lru_cache(1 << 12)
 def _units(phrase: str, is_attached: bool) -> tuple[Unit, ...]:  # noqa: FBT001 - of a cache
     words = phrase.split()
-    name = "_".join(words)
+    is_rate = len(words) == 3 and words[1] in {"per", "a", "an"}  # noqa: PLR2004 - "pounds a year"
+    name = f"{words[0]}/{words[2]}" if is_rate else "_".join(words)
     folded = name.lower() if len(name) > 1 else name  # "67P" is no price
-    match words:
-        case [over, "per" | "a" | "an", under]:
-            unit = unit_of(f"{over}/{under}", is_attached=False)
-        case ["square" | "cubic" as power, base]:
-            unit = unit_of(base + ("2" if power == "square" else "3"), is_attached=True)
-        case [word]:
-            unit = unit_of(word, is_attached=is_attached) or unit_of(folded, is_attached=False)
-        case _:
-            unit = _UNITS.get(folded)
-    paid = (words[0], words[0].lower()) if unit and len(words) > 1 else (name, folded)  # "pounds a year"
-    is_known = is_attached or name not in word_list("units_only_attached")
-    currencies = next((_CURRENCIES[word] for word in paid if is_known and word in _CURRENCIES), ())
+    unit = unit_of(name, is_attached=is_attached) or unit_of(folded, is_attached=False)
+    if is_rate and not unit:
+        return ()
+    paid, folded = (words[0], words[0].lower()) if is_rate else (name, folded)
+    is_known = is_attached or paid not in word_list("units_only_attached")
+    currencies = next((_CURRENCIES[word] for word in (paid, folded) if is_known and word in _CURRENCIES), ())
     return (unit, *currencies) if unit else currencies
 
 
@@ -472,24 +447,21 @@ def readings(digits: str) -> list[str]:
     return found
 
 
-def _read_words(match: re.Match[str]) -> float:
-    """Reads "two hundred and fifty thousand"; words that stand side by side without sense are added up."""
-    if match["ordinal"]:
-        return _ORDINALS[match["ordinal"].lower()]
-    total = current = 0.0
-    for word in (match["words"] or "").lower().replace("-", " ").split():
-        if word in _NUMBER_WORDS:
-            current += _NUMBER_WORDS[word]
-        elif word == "a":
-            current = current or 1.0
-        elif word in _MAGNITUDES:
-            current = (current or 1.0) * _MAGNITUDES[word]
+def _read_words(words: str) -> float:
+    """Reads "two hundred and fifty thousand" and "two and a half"; what stands side by side without sense is added."""
+    total = current = last = 0.0
+    for word in words.lower().replace("-", " ").split():
+        if word in _MAGNITUDES:
+            current, last = (current + last or 1.0) * _MAGNITUDES[word], 0.0
             if _MAGNITUDES[word] >= 1e3:  # noqa: PLR2004
                 total, current = total + current, 0.0
-    *count, part = (match["share"] or match["more"] or match["added"] or "none").lower().replace("-", " ").split()
-    size = _PARTS.get(part.removesuffix("s"))
-    added = _NUMBER_WORDS.get(count[0] if count else "", 1.0) / size if size else 0.0
-    return total + current + added + bool(match["whole"])
+        elif word.removesuffix("s") in _PARTS:
+            last = (last or 1.0) / _PARTS[word.removesuffix("s")]
+        elif word in _NUMBER_WORDS or word == "and":
+            current, last = current + last, _NUMBER_WORDS.get(word, 0.0)
+        elif word in {"a", "an"}:
+            last = last or 1.0
+    return total + current + last
 
 
 _MONTHS = {name: index for index, line in enumerate(phrase_list("months"), start=1) for name in line.split()}
