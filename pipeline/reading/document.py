@@ -1,10 +1,8 @@
 """Reads a text into sentences and words as a person sees it, and finds its quotations and capitals.
 
-What nobody sees is left out: soft hyphens, zero-width and direction marks, marks on
-letters that have none. Letters of other scripts that look Latin are read as Latin in words of nothing else. A word in
-such a disguise would be unknown to models and rules. What decorates a sentence and is no part of it goes too: emoji
-behind a word, the targets of links, references such as "[1]" behind a full stop. With them a model reads the same words
-as another statement. Positions still lead back to what was sent.
+What nobody sees is left out, as soft hyphens and marks on letters that have none. Letters of other scripts that look
+Latin are read as Latin in words of nothing else. What decorates a sentence goes too: emoji behind a word, targets of
+links, references such as "[1]" behind a full stop. Positions still lead back to what was sent.
 """
 
 import re

@@ -1,14 +1,9 @@
 """Framing: words about the summary or the document in place of their subject. English only.
 
-`find_meta_commentary` asks whether a text has any. Patterns are anchored at the start of a sentence and ask for a
-subject and a verb together: "The document states that fees rose" is meta-commentary, "The document was signed in 1945"
-and "The summary judgment covers fees" are not. "The report found" is not either: reports are often what a text is
-about; "This report describes" is.
-
-`framing_length` asks how much of a sentence is made of the words of `data/framing.txt` alone, without number or denial.
-That is all of "Here is a summary of the passage:", and the beginning of "Based on the passages, twins happen when ...".
-`speaks_of_text` asks the same of a whole part beside its source. A part states nothing if its words about texts
-outweigh those of the source, which count most, and any others. What is left out is never checked.
+Meta-commentary has a subject and a verb at the start of a sentence: "The document states that fees rose" is some, "The
+document was signed in 1945" is not. "The report found" is not either: reports are often what a text is about; "This
+report describes" is. What only frames a summary is made of the words of `data/framing.txt`, without number or denial:
+all of "Here is a summary of the passage:", and the beginning of "Based on the passages, twins happen when ...".
 """
 
 import re

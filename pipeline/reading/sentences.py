@@ -187,23 +187,19 @@ def _bounds(stretch: tuple[int, int], ends: list[int]) -> list[int]:
 
 
 def _cut_overlong(text: str, start: int, end: int, max_chars: int) -> Iterator[tuple[int, int]]:
-    """Strips white space, then cuts what is longer than `max_chars`."""
-    start, end = _strip(text, start, end)
-    while end - start > max_chars:
-        cut = max(text.rfind(space, start + 1, start + max_chars) for space in " \n")
-        cut = cut if cut > start else start + max_chars
-        yield _strip(text, start, cut)
-        start, end = _strip(text, cut, end)
-    if start < end:
-        yield start, end
-
-
-def _strip(text: str, start: int, end: int) -> tuple[int, int]:
-    while start < end and text[start].isspace():
-        start += 1
+    """Yields a stretch without white space around it, in pieces if it is longer than `max_chars`."""
     while end > start and text[end - 1].isspace():
         end -= 1
-    return start, end
+    while start < end:
+        if text[start].isspace():
+            start += 1
+            continue
+        cut = end
+        if end - start > max_chars:
+            space = max(text.rfind(space, start + 1, start + max_chars) for space in " \n")
+            cut = space if space > start else start + max_chars
+        yield start, start + len(text[start:cut].rstrip())
+        start = cut
 
 
 # German writes ordinals with a full stop ("am 3. Mai", "im 2. Stock"), and every noun with a capital letter, so that

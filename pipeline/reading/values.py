@@ -338,14 +338,12 @@ def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
     if match["hour"]:
         return _time_of_day(text, match)
     (start, end), digits, words = match.span(), match["digits"], match["words"]
-    before = "".join(text[max(0, start - _LEAD_CHARS) : start].split()[-1:])
-    is_label = before.lower() in word_list("numbered_things")  # "room 12B"
-    scale = None if is_label else match["scale"] or match["short"]
+    scale = match["scale"] or match["short"]
     if digits:
         read = _read_digits(digits, _SCALES[scale.lower()] if scale else 1.0)
     else:
         read = [(_read_words(words) if words else _ORDINALS[match["ordinal"].lower()], 1.0)]
-    units, unit_end = ((), end) if is_label else _units_of(text, match)
+    units, unit_end = _units_of(text, match)
     if not read or (match.group().lower() == "one" and not units):
         return None
     if _is_negative(text, max(start, match.start("digits"))):
@@ -354,10 +352,10 @@ def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
     amounts = [Amount.of(number, unit) for unit in units or (_NO_UNIT,) for number in read]
     if words and not units and 0 < read[0][0] < 1:  # a part of a whole
         amounts, about = [Amount.of((100 * value, step), _UNITS["%"]) for value, step in read], True
-    if digits and match["short"] and scale and not match["currency"]:  # "5m"
+    if digits and match["short"] and not match["currency"]:  # "5m"
         others, unit_end = _units_behind(text, end - 1)
         amounts += [Amount.of(number, unit) for unit in others for number in _read_digits(digits, 1.0)]
-    if not (units or is_label) and (later := _LATER.match(text, end)):  # "2 to 5 mm"
+    if not units and (later := _LATER.match(text, end)):  # "2 to 5 mm"
         amounts += [Amount.of(number, unit) for unit in _units_behind(text, later.end())[0] for number in read]
     numbers = tuple(Amount.of(number, _NO_UNIT) for number in read)
     unit_end = max(end, unit_end)

@@ -7,7 +7,7 @@ recall and nothing else. `align` compares the words of two texts by their longes
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
@@ -55,11 +55,6 @@ class WordTable:
     def between(self, start: int, end: int) -> range:
         """Returns the indices of the words that begin at `start` or after it, and before `end`."""
         return range(bisect_left(self.starts, start), bisect_left(self.starts, end))
-
-    @property
-    def indices(self) -> Iterator[int]:
-        """All words, one after the other."""
-        return stoppable(range(len(self)))
 
     def has_verb(self, words: Iterable[int] | None = None) -> bool:
         """Tells whether some words, or all, may state something: one is a verb, and not "May", which is a month."""
