@@ -371,8 +371,8 @@ def _is_negative(text: str, start: int) -> bool:
 
 def _units_of(text: str, match: re.Match[str]) -> tuple[tuple[Unit, ...], int]:
     """Returns what the unit of a number may be, and where it ends."""
-    if sign := (match["currency"] or "").strip().upper():
-        return _CURRENCIES[sign], match.end()
+    if match["currency"]:
+        return _CURRENCIES[match["currency"].strip().upper()], match.end()
     if match["ordinal"] or match["nth"]:
         return (_ORDINAL,), match.end()
     if match["whole"]:  # "an hour and a half"
@@ -551,12 +551,10 @@ class Values:
 
     @cached_property
     def _quantities(self) -> dict[Meaning, Quantity]:
-        """A number of each meaning."""
-        return {amount.meaning: value for value in self.all if isinstance(value, Quantity) for amount in value.amounts}
-
-    @cached_property
-    def _numbers(self) -> set[Meaning]:
-        return {number.meaning for value in self.all if isinstance(value, Quantity) for number in value.numbers}
+        """A number of each meaning, with its unit and without."""
+        numbers = [value for value in self.all if isinstance(value, Quantity)]
+        bare = {number.meaning: value for value in numbers for number in value.numbers}
+        return bare | {amount.meaning: value for value in numbers for amount in value.amounts}
 
     @cached_property
     def _dimensions(self) -> set[str]:
@@ -567,7 +565,7 @@ class Values:
 
     def has_number(self, quantity: Quantity) -> bool:
         """Tells whether a number stands anywhere in the text, of whatever unit."""
-        return not self._numbers.isdisjoint(number.meaning for number in quantity.numbers)
+        return any(number.meaning in self._quantities for number in quantity.numbers)
 
     def has_dimension(self, quantity: Quantity) -> bool:
         """Tells whether a number has no unit, or the text has one that it can be converted to."""
@@ -580,8 +578,7 @@ class Values:
             return any(agree(value, date) for date in self._dates) and any(map(self._parts.issuperset, parts))
         if value.is_counted or any(amount.meaning in self._quantities for amount in value.amounts):
             return True
-        is_bare = "" in value.dimensions and self.has_number(value)
-        return is_bare or any(agree(value, stated) for stated in dict.fromkeys(self._quantities.values()))
+        return any(agree(value, stated) for stated in dict.fromkeys(self._quantities.values()))
 
 
 AS_WRITTEN = Rule(
