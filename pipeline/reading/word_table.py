@@ -40,7 +40,7 @@ class WordTable:
     @classmethod
     def of(cls, text: str) -> "WordTable":
         """Splits a normalised text. Linear in its length."""
-        found = split_words(text, at_hyphens=True)
+        found = split_words(text)
         starts, ends = found.starts.tolist(), found.ends.tolist()
         words = _fold_words(text, starts, ends)
         stems = list(map(stem, stoppable(words)))

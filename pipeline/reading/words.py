@@ -1,6 +1,6 @@
 """Tokenizes a text into words, or a model's tokens, with offsets; and folds sentences, so that equal ones can be found.
 
-A word is what stands between spaces, dashes, slashes and brackets, without punctuation around it and without a
+A word is what stands between spaces, hyphens, slashes and brackets, without punctuation around it and without a
 possessive 's: "AT&T", "C++", "U.S" (of "U.S."), "Labor" (of "Labor's"). Each CJK character is a word of its own.
 """
 
@@ -18,11 +18,10 @@ from pipeline.reading.characters import nfkc
 
 _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _SEPARATORS = r"\s—–―/\\|()\[\]{}<>“”\"„«»…;:!?。、「」『』【】《》"
-_RAW_WORD = re.compile(rf"[{_CJK}]|[^{_CJK}{_SEPARATORS}]+")
 # A word of more than 200 characters is cut, so that evidence never quotes megabytes.
-_WORD_PART = re.compile(rf"[{_CJK}]|[^{_CJK}{_SEPARATORS}‐‑-]{{1,200}}")
+_RAW_WORD = re.compile(rf"[{_CJK}]|[^{_CJK}{_SEPARATORS}‐‑-]{{1,200}}")
 _CJK_CHARACTER = re.compile(f"[{_CJK}]")
-_EDGES = ".,'’‘`´*_~-·"
+_EDGES = ".,'’‘`´*_~·"
 _POSSESSIVES = ("'s", "’s", "'S", "’S")
 _MAY_BE_TRIMMED = f"{_EDGES}sS"
 
@@ -42,14 +41,10 @@ class Words:
         return int(self.starts[max(first, 0)]), int(self.ends[min(last, len(self)) - 1])
 
 
-def split_words(text: str, *, at_hyphens: bool = False) -> Words:
-    """Returns the words of a text in order. Linear in the length of the text.
-
-    Args:
-        at_hyphens: whether "31-year-old" is three words, as "31 - year - old" is.
-    """
+def split_words(text: str) -> Words:
+    """Returns the words of a text in order. Linear in the length of the text."""
     starts, ends = array("i"), array("i")
-    for match in stoppable((_WORD_PART if at_hyphens else _RAW_WORD).finditer(text)):
+    for match in stoppable(_RAW_WORD.finditer(text)):
         start, end = match.span()
         if text[start] in _EDGES or text[end - 1] in _MAY_BE_TRIMMED:
             trimmed = text[start:end].lstrip(_EDGES)
