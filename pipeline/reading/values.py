@@ -262,7 +262,7 @@ _UNIT = re.compile(rf"(\s?-?)({_WORD_BEHIND})(?:\s({_WORD_BEHIND})(?:\s({_WORD_B
 _PLAIN = rf"(?:\d+(?:[.,]\d+)*|{_SMALL})"
 _LATER = re.compile(rf"(?:,\s{_PLAIN}){{0,8}}(?:\s?[-–—]\s?|,?\s{any_of('ranges')}\s){_PLAIN}", re.IGNORECASE)
 _HEDGE = re.compile(rf"(?:(?P<least>{any_of('lower_bounds')})|{any_of('approximations')})\s+$", re.IGNORECASE)
-_MINUS, _BEFORE_MINUS = ("-", "−", "–"), "(=:~|"
+_MINUS, _BEFORE_MINUS = ("-", "−", "–"), " \n\t(=:~|"
 _LEAD_CHARS = 24
 _LONGEST_REMEMBERED = 1000  # characters: claims and sentences, not whole sources, for a cache counts no bytes
 _COUNTED_BY_HAND = 3
@@ -366,7 +366,7 @@ def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
 def _is_negative(text: str, start: int) -> bool:
     """Tells whether a minus stands before digits, and no dash."""
     before = text[max(0, start - 2) : start]
-    return before.endswith(_MINUS) and (len(before) == 1 or before[0].isspace() or before[0] in _BEFORE_MINUS)
+    return before.endswith(_MINUS) and not before[:-1].strip(_BEFORE_MINUS)
 
 
 def _units_of(text: str, match: re.Match[str]) -> tuple[tuple[Unit, ...], int]:
@@ -431,7 +431,7 @@ def readings(digits: str) -> list[str]:
     over, slash, under = digits.replace("-", " ").partition("/")
     if slash:  # "2 1/2"
         whole, _, part = over.rpartition(" ")
-        return [str(round(float(whole.strip() or 0) + float(part) / max(1.0, float(under)), _MOST_DECIMALS))]
+        return [str(round(float(whole or 0) + float(part) / max(1.0, float(under)), _MOST_DECIMALS))]
     if " " in digits:  # "1 403", "3, 800", "98. 7", or numbers beside each other
         joined = digits.replace(", ", "").replace(" ", "").replace(",", ".")
         return [joined, *(part.strip(".,").replace(",", ".") for part in digits.split())]
