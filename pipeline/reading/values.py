@@ -212,7 +212,7 @@ def _numbers_of(name: str) -> dict[str, float]:
     return {word: float(value) for word, value in map(str.split, phrase_list(name))}
 
 
-_NUMBER_WORDS, _ORDINALS = map(_numbers_of, ("number_words", "ordinals"))
+_NUMBER_WORDS, _ORDINALS, _CLOCK_WORDS = map(_numbers_of, ("number_words", "ordinals", "clock_words"))
 _MAGNITUDES, _PARTS = map(_numbers_of, ("magnitudes", "parts"))
 _ZONES = {
     zone: [float(each) for each in (*ahead, *ahead)] for zone, *ahead in map(str.split, phrase_list("time_zones"))
@@ -240,10 +240,11 @@ _SHARE = rf"(?:{_COUNTED_PART}(?:(?<=s)|(?=\sof\b))|one-(?:{_PART})\b|half{any_o
 _QUANTITY = re.compile(
     rf"""
     (?:(?<!\w)|(?:(?<=\d[^\W\d_])|(?<=\d[^\W\d_]{{2}}))(?=\d))
-    (?=[\d{_initials(_NUMBER_WORDS, _ORDINALS, _CURRENCIES, _PARTS, "a")}])(?:
+    (?=[\d{_initials(_NUMBER_WORDS, _ORDINALS, _CLOCK_WORDS, _CURRENCIES, _PARTS, "a")}])(?:
     (?<![:.,])(?P<hour>[01]?\d|2[0-4])(?:[:.](?P<minute>[0-5]\d|0)(?::(?P<second>[0-5]\d))?)?
         (?:\s?(?P<half>[ap])(?:m\b|\.m\b\.?)|\s(?:o['’]clock|uhr)\b|(?<=:\d\d|.:0)(?![:.,]?\d))
         (?:\s\(?(?P<zone>(?-i:{"|".join(map(str.upper, _ZONES))}))\b)?
+    |(?P<named>{_any_word(_CLOCK_WORDS)})\b
     |(?P<currency>(?:(?:{_SIGNS})\s?)?)(?<![\d.,])(?P<digits>{_DIGITS})
         (?:(?P<nth>{_NTH})\b|[\s-]?(?P<scale>{_any_word(_SCALES.keys() - set("kmb"))})s?\b|(?P<short>[kmb])(?![\w%/·]))?
     |(?P<words>an?\s(?P<whole>{_UNIT_WORD})\sand\s{_COUNTED_PART}
@@ -315,11 +316,12 @@ _remembered_values = lru_cache(1 << 12)(_values)
 
 def _time_of_day(text: str, match: re.Match[str]) -> Quantity:
     """Reads a time in minutes; "2:05" may be in the afternoon too."""
-    hour, half = int(match["hour"]), (match["half"] or "").lower()
+    written, half = (match["hour"] or match["named"]).lower(), (match["half"] or "").lower()
+    hour = int(_CLOCK_WORDS.get(written, written))
     minutes = hour * _HOUR + int(match["minute"] or 0) + int(match["second"] or 0) / _HOUR
     if half:
         times = [minutes % _HALF_DAY + _HALF_DAY * (half == "p")]
-    elif hour > _HALF_DAY // _HOUR or match["hour"].startswith("0"):
+    elif match["named"] or hour > _HALF_DAY // _HOUR or written.startswith("0"):
         times = [minutes % (2 * _HALF_DAY)]
     else:
         times = [minutes % _HALF_DAY, minutes % _HALF_DAY + _HALF_DAY]
@@ -335,7 +337,7 @@ def _time_of_day(text: str, match: re.Match[str]) -> Quantity:
 def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
     """Reads a number; none in the digits of a code, and none in the "one" of "one of them"."""
     stop_if_nobody_waits()
-    if match["hour"]:
+    if match["hour"] or match["named"]:
         return _time_of_day(text, match)
     (start, end), digits, words = match.span(), match["digits"], match["words"]
     scale = match["scale"] or match["short"]

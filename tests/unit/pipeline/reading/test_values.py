@@ -59,6 +59,7 @@ def read(text: str) -> Quantity:
         ("2:05 p.m.", [("clock", 845)]),
         ("2:05", [("clock", 125), ("clock", 845)]),
         ("9.30 am", [("clock", 570)]),
+        ("noon", [("clock", 720)]),
         ("Q3", [("ordinal", 3)]),
         ("80p", [("GBP", 0.8)]),
         ("1h45", [("time", 6300)]),
