@@ -14,8 +14,7 @@ from pipeline.evaluate.datum import MIN_KEY_FACTS, GoldStandardSummary
 from pipeline.reading.document import ReadText
 from pipeline.reading.names import find_names, known_names
 from pipeline.reading.passage import Span
-from pipeline.reading.references import points_back
-from pipeline.reading.sentences import split_sentences
+from pipeline.reading.sentences import points_back, split_sentences
 from pipeline.reading.word_lists import POINTING_WORDS
 from pipeline.reading.words import fold_case
 

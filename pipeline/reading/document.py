@@ -1,10 +1,8 @@
 """Reads a text into sentences and words as a person sees it, and finds its quotations and capitals.
 
-What nobody sees is left out: soft hyphens, zero-width and direction marks, marks on
-letters that have none. Letters of other scripts that look Latin are read as Latin in words of nothing else. A word in
-such a disguise would be unknown to models and rules. What decorates a sentence and is no part of it goes too: emoji
-behind a word, the targets of links, references such as "[1]" behind a full stop. With them a model reads the same words
-as another statement. Positions still lead back to what was sent.
+What nobody sees is left out, as soft hyphens and marks on letters that have none. Letters of other scripts that look
+Latin are read as Latin in words of nothing else. What decorates a sentence goes too: emoji behind a word, targets of
+links, references such as "[1]" behind a full stop. Positions still lead back to what was sent.
 """
 
 import re
@@ -140,7 +138,7 @@ _EMOJI = r"[\U0001f000-\U0001f0ff\U0001f300-\U0001f51e\U0001f520-\U0001faff☀-�
 _TARGET = r"(?:https?://|www\.|mailto:|/|\#|\.)[^\s()<>]{1,500}(?:\([^\s()<>]{0,100}\)[^\s()<>]{0,100})?"
 _REFERENCES = r"(?:\[\d{1,3}(?:[,–-][ ]?\d{1,3}){0,9}\])++(?!\(|[ ]?[a-z])"  # "[42] people died" is none
 _RAISED, _ENDS, _NOTED_LETTERS = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹"), ".!?,;:)”", 4
-_OPENINGS, _NEAR = "[(【{^", 20
+_NEAR = 20  # characters
 _DECORATION = re.compile(
     rf"""
     (?=(?:(?<=\S)[ \t]*+|[ ]?)[\[\](<!【{{^{_EMOJI[1:-1]}])
@@ -173,7 +171,7 @@ def read_shown(text_id: str, original: str) -> NormalizedText:
     if any(digit in original for digit in _RAISED):
         text, offsets = _without(text, offsets, _note_marks(text, normalize_decoded(text_id, original, text, offsets)))
     text, offsets = _without(text, offsets, (mark.span() for mark in stoppable(_UNSEEN.finditer(text))))
-    marks, counted = stoppable(_DECORATION.finditer(text)), {opening for opening in _OPENINGS if f"{opening}1" in text}
+    marks, counted = stoppable(_DECORATION.finditer(text)), {opening for opening in "[^" if f"{opening}1" in text}
     cited = (mark.span() for mark in marks if mark[2] is None or _cites(mark, counted))
     text, offsets = _without(text, offsets, cited)
     if _MAY_BE_DISGUISED.search(text):
@@ -182,15 +180,14 @@ def read_shown(text_id: str, original: str) -> NormalizedText:
 
 
 def _cites(mark: re.Match[str], counted: Container[str]) -> bool:
-    """Tells whether brackets hold a citation; of bare numbers, those in brackets in which they are counted from 1."""
+    """Tells whether brackets hold a citation; bare numbers are one in square brackets that count from 1."""
     text, opening, cited, (start, end) = mark.string, mark[1], mark[2], mark.span()
     if not is_citation(cited):
         return False
     if any(map(str.isalpha, cited)) or not {"¶", "†", "#"}.isdisjoint(cited) or "【" in opening or "{" in opening:
         return True
     is_behind = text[max(0, start - 1) : start].isalnum() or not text[end : end + _NEAR].lstrip(" ")[:1].islower()
-    is_counted = (opening == "(" and mark.group()[0] == " ") or "[" in opening
-    return is_counted and is_behind and opening[-1] in counted
+    return is_behind and "[" in opening and opening[-1] in counted
 
 
 def _note_marks(text: str, shown: NormalizedText) -> Iterator[tuple[int, int]]:

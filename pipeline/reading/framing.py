@@ -1,14 +1,9 @@
 """Framing: words about the summary or the document in place of their subject. English only.
 
-`find_meta_commentary` asks whether a text has any. Patterns are anchored at the start of a sentence and ask for a
-subject and a verb together: "The document states that fees rose" is meta-commentary, "The document was signed in 1945"
-and "The summary judgment covers fees" are not. "The report found" is not either: reports are often what a text is
-about; "This report describes" is.
-
-`framing_length` asks how much of a sentence is made of the words of `data/framing.txt` alone, without number or denial.
-That is all of "Here is a summary of the passage:", and the beginning of "Based on the passages, twins happen when ...".
-`speaks_of_text` asks the same of a whole part beside its source. A part states nothing if its words about texts
-outweigh those of the source, which count most, and any others. What is left out is never checked.
+Meta-commentary has a subject and a verb at the start of a sentence: "The document states that fees rose" is some, "The
+document was signed in 1945" is not. "The report found" is not either: reports are often what a text is about; "This
+report describes" is. What only frames a summary is made of the words of `data/framing.txt`, without number or denial:
+all of "Here is a summary of the passage:", and the beginning of "Based on the passages, twins happen when ...".
 """
 
 import re
@@ -82,8 +77,7 @@ def framing_length(sentence: str) -> int:
     while (end := _PIECE_END.search(sentence, length, length + _LONGEST)) and _frames(sentence[length : end.end()]):
         length = end.end()
     rest = sentence[length:]
-    is_size = length > 0 and rest.strip(" .)*_").isdigit()  # "Word count: 43"
-    is_none = is_size or is_citation(rest) or not _WORD.search(rest) or ("/" in rest and " " not in rest)
+    is_none = is_citation(rest) or not _WORD.search(rest) or ("/" in rest and " " not in rest)
     if len(rest) <= _LONGEST and (is_none or _frames(f"{rest.rstrip()}.")):
         return len(sentence)
     return length if sum(map(str.isalnum, rest)) >= _FEWEST_LETTERS_LEFT else 0
@@ -107,8 +101,8 @@ def speaks_of_text(part: str, shared: AbstractSet[str]) -> bool:
     verb = next((at for at in range(len(table)) if table.has_verb([at])), len(table))
     subject = {word for word in table.words[:verb] if word not in FUNCTION_WORDS or word in word_list("text_words")}
     is_pointed_at = not word_list("deictics").isdisjoint(table.words[: verb + 1])
-    is_text = is_pointed_at and subject.issubset(about) and not is_meta_commentary(part)
-    if known and verb < len(table) and not is_text and word_list("writers_themselves").isdisjoint(about):
+    is_text = is_pointed_at and subject.issubset(about)
+    if known and verb < len(table) and not is_text:
         return False  # what the source speaks of does something
     others = " ".join(word for word in _words(part) if word not in about)
     is_stated = not is_text and (len(own) > _MOST_OWN or WordTable.of(others).has_verb())
@@ -127,8 +121,7 @@ def sorted_words(part: str, shared: AbstractSet[str]) -> tuple[list[str], list[s
 
 def _words(piece: str) -> list[str]:
     """Returns casefolded words, without the number of a size: "50 words"."""
-    said = _WORD.findall(_SIZE.sub("", fold_case(piece)))
-    return [word.replace("’", "'").removesuffix("'s") for word in said]
+    return [word.removesuffix("'s") for word in _WORD.findall(_SIZE.sub("", fold_case(piece)))]
 
 
 def is_citation(inside: str) -> bool:

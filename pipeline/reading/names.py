@@ -8,6 +8,7 @@ case the words are names that stand capitalised in the other text.
 import re
 from dataclasses import dataclass, replace
 
+from pipeline.off_loop import stoppable
 from pipeline.reading.document import ReadText
 from pipeline.reading.values import Values
 from pipeline.reading.word_lists import FUNCTION_WORDS, phrase_list, word_list
@@ -50,7 +51,7 @@ def known_names(table: WordTable) -> frozenset[str]:
     """Returns the casefolded words that stand capitalised inside a sentence somewhere; "THE SHIP SANK" has none."""
     return frozenset(
         table.words[index]
-        for index in table.indices
+        for index in stoppable(range(len(table)))
         if _is_capitalised(table.raw(index))
         and not _starts_sentence(table, index)
         and not (table.raw(index).isupper() and table.raw(index - 1).isupper())

@@ -10,7 +10,9 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from itertools import pairwise
+from string import digits
 
 from nupunkt import sent_spans
 
@@ -19,7 +21,7 @@ from pipeline.reading.blocks import LIST_KINDS, TABLE_KINDS, Block, BlockKind, r
 from pipeline.reading.passage import Span
 from pipeline.reading.rules import Rule
 from pipeline.reading.turns import speech_cuts
-from pipeline.reading.word_lists import FUNCTION_WORDS, any_of, word_list
+from pipeline.reading.word_lists import FUNCTION_WORDS, PROSE_WORDS, any_of, phrase_list, word_list
 from pipeline.reading.word_table import WordTable
 from pipeline.reading.words import fold_case
 
@@ -185,23 +187,19 @@ def _bounds(stretch: tuple[int, int], ends: list[int]) -> list[int]:
 
 
 def _cut_overlong(text: str, start: int, end: int, max_chars: int) -> Iterator[tuple[int, int]]:
-    """Strips white space, then cuts what is longer than `max_chars`."""
-    start, end = _strip(text, start, end)
-    while end - start > max_chars:
-        cut = max(text.rfind(space, start + 1, start + max_chars) for space in " \n")
-        cut = cut if cut > start else start + max_chars
-        yield _strip(text, start, cut)
-        start, end = _strip(text, cut, end)
-    if start < end:
-        yield start, end
-
-
-def _strip(text: str, start: int, end: int) -> tuple[int, int]:
-    while start < end and text[start].isspace():
-        start += 1
+    """Yields a stretch without white space around it, in pieces if it is longer than `max_chars`."""
     while end > start and text[end - 1].isspace():
         end -= 1
-    return start, end
+    while start < end:
+        if text[start].isspace():
+            start += 1
+            continue
+        cut = end
+        if end - start > max_chars:
+            space = max(text.rfind(space, start + 1, start + max_chars) for space in " \n")
+            cut = space if space > start else start + max_chars
+        yield start, start + len(text[start:cut].rstrip())
+        start = cut
 
 
 # German writes ordinals with a full stop ("am 3. Mai", "im 2. Stock"), and every noun with a capital letter, so that
@@ -257,3 +255,42 @@ def _missed(text: str) -> Iterator[int]:
         is_opener = word.lower() in FUNCTION_WORDS or word in word_list("german_openers")
         if is_opener and not _ABBREVIATED.search(text, max(0, end - _LOOK_BACK), end):
             yield end
+
+
+_SAID_BEHIND = ("who", "which", "whose", "whom", "with")  # "Those who ..." says at once who is meant
+_MOST_WORDS_BEFORE = 4  # a pronoun
+_EDGES = "\"'“”‘’(),;:.!?*_`[]…"
+
+
+class Antecedent(Enum):
+    """What a sentence needs before it: "It is read at start.", "If this is not set, ..." say nothing alone."""
+
+    ENTRY = auto()  # what it is about, such as the parameter: "The default is 8 MB.", "This option is on."
+    SENTENCE = auto()  # the one before it
+
+
+def points_back(text: str) -> Antecedent | None:
+    """Returns what a sentence needs to be understood; None if it stands alone."""
+    opening = text.lstrip(_EDGES + digits + " ")  # "10.2 It renews for a year."
+    words = [word.strip(_EDGES).replace("’", "'").lower() for word in opening.split(None, _MOST_WORDS_BEFORE + 2)]
+    words += [""] * 2
+    if words[0] == "the":
+        return Antecedent.ENTRY if words[1] in word_list("relative_words") else None
+    phrases = tuple(f"{phrase} " for phrase in phrase_list("connective_phrases"))
+    act = int(words[0] == "to")  # on what it does not name: "To install it", "Store them"
+    lacks_object = words[act + 1] in ("it", "them") and words[act] not in FUNCTION_WORDS
+    if words[0] in word_list("connectives") or " ".join(words).startswith(phrases) or lacks_object:
+        return Antecedent.SENTENCE
+    for word, following in pairwise(words):
+        if word in word_list("pronouns"):
+            is_said = following in word_list("parts_of_texts") or (word == "those" and following in _SAID_BEHIND)
+            found = Antecedent.ENTRY if following in word_list("relative_words") else Antecedent.SENTENCE
+            return None if is_said else found
+        if not (word in PROSE_WORDS or word in word_list("words_before_pronouns") or word.endswith("ing")):
+            break
+    return None
+
+
+def starts_inside(text: str) -> bool:
+    """Tells whether a text begins in the middle of a sentence: with a small letter or a closing mark."""
+    return text[:1] in ",;:)]}" or text.lstrip("([\"'“‘")[:1].islower()

@@ -4,25 +4,22 @@ A number is read as it is written: "67 million", "76m", "five", "1,403", "1 403"
 may have several meanings: "1.403" is one thousand in German, "5m" are metres or millions, "pounds" mass or money. Units
 of one dimension are converted, and never across: 1 km is 1000 m, two litres are not two gallons, a percent is no
 percentage point. A date is compared by the parts that both say.
-
-Terms are what a reader of a manual would miss: numbers, units, versions, part numbers, names. About 20 MB/s a core.
 """
 
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import cached_property, lru_cache
 from itertools import chain, product
-from math import isclose, prod
+from math import isclose
 from operator import attrgetter
 from typing import NamedTuple
 
 from pipeline.off_loop import stop_if_nobody_waits, stoppable
 from pipeline.reading.passage import Span
 from pipeline.reading.rules import Rule
-from pipeline.reading.word_lists import NO_NAMES, any_of, phrase_list, word_list
+from pipeline.reading.word_lists import any_of, phrase_list, word_list
 
 
 class Unit(NamedTuple):
@@ -44,36 +41,31 @@ def _read_units(name: str) -> dict[str, tuple[Unit, ...]]:
     return units
 
 
-_UNITS, _CURRENCIES = {word: units[-1] for word, units in _read_units("units").items()}, _read_units("currencies")
-_LONGEST_UNIT = 24
-_EXPONENTS = str.maketrans("¹²³", "123")
-_FACTORS, _PRODUCT = str.maketrans("⋅*μ", "··µ"), str.maketrans("μ", "µ", "·⋅*")
+def _with_powers(units: dict[str, Unit]) -> dict[str, Unit]:
+    """Adds squares and cubes of lengths: "m²", "m2", "m^2", "square_metres"."""
+    lengths = {word: unit for word, unit in units.items() if unit.dimension == "length"}
+    powers = {
+        spelling: Unit(f"{unit.name}{power}", f"{unit.dimension}{power}", unit.factor**power)
+        for word, unit in lengths.items()
+        for power, raised, name in ((2, "²", "square"), (3, "³", "cubic"))
+        for spelling in (f"{word}{power}", f"{word}{raised}", f"{word}^{power}", f"{name}_{word}")
+    }
+    return powers | units
+
+
+_UNITS = _with_powers({word: units[-1] for word, units in _read_units("units").items()})
+_CURRENCIES = _read_units("currencies")
 
 
 def unit_of(word: str, *, is_attached: bool) -> Unit | None:
-    """Returns the unit that a bare word is, alone or composed ("l/min"); one that is attached touches its number."""
-    if not word or len(word) > _LONGEST_UNIT:
-        return None
+    """Returns the unit that a bare word is, or a rate ("l/min"); one that is attached touches its number."""
     if word in _UNITS:
         return _UNITS[word] if is_attached or word not in word_list("units_only_attached") else None
-    name = word.translate(_PRODUCT)
-    if name in _UNITS:
-        return _UNITS[name]
-    read = [[_power(factor) for factor in part.split("·")] for part in word.translate(_FACTORS).split("/")]
-    known = [[unit for unit in units if unit] for units in read]
-    if known != read:
+    over, _, under = word.partition("/")
+    amount, each = _UNITS.get(over), _UNITS.get(under)
+    if amount is None or each is None:
         return None
-    sizes = [prod(unit.factor for unit in units) for units in known]
-    dimensions = ["·".join(sorted(unit.dimension for unit in units)) for units in known]
-    return Unit(name, "/".join(dimensions), sizes[0] / prod(sizes[1:]))
-
-
-def _power(factor: str) -> Unit | None:
-    """Returns a unit, or a power of one: "m²"."""
-    base = factor.translate(_EXPONENTS)
-    exponent = base[-1:] if base[-1:] in {"1", "2", "3"} else ""
-    unit = _UNITS.get(factor) or _UNITS.get(base.rstrip("123").rstrip("^-−"))
-    return Unit(factor, f"{unit.dimension}{exponent}", unit.factor ** int(exponent or 1)) if unit else None
+    return Unit(word, f"{amount.dimension}/{each.dimension}", amount.factor / each.factor)
 
 
 Meaning = tuple[str, str]
@@ -104,10 +96,9 @@ class Amount(NamedTuple):
         return self.dimension, f"{self.value:.13e}"
 
 
-_NO_UNIT, _ORDINAL, _QUARTER = (Unit("", dimension) for dimension in ("", "ordinal", "quarter"))
-_CLOCK, _VERSE, _ZONED = "clock", "verse", ("winter", "summer")  # of UTC, by the offset of each
-# a number without them is another number
-_STRICT = {"percent", "points", _ORDINAL.dimension, _QUARTER.dimension, _CLOCK, *_ZONED}
+_NO_UNIT, _ORDINAL = Unit("", ""), Unit("", "ordinal")
+_CLOCK, _ZONED = "clock", ("winter", "summer")  # of UTC, by the offset of each
+_STRICT = {"percent", "points", _ORDINAL.dimension, _CLOCK, *_ZONED}  # a number without them is another number
 _RIVALS = {"points": "percent"} | dict.fromkeys(_ZONED, _CLOCK)
 
 
@@ -239,27 +230,28 @@ def _initials(*lists: Iterable[str]) -> str:
 
 _SMALL, _MAGNITUDE, _PART = map(_any_word, (_NUMBER_WORDS, _MAGNITUDES, _PARTS))
 _SIGNS, _NTH = _any_word(sign for sign in _CURRENCIES if not sign.islower()), any_of("ordinal_endings")
-_ENDS = "|".join(name[-len("hundred") :] for name in _MAGNITUDES if len(name) >= len("hundred"))
+_UNIT_WORD = _any_word(filter(str.isalpha, _UNITS))
 _OVER = r"\d{1,2}/\d{1,2}"
 # "2½" is "21⁄2" when normalised; "3/4" is a fraction beside a whole number or a unit only
-_FRACTION = rf"\d+⁄\d{{1,2}}|(?:\d+[ -]{_OVER}|{_OVER}(?=[ -](?:{_any_word(filter(str.isalpha, _UNITS))})\b))(?![\d/])"
+_FRACTION = rf"\d+⁄\d{{1,2}}|(?:\d+[ -]{_OVER}|{_OVER}(?=[ -](?:{_UNIT_WORD})\b))(?![\d/])"
 _DIGITS = rf"{_FRACTION}|\d{{1,3}}(?:(?:,?[ ]|['’])\d{{3}})+(?!\d)(?:[.,]\d+)?|\d+\.[ ]\d+(?![.,]?\d)|\d+(?:[.,]\d+)*"
+_COUNTED_PART = rf"(?:an?|{_SMALL})[\s-](?:{_PART})s?\b"
+_SHARE = rf"(?:{_COUNTED_PART}(?:(?<=s)|(?=\sof\b))|one-(?:{_PART})\b|half{any_of('half')})"
 _QUANTITY = re.compile(
     rf"""
     (?:(?<!\w)|(?:(?<=\d[^\W\d_])|(?<=\d[^\W\d_]{{2}}))(?=\d))
-    (?=[\d{_initials(_NUMBER_WORDS, _ORDINALS, _CLOCK_WORDS, _CURRENCIES, _PARTS, "alp")}])(?:
+    (?=[\d{_initials(_NUMBER_WORDS, _ORDINALS, _CLOCK_WORDS, _CURRENCIES, _PARTS, "a")}])(?:
     (?<![:.,])(?P<hour>[01]?\d|2[0-4])(?:[:.](?P<minute>[0-5]\d|0)(?::(?P<second>[0-5]\d))?)?
         (?:\s?(?P<half>[ap])(?:m\b|\.m\b\.?)|\s(?:o['’]clock|uhr)\b|(?<=:\d\d|.:0)(?![:.,]?\d))
         (?:\s\(?(?P<zone>(?-i:{"|".join(map(str.upper, _ZONES))}))\b)?
     |(?P<named>{_any_word(_CLOCK_WORDS)})\b
     |(?P<currency>(?:(?:{_SIGNS})\s?)?)(?<![\d.,])(?P<digits>{_DIGITS})
         (?:(?P<nth>{_NTH})\b|[\s-]?(?P<scale>{_any_word(_SCALES.keys() - set("kmb"))})s?\b|(?P<short>[kmb])(?![\w%/·]))?
-    |{any_of("before_halves")}\s(?P<whole>[a-z]{{4,9}})\sand\s(?P<added>an?\s(?:{_PART}))\b
-    |(?P<share>(?:an?|{_SMALL})[\s-](?:{_PART})(?:s\b|(?=\sof\b))|(?:{_SMALL})-(?:{_PART})\b|half{any_of("half")})
-        (?:(?:\sof)?\san?(?=\s)(?:\s(?P<part_of>{_MAGNITUDE})\b)?)?
-    |(?P<words>(?:{_SMALL}|a(?=\s(?:{_MAGNITUDE})))
-        (?:(?:\s|-|(?<={_ENDS})\sand\s)(?:{_SMALL}|{_MAGNITUDE}))*)\b
-        (?:[\s-]and[\s-](?P<more>(?:an?|{_SMALL})[\s-](?:{_PART})s?)\b(?:\s(?P<times>{_MAGNITUDE})\b)?)?
+    |(?P<words>an?\s(?P<whole>{_UNIT_WORD})\sand\s{_COUNTED_PART}
+        |{_SHARE}(?:(?:\sof)?\san?(?=\s)(?:\s(?:{_MAGNITUDE})\b)?)?
+        |(?:{_SMALL}|a(?=\s(?:{_MAGNITUDE})))
+            (?:[\s-](?:{_SMALL}|(?:{_MAGNITUDE})(?:\sand(?=\s(?:{_SMALL})\b))?))*\b
+            (?:[\s-]and[\s-]{_COUNTED_PART}(?:\s(?:{_MAGNITUDE})\b)?)?)
     |(?P<ordinal>{_any_word(_ORDINALS)})\b)
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -271,7 +263,7 @@ _UNIT = re.compile(rf"(\s?-?)({_WORD_BEHIND})(?:\s({_WORD_BEHIND})(?:\s({_WORD_B
 _PLAIN = rf"(?:\d+(?:[.,]\d+)*|{_SMALL})"
 _LATER = re.compile(rf"(?:,\s{_PLAIN}){{0,8}}(?:\s?[-–—]\s?|,?\s{any_of('ranges')}\s){_PLAIN}", re.IGNORECASE)
 _HEDGE = re.compile(rf"(?:(?P<least>{any_of('lower_bounds')})|{any_of('approximations')})\s+$", re.IGNORECASE)
-_MINUS, _BEFORE_MINUS = ("-", "−", "–"), "(=:~|"
+_MINUS, _BEFORE_MINUS = ("-", "−", "–"), " \n\t(=:~|"
 _LEAD_CHARS = 24
 _LONGEST_REMEMBERED = 1000  # characters: claims and sentences, not whole sources, for a cache counts no bytes
 _COUNTED_BY_HAND = 3
@@ -322,84 +314,70 @@ def _compound(text: str, first: Value, value: Value) -> tuple[Value, ...]:
 _remembered_values = lru_cache(1 << 12)(_values)
 
 
-def _time_of_day(text: str, match: re.Match[str], dimension: str) -> Quantity:
+def _time_of_day(text: str, match: re.Match[str]) -> Quantity:
     """Reads a time in minutes; "2:05" may be in the afternoon too."""
-    written = (match["hour"] or match["named"]).lower()
+    written, half = (match["hour"] or match["named"]).lower(), (match["half"] or "").lower()
     hour = int(_CLOCK_WORDS.get(written, written))
     minutes = hour * _HOUR + int(match["minute"] or 0) + int(match["second"] or 0) / _HOUR
-    if match["half"]:
-        times = [minutes % _HALF_DAY + _HALF_DAY * (match["half"].lower() == "p")]
+    if half:
+        times = [minutes % _HALF_DAY + _HALF_DAY * (half == "p")]
     elif match["named"] or hour > _HALF_DAY // _HOUR or written.startswith("0"):
         times = [minutes % (2 * _HALF_DAY)]
     else:
         times = [minutes % _HALF_DAY, minutes % _HALF_DAY + _HALF_DAY]
-    least, about = _hedges(text, match.start())
-    clock = tuple(Amount(dimension, time, _HOUR, 1.0, "") for time in times)
+    clock = tuple(Amount(_CLOCK, time, _HOUR, 1.0, "") for time in times)
     utc = tuple(
         one._replace(dimension=zoned, value=(one.value - ahead) % (2 * _HALF_DAY))
         for zoned, ahead in zip(_ZONED, _ZONES.get((match["zone"] or "").lower(), ()), strict=False)
         for one in clock
     )
-    return Quantity(*match.span(), match.end(), utc if match["zone"] else clock, clock, least, about)
+    return Quantity(*match.span(), match.end(), utc or clock, clock, *_hedges(text, match.start()))
 
 
 def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
     """Reads a number; none in the digits of a code, and none in the "one" of "one of them"."""
     stop_if_nobody_waits()
-    (start, end), digits = match.span(), match["digits"] or ""
-    before = "".join(text[max(0, start - _LEAD_CHARS) : start].split()[-1:])
     if match["hour"] or match["named"]:
-        return _time_of_day(text, match, _VERSE if _is_name(before) and end == match.end("minute") else _CLOCK)
-    is_label = before.lower() in word_list("numbered_things")  # "room 12B"
-    scale = None if is_label else match["scale"] or match["short"] or match["times"] or match["part_of"]
-    times = _SCALES[scale.lower()] if scale else 1.0
-    read = _read_digits(digits, times) if digits else [(times * _read_words(match), 1.0)]
-    units, unit_end = ((), end) if is_label else _units_of(text, match)
-    is_one, is_q = match.group().lower() == "one" and unit_end == end, match.group().lower().startswith("q")
-    if not read or is_one or (match["whole"] and not units) or (is_q and _is_name(before)):  # "Switch Q1"
+        return _time_of_day(text, match)
+    (start, end), digits, words = match.span(), match["digits"], match["words"]
+    scale = match["scale"] or match["short"]
+    if digits:
+        read = _read_digits(digits, _SCALES[scale.lower()] if scale else 1.0)
+    else:
+        read = [(_read_words(words) if words else _ORDINALS[match["ordinal"].lower()], 1.0)]
+    units, unit_end = _units_of(text, match)
+    if not read or (match.group().lower() == "one" and not units):
         return None
-    if before.lower() == "minus" or _is_negative(text, max(start, match.start("digits"))):
+    if _is_negative(text, max(start, match.start("digits"))):
         read = [(-value, step) for value, step in read]
     least, about = _hedges(text, start)
     amounts = [Amount.of(number, unit) for unit in units or (_NO_UNIT,) for number in read]
-    if match["share"] and not (units or scale):  # of a whole
+    if words and not units and 0 < read[0][0] < 1:  # a part of a whole
         amounts, about = [Amount.of((100 * value, step), _UNITS["%"]) for value, step in read], True
-    if match["short"] and scale and not match["currency"]:  # "5m"
+    if digits and match["short"] and not match["currency"]:  # "5m"
         others, unit_end = _units_behind(text, end - 1)
         amounts += [Amount.of(number, unit) for unit in others for number in _read_digits(digits, 1.0)]
-    if not (units or is_label) and (later := _LATER.match(text, end)):  # "2 to 5 mm"
+    if not units and (later := _LATER.match(text, end)):  # "2 to 5 mm"
         amounts += [Amount.of(number, unit) for unit in _units_behind(text, later.end())[0] for number in read]
-    return Quantity(
-        start=start,
-        end=unit_end if any(unit.dimension in _STRICT for unit in units) else end,
-        unit_end=max(end, unit_end),
-        amounts=tuple(amounts),
-        numbers=tuple(Amount.of(number, _NO_UNIT) for number in read),
-        is_lower_bound=least,
-        is_approximate=about,
-        is_word=not (digits or is_q),
-    )
-
-
-def _is_name(word: str) -> bool:
-    """Tells whether a word makes a name of the digits behind it: of "John 3:16", not of "Monday 3:16" or "At 3:16"."""
-    folded = word.lower()
-    return word.isalpha() and word.istitle() and not (folded in _WEEKDAYS or folded in _MONTHS or folded in NO_NAMES)
+    numbers = tuple(Amount.of(number, _NO_UNIT) for number in read)
+    unit_end = max(end, unit_end)
+    end = unit_end if any(unit.dimension in _STRICT for unit in units) else end
+    return Quantity(start, end, unit_end, tuple(amounts), numbers, least, about, is_word=not digits)
 
 
 def _is_negative(text: str, start: int) -> bool:
-    """Tells whether a minus stands before digits, and no dash."""
-    before = text[max(0, start - 2) : start]
-    return before.endswith(_MINUS) and (len(before) == 1 or before[0].isspace() or before[0] in _BEFORE_MINUS)
+    """Tells whether a minus stands before a number, and neither a dash nor "plus or minus"."""
+    before = text[max(0, start - len("or minus ")) : start].lower()
+    is_word = before.endswith("minus ") and not before.endswith("or minus ")
+    return is_word or (before.endswith(_MINUS) and not before[-2:-1].strip(_BEFORE_MINUS))
 
 
 def _units_of(text: str, match: re.Match[str]) -> tuple[tuple[Unit, ...], int]:
     """Returns what the unit of a number may be, and where it ends."""
-    if sign := (match["currency"] or "").strip().upper():
-        return _CURRENCIES[sign], match.end()
+    if match["currency"]:
+        return _CURRENCIES[match["currency"].strip().upper()], match.end()
     if match["ordinal"] or match["nth"]:
-        is_quarter = match.group().lower().startswith("q") or text.startswith(" quarter", match.end())
-        return (_QUARTER if is_quarter else _ORDINAL,), match.end()
+        return (_ORDINAL,), match.end()
     if match["whole"]:  # "an hour and a half"
         return _units(match["whole"].lower(), is_attached=False), match.end()
     return _units_behind(text, match.end())
@@ -423,27 +401,22 @@ def _units_behind(text: str, end: int) -> tuple[tuple[Unit, ...], int]:
 @lru_cache(1 << 12)
 def _units(phrase: str, is_attached: bool) -> tuple[Unit, ...]:  # noqa: FBT001 - of a cache
     words = phrase.split()
-    name = "_".join(words)
+    is_rate = len(words) == 3 and words[1] in {"per", "a", "an"}  # noqa: PLR2004 - "pounds a year"
+    name = f"{words[0]}/{words[2]}" if is_rate else "_".join(words)
     folded = name.lower() if len(name) > 1 else name  # "67P" is no price
-    match words:
-        case [over, "per" | "a" | "an", under]:
-            unit = unit_of(f"{over}/{under}", is_attached=False)
-        case ["square" | "cubic" as power, base]:
-            unit = unit_of(base + ("2" if power == "square" else "3"), is_attached=True)
-        case [word]:
-            unit = unit_of(word, is_attached=is_attached) or unit_of(folded, is_attached=False)
-        case _:
-            unit = _UNITS.get(folded)
-    paid = (words[0], words[0].lower()) if unit and len(words) > 1 else (name, folded)  # "pounds a year"
-    is_known = is_attached or name not in word_list("units_only_attached")
-    currencies = next((_CURRENCIES[word] for word in paid if is_known and word in _CURRENCIES), ())
+    unit = unit_of(name, is_attached=is_attached) or unit_of(folded, is_attached=False)
+    if is_rate and not unit:
+        return ()
+    paid, folded = (words[0], words[0].lower()) if is_rate else (name, folded)
+    is_known = is_attached or paid not in word_list("units_only_attached")
+    currencies = next((_CURRENCIES[word] for word in (paid, folded) if is_known and word in _CURRENCIES), ())
     return (unit, *currencies) if unit else currencies
 
 
 def _read_digits(digits: str, scale: float) -> list[tuple[float, float]]:
     """Returns what digits with points, commas and spaces may stand for, each with its step, the likeliest first."""
     read = []
-    for nth, number in enumerate(_readings(digits)):
+    for nth, number in enumerate(readings(digits)):
         decimals, value = len(number.partition(".")[2]), float(number)
         # "67,000" may be rounded: its step is that of its last digit that is not 0. Years and ages keep theirs.
         zeros = len(number) - len(number.rstrip("0")) if not decimals and value >= 1_000 else 0  # noqa: PLR2004
@@ -452,7 +425,8 @@ def _read_digits(digits: str, scale: float) -> list[tuple[float, float]]:
     return read
 
 
-def _readings(digits: str) -> list[str]:
+def readings(digits: str) -> list[str]:
+    """Returns what digits with points, commas and spaces may stand for, the likeliest first; none of an address."""
     digits = digits.translate(_NO_APOSTROPHES)
     if "⁄" in digits:  # "21⁄2", which was "2½"
         over, _, under = digits.partition("⁄")
@@ -460,7 +434,7 @@ def _readings(digits: str) -> list[str]:
     over, slash, under = digits.replace("-", " ").partition("/")
     if slash:  # "2 1/2"
         whole, _, part = over.rpartition(" ")
-        return [str(round(float(whole.strip() or 0) + float(part) / max(1.0, float(under)), _MOST_DECIMALS))]
+        return [str(round(float(whole or 0) + float(part) / max(1.0, float(under)), _MOST_DECIMALS))]
     if " " in digits:  # "1 403", "3, 800", "98. 7", or numbers beside each other
         joined = digits.replace(", ", "").replace(" ", "").replace(",", ".")
         return [joined, *(part.strip(".,").replace(",", ".") for part in digits.split())]
@@ -474,24 +448,21 @@ def _readings(digits: str) -> list[str]:
     return found
 
 
-def _read_words(match: re.Match[str]) -> float:
-    """Reads "two hundred and fifty thousand"; words that stand side by side without sense are added up."""
-    if match["ordinal"]:
-        return _ORDINALS[match["ordinal"].lower()]
-    total = current = 0.0
-    for word in (match["words"] or "").lower().replace("-", " ").split():
-        if word in _NUMBER_WORDS:
-            current += _NUMBER_WORDS[word]
-        elif word == "a":
-            current = current or 1.0
-        elif word in _MAGNITUDES:
-            current = (current or 1.0) * _MAGNITUDES[word]
+def _read_words(words: str) -> float:
+    """Reads "two hundred and fifty thousand" and "two and a half"; what stands side by side without sense is added."""
+    total = current = last = 0.0
+    for word in words.lower().replace("-", " ").split():
+        if word in _MAGNITUDES:
+            current, last = (current + last or 1.0) * _MAGNITUDES[word], 0.0
             if _MAGNITUDES[word] >= 1e3:  # noqa: PLR2004
                 total, current = total + current, 0.0
-    *count, part = (match["share"] or match["more"] or match["added"] or "none").lower().replace("-", " ").split()
-    size = _PARTS.get(part.removesuffix("s"))
-    added = _NUMBER_WORDS.get(count[0] if count else "", 1.0) / size if size else 0.0
-    return total + current + added + bool(match["whole"])
+        elif word.removesuffix("s") in _PARTS:
+            last = (last or 1.0) / _PARTS[word.removesuffix("s")]
+        elif word in _NUMBER_WORDS or word == "and":
+            current, last = current + last, _NUMBER_WORDS.get(word, 0.0)
+        elif word in {"a", "an"}:
+            last = last or 1.0
+    return total + current + last
 
 
 _MONTHS = {name: index for index, line in enumerate(phrase_list("months"), start=1) for name in line.split()}
@@ -583,12 +554,10 @@ class Values:
 
     @cached_property
     def _quantities(self) -> dict[Meaning, Quantity]:
-        """A number of each meaning."""
-        return {amount.meaning: value for value in self.all if isinstance(value, Quantity) for amount in value.amounts}
-
-    @cached_property
-    def _numbers(self) -> set[Meaning]:
-        return {number.meaning for value in self.all if isinstance(value, Quantity) for number in value.numbers}
+        """A number of each meaning, with its unit and without."""
+        numbers = [value for value in self.all if isinstance(value, Quantity)]
+        bare = {number.meaning: value for value in numbers for number in value.numbers}
+        return bare | {amount.meaning: value for value in numbers for amount in value.amounts}
 
     @cached_property
     def _dimensions(self) -> set[str]:
@@ -599,7 +568,7 @@ class Values:
 
     def has_number(self, quantity: Quantity) -> bool:
         """Tells whether a number stands anywhere in the text, of whatever unit."""
-        return not self._numbers.isdisjoint(number.meaning for number in quantity.numbers)
+        return any(number.meaning in self._quantities for number in quantity.numbers)
 
     def has_dimension(self, quantity: Quantity) -> bool:
         """Tells whether a number has no unit, or the text has one that it can be converted to."""
@@ -612,8 +581,7 @@ class Values:
             return any(agree(value, date) for date in self._dates) and any(map(self._parts.issuperset, parts))
         if value.is_counted or any(amount.meaning in self._quantities for amount in value.amounts):
             return True
-        is_bare = "" in value.dimensions and self.has_number(value)
-        return is_bare or any(agree(value, stated) for stated in dict.fromkeys(self._quantities.values()))
+        return any(agree(value, stated) for stated in dict.fromkeys(self._quantities.values()))
 
 
 AS_WRITTEN = Rule(
@@ -661,163 +629,3 @@ def differs(text: str, stated: Sequence[str], everything: Values) -> bool:
 def is_certain(value: Value) -> bool:
     """Tells whether a value cannot be of something else: a number without a unit, or "the third", may be."""
     return isinstance(value, Date) or value.dimensions.isdisjoint(("", _ORDINAL.dimension))
-
-
-class TermKind(StrEnum):
-    """What a term is. The values are the words of responses, reports and logs."""
-
-    NUMBER = "number"
-    UNIT = "unit"  # a number with its unit
-    VERSION = "version"
-    PART_NUMBER = "part_number"  # letters and digits mixed: part numbers, standards, model names
-    PATH = "path"  # files, URLs, hosts, addresses
-    COMMAND = "command"  # options, functions, manual pages, what stands in `code`
-    ENTITY = "entity"  # names and acronyms
-
-    __hash__ = str.__hash__  # Enum's own is written in Python, and every lookup of a term calls it
-
-
-class Term(NamedTuple):
-    """One term in the form that is compared, so that "5 mm", "5mm" and "**5** mm" are the same."""
-
-    kind: TermKind
-    text: str  # in lower case but for units; numbers without thousands separators
-
-
-class _Word(NamedTuple):
-    """What a word says by itself."""
-
-    core: str
-    terms: tuple[Term, ...]
-    number: str | None  # which a unit may follow; None if it is none
-    is_name: bool
-    is_acronym: bool  # two capital letters or more
-    opens: bool  # punctuation before it that separates it from the word before
-    closes: bool  # punctuation after it that separates it from the next word
-    ends_sentence: bool  # the next word begins a sentence, and its capital letter says nothing
-    says_nothing: bool  # it is none of all that, as most words are
-
-
-_OPENING = '([{<"“‘„«|'
-_CLOSING = '.,;:!?)]}>"”’»|…'
-_ENDING = ".:!?|…"
-_EDGES = ".,;:!?()[]{}<>\"'“”‘’„«»*_`|…"
-_MOST_NAME_WORDS = 5
-_LONGEST_WORD = 200
-_CODE = re.compile(r"`([^`\n]{2,120})`")
-_NUMBER = re.compile(r"[-+−±~≈<>≤≥=$€£]*(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?)(.*)", re.DOTALL)
-_INNER_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-# The first that matches a whole word says what it is; a path and a part number only what is no quantity. Paths are URLs
-# and paths with a beginning, mail addresses, files or hosts, and paths without a beginning that are no dates.
-_TERM = re.compile(
-    r"""
-    (?P<address>(?=.*\d)(?i:\d{1,3}(?:\.\d{1,3}){3}(?:[:/]\d+)?|[0-9a-f]{1,4}(?::[0-9a-f]{0,4}){3,7}(?:/\d+)?))
-    |(?P<version>(?i:v\d+(?:\.\d+)*(?:[-+~][\w.~+-]+)?
-        |\d+(?:\.\d+){2,}(?:[-+~_:]?[a-z][\w.~+-]*|[-+~][\w.~+-]+)?))
-    |(?P<command>--?[a-z][\w-]*(?:=\S+)?|-[A-Za-z]|[A-Za-z][\w.:-]*\(\d?\)|[A-Za-z]\w*(?:_\w+)+|\$\w+)
-    |(?P<path>(?:[a-z][\w+.-]*://|~?/|\.{1,2}/|[A-Za-z]:\\)\S+
-        |[\w.+-]+@[\w-]+(?:\.[\w-]+)+
-        |[\w+~-]+(?:[./][\w+~-]+)*\.[a-z]{2,6}\d?
-        |(?![\d/.-]+$)\w[\w.-]*(?:/[\w.*+-]+){2,})
-    |(?P<part_number>(?!\d+(?:st|nd|rd|th|s|x)$)(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])
-        [A-Za-z0-9]+(?:[-./_+:#][A-Za-z0-9]+)*)
-    """,
-    re.VERBOSE,
-)
-_ACRONYM = re.compile(r"(?:[A-Z]{2,}[A-Z0-9&+/-]*|(?:[A-Z]\.){2,})s?")
-
-
-def find_terms(text: str) -> dict[Term, None]:
-    """Returns the distinct terms of a text in the order in which they first stand there. Linear in its length."""
-    terms: dict[Term, None] = {}
-    for line in text.splitlines():
-        _read_line(line, terms)
-    for match in _CODE.finditer(text):
-        code = " ".join(match.group(1).split()).lower()
-        if not any(Term(kind, code) in terms for kind in TermKind):
-            terms[Term(TermKind.COMMAND, code)] = None
-    return terms
-
-
-def fold_words(text: str) -> list[str]:
-    """Returns the words of a text as terms hold them: without punctuation around them, in lower case."""
-    return [word.strip(_EDGES) for word in text.lower().split()]
-
-
-def _read_line(line: str, terms: dict[Term, None]) -> None:
-    """Adds the terms of one line; names never cross lines."""
-    is_heading = line.lstrip().startswith("#")
-    name: list[str] = []
-    begins_sentence = True
-    number: str | None = None
-    for word in map(_classify, line.split()):
-        if word.says_nothing and number is None and not name:
-            begins_sentence = False
-            continue
-        if number is not None and not word.opens and unit_of(word.core, is_attached=False):
-            terms[Term(TermKind.UNIT, f"{number} {word.core}")] = None
-            is_name, number = False, None  # "PSI" is no name here
-        else:
-            for term in word.terms:
-                terms[term] = None
-            is_name, number = word.is_name, None if word.closes else word.number
-        if name and (word.opens or not is_name):
-            _end_name(name, terms)
-        if is_name and not is_heading and (word.is_acronym or not begins_sentence):
-            name.append(word.core)
-        if name and word.closes:
-            _end_name(name, terms)
-        begins_sentence = word.ends_sentence or (begins_sentence and not word.core)  # after a list mark too
-    _end_name(name, terms)
-
-
-def _end_name(words: list[str], terms: dict[Term, None]) -> None:
-    """Adds the name that capitalised neighbours form, if it is one; the next one begins without words."""
-    if len(words) != 1 or words[0].lower() not in NO_NAMES:
-        for start in range(0, len(words), _MOST_NAME_WORDS):
-            terms[Term(TermKind.ENTITY, " ".join(words[start : start + _MOST_NAME_WORDS]).lower())] = None
-    words.clear()
-
-
-@lru_cache(maxsize=1 << 15)
-def _classify(raw: str) -> _Word:
-    core = raw.strip(_EDGES)
-    for possessive in ("'s", "’s"):
-        core = core.removesuffix(possessive)
-    start = raw.find(core) if core else 0
-    before, after = raw[:start], raw[start + len(core) :]
-    if core and after.startswith(")") and "(" in core:  # apt(8)
-        core, after = core + ")", after[1:]
-    may_be_term = not core.isalpha() and len(core) <= _LONGEST_WORD  # no pattern of a term matches letters alone
-    terms, number = _terms_of(core) if may_be_term else ((), None)
-    is_capital = core[:1].isupper() and not terms
-    is_acronym = is_capital and bool(_ACRONYM.fullmatch(core))
-    is_name = is_acronym or (is_capital and len(core) > 1)
-    opens = any(character in _OPENING for character in before)
-    closes = any(character in _CLOSING for character in after)
-    ends_sentence = any(character in _ENDING for character in after) or (not core and raw not in "—–&")
-    says_nothing = bool(core) and not (terms or is_name or opens or closes or ends_sentence)
-    return _Word(core, terms, number, is_name, is_acronym, opens, closes, ends_sentence, says_nothing)
-
-
-def _terms_of(core: str) -> tuple[tuple[Term, ...], str | None]:
-    """Returns the terms that one word is, and the number that may go on with a unit in the next word."""
-    found = _TERM.fullmatch(core)
-    kind = str(found.lastgroup) if found else ""
-    measured = _NUMBER.fullmatch(core) if kind in {"", "path", "part_number"} else None
-    if measured:
-        number, rest = _bare(measured[1]), measured[2].strip("-–*_")
-        term = Term(TermKind.NUMBER, number)
-        if not rest:
-            return (term,), number
-        if unit_of(rest, is_attached=True):
-            return (term, Term(TermKind.UNIT, f"{number} {rest}")), None
-    if kind:
-        return (Term(TermKind.PATH if kind == "address" else TermKind(kind), core.lower()),), None
-    numbers = dict.fromkeys(_bare(match.group()) for match in _INNER_NUMBER.finditer(core))
-    return tuple(Term(TermKind.NUMBER, number) for number in numbers), None
-
-
-def _bare(number: str) -> str:
-    """Returns a number without what parts its thousands; of an address its digits as they stand."""
-    return next(iter(_readings(number)), number)

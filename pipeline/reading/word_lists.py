@@ -11,36 +11,28 @@ _FOLDER = Path(__file__).parent / "data"
 
 
 @cache
-def word_list(name: str) -> frozenset[str]:
-    """Returns the words of `data/NAME.txt`, which stand apart by white space."""
-    return frozenset(_words(name))
+def phrase_list(name: str) -> tuple[str, ...]:
+    """Returns the lines of `data/NAME.txt` in order, for a list whose entries have several words."""
+    lines = (_FOLDER / f"{name}.txt").read_text("utf-8").splitlines()
+    return tuple(line for line in lines if line.strip() and not line.startswith("#"))
 
 
 @cache
-def phrase_list(name: str) -> tuple[str, ...]:
-    """Returns the lines of `data/NAME.txt` in order, for a list whose entries have several words."""
-    return tuple(_lines(name))
+def word_list(name: str) -> frozenset[str]:
+    """Returns the words of `data/NAME.txt`, which stand apart by white space."""
+    return frozenset(" ".join(phrase_list(name)).split())
 
 
 @cache
 def any_of(name: str) -> str:
     """Returns a regular expression for any word of `data/NAME.txt`; a word may be a regular expression itself."""
-    return f"(?:{'|'.join(_words(name))})"
+    return f"(?:{'|'.join(' '.join(phrase_list(name)).split())})"
 
 
 @cache
 def any_phrase(name: str) -> str:
     """Returns a regular expression for any line of `data/NAME.txt`; a line may be a regular expression itself."""
-    return f"(?:{'|'.join(_lines(name))})"
-
-
-def _words(name: str) -> list[str]:
-    return [word for line in _lines(name) for word in line.split()]
-
-
-def _lines(name: str) -> list[str]:
-    lines = (_FOLDER / f"{name}.txt").read_text("utf-8").splitlines()
-    return [line for line in lines if line.strip() and not line.startswith("#")]
+    return f"(?:{'|'.join(phrase_list(name))})"
 
 
 _SHARED = word_list("shared_words")

@@ -7,20 +7,18 @@ recall and nothing else. `align` compares the words of two texts by their longes
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
 
-import numpy as np
 from rapidfuzz.distance import LCSseq
 from snowballstemmer import stemmer
 
 from pipeline.off_loop import stop_if_nobody_waits, stoppable
 from pipeline.reading.word_lists import FUNCTION_WORDS, is_verb
-from pipeline.reading.words import Words, fold_case, split_words
+from pipeline.reading.words import fold_case, split_words
 
-_LONGEST_WORD = 200  # a longer one is no word; it is cut, so that evidence never quotes megabytes
 _CAPITAL_INSIDE = re.compile(r"[^\W\d_A-Z],? [A-Z][^\W\d_]")
 
 
@@ -42,7 +40,8 @@ class WordTable:
     @classmethod
     def of(cls, text: str) -> "WordTable":
         """Splits a normalised text. Linear in its length."""
-        starts, ends = _cut_overlong(split_words(text, at_hyphens=True))
+        found = split_words(text)
+        starts, ends = found.starts.tolist(), found.ends.tolist()
         words = _fold_words(text, starts, ends)
         stems = list(map(stem, stoppable(words)))
         distinct = stoppable(set(words))
@@ -56,11 +55,6 @@ class WordTable:
     def between(self, start: int, end: int) -> range:
         """Returns the indices of the words that begin at `start` or after it, and before `end`."""
         return range(bisect_left(self.starts, start), bisect_left(self.starts, end))
-
-    @property
-    def indices(self) -> Iterator[int]:
-        """All words, one after the other."""
-        return stoppable(range(len(self)))
 
     def has_verb(self, words: Iterable[int] | None = None) -> bool:
         """Tells whether some words, or all, may state something: one is a verb, and not "May", which is a month."""
@@ -90,14 +84,6 @@ def _fold_words(text: str, starts: Sequence[int], ends: Sequence[int]) -> list[s
     if len(folded) == len(text):  # every character became one, so that positions hold
         return [folded[start:end] for start, end in spans]
     return [fold_case(text[start:end]) for start, end in spans]
-
-
-def _cut_overlong(words: Words) -> tuple[list[int], list[int]]:
-    """Returns starts and ends of words; what is too long to be one is cut."""
-    counts = -(-(words.ends - words.starts) // _LONGEST_WORD)
-    numbers = np.arange(counts.sum(), dtype=np.int32) - np.repeat(counts.cumsum() - counts, counts)
-    starts = np.repeat(words.starts, counts) + numbers * _LONGEST_WORD
-    return starts.tolist(), np.minimum(starts + _LONGEST_WORD, np.repeat(words.ends, counts)).tolist()
 
 
 _LONGEST_STEMMED = 60  # longer ones are no words; their stem is not worth the time

@@ -1,6 +1,6 @@
 """Tokenizes a text into words, or a model's tokens, with offsets; and folds sentences, so that equal ones can be found.
 
-A word is what stands between spaces, dashes, slashes and brackets, without punctuation around it and without a
+A word is what stands between spaces, hyphens, slashes and brackets, without punctuation around it and without a
 possessive 's: "AT&T", "C++", "U.S" (of "U.S."), "Labor" (of "Labor's"). Each CJK character is a word of its own.
 """
 
@@ -14,13 +14,13 @@ import numpy.typing as npt
 
 from pipeline.protocols import Tokenizer
 from pipeline.reading.blocks import BULLET_MARK, CHECK_BOX, STEP_MARK
-from pipeline.reading.characters import nfkc
+from pipeline.reading.characters import Int32, nfkc
 
-_EDGES, _APOSTROPHES = ".,‘`´*_~-·", "'’"
-_HYPHENS = "-‐‑"  # no word has a dash
-_SEPARATORS = '—–―/\\|()[]{}<>“”"„«»…;:!?。、「」『』【】《》'
+_EDGES, _APOSTROPHES = ".,‘`´*_~·", "'’"
+_SEPARATORS = '-‐‑—–―/\\|()[]{}<>“”"„«»…;:!?。、「」『』【】《》'
 _CJK = "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
 _CJK_CHARACTER = re.compile(_CJK)
+_LONGEST_WORD = 200  # a longer one is cut, so that evidence never quotes megabytes
 _LETTER, _EDGE, _APOSTROPHE, _SEPARATOR, _WORD = range(5)  # what a character is; a CJK character is a word
 
 
@@ -28,8 +28,8 @@ _LETTER, _EDGE, _APOSTROPHE, _SEPARATOR, _WORD = range(5)  # what a character is
 class Words:
     """The words of one text."""
 
-    starts: npt.NDArray[np.int32]  # shape (words,); first character of each, rising
-    ends: npt.NDArray[np.int32]  # shape (words,); exclusive
+    starts: Int32  # shape (words,); first character of each, rising
+    ends: Int32  # shape (words,); exclusive
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -39,14 +39,10 @@ class Words:
         return int(self.starts[max(first, 0)]), int(self.ends[min(last, len(self)) - 1])
 
 
-def split_words(text: str, *, at_hyphens: bool = False) -> Words:
-    """Returns the words of a text in order. Linear in the length of the text.
-
-    Args:
-        at_hyphens: whether the parts of "31-year-old" are words.
-    """
+def split_words(text: str) -> Words:
+    """Returns the words of a text in order. Linear in the length of the text."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    kinds = _kinds(at_hyphens=at_hyphens)[codes]
+    kinds = _kinds()[codes]
     borders = (kinds >= _SEPARATOR).astype(np.int8)
     borders[1:] += kinds[:-1] == _WORD
     letters = np.flatnonzero((kinds == _LETTER) | (kinds == _WORD)).astype(np.int32)
@@ -55,15 +51,24 @@ def split_words(text: str, *, at_hyphens: bool = False) -> Words:
     starts = np.concatenate((letters[:1], letters[1:][is_next]))
     ends = np.concatenate((letters[:-1][is_next], letters[-1:])) + 1
     is_possessive = (ends > starts + 2) & (kinds[ends - 2] == _APOSTROPHE) & (codes[ends - 1] | 32 == ord("s"))
-    return Words(starts, ends - np.where(is_possessive, np.int32(2), np.int32(0)))
+    return _cut_overlong(starts, ends - np.where(is_possessive, np.int32(2), np.int32(0)))
+
+
+def _cut_overlong(starts: Int32, ends: Int32) -> Words:
+    if (ends - starts).max(initial=0) <= _LONGEST_WORD:
+        return Words(starts, ends)
+    counts = -(-(ends - starts) // _LONGEST_WORD)
+    numbers = np.arange(counts.sum(), dtype=np.int32) - np.repeat(counts.cumsum(dtype=np.int32) - counts, counts)
+    starts = np.repeat(starts, counts) + numbers * _LONGEST_WORD
+    return Words(starts, np.minimum(starts + _LONGEST_WORD, np.repeat(ends, counts)))
 
 
 @cache
-def _kinds(*, at_hyphens: bool) -> npt.NDArray[np.uint8]:
+def _kinds() -> npt.NDArray[np.uint8]:
     kinds = np.full(sys.maxunicode + 1, _LETTER, dtype=np.uint8)
     kinds[_codes(_EDGES)] = _EDGE
     kinds[_codes(_APOSTROPHES)] = _APOSTROPHE
-    kinds[_codes(_SEPARATORS + (_HYPHENS if at_hyphens else ""))] = _SEPARATOR
+    kinds[_codes(_SEPARATORS)] = _SEPARATOR
     for code in range(0x10000):  # neither white space nor these scripts lie above
         if (character := chr(code)).isspace():
             kinds[code] = _SEPARATOR

@@ -17,10 +17,9 @@ import numpy as np
 
 from pipeline.protocols import ENTAILMENT, Entailment
 from pipeline.reading.blocks import BlockKind, is_sentence_end, read_blocks
-from pipeline.reading.references import points_back
 from pipeline.reading.rules import Rule
-from pipeline.reading.sentences import split_sentences
-from pipeline.reading.values import fold_words
+from pipeline.reading.sentences import points_back, split_sentences
+from pipeline.reading.terms import fold_words
 from pipeline.reading.words import count_words, fold
 from pipeline.summarize.extractive.excerpt import STATEMENTS, Excerpt
 from pipeline.summarize.extractive.selection import VALUE_KINDS, Material

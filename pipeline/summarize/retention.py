@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 from pipeline.reading.blocks import BlockKind
 from pipeline.reading.sentences import Sentence, split_sentences
-from pipeline.reading.values import Quantity, Term, TermKind, find_terms, find_values, fold_words, unit_of
+from pipeline.reading.terms import Term, TermKind, find_terms, fold_words
+from pipeline.reading.values import Quantity, find_values, unit_of
 from pipeline.reading.word_lists import STOP_WORDS
 from pipeline.reading.word_table import stem
 from pipeline.reading.words import fold_case

@@ -23,7 +23,7 @@ ANCHORED = {"match", "fullmatch"}
 BOUNDED = {
     "pipeline.reading.names._SENTENCE_END": "reads the 6 characters before a word",
     "pipeline.summarize.graph.batches._WORDS_BEFORE": "reads the 120 characters before a bracket",
-    **{f"pipeline.reading.values._{name}": "words of at most 200 characters" for name in ("ACRONYM", "NUMBER", "TERM")},
+    **{f"pipeline.reading.terms._{name}": "words of at most 200 characters" for name in ("ACRONYM", "NUMBER", "TERM")},
 }
 FRAMES = (("", ""), ("о", "」と"))
 UNITS = (

@@ -26,10 +26,9 @@ from pipeline.reading.blocks import (
     read_blocks,
 )
 from pipeline.reading.characters import NormalizedText, normalize
-from pipeline.reading.references import Antecedent, points_back, starts_inside
 from pipeline.reading.rules import Rule
-from pipeline.reading.sentences import split_sentences
-from pipeline.reading.values import Term, find_terms
+from pipeline.reading.sentences import Antecedent, points_back, split_sentences, starts_inside
+from pipeline.reading.terms import Term, find_terms
 from pipeline.reading.words import count_words
 from pipeline.summarize.steering.wishes import SummaryForm
 

@@ -23,8 +23,8 @@ import numpy.typing as npt
 from pipeline.reading.blocks import LIST_KINDS, STRUCTURE, BlockKind, is_prompt
 from pipeline.reading.rules import Rule
 from pipeline.reading.salience import scaled
+from pipeline.reading.terms import Term, TermKind
 from pipeline.reading.turns import EDGES
-from pipeline.reading.values import Term, TermKind
 from pipeline.reading.word_lists import phrase_list, word_list
 from pipeline.reading.word_table import WordTable
 from pipeline.reading.words import count_words, fold_case

@@ -18,7 +18,8 @@ from pipeline.reading.characters import nfkc
 from pipeline.reading.framing import framing_length, is_meta_commentary
 from pipeline.reading.language import is_english, is_english_prose, names_english
 from pipeline.reading.sentences import Sentence, split_sentences
-from pipeline.reading.values import Date, TermKind, Values, find_terms, find_values
+from pipeline.reading.terms import TermKind, find_terms
+from pipeline.reading.values import Date, Values, find_values
 from pipeline.reading.word_lists import FUNCTION_WORDS, phrase_list, word_list
 from pipeline.reading.word_table import stem
 from pipeline.reading.words import count_words, fold, fold_case

@@ -21,7 +21,7 @@ from pydantic import TypeAdapter
 
 from pipeline.llm import errors
 from pipeline.llm.chat_model import LlmUsage
-from pipeline.reading.values import find_terms
+from pipeline.reading.terms import find_terms
 from pipeline.summarize.errors import StalledReductionError
 from pipeline.summarize.events import CallOutcome
 from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, Trust, finding

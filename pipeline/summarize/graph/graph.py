@@ -20,7 +20,7 @@ from opentelemetry.trace import Span
 
 from pipeline.llm.chat_model import NO_USAGE
 from pipeline.off_loop import stoppable
-from pipeline.reading.values import Term
+from pipeline.reading.terms import Term
 from pipeline.summarize.citations.cite import CitationBounds, cite
 from pipeline.summarize.citations.places import Citations
 from pipeline.summarize.duplicates import DuplicateFilter

@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 
 from pipeline.llm.chat_model import LlmUsage
 from pipeline.off_loop import OffLoop
-from pipeline.reading.values import Term, find_terms
+from pipeline.reading.terms import Term, find_terms
 from pipeline.summarize.citations.cite import CitedDocument
 from pipeline.summarize.citations.places import NOT_CITED, Citations
 from pipeline.summarize.config import SummarizeConfig

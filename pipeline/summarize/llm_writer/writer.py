@@ -19,7 +19,7 @@ from pipeline.llm.config import NO_PRICES, LlmRole, PriceConfig
 from pipeline.llm.conversation import Fence, author_of, conversation
 from pipeline.llm.errors import BadAnswerError, ContextOverflowError, RequestRefusedError, SchemaMismatchError
 from pipeline.prompts.prompts import Prompts
-from pipeline.reading.values import Term
+from pipeline.reading.terms import Term
 from pipeline.reading.words import count_words, fold_case
 from pipeline.summarize.document import SummaryType
 from pipeline.summarize.llm_writer.config import LlmWriterConfig

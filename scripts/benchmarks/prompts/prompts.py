@@ -30,7 +30,7 @@ from pipeline.llm.metering import MeteredChatModel
 from pipeline.llm.openai import OpenAiChatModel
 from pipeline.prompts.prompts import Prompts
 from pipeline.protocols import Models
-from pipeline.reading.values import find_terms
+from pipeline.reading.terms import find_terms
 from pipeline.reading.words import count_words
 from pipeline.summarize.document import SourceChunk, SummaryType
 from pipeline.summarize.gate.config import TrustConfig

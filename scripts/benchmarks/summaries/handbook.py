@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from precis.v1 import summarize_pb2 as pb
 
-from pipeline.reading.values import TermKind
+from pipeline.reading.terms import TermKind
 from scripts.benchmarks.shared.corpus import MANUAL
 from scripts.benchmarks.shared.precis_server import PrecisServer
 from scripts.benchmarks.shared.report import Figure, Report, Target

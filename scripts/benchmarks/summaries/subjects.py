@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from pipeline.reading.blocks import BlockKind, is_entry
-from pipeline.reading.values import Term
+from pipeline.reading.terms import Term
 from pipeline.summarize.extractive.excerpt import TEXT_KINDS, Excerpt, read_excerpts
 from pipeline.summarize.extractive.selection import VALUE_KINDS
 

@@ -20,7 +20,7 @@ from pipeline.judge.locks.caps import JUDGE_LOCK, TWIN_LOCK
 from pipeline.judge.locks.score import score_lock
 from pipeline.judge.result import FrameworkResult
 from pipeline.judge.ultra.score import score_of, support_limit
-from pipeline.reading.values import find_terms
+from pipeline.reading.terms import find_terms
 from pipeline.summarize.plan import level_calls
 from pipeline.summarize.retention import Mentions, find_stated, measure, measure_recall
 from pipeline.support.claim_support import claim_support, signals

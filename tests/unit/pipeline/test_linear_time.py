@@ -15,7 +15,8 @@ from pipeline.reading.names import find_names, known_names
 from pipeline.reading.passages import PassageFinder, claim_weights
 from pipeline.reading.sentences import split_sentences
 from pipeline.reading.summary_text import NoStatementError, read_summary
-from pipeline.reading.values import Values, find_terms, find_values
+from pipeline.reading.terms import find_terms
+from pipeline.reading.values import Values, find_values
 from pipeline.reading.word_table import WordTable
 from pipeline.summarize.document import SourceChunk
 from pipeline.summarize.extractive.excerpt import read_excerpts

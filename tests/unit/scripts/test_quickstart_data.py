@@ -5,7 +5,7 @@ from pathlib import Path
 
 from precis.v1.evaluate_pb2 import PRECISION_SOURCE_SOURCE_TEXT
 
-from pipeline.reading.values import find_terms
+from pipeline.reading.terms import find_terms
 from server.cli.evaluate.evaluations import read_candidates
 
 MANUAL = Path(__file__).resolve().parents[3] / "scripts" / "data" / "manual"

@@ -1,6 +1,6 @@
 import pytest
 
-from pipeline.reading.references import Antecedent, points_back, starts_inside
+from pipeline.reading.sentences import Antecedent, points_back, starts_inside
 
 
 @pytest.mark.parametrize(

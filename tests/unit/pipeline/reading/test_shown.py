@@ -55,6 +55,7 @@ def test_decoration_is_no_part_of_a_sentence(decorated: str, read: str) -> None:
     "text",
     [
         "The toll was [42].",
+        "Ana (1912 - 2006) won (1) and Ben (1,275).",
         "It rained. [42] people died.",
         "It rained 🅼🅰🆈🅾🆁 🇹🇭🇮🇪🇫 🔟.",
         "It has ★★★ and ✗.",

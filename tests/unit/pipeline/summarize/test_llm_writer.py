@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.llm.chat_model import ChatRequest, LlmUsage
 from pipeline.llm.errors import SchemaMismatchError
-from pipeline.reading.values import find_terms
+from pipeline.reading.terms import find_terms
 from pipeline.summarize.document import SourceChunk, SummarizeOptions, SummaryType
 from pipeline.summarize.llm_writer.config import LlmWriterConfig
 from pipeline.summarize.llm_writer.writer import LlmWriter

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.reading.values import TermKind, find_terms
+from pipeline.reading.terms import TermKind, find_terms
 from pipeline.summarize.duplicates import DuplicateFilter
 from pipeline.summarize.retention import Mentions, Retention, add_up, measure
 from pipeline.summarize.writer import Extraction

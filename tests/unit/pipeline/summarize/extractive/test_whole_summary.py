@@ -3,7 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
-from pipeline.reading.values import TermKind
+from pipeline.reading.terms import TermKind
 from pipeline.summarize.document import SourceChunk, make_document
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.writer import ExtractiveWriter

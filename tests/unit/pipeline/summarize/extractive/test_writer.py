@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pipeline.errors import ModelOutputError
 from pipeline.protocols import Float32
-from pipeline.reading.values import find_terms
+from pipeline.reading.terms import find_terms
 from pipeline.summarize.document import SourceChunk, SummaryType
 from pipeline.summarize.extractive.config import ExtractiveConfig
 from pipeline.summarize.extractive.writer import ExtractiveWriter
