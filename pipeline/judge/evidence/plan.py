@@ -39,8 +39,6 @@ from pipeline.support.claim_support import MAX_SENTENCE_CHARS, SHORT_PASSAGE_CHA
 SOURCE, SUMMARY = "source", "summary"
 """Text ids of evidence."""
 
-_SENTENCES_PER_CLAIM = 24  # of a long text, embedded because they share words with a claim
-
 
 class EvidencePart(StrEnum):
     """What of a table is made only for those who read it; else it is empty.
@@ -108,14 +106,15 @@ class ReadSource:
     side: PremiseFinder  # the article
     values: SourceValues  # its numbers, dates and names
     capitals: Capitals  # of its words
-    centrality: Float64  # of its sentences by their words, shape (sentences,)
+    embedded: tuple[int, ...]  # sentences that the embedder reads, rising: all, or the most central by their words
 
 
 def read_source(text: str) -> ReadSource:
     """Reads a source. The CPU-heavy step of a judgement: run it off the loop. Linear in the length of the text."""
     side = PremiseFinder(ReadText.of(SOURCE, text, MAX_SENTENCE_CHARS))
-    values = SourceValues.of(side.read)
-    return ReadSource(side, values, Capitals.of(side.read), word_centrality(side.read, side.index))
+    central = np.argsort(-word_centrality(side.read, side.index), kind="stable")
+    embedded = sorted(central[: EvidenceConfig.max_embedded_sentences].tolist())
+    return ReadSource(side, SourceValues.of(side.read), Capitals.of(side.read), tuple(embedded))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,11 +150,8 @@ def read_texts(request: EvidenceRequest, source: ReadSource, config: EvidenceCon
     for at, words in enumerate(told.ranges):
         if source.side.index.have_together(told.content_stems(words)):
             worded.add(at)
-    most = config.max_embedded_sentences
-    stems = [told.content_stems(told.ranges[at]) for at in claims if at in worded]
-    embedded = _to_embed(source, stems, most)
-    told_embedded = tuple(range(min(len(told.sentences), most)))
-    texts = [source.side.read.passages[place].text for place in embedded]
+    told_embedded = tuple(range(len(told.sentences))[: config.max_embedded_sentences])
+    texts = [source.side.read.passages[place].text for place in source.embedded]
     texts += [told.passages[place].text for place in told_embedded]
     repeats = _find_repeats(told, claims, source.side.index) if REPEATS.is_on else {}
     return ReadTexts(
@@ -165,7 +161,7 @@ def read_texts(request: EvidenceRequest, source: ReadSource, config: EvidenceCon
         omitted_claim_count=len(told.claims) - len(claims),
         worded=frozenset(worded),
         repeats=repeats,
-        embedded=embedded,
+        embedded=source.embedded,
         told_embedded=told_embedded,
         values=source.values.with_names_of(told.table),
         folds_case=FOLDING.is_on and source.capitals.differ_from(told),
@@ -220,24 +216,6 @@ def _find_repeats(told: ReadText, claims: Sequence[int], source: WordIndex) -> d
         for stem in words[at]:
             having[stem].append(at)
     return found
-
-
-def _to_embed(source: ReadSource, claims: Sequence[Sequence[str]], most: int) -> tuple[int, ...]:
-    """Returns all sentences, or of a long text those that share words with claims, and the most central by words."""
-    index, count = source.side.index, len(source.side.read.sentences)
-    if count <= most:
-        return tuple(range(count))
-    chosen: dict[int, None] = {}
-    for stems in claims:
-        found = index.weighted({stem: index.rarity(stem) for stem in stems})
-        chosen.update(dict.fromkeys(np.argsort(-found, kind="stable")[:_SENTENCES_PER_CLAIM].tolist()))
-        if len(chosen) >= most:
-            break
-    for place in np.argsort(-source.centrality, kind="stable").tolist():
-        if len(chosen) >= most:
-            break
-        chosen[place] = None
-    return tuple(sorted(list(chosen)[:most]))
 
 
 # One for so many sentences, and the least and most; of five one may be told in part: recall .9.
