@@ -22,6 +22,7 @@ from pipeline.reading.passage import TextSpan
 from pipeline.reading.passages import Passage
 from pipeline.reading.rules import Rule
 from pipeline.reading.values import Date, competes, find_values, is_certain
+from pipeline.reading.word_lists import word_list
 from pipeline.reading.word_table import WordTable
 from pipeline.support.claim_support import ClaimLabel, Support, is_unsupported
 
@@ -201,4 +202,19 @@ def _grounded(plan: EvidencePlan, claims: Sequence[Claim]) -> set[int]:
         among = one.passages[0].sentences if one.passages else ()
         if claim.entailment >= _ENTAILED and draft.source.index.is_about(stems, among):
             found.add(claim.sentence_index)
-    return found
+    return {at for at in found if not UNFINISHED.is_on or _is_finished(summary.table, summary.ranges[at])}
+
+
+UNFINISHED = Rule(
+    "unfinished",
+    "judge",
+    "A sentence that ends in its first verb, one that another word must follow, says nothing.",
+    "The mayor of the old town was.",
+    "may_raise: false",
+)
+
+
+def _is_finished(table: WordTable, words: range) -> bool:
+    """Tells whether a sentence says something of its subject."""
+    verb = next((at for at in words if table.is_verb(at)), None)
+    return verb is None or verb != words[-1] or table.words[verb] not in word_list("words_before_others")
