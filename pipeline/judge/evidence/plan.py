@@ -307,7 +307,7 @@ def _plan_claim(draft: ReadTexts, at: int, leading: frozenset[int], calm: Callab
     earlier = next((index for index in range(at - 1, -1, -1) if index in leading), None)
     before = None if earlier is None else told.ranges[earlier]
     weights = claim_weights(told.table, words, draft.source.index, before)
-    passages = draft.source.passages.for_claim(weights, SHORT_PASSAGE_CHARS)
+    passages = draft.source.for_claim(weights, SHORT_PASSAGE_CHARS)
     known_share, is_copied = draft.source.index.known_share(weights), draft.values.has_words(told.table, words)
     said = calm(told.passages[at].text, draft.source.index)
     hypothesis = Hypothesis.of(said, passages, known_share, draft.values.values, is_copied=is_copied)
@@ -341,7 +341,7 @@ def plan_facts(plan: EvidencePlan, telling: frozenset[int]) -> dict[int, FactPla
     facts = dict[int, FactPlan]()
     for at, clause in clauses.items():
         told, spoken = shares[at]
-        passage = draft.summary.passages.find(claim_weights(read.table, clause.words, index), telling)
+        passage = draft.summary.passage(claim_weights(read.table, clause.words, index), telling)
         pair = None
         if passage and spoken >= config.partly_covered:
             says_more = not set(points[at][0]).issuperset(summary.content_stems(summary.ranges[passage.best[0]]))
