@@ -17,7 +17,6 @@ from pipeline.judge.evidence.plan import (
     key_point_counts,
     make_plan,
     plan_facts,
-    read_source,
     read_texts,
     said_by,
 )
@@ -66,10 +65,7 @@ async def build_evidence(
     and one for a key point, however long the source is. Raises ModelOutputError: a model's answer is unusable.
     """
     config, off_loop, stopwatch = config or EvidenceConfig(), off_loop or OffLoop(), Stopwatch()
-    source = request.read
-    if source is None:
-        source = await off_loop(partial(read_source, request.source))
-    draft = await off_loop(partial(read_texts, request, source, config))
+    draft = await off_loop(partial(read_texts, request, config))
     stopwatch.lap("reading_ms")
     embeddings = await Embeddings.ask(models.embedder, draft.texts)
     stopwatch.lap("embedding_ms")

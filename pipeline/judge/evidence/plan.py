@@ -89,47 +89,44 @@ def most_consequential(summary: ReadText, most: int) -> tuple[int, ...]:
     return tuple(sorted(ranked[:most]))
 
 
+class ReadSource(PremiseFinder):
+    """A source as read, the same for all of its summaries.
+
+    Attributes:
+        stated: its numbers, dates and names.
+        capitals: of its words.
+        embedded: sentences that the embedder reads, rising: all, or of a long text the most central by their words.
+    """
+
+    def __init__(self, text: str) -> None:
+        """Reads a text. The CPU-heavy step of a judgement: run it off the loop. Linear in the length of the text."""
+        super().__init__(ReadText.of(SOURCE, text, MAX_SENTENCE_CHARS))
+        self.stated, self.capitals = SourceValues.of(self.read), Capitals.of(self.read)
+        central = np.argsort(-word_centrality(self.read, self.index), kind="stable").tolist()
+        self.embedded = tuple(sorted(central[: EvidenceConfig.max_embedded_sentences]))
+
+
 @dataclass(frozen=True, slots=True)
 class EvidenceRequest:
     """What a table is asked for."""
 
-    source: str  # the whole article; not blank
+    source: ReadSource  # the whole article; not blank
     summary: str  # not blank
     parts: frozenset[EvidencePart] = frozenset(EvidencePart)  # that somebody will read
-    read: "ReadSource | None" = None  # the source, if that was done before
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ReadSource:
-    """A source as read, the same for all of its summaries."""
-
-    side: PremiseFinder  # the article
-    values: SourceValues  # its numbers, dates and names
-    capitals: Capitals  # of its words
-    embedded: tuple[int, ...]  # sentences that the embedder reads, rising: all, or the most central by their words
-
-
-def read_source(text: str) -> ReadSource:
-    """Reads a source. The CPU-heavy step of a judgement: run it off the loop. Linear in the length of the text."""
-    side = PremiseFinder(ReadText.of(SOURCE, text, MAX_SENTENCE_CHARS))
-    central = np.argsort(-word_centrality(side.read, side.index), kind="stable")
-    embedded = sorted(central[: EvidenceConfig.max_embedded_sentences].tolist())
-    return ReadSource(side, SourceValues.of(side.read), Capitals.of(side.read), tuple(embedded))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadTexts:
     """Both texts as read, before embedding."""
 
-    source: PremiseFinder  # the article
+    source: ReadSource  # the article
     summary: PremiseFinder  # the summary
     claims: tuple[int, ...]  # those of the summary that are checked, by sentence: all, or the most consequential
     omitted_claim_count: int  # the others
     worded: frozenset[int]  # sentences of the summary of whose words the source has enough in one place
     # claims that say no more than another one, each with that one; None where it says more
     repeats: Mapping[int, int | None]
-    embedded: tuple[int, ...]  # indices of the source's sentences that the embedder reads, rising
-    told_embedded: tuple[int, ...]  # likewise, of the summary
+    told_embedded: tuple[int, ...]  # sentences of the summary that the embedder reads, rising
     values: SourceValues  # numbers, dates and names of the source, with the names of the summary
     folds_case: bool  # whether they are compared in small letters
     texts: tuple[str, ...]  # to embed, without repeats
@@ -142,28 +139,28 @@ class ReadTexts:
         return self.parts.isdisjoint((EvidencePart.TWIN_KEY_POINTS, EvidencePart.JUDGE_KEY_POINTS))
 
 
-def read_texts(request: EvidenceRequest, source: ReadSource, config: EvidenceConfig) -> ReadTexts:
+def read_texts(request: EvidenceRequest, config: EvidenceConfig) -> ReadTexts:
     """Reads the summary beside its source. Linear in the length of the summary."""
-    told = read_summary(SUMMARY, request.summary, MAX_SENTENCE_CHARS, source.side.index)
+    source = request.source
+    told = read_summary(SUMMARY, request.summary, MAX_SENTENCE_CHARS, source.index)
     claims = most_consequential(told, config.max_claims)
     worded = set[int]()
     for at, words in enumerate(told.ranges):
-        if source.side.index.have_together(told.content_stems(words)):
+        if source.index.have_together(told.content_stems(words)):
             worded.add(at)
     told_embedded = tuple(range(len(told.sentences))[: config.max_embedded_sentences])
-    texts = [source.side.read.passages[place].text for place in source.embedded]
+    texts = [source.read.passages[place].text for place in source.embedded]
     texts += [told.passages[place].text for place in told_embedded]
-    repeats = _find_repeats(told, claims, source.side.index) if REPEATS.is_on else {}
+    repeats = _find_repeats(told, claims, source.index) if REPEATS.is_on else {}
     return ReadTexts(
-        source=source.side,
+        source=source,
         summary=PremiseFinder(told, has_turns=False),  # a colon in it would put words before other sentences
         claims=claims,
         omitted_claim_count=len(told.claims) - len(claims),
         worded=frozenset(worded),
         repeats=repeats,
-        embedded=source.embedded,
         told_embedded=told_embedded,
-        values=source.values.with_names_of(told.table),
+        values=source.stated.with_names_of(told.table),
         folds_case=FOLDING.is_on and source.capitals.differ_from(told),
         texts=tuple(dict.fromkeys(texts)),
         parts=request.parts,
@@ -290,7 +287,7 @@ def make_plan(
     """
     closeness, told_closeness = (
         Closeness(embeddings.of([read.passages[at].text for at in embedded]), embedded, len(read.sentences))
-        for read, embedded in ((draft.source.read, draft.embedded), (draft.summary.read, draft.told_embedded))
+        for read, embedded in ((draft.source.read, draft.source.embedded), (draft.summary.read, draft.told_embedded))
     )
     centrality = rank_centrality(draft.source.read, draft.source.index, closeness)
     leading = draft.worded - draft.repeats.keys()  # a pronoun points back neither to filler nor to what is said again

@@ -6,7 +6,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from pipeline.judge.evidence.plan import read_source
+from pipeline.judge.evidence.plan import ReadSource
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.protocols import Float32
 from tests.fakes_pipeline import ScriptedEntailment
@@ -94,7 +94,7 @@ AGAIN = (
 )
 
 
-@pytest.mark.parametrize("again", [part.text for part in read_source(AGAIN).side.read.passages])
+@pytest.mark.parametrize("again", [part.text for part in ReadSource(AGAIN).read.passages])
 @pytest.mark.parametrize("place", [f"{{}} {SUMMARY}", f"{SUMMARY} {{}}"])
 def test_what_is_said_again_in_whatever_words_tells_nothing_more(place: str, again: str) -> None:
     before, after = (build(summary=text, entailment=Fickle()) for text in (SUMMARY, place.format(again)))
