@@ -18,7 +18,7 @@ from pipeline.model_answers import Embeddings, Pair
 from pipeline.protocols import Tokenizer
 from pipeline.reading.document import Capitals, ReadText
 from pipeline.reading.index import Closeness, Float64, WordIndex
-from pipeline.reading.names import SourceValues, find_names, known_names
+from pipeline.reading.names import SourceValues
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.passages import Passage, claim_weights
 from pipeline.reading.rules import Rule
@@ -33,7 +33,7 @@ from pipeline.reading.salience import (
     word_centrality,
 )
 from pipeline.reading.summary_text import read_summary
-from pipeline.reading.values import Values
+from pipeline.reading.values import find_values
 from pipeline.support.claim_support import MAX_SENTENCE_CHARS, SHORT_PASSAGE_CHARS, Hypothesis, PremiseFinder
 
 SOURCE, SUMMARY = "source", "summary"
@@ -71,19 +71,17 @@ REPEATS = Rule(
 )
 
 
-_VALUE_WEIGHT = 2.0  # of a name or number, beside a word
+_VALUE_WEIGHT = 2.0  # of a number or date, beside a word
 
 
 def most_consequential(summary: ReadText, most: int) -> tuple[int, ...]:
-    """Returns the claims that say most, in order: content words, and numbers, dates and names twice."""
+    """Returns the claims that say most, in order: content words, and values as much as two more."""
     if len(summary.claims) <= most:
         return summary.claims
-    known = known_names(summary.table)
 
     def weight(at: int) -> float:
-        values, words = Values(summary.passages[at].text), summary.ranges[at]
-        names = find_names(summary.table, words, known)
-        return len(summary.content_stems(words)) + _VALUE_WEIGHT * (len(values.all) + len(names))
+        values = find_values(summary.passages[at].text)
+        return len(summary.content_stems(summary.ranges[at])) + _VALUE_WEIGHT * len(values)
 
     ranked = sorted(summary.claims, key=lambda at: (-weight(at), at))
     return tuple(sorted(ranked[:most]))

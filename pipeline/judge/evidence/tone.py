@@ -63,7 +63,6 @@ _HOSTILE_PATTERN = _whole_words("hostile_phrases")
 _FIRST_PERSON = re.compile(any_of("first_person"), re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 _FEWEST_WORDS = 4
-_LEAST_FUNCTION_WORDS = 0.08  # English has about 40%; less is another language
 _SUBJECTIVE_SHARE = 0.2  # of sentences with a mark of opinion
 _STRONG_SHARE = 0.5
 
@@ -82,11 +81,10 @@ def score_tone(sentences: Sequence[str], others: Sequence[str] = ()) -> ToneScor
     """Scores the tone of some sentences; others, ungrounded ones, count if they have a mark of opinion or contempt."""
     own, rest = (list(map(_read, some)) for some in (sentences, others))
     heated = [one for one in rest if one.is_opinion or one.contempt]
-    word_count, known = sum(one.word_count for one in own), sum(one.known_count for one in own)
-    is_clear = word_count >= _FEWEST_WORDS and known >= _LEAST_FUNCTION_WORDS * word_count
+    is_clear = sum(one.word_count for one in own) >= _FEWEST_WORDS
     counted = [*(own if is_clear else ()), *heated]
     if not counted:
-        return ToneScore(Tone.UNCLEAR, 0.0, 0.0, "too few words that the lists know")
+        return ToneScore(Tone.UNCLEAR, 0.0, 0.0, "too few words")
     hostile = frozenset[str]().union(*(one.contempt for one in counted))
     marked = len(heated) + (sum(one.is_opinion for one in own) if is_clear else 0)
     subjectivity = marked / len(counted)
@@ -140,7 +138,6 @@ def is_name(match: re.Match[str]) -> bool:
 
 class _SentenceTone(NamedTuple):
     word_count: int
-    known_count: int  # of its words, those of English grammar
     is_opinion: bool
     contempt: frozenset[str]  # its words and phrases of contempt
 
@@ -149,11 +146,10 @@ class _SentenceTone(NamedTuple):
 def _read(sentence: str) -> _SentenceTone:
     """Reads what the writer of a sentence says in own words."""
     own = without_quotations(sentence)
-    words, loaded = [word.lower() for word in _WORD.findall(own)], list(loaded_words(own))
+    loaded = list(loaded_words(own))
     contempt = [*(match for match in loaded if match["contempt"]), *_HOSTILE_PATTERN.finditer(own)]
     return _SentenceTone(
-        len(words),
-        sum(word in FUNCTION_WORDS for word in words),
+        len(_WORD.findall(own)),
         bool(loaded or _FIRST_PERSON.search(own) or own.rstrip().endswith("!")),
         frozenset(match.group().lower() for match in contempt),
     )
