@@ -87,9 +87,9 @@ class PassageFinder:
 
         Args:
             weights: of `claim_weights`.
-            short_chars: of the second one; 0: there is none.
+            short_chars: of the second one.
         """
-        found = [self.passage(weights), self.passage(weights, most_chars=short_chars) if short_chars else None]
+        found = (self.passage(weights), self.passage(weights, most_chars=short_chars))
         return tuple({passage.sentences: passage for passage in found if passage}.values())
 
     def passage(
