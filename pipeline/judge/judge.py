@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 
 from pipeline.judge.config import JudgeConfig, JudgementCacheConfig
 from pipeline.judge.evidence.build import Assistant, build_evidence
-from pipeline.judge.evidence.plan import EvidencePart, EvidenceRequest, ReadSource, read_source
+from pipeline.judge.evidence.plan import EvidencePart, EvidenceRequest, ReadSource
 from pipeline.judge.evidence.table import Claim, EvidenceTable
 from pipeline.judge.judgement import EvidenceReady, JudgeEvent, Judgement, JudgeTimings, MetricReady
 from pipeline.judge.language_model.level_judge import LlmLevelJudge
@@ -119,7 +119,7 @@ class JudgeCaches:
         config = config or JudgementCacheConfig()
         self.judgements = SharedCache[Judgement](config.max_judgements, config.max_chars, _chars, _is_final)
         self.sources = SharedCache[ReadSource](
-            config.max_sources, config.max_source_chars, lambda read: len(read.side.read.text.text)
+            config.max_sources, config.max_source_chars, lambda source: len(source.read.text.text)
         )
 
 
@@ -277,7 +277,7 @@ class Judge:
         propose = LlmProposals(models.chat, self._config.proposals).propose if models.chat else None
         with open_judge_span("judge evidence") as span:
             source = await self.read(request.source)
-            asked = EvidenceRequest(request.source, request.summary, _read_parts(request, models), source)
+            asked = EvidenceRequest(source, request.summary, _read_parts(request, models))
             assistant = Assistant(propose, self._second_reader(request, models))
             table = await build_evidence(
                 asked, models, self._config.evidence, assistant=assistant, off_loop=self._off_loop
@@ -304,7 +304,7 @@ class Judge:
         """Returns a source as read, the same object for the same text while it is kept."""
         digest = hashlib.sha256(text.encode()).hexdigest()
         return await self._caches.sources.get(
-            f"{self._owner} {digest}", lambda: self._off_loop(partial(read_source, text))
+            f"{self._owner} {digest}", lambda: self._off_loop(partial(ReadSource, text))
         )
 
     async def _score(

@@ -66,17 +66,18 @@ class PassageFinder:
     """Finds passages in one source.
 
     Attributes:
-        index: of the source's words.
+        read: the source.
+        index: of its words.
     """
 
     def __init__(self, source: ReadText, most_chars: int, *, has_turns: bool = True) -> None:
-        """Reads what sentences lean on. Linear in the length of the source.
+        """Indexes the words. Linear in the length of the source.
 
         Args:
             most_chars: of a passage; a single longer sentence is read whole.
             has_turns: whether the text may be a dialogue, whose sentences are read with their speaker in front.
         """
-        self._source, self.index, self._most = source, WordIndex(source), most_chars
+        self.read, self.index, self._most = source, WordIndex(source), most_chars
         self._has_turns = has_turns
         self._lengths = [len(self._text(at)) for at in range(len(source.sentences))]
         self._whole_chars = self._chars(range(len(self._lengths)))
@@ -86,12 +87,12 @@ class PassageFinder:
 
         Args:
             weights: of `claim_weights`.
-            short_chars: of the second one; 0: there is none.
+            short_chars: of the second one.
         """
-        found = [self.find(weights), self.find(weights, most_chars=short_chars) if short_chars else None]
+        found = (self.passage(weights), self.passage(weights, most_chars=short_chars))
         return tuple({passage.sentences: passage for passage in found if passage}.values())
 
-    def find(
+    def passage(
         self, weights: Mapping[str, float], among: frozenset[int] | None = None, most_chars: int | None = None
     ) -> Passage | None:
         """Returns the passage for a claim, the same for the same words; None for an empty source.
@@ -114,7 +115,7 @@ class PassageFinder:
 
     def _joined(self, chosen: Sequence[int], text: str) -> TextSpan:
         """Returns sentences as one passage that quotes them alone, and what little stands between neighbours."""
-        passages, normalized = self._source.passages, self._source.text
+        passages, normalized = self.read.passages, self.read.text
         runs = [[chosen[0]]]
         for before, at in pairwise(chosen):
             if at > before + 1 or passages[at].start > passages[before].end + _MOST_BETWEEN:
@@ -153,13 +154,13 @@ class PassageFinder:
 
     def _leans(self, sentence: int) -> bool:
         """Tells whether a sentence begins with a word that points back, or with "The ..." and has no name."""
-        table, words = self._source.table, self._source.ranges[sentence]
+        table, words = self.read.table, self.read.ranges[sentence]
         if not words:
             return False
         first = table.words[words[0]]
         return first in POINTING_WORDS or (first == "the" and not any(table.raw(at)[0].isupper() for at in words[1:]))
 
     def _text(self, sentence: int) -> str:
-        speaker = self._source.sentences[sentence].speaker if self._has_turns else ""
-        text = self._source.passages[sentence].text
+        speaker = self.read.sentences[sentence].speaker if self._has_turns else ""
+        text = self.read.passages[sentence].text
         return f"{speaker} {text}" if speaker else text

@@ -2,7 +2,7 @@
 
 Parts of hyphenated words are words of their own. Stems make "surrendered" and "surrenders" one word. Snowball's English
 stemmer serves every language: both sides of a comparison are stemmed alike, so that a language it does not know loses
-recall and nothing else. `align` compares the words of two texts by their longest common subsequence.
+recall and nothing else.
 """
 
 import re
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
 
-from rapidfuzz.distance import LCSseq
 from snowballstemmer import stemmer
 
 from pipeline.off_loop import stop_if_nobody_waits, stoppable
@@ -98,44 +97,3 @@ def stem(word: str) -> str:
         return word
     with _stemmer_lock:
         return str(_stemmer.stemWord(word))
-
-
-_MOST_REPLACED_WORDS = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Replacement:
-    """Words of the claim and what stands in their place in the passage; either may be empty, not both."""
-
-    claim: range  # indices of words of the summary
-    passage: range  # indices of words of the source
-    is_inside: bool  # common words follow; otherwise the claim ends here
-
-
-@dataclass(frozen=True, slots=True)
-class Alignment:
-    """The longest common subsequence of a claim and a passage, and what is between its parts."""
-
-    # short stretches after common words, in order; at the beginning of both if they are equally long
-    replacements: tuple[Replacement, ...]
-    matched: frozenset[int]  # indices of the claim's words that the passage has in the same order
-
-
-def align(claim: WordTable, claim_words: range, source: WordTable, source_words: range) -> Alignment:
-    """Aligns stems by their longest common subsequence. Quadratic in the number of words: meant for sentences."""
-    left = [claim.stems[index] for index in claim_words]
-    right = [source.stems[index] for index in source_words]
-    blocks = LCSseq.editops(left, right).as_matching_blocks()  # the last one is empty and marks the ends
-    replacements: list[Replacement] = []
-    matched: set[int] = set()
-    first, other_first = 0, 0
-    for position, block in enumerate(blocks):
-        gap, other_gap = claim_words[first : block.a], source_words[other_first : block.b]
-        is_inside = position < len(blocks) - 1
-        is_short = max(len(gap), len(other_gap)) <= _MOST_REPLACED_WORDS
-        is_beside = position > 0 or len(gap) == len(other_gap)  # common words before it, or both begin
-        if is_beside and is_short and (gap or (is_inside and other_gap)):
-            replacements.append(Replacement(gap, other_gap, is_inside))
-        matched.update(claim_words[block.a : block.a + block.size])
-        first, other_first = block.a + block.size, block.b + block.size
-    return Alignment(tuple(replacements), frozenset(matched))

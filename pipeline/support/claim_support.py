@@ -230,14 +230,8 @@ class Premises:
     weights: dict[str, float]  # of the statement's content words, by stem
 
 
-class PremiseFinder:
-    """A document, read once. About 0.5 s for 1 MB.
-
-    Attributes:
-        read: its sentences and words.
-        index: of its words.
-        passages: finds what it says about a statement.
-    """
+class PremiseFinder(PassageFinder):
+    """A document, read once, and what it has of statements. About 0.5 s for 1 MB."""
 
     def __init__(self, text: str | ReadText, *, has_turns: bool = True, most_chars: int = PASSAGE_CHARS) -> None:
         """Reads the text, unless that is done.
@@ -246,14 +240,13 @@ class PremiseFinder:
             has_turns: whether it may be a dialogue, whose sentences are read with their speaker in front.
             most_chars: of the longer passage.
         """
-        self.read = ReadText.of("document", text, MAX_SENTENCE_CHARS) if isinstance(text, str) else text
-        self.passages = PassageFinder(self.read, most_chars, has_turns=has_turns)
-        self.index = self.passages.index
+        read = ReadText.of("document", text, MAX_SENTENCE_CHARS) if isinstance(text, str) else text
+        super().__init__(read, most_chars, has_turns=has_turns)
 
     def find(self, statement: str) -> Premises:
         """Returns what the document has of a statement."""
         weights = self.weights(statement)
-        passages = self.passages.for_claim(weights, SHORT_PASSAGE_CHARS) if weights else ()
+        passages = self.for_claim(weights, SHORT_PASSAGE_CHARS) if weights else ()
         words = " ".join(statement.replace("|", " ").split())
         hypothesis = Hypothesis.of(words, passages, self.index.known_share(weights), self.values)
         return Premises(hypothesis, passages, weights)

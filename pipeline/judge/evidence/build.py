@@ -1,14 +1,14 @@
 """Builds the evidence table: read the texts, embed once, ask the NLI model of claims and then of facts, assemble."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import NamedTuple, Self
 
 from pipeline.judge.config import EvidenceConfig
-from pipeline.judge.evidence.labels import RaisingSentences, Reading, mark_raising, read_claim
+from pipeline.judge.evidence.labels import RaisingSentences, mark_raising, read_claim
 from pipeline.judge.evidence.plan import (
     EvidencePart,
     EvidencePlan,
@@ -17,7 +17,6 @@ from pipeline.judge.evidence.plan import (
     key_point_counts,
     make_plan,
     plan_facts,
-    read_source,
     read_texts,
     said_by,
 )
@@ -29,15 +28,11 @@ from pipeline.judge.evidence.table import (
     KeyPoint,
     KeyPointCoverage,
     SummarySegment,
-    Tone,
 )
 from pipeline.judge.evidence.tone import (
-    MOST_SENTENCES,
-    ToneScore,
     describe_intent,
     find_lexicon_hits,
     read_drift,
-    score_tone,
     without_heat,
 )
 from pipeline.judge.second_reader import ReadAgain, SecondReadings
@@ -70,10 +65,7 @@ async def build_evidence(
     and one for a key point, however long the source is. Raises ModelOutputError: a model's answer is unusable.
     """
     config, off_loop, stopwatch = config or EvidenceConfig(), off_loop or OffLoop(), Stopwatch()
-    source = request.read
-    if source is None:
-        source = await off_loop(partial(read_source, request.source))
-    draft = await off_loop(partial(read_texts, request, source, config))
+    draft = await off_loop(partial(read_texts, request, config))
     stopwatch.lap("reading_ms")
     embeddings = await Embeddings.ask(models.embedder, draft.texts)
     stopwatch.lap("embedding_ms")
@@ -154,8 +146,7 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
     source, summary = draft.source.read, draft.summary.read
     points = _key_points(checked, scores, tokenizer)
     twin_count, judge_count = key_point_counts(source)
-    readings = sentences.readings(MOST_SENTENCES)
-    tones = _tones(plan, readings)
+    tone = read_drift(plan, claims, sentences)
     is_twin, is_judge, has_intent = (
         part in parts for part in (EvidencePart.TWIN_KEY_POINTS, EvidencePart.JUDGE_KEY_POINTS, EvidencePart.INTENT)
     )
@@ -169,8 +160,8 @@ def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> Evid
         judge_key_points=tuple(points[at] for at in sorted(plan.judge_facts[:judge_count]) if is_judge),
         segments=_segments(checked, tokenizer),
         theme=plan.theme,
-        intent=describe_intent(source, tones[0], tokenizer, config.intent_tokens) if has_intent else "",
-        tone=read_drift(plan, claims, sentences, readings, tones),
+        intent=describe_intent(source, tone.source_tone, tokenizer, config.intent_tokens) if has_intent else "",
+        tone=tone,
         lexicon_hits=find_lexicon_hits(summary, source),
         salient_share=plan.salient_share(sentences.raising),
         summary_token_count=sum(len(summary.content_stems(words)) for words in summary.ranges),
@@ -210,73 +201,47 @@ def _key_points(checked: CheckedClaims, scores: PairScores, tokenizer: Tokenizer
     return points
 
 
-def _tones(plan: EvidencePlan, readings: Sequence[Reading]) -> tuple[ToneScore, ToneScore]:
-    """Scores the tone of both texts; of the summary the worst reading."""
-    source, summary = plan.draft.source.read, plan.draft.summary.read
-    texts = [passage.text for passage in summary.passages]
-    scores = [score_tone([texts[at] for at in raising], [texts[at] for at in others]) for raising, others in readings]
-    of_source = score_tone([passage.text for passage in source.passages[:MOST_SENTENCES]])
-    worst = max(scores, key=lambda one: (one.intensity, one.tone is Tone.UNCLEAR, one.subjectivity), default=None)
-    return of_source, worst or score_tone([])
-
-
 _SEGMENT_END = re.compile(r"[;；\n\v\f\r\x85\u2028\u2029]+")
 
 
-@dataclass(frozen=True, slots=True)
-class _SegmentSpan:
-    """A segment before it is measured: a sentence, cut at semicolons and at line ends, those of wrapped prose too."""
-
-    passage: TextSpan  # where it stands in the summary
-    sentence_index: int  # of the sentence that it is a part of; the first, of joined ones
-    token_count: int  # by the request's tokenizer
-    stems: frozenset[str]  # distinct stems of its content words
-
-
 def _segments(checked: CheckedClaims, tokenizer: Tokenizer) -> tuple[SummarySegment, ...]:
-    plan, raising = checked.plan, frozenset(checked.sentences.raising)
-    article = frozenset(plan.draft.source.read.content_stems())
-    segments = []
-    for span in _long_segments(plan, raising, tokenizer):
-        to_theme, to_source = plan.subject_cosines(span.sentence_index)
-        shared, either = len(span.stems & article), len(span.stems | article)
-        segments.append(
-            SummarySegment(
-                passage=span.passage,
-                token_count=span.token_count,
-                content_token_count=len(span.stems),
-                containment=shared / len(span.stems) if span.stems else 1.0,
-                jaccard=shared / either if either else 0.0,
-                theme_cosine=to_theme,
-                source_cosine=to_source,
-                may_raise=span.sentence_index in raising,
-            )
-        )
-    return tuple(segments)
-
-
-def _long_segments(plan: EvidencePlan, raising: frozenset[int], tokenizer: Tokenizer) -> list[_SegmentSpan]:
     """Returns the segments that are long enough; with the short ones as one where else nothing raising is left."""
+    plan, raising = checked.plan, frozenset(checked.sentences.raising)
     summary, least = plan.draft.summary.read, plan.draft.config.min_segment_tokens
-    spans = list(_segment_spans(summary, tokenizer))
-    kept = [span for span in spans if span.token_count >= least]
-    short = [span for span in spans if span.token_count < least and (span.sentence_index in raising or not raising)]
-    if not short or any(span.sentence_index in raising for span in kept):
-        return kept
-    if len(short) == 1:
-        return [*short, *kept]
-    first, last = short[0].sentence_index, short[-1].sentence_index
-    joined = _SegmentSpan(
-        summary.passage(summary.sentences[first].start, summary.sentences[last].end),
-        first,
-        sum(segment.token_count for segment in short),
-        frozenset[str]().union(*(segment.stems for segment in short)),
-    )
-    return [joined, *kept]
+    article = frozenset(plan.draft.source.read.content_stems())
+
+    def segment(place: TextSpan, words: Iterable[int], sentence: int) -> SummarySegment:
+        stems = frozenset(summary.content_stems(words))
+        shared, either = len(stems & article), len(stems | article)
+        to_theme, to_source = plan.subject_cosines(sentence)
+        return SummarySegment(
+            passage=place,
+            token_count=len(tokenizer.offsets(place.text)),
+            content_token_count=len(stems),
+            containment=shared / len(stems) if stems else 1.0,
+            jaccard=shared / either if either else 0.0,
+            theme_cosine=to_theme,
+            source_cosine=to_source,
+            may_raise=sentence in raising,
+        )
+
+    parts = list(_parts(summary))
+    made = [segment(*part) for part in parts]
+    kept = [one for one in made if one.token_count >= least]
+    short = [
+        part
+        for part, one in zip(parts, made, strict=True)
+        if one.token_count < least and (one.may_raise or not raising)
+    ]
+    if short and not any(one.may_raise for one in kept):
+        first, last = (summary.sentences[short[end][2]] for end in (0, -1))
+        whole = summary.passage(first.start, last.end) if len(short) > 1 else short[0][0]
+        kept.insert(0, segment(whole, [at for _, words, _ in short for at in words], short[0][2]))
+    return tuple(kept)
 
 
-def _segment_spans(summary: ReadText, tokenizer: Tokenizer) -> Iterator[_SegmentSpan]:
-    """Yields all segments, without the spaces around them; short ones too."""
+def _parts(summary: ReadText) -> Iterator[tuple[TextSpan, Sequence[int], int]]:
+    """Yields sentences, cut at semicolons and line ends, each with its words and the sentence that it is a part of."""
     text = summary.text.text
     for index, sentence in enumerate(summary.sentences):
         cuts = [cut.span() for cut in _SEGMENT_END.finditer(text, sentence.start, sentence.end)]
@@ -285,7 +250,4 @@ def _segment_spans(summary: ReadText, tokenizer: Tokenizer) -> Iterator[_Segment
             if part := text[first:last].strip():
                 start = text.index(part, first)
                 words = [at for at in summary.ranges[index] if start <= summary.table.starts[at] < start + len(part)]
-                passage = summary.passage(start, start + len(part))
-                yield _SegmentSpan(
-                    passage, index, len(tokenizer.offsets(passage.text)), frozenset(summary.content_stems(words))
-                )
+                yield summary.passage(start, start + len(part)), words, index

@@ -1,8 +1,7 @@
 """Labels claims (docs/concepts/evidence.md, Claims), and finds what of them the source does not say.
 
 A mismatch is a number, date, name or negation in which a claim differs from its evidence: small NLI models miss them. A
-value is looked for near the claim's evidence first, then in the whole source. It is a mismatch when the words beside it
-say that the evidence has another value in its place, or when the source has it nowhere.
+value or name is one when the source has it nowhere.
 
 Which claims may raise a score? Those of a sentence that says something of the source, and of claims that say the same
 only one. Everything else can only lower a score, whatever a model thinks of it. Filler, praise and orders to the judge
@@ -22,8 +21,9 @@ from pipeline.reading.names import DIRECT_CUES, SourceValues, cues, find_names
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.passages import Passage
 from pipeline.reading.rules import Rule
-from pipeline.reading.values import Date, Value, agree, competes, find_values, is_certain
-from pipeline.reading.word_table import WordTable, align
+from pipeline.reading.values import Date, competes, find_values, is_certain
+from pipeline.reading.word_lists import word_list
+from pipeline.reading.word_table import WordTable
 from pipeline.support.claim_support import ClaimLabel, Support, is_unsupported
 
 
@@ -93,7 +93,7 @@ def _unsupported(
     return tuple(kept)
 
 
-_CLOSE_MATCH = 0.75  # of the claim's content words in one sentence: then a missing negation is no accident
+_CLOSE_MATCH = 0.75  # of the claim's content words in one sentence: then what differs is no accident
 
 
 def find_mismatches(
@@ -101,94 +101,65 @@ def find_mismatches(
 ) -> tuple[ClaimMismatch, ...]:
     """Returns the mismatches of a claim, at least one word, with the longest passage about it, in order."""
     claim = _Comparison(summary, words, source, passages[:1])
-    stated = filter(None, (*map(claim.value, claim.values), *map(claim.name, claim.names)))
-    return tuple(sorted((*stated, *claim.negations()), key=lambda mismatch: (mismatch.claim.start, mismatch.kind)))
+    found = (*claim.values(), *claim.names(), *claim.negations())
+    return tuple(sorted(found, key=lambda mismatch: (mismatch.claim.start, mismatch.kind)))
 
 
 class _Comparison:
-    """One claim beside its evidence."""
+    """One claim beside its evidence, and beside the sentence of it that has nearly all of its words, if one has."""
 
     def __init__(self, summary: ReadText, words: range, source: SourceValues, near: Sequence[Passage]) -> None:
         self._summary, self._words, self._source = summary, words, source
-        table = summary.table
-        self._span = table.starts[words[0]], table.ends[words[-1]]
-        self.values = find_values(summary.text.text[self._span[0] : self._span[1]])
-        start = self._span[0]
-        said = {at for one in self.values for at in table.between(one.start + start, one.unit_end + start)}
-        names = find_names(table, words, source.known_names)
-        self.names = [name for name in names if said.isdisjoint(name)]  # "USD" is none
-        read = source.text
-        self._beside = [read.ranges[at] for passage in near for at in passage.best]
-        sentences = [read.sentences[at] for passage in near for at in passage.sentences]
-        self._near_values = [
-            value for sentence in sentences for value in source.values.between(sentence.start, sentence.end)
-        ]
-        self._alignments = [align(table, words, read.table, beside) for beside in self._beside]
+        self._start = summary.table.starts[words[0]]
+        self._values = find_values(summary.text.text[self._start : summary.table.ends[words[-1]]])
+        read, content = source.text, summary.content_stems(words)
+        closest = dict.fromkeys(at for passage in near for at in (*passage.best, *passage.sentences))
+        sentences = [read.sentences[at] for at in closest]
+        self._near_values = [value for one in sentences for value in source.values.between(one.start, one.end)]
+        beside = next((read.ranges[at] for at in closest), range(0))
+        stems = set(read.content_stems(beside))
+        is_close = content and sum(stem in stems for stem in content) >= _CLOSE_MATCH * len(content)
+        self._beside = beside if is_close else range(0)
 
-    def value(self, claimed: Value) -> ClaimMismatch | None:
-        """Compares a value with what stands in its place, else with what the source says near, else with all of it."""
-        in_place = self._in_place(claimed)
-        near = [value for value in self._near_values if competes(claimed, value)]
-        if in_place is None or any(agree(claimed, value) for value in in_place or near):
-            return None
-        rivals = in_place or (near if is_certain(claimed) else [])
-        if not rivals and self._source.values.states(claimed):
-            return None
-        kind = MismatchKind.DATE if isinstance(claimed, Date) else MismatchKind.NUMBER
-        place = self._summary.passage(claimed.start + self._span[0], claimed.unit_end + self._span[0])
-        stated = [self._source.text.passage(rival.start, rival.unit_end) for rival in rivals[:1]]
-        return ClaimMismatch(kind, place, next(iter(stated), None))
+    def values(self) -> Iterator[ClaimMismatch]:
+        """Yields the values that the source does not have, each with one that the evidence has instead."""
+        for claimed in self._values:
+            if not self._source.values.states(claimed):
+                kind = MismatchKind.DATE if isinstance(claimed, Date) else MismatchKind.NUMBER
+                place = self._summary.passage(claimed.start + self._start, claimed.unit_end + self._start)
+                near = self._near_values if self._beside or is_certain(claimed) else ()
+                rivals = (value for value in near if competes(claimed, value))
+                stated = (self._source.text.passage(rival.start, rival.unit_end) for rival in rivals)
+                yield ClaimMismatch(kind, place, next(stated, None))
 
-    def name(self, claimed: range) -> ClaimMismatch | None:
-        """Returns a name that the source does not have."""
-        if self._source.has_name(self._summary.table, claimed):
-            return None
-        return ClaimMismatch(MismatchKind.NAME, self._summary.words_passage(claimed), None)
+    def names(self) -> Iterator[ClaimMismatch]:
+        """Yields the names that the source does not have."""
+        table = self._summary.table
+        said = {at for one in self._values for at in table.between(one.start + self._start, one.unit_end + self._start)}
+        for name in find_names(table, self._words, self._source.known_names):
+            if said.isdisjoint(name) and not self._source.has_name(table, name):  # "USD" is none
+                yield ClaimMismatch(MismatchKind.NAME, self._summary.words_passage(name), None)
 
     def negations(self) -> Iterator[ClaimMismatch]:
-        """Compares negations: first word by word, then, when the claim copies a sentence, as a whole."""
-        table, source = self._summary.table, self._source.text.table
-        content = sum(table.content[index] for index in self._words)
-        own = cues(table, self._words)
-        for alignment, beside in zip(self._alignments[:1], self._beside, strict=False):
-            matched = sum(table.content[index] for index in alignment.matched)
-            if not content or matched < _CLOSE_MATCH * content:
-                continue
-            stated, direct = set(cues(source, beside)), set(cues(source, beside, DIRECT_CUES))
-            for replacement in alignment.replacements:
-                ours = [index for index in replacement.claim if index in own]
-                theirs = [index for index in replacement.passage if index in stated]
-                if ours and not stated:
-                    yield ClaimMismatch(
-                        MismatchKind.NEGATION, self._summary.words_passage(range(ours[0], ours[0] + 1)), None
-                    )
-                elif theirs and not own and replacement.is_inside and set(theirs) & direct:
-                    before = max(replacement.claim.start - 1, self._words[0])
-                    place = self._summary.words_passage(replacement.claim or range(before, before + 1))
-                    cue = self._source.text.words_passage(range(theirs[0], theirs[0] + 1))
-                    yield ClaimMismatch(MismatchKind.NEGATION, place, cue)
+        """Yields the first word that one of the claim and the sentence beside it denies, and the other states."""
+        claim, read = self._summary, self._source.text
+        own, stated = cues(claim.table, self._words), cues(read.table, self._beside)
+        if own and not stated:
+            for cue, _ in _denied(claim, own, read, self._beside):
+                yield ClaimMismatch(MismatchKind.NEGATION, claim.words_passage(cue), None)
+        elif stated and not own:
+            direct = cues(read.table, self._beside, DIRECT_CUES)
+            for cue, said in _denied(read, direct, claim, self._words):
+                yield ClaimMismatch(MismatchKind.NEGATION, claim.words_passage(said), read.words_passage(cue))
 
-    def _in_place(self, claimed: Value) -> list[Value] | None:
-        """Returns the values that stand in the claimed one's place where claim and evidence read the same around it.
 
-        None: the evidence has the very words there.
-        """
-        table, source = self._summary.table, self._source.text.table
-        words = table.between(claimed.start + self._span[0], claimed.unit_end + self._span[0])
-        for alignment in self._alignments:
-            if words and alignment.matched.issuperset(words):
-                return None
-            for replacement in alignment.replacements:
-                if replacement.passage and not set(words).isdisjoint(replacement.claim):
-                    first, last = source.starts[replacement.passage[0]], source.ends[replacement.passage[-1]]
-                    rivals = [
-                        value
-                        for value in self._near_values
-                        if value.start < last and first < value.unit_end and competes(claimed, value)
-                    ]
-                    if rivals:
-                        return rivals
-        return []
+def _denied(text: ReadText, negations: Sequence[int], other: ReadText, words: range) -> Iterator[tuple[range, range]]:
+    """Yields the negations whose next content word another sentence has, each with that word of the other."""
+    for cue in negations:
+        behind = next((at for at in range(cue + 1, len(text.table)) if text.table.content[at]), cue)
+        said = [at for at in words if other.table.stems[at] == text.table.stems[behind]]
+        for at in said[:1]:
+            yield range(cue, cue + 1), range(at, at + 1)
 
 
 _ENTAILED = 0.7  # a model is half sure of anything that says nothing
@@ -203,23 +174,12 @@ GROUNDING = Rule(
 )
 
 
-Reading = tuple[tuple[int, ...], tuple[int, ...]]
-"""Sentences of a summary that may raise a score, and others, as far as their tone is read; indices, rising."""
-
-
 @dataclass(frozen=True, slots=True)
 class RaisingSentences:
     """The sentences of a summary by whether they may raise a score; indices, rising."""
 
     raising: tuple[int, ...]  # say something of the source, rightly or wrongly, and not only what another one says
     others: tuple[int, ...]  # can only lower a score
-
-    def readings(self, most: int) -> list[Reading]:
-        """Returns the first of both; where none may raise, each sentence in turn as if it alone might."""
-        if self.raising:
-            return [(self.raising[:most], self.others[:most])]
-        first = self.others[: most + 1]
-        return [((one,), tuple(other for other in first if other != one)[:most]) for one in self.others]
 
 
 def mark_raising(plan: EvidencePlan, claims: Sequence[Claim]) -> tuple[tuple[Claim, ...], RaisingSentences]:
@@ -242,4 +202,19 @@ def _grounded(plan: EvidencePlan, claims: Sequence[Claim]) -> set[int]:
         among = one.passages[0].sentences if one.passages else ()
         if claim.entailment >= _ENTAILED and draft.source.index.is_about(stems, among):
             found.add(claim.sentence_index)
-    return found
+    return {at for at in found if not UNFINISHED.is_on or _is_finished(summary.table, summary.ranges[at])}
+
+
+UNFINISHED = Rule(
+    "unfinished",
+    "judge",
+    "A sentence that ends in its first verb, one that another word must follow, says nothing.",
+    "The mayor of the old town was.",
+    "may_raise: false",
+)
+
+
+def _is_finished(table: WordTable, words: range) -> bool:
+    """Tells whether a sentence says something of its subject."""
+    verb = next((at for at in words if table.is_verb(at)), None)
+    return verb is None or verb != words[-1] or table.words[verb] not in word_list("words_before_others")

@@ -18,7 +18,7 @@ from pipeline.model_answers import Embeddings, Pair
 from pipeline.protocols import Tokenizer
 from pipeline.reading.document import Capitals, ReadText
 from pipeline.reading.index import Closeness, Float64, WordIndex
-from pipeline.reading.names import SourceValues, find_names, known_names
+from pipeline.reading.names import SourceValues
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.passages import Passage, claim_weights
 from pipeline.reading.rules import Rule
@@ -33,13 +33,11 @@ from pipeline.reading.salience import (
     word_centrality,
 )
 from pipeline.reading.summary_text import read_summary
-from pipeline.reading.values import Values
+from pipeline.reading.values import find_values
 from pipeline.support.claim_support import MAX_SENTENCE_CHARS, SHORT_PASSAGE_CHARS, Hypothesis, PremiseFinder
 
 SOURCE, SUMMARY = "source", "summary"
 """Text ids of evidence."""
-
-_SENTENCES_PER_CLAIM = 24  # of a long text, embedded because they share words with a claim
 
 
 class EvidencePart(StrEnum):
@@ -73,64 +71,60 @@ REPEATS = Rule(
 )
 
 
-_VALUE_WEIGHT = 2.0  # of a name or number, beside a word
+_VALUE_WEIGHT = 2.0  # of a number or date, beside a word
 
 
 def most_consequential(summary: ReadText, most: int) -> tuple[int, ...]:
-    """Returns the claims that say most, in order: content words, and numbers, dates and names twice."""
+    """Returns the claims that say most, in order: content words, and values as much as two more."""
     if len(summary.claims) <= most:
         return summary.claims
-    known = known_names(summary.table)
 
     def weight(at: int) -> float:
-        values, words = Values(summary.passages[at].text), summary.ranges[at]
-        names = find_names(summary.table, words, known)
-        return len(summary.content_stems(words)) + _VALUE_WEIGHT * (len(values.all) + len(names))
+        values = find_values(summary.passages[at].text)
+        return len(summary.content_stems(summary.ranges[at])) + _VALUE_WEIGHT * len(values)
 
     ranked = sorted(summary.claims, key=lambda at: (-weight(at), at))
     return tuple(sorted(ranked[:most]))
+
+
+class ReadSource(PremiseFinder):
+    """A source as read, the same for all of its summaries.
+
+    Attributes:
+        stated: its numbers, dates and names.
+        capitals: of its words.
+        embedded: sentences that the embedder reads, rising: all, or of a long text the most central by their words.
+    """
+
+    def __init__(self, text: str) -> None:
+        """Reads a text. The CPU-heavy step of a judgement: run it off the loop. Linear in the length of the text."""
+        super().__init__(ReadText.of(SOURCE, text, MAX_SENTENCE_CHARS))
+        self.stated, self.capitals = SourceValues.of(self.read), Capitals.of(self.read)
+        central = np.argsort(-word_centrality(self.read, self.index), kind="stable").tolist()
+        self.embedded = tuple(sorted(central[: EvidenceConfig.max_embedded_sentences]))
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceRequest:
     """What a table is asked for."""
 
-    source: str  # the whole article; not blank
+    source: ReadSource  # the whole article; not blank
     summary: str  # not blank
     parts: frozenset[EvidencePart] = frozenset(EvidencePart)  # that somebody will read
-    read: "ReadSource | None" = None  # the source, if that was done before
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ReadSource:
-    """A source as read, the same for all of its summaries."""
-
-    side: PremiseFinder  # the article
-    values: SourceValues  # its numbers, dates and names
-    capitals: Capitals  # of its words
-    centrality: Float64  # of its sentences by their words, shape (sentences,)
-
-
-def read_source(text: str) -> ReadSource:
-    """Reads a source. The CPU-heavy step of a judgement: run it off the loop. Linear in the length of the text."""
-    side = PremiseFinder(ReadText.of(SOURCE, text, MAX_SENTENCE_CHARS))
-    values = SourceValues.of(side.read)
-    return ReadSource(side, values, Capitals.of(side.read), word_centrality(side.read, side.index))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadTexts:
     """Both texts as read, before embedding."""
 
-    source: PremiseFinder  # the article
+    source: ReadSource  # the article
     summary: PremiseFinder  # the summary
     claims: tuple[int, ...]  # those of the summary that are checked, by sentence: all, or the most consequential
     omitted_claim_count: int  # the others
     worded: frozenset[int]  # sentences of the summary of whose words the source has enough in one place
     # claims that say no more than another one, each with that one; None where it says more
     repeats: Mapping[int, int | None]
-    embedded: tuple[int, ...]  # indices of the source's sentences that the embedder reads, rising
-    told_embedded: tuple[int, ...]  # likewise, of the summary
+    told_embedded: tuple[int, ...]  # sentences of the summary that the embedder reads, rising
     values: SourceValues  # numbers, dates and names of the source, with the names of the summary
     folds_case: bool  # whether they are compared in small letters
     texts: tuple[str, ...]  # to embed, without repeats
@@ -143,31 +137,28 @@ class ReadTexts:
         return self.parts.isdisjoint((EvidencePart.TWIN_KEY_POINTS, EvidencePart.JUDGE_KEY_POINTS))
 
 
-def read_texts(request: EvidenceRequest, source: ReadSource, config: EvidenceConfig) -> ReadTexts:
+def read_texts(request: EvidenceRequest, config: EvidenceConfig) -> ReadTexts:
     """Reads the summary beside its source. Linear in the length of the summary."""
-    told = read_summary(SUMMARY, request.summary, MAX_SENTENCE_CHARS, source.side.index)
+    source = request.source
+    told = read_summary(SUMMARY, request.summary, MAX_SENTENCE_CHARS, source.index)
     claims = most_consequential(told, config.max_claims)
     worded = set[int]()
     for at, words in enumerate(told.ranges):
-        if source.side.index.have_together(told.content_stems(words)):
+        if source.index.have_together(told.content_stems(words)):
             worded.add(at)
-    most = config.max_embedded_sentences
-    stems = [told.content_stems(told.ranges[at]) for at in claims if at in worded]
-    embedded = _to_embed(source, stems, most)
-    told_embedded = tuple(range(min(len(told.sentences), most)))
-    texts = [source.side.read.passages[place].text for place in embedded]
+    told_embedded = tuple(range(len(told.sentences))[: config.max_embedded_sentences])
+    texts = [source.read.passages[place].text for place in source.embedded]
     texts += [told.passages[place].text for place in told_embedded]
-    repeats = _find_repeats(told, claims, source.side.index) if REPEATS.is_on else {}
+    repeats = _find_repeats(told, claims, source.index) if REPEATS.is_on else {}
     return ReadTexts(
-        source=source.side,
+        source=source,
         summary=PremiseFinder(told, has_turns=False),  # a colon in it would put words before other sentences
         claims=claims,
         omitted_claim_count=len(told.claims) - len(claims),
         worded=frozenset(worded),
         repeats=repeats,
-        embedded=embedded,
         told_embedded=told_embedded,
-        values=source.values.with_names_of(told.table),
+        values=source.stated.with_names_of(told.table),
         folds_case=FOLDING.is_on and source.capitals.differ_from(told),
         texts=tuple(dict.fromkeys(texts)),
         parts=request.parts,
@@ -220,24 +211,6 @@ def _find_repeats(told: ReadText, claims: Sequence[int], source: WordIndex) -> d
         for stem in words[at]:
             having[stem].append(at)
     return found
-
-
-def _to_embed(source: ReadSource, claims: Sequence[Sequence[str]], most: int) -> tuple[int, ...]:
-    """Returns all sentences, or of a long text those that share words with claims, and the most central by words."""
-    index, count = source.side.index, len(source.side.read.sentences)
-    if count <= most:
-        return tuple(range(count))
-    chosen: dict[int, None] = {}
-    for stems in claims:
-        found = index.weighted({stem: index.rarity(stem) for stem in stems})
-        chosen.update(dict.fromkeys(np.argsort(-found, kind="stable")[:_SENTENCES_PER_CLAIM].tolist()))
-        if len(chosen) >= most:
-            break
-    for place in np.argsort(-source.centrality, kind="stable").tolist():
-        if len(chosen) >= most:
-            break
-        chosen[place] = None
-    return tuple(sorted(list(chosen)[:most]))
 
 
 # One for so many sentences, and the least and most; of five one may be told in part: recall .9.
@@ -312,7 +285,7 @@ def make_plan(
     """
     closeness, told_closeness = (
         Closeness(embeddings.of([read.passages[at].text for at in embedded]), embedded, len(read.sentences))
-        for read, embedded in ((draft.source.read, draft.embedded), (draft.summary.read, draft.told_embedded))
+        for read, embedded in ((draft.source.read, draft.source.embedded), (draft.summary.read, draft.told_embedded))
     )
     centrality = rank_centrality(draft.source.read, draft.source.index, closeness)
     leading = draft.worded - draft.repeats.keys()  # a pronoun points back neither to filler nor to what is said again
@@ -329,7 +302,7 @@ def _plan_claim(draft: ReadTexts, at: int, leading: frozenset[int], calm: Callab
     earlier = next((index for index in range(at - 1, -1, -1) if index in leading), None)
     before = None if earlier is None else told.ranges[earlier]
     weights = claim_weights(told.table, words, draft.source.index, before)
-    passages = draft.source.passages.for_claim(weights, SHORT_PASSAGE_CHARS)
+    passages = draft.source.for_claim(weights, SHORT_PASSAGE_CHARS)
     known_share, is_copied = draft.source.index.known_share(weights), draft.values.has_words(told.table, words)
     said = calm(told.passages[at].text, draft.source.index)
     hypothesis = Hypothesis.of(said, passages, known_share, draft.values.values, is_copied=is_copied)
@@ -363,7 +336,7 @@ def plan_facts(plan: EvidencePlan, telling: frozenset[int]) -> dict[int, FactPla
     facts = dict[int, FactPlan]()
     for at, clause in clauses.items():
         told, spoken = shares[at]
-        passage = draft.summary.passages.find(claim_weights(read.table, clause.words, index), telling)
+        passage = draft.summary.passage(claim_weights(read.table, clause.words, index), telling)
         pair = None
         if passage and spoken >= config.partly_covered:
             says_more = not set(points[at][0]).issuperset(summary.content_stems(summary.ranges[passage.best[0]]))

@@ -77,36 +77,26 @@ def preferred_facts(plan: EvidencePlan, proposed: ProposalSet) -> list[int]:
 def apply_proposals(table: EvidenceTable, plan: EvidencePlan, proposed: ProposalSet) -> EvidenceTable:
     """Adds the proposed questions whose quotes stand in the texts, as many as there are."""
     source, summary = plan.draft.source.read, plan.draft.summary.read
-    offered = _offered(plan)
-    sentences = [source.ranges[index] for index in offered]
+    facts = [source.ranges[index] for index in _offered(plan)]
     claims = [summary.ranges[claim.sentence] for claim in plan.claims]
     refused, count = Counter[str](), plan.draft.config.question_count
-    coverage, about_claims = (
-        list(filter(None, (_check(one, asking, facts, answering, refused) for one in questions)))
-        for questions, asking, facts, answering in (
-            (proposed.coverage_questions, source, sentences, summary),
-            (proposed.claim_questions, summary, claims, source),
-        )
+    coverage = [_check(one, source, facts, summary, refused) for one in proposed.coverage_questions]
+    about_claims = [_check(one, summary, claims, source, refused) for one in proposed.claim_questions]
+    usable, usable_of_claims = (tuple(filter(None, questions)) for questions in (coverage, about_claims))
+    wanted = (
+        ("key points", proposed.key_point_ids, min(1, len(facts))),
+        ("coverage questions", usable, count if facts else 0),
+        ("claim questions", usable_of_claims, count if claims else 0),
     )
-    notes = [*proposed.notes]
-    notes += (f"questions refused, {reason}: {times}" for reason, times in sorted(refused.items()))
-    is_used = bool(coverage or about_claims or proposed.key_point_ids)
-    short = [
-        f"{what}: {len(usable)} of {wanted} usable"
-        for what, usable, wanted in (
-            ("key points", proposed.key_point_ids, min(1, len(offered))),
-            ("coverage questions", coverage, count if offered else 0),
-            ("claim questions", about_claims, count if claims else 0),
-        )
-        if len(usable) < wanted
-    ]
+    short = [f"{what}: {len(found)} of {least} usable" for what, found, least in wanted if len(found) < least]
+    notes = (f"questions refused, {reason}: {times}" for reason, times in sorted(refused.items()))
     return replace(
         table,
-        coverage_questions=tuple(coverage),
-        claim_questions=tuple(about_claims),
-        question_author=proposed.author if is_used else table.question_author,
+        coverage_questions=usable,
+        claim_questions=usable_of_claims,
+        question_author=proposed.author if any(found for _, found, _ in wanted) else table.question_author,
         proposals_failed=bool(short),
-        notes=(*table.notes, *notes, *short),
+        notes=(*table.notes, *proposed.notes, *notes, *short),
     )
 
 

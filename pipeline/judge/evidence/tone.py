@@ -22,7 +22,7 @@ import numpy as np
 from glin_profanity.data.dictionary import DictionaryLoader
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
-from pipeline.judge.evidence.labels import RaisingSentences, Reading
+from pipeline.judge.evidence.labels import RaisingSentences
 from pipeline.judge.evidence.plan import EvidencePlan
 from pipeline.judge.evidence.table import (
     Claim,
@@ -63,7 +63,6 @@ _HOSTILE_PATTERN = _whole_words("hostile_phrases")
 _FIRST_PERSON = re.compile(any_of("first_person"), re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 _FEWEST_WORDS = 4
-_LEAST_FUNCTION_WORDS = 0.08  # English has about 40%; less is another language
 _SUBJECTIVE_SHARE = 0.2  # of sentences with a mark of opinion
 _STRONG_SHARE = 0.5
 
@@ -80,13 +79,12 @@ class ToneScore:
 
 def score_tone(sentences: Sequence[str], others: Sequence[str] = ()) -> ToneScore:
     """Scores the tone of some sentences; others, ungrounded ones, count if they have a mark of opinion or contempt."""
-    own, rest = ([_read(sentence[:_MOST_CHARS]) for sentence in some] for some in (sentences, others))
+    own, rest = (list(map(_read, some)) for some in (sentences, others))
     heated = [one for one in rest if one.is_opinion or one.contempt]
-    word_count, known = sum(one.word_count for one in own), sum(one.known_count for one in own)
-    is_clear = word_count >= _FEWEST_WORDS and known >= _LEAST_FUNCTION_WORDS * word_count
+    is_clear = sum(one.word_count for one in own) >= _FEWEST_WORDS
     counted = [*(own if is_clear else ()), *heated]
     if not counted:
-        return ToneScore(Tone.UNCLEAR, 0.0, 0.0, "too few words that the lists know")
+        return ToneScore(Tone.UNCLEAR, 0.0, 0.0, "too few words")
     hostile = frozenset[str]().union(*(one.contempt for one in counted))
     marked = len(heated) + (sum(one.is_opinion for one in own) if is_clear else 0)
     subjectivity = marked / len(counted)
@@ -140,7 +138,6 @@ def is_name(match: re.Match[str]) -> bool:
 
 class _SentenceTone(NamedTuple):
     word_count: int
-    known_count: int  # of its words, those of English grammar
     is_opinion: bool
     contempt: frozenset[str]  # its words and phrases of contempt
 
@@ -149,27 +146,21 @@ class _SentenceTone(NamedTuple):
 def _read(sentence: str) -> _SentenceTone:
     """Reads what the writer of a sentence says in own words."""
     own = without_quotations(sentence)
-    words, loaded = [word.lower() for word in _WORD.findall(own)], list(loaded_words(own))
+    loaded = list(loaded_words(own))
     contempt = [*(match for match in loaded if match["contempt"]), *_HOSTILE_PATTERN.finditer(own)]
     return _SentenceTone(
-        len(words),
-        sum(word in FUNCTION_WORDS for word in words),
+        len(_WORD.findall(own)),
         bool(loaded or _FIRST_PERSON.search(own) or own.rstrip().endswith("!")),
         frozenset(match.group().lower() for match in contempt),
     )
 
 
-_MOST_CHARS = 700  # of a sentence that is remembered
 _analyzer = cache(SentimentIntensityAnalyzer)  # reads its lexicon, 40 ms, once
 
 
+@lru_cache(1 << 14)
 def sentiment(sentence: str) -> float:
     """Returns the sentiment of a sentence, in [-1, 1]; 0 for words that the lexicon does not know."""
-    return _sentiment_of(sentence[:_MOST_CHARS])
-
-
-@lru_cache(1 << 14)
-def _sentiment_of(sentence: str) -> float:
     return float(_analyzer().polarity_scores(sentence)["compound"])
 
 
@@ -181,27 +172,24 @@ def mean_sentiment(sentences: Sequence[str]) -> float:
 _STANCE_TOLERANCE = 0.25  # half the difference of two mean sentiments, of faithful summaries too
 _FOCUS_TOLERANCE = 0.6  # 1 - cosine of a summary's and a source's mean vectors, of faithful summaries too
 _STANCE_WEIGHT, _TONE_WEIGHT, _MEANING_WEIGHT, _FOCUS_WEIGHT = 0.7, 0.7, 0.9, 0.8
-MOST_SENTENCES = 200  # of either text, whose tone and sentiment are read
+_MOST_SENTENCES = 200  # of either text, whose tone and sentiment are read
 
 
-def read_drift(
-    plan: EvidencePlan,
-    claims: Sequence[Claim],
-    sentences: RaisingSentences,
-    readings: Sequence[Reading],
-    tones: tuple[ToneScore, ToneScore],
-) -> ToneReading:
+def read_drift(plan: EvidencePlan, claims: Sequence[Claim], sentences: RaisingSentences) -> ToneReading:
     """Returns tone, sentiment and drift: how far a summary departs from what its source means, d of Alignment.
 
     Four distances, each 0 within its tolerance, are joined as independent reasons for doubt: d = 1 - product of
     (1 - weight x distance). So d is exactly 0 when nothing drifts, and one grave distance is enough for a large d.
 
     Each distance is the larger of two: of the sentences that may raise a score, and of these with the worst other one.
-    Filler would else thin out what is wrong.
+    Filler would else thin out what is wrong. Where none may raise one, each counts in turn as if it alone might.
     """
-    source, summary = tones
+    raising, others = sentences.raising[:_MOST_SENTENCES], sentences.others[:_MOST_SENTENCES]
+    alone = ((one, tuple(other for other in others if other != one)) for one in sentences.others)
+    readings = [(raising, others)] if raising else [((one,), rest) for one, rest in alone]
+    source, summary = _tones(plan, readings)
     unfocused = 1 - _focus_cosine(plan, sentences)
-    pairs = _sentiments(plan, sentences, readings)
+    pairs = _sentiments(plan, readings if raising else [(told, ()) for told, _ in readings])
     sentiments = max(pairs, key=lambda pair: abs(pair[0] - pair[1]), default=(0.0, 0.0))
     stance = abs(sentiments[0] - sentiments[1]) / 2
     tone = max(0.0, summary.intensity - source.intensity)
@@ -228,21 +216,29 @@ def read_drift(
     )
 
 
-def _sentiments(
-    plan: EvidencePlan, sentences: RaisingSentences, readings: Sequence[Reading]
-) -> Iterator[tuple[float, float]]:
+_Reading = tuple[tuple[int, ...], tuple[int, ...]]
+"""Sentences of a summary that count, and others that count where they make it worse; indices, rising."""
+
+
+def _tones(plan: EvidencePlan, readings: Sequence[_Reading]) -> tuple[ToneScore, ToneScore]:
+    """Scores the tone of both texts; of the summary the worst reading."""
+    source, summary = plan.draft.source.read.passages, plan.draft.summary.read.passages
+    texts = [passage.text for passage in summary]
+    scores = [score_tone([texts[at] for at in told], [texts[at] for at in others]) for told, others in readings]
+    worst = max(scores, key=lambda one: (one.intensity, one.tone is Tone.UNCLEAR, one.subjectivity), default=None)
+    return score_tone([passage.text for passage in source[:_MOST_SENTENCES]]), worst or score_tone([])
+
+
+def _sentiments(plan: EvidencePlan, readings: Sequence[_Reading]) -> Iterator[tuple[float, float]]:
     """Yields mean sentiments to be compared, of the source sentences that the summary is about and of the summary."""
     source, summary = plan.draft.source.read.passages, plan.draft.summary.read.passages
-    for raising, others in readings:
-        told = frozenset(raising)
-        about = dict.fromkeys(
-            claim.passages[0].best[0] for claim in plan.claims if claim.passages and claim.sentence in told
-        )
+    for told, others in readings:
+        about = {one.passages[0].best[0]: None for one in plan.claims if one.passages and one.sentence in told}
         covered = mean_sentiment([source[index].text for index in about])
-        found, total = fsum(sentiment(summary[index].text) for index in raising), len(raising)
-        yield covered, found / total
-        for index in others if sentences.raising else ():
-            yield covered, (found + sentiment(summary[index].text)) / (total + 1)
+        found = fsum(sentiment(summary[index].text) for index in told)
+        yield covered, found / len(told)
+        for index in others:
+            yield covered, (found + sentiment(summary[index].text)) / (len(told) + 1)
 
 
 def _contradicted_share(claims: Sequence[Claim], contradicted: float) -> float:
@@ -289,12 +285,12 @@ _TOPIC_WORDS = 3
 _LONGEST_TOPIC_WORD = 24
 
 
-def describe_intent(source: ReadText, tone_score: ToneScore, tokenizer: Tokenizer, most: int) -> str:
+def describe_intent(source: ReadText, tone: Tone, tokenizer: Tokenizer, most: int) -> str:
     """Returns the bullets, fewer topic words when they would have more than so many tokens.
 
     Topics are the most frequent content words, as first written.
     """
-    sentences = [passage.text for passage in source.passages[:MOST_SENTENCES]]
+    sentences = [passage.text for passage in source.passages[:_MOST_SENTENCES]]
     counts = [
         (sum(len(pattern.findall(sentence)) for sentence in sentences), name) for name, pattern in _PURPOSES.items()
     ]
@@ -309,7 +305,7 @@ def describe_intent(source: ReadText, tone_score: ToneScore, tokenizer: Tokenize
     topics = [word for word in words if not word[0].isdigit()][:_TOPIC_WORDS]
     while True:
         about = f" on {', '.join(topics)}" if topics else ""
-        text = f"- intent: {purpose}{about}\n- stance: {stance}\n- tone: {tone_score.tone}"
+        text = f"- intent: {purpose}{about}\n- stance: {stance}\n- tone: {tone}"
         if not topics or len(tokenizer.offsets(text)) <= most:
             return text
         topics.pop()

@@ -17,7 +17,7 @@ from inference.config import CacheConfig, InferenceConfig, RuntimeConfig
 from inference.engine import Engine
 from pipeline.judge.config import JudgeConfig
 from pipeline.judge.evidence.build import build_evidence
-from pipeline.judge.evidence.plan import EvidenceRequest
+from pipeline.judge.evidence.plan import EvidenceRequest, ReadSource
 from pipeline.judge.evidence.table import Claim, EvidenceTimings
 from pipeline.judge.judge import Judge
 from pipeline.judge.judgement import Judgement
@@ -93,7 +93,9 @@ class JudgeRunner:
         return await _in_flight([partial(self._check, item) for item in items], name, IN_FLIGHT, None)
 
     async def _check(self, item: Item) -> tuple[Claim, ...]:
-        request, off_loop = EvidenceRequest(*item, parts=frozenset()), OffLoop(self._executor)
+        off_loop = OffLoop(self._executor)
+        source = await off_loop(partial(ReadSource, item[0]))
+        request = EvidenceRequest(source, item[1], parts=frozenset())
         try:
             return (await build_evidence(request, self.models, off_loop=off_loop)).claims
         except NoStatementError:

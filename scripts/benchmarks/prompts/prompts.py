@@ -16,7 +16,7 @@ from inference.call import Call, Priority
 from inference.config import CacheConfig, InferenceConfig, RuntimeConfig
 from inference.engine import Engine
 from pipeline.judge.evidence.build import Assistant, build_evidence
-from pipeline.judge.evidence.plan import EvidenceRequest
+from pipeline.judge.evidence.plan import EvidenceRequest, ReadSource
 from pipeline.judge.judge import Judge
 from pipeline.judge.language_model.level_judge import LlmLevelJudge
 from pipeline.judge.language_model.proposals import LlmProposals
@@ -146,14 +146,14 @@ class Bench:
 
     async def _questions(self, item: Item) -> dict[str, float]:
         propose = LlmProposals(self.chat).propose
-        request = EvidenceRequest(item["texts"][0], item["summary"])
+        request = EvidenceRequest(ReadSource(item["texts"][0]), item["summary"])
         table = await build_evidence(request, self.models, assistant=Assistant(propose))
         asked = (*table.coverage_questions, *table.claim_questions)
         answered = sum(one.given is not None for one in asked)
         return {"as asked": float(not table.proposals_failed), "right": answered / max(1, len(asked))}
 
     async def _level(self, item: Item) -> dict[str, float]:
-        table = await build_evidence(EvidenceRequest(item["texts"][0], item["summary"]), self.models)
+        table = await build_evidence(EvidenceRequest(ReadSource(item["texts"][0]), item["summary"]), self.models)
         try:
             reading = await LlmLevelJudge(self.chat).read_level(MetricName.HALLUCINATION, table)
         except UnusableAnswerError:

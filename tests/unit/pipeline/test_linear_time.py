@@ -67,7 +67,7 @@ def _find_passages(text: str) -> None:
     source = ReadText.of("source", text, MAX_CHARS)
     finder = PassageFinder(source, MAX_CHARS)
     for words in source.ranges[:20]:
-        finder.find(claim_weights(source.table, words, finder.index))
+        finder.passage(claim_weights(source.table, words, finder.index))
 
 
 def _read_background(text: str) -> None:

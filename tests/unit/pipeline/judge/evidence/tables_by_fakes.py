@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pipeline.judge.config import EvidenceConfig
 from pipeline.judge.evidence.build import Assistant, build_evidence
-from pipeline.judge.evidence.plan import EvidenceRequest
+from pipeline.judge.evidence.plan import EvidenceRequest, ReadSource
 from pipeline.judge.evidence.proposals import ProposalSet, ProposalTask, Propose
 from pipeline.judge.evidence.table import EvidenceTable, EvidenceTimings
 from pipeline.off_loop import OffLoop
@@ -34,7 +34,7 @@ async def build_async(  # noqa: PLR0913 (what the table is made of)
     propose: Propose | None = None,
     executor: Executor | None = None,
 ) -> EvidenceTable:
-    request, models = EvidenceRequest(source, summary), fake_models(entailment, embedder)
+    request, models = EvidenceRequest(ReadSource(source), summary), fake_models(entailment, embedder)
     return await build_evidence(request, models, config, assistant=Assistant(propose), off_loop=OffLoop(executor))
 
 

@@ -6,7 +6,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from pipeline.judge.evidence.plan import read_source
+from pipeline.judge.evidence.plan import ReadSource
 from pipeline.judge.evidence.table import EvidenceTable
 from pipeline.protocols import Float32
 from tests.fakes_pipeline import ScriptedEntailment
@@ -94,7 +94,7 @@ AGAIN = (
 )
 
 
-@pytest.mark.parametrize("again", [part.text for part in read_source(AGAIN).side.read.passages])
+@pytest.mark.parametrize("again", [part.text for part in ReadSource(AGAIN).read.passages])
 @pytest.mark.parametrize("place", [f"{{}} {SUMMARY}", f"{SUMMARY} {{}}"])
 def test_what_is_said_again_in_whatever_words_tells_nothing_more(place: str, again: str) -> None:
     before, after = (build(summary=text, entailment=Fickle()) for text in (SUMMARY, place.format(again)))
@@ -104,8 +104,11 @@ def test_what_is_said_again_in_whatever_words_tells_nothing_more(place: str, aga
     assert told(after)[2] <= told(before)[2]
 
 
-@pytest.mark.parametrize("filler", ["Nobody knew.", "Was es ist, das ist es.", "这是一个完美的摘要。"])
-def test_a_sentence_without_words_of_the_source_is_not_grounded_by_the_model_alone(filler: str) -> None:
+UNFINISHED = "The old steel bridge of the council of Brookfield was."
+
+
+@pytest.mark.parametrize("filler", ["Nobody knew.", "Was es ist, das ist es.", "这是一个完美的摘要。", UNFINISHED])
+def test_a_sentence_that_says_nothing_of_the_source_is_not_grounded_by_the_model_alone(filler: str) -> None:
     table = build(summary=f"{SUMMARY} {filler}", entailment=ScriptedEntailment(default=0.99))
     assert [claim.may_raise for claim in table.claims] == [True, True, True, False]
 

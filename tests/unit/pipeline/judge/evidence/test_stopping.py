@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.judge.evidence.plan import read_source
+from pipeline.judge.evidence.plan import ReadSource
 from pipeline.off_loop import stop_if_nobody_waits
 
 CHARS = 30_000
@@ -44,7 +44,7 @@ def test_reading_looks_often_whether_somebody_waits(pattern: str) -> None:
     looks, before = Looks(), sys.gettrace()
     sys.settrace(looks.trace)
     try:
-        read_source(pattern * (CHARS // len(pattern)))
+        ReadSource(pattern * (CHARS // len(pattern)))
     finally:
         sys.settrace(before)
     assert looks.most < MOST_LINES

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pipeline.judge.evidence.build import build_evidence
-from pipeline.judge.evidence.plan import EvidenceRequest
+from pipeline.judge.evidence.plan import EvidenceRequest, ReadSource
 from pipeline.model_answers import PairScores
 from pipeline.protocols import Float32
 from pipeline.support.claim_support import ENTAILED
@@ -34,7 +34,7 @@ def test_the_longer_passage_is_read_where_the_shorter_leaves_it_open_and_the_one
     short: float, long: float
 ) -> None:
     entailment = TwoMinds(short, long)
-    request = EvidenceRequest(ARTICLE, "Village 7 has 7 wells and 49 goats near the old road.")
+    request = EvidenceRequest(ReadSource(ARTICLE), "Village 7 has 7 wells and 49 goats near the old road.")
     (claim,) = asyncio.run(build_evidence(request, fake_models(entailment))).claims
     is_long_read = any(len(premise) > 250 for call in entailment.calls for premise, _ in call)
     assert is_long_read == (short < ENTAILED)
@@ -48,7 +48,7 @@ def test_the_longer_passage_is_read_where_the_shorter_leaves_it_open_and_the_one
 def test_what_is_reported_is_what_the_model_said_of_the_returned_premise() -> None:
     table = asyncio.run(
         build_evidence(
-            EvidenceRequest(ARTICLE, "Village 7 has 7 wells; Village 9 has 63 goats. It is so."),
+            EvidenceRequest(ReadSource(ARTICLE), "Village 7 has 7 wells; Village 9 has 63 goats. It is so."),
             fake_models(entailment=OverlapEntailment()),
         )
     )
