@@ -15,7 +15,7 @@ from typing import NamedTuple
 from pipeline.off_loop import stop_if_nobody_waits, stoppable
 from pipeline.reading.passage import Span
 from pipeline.reading.rules import Rule
-from pipeline.reading.turns import PROSE_SHARE, is_prose, read_talk, speech_cuts
+from pipeline.reading.turns import PROSE_SHARE, is_prose, read_talk, speech_cuts, spoken
 
 BULLET_MARK = r"[-*+•‣◦▪·–—●○◆◇■□▶►★☆⭐✓✔✗✘✅❌☑→➔➢➤\U0001f000-\U0001faff]\ufe0f?"
 STEP_MARK = r"(?:\d\ufe0f?\u20e3|\(?\d{1,3}[.)]|\(?[A-Za-z]\)|[a-z]\.)"  # "A. Smith" is a name
@@ -104,13 +104,20 @@ def read_blocks(text: str) -> list[Block]:
     talk = read_talk([line.text for line in lines])
     turns = {
         lines[number].start: Block(
-            lines[number].start + turn.start, lines[number].end, BlockKind.TURN, lines[turn.head].start, 0, turn.mark
+            lines[number].start + turn.start,
+            lines[number].start + len(spoken(lines[number].text)),
+            BlockKind.TURN,
+            lines[turn.head].start,
+            0,
+            turn.mark,
         )
         for number, turn in talk.turns.items()
     }
     is_mail = any(turn.form == "mail" for turn in talk.turns.values())
     lines = [
-        line._replace(text="") if number in talk.silent or (is_mail and not line.text.strip("> ")) else line
+        line._replace(text="")
+        if number in talk.silent or (is_mail and not line.text.strip("> "))
+        else line._replace(text=spoken(line.text) if turns else line.text)
         for number, line in enumerate(lines)
     ]
     position = 0

@@ -4,7 +4,7 @@ from unicodedata import normalize
 
 import pytest
 
-from pipeline.reading.turns import read_talk, speech_cuts
+from pipeline.reading.turns import read_talk, speech_cuts, spoken
 
 SAID = ("are we ready", "We ship on Friday.", "lol", "who tells them", "I do")
 NAMES = ("Ann", "Bob", "Ann", "Bob", "Ann")
@@ -43,10 +43,15 @@ FORMS = [
     "{name} — Today at 10:14 AM\n{text}\n",
     "{name}, [01.03.2025 10:14]\n{text}\n",
     "{name} 00:14\n{text}\n",
+    "2025-03-01 10:14:02\t{name}\t{text}",
+    "10:14:02 From {name} Lee to Everyone:\n\t(sighs) {text}",
+    "{name} Lee:palm_tree:  10:14 AM\n{text}",
+    "{name} said:\n{text}\n",
     "Saturday, March 1, 2025 10:14 AM {name} Lee\n{text}",
     "On Sat, Mar 1, 2025 at 10:14 AM {name} Lee <{name}@example.org> wrote:\n> {text}\n",
     "Am Sa., 1. März 2025 um 10:14 Uhr schrieb {name} Lee <{name}@example.org>:\n> {text}\n",
     "From: {name} Lee <{name}@example.org>\nDate: Sat, 1 Mar 2025\nSubject: Re: ramp\n\n{text}\n",
+    "On Sat, Mar 1, 2025 at 10:14 AM {name} Lee <{name}@example.org>\nwrote:\n> {text}\n",
     "*Von:* {name} Lee\n*Gesendet:* 1. März 2025\n*An:* alle\n\n{text}\n",
 ]
 
@@ -112,8 +117,11 @@ def test_a_message_of_several_lines_stays_with_its_speaker() -> None:
 
 def test_lines_of_the_program_are_no_part_of_what_is_said() -> None:
     lines = [f"12/05/2025, 10:1{at} - {name}: we ship" for at, name in enumerate(NAMES)]
-    talk = read_talk(["12/05/2025, 10:09 - Bob joined the group", *lines, "12/05/2025, 10:20 - Ann left"])
-    assert talk.silent == {0, 1 + len(NAMES)}
+    around = ["12/05/2025, 10:09 - Bob joined the group", "12/05/2025, 10:20 - Ann: <Media omitted>", "(A pause.)"]
+    talk = read_talk([around[0], *lines, *around[1:]])
+    assert talk.silent == {0, 1 + len(NAMES), 2 + len(NAMES)}
+    assert spoken("We ship. (laughs)") == "We ship."
+    assert spoken("We ship (which nobody liked)") == "We ship (which nobody liked)"
 
 
 def test_speech_without_stops_is_cut_and_prose_is_not() -> None:
