@@ -141,11 +141,11 @@ def _openings(lines: Sequence[str], number: int) -> Iterator[Turn]:
         form, who, end = named
         yield Turn(f"{form} {bool(when)}", who, when, number, start + end if end < len(rest) else -1)
     elif when and not rest:
-        if _is_name(above):
+        if is_name(above):
             yield Turn("above", above, when, number - 1, -1)
         yield Turn("time", "", when, number, -1)
     elif when and ": " not in rest[:_LONGEST_NAME]:
-        if _is_name(rest):
+        if is_name(rest):
             yield Turn("head", rest, when, number, -1)
         yield Turn("timed", "", when, number, start)
     else:
@@ -153,7 +153,7 @@ def _openings(lines: Sequence[str], number: int) -> Iterator[Turn]:
         if not (time_start := _stamp_start(head)):
             head, colon, time_start = bare, "", _stamp_start(bare)
         name, end = head[:time_start].strip(_AROUND_TIMES + ":"), len(line) - len(bare) + len(head) + 2 if colon else -1
-        if time_start and _is_name(name):
+        if time_start and is_name(name):
             when = head[time_start:].strip(_AROUND_TIMES + ":")
             yield Turn(f"name first {bool(colon)}", name, when if stamp_end(when) else f"[{when}]", number, end)
 
@@ -184,7 +184,8 @@ def _behind_sounds(text: str, end: int) -> int:
     return end
 
 
-def _is_name(text: str) -> bool:
+def is_name(text: str) -> bool:
+    """Tells whether a text may be a name, by its length, its first letter and its end."""
     is_short = 1 < len(text) <= _LONGEST_NAME and len(text.split()) < _MOST_NAME_WORDS
     is_handle = "_" in text and " " not in text
     return is_short and (is_handle or text[0].isupper() or not text[0].isascii()) and text[-1] not in ".,;:!?"
