@@ -89,7 +89,7 @@ def read_blocks(text: str) -> list[Block]:
     """Returns the blocks of a text in order; rules and blank lines are left out. Linear in its length."""
     blocks: list[Block] = []
     lines = list(_lines(text))
-    talk = read_talk([line.text for line in lines])
+    talk, silent = read_talk([line.text for line in lines])
     turns = {
         lines[number].start: Block(
             lines[number].start + turn.start,
@@ -99,12 +99,12 @@ def read_blocks(text: str) -> list[Block]:
             0,
             turn.mark,
         )
-        for number, turn in talk.turns.items()
+        for number, turn in talk.items()
     }
-    is_mail = any(turn.form == "mail" for turn in talk.turns.values())
+    is_mail = any(turn.form == "mail" for turn in talk.values())
     lines = [
         line._replace(text="")
-        if number in talk.silent or (is_mail and not line.text.strip("> "))
+        if number in silent or (is_mail and not line.text.strip("> "))
         else line._replace(text=spoken(line.text) if turns else line.text)
         for number, line in enumerate(lines)
     ]

@@ -54,18 +54,14 @@ class Turn(NamedTuple):
         return max(0, self.end)
 
 
-class Talk(NamedTuple):
-    """The turns of a text."""
-
-    turns: dict[int, Turn]  # by the line in which what is said begins
-    silent: frozenset[int]  # lines that only say who speaks, and when
-
-
-def read_talk(lines: Sequence[str]) -> Talk:
+def read_talk(lines: Sequence[str]) -> tuple[dict[int, Turn], frozenset[int]]:
     """Reads the turns of a text, none if it is no talk. Linear in its length.
 
     Args:
         lines: without white space around them.
+
+    Returns:
+        Turns by the line in which what is said begins, and the lines that nobody says.
     """
     forms: defaultdict[str, dict[int, Turn]] = defaultdict(dict)
     for number in stoppable(range(len(lines))):
@@ -79,8 +75,8 @@ def read_talk(lines: Sequence[str]) -> Talk:
             heads = chain.from_iterable(range(turn.head, at) for at, turn in said.items())
             silent = {*heads, *_unsaid(lines, said)}
             turns = {at: turn._replace(end=_behind_sounds(lines[at], turn.start)) for at, turn in said.items()}
-            return Talk({at: turn for at, turn in turns.items() if at not in silent}, frozenset(silent))
-    return Talk({}, frozenset())
+            return {at: turn for at, turn in turns.items() if at not in silent}, frozenset(silent)
+    return {}, frozenset()
 
 
 def _unsaid(lines: Sequence[str], said: Mapping[int, Turn]) -> Iterator[int]:

@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from pipeline.errors import needs_extra
-from server.cli.documents.talks import name_turns
 from server.cli.errors import InputError
 
 _PARTS = {"word/document.xml": ".docx", "ppt/presentation.xml": ".pptx", "META-INF/container.xml": ".epub"}
 REFUSED = tomllib.loads((Path(__file__).parent / "refused.toml").read_text("utf-8"))
 _BOILERPLATE = (
     "script, style, nav, footer, template, noscript, svg, button, iframe, del, s, strike, [hidden], "
-    "[aria-hidden=true], [role=navigation], [role=banner], [role=contentinfo], [role=search], [role=dialog]"
+    "[aria-hidden=true], [role=navigation], [role=banner], [role=contentinfo], [role=search], [role=dialog], "
+    ":is(div, body) > a[href^='#']"
 )
 _HIDING = ("display:none", "visibility:hidden", "mso-hide:all")
 _NOTICE = "form, :is([id*=cookie i], [class*=cookie i], [id*=consent i], [class*=consent i])"
@@ -96,32 +96,23 @@ def _rendered(markdown: str) -> str:
 
 
 def _office_markdown(data: bytes, suffix: str) -> str | list[str]:
-    from markitdown import StreamInfo, converters
+    from markitdown import DocumentConverterResult, StreamInfo, converters
+
+    class PageConverter(converters.HtmlConverter):  # type: ignore[misc]  # an extra, of which mypy sees nothing
+        def convert(self, file_stream: BinaryIO, *_: object, **__: object) -> Any:  # noqa: ANN401 - as above
+            return DocumentConverterResult(markdown=page_markdown(file_stream.read()))
 
     converter = getattr(converters, f"{suffix[1:].capitalize()}Converter")()
-    converter._html_converter = _PageConverter()  # noqa: SLF001 - how each writes the HTML that it makes or finds
+    converter._html_converter = PageConverter()  # noqa: SLF001 - how each writes the HTML that it makes or finds
     stream = io.BytesIO(data if suffix == ".epub" else _without_hidden(data))
     found = converter.convert(stream, StreamInfo(extension=suffix), style_map=_STYLES)
-    markdown = str(found.markdown)
     if suffix == ".pptx":
-        slides = (slide.partition("-->")[2].strip().splitlines() for slide in markdown.split(_SLIDE)[1:])
+        slides = (slide.partition("-->")[2].strip().splitlines() for slide in found.markdown.split(_SLIDE)[1:])
         return ["\n".join(line for line in slide if not line.startswith("![")) for slide in slides]
-    if suffix == ".epub":
-        text = markdown.partition("\n\n")[2]  # behind author, language and identifier
-        markdown = f"# {found.title}\n\n{text}" if found.title else text
-    return markdown.strip()
-
-
-class _PageConverter:
-    """What markitdown's converters ask for the Markdown of HTML."""
-
-    def convert(self, file_stream: BinaryIO, *_: object, **__: object) -> Any:  # noqa: ANN401 - an extra, unseen by mypy
-        from markitdown import DocumentConverterResult
-
-        return DocumentConverterResult(markdown=page_markdown(file_stream.read()))
-
-    def convert_string(self, html_content: str, **_: object) -> Any:  # noqa: ANN401 - as above
-        return self.convert(io.BytesIO(html_content.encode()))
+    if suffix == ".docx":
+        return str(found.markdown)
+    text = found.markdown.partition("\n\n")[2].strip()  # behind author, language and identifier
+    return f"# {found.title}\n\n{text}" if found.title else text
 
 
 def page_markdown(page: str | bytes) -> str:
@@ -137,7 +128,7 @@ def page_markdown(page: str | bytes) -> str:
     articles = soup.find_all("article")
     main = soup.select_one("main, [role=main]") or (articles[0] if len(articles) == 1 else soup.find("body")) or soup
     _leave_out(main)
-    name_turns(main)
+    _leave_out_links(main)
     for tag in main.find_all("sup"):
         before = tag.find_previous(string=True)
         tag.replace_with("" if tag.find("a") else raised(str(before or ""), tag.get_text(strip=True)))
@@ -159,7 +150,7 @@ def page_markdown(page: str | bytes) -> str:
 
 
 def _leave_out(main: Any) -> None:  # noqa: ANN401 - of bs4, as above
-    """Leaves out menus, forms, notices about cookies, what is hidden, and links that are marks: "[edit]", "¶"."""
+    """Leaves out menus, forms, notices about cookies, and what is hidden."""
     from bs4.element import PreformattedString
 
     for comment in main.find_all(string=lambda text: isinstance(text, PreformattedString)):
@@ -167,18 +158,20 @@ def _leave_out(main: Any) -> None:  # noqa: ANN401 - of bs4, as above
     hidden = [
         tag for tag in main.select("[style]") if any(way in "".join(tag["style"].lower().split()) for way in _HIDING)
     ]
-    for tag in [*main.select(_BOILERPLATE), *hidden, *main.select("div > a[href^='#'], body > a[href^='#']")]:
+    for tag in [*main.select(_BOILERPLATE), *hidden]:
         tag.decompose()
     for tag in main.select(_NOTICE):
         if not tag.decomposed and len(tag.get_text()) < _LONGEST_NOTICE:
             tag.decompose()
-    for link in main.find_all("a"):
-        texts = [(part, part.get_text(strip=True)) for part in (link, link.parent) if not link.decomposed]
-        for part, words in texts:
-            is_bracketed = len(words) <= _LONGEST_MARK and words[:1] + words[-1:] == "[]"
-            if is_bracketed or (part is link and words and not any(map(str.isalnum, words))):
-                part.decompose()
-                break
+
+
+def _leave_out_links(main: Any) -> None:  # noqa: ANN401 - of bs4, as above
+    """Leaves out links that are marks, "[edit]" or "¶", and items and boxes of nothing but links into the same site."""
+    for part in [part for link in main.find_all("a") for part in (link, link.parent)]:
+        words = "" if part.decomposed else part.get_text(strip=True)
+        is_bracketed = len(words) <= _LONGEST_MARK and words[:1] + words[-1:] == "[]"
+        if is_bracketed or (words and part.name == "a" and not any(map(str.isalnum, words))):
+            part.decompose()
     inside = main.select(_INSIDE)
     links = {id(link) for link in inside}
     for item in [link.find_parent(_BLOCKS) for link in inside if not link.find(_BLOCKS)]:

@@ -28,10 +28,6 @@ SPREAD = (
     "| Tern | none | none |",
     "| In euros |  |  |",
 )
-MESSAGES = "".join(
-    f"<div class='m x{at}'><i>{who[:1]}</i><div class='t'>10:{at}</div><b>{who}</b><div class='said'>{said}</div></div>"
-    for at, who, said in [(14, "Ann", "We ship."), (15, "Bob", "ok"), (16, "", "lol"), (17, "Ann", "Bye.")]
-)
 
 
 def read(tmp_path: Path, name: str, data: bytes) -> str | list[str]:
@@ -155,7 +151,6 @@ def test_a_file_that_needs_too_much_ends_in_a_sentence(
         ('<p>Fees rose<sup><a href="#cite_note-5">[5]</a></sup> in 2021<sup>4</sup>.</p>', "Fees rose in 2021."),
         ('<p>Seen.</p><p hidden>A</p><p style="display: none">B</p><p style="visibility:hidden">C</p>', "Seen."),
         ("<p>The 2<sup>nd</sup> of May, 5 m<sup>2</sup>.</p>", "The 2nd of May, 5 m^2."),
-        (MESSAGES, "Ann 10:14\n\nWe ship.\n\nBob 10:15\n\nok\n\nBob 10:16\n\nlol\n\nAnn 10:17\n\nBye."),
         (
             "<div><a href='#a'>Skip</a></div><h2>Fees <span>[<a href='/e'>edit</a>]</span></h2>They rose.",
             "## Fees\n\nThey rose.",
