@@ -1,8 +1,7 @@
-"""HTML, DOCX, EPUB, PPTX, and Markdown with tags, as Markdown, by markitdown (MIT). Needs the extra `documents`.
+"""HTML, DOCX, EPUB, PPTX and Markdown as plain Markdown, by markitdown (MIT). Needs the extra `documents`.
 
-It keeps headings, numbered steps, tables and code; of the converters that read all four and need no program beside
-Python it was the one that kept the numbers of steps. Its converters are called one by one, for the class around them
-loads a model to guess the format, and takes addresses.
+Markdown becomes HTML first, and all HTML is cleaned by its structure. Converters are called one by one, for the class
+around them loads a model to guess the format, and takes addresses.
 """
 
 import importlib.util
@@ -24,11 +23,10 @@ REFUSED = tomllib.loads((Path(__file__).parent / "refused.toml").read_text("utf-
 _BOILERPLATE = (
     "script, style, nav, footer, template, noscript, svg, button, iframe, del, s, strike, [hidden], "
     "[aria-hidden=true], [role=navigation], [role=banner], [role=contentinfo], [role=search], [role=dialog], "
+    "[style*='display:none'], [style*='visibility:hidden'], [style*='mso-hide:all'], "
     ":is(div, body) > a[href^='#']"
 )
-_HIDING = ("display:none", "visibility:hidden", "mso-hide:all")
 _NOTICE = "form, :is([id*=cookie i], [class*=cookie i], [id*=consent i], [class*=consent i])"
-_INSIDE = "a[href]:not([href*='://'])"  # links to pages of the same site
 _BLOCKS = ["li", "div", "p", "td", "th", "dt", "dd", "section", "h1", "h2", "h3", "h4", "h5", "h6", "body"]
 _PLACES = ["tr", "td", "th", "thead", "tbody", "tfoot"]  # of cells
 _LONGEST_NOTICE, _LONGEST_MARK, _MOST_SPAN, _FEWEST_WORDS_ALONE = 1_000, 30, 100, 3
@@ -90,7 +88,8 @@ def _rendered(markdown: str) -> str:
     parser = MarkdownIt("commonmark").use(gfm_plugin, front_matter=True)
     tokens = parser.parse(_MARKS.sub(r"\1\2\3\4", markdown))
     for token in chain.from_iterable(each.children or () for each in tokens):
-        if token.type == "html_inline" and token.content.strip("</>! ").split(maxsplit=1)[0].lower() not in tags:
+        name = "".join(takewhile(str.isalnum, token.content.lstrip("</")))
+        if token.type == "html_inline" and name and name.lower() not in tags:
             token.type = "text"
     return str(parser.renderer.render(tokens, parser.options, {}))
 
@@ -116,11 +115,7 @@ def _office_markdown(data: bytes, suffix: str) -> str | list[str]:
 
 
 def page_markdown(page: str | bytes) -> str:
-    """Returns what a page is for: its <main>, its only <article>, or all, without what is no text of it.
-
-    Menus, forms, what is hidden and marks of notes go. Of links and images their words stay. Raised text becomes
-    "^6" where it is a power.
-    """
+    """Returns what a page is for: its <main>, its only <article>, or all; of links and images the words stay."""
     from bs4 import BeautifulSoup
     from markdownify import ATX, MarkdownConverter
 
@@ -155,10 +150,9 @@ def _leave_out(main: Any) -> None:  # noqa: ANN401 - of bs4, as above
 
     for comment in main.find_all(string=lambda text: isinstance(text, PreformattedString)):
         comment.extract()
-    hidden = [
-        tag for tag in main.select("[style]") if any(way in "".join(tag["style"].lower().split()) for way in _HIDING)
-    ]
-    for tag in [*main.select(_BOILERPLATE), *hidden]:
+    for tag in main.select("[style]"):
+        tag["style"] = "".join(tag["style"].lower().split())
+    for tag in main.select(_BOILERPLATE):
         tag.decompose()
     for tag in main.select(_NOTICE):
         if not tag.decomposed and len(tag.get_text()) < _LONGEST_NOTICE:
@@ -172,7 +166,7 @@ def _leave_out_links(main: Any) -> None:  # noqa: ANN401 - of bs4, as above
         is_bracketed = len(words) <= _LONGEST_MARK and words[:1] + words[-1:] == "[]"
         if is_bracketed or (words and part.name == "a" and not any(map(str.isalnum, words))):
             part.decompose()
-    inside = main.select(_INSIDE)
+    inside = main.select("a[href]:not([href*='://'])")
     links = {id(link) for link in inside}
     for item in [link.find_parent(_BLOCKS) for link in inside if not link.find(_BLOCKS)]:
         if item is None or item.decomposed or item.name not in {"li", "div"}:
@@ -244,17 +238,11 @@ def _without_hidden(data: bytes) -> bytes:
     with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(written, "w") as copy:
         for name in archive.namelist():
             part = archive.read(name)
-            if name.startswith(("word/document.xml", "ppt/slides/slide")) and (
-                b"<w:vanish" in part or b' show="0"' in part
-            ):
+            if name.endswith(".xml") and (b"<w:vanish" in part or b' show="0"' in part):
                 page = BeautifulSoup(part, "xml")
-                runs = [
-                    mark.find_parent("r")
-                    for mark in page.select("r > rPr > vanish")
-                    if mark.get("w:val", "1") not in {"0", "false", "off"}
-                ]
-                for tag in [*runs, *page.select("sld[show='0'] sp, sld[show='0'] pic, sld[show='0'] graphicFrame")]:
-                    tag.decompose()
+                for mark in page.select("r > rPr > vanish, sld[show='0'] :is(sp, pic, graphicFrame)"):
+                    if mark.get("w:val") not in {"0", "false", "off"}:
+                        (mark.find_parent("r") or mark).decompose()
                 part = page.encode()
             copy.writestr(name, part)
     return written.getvalue()
