@@ -27,7 +27,6 @@ _SPEAKER = re.compile(
     re.VERBOSE,
 )
 _FIELD_ENDS = (": ", "\t", "  ", "| ")  # behind a name that stands behind a time
-_BRACKETS = ("()", "[]", "<>")
 _MOST_SOUND_WORDS = 2
 _AROUND_TIMES = "[](),;|*-–—·• \u200e"
 _CLOCK = frozenset("t0123456789z:.,-/+")
@@ -96,7 +95,7 @@ def _unsaid(lines: Sequence[str], said: Mapping[int, Turn]) -> Iterator[int]:
 
 def spoken(words: str) -> str:
     """Returns what is said without a sound behind it: "(laughs)", "[crosstalk 00:12]"; nothing of "<Media omitted>"."""
-    for opening, closing in _BRACKETS:
+    for opening, closing in ("()", "[]", "<>"):
         start = words.rfind(opening) if words.endswith(closing) else -1
         is_sound = len(words[start:].split()) <= _MOST_SOUND_WORDS and not words[:start].endswith(tuple(")]"))
         if start == 0 or (start > 0 and is_sound and opening != "<"):
