@@ -26,10 +26,9 @@ _BOILERPLATE = (
     "[style*='display:none'], [style*='visibility:hidden'], [style*='mso-hide:all'], "
     ":is(div, body) > a[href^='#']"
 )
-_NOTICE = "form, :is([id*=cookie i], [class*=cookie i], [id*=consent i], [class*=consent i])"
 _BLOCKS = ["li", "div", "p", "td", "th", "dt", "dd", "section", "h1", "h2", "h3", "h4", "h5", "h6", "body"]
 _PLACES = ["tr", "td", "th", "thead", "tbody", "tfoot"]  # of cells
-_LONGEST_NOTICE, _LONGEST_MARK, _MOST_SPAN, _FEWEST_WORDS_ALONE = 1_000, 30, 100, 3
+_LONGEST_NOTICE, _LONGEST_MARK, _MOST_SPAN = 1_000, 30, 100
 _STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => h2:fresh"
 _MARKS = re.compile(  # of dialects of Markdown; code and the titles of boxes stay
     r"""(?ms)(^\ *```.*?^\ *```|^\ *~~~.*?^\ *~~~|`[^`\n]+`)
@@ -40,7 +39,6 @@ _MARKS = re.compile(  # of dialects of Markdown; code and the titles of boxes st
     |\ ?\[(?:see\ |cf\.\ )?-?@\w[^\[\]\n]{0,200}\](?![(\[])  # [see @holt, p. 3]""",
     re.VERBOSE,
 )
-_SLIDE = "<!-- Slide number: "
 _BASES = frozenset({"10", "2", "cm", "dm", "km", "mm", "ft", "yd"})  # and a letter: "x", "m"
 
 
@@ -106,7 +104,7 @@ def _office_markdown(data: bytes, suffix: str) -> str | list[str]:
     stream = io.BytesIO(data if suffix == ".epub" else _without_hidden(data))
     found = converter.convert(stream, StreamInfo(extension=suffix), style_map=_STYLES)
     if suffix == ".pptx":
-        slides = (slide.partition("-->")[2].strip().splitlines() for slide in found.markdown.split(_SLIDE)[1:])
+        slides = (slide.partition("-->")[2].strip().splitlines() for slide in found.markdown.split("<!-- Slide ")[1:])
         return ["\n".join(line for line in slide if not line.startswith("![")) for slide in slides]
     if suffix == ".docx":
         return str(found.markdown)
@@ -129,10 +127,8 @@ def page_markdown(page: str | bytes) -> str:
         tag.replace_with("" if tag.find("a") else raised(str(before or ""), tag.get_text(strip=True)))
     for tag in main.find_all("img"):
         words, block = tag.get("alt", ""), tag.find_parent(_BLOCKS)
-        is_said = len(words.split()) >= _FEWEST_WORDS_ALONE or (block and block.get_text(strip=True))
-        tag.replace_with(f" {words} " if is_said else "")  # "logo"
-    for tag in main.find_all(["u", "a"]):
-        tag.unwrap()
+        is_said = words.count(" ") > 1 or (block and any(block.stripped_strings))
+        tag.name, tag.string = "span", f" {words} " if is_said else ""  # not "logo"
     main.smooth()
     for table in main.find_all("table"):
         if table.find("table"):  # a table says where its tables stand
@@ -140,8 +136,8 @@ def page_markdown(page: str | bytes) -> str:
                 tag.name = "div"
     for table in main.find_all("table"):
         _spread(table)
-    options = {"heading_style": ATX, "escape_underscores": False, "escape_asterisks": False}
-    return str(MarkdownConverter(**options).convert_soup(main)).strip()
+    converter = MarkdownConverter(strip=["a"], heading_style=ATX, escape_underscores=False, escape_asterisks=False)
+    return str(converter.convert_soup(main)).strip()
 
 
 def _leave_out(main: Any) -> None:  # noqa: ANN401 - of bs4, as above
@@ -154,22 +150,23 @@ def _leave_out(main: Any) -> None:  # noqa: ANN401 - of bs4, as above
         tag["style"] = "".join(tag["style"].lower().split())
     for tag in main.select(_BOILERPLATE):
         tag.decompose()
-    for tag in main.select(_NOTICE):
+    for tag in main.select("form, [id*=cookie i], [class*=cookie i], [id*=consent i], [class*=consent i]"):
         if not tag.decomposed and len(tag.get_text()) < _LONGEST_NOTICE:
             tag.decompose()
 
 
 def _leave_out_links(main: Any) -> None:  # noqa: ANN401 - of bs4, as above
     """Leaves out links that are marks, "[edit]" or "¶", and items and boxes of nothing but links into the same site."""
-    for part in [part for link in main.find_all("a") for part in (link, link.parent)]:
+    for part in [part for link in main.find_all("a") for part in (link, link.parent) if len(part) <= _LONGEST_MARK]:
         words = "" if part.decomposed else part.get_text(strip=True)
         is_bracketed = len(words) <= _LONGEST_MARK and words[:1] + words[-1:] == "[]"
         if is_bracketed or (words and part.name == "a" and not any(map(str.isalnum, words))):
             part.decompose()
     inside = main.select("a[href]:not([href*='://'])")
     links = {id(link) for link in inside}
-    for item in [link.find_parent(_BLOCKS) for link in inside if not link.find(_BLOCKS)]:
-        if item is None or item.decomposed or item.name not in {"li", "div"}:
+    blocks = (link.find_parent(_BLOCKS) for link in inside if not link.find(_BLOCKS))
+    for item in {id(block): block for block in blocks if block and block.name in {"li", "div"}}.values():
+        if item.decomposed:
             continue
         others = (text for text in item.find_all(string=True) if id(text.find_parent("a")) not in links)
         if not any(map(str.isalnum, "".join(others))):
