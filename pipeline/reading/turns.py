@@ -18,7 +18,7 @@ PROSE_SHARE = 0.18  # of function words
 _FEWEST = 3  # turns: in other texts lines may begin so by chance
 _LEAST_SHARE, _LEAST_TIMED_SHARE = 0.5, 0.1  # of the lines; with a time they are rarely something else
 _LONGEST_NAME, _MOST_NAME_WORDS, _LONGEST_STAMP, _MOST_HEAD_LINES, _FEWEST_DATED = 40, 6, 100, 20, 4
-_LONGEST_UNSTOPPED, _LONGEST_SPOKEN, _SHORTEST_SPOKEN = 60, 24, 8  # words
+_LONGEST_UNSTOPPED, _LONGEST_SPOKEN, _SHORTEST_SPOKEN, _LONGEST_SOUND = 60, 24, 8, 2  # words
 _SPEAKER = re.compile(
     r"""<([@+~&%]?\w[^<>]{1,40})>(?=\s)
     |\*\*([^*:]{1,40}?)\s?(?::\*\*|\*\*:)(?=\s|$)
@@ -27,7 +27,6 @@ _SPEAKER = re.compile(
     re.VERBOSE,
 )
 _FIELD_ENDS = (": ", "\t", "  ", "| ")  # behind a name that stands behind a time
-_MOST_SOUND_WORDS = 2
 _AROUND_TIMES = "[](),;|*-–—·• \u200e"
 _CLOCK = frozenset("t0123456789z:.,-/+")
 EDGES = ".,;:!?()\"'“”’*_"
@@ -97,7 +96,7 @@ def spoken(words: str) -> str:
     """Returns what is said without a sound behind it: "(laughs)", "[crosstalk 00:12]"; nothing of "<Media omitted>"."""
     for opening, closing in ("()", "[]", "<>"):
         start = words.rfind(opening) if words.endswith(closing) else -1
-        is_sound = len(words[start:].split()) <= _MOST_SOUND_WORDS and not words[:start].endswith(tuple(")]"))
+        is_sound = len(words[start:].split()) <= _LONGEST_SOUND and not words[:start].endswith(tuple(")]"))
         if start == 0 or (start > 0 and is_sound and opening != "<"):
             return words[:start].rstrip()
     return words
@@ -173,7 +172,7 @@ def _behind_sounds(text: str, end: int) -> int:
     """Returns where words go on behind white space and short sounds: "(sighs) "."""
     while text[end : end + 1].isspace() or text.startswith(("(", "["), end):
         sound_end = end + 1 + max(text.find(mark, end, end + _LONGEST_NAME) for mark in ")]")
-        if not text[end].isspace() and (sound_end == end or len(text[end:sound_end].split()) > _MOST_SOUND_WORDS):
+        if not text[end].isspace() and (sound_end == end or len(text[end:sound_end].split()) > _LONGEST_SOUND):
             break
         end = end + 1 if text[end].isspace() else sound_end
     return end

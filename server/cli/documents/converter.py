@@ -128,7 +128,7 @@ def page_markdown(page: str | bytes) -> str:
     for tag in main.find_all("img"):
         words, block = tag.get("alt", ""), tag.find_parent(_BLOCKS)
         is_said = words.count(" ") > 1 or (block and any(block.stripped_strings))
-        tag.name, tag.string = "span", f" {words} " if is_said else ""  # not "logo"
+        tag.name, tag.string = "span", words if is_said else ""  # not "logo"
     main.smooth()
     for table in main.find_all("table"):
         if table.find("table"):  # a table says where its tables stand
