@@ -39,8 +39,8 @@ def is_subtitles(text: str) -> bool:
 def read_subtitles(text: str) -> str:
     """Returns what is said, a line for each sentence, with its time and speaker."""
     cues = [cue for cue in _cues(text) if any(map(str.isalnum, cue.text))]
-    talk = read_talk([cue.text for cue in cues])
-    for number, turn in talk.turns.items():
+    turns, _ = read_talk([cue.text for cue in cues])
+    for number, turn in turns.items():
         cues[number].speaker, cues[number].text = turn.mark, cues[number].text[turn.start :]
     has_stops = sum(is_sentence_end(cue.text) for cue in cues) * _MOST_WORDS > len(cues)
     lines: list[str] = []

@@ -10,7 +10,7 @@ import unicodedata
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -137,22 +137,12 @@ def _clusters(text: str, start: int, end: int, most: int = 64) -> Iterator[tuple
 
 @lru_cache(maxsize=1 << 16)
 def _starts_cluster(character: str) -> bool:
-    """Tells whether a character can neither be reordered with nor merged into the one before it."""
-    first = unicodedata.normalize("NFKD", character)[0]
-    return unicodedata.combining(first) == 0 and first not in _joining_starters()
+    """Tells whether a character can neither be reordered with nor merged into the one before it.
 
-
-@cache
-def _joining_starters() -> frozenset[str]:
-    """Characters of combining class 0 that still merge with the one before: Hangul jamo, some Indic vowel signs.
-
-    Read from Python's own Unicode tables (about 0.1 s, once, and only when a text is not NFKC already).
+    Marks and vowel signs can, and so do the vowels and finals of Hangul.
     """
-    hangul = {chr(code) for code in (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3))}
-    decompositions = (unicodedata.decomposition(chr(code)).split() for code in range(0x110000))
-    canonical_pairs = (parts for parts in decompositions if len(parts) == 2 and not parts[0].startswith("<"))  # noqa: PLR2004
-    seconds = {chr(int(second, 16)) for _, second in canonical_pairs}
-    return frozenset(hangul | {second for second in seconds if unicodedata.combining(second) == 0})
+    first = unicodedata.normalize("NFKD", character)[0]
+    return not (unicodedata.category(first).startswith("M") or "\u1160" < first < "\u1200")
 
 
 def check_text(field: str, text: str, max_chars: int, *, may_be_blank: bool = False) -> None:

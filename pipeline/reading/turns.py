@@ -18,14 +18,15 @@ PROSE_SHARE = 0.18  # of function words
 _FEWEST = 3  # turns: in other texts lines may begin so by chance
 _LEAST_SHARE, _LEAST_TIMED_SHARE = 0.5, 0.1  # of the lines; with a time they are rarely something else
 _LONGEST_NAME, _MOST_NAME_WORDS, _LONGEST_STAMP, _MOST_HEAD_LINES, _FEWEST_DATED = 40, 6, 100, 20, 4
-_LONGEST_UNSTOPPED, _LONGEST_SPOKEN, _SHORTEST_SPOKEN = 60, 24, 8  # words
+_LONGEST_UNSTOPPED, _LONGEST_SPOKEN, _SHORTEST_SPOKEN, _LONGEST_SOUND = 60, 24, 8, 2  # words
 _SPEAKER = re.compile(
     r"""<([@+~&%]?\w[^<>]{1,40})>(?=\s)
     |\*\*([^*:]{1,40}?)\s?(?::\*\*|\*\*:)(?=\s|$)
     |\[([^\W\d_][^\[\]]{1,40})\](?::|(?=\s))
-    |(\#?(?![a-z\d_])\w[\w.'’#-]*(?:\ [\w.'’#-]+){0,3})\s?:(?=\s|[^\x00-\x7f])""",
+    |(\#?(?![a-z\d_])\w[\w.'’#-]*(?:\ [\w.'’#-]+){0,3})\s?:(?=\s|$|[^\x00-\x7f])""",
     re.VERBOSE,
 )
+_FIELD_ENDS = (": ", "\t", "  ", "| ")  # behind a name that stands behind a time
 _AROUND_TIMES = "[](),;|*-–—·• \u200e"
 _CLOCK = frozenset("t0123456789z:.,-/+")
 EDGES = ".,;:!?()\"'“”’*_"
@@ -51,18 +52,14 @@ class Turn(NamedTuple):
         return max(0, self.end)
 
 
-class Talk(NamedTuple):
-    """The turns of a text."""
-
-    turns: dict[int, Turn]  # by the line in which what is said begins
-    silent: frozenset[int]  # lines that only say who speaks, and when
-
-
-def read_talk(lines: Sequence[str]) -> Talk:
+def read_talk(lines: Sequence[str]) -> tuple[dict[int, Turn], frozenset[int]]:
     """Reads the turns of a text, none if it is no talk. Linear in its length.
 
     Args:
         lines: without white space around them.
+
+    Returns:
+        Turns by the line in which what is said begins, and the lines that nobody says.
     """
     forms: defaultdict[str, dict[int, Turn]] = defaultdict(dict)
     for number in stoppable(range(len(lines))):
@@ -74,14 +71,35 @@ def read_talk(lines: Sequence[str]) -> Talk:
         said = {at: turn for at, turn in starts.items() if at < len(lines) and (turn.end >= 0 or at not in found)}
         if 2 * len(said) >= len(found) and _is_talk(form, said, lines):  # heads of nothing are a list
             heads = chain.from_iterable(range(turn.head, at) for at, turn in said.items())
-            return Talk(said, frozenset(chain(heads, _notices(forms["timed"], said))))
-    return Talk({}, frozenset())
+            silent = {*heads, *_unsaid(lines, said)}
+            turns = {at: turn._replace(end=_behind_sounds(lines[at], turn.start)) for at, turn in said.items()}
+            return {at: turn for at, turn in turns.items() if at not in silent}, frozenset(silent)
+    return {}, frozenset()
 
 
-def _notices(timed: Mapping[int, Turn], said: Mapping[int, Turn]) -> Iterator[int]:
-    """Yields lines of the program: each line of a talk has a date, a time and a name, and theirs have no name."""
+def _unsaid(lines: Sequence[str], said: Mapping[int, Turn]) -> Iterator[int]:
+    """Yields lines that nobody says: sounds, rules with words, and those of the program.
+
+    The program's have a date where each line of the talk has a date, a time and a name, and theirs have no name.
+    """
     is_dated = all(turn.who and turn.head == at and _has_date(turn.when) for at, turn in said.items())
-    yield from (at for at, turn in timed.items() if is_dated and at not in said and _has_date(turn.when))
+    is_mail = any(turn.form == "mail" for turn in said.values())
+    for at, line in enumerate(lines):
+        words = line[said[at].start :].lstrip() if at in said else line
+        is_rule = is_mail and words[:1] == words[-1:] == "-"
+        is_notice = is_dated and at not in said and _has_date(line[: stamp_end(line)])
+        if is_notice or is_rule or (words and not spoken(words)):
+            yield at
+
+
+def spoken(words: str) -> str:
+    """Returns what is said without a sound behind it: "(laughs)", "[crosstalk 00:12]"; nothing of "<Media omitted>"."""
+    for opening, closing in ("()", "[]", "<>"):
+        start = words.rfind(opening) if words.endswith(closing) else -1
+        is_sound = len(words[start:].split()) <= _LONGEST_SOUND and not words[:start].endswith(tuple(")]"))
+        if start == 0 or (start > 0 and is_sound and opening != "<"):
+            return words[:start].rstrip()
+    return words
 
 
 def _has_date(when: str) -> bool:
@@ -104,48 +122,64 @@ def _is_talk(form: str, said: Mapping[int, Turn], lines: Sequence[str]) -> bool:
 
 def _openings(lines: Sequence[str], number: int) -> Iterator[Turn]:
     line = lines[number]
+    above = lines[number - 1].lstrip("> ") if number else ""
     bare = line.lstrip("> \u200e")
     if who := _mail_sender(lines, number, bare):
         yield Turn("mail", who, "", number, -1)
+    elif bare.endswith(":") and (who := _mail_sender(lines, number, f"{above} {bare}")):  # a line that was wrapped
+        yield Turn("mail", who, "", number - 1, -1)
     time_end = stamp_end(bare)
-    when, rest = bare[:time_end].strip("-–—| "), bare[time_end:].lstrip()
+    when, rest = bare[:time_end].strip("-–—| \t"), bare[time_end:].lstrip()
     start = len(line) - len(rest)
     if named := _named(rest, is_timed=bool(when)):
         form, who, end = named
-        yield Turn(f"{form} {bool(when)}", who, when, number, start + end)
+        yield Turn(f"{form} {bool(when)}", who, when, number, start + end if end < len(rest) else -1)
     elif when and not rest:
-        above = lines[number - 1] if number else ""
-        if _is_name(above):
+        if is_name(above):
             yield Turn("above", above, when, number - 1, -1)
         yield Turn("time", "", when, number, -1)
     elif when and ": " not in rest[:_LONGEST_NAME]:
-        if _is_name(rest):
+        if is_name(rest):
             yield Turn("head", rest, when, number, -1)
         yield Turn("timed", "", when, number, start)
     else:
         head, colon, _ = bare.partition(": ")
-        time_start = _stamp_start(head)
-        name, end = head[:time_start].strip(_AROUND_TIMES), len(line) - len(bare) + len(head) + 2 if colon else -1
-        if time_start and _is_name(name):
+        if not (time_start := _stamp_start(head)):
+            head, colon, time_start = bare, "", _stamp_start(bare)
+        name, end = head[:time_start].strip(_AROUND_TIMES + ":"), len(line) - len(bare) + len(head) + 2 if colon else -1
+        if time_start and is_name(name):
             when = head[time_start:].strip(_AROUND_TIMES + ":")
             yield Turn(f"name first {bool(colon)}", name, when if stamp_end(when) else f"[{when}]", number, end)
 
 
 def _named(text: str, *, is_timed: bool) -> tuple[int, str, int] | None:
-    """Returns how a text names who says it, the name, and where that ends; None if it does not."""
+    """Returns how a text names who says it, the name, and where what is said begins; None if it does not."""
+    field_ends = (f"{text} ".find(mark, 0, _LONGEST_NAME + 2) for mark in _FIELD_ENDS)
     if (match := _SPEAKER.match(text)) and match.lastindex:
         form, who, end = match.lastindex % 4, match[match.lastindex], match.end()  # 0: "Ann:", of whatever letters
-    elif is_timed and ": " in text[: _LONGEST_NAME + 2]:
-        form, who, end = 0, text.split(":", 1)[0].strip(), text.index(": ") + 1
+    elif is_timed and (end := min((end for end in field_ends if end > 0), default=0)):
+        form, who, end = 0, text[:end].strip(_AROUND_TIMES), end + 1
     else:
         return None
     is_program = who[:1].islower() and not form and not who.replace("_", "").isalpha()  # "web1 sshd[811]"
-    if len(who.split()) > _MOST_NAME_WORDS or is_program or who.lower() in word_list("log_levels"):
+    is_mark = not any(map(str.isalnum, who))
+    if is_mark or is_program or len(who.split()) > _MOST_NAME_WORDS or who.lower() in word_list("log_levels"):
         return None
-    return form, who, end + len(text[end:]) - len(text[end:].lstrip())
+    return form, who, end
 
 
-def _is_name(text: str) -> bool:
+def _behind_sounds(text: str, end: int) -> int:
+    """Returns where words go on behind white space and short sounds: "(sighs) "."""
+    while text[end : end + 1].isspace() or text.startswith(("(", "["), end):
+        sound_end = end + 1 + max(text.find(mark, end, end + _LONGEST_NAME) for mark in ")]")
+        if not text[end].isspace() and (sound_end == end or len(text[end:sound_end].split()) > _LONGEST_SOUND):
+            break
+        end = end + 1 if text[end].isspace() else sound_end
+    return end
+
+
+def is_name(text: str) -> bool:
+    """Tells whether a text may be a name, by its length, its first letter and its end."""
     is_short = 1 < len(text) <= _LONGEST_NAME and len(text.split()) < _MOST_NAME_WORDS
     is_handle = "_" in text and " " not in text
     return is_short and (is_handle or text[0].isupper() or not text[0].isascii()) and text[-1] not in ".,;:!?"

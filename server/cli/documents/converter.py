@@ -1,8 +1,7 @@
-"""HTML, DOCX, EPUB, PPTX, and Markdown with tags, as Markdown, by markitdown (MIT). Needs the extra `documents`.
+"""HTML, DOCX, EPUB, PPTX and Markdown as plain Markdown, by markitdown (MIT). Needs the extra `documents`.
 
-It keeps headings, numbered steps, tables and code; of the converters that read all four and need no program beside
-Python it was the one that kept the numbers of steps. Its converters are called one by one, for the class around them
-loads a model to guess the format, and takes addresses.
+Markdown becomes HTML first, and all HTML is cleaned by its structure. Converters are called one by one, for the class
+around them loads a model to guess the format, and takes addresses.
 """
 
 import importlib.util
@@ -12,12 +11,9 @@ import tomllib
 import warnings
 import zipfile
 from codecs import BOM_UTF8
-from dataclasses import replace
-from itertools import product, takewhile
+from itertools import chain, product, takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
-
-from markdown_it import MarkdownIt
 
 from pipeline.errors import needs_extra
 from server.cli.errors import InputError
@@ -25,18 +21,24 @@ from server.cli.errors import InputError
 _PARTS = {"word/document.xml": ".docx", "ppt/presentation.xml": ".pptx", "META-INF/container.xml": ".epub"}
 REFUSED = tomllib.loads((Path(__file__).parent / "refused.toml").read_text("utf-8"))
 _BOILERPLATE = (
-    "script, style, nav, footer, form, template, noscript, svg, button, iframe, del, s, strike, "
-    "[role=navigation], [role=dialog], [hidden], [aria-hidden=true], [style*='display:none' i], "
-    "[style*='display: none' i], [style*='visibility:hidden' i], [style*='visibility: hidden' i]"
+    "script, style, nav, footer, template, noscript, svg, button, iframe, del, s, strike, [hidden], "
+    "[aria-hidden=true], [role=navigation], [role=banner], [role=contentinfo], [role=search], [role=dialog], "
+    "[style*='display:none'], [style*='visibility:hidden'], [style*='mso-hide:all'], "
+    ":is(div, body) > a[href^='#']"
 )
-_NOTICE = ":is([id*=cookie i], [class*=cookie i], [id*=consent i], [class*=consent i])"
+_BLOCKS = ["li", "div", "p", "td", "th", "dt", "dd", "section", "h1", "h2", "h3", "h4", "h5", "h6", "body"]
 _PLACES = ["tr", "td", "th", "thead", "tbody", "tfoot"]  # of cells
-_LONGEST_NOTICE, _MOST_SPAN = 1_000, 100
+_LONGEST_NOTICE, _LONGEST_MARK, _MOST_SPAN = 1_000, 30, 100
 _STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => h2:fresh"
-_LINK = re.compile(
-    r"(?:!|(?=\[[^\[\]]*+\]\(https?:))\[([^\[\]]*+)\]\([^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+(?:\s\"[^\"]*+\")?+\)"
+_MARKS = re.compile(  # of dialects of Markdown; code and the titles of boxes stay
+    r"""(?ms)(^\ *```.*?^\ *```|^\ *~~~.*?^\ *~~~|`[^`\n]+`)
+    |^\ *(?:[!?]{3}\+?|:{3,})\ *([^{}\n]*)(?:\{[^{}\n]*\})?$  # !!! warning "Hot"
+    |\ ?\{[%{:\#.][^{}\n]*\}+  # {#start}
+    |!\[\[[^\[\]\n]*\]\]|%%.*?%%|==(?=\S)([^=\n]+)==  # an image, a remark, a marked word
+    |\[\[(?:[^\[\]|\n]*\|)?([^\[\]\n]*)\]\]  # [[Page|words]]
+    |\ ?\[(?:see\ |cf\.\ )?-?@\w[^\[\]\n]{0,200}\](?![(\[])  # [see @holt, p. 3]""",
+    re.VERBOSE,
 )
-_SLIDE = "<!-- Slide number: "
 _BASES = frozenset({"10", "2", "cm", "dm", "km", "mm", "ft", "yd"})  # and a letter: "x", "m"
 
 
@@ -63,90 +65,111 @@ def convert(data: bytes, suffix: str) -> str | list[str]:
     """Returns the Markdown of a document, or of each slide. Raises InputError."""
     if importlib.util.find_spec("markitdown") is None:
         if suffix == ".md":
-            return without_links(data.decode())
+            return data.decode()
         raise InputError(f"{suffix[1:].upper()} {needs_extra('documents')}")
-    from markitdown import StreamInfo
-
-    if suffix == ".md":
-        parser, text = MarkdownIt("commonmark").enable("table"), data.decode()
-        tokens = [each for token in parser.parse(text) for each in (token, *(token.children or ()))]
-        if not any(token.type.startswith("html") for token in tokens):
-            return without_links(text)
-        data, suffix = parser.render(text).encode(), ".html"
-    options: dict[str, Any] = {"escape_underscores": False, "escape_asterisks": False}
-    if suffix == ".docx":
-        options["style_map"] = _STYLES
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about styles and nesting, for the developers of documents
-            data = _without_hidden_runs(data) if suffix == ".docx" else data
-            found = _converter(suffix).convert(io.BytesIO(data), StreamInfo(extension=suffix), **options)
+            if suffix in {".md", ".html"}:
+                return page_markdown(_rendered(data.decode()) if suffix == ".md" else data)
+            return _office_markdown(data, suffix)
     except Exception as error:  # broken files make the libraries stumble in any way
         raise InputError(f"cannot read this {suffix[1:].upper()}: {' '.join(str(error).split())[:200]}") from error
-    markdown = str(found.markdown)
-    if suffix == ".pptx":
-        return [without_links(slide.partition("-->")[2]).strip() for slide in markdown.split(_SLIDE)[1:]]
-    if suffix == ".epub":
-        text = markdown.partition("\n\n")[2]  # behind author, language and identifier
-        markdown = f"# {found.title}\n\n{text}" if found.title else text
-    return without_links(markdown).strip()
 
 
-def _converter(suffix: str) -> Any:  # noqa: ANN401 - markitdown is an extra, of which mypy sees nothing
-    """Returns markitdown's converter of a format, which cleans the HTML that it makes or finds on its way."""
-    from markitdown import converters
+def _rendered(markdown: str) -> str:
+    """Returns the HTML of Markdown; what is in angle brackets and no tag, such as "<name>", stays."""
+    from lxml.html.defs import tags
+    from markdown_it import MarkdownIt
+    from mdit_py_plugins.gfm import gfm_plugin
 
-    class CleanHtmlConverter(converters.HtmlConverter):  # type: ignore[misc]  # as above
-        def convert(self, file_stream: BinaryIO, stream_info: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-            page = clean_html(file_stream.read())
-            return super().convert(io.BytesIO(page), replace(stream_info, charset="utf-8"), **kwargs)
+    parser = MarkdownIt("commonmark").use(gfm_plugin, front_matter=True)
+    tokens = parser.parse(_MARKS.sub(r"\1\2\3\4", markdown))
+    for token in chain.from_iterable(each.children or () for each in tokens):
+        name = "".join(takewhile(str.isalnum, token.content.lstrip("</")))
+        if token.type == "html_inline" and name and name.lower() not in tags:
+            token.type = "text"
+    return str(parser.renderer.render(tokens, parser.options, {}))
 
-    if suffix == ".html":
-        return CleanHtmlConverter()
+
+def _office_markdown(data: bytes, suffix: str) -> str | list[str]:
+    from markitdown import DocumentConverterResult, StreamInfo, converters
+
+    class PageConverter(converters.HtmlConverter):  # type: ignore[misc]  # an extra, of which mypy sees nothing
+        def convert(self, file_stream: BinaryIO, *_: object, **__: object) -> Any:  # noqa: ANN401 - as above
+            return DocumentConverterResult(markdown=page_markdown(file_stream.read()))
+
     converter = getattr(converters, f"{suffix[1:].capitalize()}Converter")()
-    converter._html_converter = CleanHtmlConverter()  # noqa: SLF001 - how DOCX, EPUB and PPTX write what they found
-    return converter
+    converter._html_converter = PageConverter()  # noqa: SLF001 - how each writes the HTML that it makes or finds
+    stream = io.BytesIO(data if suffix == ".epub" else _without_hidden(data))
+    found = converter.convert(stream, StreamInfo(extension=suffix), style_map=_STYLES)
+    if suffix == ".pptx":
+        slides = (slide.partition("-->")[2].strip().splitlines() for slide in found.markdown.split("<!-- Slide ")[1:])
+        return ["\n".join(line for line in slide if not line.startswith("![")) for slide in slides]
+    if suffix == ".docx":
+        return str(found.markdown)
+    text = found.markdown.partition("\n\n")[2].strip()  # behind author, language and identifier
+    return f"# {found.title}\n\n{text}" if found.title else text
 
 
-def clean_html(data: bytes) -> bytes:
-    """Returns what a page is for: its <main>, its only <article>, or all, without what is no text of it.
-
-    Menus, forms, what is hidden and marks of notes go. Of links and images their words stay. Raised text becomes
-    "^6" where it is a power.
-    """
+def page_markdown(page: str | bytes) -> str:
+    """Returns what a page is for: its <main>, its only <article>, or all; of links and images the words stay."""
     from bs4 import BeautifulSoup
+    from markdownify import ATX, MarkdownConverter
 
-    soup = BeautifulSoup(data, "html.parser")
+    soup = BeautifulSoup(page, "html.parser")
     articles = soup.find_all("article")
-    main = soup.find("main") or (articles[0] if len(articles) == 1 else None) or soup.find("body") or soup
+    main = soup.select_one("main, [role=main]") or (articles[0] if len(articles) == 1 else soup.find("body")) or soup
     _leave_out(main)
+    _leave_out_links(main)
     for tag in main.find_all("sup"):
         before = tag.find_previous(string=True)
         tag.replace_with("" if tag.find("a") else raised(str(before or ""), tag.get_text(strip=True)))
     for tag in main.find_all("img"):
-        tag.replace_with(f" {tag.get('alt', '')} ")
-    for tag in main.find_all(["u", "a"]):
-        tag.unwrap()
+        words, block = tag.get("alt", ""), tag.find_parent(_BLOCKS)
+        is_said = words.count(" ") > 1 or (block and any(block.stripped_strings))
+        tag.name, tag.string = "span", words if is_said else ""  # not "logo"
+    main.smooth()
     for table in main.find_all("table"):
         if table.find("table"):  # a table says where its tables stand
             for tag in [table, *(each for each in table.find_all(_PLACES) if each.find_parent("table") is table)]:
                 tag.name = "div"
     for table in main.find_all("table"):
         _spread(table)
-    return str(main).encode()
+    converter = MarkdownConverter(strip=["a"], heading_style=ATX, escape_underscores=False, escape_asterisks=False)
+    return str(converter.convert_soup(main)).strip()
 
 
 def _leave_out(main: Any) -> None:  # noqa: ANN401 - of bs4, as above
     """Leaves out menus, forms, notices about cookies, and what is hidden."""
+    from bs4.element import PreformattedString
+
+    for comment in main.find_all(string=lambda text: isinstance(text, PreformattedString)):
+        comment.extract()
+    for tag in main.select("[style]"):
+        tag["style"] = "".join(tag["style"].lower().split())
     for tag in main.select(_BOILERPLATE):
         tag.decompose()
-    for tag in main.select(_NOTICE):
+    for tag in main.select("form, [id*=cookie i], [class*=cookie i], [id*=consent i], [class*=consent i]"):
         if not tag.decomposed and len(tag.get_text()) < _LONGEST_NOTICE:
             tag.decompose()
-    for tag in main.select("li a"):
-        item = tag.find_parent("li")
-        is_menu = item is not None and item.get_text(strip=True) == tag.get_text(strip=True)
-        if is_menu and "://" not in tag.get("href", ""):
+
+
+def _leave_out_links(main: Any) -> None:  # noqa: ANN401 - of bs4, as above
+    """Leaves out links that are marks, "[edit]" or "¶", and items and boxes of nothing but links into the same site."""
+    for part in [part for link in main.find_all("a") for part in (link, link.parent) if len(part) <= _LONGEST_MARK]:
+        words = "" if part.decomposed else part.get_text(strip=True)
+        is_bracketed = len(words) <= _LONGEST_MARK and words[:1] + words[-1:] == "[]"
+        if is_bracketed or (words and part.name == "a" and not any(map(str.isalnum, words))):
+            part.decompose()
+    inside = main.select("a[href]:not([href*='://'])")
+    links = {id(link) for link in inside}
+    blocks = (link.find_parent(_BLOCKS) for link in inside if not link.find(_BLOCKS))
+    for item in {id(block): block for block in blocks if block and block.name in {"li", "div"}}.values():
+        if item.decomposed:
+            continue
+        others = (text for text in item.find_all(string=True) if id(text.find_parent("a")) not in links)
+        if not any(map(str.isalnum, "".join(others))):
             item.decompose()
 
 
@@ -204,24 +227,19 @@ def raised(before: str, text: str) -> str:
     return "" if is_mark else text
 
 
-def _without_hidden_runs(data: bytes) -> bytes:
-    """Returns a DOCX without the text that its writer has hidden."""
+def _without_hidden(data: bytes) -> bytes:
+    """Returns a DOCX or PPTX without the text and the slides that its writer has hidden."""
     from bs4 import BeautifulSoup
 
     written = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(written, "w") as copy:
         for name in archive.namelist():
             part = archive.read(name)
-            if name == "word/document.xml" and b"<w:vanish" in part:
+            if name.endswith(".xml") and (b"<w:vanish" in part or b' show="0"' in part):
                 page = BeautifulSoup(part, "xml")
-                for mark in page.select("r > rPr > vanish"):
-                    if mark.get("w:val", "1") not in {"0", "false", "off"}:
-                        mark.find_parent("r").decompose()
+                for mark in page.select("r > rPr > vanish, sld[show='0'] :is(sp, pic, graphicFrame)"):
+                    if mark.get("w:val") not in {"0", "false", "off"}:
+                        (mark.find_parent("r") or mark).decompose()
                 part = page.encode()
             copy.writestr(name, part)
     return written.getvalue()
-
-
-def without_links(markdown: str) -> str:
-    """Leaves the words of images and of links to pages; twice, for an image may be a link."""
-    return _LINK.sub(r"\1", _LINK.sub(r"\1", markdown))

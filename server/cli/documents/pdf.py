@@ -217,10 +217,11 @@ def without_page_furniture(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     kept: list[list[Line]] = []
     for number, page in enumerate(pages):
         ends = _ends(page)
-        text = [line for line in page if line.y not in ends or heads.isdisjoint(_head_keys(line, number))]
-        kept.append(
-            _without_contents([line for line in text if line.y not in ends or not _PAGE_NUMBER.fullmatch(line.text)])
-        )
+        inner = [line for line in page if line.y not in ends or heads.isdisjoint(_head_keys(line, number))]
+        text = [line for line in inner if line.y not in ends or not _PAGE_NUMBER.fullmatch(line.text)]
+        rest = [line for line in text if not _LEADER.search(line.text)]
+        has_contents = len(text) - len(rest) >= _FEWEST_ENTRIES  # a list of prices with such dots keeps its prices
+        kept.append(rest if has_contents else text)
     return kept
 
 
@@ -235,10 +236,3 @@ def _head_keys(line: Line, page: int) -> set[str | int]:
     words = line.text.casefold().split()
     numbers = (int(word) for word in (words[0], words[-1]) if word.isdecimal() and len(word) <= _MOST_DIGITS)
     return {" ".join(words), *(number - page for number in numbers)}
-
-
-def _without_contents(page: Sequence[Line]) -> list[Line]:
-    """Leaves out entries with dot leaders up to a page number; such a list of prices keeps its prices."""
-    rest = [line for line in page if not _LEADER.search(line.text)]
-    has_contents = len(page) - len(rest) >= _FEWEST_ENTRIES
-    return rest if has_contents else list(page)

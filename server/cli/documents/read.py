@@ -1,7 +1,6 @@
 """The documents that commands read: PDF, HTML, DOCX, EPUB, PPTX, CSV, subtitles, mails and UTF-8 texts."""
 
 import csv
-import re
 from codecs import BOM_UTF8
 from contextlib import suppress
 from email.message import EmailMessage
@@ -12,22 +11,15 @@ from json import JSONDecoder
 from pathlib import Path
 
 from server.cli.documents.confined import read_confined
-from server.cli.documents.converter import REFUSED, convertible_suffix, without_links
+from server.cli.documents.converter import REFUSED, convertible_suffix
 from server.cli.errors import InputError
 from server.cli.files import STDIN, decode, naming, read_bytes, to_id
 from server.subtitles import is_subtitles, read_subtitles
 
 _MOST_ROWS, _START_CHARS = 5_000, 1_000
 _MAIL_HEADS = frozenset({"mime-version:", "message-id:"})
-_TAGS = ("</", "<!--", "<br", "<img")
 _MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
-_MARKS = re.compile(  # of its dialects; code and the titles of boxes stay
-    r"""(?ms)(^\ *```.*?^\ *```|^\ *~~~.*?^\ *~~~|`[^`\n]+`)
-    |^\ *(?:[!?]{3}\+?|:{3,})\ *([^{}\n]*)(?:\{[^{}\n]*\})?$  # !!! warning "Hot"
-    |\ ?\{[%{:\#.][^{}\n]*\}+  # {#start}
-    |\ ?\[(?:see\ |cf\.\ )?-?[@^]\w[^\[\]\n]{0,200}\](?![(\[]):?  # [see @holt, p. 3]""",
-    re.VERBOSE,
-)
+_MARKS = ("<", "[", "&", "\\", "{", "!!!", ":::", "~~", "%%", "==", "\n---")  # of what is no text of Markdown
 
 
 def document_name(path: Path) -> str:
@@ -65,7 +57,9 @@ def read_document_pages(path: Path) -> str | list[str]:
             return mail
         if path.suffix.lower() in {".csv", ".tsv"} and text.strip():
             return _read_table(text)
-        return _read_markdown(text) if path.suffix.lower() in _MARKDOWN else text
+        is_short = len(text) < 1 << 20  # a longer one would take too long
+        has_marks = is_short and path.suffix.lower() in _MARKDOWN and any(mark in text for mark in _MARKS)
+        return read_confined(data.removeprefix(BOM_UTF8), ".md") if has_marks else text
 
 
 def _refuse_markup(text: str, suffix: str) -> None:
@@ -86,14 +80,6 @@ def _refuse_markup(text: str, suffix: str) -> None:
     name = "".join(takewhile(lambda letter: letter not in " \t\n>", text[1:]))
     if text.startswith("<") and name and text.endswith(f"</{name}>"):
         raise InputError("XML: save what it says as HTML or text")
-
-
-def _read_markdown(text: str) -> str | list[str]:
-    """Returns Markdown without its front matter, tags, images, addresses and marks of notes. Raises InputError."""
-    front, end, rest = text.removeprefix("---\n").partition("\n---\n")
-    text = rest if end and text.startswith("---\n") and front.partition(":")[0].isidentifier() else text
-    text = _MARKS.sub(r"\1\2", text)
-    return read_confined(text.encode(), ".md") if any(mark in text for mark in _TAGS) else without_links(text)
 
 
 def _read_mail(data: bytes) -> str:

@@ -4,7 +4,7 @@ from unicodedata import normalize
 
 import pytest
 
-from pipeline.reading.turns import read_talk, speech_cuts
+from pipeline.reading.turns import read_talk, speech_cuts, spoken
 
 SAID = ("are we ready", "We ship on Friday.", "lol", "who tells them", "I do")
 NAMES = ("Ann", "Bob", "Ann", "Bob", "Ann")
@@ -43,10 +43,15 @@ FORMS = [
     "{name} — Today at 10:14 AM\n{text}\n",
     "{name}, [01.03.2025 10:14]\n{text}\n",
     "{name} 00:14\n{text}\n",
+    "2025-03-01 10:14:02\t{name}\t{text}",
+    "10:14:02 From {name} Lee to Everyone:\n\t(sighs) {text}",
+    "{name} Lee:palm_tree:  10:14 AM\n{text}",
+    "{name} said:\n{text}\n",
     "Saturday, March 1, 2025 10:14 AM {name} Lee\n{text}",
     "On Sat, Mar 1, 2025 at 10:14 AM {name} Lee <{name}@example.org> wrote:\n> {text}\n",
     "Am Sa., 1. März 2025 um 10:14 Uhr schrieb {name} Lee <{name}@example.org>:\n> {text}\n",
     "From: {name} Lee <{name}@example.org>\nDate: Sat, 1 Mar 2025\nSubject: Re: ramp\n\n{text}\n",
+    "On Sat, Mar 1, 2025 at 10:14 AM {name} Lee <{name}@example.org>\nwrote:\n> {text}\n",
     "*Von:* {name} Lee\n*Gesendet:* 1. März 2025\n*An:* alle\n\n{text}\n",
 ]
 
@@ -58,12 +63,10 @@ def test_speakers_and_what_they_say_are_found_in_every_form(form: str) -> None:
         for name, text in zip(NAMES, SAID, strict=True)
         for line in normalize("NFKC", form.format(name=name, text=text)).splitlines()
     ]
-    talk = read_talk(lines)
-    assert tuple(lines[at][turn.start :].lstrip("> ") for at, turn in talk.turns.items()) == SAID
-    assert [name in turn.mark for name, turn in zip(NAMES, talk.turns.values(), strict=True)] == [True] * len(NAMES)
-    rest = [
-        line for number, line in enumerate(lines) if line and number not in talk.silent and number not in talk.turns
-    ]
+    turns, silent = read_talk(lines)
+    assert tuple(lines[at][turn.start :].lstrip("> ") for at, turn in turns.items()) == SAID
+    assert [name in turn.mark for name, turn in zip(NAMES, turns.values(), strict=True)] == [True] * len(NAMES)
+    rest = [line for number, line in enumerate(lines) if line and number not in silent and number not in turns]
     assert rest == []
 
 
@@ -71,8 +74,8 @@ def test_times_without_names_are_turns_of_speech() -> None:
     for form in ("[00:00:{at}] {text}", "0:{at}\n{text}"):
         said = ["so we talk about the ramp", "and it is closed in the autumn", "that is what the board decided"]
         lines = "\n".join(form.format(at=10 + at, text=text) for at, text in enumerate(said)).split("\n")
-        talk = read_talk(lines)
-        assert [lines[at][turn.start :] for at, turn in talk.turns.items()] == said
+        turns, _ = read_talk(lines)
+        assert [lines[at][turn.start :] for at, turn in turns.items()] == said
 
 
 @pytest.mark.parametrize(
@@ -96,24 +99,27 @@ def test_times_without_names_are_turns_of_speech() -> None:
     ],
 )
 def test_what_only_looks_like_speech_is_none(text: str) -> None:
-    assert not read_talk(text.split("\n")).turns
+    assert not read_talk(text.split("\n"))[0]
 
 
 def test_names_and_numbers_speak_in_one_talk() -> None:
     names = ["Ann", "+49 151 23 45", "ann", "Ann", "+49 151 23 45", "ann"]
     lines = [f"01/03/2025, 10:14 - {name}: we ship" for name in names]
-    assert [turn.who for turn in read_talk(lines).turns.values()] == names
+    assert [turn.who for turn in read_talk(lines)[0].values()] == names
 
 
 def test_a_message_of_several_lines_stays_with_its_speaker() -> None:
     lines = ["[10:14] Ann: one", "Decision: we ship", "[10:15] Bob: two", "[10:16] Ann: three", "more"]
-    assert list(read_talk(lines).turns) == [0, 2, 3]
+    assert list(read_talk(lines)[0]) == [0, 2, 3]
 
 
 def test_lines_of_the_program_are_no_part_of_what_is_said() -> None:
     lines = [f"12/05/2025, 10:1{at} - {name}: we ship" for at, name in enumerate(NAMES)]
-    talk = read_talk(["12/05/2025, 10:09 - Bob joined the group", *lines, "12/05/2025, 10:20 - Ann left"])
-    assert talk.silent == {0, 1 + len(NAMES)}
+    around = ["12/05/2025, 10:09 - Bob joined the group", "12/05/2025, 10:20 - Ann: <Media omitted>", "(A pause.)"]
+    _, silent = read_talk([around[0], *lines, *around[1:]])
+    assert silent == {0, 1 + len(NAMES), 2 + len(NAMES)}
+    assert spoken("We ship. (laughs)") == "We ship."
+    assert spoken("We ship (which nobody liked)") == "We ship (which nobody liked)"
 
 
 def test_speech_without_stops_is_cut_and_prose_is_not() -> None:
@@ -128,4 +134,4 @@ def test_speech_without_stops_is_cut_and_prose_is_not() -> None:
 
 def test_a_head_far_above_a_text_is_none_of_it() -> None:
     lines = ["From: Ann", "Sent: today", *[""] * 30, "Hello."] * 3
-    assert not any(turn.form == "mail" for turn in read_talk(lines).turns.values())
+    assert not any(turn.form == "mail" for turn in read_talk(lines)[0].values())

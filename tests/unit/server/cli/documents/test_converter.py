@@ -136,13 +136,6 @@ def test_a_file_that_needs_too_much_ends_in_a_sentence(
     assert after.ru_utime - before.ru_utime < confined._LIMIT_S + 1  # noqa: SLF001
 
 
-@pytest.mark.parametrize("part", ["![", "![x](", "![x](a ", '![x](a "', "![x](a("])
-def test_images_that_do_not_end_are_read_once(part: str) -> None:
-    """A pattern that looks again from every bracket would take hours for a megabyte."""
-    text = part * (2**20 // len(part))
-    assert converter.without_links(text).startswith(part.strip()[:1])
-
-
 @pytest.mark.parametrize(
     ("body", "text"),
     [
@@ -158,6 +151,11 @@ def test_images_that_do_not_end_are_read_once(part: str) -> None:
         ('<p>Fees rose<sup><a href="#cite_note-5">[5]</a></sup> in 2021<sup>4</sup>.</p>', "Fees rose in 2021."),
         ('<p>Seen.</p><p hidden>A</p><p style="display: none">B</p><p style="visibility:hidden">C</p>', "Seen."),
         ("<p>The 2<sup>nd</sup> of May, 5 m<sup>2</sup>.</p>", "The 2nd of May, 5 m^2."),
+        (
+            "<div><a href='#a'>Skip</a></div><h2>Fees <span>[<a href='/e'>edit</a>]</span></h2>They rose.",
+            "## Fees\n\nThey rose.",
+        ),
+        ("<div><img src='a.png' alt='Logo'></div><![if !x]><p>Seen.</p><![endif]>", "Seen."),
         ("<div class='CookieBar'>We use cookies.</div><p>Set <u>max_size</u> to 2*4*8.</p>", "Set max_size to 2*4*8."),
         (SPANS, "Fees\n\n" + "\n".join(SPREAD)),
     ],
@@ -179,7 +177,7 @@ def test_a_power_in_a_word_document_is_kept_and_hidden_text_is_not(tmp_path: Pat
 @pytest.mark.parametrize(
     ("markdown", "text"),
     [
-        ("# Tags\n\n<html> begins a page.", "# Tags\n\n<html> begins a page."),
+        ("# Tags\n\nGo to <host> at 14&nbsp;h.", "# Tags\n\nGo to <host> at 14\u00a0h."),
         (
             f"See ![the ramp](data:image/png;base64,{'iVBOR' * 400}) and ![](a(1).png)it [here](https://a.org/b).",
             "See the ramp and it here.",
@@ -190,17 +188,21 @@ def test_a_power_in_a_word_document_is_kept_and_hidden_text_is_not(tmp_path: Pat
         ),
         (
             "Fees rose.[^1] They fall [-@holt:21, p. 3; see also @ray].\n\n[^1]: Minutes.",
-            "Fees rose. They fall.\n\n Minutes.",
+            "Fees rose. They fall.\n\n---\n\n1. Minutes.",
         ),
         (
             '!!! warning "Hot"\n    Never touch it.\n\n:::tip\nUse it.\n:::',
-            'warning "Hot"\n    Never touch it.\n\ntip\nUse it.\n',
+            'warning "Hot"\nNever touch it.\n\ntip\nUse it.',
         ),
         (
             "# Pump {#pump}\n\nIt runs.{: .lead } Ask [ann@a.org] or [@bob](b.md).",
-            "# Pump\n\nIt runs. Ask [ann@a.org] or [@bob](b.md).",
+            "# Pump\n\nIt runs. Ask [ann@a.org] or @bob.",
         ),
-        ("Use `[^1]`.\n```\n{% if [@a] %}\n:::\n```", "Use `[^1]`.\n```\n{% if [@a] %}\n:::\n```"),
+        ("Use `[^1]`.\n```\n{% if [@a] %}\n:::\n```", "Use `[^1]`.\n\n```\n{% if [@a] %}\n:::\n```"),
+        (
+            "---\na: b\n---\nAsk [[People/Ann Lee|Ann]]. ==Soon==. %% no %%See [the list][1].\n\n![[a.png]]\n\n[1]: https://a.b",
+            "Ask Ann. Soon. See the list.",
+        ),
     ],
 )
 def test_images_tags_and_marks_of_notes_and_boxes_are_no_text_of_markdown(
