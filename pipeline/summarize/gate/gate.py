@@ -64,7 +64,7 @@ class ClaimReader:
         return scores
 
 
-VERSION = "gate-12"
+VERSION = "gate-13"
 """Changes whenever the same answer may come out otherwise, so that no stored outcome stands for it."""
 
 _FEWEST_VALUES = 8  # of an input whose answer must keep some
@@ -83,7 +83,7 @@ class Case:
     room: float  # share of the texts that an answer has room for
     is_merge: bool
     caller: str  # in whose turn a model reads
-    keeps_values: bool = False  # whether values that an answer loses are added, in sentences of the texts
+    keeps_values: bool = False  # whether values that an answer of full room loses are added, in sentences of the texts
 
 
 class TrustGate:
@@ -119,13 +119,7 @@ class TrustGate:
         self.identity = f"{VERSION}-{digest.hexdigest()[:12]}"
 
     async def read(self, task: TextTask, *, room: float, caller: str, keeps_values: bool = False) -> Case:
-        """Reads a task's texts, while its answer is on the way.
-
-        Args:
-            room: share of the texts that an answer has room for, in (0, 1].
-            caller: in whose turn a model will read the answer.
-            keeps_values: an answer that has room for all of the texts gets their sentences for values that it loses.
-        """
+        """Reads a task's texts, while its answer is on the way. Arguments as in `Case`; room in (0, 1]."""
         name, orders, config = task.document_name, task.wishes.instructions, self.config
         if isinstance(task, ExtractTask):
             source = SourceText([chunk.text for chunk in task.chunks], task.context, name, orders=orders)
@@ -181,28 +175,22 @@ class TrustGate:
         findings = [*found.removed, *findings]
         trust = Trust(tuple(findings), len(found.parts), found.verbatim_count, read_count, unread_count)
         lost = sum(one.remedy is Remedy.DROPPED for one in findings) / max(1, len(found.parts))
-        whole = found.whole
-        if whole is None and lost > self.config.max_dropped:
-            whole = _first_fault(found)
-        return Checked(text, trust, whole or _whole_fault(text, recall, found, case), recall, lost)
+        whole = found.whole or _too_little(text, recall, case)
+        is_emptied = lost > self.config.max_dropped or whole is FaultKind.EMPTY or (whole and not is_sound)
+        if found.whole is None and is_emptied:
+            whole = next(iter(found.faults.values()), FaultKind.EMPTY)
+        return Checked(text, trust, whole, recall, lost)
 
 
-def _first_fault(found: Inspection) -> FaultKind:
-    return next(iter(found.faults.values()), FaultKind.EMPTY)
-
-
-def _whole_fault(text: str, recall: Kept, found: Inspection, case: Case) -> FaultKind | None:
+def _too_little(text: str, recall: Kept, case: Case) -> FaultKind | None:
+    """Returns what an answer says too little of; None if it says enough."""
     if not any(map(str.isalnum, text)):
-        return _first_fault(found)
+        return FaultKind.EMPTY
     has_values = recall.input_count >= _FEWEST_VALUES
     length = count_words(text) / max(1.0, case.source.word_count * case.room)
-    is_short = (has_values or case.is_merge) and length < case.least_length
-    is_lossy = has_values and recall.share < case.least_recall
-    if (is_short or is_lossy) and 2 * len(found.faults) > len(found.parts):
-        return _first_fault(found)
-    if is_short:
+    if (has_values or case.is_merge) and length < case.least_length:
         return FaultKind.TOO_SHORT
-    return FaultKind.LOST_VALUES if is_lossy else None
+    return FaultKind.LOST_VALUES if has_values and recall.share < case.least_recall else None
 
 
 _MOST_WORDS = 8  # more are no phrase, but the beginning of a sentence

@@ -1,13 +1,12 @@
 """Inspects one answer without a model: which of its parts stand in the input, which cannot, which must be read.
 
-Then repairs it by place: a faulty sentence is replaced by the input's own, or dropped. A sentence that stands in the
-input word for word needs no other check. It must be a whole sentence or line of it: the beginning or end of one may say
-the opposite. The input is read once for all checks; each part of the reading is made when it is first needed.
+Then repairs it by place: a faulty sentence is replaced by the input's own, or dropped. What stands in the input as a
+whole sentence or line needs no other check; the beginning or end of one may say the opposite.
 """
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -24,7 +23,7 @@ from pipeline.reading.word_lists import FUNCTION_WORDS, phrase_list, word_list
 from pipeline.reading.word_table import stem
 from pipeline.reading.words import count_words, fold, fold_case
 from pipeline.summarize.gate.findings import FaultKind, Remedy, TrustFinding, finding
-from pipeline.summarize.retention import Mentions, Stated, find_stated, lost_parts
+from pipeline.summarize.retention import Stated, find_stated, lost_parts
 from pipeline.support.claim_support import PremiseFinder
 
 
@@ -43,6 +42,7 @@ _BETWEEN_PIECES = str.maketrans(dict.fromkeys("/,;|()[]{}<>=\"'“”‘’`:", 
 _WORD = re.compile(r"[^\W_]+")
 _CODES = {TermKind.VERSION, TermKind.PART_NUMBER, TermKind.PATH, TermKind.COMMAND}
 _LEAST_KNOWN = 0.5  # of a name's words: writers add "Mr" and "Street"
+_LEAST_SHARED = 0.5  # of the weight of a sentence's words, for the input's own to say what it meant to say
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -131,21 +131,13 @@ class SourceText:
         return Values(self._everything)
 
     @cached_property
-    def _dashed(self) -> str:
-        return self._everything.translate(_DASHES)
-
-    @cached_property
-    def _mentions(self) -> Mentions:
-        return Mentions.of(self._dashed)
-
-    @cached_property
     def _word_pieces(self) -> frozenset[str]:
         """What the words are made of: "P-1" and "P-2" of "P-1/P-2"."""
-        return frozenset(_pieces(self._dashed))
+        return frozenset(_pieces(self._everything.translate(_DASHES)))
 
     @cached_property
     def _stems(self) -> frozenset[str]:
-        return frozenset(map(stem, {*_WORD.findall(self._dashed.lower()), *self._word_pieces}))
+        return frozenset(map(stem, set(_WORD.findall(self._everything.lower()))))
 
     @cached_property
     def finder(self) -> PremiseFinder:
@@ -167,20 +159,15 @@ class SourceText:
         return [kind for kind in faults if kind in _IN_ANY_LANGUAGE or not self.is_translated]
 
     def has_code(self, line: str) -> bool:
-        """Tells whether the texts have a line of code, or all words that it is made of."""
-        code = nfkc(line)[0]
-        if any((kind, code) in self._mentions.terms for kind in TermKind) or self._mentions.says(code):
-            return True
-        return self._word_pieces.issuperset(_pieces(code))
+        """Tells whether the texts have all words that a line of code is made of."""
+        return self._word_pieces.issuperset(_pieces(nfkc(line)[0]))
 
-    def own_sentence(self, sentence: str, least_share: float) -> str | None:
+    def own_sentence(self, sentence: str) -> str | None:
         """Returns the sentence of the texts that says most of what another one does; None if none says enough."""
-        weights = self.finder.weights(sentence)
-        shares = self.finder.index.shares(weights) if weights else ()
-        best = max(range(len(shares)), key=lambda at: (shares[at], -at), default=None)
-        if best is None or shares[best] < least_share:
+        shares = self.finder.index.shares(self.finder.weights(sentence))
+        if shares.max(initial=0) < _LEAST_SHARED:
             return None
-        own = " ".join(self.finder.read.passages[best].quote.split())
+        own = " ".join(self.finder.read.passages[int(shares.argmax())].quote.split())
         return own if self.count(own) else None  # not of the context, not cut
 
 
@@ -295,7 +282,6 @@ def _is_cut(text: str, last: str, source: SourceText) -> bool:
 
 
 _STATE_NOTHING = {FaultKind.REPETITION, FaultKind.ECHO, FaultKind.REFUSAL}
-_LEAST_SHARED = 0.5  # of the weight of a sentence's words, for the input's own to say what it meant to say
 _BLANK_LINES = re.compile(r"\n{3,}")
 
 
@@ -310,7 +296,7 @@ def repair(found: Inspection, source: SourceText) -> tuple[str, list[TrustFindin
     for number, kind in sorted(found.faults.items()):
         part, words, is_empty = found.parts[number], found.words_of(number), kind in _STATE_NOTHING
         may_stand = part.is_prose and not is_empty and not source.is_translated
-        if may_stand and (own := source.own_sentence(words, _LEAST_SHARED)) and fold(own) not in present:
+        if may_stand and (own := source.own_sentence(words)) and fold(own) not in present:
             present.add(fold(own))
             edits.append((part.start, part.end, own))
             findings.append(finding(kind, Remedy.CORRECTED, words))
@@ -319,11 +305,16 @@ def repair(found: Inspection, source: SourceText) -> tuple[str, list[TrustFindin
             findings.append(finding(kind, Remedy.REMOVED if is_empty else Remedy.DROPPED, words))
     emptied = _emptied_headings(found, gone)
     edits += [(*_whole_line(found.text, found.parts[number]), "") for number in gone | emptied]
-    pieces, end = list[str](), 0
-    for start, stop, instead in sorted(edits):
-        pieces += [found.text[end : max(start, end)], instead]
-        end = max(stop, end)
-    return _BLANK_LINES.sub("\n\n", "".join((*pieces, found.text[end:]))).strip(), findings
+    return _BLANK_LINES.sub("\n\n", _edited(found.text, edits)), findings
+
+
+def _edited(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
+    """Returns a text with other words in some places: start, end, words."""
+    pieces, done = list[str](), 0
+    for start, end, instead in sorted(edits):
+        pieces += [text[done : max(start, done)], instead]
+        done = max(end, done)
+    return "".join((*pieces, text[done:])).strip()
 
 
 def with_lost_values(text: str, source: SourceText) -> str:
@@ -344,12 +335,12 @@ def with_lost_values(text: str, source: SourceText) -> str:
             added[place] += source.text[end : part.start] if end >= 0 else f"\n\n{source.text[mark : part.start]}"
             added[place] += own
         end = part.end if found is not None or part.start in lost else -1
-    pieces, start = list[str](), 0
-    for place, words in sorted(added.items()):
+    edits = []
+    for place, words in added.items():
         is_split = "\n" in words and not text.startswith("\n", place)  # the line goes on behind
-        pieces += [text[start:place], words, "\n\n" if is_split else ""]
-        start = place + (_leading(text[place:], " ") if is_split else 0)
-    return "".join((*pieces, text[start:])).strip()
+        spaces = _leading(text[place:], " ") if is_split else 0
+        edits.append((place, place + spaces, words + "\n\n" * is_split))
+    return _edited(text, edits)
 
 
 def _leading(text: str, characters: str) -> int:
@@ -384,7 +375,6 @@ _FENCE_LINE = re.compile(r"[ \t]*+(?:```|~~~)[ \t]*+(\w*+)[ \t]*+")
 _TEXT_FENCES = {"", "markdown", "md", "text", "txt", "plaintext", "plain"}
 _TAG = re.compile(r"</?data(?:-[0-9a-f]{1,64})?(?:\s[^<>\n]{0,80})?>", re.IGNORECASE)
 _PART_OF = re.compile(r"(?:this is )?part \d{1,6} of \d{1,6}|document: .{1,200}", re.IGNORECASE)
-_EDGE_LINES = 2
 _FEWEST_LETTERS = 40
 
 _OWN_LINES = frozenset(
@@ -409,24 +399,25 @@ def unwrap(text: str, source: SourceText) -> tuple[str, list[str]]:
         is_ours = folded in _OWN_LINES or _PART_OF.fullmatch(folded)
         (removed if is_ours and folded not in source.lines else kept).append(line)
     for edge in (0, -1):  # announcements at the beginning, offers at the end
-        for _ in range(_EDGE_LINES):
-            while kept and not kept[edge].strip():
-                kept.pop(edge)
-            words = kept[edge].strip().strip("*_ ") if kept else ""
-            is_text = not words or framing_length(words) < len(words)
-            if is_text or words.startswith(("#", "`", "~")) or fold(words) in source.lines:
-                break
+        while kept and (not kept[edge].strip() or _is_chat(kept[edge], source)):
             removed.append(kept.pop(edge))
+    removed = [words for words in removed if words.strip()]
     return ("\n".join(kept).strip() if removed else text), removed
+
+
+def _is_chat(line: str, source: SourceText) -> bool:
+    words = line.strip().strip("*_ ")
+    is_marked = words.startswith(("#", "`", "~"))
+    return not is_marked and 0 < len(words) == framing_length(words) and fold(words) not in source.lines
 
 
 def _without_fence(text: str, source: SourceText, removed: list[str]) -> str:
     """Takes the fence from around a whole answer; code of the input keeps its own."""
     lines = text.splitlines()
-    opening = _FENCE_LINE.fullmatch(lines[0]) if lines else None
+    fences = [number for number, line in enumerate(lines) if _FENCE_LINE.fullmatch(line)]
+    opening = _FENCE_LINE.fullmatch(text.partition("\n")[0])
     if not opening or opening[1].lower() not in _TEXT_FENCES:
         return text
-    fences = [number for number, line in enumerate(lines) if _FENCE_LINE.fullmatch(line)]
     is_cut, is_closed = len(fences) == 1, len(fences) % 2 == 0 and fences[-1] == len(lines) - 1
     is_code = not opening[1] and ("```" in source.text or len(fences) > 2)  # noqa: PLR2004 - two blocks of code
     if is_code or not (is_cut or is_closed):
