@@ -9,10 +9,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from itertools import zip_longest
 from typing import NamedTuple
 
 from pipeline.off_loop import stop_if_nobody_waits, stoppable
 from pipeline.reading.passage import Span
+from pipeline.reading.rules import Rule
 from pipeline.reading.turns import PROSE_SHARE, is_prose, read_talk, speech_cuts, spoken
 
 BULLET_MARK = r"[-*+•‣◦▪·–—●○◆◇■□▶►★☆⭐✓✔✗✘✅❌☑→➔➢➤\U0001f000-\U0001faff]\ufe0f?"
@@ -30,9 +32,19 @@ _ENTRY = re.compile(
     r"(?:[\w.$/-]+|--?[\w-]\S*) \([^()]{1,40}\)|(?=\S*[_.$])[^\W\d][\w.$-]*\w|--?[A-Za-z][\w-]*(?:[ =]\S+)?"
 )
 _MOST_HEADING_INDENT = 1  # "  # comment" stands in a script
-_MOST_LABEL_WORDS = 12
+_MOST_LABEL_WORDS, _MOST_TITLE_WORDS = 12, 8
+_WORDS_BELOW = 20  # on average; what an item of a list says stands beside its number
 _WHOLE_PROSE_SHARE = 0.1  # of function words: lines that end as a sentence are more often prose
 _SENTENCE_ENDS, _CLOSING, _CLOSING_CHARS = tuple(".!?…。！？"), ")[\"'”’]*", 16
+
+
+NUMBERED_TITLES = Rule(
+    "numbered-titles",
+    "reading",
+    'A line such as "3. Fees" is a heading, and no item of a list, where a text stands below each of them.',
+    "1. Fees\n\nThe fee is 18,600 pounds.\n\n2. Term\n\nIt ends after five years.",
+    "# 1. Fees\n\nThe fee is 18,600 pounds.\n\n# 2. Term\n\nIt ends after five years.",
+)
 
 
 class BlockKind(Enum):
@@ -129,8 +141,40 @@ def read_blocks(text: str) -> list[Block]:
         replace(block, kind=BlockKind.TURN)  # speech without stops
         if block.kind is BlockKind.PROSE and speech_cuts(text[block.start : block.end])
         else block
-        for block in blocks
+        for block in (_with_numbered_titles(text, blocks) if NUMBERED_TITLES.is_on else blocks)
     ]
+
+
+def _with_numbered_titles(text: str, blocks: list[Block]) -> Sequence[Block]:
+    """Reads "3. Fees" as a heading where such lines have a text below them."""
+    titles = [
+        block for block, below in zip_longest(blocks, blocks[1:]) if block and _is_numbered_title(text, block, below)
+    ]
+    words = len(text[titles[0].first :].split()) if titles[1:] else 0
+    if words < max(1, _WORDS_BELOW * len(titles)):
+        return blocks
+    firsts = {block.first for block in titles}
+    return [part for block in blocks for part in (_title_and_text(text, block) if block.first in firsts else [block])]
+
+
+def _title_and_text(text: str, block: Block) -> Iterator[Block]:
+    title, _, rest = text[block.first : block.end].partition("\n")
+    yield Block(block.first, block.first + len(title.rstrip()), BlockKind.HEADING, block.first, 1)
+    if rest:
+        said = block.end - len(rest.lstrip())
+        yield Block(said, block.end, BlockKind.PROSE, said)
+
+
+def _is_numbered_title(text: str, block: Block, below: Block | None) -> bool:
+    """Tells whether a numbered item is a short title, and a text goes on below it, not the next item."""
+    if block.kind is not BlockKind.STEP or not block.mark[:-1].isdigit() or block.level > _MOST_HEADING_INDENT:
+        return False
+    title, _, rest = text[block.start : block.end].partition("\n")
+    if not (_is_label(title.strip()) and title[0].isupper() and len(title.split()) <= _MOST_TITLE_WORDS):
+        return False
+    if rest:
+        return rest.lstrip()[0].isupper()
+    return below is not None and below.level <= block.level and below.kind is not BlockKind.STEP
 
 
 def _lines(text: str) -> Iterator[_Line]:

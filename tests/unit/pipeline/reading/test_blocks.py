@@ -1,6 +1,7 @@
 import pytest
 
 from pipeline.reading.blocks import BlockKind, is_listing, is_prompt, is_sentence_end, read_blocks
+from pipeline.reading.rules import without
 
 
 def blocks(text: str) -> list[tuple[str, str]]:
@@ -141,3 +142,25 @@ def test_the_end_of_a_sentence_may_have_closing_marks() -> None:
     assert is_sentence_end("He said “stop.”)")
     assert is_sentence_end("完了しました。")
     assert not is_sentence_end("The following steps:")
+
+
+FEES = "The fee is due within thirty days of receipt, and a reminder costs eight pounds each time it has to be sent."
+
+
+@pytest.mark.parametrize(
+    ("text", "headings"),
+    [
+        (f"1. Fees\n\n1.1 {FEES}\n\n2. Term\n\n2.1 {FEES}", ["1. Fees", "2. Term"]),
+        (f"1. Fees\n{FEES}\n2. Any other business\n{FEES}", ["1. Fees", "2. Any other business"]),
+        (f"1. Fees\n\n- {FEES}\n\n2. Term\n\n{FEES}", ["1. Fees", "2. Term"]),
+        ("1. Fees\n2. Term\n3. Liability\n\n" + FEES, []),  # a list of contents
+        ("1. Take the key\n\n2. Open the box\n\n" + FEES, []),
+        ("1. Take the key\n\nIt is red.\n\n2. Open it\n\nIt is blue.", []),  # too little stands below
+        (f"1. Take the key and all that\nlies beside it. {FEES}\n2. Open the box of\nthe fuses. {FEES}", []),
+        (f"1. Parties. {FEES}\n\n2. Premises. {FEES}", []),
+    ],
+)
+def test_a_numbered_line_with_a_text_below_it_is_a_heading(text: str, headings: list[str]) -> None:
+    assert [content for kind, content in blocks(text) if kind == "HEADING"] == headings
+    with without(["numbered-titles"]):
+        assert "HEADING" not in [kind for kind, _ in blocks(text)]
