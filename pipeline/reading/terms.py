@@ -44,6 +44,7 @@ class _Word(NamedTuple):
     opens: bool  # punctuation before it that separates it from the word before
     closes: bool  # punctuation after it that separates it from the next word
     ends_sentence: bool  # the next word begins a sentence, and its capital letter says nothing
+    says_nothing: bool  # as most words do: none of all this
 
 
 _OPENING = '([{<"“‘„«|'
@@ -51,7 +52,7 @@ _CLOSING = '.,;:!?)]}>"”’»|…'
 _ENDING = ".:!?|…"
 _EDGES = ".,;:!?()[]{}<>\"'“”‘’„«»*_`|…"
 _SIGNS = "-+−±~≈<>≤≥=$€£"
-_LONGEST_WORD = 200
+_LONGEST_WORD, _MOST_NAME_WORDS = 200, 5
 _CODE = re.compile(r"`([^`\n]{2,120})`")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 # The first that matches a whole word says what it is; a path and a part number only what is no quantity. Paths are
@@ -98,6 +99,9 @@ def _read_line(line: str, terms: dict[Term, None]) -> None:
     name: list[str] = []
     begins_sentence, number = True, ""
     for word in map(_classify, line.split()):
+        if word.says_nothing and not (number or name):
+            begins_sentence = False
+            continue
         is_unit = bool(number) and not word.opens and unit_of(word.core, is_attached=False) is not None
         if is_unit:
             terms[Term(TermKind.UNIT, f"{number} {word.core}")] = None
@@ -105,11 +109,11 @@ def _read_line(line: str, terms: dict[Term, None]) -> None:
             terms.update(dict.fromkeys(word.terms))
         is_name = word.is_name and not is_unit  # "PSI" is no name behind a number
         number = "" if is_unit or word.closes else word.number
-        if word.opens or not is_name:
+        if name and (word.opens or not is_name):
             _end_name(name, terms)
         if is_name and not is_heading and (word.is_acronym or not begins_sentence):
             name.append(word.core)
-        if word.closes:
+        if name and word.closes:
             _end_name(name, terms)
         begins_sentence = word.ends_sentence or (begins_sentence and not word.core)  # after a list mark too
     _end_name(name, terms)
@@ -117,8 +121,9 @@ def _read_line(line: str, terms: dict[Term, None]) -> None:
 
 def _end_name(words: list[str], terms: dict[Term, None]) -> None:
     """Adds the name that capitalised neighbours form, if it is one; the next one begins without words."""
-    if len(words) > 1 or (words and words[0].lower() not in NO_NAMES):
-        terms[Term(TermKind.ENTITY, " ".join(words).lower())] = None
+    if len(words) != 1 or words[0].lower() not in NO_NAMES:
+        for start in range(0, len(words), _MOST_NAME_WORDS):
+            terms[Term(TermKind.ENTITY, " ".join(words[start : start + _MOST_NAME_WORDS]).lower())] = None
     words.clear()
 
 
@@ -132,16 +137,11 @@ def _classify(raw: str) -> _Word:
     terms, number = _terms_of(core) if may_be_term else ((), "")
     is_capital = core[:1].isupper() and not terms
     is_acronym = is_capital and bool(_ACRONYM.fullmatch(core))
-    return _Word(
-        core,
-        terms,
-        number,
-        is_name=is_acronym or (is_capital and len(core) > 1),
-        is_acronym=is_acronym,
-        opens=not set(before).isdisjoint(_OPENING),
-        closes=not set(after).isdisjoint(_CLOSING),
-        ends_sentence=not set(after).isdisjoint(_ENDING) or (not core and raw not in "—–&"),
-    )
+    is_name = is_acronym or (is_capital and len(core) > 1)
+    opens, closes = not set(before).isdisjoint(_OPENING), not set(after).isdisjoint(_CLOSING)
+    ends_sentence = not set(after).isdisjoint(_ENDING) or (not core and raw not in "—–&")
+    says_nothing = bool(core) and not (terms or is_name or opens or closes or ends_sentence)
+    return _Word(core, terms, number, is_name, is_acronym, opens, closes, ends_sentence, says_nothing)
 
 
 def _terms_of(core: str) -> tuple[tuple[Term, ...], str]:

@@ -74,7 +74,7 @@ def meaning(term: Term) -> tuple[str, str]:
 class Mentions:
     """A text as it is searched for terms."""
 
-    terms: frozenset[Term]
+    terms: Mapping[Term, None]  # in order
     meanings: frozenset[tuple[str, str]]  # of its numbers with units
     words: frozenset[str]  # folded
     line: str  # the same words in order, with spaces between and around
@@ -82,7 +82,7 @@ class Mentions:
     @classmethod
     def of(cls, text: str) -> "Mentions":
         """Reads a text once. Linear in its length."""
-        words, terms = fold_words(text), frozenset(find_terms(text))
+        words, terms = fold_words(text), find_terms(text)
         meanings = frozenset(meaning(term) for term in terms if term.kind is TermKind.UNIT)
         return cls(terms, meanings, frozenset(words), f" {' '.join(words)} ")
 

@@ -21,7 +21,6 @@ from pydantic import TypeAdapter
 
 from pipeline.llm import errors
 from pipeline.llm.chat_model import LlmUsage
-from pipeline.reading.terms import find_terms
 from pipeline.summarize.errors import StalledReductionError
 from pipeline.summarize.events import CallOutcome
 from pipeline.summarize.gate.findings import Checked, FaultKind, Remedy, Trust, finding
@@ -198,7 +197,8 @@ async def _from_input(run: Run, task: TextTask) -> tuple[str, Remedy]:
 def _kept(run: Run, task: TextTask, text: str) -> Retention:
     """Measures what an answer has of the terms of its task's texts, or needs not say since the writer was shown it."""
     if isinstance(task, MergeTask):
-        return measure(find_terms("\n\n".join(_texts(task))), [run.mentions_of(text)])
+        terms = dict.fromkeys(term for one in _texts(task) for term in run.mentions_of(one).terms)
+        return measure(terms, [run.mentions_of(text)])
     shown = () if task.context_is_source else task.context
     return measure(run.terms_of(task.batch_index), [run.mentions_of(one) for one in (text, *shown)])
 

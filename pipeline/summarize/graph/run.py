@@ -281,7 +281,7 @@ class Run:
         self.slots = asyncio.Semaphore(self.writer.limits.concurrency)
         # Neighbouring batches see the same context; a run holds on to a few texts, not to all.
         self.count_tokens = lru_cache(16)(self.writer.count_tokens)
-        self.mentions_of = lru_cache(16)(Mentions.of)
+        self.mentions_of = lru_cache(64)(Mentions.of)
 
     @cached_property
     def background(self) -> Background:
