@@ -101,25 +101,7 @@ def read_blocks(text: str) -> list[Block]:
     """Returns the blocks of a text in order; rules and blank lines are left out. Linear in its length."""
     blocks: list[Block] = []
     lines = list(_lines(text))
-    talk, silent = read_talk([line.text for line in lines])
-    turns = {
-        lines[number].start: Block(
-            lines[number].start + turn.start,
-            lines[number].start + len(spoken(lines[number].text)),
-            BlockKind.TURN,
-            lines[turn.head].start,
-            0,
-            turn.mark,
-        )
-        for number, turn in talk.items()
-    }
-    is_mail = any(turn.form == "mail" for turn in talk.values())
-    lines = [
-        line._replace(text="")
-        if number in silent or (is_mail and not line.text.strip("> "))
-        else line._replace(text=spoken(line.text) if turns else line.text)
-        for number, line in enumerate(lines)
-    ]
+    lines, turns = _read_turns(lines)
     position = 0
     while position < len(lines):
         stop_if_nobody_waits()
@@ -143,6 +125,29 @@ def read_blocks(text: str) -> list[Block]:
         else block
         for block in (_with_numbered_titles(text, blocks) if NUMBERED_TITLES.is_on else blocks)
     ]
+
+
+def _read_turns(lines: list[_Line]) -> tuple[list[_Line], dict[int, Block]]:
+    """Returns the turns of a talk by where they stand, and the lines without what nobody says."""
+    talk, silent = read_talk([line.text for line in lines])
+    if not talk:
+        return lines, {}
+    is_mail = any(turn.form == "mail" for turn in talk.values())
+    said = [
+        line._replace(text="" if number in silent or (is_mail and not line.text.strip("> ")) else spoken(line.text))
+        for number, line in enumerate(lines)
+    ]
+    turns = {
+        line.start: Block(
+            line.start + turn.start,
+            line.start + len(spoken(line.text)),
+            BlockKind.TURN,
+            lines[turn.head].start,
+            mark=turn.mark,
+        )
+        for line, turn in ((lines[number], turn) for number, turn in talk.items())
+    }
+    return said, turns
 
 
 def _with_numbered_titles(text: str, blocks: list[Block]) -> Sequence[Block]:

@@ -1,9 +1,9 @@
 """Framing: words about the summary or the document in place of their subject. English only.
 
-Meta-commentary has a subject and a verb at the start of a sentence: "The document states that fees rose" is some, "The
+Meta-commentary has a subject and a verb at the start of a sentence: "The document states that fees rose" is some. "The
 document was signed in 1945" is not. "The report found" is not either: reports are often what a text is about; "This
-report describes" is. What only frames a summary is made of the words of `data/framing.txt`, without number or denial:
-all of "Here is a summary of the passage:", and the beginning of "Based on the passages, twins happen when ...".
+report describes" is. What only frames a summary is made of the words of `data/framing.txt`, without number or denial.
+That is all of "Here is a summary of the passage:", and the beginning of "Based on the passages, twins happen when ...".
 """
 
 import re

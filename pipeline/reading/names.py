@@ -1,7 +1,7 @@
 """Names, by their capital letters, and negations.
 
-Text in capitals or in CJK script has no names. A capital at the start of a sentence says nothing: the first word is a
-name only with a capitalised word after it, or if it stands capitalised inside a sentence elsewhere. In a text in lower
+Text in capitals or in CJK script has no names. A capital at the start of a sentence says nothing. The first word is a
+name with a capitalised word behind it, or where it stands capitalised inside a sentence elsewhere. In a text in lower
 case the words are names that stand capitalised in the other text.
 """
 

@@ -97,7 +97,7 @@ def told_shares(
 ) -> dict[int, tuple[float, float]]:
     """Returns how much of some points statements tell between them, and how much they have of it at all, in [0, 1].
 
-    A statement tells a point when it has half of its words, and half of those of its predicate: a subject and a verb
+    A statement tells a point when it has half of its words, and half of those of its predicate. A subject and a verb
     tell nothing. It must speak of the point, too: of its rare words it shares most with it. Words count by ln(1 +
     sentences that have them): what the source comes back to is the core, the rest detail.
 

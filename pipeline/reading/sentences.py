@@ -2,8 +2,8 @@
 
 nupunkt (MIT, typed, no dependencies) decides where prose ends a sentence. On 3,200 paragraphs of manuals and news it
 kept abbreviations and brackets apart better than sentencex. It needs about 0.4 s for 1 MB, whatever the text, unlike
-pysbd (quadratic) and syntok (1.2 s). Around it stand five rules of ours: blocks end sentences, CJK full stops end
-sentences, German ones are known, a function word opens one, and an overlong sentence is cut.
+pysbd (quadratic) and syntok (1.2 s). Around it stand five rules of ours. Blocks and CJK full stops end sentences,
+German ones are known, a function word opens one, and an overlong sentence is cut.
 """
 
 import re

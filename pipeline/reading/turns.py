@@ -1,7 +1,7 @@
 """Reads turns of speech, whatever program wrote them down: who speaks, when, and where what is said begins.
 
-Chats, minutes, interviews and threads of mail write who speaks in front of what is said or on a line above it, often
-with the time. One form holds for a whole text, and people answer each other: "Note:" stands in any text.
+Chats, minutes, interviews and mails write who speaks in front of what is said or on a line above it, often with the
+time. One form holds for a whole text, and people answer each other: "Note:" stands in any text.
 """
 
 import re

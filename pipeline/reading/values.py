@@ -2,7 +2,7 @@
 
 A number is read as it is written: "67 million", "76m", "five", "1,403", "1 403", "$1.2bn", "20 per cent", "third". It
 may have several meanings: "1.403" is one thousand in German, "5m" are metres or millions, "pounds" mass or money. Units
-of one dimension are converted, and never across: 1 km is 1000 m, two litres are not two gallons, a percent is no
+of one dimension are converted, and never across. 1 km is 1000 m, two litres are not two gallons, a percent is no
 percentage point. A date is compared by the parts that both say.
 """
 

@@ -1,7 +1,7 @@
 """The word lists of `data/`: one file a list, whose first line is a comment with its source.
 
-A line that begins with "#" is a comment. Words that say nothing by themselves are listed for each reader as many as
-serve it: English, and what of German, French and Spanish no list may lack.
+A line that begins with "#" is a comment. Words that say nothing by themselves are listed for each reader. The lists are
+English, with what of German, French and Spanish none may lack.
 """
 
 from functools import cache

@@ -1,7 +1,7 @@
 """The words of a text as they are compared: casefolded, stemmed, content words told from function words.
 
 Parts of hyphenated words are words of their own. Stems make "surrendered" and "surrenders" one word. Snowball's English
-stemmer serves every language: both sides of a comparison are stemmed alike, so that a language it does not know loses
+stemmer serves every language, for both sides of a comparison are stemmed alike. A language that it does not know loses
 recall and nothing else.
 """
 

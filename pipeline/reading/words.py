@@ -1,7 +1,7 @@
 """Tokenizes a text into words, or a model's tokens, with offsets; and folds sentences, so that equal ones can be found.
 
-A word is what stands between spaces, hyphens, slashes and brackets, without punctuation around it and without a
-possessive 's: "AT&T", "C++", "U.S" (of "U.S."), "Labor" (of "Labor's"). Each CJK character is a word of its own.
+A word is what stands between spaces, hyphens, slashes and brackets, without punctuation around it and a possessive 's.
+"AT&T", "C++", "U.S" (of "U.S.") and "Labor" (of "Labor's") are words. Each CJK character is a word of its own.
 """
 
 import re

@@ -1,10 +1,9 @@
 """What says nothing new: sentences that were said before word for word, and near duplicates, which another one entails.
 
 Only what is safe to say once is removed: sentences of prose, and list items under the same heading. Headings, table
-rows, code and the numbered steps of a procedure stay where they are, however often they come: the second procedure
-needs its own "# apt update".
+rows, code and steps stay where they are, however often they come. The second procedure needs its own "# apt update".
 
-Of near duplicates the embedder proposes close pairs, such as "must" and "must not"; the NLI model tells whether one
+Of near duplicates the embedder proposes close pairs, such as "must" and "must not". The NLI model tells whether one
 says all that the other says. It is asked about chosen sentences alone, so that its cost follows the length of the
 summary.
 """

@@ -7,7 +7,7 @@ very question (inference/compile/heads/MODEL_CARD.md): what it says of the passa
 of the claim's words the source has nowhere, for the model saw only claims that belong to their documents. Once the
 source has a quarter of the words, more make no difference.
 
-The weights are in `claim_support.json`, fitted by `scripts/train_claims.py` or `scripts/fit_claim_support.py` to
+The weights are in `claim_support.json`. `scripts/train_claims.py` or `scripts/fit_claim_support.py` fitted them to
 documents that the model was not trained on, and to no human judgement of a summary. No weight may have the wrong sign.
 """
 
@@ -35,9 +35,9 @@ from pipeline.reading.words import fold_case
 _CERTAINTY = 1e-3
 """Added to a probability and to its complement: the model is not to be believed beyond 0.999."""
 
-_DIFFERENT, _REFUTED = 0.1, 0.93
-"""Most probability of a claim with a date or quantity that is not the source's; of one that a passage contradicts, as a
-share of the least probability of a partly supported claim: people support .28 of such."""
+_DIFFERENT = 0.1  # most probability of a claim with a date or quantity that is not the source's
+# that of a contradicted claim, as a share of the least of a partly supported one: people support .28 of such
+_REFUTED = 0.93
 
 _ENOUGH = 0.25
 """Share of a claim's words, by rarity, from which it may be about the source."""

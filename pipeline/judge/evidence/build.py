@@ -61,8 +61,8 @@ async def build_evidence(
 ) -> EvidenceTable:
     """Returns the evidence about a summary. The same input gives the same table to the last bit, timings aside.
 
-    The embedder is asked once; the NLI model first about claims, then about key points: two pairs at most for a claim
-    and one for a key point, however long the source is. Raises ModelOutputError: a model's answer is unusable.
+    The embedder is asked once, the NLI model first about claims, then about key points. A claim has two pairs at most,
+    a key point one, however long the source is. Raises ModelOutputError: a model's answer is unusable.
     """
     config, off_loop, stopwatch = config or EvidenceConfig(), off_loop or OffLoop(), Stopwatch()
     draft = await off_loop(partial(read_texts, request, config))

@@ -180,7 +180,7 @@ def said_by(repeats: Mapping[int, int | None], sentence: int) -> int | None:
 def _find_repeats(told: ReadText, claims: Sequence[int], source: WordIndex) -> dict[int, int | None]:
     """Returns the claims that say no more than another one, with that one; with None where it says more.
 
-    It has all of their numbers, and most of the words that they have of the source, which count as they do for key
+    It has all of their numbers, and most of the words that they have of the source. Words count as they do for key
     points (`told_shares`). Of those that say the same the shortest stays: what announces a repeat makes it longer.
     """
     stems = {at: told.content_stems(told.ranges[at]) for at in claims}
@@ -316,8 +316,7 @@ class FactPlan:
     clause: MainClause  # what it says in the first place
     told_share: float  # of its words, what statements that tell it have between them, in [0, 1]
     passage: Passage | None  # of the summary, that may tell it; None without a telling sentence
-    # what the model is asked; None where the passage cannot entail more than its words tell: it does not speak of the
-    # fact, or says nothing but some words of it
+    # what the model is asked; None where the passage cannot entail more than its words tell
     pair: Pair | None
 
 

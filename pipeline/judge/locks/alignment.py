@@ -104,8 +104,8 @@ def score_bias_toxicity(table: EvidenceTable, rules: LockRules) -> RawScore:
     """Scores (bias_score + tox_score) / 2, each under its own caps.
 
     The tone of the summary gives both a start (`BIAS_BY_TONE`, `TOXICITY_BY_TONE`). A subjective or hostile summary
-    loses `OPINION_WEIGHT` times its rise in subjectivity over the source: a summary that is no more opinionated than
-    what it summarizes reports, and does not judge. Each loaded word takes `HIT_COST` off bias, unless the tone has
+    loses `OPINION_WEIGHT` times its rise in subjectivity over the source. One that is no more opinionated than its
+    source reports, and does not judge. Each loaded word takes `HIT_COST` off bias, unless the tone has
     taken more, each profanity or slur off toxicity. Words quoted from the source are listed and change nothing.
     """
     tone = table.tone

@@ -1,7 +1,7 @@
 """An excerpt: a verbatim stretch of the document that the extractive writer keeps or drops as a whole.
 
-Excerpts are written as the Markdown of their document, which is read back as the same, or in a form of its own,
-paragraphs or one list. There a table's row names its columns, and an item of a list has a full stop.
+Excerpts are written as the Markdown of their document, which is read back as the same, or as paragraphs or one list.
+There a table's row names its columns, and an item of a list has a full stop.
 
 Texts are read as pieces: sentences, list items, lines of listings, rows of tables. Each knows what stands around it,
 and which pieces it cannot stand without.

@@ -1,6 +1,6 @@
 """Scores sentences and selects excerpts under a token budget.
 
-A sentence is worth how much it says of what its stretch of the document is about: by position and centrality, or by its
+A sentence is worth how much it says of what its stretch of the document is about. Position and centrality tell, or
 closeness to a focus. An author opens a section with what it is about, so that its first sentences count more. The prior
 fades within a dozen sentences. A text that begins in the middle of a section, a talk and a list have none.
 
@@ -115,7 +115,8 @@ def _settles(said: str) -> float:
 
 
 # Chosen on half of 80 questions (scripts/bench documents); the rest is likeness: an embedder knows no part numbers.
-# That of neighbours was chosen on this half and 80 others (95 to 102 of 120); of the half that is kept 27 to 30 of 40.
+# That of neighbours was chosen on this half and 80 others (95 to 102 of 120). The half that is kept went from 27 to 30
+# of 40.
 _WORDS_WEIGHT, _TITLE_WEIGHT, _PROCEDURE_BONUS, _NEIGHBOUR_WEIGHT = 0.4, 0.5, 0.1, 0.4
 
 
@@ -419,8 +420,8 @@ def shorten(
 
     Args:
         material: with at least one excerpt that is no duplicate.
-        size_of: of the text that some positions are written as; what is kept is never longer than the budget's
-            ceiling by this count if an excerpt is that short, except where the amount is closer beyond it.
+        size_of: counts the text that some positions are written as. What is kept is within the budget's ceiling, unless
+            every excerpt is longer, or the amount is closer beyond it.
         amount: a length to be met, as closely as one of some neighbouring budgets does; None: anything within the
             budget will do.
     """

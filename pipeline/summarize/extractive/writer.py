@@ -71,8 +71,8 @@ class ExtractiveWriter:
     found in reduce, where it is known which chunks said it.
 
     Args:
-        models: the embedder finds what is central and what is close, the NLI model decides for a few close pairs
-            whether they say the same, and all tokens are counted with the tokenizer.
+        models: the embedder finds what is central and what is close. The NLI model decides for a few close pairs
+            whether they say the same. The tokenizer counts.
         executor: threads for reading and choosing. None: in the loop's own thread, for scripts and tests.
     """
 

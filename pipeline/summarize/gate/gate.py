@@ -77,8 +77,8 @@ class Case:
 
     source: SourceText  # its texts
     least_recall: float  # share of their values that an answer must keep with their subjects
-    # share of its room that an answer must fill, in words; of what states no value only in a merge, whose texts were
-    # checked already and may not vanish
+    # share of its room that an answer must fill, in words; where no value is stated only in a merge, whose texts may
+    # not vanish
     least_length: float
     room: float  # share of the texts that an answer has room for
     is_merge: bool

@@ -36,7 +36,7 @@ WARM_UP_CHUNKS, WARM_UP_CONCURRENCY = 448, 64
 FAULTS, FAULTS_QUICK = (CHUNKS, 2), (700, 1)  # chunks, and a seed with which nearly 30% of the requests fail
 # The largest first: memory that it took is not taken again.
 FULL = (Load(64, CHUNKS, 3), Load(32, CHUNKS, 3), Load(8, CHUNKS), Load(1, 203))
-QUICK = (Load(64, CHUNKS), Load(32, 224), Load(8, 56), Load(1, 7))
+QUICK = (Load(64, CHUNKS, 3), Load(32, 224), Load(8, 56), Load(1, 7))
 MANUAL = ROOT / "scripts" / "data" / "manual" / "pump-skid.md"
 TARGETS = (
     Target("calls_1403", 270, at_least=False),
