@@ -77,7 +77,8 @@ def framing_length(sentence: str) -> int:
     while (end := _PIECE_END.search(sentence, length, length + _LONGEST)) and _frames(sentence[length : end.end()]):
         length = end.end()
     rest = sentence[length:]
-    is_none = is_citation(rest) or not _WORD.search(rest) or ("/" in rest and " " not in rest)
+    is_size = length > 0 and rest.strip(" .)*_").isdigit()  # "Word count: 43"
+    is_none = is_size or is_citation(rest) or not _WORD.search(rest) or ("/" in rest and " " not in rest)
     if len(rest) <= _LONGEST and (is_none or _frames(f"{rest.rstrip()}.")):
         return len(sentence)
     return length if sum(map(str.isalnum, rest)) >= _FEWEST_LETTERS_LEFT else 0
@@ -101,8 +102,8 @@ def speaks_of_text(part: str, shared: AbstractSet[str]) -> bool:
     verb = next((at for at in range(len(table)) if table.has_verb([at])), len(table))
     subject = {word for word in table.words[:verb] if word not in FUNCTION_WORDS or word in word_list("text_words")}
     is_pointed_at = not word_list("deictics").isdisjoint(table.words[: verb + 1])
-    is_text = is_pointed_at and subject.issubset(about)
-    if known and verb < len(table) and not is_text:
+    is_text = is_pointed_at and subject.issubset(about) and not is_meta_commentary(part)
+    if known and verb < len(table) and not is_text and word_list("writers_themselves").isdisjoint(about):
         return False  # what the source speaks of does something
     others = " ".join(word for word in _words(part) if word not in about)
     is_stated = not is_text and (len(own) > _MOST_OWN or WordTable.of(others).has_verb())
@@ -121,7 +122,8 @@ def sorted_words(part: str, shared: AbstractSet[str]) -> tuple[list[str], list[s
 
 def _words(piece: str) -> list[str]:
     """Returns casefolded words, without the number of a size: "50 words"."""
-    return [word.removesuffix("'s") for word in _WORD.findall(_SIZE.sub("", fold_case(piece)))]
+    said = _WORD.findall(_SIZE.sub("", fold_case(piece)))
+    return [word.replace("’", "'").removesuffix("'s") for word in said]
 
 
 def is_citation(inside: str) -> bool:

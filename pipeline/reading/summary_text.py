@@ -31,6 +31,7 @@ _BEFORE_CAPITAL = re.compile(r"[a-z][^A-Z.]*+(?<=\s)(?=[A-Z])")  # "relevant The
 _OBJECT_END = re.compile(r"(?<=})\s+(?=[A-Z\d])")  # of JSON: no sentence goes on behind it
 _FEWEST_FOREIGN, _FEWEST_BEHIND_STOP = 2, 3  # content words; "J." and "Jan." belong to what follows
 _STOPS = (".", "!", "?", ":")
+_LONGEST_WORD = 30  # what is longer says something in a way of its own
 
 FRAMING = Rule(
     "framing",
@@ -123,11 +124,15 @@ def _without_keys(text: str) -> str:
 
 
 def _told(table: WordTable, split: Sequence[Sentence], shared: AbstractSet[str]) -> Iterator[Sentence]:
-    """Yields the statements without titles and heads of tables."""
-    told = set(statements(table, split))
+    """Yields the statements without heads of tables, and without the topics and sources that a heading lists."""
+    told, is_listed = set(statements(table, split)), False
     for at, sentence in enumerate(split):
-        is_head = sentence.kind is BlockKind.TABLE_HEAD and NO_STATEMENTS.is_on
-        if sentence in told and not (is_head or _is_title(table, split[at : at + 2], shared)):
+        words = table.between(sentence.start, sentence.end)
+        if sentence.kind not in LIST_KINDS:
+            is_listed = 0 < len(words) <= _LONGEST_LABEL and table.words[words[-1]] in word_list("topic_headings")
+        is_name = sentence.kind is BlockKind.TABLE_HEAD or (is_listed and not table.has_verb(words))
+        says_nothing = (is_name and NO_STATEMENTS.is_on) or _is_title(table, split[at : at + 2], shared)
+        if sentence in told and not says_nothing:
             yield sentence
 
 
@@ -138,15 +143,18 @@ def _is_title(table: WordTable, lines: Sequence[Sentence], shared: AbstractSet[s
     """
     first, gap = lines[0], table.text[lines[0].end : lines[-1].start]
     line = table.text[first.start : first.end]
-    written = line.strip("=*_ ")
-    start = first.start + line.index(written)
+    bare = line.lstrip("=*_ ")
+    number, _, rest = bare.partition(" ")
+    is_numbered = number.endswith(")") or number.rstrip(".").isdigit()  # "a) The vote", "2 Costs"
+    written = (rest if is_numbered else bare).rstrip("=*_ ")
+    start = first.start + line.rindex(written)
     words = [table.words[at] for at in table.between(start, first.end)]
     is_line = first.kind in (BlockKind.PROSE, BlockKind.HEADING) or (first.kind in LIST_KINDS and not gap.strip())
     if not (HEADINGS.is_on and is_line and "\n" in gap and word_list("negations").isdisjoint(words)):
         return False
     if written.endswith("?") and len(words) < FEWEST_WORDS:
         return True
-    is_apart = first.kind is not BlockKind.PROSE or written != line or gap.count("\n") > 1
+    is_apart = first.kind is not BlockKind.PROSE or is_numbered or bare != line or gap.count("\n") > 1
     is_bare = not any(one == ":" or one.isdigit() for one in written) and not states(table, start, start + len(written))
     return is_bare and (is_apart or not sorted_words(written, shared)[2])
 
@@ -212,8 +220,10 @@ def _is_foreign(table: WordTable, start: int, end: int, source: WordIndex) -> bo
     stems = table.content_stems(table.between(start, end))
     if source.is_about(stems):
         return False
-    fewest = _FEWEST_BEHIND_STOP if table.text.endswith(_STOPS, start, end) else _FEWEST_FOREIGN
-    return True if len(stems) >= fewest else None
+    part = table.text[start:end]
+    fewest = _FEWEST_BEHIND_STOP if part.endswith(_STOPS) else _FEWEST_FOREIGN
+    is_number = part.isdigit() and not source.sentence_count(part)
+    return True if is_number or len(stems) >= fewest or any(len(stem) > _LONGEST_WORD for stem in stems) else None
 
 
 def _trimmed(text: str, sentence: Sentence) -> Iterator[Sentence]:
