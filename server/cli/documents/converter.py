@@ -105,11 +105,17 @@ def _office_markdown(data: bytes, suffix: str) -> str | list[str]:
     found = converter.convert(stream, StreamInfo(extension=suffix), style_map=_STYLES)
     if suffix == ".pptx":
         slides = (slide.partition("-->")[2].strip().splitlines() for slide in found.markdown.split("<!-- Slide ")[1:])
-        return ["\n".join(line for line in slide if not line.startswith("![")) for slide in slides]
+        return ["\n".join(map(_said, slide)) for slide in slides]
     if suffix == ".docx":
         return str(found.markdown)
     text = found.markdown.partition("\n\n")[2].strip()  # behind author, language and identifier
     return f"# {found.title}\n\n{text}" if found.title else text
+
+
+def _said(line: str) -> str:
+    """Returns a line of a slide; of a picture what is said of it, and not "Picture 3"."""
+    words = line.removeprefix("![").partition("](")[0]
+    return line if not line.startswith("![") else words * (words.count(" ") > 1)
 
 
 def page_markdown(page: str | bytes) -> str:
