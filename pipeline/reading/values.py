@@ -340,6 +340,10 @@ def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
     if match["hour"] or match["named"]:
         return _time_of_day(text, match)
     (start, end), digits, words = match.span(), match["digits"], match["words"]
+    before = text[max(0, start - _LEAD_CHARS) : start].lower().split()[-1:]
+    if digits and not word_list("numbered_things").isdisjoint(before):  # "room 12B"
+        numbers = tuple(Amount.of(number, _NO_UNIT) for number in _read_digits(digits, 1.0))
+        return Quantity(start, end, end, numbers, numbers) if numbers else None
     scale = match["scale"] or match["short"]
     if digits:
         read = _read_digits(digits, _SCALES[scale.lower()] if scale else 1.0)

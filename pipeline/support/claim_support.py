@@ -35,9 +35,9 @@ from pipeline.reading.words import fold_case
 _CERTAINTY = 1e-3
 """Added to a probability and to its complement: the model is not to be believed beyond 0.999."""
 
-_DIFFERENT = 0.1  # most probability of a claim with a date or quantity that is not the source's
-# that of a contradicted claim, as a share of the least of a partly supported one: people support .28 of such
-_REFUTED = 0.93
+# Most probability of a claim with a date or quantity that is not the source's. That of a contradicted claim, as a share
+# of the least of a partly supported one: people support .28 of such.
+_DIFFERENT, _REFUTED = 0.1, 0.93
 
 _ENOUGH = 0.25
 """Share of a claim's words, by rarity, from which it may be about the source."""
