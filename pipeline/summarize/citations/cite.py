@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate, chain, islice
+from itertools import accumulate, chain, islice, pairwise
 
 import numpy as np
 
@@ -97,6 +97,21 @@ class CitedDocument:
         """Returns the spans of the sentences that those of a text were made from, in order."""
         parts = split_sentences(text, MAX_SENTENCE_CHARS)[:_MOST_LOCATED]
         return sorted({span for part in stoppable(parts) for span in self.locate(text[part.start : part.end])[1]})
+
+    def untold(self, text: str) -> str:
+        """Returns the document without the sentences that a text was made from, with their marks and titles."""
+        told, parts = {start for start, _ in self.told(text)}, self._parts
+        is_told = [not told.isdisjoint(range(part.start, part.end)) for part in parts]
+        titles = [at for at, part in enumerate(parts) if part.kind is BlockKind.HEADING]
+        for title, behind in pairwise([*titles, len(parts)]):
+            is_told[title] |= all(is_told[title + 1 : behind]) and behind > title + 1
+        ends = [0, *(part.end for part in parts)]
+        gone = [
+            (max(self.text.rfind("\n", 0, part.start) + 1, ends[at]), part.end)
+            for at, part in enumerate(parts)
+            if is_told[at]
+        ]
+        return "".join(self.text[end:start] for (_, end), (start, _) in pairwise([(0, 0), *gone, (len(self.text), 0)]))
 
     def _spans(self, passage: Passage, weights: dict[str, float]) -> list[Span]:
         """Returns the sentences of a passage that say what it is cited for, each something that the others do not."""

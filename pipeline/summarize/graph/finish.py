@@ -8,7 +8,6 @@ asked once more, and the better answer is kept.
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from pipeline.llm.chat_model import NO_USAGE
 from pipeline.reading.blocks import BlockKind, read_blocks
@@ -74,7 +73,9 @@ class _Finish:
         kept, source = (text, "") if size < goal.amount else ("", text)
         if not (goal.amount <= size <= 1.25 * goal.amount or self.run.plan.shape.language):
             whole = await _source(self.run, self.iteration, self.level, self.whole)
-            source += "\n\n" + await self.run.off_loop(lambda: _untold(whole.text, text))
+            source += "\n\n" + await self.run.off_loop(
+                lambda: CitedDocument([SourceChunk(0, 0, whole.text)]).untold(text)
+            )
         return await self._chosen(writer, goal, source, kept) if source.strip() else text
 
     async def _ask(self) -> str:
@@ -102,13 +103,6 @@ class _Finish:
                 break
             words *= room / max(1, self._size(text) - self._size(kept))
         return text
-
-
-def _untold(source: str, text: str) -> str:
-    """Returns what a source says without the sentences that a text was made from."""
-    document = CitedDocument([SourceChunk(0, 0, source)])
-    spans = [(0, 0), *document.told(text), (len(document.text), 0)]
-    return "".join(document.text[end:start] for (_, end), (start, _) in pairwise(spans))
 
 
 _WHOLE_SECTION_WORDS = 120

@@ -78,6 +78,13 @@ async def test_a_part_of_a_sentence_is_not_the_sentence(sentence: str) -> None:
     assert citation.support is CitationSupport.UNREAD
 
 
+def test_what_a_text_does_not_tell_has_no_marks_and_titles_of_what_it_tells() -> None:
+    steps = "1. Close the inlet valve.\n2. Vent the upper vessel.\n\nWait for ten minutes."
+    document = CitedDocument([SourceChunk(0, 0, f"# Vessel\n\nIt holds 80 litres.\n\n# Pump\n\n{steps}")])
+    left = document.untold("It holds 80 litres. Close the inlet valve.")
+    assert left.split() == ["#", "Pump", "2.", "Vent", "the", "upper", "vessel.", "Wait", "for", "ten", "minutes."]
+
+
 async def test_of_several_places_the_one_that_follows_is_chosen() -> None:
     twice = "The pump P-12 runs at 40 bar."
     first, _, second = (
