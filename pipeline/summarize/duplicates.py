@@ -8,7 +8,7 @@ says all that the other says. It is asked about chosen sentences alone, so that 
 summary.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
@@ -92,15 +92,13 @@ _MIN_ENTAILMENT = 0.85
 def find_repeats(excerpts: Sequence[Excerpt]) -> dict[int, int]:
     """Returns the positions of repeated sentences, with the position where each was first said."""
     first: dict[str, int] = {}
-    repeats: dict[int, int] = {}
+    said: dict[int, int] = {}
     for position, excerpt in enumerate(excerpts):
         above = excerpts[excerpt.section].text if excerpt.section >= 0 else ""
         key = _key(excerpt.text, above if excerpt.kind is BlockKind.BULLET else None)
         if excerpt.kind in STATEMENTS and key:
-            said = first.setdefault(key, position)
-            if said != position:
-                repeats[position] = said
-    return repeats
+            said[position] = first.setdefault(key, position)
+    return {position: kept for position, kept in said.items() if kept != position}
 
 
 ENTAILED = Rule(
@@ -129,8 +127,8 @@ async def find_entailed(
     candidates = [
         (dropped, kept)
         for first, second in _close_pairs(material, free)[:max_pairs]
-        for dropped, kept in _directions(excerpts, first, second)
-        if dropped not in needed
+        for kept, dropped in ((first, second), (second, first))  # rather the later one
+        if dropped not in needed and _values(excerpts[dropped]) <= _values(excerpts[kept])
     ]
     if not candidates:
         return {}
@@ -162,15 +160,6 @@ def _close_pairs(material: Material, free: Sequence[int]) -> list[tuple[int, int
     lefts, rights = np.nonzero(cosines >= _MIN_COSINE)
     closest_first = np.argsort(-cosines[lefts, rights], kind="stable")
     return [(positions[lefts[pair]], positions[rights[pair]]) for pair in closest_first]
-
-
-def _directions(excerpts: Sequence[Excerpt], first: int, second: int) -> Iterator[tuple[int, int]]:
-    """Yields what could be dropped for which, the later sentence first: the kept one has all values of the other."""
-    values = [_values(excerpts[each]) for each in (first, second)]
-    if values[1] <= values[0]:
-        yield second, first
-    if values[0] <= values[1]:
-        yield first, second
 
 
 def _values(excerpt: Excerpt) -> set[str]:
