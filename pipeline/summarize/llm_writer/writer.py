@@ -168,10 +168,9 @@ class LlmWriter:
     async def _topics_of_part(self, task: TopicsTask, part: str) -> tuple[list[str], LlmUsage]:
         """Asks for JSON, and if the model cannot write it, for lines."""
         max_tokens = min(self._config.topics_tokens, self.limits.output_tokens)
-        item = {"type": "string", "minLength": 2, "maxLength": _MAX_TOPIC_CHARS}
         # A model that insists on more is cut to the best: a list of 15 is no reason to have none.
         bounds = {"minItems": task.min_topics, "maxItems": 4 * task.max_topics}
-        schema = object_schema({"topics": {"type": "array", "items": item, **bounds}})
+        schema = object_schema({"topics": {"type": "array", "items": {"type": "string"}, **bounds}})
         fence, counts = Fence([part]), {"min_topics": str(task.min_topics), "max_topics": str(task.max_topics)}
         messages_of = partial(conversation, self._prompts["topics"], fence, {"material": fence.mark(part), **counts})
         try:
