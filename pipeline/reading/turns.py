@@ -97,7 +97,7 @@ def spoken(words: str) -> str:
     for opening, closing in ("()", "[]", "<>"):
         start = words.rfind(opening) if words.endswith(closing) else -1
         is_sound = len(words[start:].split()) <= _LONGEST_SOUND and not words[:start].endswith(tuple(")]"))
-        if start == 0 or (start > 0 and is_sound and opening != "<"):
+        if start >= 0 and (is_sound if opening != "<" else start == 0):
             return words[:start].rstrip()
     return words
 
