@@ -93,12 +93,13 @@ def _unsaid(lines: Sequence[str], said: Mapping[int, Turn]) -> Iterator[int]:
 
 
 def spoken(words: str) -> str:
-    """Returns what is said without a sound behind it: "(laughs)", "[crosstalk 00:12]"; nothing of "<Media omitted>"."""
+    """Returns what is said without a sound behind it, as in "Yes. (laughs)"; nothing of "<Media omitted>"."""
     for opening, closing in ("()", "[]", "<>"):
         start = words.rfind(opening) if words.endswith(closing) else -1
-        is_sound = len(words[start:].split()) <= _LONGEST_SOUND and not words[:start].endswith(tuple(")]"))
-        if start >= 0 and (is_sound if opening != "<" else start == 0):
-            return words[:start].rstrip()
+        said = words[: max(start, 0)].rstrip()
+        is_sound = len(words[start:].split()) <= _LONGEST_SOUND and said[-1:] in "-—.,!?…"  # "" is in it
+        if start >= 0 and (is_sound if opening != "<" else not said):
+            return said
     return words
 
 

@@ -119,7 +119,10 @@ def test_lines_of_the_program_are_no_part_of_what_is_said() -> None:
     _, silent = read_talk([around[0], *lines, *around[1:]])
     assert silent == {0, 1 + len(NAMES), 2 + len(NAMES)}
     assert spoken("We ship. (laughs)") == "We ship."
-    assert spoken("[Action: Dana sends it.]") == "[Action: Dana sends it.]"
+    assert [spoken(words) for words in ("[Dana sends it.]", "It is 4 (not 5)")] == [
+        "[Dana sends it.]",
+        "It is 4 (not 5)",
+    ]
     assert spoken("We ship (which nobody liked)") == "We ship (which nobody liked)"
 
 
