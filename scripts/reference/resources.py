@@ -1,5 +1,6 @@
 """Reference of what callers may hold: every resource of a server at every kind of door, with the bounds of the code."""
 
+from asyncio.constants import SSL_HANDSHAKE_TIMEOUT
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -66,8 +67,8 @@ RESOURCES = (
         {
             "call": f"`listen.max_connections`; {_GRPC_AGE}; from half on idle ones end, of the host with most",
             "health": "those of gRPC",
-            "HTTP": f"`listen.max_connections`; {listener.AGE_S} s in all; likewise from half on; beyond it who waits "
-            "longest for headers ends",
+            "HTTP": f"`listen.max_connections`; {SSL_HANDSHAKE_TIMEOUT:g} s for TLS, {listener.AGE_S} s in all; "
+            "likewise from half on; beyond it who waits longest for headers ends",
             "page": "those of HTTP",
             "metrics": _METRICS,
         },
