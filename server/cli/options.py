@@ -20,6 +20,7 @@ NoLanguageModelOption = Annotated[bool, Option("--no-llm", help="Do not ask the 
 ReportOption = Annotated[
     Path | None, Option("--report", metavar="FILE.html", help="Write a page for people, with all evidence.")
 ]
+LocalOption = Annotated[bool, Option("--local", help="Ask no server: load the models into this process.")]
 ConcurrencyOption = Annotated[int, Option("--concurrency", min=1, max=256, help="Items in work at once.")]
 ItemTimeoutOption = Annotated[
     float, Option("--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait for one item.")
@@ -55,7 +56,7 @@ class RunOptions:
     resume: Annotated[bool, Option("--resume", help="Keep what --output holds; do the rest.")] = False
     concurrency: ConcurrencyOption = 8
     timeout_s: ItemTimeoutOption = 300.0
-    is_local: Annotated[bool, Option("--local", help="Ask no server: load the models into this process.")] = False
+    is_local: LocalOption = False
     engine: Annotated[Literal["server", "ray"], Option(help="Who works: a server, or a Ray cluster.")] = "server"
     workers: Annotated[int | None, Option(min=1, help="Actors of --engine ray (default: all that fit).")] = None
     cores: Annotated[int, Option(min=1, help="Cores of one actor of --engine ray.")] = 4

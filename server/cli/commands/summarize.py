@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from server.cli.console import print_note
 from server.cli.errors import InputError, NegativeAnswer
-from server.cli.options import Connection, JsonOption, ReportOption, check_files, command, exit_codes
+from server.cli.options import Connection, JsonOption, LocalOption, ReportOption, check_files, command, exit_codes
 
 LAYER_FILES = ("overview.md", "summary.md", "extraction.md")
 ENDPOINT_FLAGS = {"base_url": "--endpoint", "model": "--model", "api_key_file": "--api-key-file"}
@@ -86,6 +86,7 @@ OF_A_BEGINNING = {"plan", *(field.name for field in fields(SummaryOptions))}
 
 @command(
     "precis summarize manual.pdf --output manual.md",
+    "precis summarize manual.pdf --local       # without a server",
     'precis summarize manual.pdf --words 300 --form bullets --focus "starting the pump"',
     "precis summarize manual.pdf --cite-pages --report manual.html",
     "precis summarize handbook.txt --plan",
@@ -110,6 +111,7 @@ async def summarize(
     timeout_s: Annotated[
         float | None, Option("--timeout", "-t", min=0.001, metavar="SECONDS", help="Longest wait (default none).")
     ] = None,
+    is_local: LocalOption = False,
     endpoint: Annotated[str | None, Option(metavar="URL", help="OpenAI-compatible endpoint; asks no server.")] = None,
     model: Annotated[str | None, Option(metavar="NAME", help="The model to ask for there.")] = None,
     options: SummaryOptions,
@@ -126,9 +128,9 @@ async def summarize(
     (PRECIS_LLM__BASE_URL, PRECIS_LLM__MODEL, PRECIS_LLM__API_KEY_FILE), or
     without one its own extractive writer, which chooses sentences.
 
-    With --endpoint and --model this command writes the summary itself, asks no
-    server, and takes --api-key-file as the endpoint's key. All other settings are
-    those of `precis serve`; what is done is kept in ./summaries.
+    With --local, or --endpoint and --model, this command writes the summary itself
+    and asks no server. It takes --api-key-file as the endpoint's key. All other
+    settings are those of `precis serve`; what is done is kept in ./summaries.
     """
     if bool(files) == (resume is not None):
         raise InputError("name a FILE to summarize, or --resume ID")
@@ -138,7 +140,7 @@ async def summarize(
         raise InputError(f"{ignored[0]} has no effect with --resume: what was asked for stays")
     # A key in PRECIS_API_KEY_FILE is for a Precis server, and must not be sent to an endpoint.
     key_file = connection.api_key_file if "api_key_file" in typed else None
-    here = named_endpoint(endpoint, model, key_file, typed)
+    here = named_endpoint(endpoint, model, key_file, typed, is_local=is_local)
     from server.cli.console import print_result
     from server.cli.files import result_file, to_json_fields
     from server.cli.summarize import run as work
@@ -162,16 +164,23 @@ async def summarize(
 
 
 def named_endpoint(
-    url: str | None, model: str | None, key_file: Path | None, typed: Mapping[str, str]
+    url: str | None, model: str | None, key_file: Path | None, typed: Mapping[str, str], *, is_local: bool = False
 ) -> dict[str, object] | None:
-    """Gives --endpoint and --model as settings; None for a server. Raises InputError for what does not go together."""
-    if url is None or model is None:
-        if url or model:
-            raise InputError("--endpoint and --model belong together: give both or none")
+    """Gives --endpoint and --model as settings, none for --local; None for a server.
+
+    Raises:
+        InputError: for what does not go together.
+    """
+    if (url is None) != (model is None):
+        raise InputError("--endpoint and --model belong together: give both or none")
+    if url is None and not is_local:
         return None
-    if of_server := sorted(typed.keys() & {"address", "tls_ca", "tls_cert", "tls_key"}):
-        flag = typed[of_server[0]]
-        raise InputError(f"--endpoint asks no server: leave {flag} out, or set the endpoint in the server's settings")
+    of_a_server = {"address", "tls_ca", "tls_cert", "tls_key", *(() if url else ("api_key_file",))}
+    if of_server := sorted(typed.keys() & of_a_server):
+        asked = f"--{'endpoint' if url else 'local'} asks no server"
+        raise InputError(f"{asked}: leave {typed[of_server[0]]} out, or leave the work to that server")
+    if url is None:
+        return {}
     return {"base_url": url, "model": model, "api_key": None, "api_key_file": key_file}  # no key of another endpoint
 
 

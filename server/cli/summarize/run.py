@@ -39,12 +39,14 @@ async def open_summaries(
 
     For an endpoint it is one in this process. A server that called whatever address its callers name, with whatever
     key, could be sent anywhere inside its network. Nor does the key of another endpoint ever go to the one named here.
+    An empty one leaves the endpoint to the settings of that server.
     """
     local, flags = None, ""
     if endpoint is not None:
-        local = {"llm": endpoint, "summary_storage": {}}  # the latter: it outlives this process
-        given = ((flag, endpoint[name]) for name, flag in ENDPOINT_FLAGS.items() if endpoint[name])
-        flags = "".join(f" {flag} {shlex.quote(str(value))}" for flag, value in given)
+        named = {"llm": endpoint} if endpoint else {}
+        local = {**named, "summary_storage": {}}  # the latter: it outlives this process
+        given = ((flag, endpoint[name]) for name, flag in ENDPOINT_FLAGS.items() if endpoint.get(name))
+        flags = "".join(f" {flag} {shlex.quote(str(value))}" for flag, value in given) or " --local"
     async with open_client(connection, timeout_s or PLAN_TIMEOUT_S, BEGIN_TWICE, local=local) as client:
         client.flags = flags or client.flags
         yield client

@@ -1,4 +1,4 @@
-"""`precis summarize --endpoint`: a summary in the command's own process, written by the endpoint it names."""
+"""`precis summarize --endpoint` and `--local`: a summary in the command's own process."""
 
 import asyncio
 import json
@@ -62,6 +62,15 @@ async def test_it_plans_writes_and_reuses_without_a_server(tmp_path: Path, manua
         again = await summarize(tmp_path, endpoint, manual, *keyed)
         assert json.loads(again.out)["text"] == summary["text"]
         assert endpoint.log.answered.total() == summary["calls_done"]
+
+
+async def test_local_leaves_the_writer_to_the_settings(tmp_path: Path, manual: Path) -> None:
+    extract = await precis("summarize", manual, "--local", stdin=None, **variables_of(tmp_path))
+    assert (extract.code, "it chooses sentences instead" in extract.err) == (0, True)
+    async with ScriptedEndpoint(Script(replies=(PASS,), author=write)) as endpoint:
+        llm = {"PRECIS_LLM__BASE_URL": endpoint.base_url, "PRECIS_LLM__MODEL": "scripted"}
+        written = await precis("summarize", manual, "--local", stdin=None, **variables_of(tmp_path), **llm)
+    assert (written.code, endpoint.log.answered.total() > 0) == (0, True)
 
 
 async def test_keys_of_others_are_never_sent_there(tmp_path: Path, manual: Path, key_file: Path) -> None:

@@ -70,6 +70,8 @@ REFUSED = {
     "summarize one.txt --model m": "--endpoint and --model belong together",
     "summarize one.txt --endpoint ftp://x --model m": "http:// or https://",
     f"summarize one.txt {HERE} -a h:1": "leave --address out",
+    "summarize one.txt --local -a h:1": "leave --address out",
+    "summarize one.txt --local --api-key-file k": "leave --api-key-file out",
 }
 UNREACHED = (
     "health",
