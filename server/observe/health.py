@@ -132,7 +132,20 @@ class HealthServicer:
             self._watches.add(host, -1)
 
     async def _requested(self, context: Context) -> str:
-        """Returns the service that a call names. Of late messages, which may be large, one is waited for: the last."""
+        """Returns the service that a call names."""
+        asked = await self._asked(context)
+        if asked is StatusCode.DEADLINE_EXCEEDED:
+            await context.abort(asked, "the request of this health check has not arrived")
+        if asked is StatusCode.INVALID_ARGUMENT:
+            await context.abort(asked, "expected one HealthCheckRequest of at most 4 KiB")
+        return str(asked)
+
+    async def _asked(self, context: Context) -> str | StatusCode:
+        """Returns the service that a call names, or what is wrong with it.
+
+        Messages may be large: of late ones one is waited for, the last, and none is known after this. gRPC keeps the
+        error of an abort, and with it what its frames hold.
+        """
         message = asyncio.ensure_future(context.read())
         try:
             await asyncio.wait({message}, timeout=_WITH_HEADERS_S)  # looks once more at its end: the loop may be late
@@ -145,13 +158,12 @@ class HealthServicer:
             is_here = not message.cancel() and not message.cancelled()
             if self._late is message:
                 self._late = None
-        if not is_here:
-            await context.abort(StatusCode.DEADLINE_EXCEEDED, "the request of this health check has not arrived")
-        data = message.result()
         try:
-            return str(HealthCheckRequest.FromString(data[:_LARGEST_REQUEST]).service)
+            if is_here:
+                return str(HealthCheckRequest.FromString(message.result()[:_LARGEST_REQUEST]).service)
         except (DecodeError, TypeError):  # cut off, malformed, or the end in place of a message
-            await context.abort(StatusCode.INVALID_ARGUMENT, "expected one HealthCheckRequest of at most 4 KiB")
+            return StatusCode.INVALID_ARGUMENT
+        return StatusCode.DEADLINE_EXCEEDED
 
     async def _write_changes(self, service: str, context: Context) -> None:
         sent = None
