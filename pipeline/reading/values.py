@@ -26,9 +26,20 @@ class Unit(NamedTuple):
     """A unit: how many of its dimension's base unit it is; temperatures have a zero of their own."""
 
     name: str
-    dimension: str
+    dimension: str  # "length2", "force·length", "mass/mass/time": the factors of each kind in order
     factor: float = 1.0
     zero: float = 0.0
+
+    def with_factor(self, other: "Unit", *, is_divided: bool) -> "Unit":
+        """Returns the rate, or the product, of two units; money and shares stay what they are: "12% a year" are 12%."""
+        above, *below = self.dimension.split("/")
+        if above in _CURRENCIES or above in _SHARES:
+            return self
+        if is_divided:
+            dimension = "/".join((above, *sorted((*below, other.dimension))))
+            return Unit(f"{self.name}/{other.name}", dimension, self.factor / other.factor)
+        dimension = "/".join(("·".join(sorted((above, other.dimension))), *below))
+        return Unit(f"{self.name}·{other.name}", dimension, self.factor * other.factor)
 
 
 def _read_units(name: str) -> dict[str, tuple[Unit, ...]]:
@@ -41,31 +52,17 @@ def _read_units(name: str) -> dict[str, tuple[Unit, ...]]:
     return units
 
 
-def _with_powers(units: dict[str, Unit]) -> dict[str, Unit]:
-    """Adds squares and cubes of lengths: "m²", "m2", "m^2", "square_metres"."""
-    lengths = {word: unit for word, unit in units.items() if unit.dimension == "length"}
-    powers = {
-        spelling: Unit(f"{unit.name}{power}", f"{unit.dimension}{power}", unit.factor**power)
-        for word, unit in lengths.items()
-        for power, raised, name in ((2, "²", "square"), (3, "³", "cubic"))
-        for spelling in (f"{word}{power}", f"{word}{raised}", f"{word}^{power}", f"{name}_{word}")
-    }
-    return powers | units
-
-
-_UNITS = _with_powers({word: units[-1] for word, units in _read_units("units").items()})
 _CURRENCIES = _read_units("currencies")
+_UNITS = {word: units[-1:] for word, units in _read_units("units").items()}
+_DIMENSIONS = {unit.dimension for units in _UNITS.values() for unit in units}
+_UNITS |= {word: (*_UNITS.get(word, ()), *units) for word, units in _CURRENCIES.items()}
+_POWERS = {word: int(power) for power, *words in map(str.split, phrase_list("powers")) for word in words}
 
 
 def unit_of(word: str, *, is_attached: bool) -> Unit | None:
     """Returns the unit that a bare word is, or a rate ("l/min"); one that is attached touches its number."""
-    if word in _UNITS:
-        return _UNITS[word] if is_attached or word not in word_list("units_only_attached") else None
-    over, _, under = word.partition("/")
-    amount, each = _UNITS.get(over), _UNITS.get(under)
-    if amount is None or each is None:
-        return None
-    return Unit(word, f"{amount.dimension}/{each.dimension}", amount.factor / each.factor)
+    units, end = _units_behind(word if is_attached else f" {word}", 0)
+    return units[0] if units and end >= len(word) and units[0].dimension not in _CURRENCIES else None
 
 
 Meaning = tuple[str, str]
@@ -99,7 +96,7 @@ class Amount(NamedTuple):
 _NO_UNIT, _ORDINAL = Unit("", ""), Unit("", "ordinal")
 _CLOCK, _ZONED = "clock", ("winter", "summer")  # of UTC, by the offset of each
 _STRICT = {"percent", "points", _ORDINAL.dimension, _CLOCK, *_ZONED}  # a number without them is another number
-_RIVALS = {"points": "percent"} | dict.fromkeys(_ZONED, _CLOCK)
+_SHARES = ("percent", "points")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +158,14 @@ def competes(claimed: Value, stated: Value) -> bool:
     if isinstance(claimed, Date) or isinstance(stated, Date):
         return any(True for _ in _days_of(claimed, stated))
     mine, theirs = _comparable(claimed, stated) if "" in claimed.dimensions else (claimed.amounts, stated.amounts)
-    return not set(map(_rivals, mine)).isdisjoint(map(_rivals, theirs))
+    return not set(chain(*map(_rivals, mine))).isdisjoint(chain(*map(_rivals, theirs)))
 
 
-def _rivals(amount: Amount) -> str:
-    """Returns what competes although nobody converts it: money of any currency, percents and their points."""
-    return "money" if amount.dimension in _CURRENCIES else _RIVALS.get(amount.dimension, amount.dimension)
+def _rivals(amount: Amount) -> tuple[str, ...]:
+    """Returns what competes although nobody converts it: any money, clocks of any zone, as many percents as points."""
+    if amount.dimension in _SHARES:
+        return amount.meaning
+    return ("money" if amount.dimension in _CURRENCIES else _CLOCK if amount.dimension in _ZONED else amount.dimension,)
 
 
 def _comparable(left: Quantity, right: Quantity) -> tuple[tuple[Amount, ...], tuple[Amount, ...]]:
@@ -231,6 +230,8 @@ def _initials(*lists: Iterable[str]) -> str:
 _SMALL, _MAGNITUDE, _PART = map(_any_word, (_NUMBER_WORDS, _MAGNITUDES, _PARTS))
 _SIGNS, _NTH = _any_word(sign for sign in _CURRENCIES if not sign.islower()), any_of("ordinal_endings")
 _UNIT_WORD = _any_word(filter(str.isalpha, _UNITS))
+_LONG_UNIT = _any_word(word for word in _UNITS if "_" in word or "/" in word).replace("_", r"\s")
+_RAISED = _any_word(filter(str.isalpha, _POWERS))
 _OVER = r"\d{1,2}/\d{1,2}"
 # "2½" is "21⁄2" when normalised; "3/4" is a fraction beside a whole number or a unit only
 _FRACTION = rf"\d+⁄\d{{1,2}}|(?:\d+[ -]{_OVER}|{_OVER}(?=[ -](?:{_UNIT_WORD})\b))(?![\d/])"
@@ -256,10 +257,15 @@ _QUANTITY = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_WORD_BEHIND = (  # "5W-30" has none
-    r"(?:['’′](?=\d{1,2}(?!\d))|(?!['’′])[^\s\d,;:()\[\]{}|.!?\"“”–—-]{1,24}(?:[23](?!\w))?(?!-\d+(?!\s?[^\W\d])))"
+_UNIT = re.compile(  # one factor: what joins it to the one before it, how many of it, what it is, and its power
+    rf"""
+    (\s?-?|\s?[/·⋅*]\s?\(?|\s{any_of("rate_words")}\s)((?:\d+(?:\.\d+)?\s?)?)((?:(?:{_RAISED})\s)?)
+    ((?i:{_LONG_UNIT})(?!\w)|['’′](?=\d{{1,2}}(?!\d))
+        |(?!['’′]|{any_of("rate_words")}\b)[^\s\d,;:()\[\]{{}}|.!?\"“”–—/·⋅*²³^-]{{1,24}}+)
+    ((?:(?<!['’′])(?:\^?[23]|[²³]|\s(?:{_RAISED}))(?![\da-z]))?)(?!-\d+(?!\s?[^\W\d]))  # "5W-30" has none
+    """,
+    re.VERBOSE,
 )
-_UNIT = re.compile(rf"(\s?-?)({_WORD_BEHIND})(?:\s({_WORD_BEHIND})(?:\s({_WORD_BEHIND}))?)?")
 _PLAIN = rf"(?:\d+(?:[.,]\d+)*|{_SMALL})"
 _LATER = re.compile(rf"(?:,\s{_PLAIN}){{0,8}}(?:\s?[-–—]\s?|,?\s{any_of('ranges')}\s){_PLAIN}", re.IGNORECASE)
 _HEDGE = re.compile(rf"(?:(?P<least>{any_of('lower_bounds')})|{any_of('approximations')})\s+$", re.IGNORECASE)
@@ -267,7 +273,7 @@ _MINUS, _BEFORE_MINUS = ("-", "−", "–"), " \n\t(=:~|"
 _LEAD_CHARS = 24
 _LONGEST_REMEMBERED = 1000  # characters: claims and sentences, not whole sources, for a cache counts no bytes
 _COUNTED_BY_HAND = 3
-_PARTS_OF_UNITS = {whole: _UNITS[part] for whole, part in map(str.split, phrase_list("subunits"))}
+_PARTS_OF_UNITS = {whole: _UNITS[part][0] for whole, part in map(str.split, phrase_list("subunits"))}
 _MOST_ZEROS, _GROUP, _MOST_DECIMALS = 300, 3, 4  # digits
 _NO_APOSTROPHES = str.maketrans("", "", "'’")
 _HALF_DAY, _HOUR = 720, 60  # minutes
@@ -287,7 +293,8 @@ def _values(text: str) -> tuple[Value, ...]:
             found.append(quantity)
     whole: list[Value] = []
     for value in sorted(found, key=attrgetter("start")):
-        whole += _compound(text, whole.pop(), value) if whole else (value,)
+        if not (whole and value.start < whole[-1].unit_end and text[value.start].isalnum()):  # "per 100 km", "two $5 notes"
+            whole += _compound(text, whole.pop(), value) if whole else (value,)
     return tuple(value for value in whole if not text[value.start - 1 : value.start].isalpha())  # "0x80"
 
 
@@ -341,7 +348,7 @@ def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
         return _time_of_day(text, match)
     (start, end), digits, words = match.span(), match["digits"], match["words"]
     before = text[max(0, start - _LEAD_CHARS) : start].lower().split()[-1:]
-    if digits and not word_list("numbered_things").isdisjoint(before):  # "room 12B"
+    if digits and not text[end : end + 1].isspace() and not word_list("numbered_things").isdisjoint(before):  # "room 12B"
         numbers = tuple(Amount.of(number, _NO_UNIT) for number in _read_digits(digits, 1.0))
         return Quantity(start, end, end, numbers, numbers) if numbers else None
     scale = match["scale"] or match["short"]
@@ -357,7 +364,7 @@ def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
     least, about = _hedges(text, start)
     amounts = [Amount.of(number, unit) for unit in units or (_NO_UNIT,) for number in read]
     if words and not units and 0 < read[0][0] < 1:  # a part of a whole
-        amounts, about = [Amount.of((100 * value, step), _UNITS["%"]) for value, step in read], True
+        amounts, about = [Amount.of((100 * value, step), _UNITS["%"][0]) for value, step in read], True
     if digits and match["short"] and not match["currency"]:  # "5m"
         others, unit_end = _units_behind(text, end - 1)
         amounts += [Amount.of(number, unit) for unit in others for number in _read_digits(digits, 1.0)]
@@ -383,7 +390,7 @@ def _units_of(text: str, match: re.Match[str]) -> tuple[tuple[Unit, ...], int]:
     if match["ordinal"] or match["nth"]:
         return (_ORDINAL,), match.end()
     if match["whole"]:  # "an hour and a half"
-        return _units(match["whole"].lower(), is_attached=False), match.end()
+        return _UNITS[match["whole"].lower()], match.end()
     return _units_behind(text, match.end())
 
 
@@ -393,28 +400,44 @@ def _hedges(text: str, start: int) -> tuple[bool, bool]:
     return (False, False) if hedge is None else (bool(hedge["least"]), not hedge["least"])
 
 
-def _units_behind(text: str, end: int) -> tuple[tuple[Unit, ...], int]:
-    """Returns what the unit behind a number may be, and where it ends: up to three words."""
-    behind = _UNIT.match(text, end)
-    for last in (4, 3, 2) if behind else ():
-        if behind and behind[last] and (units := _units(text[behind.start(2) : behind.end(last)], not behind[1])):
-            return units, behind.end(last)
-    return (), end
+def _units_behind(text: str, start: int) -> tuple[tuple[Unit, ...], int]:
+    """Returns what the unit behind a number may be, and where it ends: "mg/kg/day", "litres per 100 km"."""
+    units, end, is_divided, is_sure = tuple[Unit, ...](), start, False, False
+    while part := _UNIT.match(text, end):
+        sign = part[1].strip().strip("-( ")
+        is_rate = sign == "/" or sign in word_list("rate_words")
+        factors = _factors(part, is_rate=is_rate)
+        if units:
+            is_divided |= is_rate
+            known = _DIMENSIONS.difference(one.dimension for one in units)  # of products without a sign: "N m"
+            made = (one.with_factor(other, is_divided=is_divided) for one, other in product(units, factors))
+            factors = tuple(one for one in made if sign or is_sure or one.dimension in known)
+        if not factors or (sign and not units):
+            break
+        units, end, is_sure = factors, part.end(), bool(part[3] or part[5] or "(" in part[1])
+    if text[end : end + 1] == "/":  # of something that is no unit
+        return (), start
+    return units, end + (text[end : end + 1] == ")" and "(" in text[start:end])
 
 
-@lru_cache(1 << 12)
-def _units(phrase: str, is_attached: bool) -> tuple[Unit, ...]:  # noqa: FBT001 - of a cache
-    words = phrase.split()
-    is_rate = len(words) == 3 and words[1] in {"per", "a", "an"}  # noqa: PLR2004 - "pounds a year"
-    name = f"{words[0]}/{words[2]}" if is_rate else "_".join(words)
-    folded = name.lower() if len(name) > 1 else name  # "67P" is no price
-    unit = unit_of(name, is_attached=is_attached) or unit_of(folded, is_attached=False)
-    if is_rate and not unit:
-        return ()
-    paid, folded = (words[0], words[0].lower()) if is_rate else (name, folded)
-    is_known = is_attached or paid not in word_list("units_only_attached")
-    currencies = next((_CURRENCIES[word] for word in (paid, folded) if is_known and word in _CURRENCIES), ())
-    return (unit, *currencies) if unit else currencies
+def _factors(part: re.Match[str], *, is_rate: bool) -> tuple[Unit, ...]:
+    """Returns what one factor of a unit may be: "pounds" are mass or money; a power is one of lengths, or below."""
+    joint, count, before, name, behind = part.groups("")
+    word, power = "_".join(name.split()), _POWERS.get((before or behind).strip())
+    is_attached = joint == joint.strip(" -")
+    spellings = ((word, is_attached), (word.lower() if len(word) > 1 else word, False))  # "67P" is no price
+    only_attached = word_list("units_only_attached")
+    found = (_UNITS[one] for one, is_near in spellings if one in _UNITS and (is_near or one not in only_attached))
+    units = next(found, ())
+    if power:
+        units = tuple(
+            Unit(f"{one.name}{power}", f"{one.dimension}{power}", one.factor**power)
+            for one in units
+            if one.dimension == "length" or (is_rate and one.dimension == "time")
+        )
+    if count:
+        units = tuple(one._replace(factor=one.factor * float(count)) for one in units if is_rate)
+    return units
 
 
 def _read_digits(digits: str, scale: float) -> list[tuple[float, float]]:
@@ -478,6 +501,8 @@ _NAMED_MONTH = f"(?:{_PLAIN_MONTH}|{'|'.join(_VERBS)})"
 _MONTH = (
     rf"(?:{_NAMED_MONTH}|(?:{'|'.join(name for line in phrase_list('months') for name in line.split()[1:])}|may)\.?)"
 )
+_LAST_DAY, _LAST_MONTH, _QUARTER, _DECADE, _CENTURY, _LAST_SHORT = 31, 12, 3, 10, 100, 20
+_QUARTERS = {word: int(value) for word, value in _ORDINALS.items() if value * _QUARTER <= _LAST_MONTH}
 _DATE = re.compile(
     rf"""
     (?=\d|\b\w)(?:
@@ -486,6 +511,7 @@ _DATE = re.compile(
     |\b(?P<month3>{_MONTH}),?\s(?P<year3>[12]\d{{3}})\b
     |\b{any_of("before_months")}[\s-](?P<month4>{_NAMED_MONTH})\b(?!,?\s\d)
     |\b(?P<month5>{_PLAIN_MONTH})\b
+    |\b(?P<quarter1>{_any_word(_QUARTERS)})[\s-]quarter\b|\b(?P<quarter2>q[1-4])\b
     |(?<![\d.])(?P<year6>[12]\d{{3}})(?P<mark>[-/.])(?P<month6>0?[1-9]|1[0-2])(?P=mark)(?P<day6>\d{{1,2}})(?!\d)
     |(?<![\d.])(?P<day7>\d{{1,2}})(?P<either>[-/.])(?P<month7>\d{{1,2}})(?P=either)(?P<year7>[12]\d{{3}})(?!\d)
     |\b(?P<year8>1[5-9]\d\d|20\d\d)\b(?![,.]\d|\s?(?:%|per\s?cent))
@@ -496,7 +522,6 @@ _DATE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _BETWEEN_PARTS, _NO_GAP = 6, frozenset(".;!?\n")  # "1st of May, 2024"
-_LAST_DAY, _LAST_MONTH, _DECADE, _CENTURY, _LAST_SHORT = 31, 12, 10, 100, 20
 
 
 def _find_dates(text: str) -> Iterator[Date]:
@@ -512,7 +537,10 @@ def _find_dates(text: str) -> Iterator[Date]:
             said, end = said | parts, match.end()
             continue
         year, month, day, weekday = map(said.get, ("year", "month", "day", "weekday"))
-        days = [(one, month, day, weekday) for one in (_years(said["decade"]) if "decade" in said else [year])]
+        years = _years(said["decade"]) if "decade" in said else [year]
+        last = _QUARTER * said.get("quarter", 0)
+        months = range(last - _QUARTER + 1, last + 1) if last else [month]
+        days = [(*pair, day, weekday) for pair in product(years, months)]
         if "either" in said:  # day and month in digits may stand in either order
             days.append((year, day, month, weekday))
         if meant := frozenset(one for one in days if any(one) and (one[1] or 1) <= _LAST_MONTH):
@@ -529,7 +557,7 @@ def _years(decade: int) -> range:
 
 def _part(written: str) -> int:
     name = written.lower().rstrip(".")
-    return int(name) if name.isdigit() else (_MONTHS | _WEEKDAYS).get(name, 0)
+    return int(name) if name.isdigit() else (_MONTHS | _WEEKDAYS | _QUARTERS).get(name, 0)
 
 
 @dataclass(frozen=True, eq=False)
