@@ -36,7 +36,7 @@ _OPENINGS = (
     any_phrase("meta_openings"),
 )
 # Emphasis and a label ("**Summary:** ") may stand in front.
-_LEAD = r"[*_~(\s]*+(?:(?:note|summary|overview|abstract|tl;?dr)\s*[:-][*_\s]*)?+"
+_LEAD = rf"[*_~(\s]*+(?:(?:note|{_SUMMARY}|tl;?dr)\s*[:-][*_\s]*)?+"
 _META = re.compile(f"{_LEAD}(?:{'|'.join(_OPENINGS)})".replace(" ", r"\s+"), re.IGNORECASE)
 _LONGEST_MATCH = 200
 # Quotes close within their paragraph, or they are not counted as quotes.

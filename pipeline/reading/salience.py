@@ -144,22 +144,30 @@ def main_clause(read: ReadText, sentence: int) -> MainClause:
     """
     table, place, openers = read.table, read.sentences[sentence], word_list("relatives") | word_list("clause_openers")
     ends = [end.start() for end in _CLAUSE_END.finditer(table.text, place.start, place.end)]
-    bounds = [place.start, *(end for end in ends if not table.text[end + 1 : end + 2].isdigit()), place.end]
-    parts = [words for start, end in pairwise(bounds) if (words := table.between(start, end))]
+    bounds = [place.start, *(end for end in ends if not _is_in_number(table.text, end)), place.end]
     kept, has_verb, content = list[range](), False, 0
-    for part in parts:
-        if has_verb and content >= _FEWEST_CONTENT:
-            break
+    for start, end in pairwise(bounds):
+        part = table.between(start, end)
+        if not part or (has_verb and content >= _FEWEST_CONTENT):
+            continue
         is_stated = any(map(table.is_verb, part))
         if has_verb or (table.words[part[0]] not in openers and (is_stated or not kept)):
-            kept.append(part)
+            is_beside = kept and kept[-1].stop == part.start
+            kept.append(range(kept.pop().start, part.stop) if is_beside else part)
             has_verb |= is_stated
             content += sum(table.content[at] for at in part)
+        if table.text[end : end + 1] == ":" and not has_verb:  # what stood before it is a label
+            kept.clear()
     said = [at for part in kept for at in part]
     if not has_verb or len(said) < _FEWEST_WORDS:
         return MainClause(read.passages[sentence], read.ranges[sentence])
     text = " ".join(" ".join(read.words_passage(part).text for part in kept).split())
     return MainClause(read.passage(table.starts[said[0]], table.ends[said[-1]], text), said)
+
+
+def _is_in_number(text: str, comma: int) -> bool:
+    """Tells whether a comma parts the digits of a number: "3,700", or "3, 700" as tokenizers leave it."""
+    return text[comma - 1 : comma].isdigit() and text[comma + 1 : comma + 3].strip()[:1].isdigit()
 
 
 PREDICATES = Rule(

@@ -27,7 +27,7 @@ from pipeline.reading.characters import nfkc
 from pipeline.reading.document import ReadText
 from pipeline.reading.passages import Passage, PassageFinder, claim_weights
 from pipeline.reading.rules import Rule
-from pipeline.reading.values import Values, differs, written_as
+from pipeline.reading.values import Date, Value, Values, agree, competes, find_values, is_certain
 from pipeline.reading.word_lists import word_list
 from pipeline.reading.word_table import WordTable
 from pipeline.reading.words import fold_case
@@ -122,6 +122,46 @@ class ClaimSupportWeights(FrozenModel):
     weights: Mapping[str, float]  # log-odds for each unit of a signal
     unsupported_word: float  # probability of a mark from which a word of a doubtful claim counts as not supported
     record: Mapping[str, str | int | float]  # how they were made
+
+
+AS_WRITTEN = Rule(
+    "values-as-written",
+    "reading",
+    "A value of a summary is read as the source writes it.",
+    "Source: at 3 pm, 2000 people. Summary: at 15:00, 2,000 people.",
+    "at 3 pm, 2000 people",
+)
+
+
+def written_as(text: str, stated: str) -> str:
+    """Returns a text with each value in the writing of another text that has the same: models read digits as words."""
+    if not AS_WRITTEN.is_on:
+        return text
+    pieces, end = list[str](), 0
+    values, small = find_values(stated), stated.lower()
+    for value in find_values(text):
+        is_there = text[value.start : value.unit_end].lower() in small
+        same = None if is_there else next((other for other in values if _is_in_other_words(value, other)), None)
+        if same and value.start >= end and small[same.start : same.end] != text[value.start : value.end].lower():
+            pieces += text[end : value.start], stated[same.start : same.unit_end]
+            end = value.unit_end
+    return "".join((*pieces, text[end:]))
+
+
+def _is_in_other_words(value: Value, stated: Value) -> bool:
+    if isinstance(value, Date) or isinstance(stated, Date):
+        return isinstance(value, Date) and isinstance(stated, Date) and value.days == stated.days
+    is_bound = value.is_lower_bound or stated.is_lower_bound
+    return not is_bound and not value.dimensions.isdisjoint(stated.dimensions) and agree(value, stated)
+
+
+def differs(text: str, stated: Sequence[str], everything: Values) -> bool:
+    """Tells whether a claim has a date or a measure where its passages have others, and the source it nowhere."""
+    near = [value for passage in stated for value in find_values(passage) if is_certain(value)]
+    return any(
+        is_certain(value) and any(competes(value, other) for other in near) and not everything.states(value)
+        for value in find_values(text)
+    )
 
 
 def label_of(probability: float, config: SupportConfig) -> ClaimLabel:

@@ -11,12 +11,11 @@ from pipeline.reading.values import (
     Values,
     agree,
     competes,
-    differs,
     find_values,
     is_certain,
     unit_of,
-    written_as,
 )
+from pipeline.support.claim_support import differs, written_as
 
 
 def read(text: str) -> Quantity:
