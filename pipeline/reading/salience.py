@@ -54,11 +54,7 @@ def rank_centrality(text: ReadText, index: WordIndex, closeness: Closeness) -> F
 
 
 def choose_distinct(text: ReadText, centrality: Float64, closeness: Closeness, most: int) -> list[int]:
-    """Chooses sentences by maximal marginal relevance, best first; none repeats what another says.
-
-    Args:
-        centrality: shape (sentences,).
-    """
+    """Chooses sentences by maximal marginal relevance of their centrality, best first; none repeats another."""
     stems = [frozenset(text.content_stems(words)) for words in text.ranges]
     open_ones = [index for index, words in enumerate(stems) if words]
     likeness = np.zeros(len(stems))
@@ -123,7 +119,9 @@ def _share(weights: Mapping[str, float], stems: Collection[str]) -> float:
     return sum(weight for stem, weight in weights.items() if stem in stems) / total if total else 0.0
 
 
-_CLAUSE_END = re.compile(r"[,;:—–]|\s(?:who|which|that|because|after|before|while|as|when)\s")
+_CLAUSE_END = re.compile(
+    r"(?:[;:—–]|(?<!\d),|,(?!\s\d))(?!\d)|\s(?:who|which|that|because|after|before|while|as|when)\s"
+)
 _LEAST_PART = 0.5  # better to end at a clause than anywhere, unless half would be lost
 _FEWEST_WORDS = 6
 _FEWEST_CONTENT = 5  # words: "the mayor said" is no point yet
@@ -143,10 +141,9 @@ def main_clause(read: ReadText, sentence: int) -> MainClause:
     it follow as it takes to say something. A sentence without such a part is kept whole.
     """
     table, place, openers = read.table, read.sentences[sentence], word_list("relatives") | word_list("clause_openers")
-    ends = [end.start() for end in _CLAUSE_END.finditer(table.text, place.start, place.end)]
-    bounds = [place.start, *(end for end in ends if not _is_in_number(table.text, end)), place.end]
+    ends = (end.start() for end in _CLAUSE_END.finditer(table.text, place.start, place.end))
     kept, has_verb, content = list[range](), False, 0
-    for start, end in pairwise(bounds):
+    for start, end in pairwise((place.start, *ends, place.end)):
         part = table.between(start, end)
         if not part or (has_verb and content >= _FEWEST_CONTENT):
             continue
@@ -163,11 +160,6 @@ def main_clause(read: ReadText, sentence: int) -> MainClause:
         return MainClause(read.passages[sentence], read.ranges[sentence])
     text = " ".join(" ".join(read.words_passage(part).text for part in kept).split())
     return MainClause(read.passage(table.starts[said[0]], table.ends[said[-1]], text), said)
-
-
-def _is_in_number(text: str, comma: int) -> bool:
-    """Tells whether a comma parts the digits of a number: "3,700", or "3, 700" as tokenizers leave it."""
-    return text[comma - 1 : comma].isdigit() and text[comma + 1 : comma + 3].strip()[:1].isdigit()
 
 
 PREDICATES = Rule(
@@ -191,10 +183,7 @@ def find_theme(
 ) -> tuple[TextSpan, int | None]:
     """Returns the most central sentence that is short enough, of the first three; else the beginning of the first.
 
-    With it comes the index of the sentence; None when the source has none.
-
-    Args:
-        ranked: indices of sentences, the most central first; may be empty.
+    With it comes the index of the sentence, of those ranked, the most central first; None when there is none.
     """
     for index in ranked[:3]:
         if len(tokenizer.offsets(source.passages[index].text)) <= max_tokens:

@@ -1,11 +1,9 @@
 """Support: which passages of a document speak of a statement, and whether they support it.
 
-The judge, the gate, citations and the loss ask the same here.
-
-The label follows from the calibrated probability that the source supports the claim. The NLI model was trained for this
-very question (inference/compile/heads/MODEL_CARD.md): what it says of the passage is nearly all. The rest is how much
-of the claim's words the source has nowhere, for the model saw only claims that belong to their documents. Once the
-source has a quarter of the words, more make no difference.
+The judge, the gate, citations and the loss ask the same here. The label follows from the calibrated probability that
+the source supports the claim. What an NLI model says of the passages is nearly all: it was trained for this question
+(inference/compile/heads/MODEL_CARD.md). It saw only claims that belong to their documents: words that are nowhere
+count besides.
 
 The weights are in `claim_support.json`. `scripts/train_claims.py` or `scripts/fit_claim_support.py` fitted them to
 documents that the model was not trained on, and to no human judgement of a summary. No weight may have the wrong sign.
@@ -231,12 +229,7 @@ KNOWN_WORDS = Rule(
 
 
 def signals(entailment: float, known_share: float) -> dict[str, float]:
-    """Returns the signals of a claim by name; more of any speaks for the claim.
-
-    Args:
-        entailment: by the passage, in [0, 1].
-        known_share: of the weight of the claim's content words, those that stand somewhere in the source, in [0, 1].
-    """
+    """Returns the signals of a claim by name; more of any speaks for the claim. Both shares are in [0, 1]."""
     return {
         "entailment": math.log((entailment + _CERTAINTY) / (1 - entailment + _CERTAINTY)),
         "known_words": -max(0.0, 1 - known_share / _ENOUGH) if KNOWN_WORDS.is_on else 0.0,
