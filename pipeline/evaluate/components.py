@@ -49,7 +49,7 @@ def score_facts(facts: Sequence[EntailmentEvidence], claims: Sequence[Entailment
 
 
 def _mean(values: Sequence[float]) -> float:
-    return fsum(values) / len(values) if values else 0.0
+    return float(np.mean(values)) if values else 0.0
 
 
 def harmonic_mean(left: float, right: float) -> float:
