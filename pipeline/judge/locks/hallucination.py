@@ -61,7 +61,6 @@ def score_hallucination(table: EvidenceTable, rules: LockRules) -> RawScore:
         inputs |= {"severity": counts.severity.value, "raw": float(raw), **questions.inputs("question_precision")}
     if expected is not None:
         inputs["expected_precision"] = float(expected)
-    expectation = "" if expected is None else f"The claims' mean probability stands for it, {float(expected):.2f}."
     places = (place for claim in listed for place in (claim.passage, claim.support) if place is not None)
     shown: list[Json] = [
         {
@@ -77,7 +76,7 @@ def score_hallucination(table: EvidenceTable, rules: LockRules) -> RawScore:
     return RawScore(
         MetricName.HALLUCINATION,
         raw * next((factor for factor in (accuracy, expected) if factor is not None), Fraction(1)),
-        reason=sentences((_reason(counts, listed), questions.sentence("source"), expectation)),
+        reason=sentences((_reason(counts, listed), questions.sentence("source"), _instead(expected))),
         evidence=(*places, *questions.evidence),
         inputs=inputs,
         lists={"claims": shown, **questions.lists},
@@ -158,6 +157,10 @@ def _reason(counts: ClaimCounts, listed: Sequence[Claim]) -> str:
     u, raising = float(counts.unsupported_fraction), counts.raising.total()
     guard = f"; {raising} of them may raise the score" if raising < counts.all.total() else ""
     return sentences((f"{labels} (u = {u:.2f}{guard}).", _cite_worst(listed[0])))
+
+
+def _instead(expected: Fraction | None) -> str:
+    return "" if expected is None else f"The claims' mean probability stands for it: {float(expected):.2f}."
 
 
 def _cite_worst(claim: Claim) -> str:
