@@ -446,7 +446,7 @@ def readings(digits: str) -> list[str]:
         return [joined, *(part.strip(".,").replace(",", ".") for part in digits.split())]
     groups = digits.replace(",", ".").split(".")
     separators = [character for character in digits if character in ".,"]
-    is_grouped = len(groups[0]) <= _GROUP and all(len(group) == _GROUP for group in groups[1:])
+    is_grouped = len(groups[0]) <= _GROUP and groups[0] != "0" and all(len(group) == _GROUP for group in groups[1:])
     found = ["".join(groups)] if len(groups) == 1 or is_grouped else []  # in one piece, or in thousands
     is_decimal = separators.count(separators[-1]) == 1 if separators else False
     if is_decimal and not (found and separators[-1] == ","):

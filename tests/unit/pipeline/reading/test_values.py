@@ -157,7 +157,7 @@ OTHER = [
     ("Q3", "Q2"),
     ("the third quarter of 2021", "May 2021"),
     ("15 mg/kg/day", "15 mg/kg/h"),
-    ("8.5 L/100 km", "8.5 L/10 km"),
+    ("0.035 W/(m·K)", "0.035 kW/(m·K)"),
     ("5m", "5 km"),
     ("8 pm ET", "7 pm ET"),
     ("67P", "£0.67"),
