@@ -21,7 +21,7 @@ from pipeline.llm.chat_model import ChatMessage, ChatRequest
 from pipeline.llm.config import LlmRole
 from pipeline.llm.conversation import Fence, author_of, conversation
 from pipeline.prompts.prompts import Prompt
-from pipeline.reading.document import quotations
+from pipeline.reading.framing import quotations
 from pipeline.reading.words import fold_case
 
 _SCORING = ("how good", "how well", "rate", "rating", "score", "grade", "level", "quality of")

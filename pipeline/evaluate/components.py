@@ -33,11 +33,9 @@ from pipeline.model_answers import Embeddings, Float64
 
 
 def score_facts(facts: Sequence[EntailmentEvidence], claims: Sequence[EntailmentEvidence]) -> FactsResult:
-    """Computes the F1 of recall over facts and precision over claims, mean probabilities; neither may be empty."""
-    recall = float(np.mean([fact.probability for fact in facts]))
-    precision = float(np.mean([claim.probability for claim in claims]))
-    soft_recall = float(np.mean([fact.entailment for fact in facts]))
-    soft_precision = float(np.mean([claim.entailment for claim in claims]))
+    """Computes the F1 of recall over facts and precision over claims, mean probabilities; 0 without claims."""
+    recall, precision = (_mean([one.probability for one in ones]) for ones in (facts, claims))
+    soft_recall, soft_precision = (_mean([one.entailment for one in ones]) for ones in (facts, claims))
     return FactsResult(
         score=harmonic_mean(precision, recall),
         recall=recall,
@@ -48,6 +46,10 @@ def score_facts(facts: Sequence[EntailmentEvidence], claims: Sequence[Entailment
         facts=tuple(facts),
         sentences=tuple(claims),
     )
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if values else 0.0
 
 
 def harmonic_mean(left: float, right: float) -> float:

@@ -54,6 +54,7 @@ from pipeline.reading.characters import NormalizedText, check_text, normalize
 from pipeline.reading.document import ReadText
 from pipeline.reading.passage import TextSpan
 from pipeline.reading.sentences import claims
+from pipeline.reading.summary_text import without_framing
 from pipeline.reading.words import token_offsets
 from pipeline.support.claim_support import (
     MAX_SENTENCE_CHARS,
@@ -206,20 +207,19 @@ def _comparisons(
     Recall: what the key facts state, with passages of the generated summary. Precision: the claims of the generated
     summary, with passages of the golden reference or of the source. Flow: the outline points, as recall.
     """
-    told = ReadText.split(summary.text, claims(summary.sentences), summary.table)
+    gold, is_gold = datum.summary, config.precision_source is PrecisionSource.GOLD
+    text_id, standard = (GOLD, gold_text(gold)) if is_gold else (SOURCE, datum.entry.text)
+    read = ReadText.of(text_id, standard, config.max_sentence_chars)
+    standard_finder = PremiseFinder(read, has_turns=not is_gold)
+    stated = without_framing(summary.table, claims(summary.sentences), standard_finder.index)
+    told = ReadText.split(summary.text, stated, summary.table)
     # Short passages alone: what else a summary says must not decide whether it tells a fact.
     finder = PremiseFinder(told, has_turns=False, most_chars=SHORT_PASSAGE_CHARS)
-    gold = datum.summary
     flow = compare([point.whole() for point in _normalized(OUTLINE, gold.logical_outline)], finder)
     if not gold.key_facts:
         return [], [], flow
     facts = [claim for place, fact in enumerate(gold.key_facts) for claim in _claims(f"{KEY_FACTS}[{place}]", fact)]
-    is_gold = config.precision_source is PrecisionSource.GOLD
-    text_id, standard = (GOLD, gold_text(gold)) if is_gold else (SOURCE, datum.entry.text)
-    read = ReadText.of(text_id, standard, config.max_sentence_chars)
-    stated = [told.passages[at] for at in told.claims]
-    standard_finder = PremiseFinder(read, has_turns=not is_gold)
-    return compare(facts, finder), compare(stated, standard_finder), flow
+    return compare(facts, finder), compare([told.passages[at] for at in told.claims], standard_finder), flow
 
 
 def gold_text(gold: GoldStandardSummary) -> str:

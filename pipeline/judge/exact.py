@@ -9,6 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TypeVar
 
+from pipeline.judge.evidence.table import Claim, SummarySegment
 from pipeline.judge.result import Cap
 from pipeline.reading.passage import TextSpan
 
@@ -20,15 +21,18 @@ def mean(values: Sequence[Fraction]) -> Fraction:
     return sum(values, Fraction(0)) / len(values)
 
 
-def guarded_mean(values: Sequence[Number], weights: Sequence[Number], may_raise: Sequence[bool]) -> Number:
-    """Returns the weighted mean that only some values may raise; the others can lower it.
+def guarded_mean(
+    values: Sequence[Number], told: Sequence[Claim | SummarySegment], weights: Sequence[Number] | None = None
+) -> Number:
+    """Returns the mean, if need be weighted, that only some values may raise: those of what may raise a score.
 
     Let m be the mean of those that may raise. Any other value weighs nothing from m on, in full at 0, and in proportion
     between. When none may raise, the least value stands for all.
 
     Values, of which there is one at least, and weights are not negative.
     """
-    raising = [at for at, may in enumerate(may_raise) if may]
+    weights = weights or [type(values[0])(1)] * len(values)
+    raising = [at for at, one in enumerate(told) if one.may_raise]
     if not raising:
         return min(values)
     total = sum((weights[at] for at in raising), type(values[0])(0))
@@ -39,8 +43,8 @@ def guarded_mean(values: Sequence[Number], weights: Sequence[Number], may_raise:
         return middle
     short = (
         weight * max(middle - value, type(middle)(0)) / middle
-        for value, weight, may in zip(values, weights, may_raise, strict=True)
-        if not may
+        for value, weight, one in zip(values, weights, told, strict=True)
+        if not one.may_raise
     )
     return middle * total / (total + sum(short, type(middle)(0)))
 

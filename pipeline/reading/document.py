@@ -1,4 +1,4 @@
-"""Reads a text into sentences and words as a person sees it, and finds its quotations and capitals.
+"""Reads a text into sentences and words as a person sees it, and finds its capitals.
 
 What nobody sees is left out, as soft hyphens and marks on letters that have none. Letters of other scripts that look
 Latin are read as Latin in words of nothing else. What decorates a sentence goes too: emoji behind a word, targets of
@@ -208,16 +208,3 @@ def _without(text: str, offsets: OffsetMap, spans: Iterable[tuple[int, int]]) ->
         return text, offsets
     kept = np.delete(np.arange(len(text), dtype=np.int32), gaps)
     return rest, offsets.then(OffsetMap(kept, kept + 1))
-
-
-_QUOTATION = re.compile(r'"[^"\n]{1,600}"|“[^”\n]{1,600}”|«[^»\n]{1,600}»|„[^“”\n]{1,600}[“”]|「[^」\n]{1,600}」')
-
-
-def quotations(text: str) -> list[tuple[int, int]]:
-    """Returns start and end of everything in quotation marks. Linear in the length of the text."""
-    return [match.span() for match in _QUOTATION.finditer(text)]
-
-
-def without_quotations(text: str) -> str:
-    """Returns a text with spaces in place of what others say."""
-    return _QUOTATION.sub(" ", text)

@@ -36,13 +36,23 @@ _OPENINGS = (
     any_phrase("meta_openings"),
 )
 # Emphasis and a label ("**Summary:** ") may stand in front.
-_LEAD = r"[*_~(\s]*+(?:(?:note|summary|overview|abstract|tl;?dr)\s*[:-][*_\s]*)?+"
+_LEAD = rf"[*_~(\s]*+(?:(?:note|{_SUMMARY}|tl;?dr)\s*[:-][*_\s]*)?+"
 _META = re.compile(f"{_LEAD}(?:{'|'.join(_OPENINGS)})".replace(" ", r"\s+"), re.IGNORECASE)
 _LONGEST_MATCH = 200
-# Quotes close within their paragraph, or they are not counted as quotes.
-_QUOTED = re.compile(
-    r'"[^"\n]*+"|“[^“”]*+”|„[^„“”]*+[“”]|«[^«»]*+»|「[^「」]*+」|『[^『』]*+』|^[ \t]*>[^\n]*+$', re.MULTILINE
+_QUOTATION = re.compile(  # one that closes within its line, or a block
+    r"""[“"„][^"“”\n]{1,600}["“”]|«[^»\n]{1,600}»|「[^」\n]{1,600}」|『[^』\n]{1,600}』|^[ \t]*>[^\n]*+$""",
+    re.MULTILINE,
 )
+
+
+def quotations(text: str) -> list[tuple[int, int]]:
+    """Returns start and end of everything in quotation marks. Linear in the length of the text."""
+    return [match.span() for match in _QUOTATION.finditer(text)]
+
+
+def without_quotations(text: str) -> str:
+    """Returns a text with spaces in place of what others say."""
+    return _QUOTATION.sub(" ", text)
 
 
 def is_meta_commentary(sentence: str) -> bool:
@@ -52,7 +62,7 @@ def is_meta_commentary(sentence: str) -> bool:
 
 def find_meta_commentary(source: NormalizedText, sentences: Sequence[Sentence]) -> TextSpan | None:
     """Returns the opening words of the first such sentence. Quoted text, and block quotes, are exempt."""
-    quotes = [match.span() for match in _QUOTED.finditer(source.text)]
+    quotes = quotations(source.text)
     quote_starts = [start for start, _ in quotes]
     for sentence in sentences:
         match = _META.match(source.text, sentence.start, min(sentence.end, sentence.start + _LONGEST_MATCH))

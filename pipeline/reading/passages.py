@@ -83,12 +83,7 @@ class PassageFinder:
         self._whole_chars = self._chars(range(len(self._lengths)))
 
     def for_claim(self, weights: Mapping[str, float], short_chars: int) -> tuple[Passage, ...]:
-        """Returns the passages that a claim is compared with, each once, the longest first; none for an empty source.
-
-        Args:
-            weights: of `claim_weights`.
-            short_chars: of the second one.
-        """
+        """Returns the passages, long and short, that a claim of such weights is compared with; none without source."""
         found = (self.passage(weights), self.passage(weights, most_chars=short_chars))
         return tuple({passage.sentences: passage for passage in found if passage}.values())
 

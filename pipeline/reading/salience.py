@@ -54,11 +54,7 @@ def rank_centrality(text: ReadText, index: WordIndex, closeness: Closeness) -> F
 
 
 def choose_distinct(text: ReadText, centrality: Float64, closeness: Closeness, most: int) -> list[int]:
-    """Chooses sentences by maximal marginal relevance, best first; none repeats what another says.
-
-    Args:
-        centrality: shape (sentences,).
-    """
+    """Chooses sentences by maximal marginal relevance of their centrality, best first; none repeats another."""
     stems = [frozenset(text.content_stems(words)) for words in text.ranges]
     open_ones = [index for index, words in enumerate(stems) if words]
     likeness = np.zeros(len(stems))
@@ -123,7 +119,9 @@ def _share(weights: Mapping[str, float], stems: Collection[str]) -> float:
     return sum(weight for stem, weight in weights.items() if stem in stems) / total if total else 0.0
 
 
-_CLAUSE_END = re.compile(r"[,;:—–]|\s(?:who|which|that|because|after|before|while|as|when)\s")
+_CLAUSE_END = re.compile(
+    r"(?:[;:—–]|(?<!\d),|,(?!\s\d))(?!\d)|\s(?:who|which|that|because|after|before|while|as|when)\s"
+)
 _LEAST_PART = 0.5  # better to end at a clause than anywhere, unless half would be lost
 _FEWEST_WORDS = 6
 _FEWEST_CONTENT = 5  # words: "the mayor said" is no point yet
@@ -143,18 +141,20 @@ def main_clause(read: ReadText, sentence: int) -> MainClause:
     it follow as it takes to say something. A sentence without such a part is kept whole.
     """
     table, place, openers = read.table, read.sentences[sentence], word_list("relatives") | word_list("clause_openers")
-    ends = [end.start() for end in _CLAUSE_END.finditer(table.text, place.start, place.end)]
-    bounds = [place.start, *(end for end in ends if not table.text[end + 1 : end + 2].isdigit()), place.end]
-    parts = [words for start, end in pairwise(bounds) if (words := table.between(start, end))]
+    ends = (end.start() for end in _CLAUSE_END.finditer(table.text, place.start, place.end))
     kept, has_verb, content = list[range](), False, 0
-    for part in parts:
-        if has_verb and content >= _FEWEST_CONTENT:
-            break
+    for start, end in pairwise((place.start, *ends, place.end)):
+        part = table.between(start, end)
+        if not part or (has_verb and content >= _FEWEST_CONTENT):
+            continue
         is_stated = any(map(table.is_verb, part))
         if has_verb or (table.words[part[0]] not in openers and (is_stated or not kept)):
-            kept.append(part)
+            is_beside = kept and kept[-1].stop == part.start
+            kept.append(range(kept.pop().start, part.stop) if is_beside else part)
             has_verb |= is_stated
             content += sum(table.content[at] for at in part)
+        if table.text[end : end + 1] == ":" and not has_verb:  # what stood before it is a label
+            kept.clear()
     said = [at for part in kept for at in part]
     if not has_verb or len(said) < _FEWEST_WORDS:
         return MainClause(read.passages[sentence], read.ranges[sentence])
@@ -183,10 +183,7 @@ def find_theme(
 ) -> tuple[TextSpan, int | None]:
     """Returns the most central sentence that is short enough, of the first three; else the beginning of the first.
 
-    With it comes the index of the sentence; None when the source has none.
-
-    Args:
-        ranked: indices of sentences, the most central first; may be empty.
+    With it comes the index of the sentence, of those ranked, the most central first; None when there is none.
     """
     for index in ranked[:3]:
         if len(tokenizer.offsets(source.passages[index].text)) <= max_tokens:

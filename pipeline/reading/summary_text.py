@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
@@ -85,10 +85,9 @@ def read_summary(text_id: str, original: str, max_sentence_chars: int, source: W
     )
     text = replace(text, text=bare) if MARKUP.is_on and any(map(str.isalnum, bare)) else text
     split, table = split_sentences(text.text, max_sentence_chars), WordTable.of(text.text)
-    shared = {word for word in set(table.words) if source.sentence_count(stem(word))}
-    whole = list(_told(table, split, shared))
+    whole = list(_told(table, split, _shared_words(table, source)))
     parts = list(_apart(table, whole, source)) if FOREIGN.is_on else whole
-    stated = [rest for sentence in parts if (rest := _without_framing(table, sentence, shared))]
+    stated = without_framing(table, parts, source)
     if all(_only_names(table, sentence) for sentence in stated):
         raise NoStatementError("the summary declines, greets, or only names things")
     read = ReadText.split(text, _with_labels(text.text, stated, max_sentence_chars), table)
@@ -160,11 +159,11 @@ def _is_title(table: WordTable, lines: Sequence[Sentence], shared: AbstractSet[s
 
 
 def _is_head(written: str) -> bool:
-    """Tells whether a part is the head of a paragraph ("**The vote.**"), a source in brackets, or named topics."""
+    """Tells whether a part is the head of a paragraph ("**The vote.**"), a source in brackets, or topics ("#vote")."""
     label, mark, _ = fold_case(written).replace(" – ", ":").partition(":")
     name = "".join(label.strip("[(*_ ").split()[-1:])
     is_label = mark and not {name, f"{name}s"}.isdisjoint(word_list("topic_headings"))
-    is_set = (written[:1] + written[-1:]) in ("()", "[]", "**")
+    is_set = (written[:1] + written[-1:]) in ("()", "[]", "**") or all(word[0] == "#" for word in written.split())
     return bool(is_label or is_set) and not WordTable.of(written).has_verb()
 
 
@@ -234,17 +233,23 @@ def _trimmed(text: str, sentence: Sentence) -> Iterator[Sentence]:
         yield replace(sentence, start=said[0][0], end=said[-1][1])
 
 
-def _without_framing(table: WordTable, sentence: Sentence, shared: AbstractSet[str]) -> Sentence | None:
-    """Returns what a sentence states; None when it only frames the summary."""
+def without_framing(table: WordTable, sentences: Iterable[Sentence], source: WordIndex) -> list[Sentence]:
+    """Returns what sentences state of a source; none for those that only frame a summary."""
     if not FRAMING.is_on:
-        return sentence
-    written = table.text[sentence.start : sentence.end]
-    if NO_STATEMENTS.is_on and _is_head(written):
-        return None
-    start = sentence.start + framing_length(written)
-    rest = table.text[start : sentence.end]
-    says_nothing = not rest or (NO_STATEMENTS.is_on and speaks_of_text(rest, shared))
-    return None if says_nothing else replace(sentence, start=start)
+        return list(sentences)
+    stated, shared = list[Sentence](), _shared_words(table, source)
+    for sentence in sentences:
+        written = table.text[sentence.start : sentence.end]
+        rest = written[framing_length(written) :]
+        says_nothing = NO_STATEMENTS.is_on and (_is_head(written) or speaks_of_text(rest, shared))
+        if rest and not says_nothing:
+            stated.append(replace(sentence, start=sentence.end - len(rest)))
+    return stated
+
+
+def _shared_words(table: WordTable, source: WordIndex) -> set[str]:
+    """Returns the words of a summary that its source has in some form."""
+    return {word for word in set(table.words) if source.sentence_count(stem(word))}
 
 
 def _with_labels(text: str, sentences: Sequence[Sentence], max_chars: int) -> list[Sentence]:

@@ -2,13 +2,12 @@
 
 A number is read as it is written: "67 million", "76m", "five", "1,403", "1 403", "$1.2bn", "20 per cent", "third". It
 may have several meanings: "1.403" is one thousand in German, "5m" are metres or millions, "pounds" mass or money. Units
-of one dimension are converted, and never across. 1 km is 1000 m, two litres are not two gallons, a percent is no
-percentage point. A date is compared by the parts that both say.
+of one dimension are converted, and never across: a percent is no percentage point. Dates have parts that both may say.
 """
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain, product
@@ -18,7 +17,6 @@ from typing import NamedTuple
 
 from pipeline.off_loop import stop_if_nobody_waits, stoppable
 from pipeline.reading.passage import Span
-from pipeline.reading.rules import Rule
 from pipeline.reading.word_lists import any_of, phrase_list, word_list
 
 
@@ -26,9 +24,21 @@ class Unit(NamedTuple):
     """A unit: how many of its dimension's base unit it is; temperatures have a zero of their own."""
 
     name: str
-    dimension: str
+    dimension: str  # "length2", "force·length", "mass/mass/time": the factors of each kind in order
     factor: float = 1.0
     zero: float = 0.0
+
+    def with_factor(self, other: "Unit", *, is_divided: bool) -> "Unit":
+        """Returns the product or the rate of two units; money and shares stay what they are: "12% a year" are 12%."""
+        above, *below = self.dimension.split("/")
+        if above in _CURRENCIES or above in _SHARES:
+            return self
+        if is_divided:
+            name, factor, below = f"{self.name}/{other.name}", self.factor / other.factor, [*below, other.dimension]
+        else:
+            name, factor = f"{self.name}·{other.name}", self.factor * other.factor
+            above = "·".join(sorted((*above.split("·"), other.dimension)))
+        return Unit(name, "/".join((above, *sorted(below))), factor)
 
 
 def _read_units(name: str) -> dict[str, tuple[Unit, ...]]:
@@ -41,35 +51,23 @@ def _read_units(name: str) -> dict[str, tuple[Unit, ...]]:
     return units
 
 
-def _with_powers(units: dict[str, Unit]) -> dict[str, Unit]:
-    """Adds squares and cubes of lengths: "m²", "m2", "m^2", "square_metres"."""
-    lengths = {word: unit for word, unit in units.items() if unit.dimension == "length"}
-    powers = {
-        spelling: Unit(f"{unit.name}{power}", f"{unit.dimension}{power}", unit.factor**power)
-        for word, unit in lengths.items()
-        for power, raised, name in ((2, "²", "square"), (3, "³", "cubic"))
-        for spelling in (f"{word}{power}", f"{word}{raised}", f"{word}^{power}", f"{name}_{word}")
-    }
-    return powers | units
-
-
-_UNITS = _with_powers({word: units[-1] for word, units in _read_units("units").items()})
-_CURRENCIES = _read_units("currencies")
+_CURRENCIES, _UNITS = _read_units("currencies"), _read_units("units")
+_DIMENSIONS = {unit.dimension for units in _UNITS.values() for unit in units}
+_UNITS |= {
+    way.format(word): (Unit(f"{unit.name}{power}", f"{unit.dimension}{power}", unit.factor ** int(power)),)
+    for power, *ways in map(str.split, phrase_list("powers"))
+    for word, (unit, *_) in _UNITS.items()
+    for way in ways
+    if unit.dimension in {"length", "time"}
+}
+_UNITS |= {word: (*_UNITS.get(word, ()), *units) for word, units in _CURRENCIES.items()}
+_SPACED = {word: units for word, units in _UNITS.items() if word not in word_list("units_only_attached")}
 
 
 def unit_of(word: str, *, is_attached: bool) -> Unit | None:
     """Returns the unit that a bare word is, or a rate ("l/min"); one that is attached touches its number."""
-    if word in _UNITS:
-        return _UNITS[word] if is_attached or word not in word_list("units_only_attached") else None
-    over, _, under = word.partition("/")
-    amount, each = _UNITS.get(over), _UNITS.get(under)
-    if amount is None or each is None:
-        return None
-    return Unit(word, f"{amount.dimension}/{each.dimension}", amount.factor / each.factor)
-
-
-Meaning = tuple[str, str]
-"""Dimension and value, in digits that no rounding of a conversion changes."""
+    units, end = _units_behind(word if is_attached else f" {word}", 0)
+    return units[0] if units and end >= len(word) and units[0].dimension not in _CURRENCIES else None
 
 
 class Amount(NamedTuple):
@@ -78,9 +76,7 @@ class Amount(NamedTuple):
     dimension: str  # amounts of one are compared; empty without a unit
     value: float  # in base units
     size: float  # the same, counted from the zero of its own scale, without sign
-    # the smallest difference its writing can show: 1e6 for "67 million", 0.1 for "2.5"; 0 for an unlikely meaning,
-    # which is not rounded
-    step: float
+    step: float  # the smallest difference its writing can show: 0.1 for "2.5"; 0 for what is unlikely, and not rounded
     unit: str  # its name
 
     @classmethod
@@ -91,15 +87,15 @@ class Amount(NamedTuple):
         return cls(unit.dimension, size + unit.zero, abs(size), step * unit.factor, unit.name)
 
     @property
-    def meaning(self) -> Meaning:
-        """What makes it the same as another one."""
+    def meaning(self) -> tuple[str, str]:
+        """What makes it the same as another one: the value in digits that no rounding of a conversion changes."""
         return self.dimension, f"{self.value:.13e}"
 
 
 _NO_UNIT, _ORDINAL = Unit("", ""), Unit("", "ordinal")
 _CLOCK, _ZONED = "clock", ("winter", "summer")  # of UTC, by the offset of each
-_STRICT = {"percent", "points", _ORDINAL.dimension, _CLOCK, *_ZONED}  # a number without them is another number
-_RIVALS = {"points": "percent"} | dict.fromkeys(_ZONED, _CLOCK)
+_SHARES = ("percent", "points")
+_STRICT = {*_SHARES, _ORDINAL.dimension, _CLOCK, *_ZONED}  # a number without them is another number
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +117,8 @@ class Quantity(Span):
     @property
     def is_counted(self) -> bool:
         """Whether writers may have counted what a text lists: "both", "two pumps", "the second"."""
-        is_ordinal = _ORDINAL.dimension in self.dimensions
-        return self.is_word and (is_ordinal or self.numbers[0].value <= _COUNTED_BY_HAND)
+        is_small = self.numbers[0].value <= _COUNTED_BY_HAND
+        return self.is_word and (is_small or _ORDINAL.dimension in self.dimensions)
 
 
 Day = tuple[int | None, int | None, int | None, int | None]
@@ -146,14 +142,13 @@ Value = Quantity | Date
 
 def agree(claimed: Value, stated: Value) -> bool:
     """Tells whether the claimed value may stand for the stated one: equal, converted, rounded, or bounded by words."""
-    if isinstance(claimed, Date) or isinstance(stated, Date):
-        return any(
-            all(ours == other for ours, other in shared)
-            and (mine[2] is None or theirs[2] is not None or theirs[1] is None)  # a day is not in what says its month
-            for mine, theirs, shared in _days_of(claimed, stated)
-        )
-    left, right = _comparable(claimed, stated)
-    return any(_is_same(claimed, mine, stated, theirs) for mine in left for theirs in right)
+    if isinstance(claimed, Quantity) and isinstance(stated, Quantity):
+        return any(_is_same(claimed, mine, stated, theirs) for mine, theirs in product(*_comparable(claimed, stated)))
+    return any(
+        all(ours == other for ours, other in shared)
+        and (mine[2] is None or theirs[2] is not None or theirs[1] is None)  # a day is not in what says its month
+        for mine, theirs, shared in _days_of(claimed, stated)
+    )
 
 
 def competes(claimed: Value, stated: Value) -> bool:
@@ -161,19 +156,21 @@ def competes(claimed: Value, stated: Value) -> bool:
     if isinstance(claimed, Date) or isinstance(stated, Date):
         return any(True for _ in _days_of(claimed, stated))
     mine, theirs = _comparable(claimed, stated) if "" in claimed.dimensions else (claimed.amounts, stated.amounts)
-    return not set(map(_rivals, mine)).isdisjoint(map(_rivals, theirs))
+    return not set(chain(*map(_rivals, mine))).isdisjoint(chain(*map(_rivals, theirs)))
 
 
-def _rivals(amount: Amount) -> str:
-    """Returns what competes although nobody converts it: money of any currency, percents and their points."""
-    return "money" if amount.dimension in _CURRENCIES else _RIVALS.get(amount.dimension, amount.dimension)
+def _rivals(amount: Amount) -> tuple[str, ...]:
+    """Returns what competes although nobody converts it: any money, clocks of any zone, as many percents as points."""
+    if amount.dimension in _SHARES:
+        return amount.meaning
+    return ("money" if amount.dimension in _CURRENCIES else _CLOCK if amount.dimension in _ZONED else amount.dimension,)
 
 
 def _comparable(left: Quantity, right: Quantity) -> tuple[tuple[Amount, ...], tuple[Amount, ...]]:
-    """Returns the meanings of two numbers; without units or zones where one of them has none."""
-    dimensions = left.dimensions, right.dimensions
-    is_bare = any("" in one for one in dimensions) and all(_STRICT.isdisjoint(one) for one in dimensions)
-    is_bare |= left.dimensions ^ right.dimensions == {_CLOCK, *_ZONED}
+    """Returns the meanings of two numbers; without units or zones where one of them has none, and no unit is shared."""
+    both = left.dimensions ^ right.dimensions
+    is_bare = "" in both and left.dimensions.isdisjoint(right.dimensions) and _STRICT.isdisjoint(both)
+    is_bare |= both == {_CLOCK, *_ZONED}
     return (left.amounts + left.numbers, right.amounts + right.numbers) if is_bare else (left.amounts, right.amounts)
 
 
@@ -204,8 +201,7 @@ def _is_same(claimed: Quantity, mine: Amount, stated: Quantity, theirs: Amount) 
     if claimed.is_lower_bound or stated.is_lower_bound:
         low, high = (mine, theirs) if claimed.is_lower_bound else (theirs, mine)
         return low.value <= high.value <= low.value + _BOUND * low.size
-    is_approximate = claimed.is_approximate or stated.is_approximate
-    return is_approximate and gap <= _APPROXIMATE * max(mine.size, theirs.size)
+    return (claimed.is_approximate or stated.is_approximate) and gap <= _APPROXIMATE * max(mine.size, theirs.size)
 
 
 def _numbers_of(name: str) -> dict[str, float]:
@@ -214,9 +210,7 @@ def _numbers_of(name: str) -> dict[str, float]:
 
 _NUMBER_WORDS, _ORDINALS, _CLOCK_WORDS = map(_numbers_of, ("number_words", "ordinals", "clock_words"))
 _MAGNITUDES, _PARTS = map(_numbers_of, ("magnitudes", "parts"))
-_ZONES = {
-    zone: [float(each) for each in (*ahead, *ahead)] for zone, *ahead in map(str.split, phrase_list("time_zones"))
-}
+_ZONES = {zone: tuple(map(float, ahead)) for zone, *ahead in map(str.split, phrase_list("time_zones"))}
 _SCALES = _MAGNITUDES | _numbers_of("short_magnitudes")
 
 
@@ -224,13 +218,12 @@ def _any_word(words: Iterable[str]) -> str:
     return "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
 
 
-def _initials(*lists: Iterable[str]) -> str:
-    return re.escape("".join({word[0] for word in chain(*lists)}))
-
-
 _SMALL, _MAGNITUDE, _PART = map(_any_word, (_NUMBER_WORDS, _MAGNITUDES, _PARTS))
-_SIGNS, _NTH = _any_word(sign for sign in _CURRENCIES if not sign.islower()), any_of("ordinal_endings")
+_SIGNS = _any_word(sign for sign in _CURRENCIES if not sign.islower())
+_NTH, _RATE = map(any_of, ("ordinal_endings", "rates"))
+_INITIALS = {word[0] for word in chain(_NUMBER_WORDS, _ORDINALS, _CLOCK_WORDS, _CURRENCIES, _PARTS, "a")}
 _UNIT_WORD = _any_word(filter(str.isalpha, _UNITS))
+_LONG_UNIT = _any_word(word for word in _UNITS if "_" in word or "/" in word).replace("_", r"\s")
 _OVER = r"\d{1,2}/\d{1,2}"
 # "2½" is "21⁄2" when normalised; "3/4" is a fraction beside a whole number or a unit only
 _FRACTION = rf"\d+⁄\d{{1,2}}|(?:\d+[ -]{_OVER}|{_OVER}(?=[ -](?:{_UNIT_WORD})\b))(?![\d/])"
@@ -240,7 +233,7 @@ _SHARE = rf"(?:{_COUNTED_PART}(?:(?<=s)|(?=\sof\b))|one-(?:{_PART})\b|half{any_o
 _QUANTITY = re.compile(
     rf"""
     (?:(?<!\w)|(?:(?<=\d[^\W\d_])|(?<=\d[^\W\d_]{{2}}))(?=\d))
-    (?=[\d{_initials(_NUMBER_WORDS, _ORDINALS, _CLOCK_WORDS, _CURRENCIES, _PARTS, "a")}])(?:
+    (?=[\d{re.escape("".join(_INITIALS))}])(?:
     (?<![:.,])(?P<hour>[01]?\d|2[0-4])(?:[:.](?P<minute>[0-5]\d|0)(?::(?P<second>[0-5]\d))?)?
         (?:\s?(?P<half>[ap])(?:m\b|\.m\b\.?)|\s(?:o['’]clock|uhr)\b|(?<=:\d\d|.:0)(?![:.,]?\d))
         (?:\s\(?(?P<zone>(?-i:{"|".join(map(str.upper, _ZONES))}))\b)?
@@ -256,18 +249,23 @@ _QUANTITY = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_WORD_BEHIND = (  # "5W-30" has none
-    r"(?:['’′](?=\d{1,2}(?!\d))|(?!['’′])[^\s\d,;:()\[\]{}|.!?\"“”–—-]{1,24}(?:[23](?!\w))?(?!-\d+(?!\s?[^\W\d])))"
+_UNIT = re.compile(  # one factor: what joins it to the one before it, how many of it, and its name
+    rf"""
+    (\s?-?|\s?[/·⋅*]\s?\(?|\s{_RATE}\s)((?:\d+(?:\.\d+)?\s?)?)
+    ((?i:{_LONG_UNIT})(?!\w)|['’′](?=\d{{1,2}}(?!\d))
+        |(?!['’′]|{_RATE}\b)[^\s\d,;:()\[\]{{}}|.!?\"“”–—/·⋅*²³^-]{{1,24}}+(?:\^?[23](?![\da-z])|[²³])?)
+    (?!-\d+(?!\s?[^\W\d]))  # "5W-30" has none
+    """,
+    re.VERBOSE,
 )
-_UNIT = re.compile(rf"(\s?-?)({_WORD_BEHIND})(?:\s({_WORD_BEHIND})(?:\s({_WORD_BEHIND}))?)?")
 _PLAIN = rf"(?:\d+(?:[.,]\d+)*|{_SMALL})"
 _LATER = re.compile(rf"(?:,\s{_PLAIN}){{0,8}}(?:\s?[-–—]\s?|,?\s{any_of('ranges')}\s){_PLAIN}", re.IGNORECASE)
-_HEDGE = re.compile(rf"(?:(?P<least>{any_of('lower_bounds')})|{any_of('approximations')})\s+$", re.IGNORECASE)
+_HEDGE = re.compile(rf"(?:({any_of('lower_bounds')})|{any_of('approximations')})\s+$", re.IGNORECASE)
 _MINUS, _BEFORE_MINUS = ("-", "−", "–"), " \n\t(=:~|"
 _LEAD_CHARS = 24
 _LONGEST_REMEMBERED = 1000  # characters: claims and sentences, not whole sources, for a cache counts no bytes
 _COUNTED_BY_HAND = 3
-_PARTS_OF_UNITS = {whole: _UNITS[part] for whole, part in map(str.split, phrase_list("subunits"))}
+_PARTS_OF_UNITS = {whole: _UNITS[part][0] for whole, part in map(str.split, phrase_list("subunits"))}
 _MOST_ZEROS, _GROUP, _MOST_DECIMALS = 300, 3, 4  # digits
 _NO_APOSTROPHES = str.maketrans("", "", "'’")
 _HALF_DAY, _HOUR = 720, 60  # minutes
@@ -287,7 +285,9 @@ def _values(text: str) -> tuple[Value, ...]:
             found.append(quantity)
     whole: list[Value] = []
     for value in sorted(found, key=attrgetter("start")):
-        whole += _compound(text, whole.pop(), value) if whole else (value,)
+        is_of_unit = whole and value.start < whole[-1].unit_end and text[value.start].isalnum()
+        if not is_of_unit:  # "100" in "litres per 100 km"
+            whole += _compound(text, whole.pop(), value) if whole else (value,)
     return tuple(value for value in whole if not text[value.start - 1 : value.start].isalpha())  # "0x80"
 
 
@@ -341,12 +341,13 @@ def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
         return _time_of_day(text, match)
     (start, end), digits, words = match.span(), match["digits"], match["words"]
     before = text[max(0, start - _LEAD_CHARS) : start].lower().split()[-1:]
-    if digits and not word_list("numbered_things").isdisjoint(before):  # "room 12B"
+    is_bare = not text[end : end + 1].isspace()
+    if digits and is_bare and not word_list("numbered_things").isdisjoint(before):  # "room 12B", not "line 5 km"
         numbers = tuple(Amount.of(number, _NO_UNIT) for number in _read_digits(digits, 1.0))
         return Quantity(start, end, end, numbers, numbers) if numbers else None
-    scale = match["scale"] or match["short"]
+    scale = (match["scale"] or match["short"] or "").lower()
     if digits:
-        read = _read_digits(digits, _SCALES[scale.lower()] if scale else 1.0)
+        read = _read_digits(digits, _SCALES.get(scale, 1.0))
     else:
         read = [(_read_words(words) if words else _ORDINALS[match["ordinal"].lower()], 1.0)]
     units, unit_end = _units_of(text, match)
@@ -357,7 +358,7 @@ def _quantity(text: str, match: re.Match[str]) -> Quantity | None:
     least, about = _hedges(text, start)
     amounts = [Amount.of(number, unit) for unit in units or (_NO_UNIT,) for number in read]
     if words and not units and 0 < read[0][0] < 1:  # a part of a whole
-        amounts, about = [Amount.of((100 * value, step), _UNITS["%"]) for value, step in read], True
+        amounts, about = [Amount.of((100 * value, step), _UNITS["%"][0]) for value, step in read], True
     if digits and match["short"] and not match["currency"]:  # "5m"
         others, unit_end = _units_behind(text, end - 1)
         amounts += [Amount.of(number, unit) for unit in others for number in _read_digits(digits, 1.0)]
@@ -383,38 +384,39 @@ def _units_of(text: str, match: re.Match[str]) -> tuple[tuple[Unit, ...], int]:
     if match["ordinal"] or match["nth"]:
         return (_ORDINAL,), match.end()
     if match["whole"]:  # "an hour and a half"
-        return _units(match["whole"].lower(), is_attached=False), match.end()
+        return _UNITS[match["whole"].lower()], match.end()
     return _units_behind(text, match.end())
 
 
 def _hedges(text: str, start: int) -> tuple[bool, bool]:
     """Tells whether words before a number say that it is the least, or not exact."""
     hedge = _HEDGE.search(text[max(0, start - _LEAD_CHARS) : start])
-    return (False, False) if hedge is None else (bool(hedge["least"]), not hedge["least"])
+    return (False, False) if hedge is None else (bool(hedge[1]), not hedge[1])
 
 
-def _units_behind(text: str, end: int) -> tuple[tuple[Unit, ...], int]:
-    """Returns what the unit behind a number may be, and where it ends: up to three words."""
-    behind = _UNIT.match(text, end)
-    for last in (4, 3, 2) if behind else ():
-        if behind and behind[last] and (units := _units(text[behind.start(2) : behind.end(last)], not behind[1])):
-            return units, behind.end(last)
-    return (), end
-
-
-@lru_cache(1 << 12)
-def _units(phrase: str, is_attached: bool) -> tuple[Unit, ...]:  # noqa: FBT001 - of a cache
-    words = phrase.split()
-    is_rate = len(words) == 3 and words[1] in {"per", "a", "an"}  # noqa: PLR2004 - "pounds a year"
-    name = f"{words[0]}/{words[2]}" if is_rate else "_".join(words)
-    folded = name.lower() if len(name) > 1 else name  # "67P" is no price
-    unit = unit_of(name, is_attached=is_attached) or unit_of(folded, is_attached=False)
-    if is_rate and not unit:
-        return ()
-    paid, folded = (words[0], words[0].lower()) if is_rate else (name, folded)
-    is_known = is_attached or paid not in word_list("units_only_attached")
-    currencies = next((_CURRENCIES[word] for word in (paid, folded) if is_known and word in _CURRENCIES), ())
-    return (unit, *currencies) if unit else currencies
+def _units_behind(text: str, start: int) -> tuple[tuple[Unit, ...], int]:
+    """Returns what the unit behind a number may be, and where it ends: "mg/kg/day", "litres per 100 km"."""
+    units, end, is_divided, is_sure = tuple[Unit, ...](), start, False, False
+    while part := _UNIT.match(text, end):
+        joint, count, written = part.groups()
+        sign = joint.strip().strip("-( ")
+        is_rate = sign == "/" or sign in word_list("rates")
+        name, known = "_".join(written.split()), _UNITS if joint == joint.strip(" -") else _SPACED
+        folded = name.lower() if len(name) > 1 and name[-1].isalpha() else name  # "67P" is no price
+        factors = known.get(name) or _SPACED.get(folded, ())
+        if count:
+            factors = tuple(one._replace(factor=one.factor * float(count)) for one in factors if is_rate)
+        if units:
+            is_divided |= is_rate
+            others = _DIMENSIONS.difference(one.dimension for one in units)  # of products without a sign: "N m"
+            made = (one.with_factor(other, is_divided=is_divided) for one, other in product(units, factors))
+            factors = tuple(one for one in made if sign or is_sure or one.dimension in others)
+        if not factors or (sign and not units):
+            break
+        units, end, is_sure = factors, part.end(), name[-1] in "23²³" or "(" in joint
+    if text[end : end + 1] == "/":  # of something that is no unit
+        return (), start
+    return units, end + (text[end : end + 1] == ")" and "(" in text[start:end])
 
 
 def _read_digits(digits: str, scale: float) -> list[tuple[float, float]]:
@@ -444,7 +446,7 @@ def readings(digits: str) -> list[str]:
         return [joined, *(part.strip(".,").replace(",", ".") for part in digits.split())]
     groups = digits.replace(",", ".").split(".")
     separators = [character for character in digits if character in ".,"]
-    is_grouped = len(groups[0]) <= _GROUP and all(len(group) == _GROUP for group in groups[1:])
+    is_grouped = len(groups[0]) <= _GROUP and groups[0] != "0" and all(len(group) == _GROUP for group in groups[1:])
     found = ["".join(groups)] if len(groups) == 1 or is_grouped else []  # in one piece, or in thousands
     is_decimal = separators.count(separators[-1]) == 1 if separators else False
     if is_decimal and not (found and separators[-1] == ","):
@@ -469,8 +471,10 @@ def _read_words(words: str) -> float:
     return total + current + last
 
 
-_MONTHS = {name: index for index, line in enumerate(phrase_list("months"), start=1) for name in line.split()}
-_WEEKDAYS = {name: index for index, name in enumerate(phrase_list("weekdays"), start=1)}
+_MONTHS, _WEEKDAYS = (
+    {name: str(index) for index, line in enumerate(phrase_list(names), start=1) for name in line.split()}
+    for names in ("months", "weekdays")
+)
 # "may" and "march" are verbs and "august" an adjective: months only beside a day, a year, or a word that dates.
 _VERBS = tuple(phrase_list("months_that_are_words"))
 _PLAIN_MONTH = "|".join(name for line in phrase_list("months") if (name := line.split()[0]) not in _VERBS)
@@ -478,6 +482,9 @@ _NAMED_MONTH = f"(?:{_PLAIN_MONTH}|{'|'.join(_VERBS)})"
 _MONTH = (
     rf"(?:{_NAMED_MONTH}|(?:{'|'.join(name for line in phrase_list('months') for name in line.split()[1:])}|may)\.?)"
 )
+_LAST_DAY, _LAST_MONTH, _QUARTER, _DECADE, _CENTURY, _LAST_SHORT = 31, 12, 3, 10, 100, 20
+_QUARTERS = {word: f"{value:.0f}" for word, value in _ORDINALS.items() if value * _QUARTER <= _LAST_MONTH}
+_DATE_WORDS = _MONTHS | _WEEKDAYS | _QUARTERS
 _DATE = re.compile(
     rf"""
     (?=\d|\b\w)(?:
@@ -486,6 +493,7 @@ _DATE = re.compile(
     |\b(?P<month3>{_MONTH}),?\s(?P<year3>[12]\d{{3}})\b
     |\b{any_of("before_months")}[\s-](?P<month4>{_NAMED_MONTH})\b(?!,?\s\d)
     |\b(?P<month5>{_PLAIN_MONTH})\b
+    |\b(?P<quarter1>{_any_word(_QUARTERS)})(?:(?<=\d)|[\s-]quarter)\b
     |(?<![\d.])(?P<year6>[12]\d{{3}})(?P<mark>[-/.])(?P<month6>0?[1-9]|1[0-2])(?P=mark)(?P<day6>\d{{1,2}})(?!\d)
     |(?<![\d.])(?P<day7>\d{{1,2}})(?P<either>[-/.])(?P<month7>\d{{1,2}})(?P=either)(?P<year7>[12]\d{{3}})(?!\d)
     |\b(?P<year8>1[5-9]\d\d|20\d\d)\b(?![,.]\d|\s?(?:%|per\s?cent))
@@ -496,15 +504,15 @@ _DATE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _BETWEEN_PARTS, _NO_GAP = 6, frozenset(".;!?\n")  # "1st of May, 2024"
-_LAST_DAY, _LAST_MONTH, _DECADE, _CENTURY, _LAST_SHORT = 31, 12, 10, 100, 20
 
 
 def _find_dates(text: str) -> Iterator[Date]:
     """Yields the dates of a text; parts that stand beside each other are one."""
     said, start, end = dict[str, int](), 0, 0
     for match in chain(stoppable(_DATE.finditer(text)), (None,)):
-        groups = [group for group, found in match.groupdict().items() if found] if match else []
-        parts = {group.rstrip("12345678"): _part(match[group]) for group in groups} if match else {}
+        written = {group: found.lower() for group, found in match.groupdict().items() if found} if match else {}
+        read = {group.rstrip("12345678"): _DATE_WORDS.get(word.rstrip("."), word) for group, word in written.items()}
+        parts = {kind: int(word) if word.isdigit() else 0 for kind, word in read.items()}
         parts = {kind: value for kind, value in parts.items() if kind != "day" or 1 <= value <= _LAST_DAY}
         gap = text[end : match.start()] if match else ""
         is_beside = len(gap) <= _BETWEEN_PARTS and _NO_GAP.isdisjoint(gap)
@@ -512,24 +520,22 @@ def _find_dates(text: str) -> Iterator[Date]:
             said, end = said | parts, match.end()
             continue
         year, month, day, weekday = map(said.get, ("year", "month", "day", "weekday"))
-        days = [(one, month, day, weekday) for one in (_years(said["decade"]) if "decade" in said else [year])]
+        years = _years(said["decade"]) if "decade" in said else [year]
+        last = _QUARTER * said.get("quarter", 0)
+        months = range(last - _QUARTER + 1, last + 1) if last else [month]
+        days = [(*pair, day, weekday) for pair in product(years, months)]
         if "either" in said:  # day and month in digits may stand in either order
             days.append((year, day, month, weekday))
         if meant := frozenset(one for one in days if any(one) and (one[1] or 1) <= _LAST_MONTH):
             yield Date(start, end, meant)
         if match:
-            said, start, end = parts, min(map(match.start, groups)), match.end()
+            said, start, end = parts, min(map(match.start, written)), match.end()
 
 
 def _years(decade: int) -> range:
     """Returns the years of "the 1960s" and "the '60s"; of "the 1700s" those of the century."""
     first = decade if decade >= _CENTURY else decade + (1900 if decade > _LAST_SHORT else 2000)
     return range(first, first + (_DECADE if first % _CENTURY else _CENTURY))
-
-
-def _part(written: str) -> int:
-    name = written.lower().rstrip(".")
-    return int(name) if name.isdigit() else (_MONTHS | _WEEKDAYS).get(name, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -557,7 +563,7 @@ class Values:
         return {part for date in self._dates for day in date.days for part in enumerate(day)}
 
     @cached_property
-    def _quantities(self) -> dict[Meaning, Quantity]:
+    def _quantities(self) -> dict[tuple[str, str], Quantity]:
         """A number of each meaning, with its unit and without."""
         numbers = [value for value in self.all if isinstance(value, Quantity)]
         bare = {number.meaning: value for value in numbers for number in value.numbers}
@@ -586,48 +592,6 @@ class Values:
         if value.is_counted or any(amount.meaning in self._quantities for amount in value.amounts):
             return True
         return any(agree(value, stated) for stated in dict.fromkeys(self._quantities.values()))
-
-
-AS_WRITTEN = Rule(
-    "values-as-written",
-    "reading",
-    "A value of a summary is read as the source writes it.",
-    "Source: at 3 pm, 2000 people. Summary: at 15:00, 2,000 people.",
-    "at 3 pm, 2000 people",
-)
-
-
-def written_as(text: str, stated: str) -> str:
-    """Returns a text with each value in the writing of another text that has the same: models read digits as words."""
-    if not AS_WRITTEN.is_on:
-        return text
-    pieces, end = list[str](), 0
-    values, small = find_values(stated), stated.lower()
-    for value in find_values(text):
-        is_there = text[value.start : value.unit_end].lower() in small
-        same = None if is_there else next((other for other in values if _is_in_other_words(value, other)), None)
-        if same and value.start >= end and small[same.start : same.end] != text[value.start : value.end].lower():
-            pieces += text[end : value.start], stated[same.start : same.unit_end]
-            end = value.unit_end
-    return "".join((*pieces, text[end:]))
-
-
-def _is_in_other_words(value: Value, stated: Value) -> bool:
-    if isinstance(value, Date) or isinstance(stated, Date):
-        return isinstance(value, Date) and isinstance(stated, Date) and value.days == stated.days
-    is_bound = value.is_lower_bound or stated.is_lower_bound
-    return not is_bound and any(
-        _is_same(value, one, stated, other) for one in value.amounts for other in stated.amounts
-    )
-
-
-def differs(text: str, stated: Sequence[str], everything: Values) -> bool:
-    """Tells whether a claim has a date or a measure where its passages have others, and the source it nowhere."""
-    near = [value for passage in stated for value in find_values(passage) if is_certain(value)]
-    return any(
-        is_certain(value) and any(competes(value, other) for other in near) and not everything.states(value)
-        for value in find_values(text)
-    )
 
 
 def is_certain(value: Value) -> bool:

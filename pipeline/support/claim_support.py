@@ -1,11 +1,9 @@
 """Support: which passages of a document speak of a statement, and whether they support it.
 
-The judge, the gate, citations and the loss ask the same here.
-
-The label follows from the calibrated probability that the source supports the claim. The NLI model was trained for this
-very question (inference/compile/heads/MODEL_CARD.md): what it says of the passage is nearly all. The rest is how much
-of the claim's words the source has nowhere, for the model saw only claims that belong to their documents. Once the
-source has a quarter of the words, more make no difference.
+The judge, the gate, citations and the loss ask the same here. The label follows from the calibrated probability that
+the source supports the claim. What an NLI model says of the passages is nearly all: it was trained for this question
+(inference/compile/heads/MODEL_CARD.md). It saw only claims that belong to their documents: words that are nowhere
+count besides.
 
 The weights are in `claim_support.json`. `scripts/train_claims.py` or `scripts/fit_claim_support.py` fitted them to
 documents that the model was not trained on, and to no human judgement of a summary. No weight may have the wrong sign.
@@ -27,7 +25,7 @@ from pipeline.reading.characters import nfkc
 from pipeline.reading.document import ReadText
 from pipeline.reading.passages import Passage, PassageFinder, claim_weights
 from pipeline.reading.rules import Rule
-from pipeline.reading.values import Values, differs, written_as
+from pipeline.reading.values import Date, Value, Values, agree, competes, find_values, is_certain
 from pipeline.reading.word_lists import word_list
 from pipeline.reading.word_table import WordTable
 from pipeline.reading.words import fold_case
@@ -124,6 +122,46 @@ class ClaimSupportWeights(FrozenModel):
     record: Mapping[str, str | int | float]  # how they were made
 
 
+AS_WRITTEN = Rule(
+    "values-as-written",
+    "reading",
+    "A value of a summary is read as the source writes it.",
+    "Source: at 3 pm, 2000 people. Summary: at 15:00, 2,000 people.",
+    "at 3 pm, 2000 people",
+)
+
+
+def written_as(text: str, stated: str) -> str:
+    """Returns a text with each value in the writing of another text that has the same: models read digits as words."""
+    if not AS_WRITTEN.is_on:
+        return text
+    pieces, end = list[str](), 0
+    values, small = find_values(stated), stated.lower()
+    for value in find_values(text):
+        is_there = text[value.start : value.unit_end].lower() in small
+        same = None if is_there else next((other for other in values if _is_in_other_words(value, other)), None)
+        if same and value.start >= end and small[same.start : same.end] != text[value.start : value.end].lower():
+            pieces += text[end : value.start], stated[same.start : same.unit_end]
+            end = value.unit_end
+    return "".join((*pieces, text[end:]))
+
+
+def _is_in_other_words(value: Value, stated: Value) -> bool:
+    if isinstance(value, Date) or isinstance(stated, Date):
+        return isinstance(value, Date) and isinstance(stated, Date) and value.days == stated.days
+    is_bound = value.is_lower_bound or stated.is_lower_bound
+    return not is_bound and not value.dimensions.isdisjoint(stated.dimensions) and agree(value, stated)
+
+
+def differs(text: str, stated: Sequence[str], everything: Values) -> bool:
+    """Tells whether a claim has a date or a measure where its passages have others, and the source it nowhere."""
+    near = [value for passage in stated for value in find_values(passage) if is_certain(value)]
+    return any(
+        is_certain(value) and any(competes(value, other) for other in near) and not everything.states(value)
+        for value in find_values(text)
+    )
+
+
 def label_of(probability: float, config: SupportConfig) -> ClaimLabel:
     """Returns the label of a claim; thresholds are inclusive."""
     if probability < config.partly_supported:
@@ -191,12 +229,7 @@ KNOWN_WORDS = Rule(
 
 
 def signals(entailment: float, known_share: float) -> dict[str, float]:
-    """Returns the signals of a claim by name; more of any speaks for the claim.
-
-    Args:
-        entailment: by the passage, in [0, 1].
-        known_share: of the weight of the claim's content words, those that stand somewhere in the source, in [0, 1].
-    """
+    """Returns the signals of a claim by name; more of any speaks for the claim. Both shares are in [0, 1]."""
     return {
         "entailment": math.log((entailment + _CERTAINTY) / (1 - entailment + _CERTAINTY)),
         "known_words": -max(0.0, 1 - known_share / _ENOUGH) if KNOWN_WORDS.is_on else 0.0,

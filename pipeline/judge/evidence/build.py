@@ -139,6 +139,10 @@ _OPPOSITE = 0.95
 """Contradiction from which an unsupported claim says the opposite: below, it often says what the source has not."""
 
 
+_UNTOLD = 0.05
+"""Entailment below which words tell no point fully: they say something else, or leave out what matters."""
+
+
 def assemble(checked: CheckedClaims, scores: PairScores, models: Models) -> EvidenceTable:
     """Returns the table, with timings of zero and no proposals. Parts that nobody reads are empty."""
     plan, claims, sentences = checked.plan, checked.claims, checked.sentences
@@ -187,7 +191,8 @@ def _key_points(checked: CheckedClaims, scores: PairScores, tokenizer: Tokenizer
         covered = max(entailment, fact.told_share)
         if at in points and points[at].covered_share <= covered:
             continue
-        is_full, is_open = covered > config.fully_covered, covered < config.partly_covered
+        is_full = covered > config.fully_covered and entailment >= _UNTOLD
+        is_open = covered < config.partly_covered
         part = KeyPointCoverage.NOT if is_open else KeyPointCoverage.PARTIAL
         points[at] = KeyPoint(
             passage=clause,

@@ -62,7 +62,7 @@ class Claim:
     mismatches: tuple[ClaimMismatch, ...]  # what the evidence does not say, by order in the claim
     # that the source supports the claim, in (0, 1), calibrated: of claims at .5 readers object to half
     probability: float
-    label: ClaimLabel  # by the probability and the contradiction
+    label: ClaimLabel  # by the probability
     unsupported: tuple[TextSpan, ...]  # the words that are not supported, by position; empty for a supported claim
     extraneous_token_count: int  # content tokens in those
     # its sentence says something of the source, and no other claim says all of it; else it can only lower a score

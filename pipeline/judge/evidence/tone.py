@@ -4,10 +4,9 @@ Tone is neutral, subjective or hostile, by loaded words (of opinion, of contempt
 are ours and short (`pipeline/reading/data`): no maintained one fits reporting without a download. Sentiment is VADER's:
 small, offline, deterministic, English only. Intent is a short list of bullets: topics, stance and tone.
 
-Profanity comes from glin-profanity (MIT, maintained, offline). Words of its English list that reporting uses in their
-plain sense are left out. It lacks the mildest words ("damn", "bloody"), which need their context: a "bloody nose" and
-"Hell's Kitchen" are no swearing. No package tells slurs from swearing, or knows stereotypes. Those lists are ours too:
-terms whose use as an insult is not in doubt, and sentences that give a trait to a whole group.
+Profanity comes from glin-profanity (MIT, maintained, offline), without words that reporting uses in their plain sense.
+No package knows the mildest words by their context ("bloody nose"), tells slurs from swearing, or knows stereotypes:
+those lists are ours too.
 """
 
 import re
@@ -34,7 +33,8 @@ from pipeline.judge.evidence.table import (
     ToneReading,
 )
 from pipeline.protocols import Tokenizer
-from pipeline.reading.document import ReadText, quotations, without_quotations
+from pipeline.reading.document import ReadText
+from pipeline.reading.framing import quotations, without_quotations
 from pipeline.reading.index import Float64, WordIndex
 from pipeline.reading.names import starts_sentence
 from pipeline.reading.rules import Rule

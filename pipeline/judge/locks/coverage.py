@@ -143,11 +143,7 @@ def score_relevance(table: EvidenceTable, rules: LockRules) -> RawScore:
     irrelevant = [segment.passage for segment, overlap in labelled if overlap is Overlap.NONE]
     questions = QuestionScores.of(table.coverage_questions, table.question_author, rules)
     values = {Overlap.HIGH: Fraction(1), Overlap.SOME: rules.some_overlap, Overlap.NONE: Fraction(0)}
-    section_overlap = guarded_mean(
-        [values[overlap] for _, overlap in labelled],
-        [Fraction(1)] * len(labelled),
-        [segment.may_raise for segment, _ in labelled],
-    )
+    section_overlap = guarded_mean([values[overlap] for _, overlap in labelled], table.segments)
     segment_caps: tuple[Cap, ...] = ()
     if irrelevant:
         said = f"{count(len(irrelevant), 'segment')} not about the article: {cite_first(irrelevant)}."

@@ -46,7 +46,8 @@ def score_hallucination(table: EvidenceTable, rules: LockRules) -> RawScore:
     counts = ClaimCounts.of(table.claims)
     questions = QuestionScores.of(table.claim_questions, table.question_author, rules)
     raw, accuracy = score_of_counts(counts, rules), questions.accuracy
-    expected = _expected_precision(table.claims) if rules.reads_questions and accuracy is None else None
+    is_expected = rules.reads_questions and accuracy is None and table.claims
+    expected = guarded_mean([exact(one.probability) for one in table.claims], table.claims) if is_expected else None
     listed = sorted(table.claims, key=lambda claim: VALUES[claim.label])[:LISTED]  # stable: position decides ties
     inputs: dict[str, Input] = {
         "total_claims": len(table.claims) + table.omitted_claim_count,
@@ -75,23 +76,12 @@ def score_hallucination(table: EvidenceTable, rules: LockRules) -> RawScore:
     return RawScore(
         MetricName.HALLUCINATION,
         raw * next((factor for factor in (accuracy, expected) if factor is not None), Fraction(1)),
-        reason=_reason(counts, listed, questions),
+        reason=sentences((_reason(counts, listed), questions.sentence("source"), _instead(expected))),
         evidence=(*places, *questions.evidence),
         inputs=inputs,
         lists={"claims": shown, **questions.lists},
         status=MetricStatus.SCORED if listed else MetricStatus.NO_CLAIMS,
         is_whole=not rules.reads_questions,  # which it is multiplied with
-    )
-
-
-def _expected_precision(claims: Sequence[Claim]) -> Fraction | None:
-    """Returns the score to be expected of questions about the claims, which nobody asked: their mean probability."""
-    if not claims:
-        return None
-    return guarded_mean(
-        [exact(claim.probability) for claim in claims],
-        [Fraction(1)] * len(claims),
-        [claim.may_raise for claim in claims],
     )
 
 
@@ -117,8 +107,7 @@ class ClaimCounts:
     @classmethod
     def of(cls, claims: Sequence[Claim]) -> Self:
         """Counts the claims of a table."""
-        values, may_raise = [VALUES[claim.label] for claim in claims], [claim.may_raise for claim in claims]
-        supported = guarded_mean(values, [Fraction(1)] * len(claims), may_raise) if claims else Fraction(1)
+        supported = guarded_mean([VALUES[claim.label] for claim in claims], claims) if claims else Fraction(1)
         raising = Counter(claim.label for claim in claims if claim.may_raise)
         return cls(Counter(claim.label for claim in claims), raising, 1 - supported)
 
@@ -157,7 +146,7 @@ def extraneous_caps(claims: Sequence[Claim], limit: int | None) -> tuple[Cap, ..
     return cap_at(limit, "extraneous_claim", reason)
 
 
-def _reason(counts: ClaimCounts, listed: Sequence[Claim], questions: "QuestionScores") -> str:
+def _reason(counts: ClaimCounts, listed: Sequence[Claim]) -> str:
     """Says how many claims hold, and shows the worst with what the source has instead."""
     if not listed:
         return "The summary states nothing that could be checked."
@@ -165,16 +154,21 @@ def _reason(counts: ClaimCounts, listed: Sequence[Claim], questions: "QuestionSc
     partly = f", {partial} in part" if partial else ""
     not_at_all = f", {unsupported} not at all" if unsupported else ""
     labels = f"The source supports {supported} of {count(counts.all.total(), 'claim')}{partly}{not_at_all}"
-    u = float(counts.unsupported_fraction)
-    return sentences((f"{labels} (u = {u:.2f}).", _cite_worst(listed[0]), questions.sentence("source")))
+    u, raising = float(counts.unsupported_fraction), counts.raising.total()
+    guard = f"; {raising} of them may raise the score" if raising < counts.all.total() else ""
+    return sentences((f"{labels} (u = {u:.2f}{guard}).", _cite_worst(listed[0])))
+
+
+def _instead(expected: Fraction | None) -> str:
+    return "" if expected is None else f"The claims' mean probability stands for it: {float(expected):.2f}."
 
 
 def _cite_worst(claim: Claim) -> str:
     """Cites a claim that is not supported, and what the source has; empty for one that is."""
     if claim.label is ClaimLabel.SUPPORTED:
         return ""
-    kinds = sorted({mismatch.kind.value for mismatch in claim.mismatches})
-    differing = f"; it differs in {', '.join(kinds)}" if kinds else ""
+    places = [(one.kind.value, f' ("{one.source.text}")' if one.source else "") for one in claim.mismatches]
+    differing = f"; it differs in {', '.join(sorted({kind + beside for kind, beside in places}))}" if places else ""
     beside = f" The source has {cite(claim.support)}{differing}." if claim.support else ""
     return f"{claim.label.value.capitalize()}: {cite(claim.passage)}.{beside}"
 

@@ -12,7 +12,6 @@ from pipeline.judge.evidence.table import (
     EvidenceTable,
     LexiconKind,
     LexiconSeverity,
-    SummarySegment,
     Tone,
 )
 from pipeline.judge.exact import guarded_mean
@@ -26,7 +25,7 @@ def unsupported_share(claims: Sequence[Claim]) -> float:
 
     Sentences count alike, as they do for people who judge them one by one. 0 without claims.
     """
-    return 1 - _over_claims(claims, [claim.probability for claim in claims]) if claims else 0.0
+    return 1 - guarded_mean([claim.probability for claim in claims], claims) if claims else 0.0
 
 
 def certainty(claims: Sequence[Claim]) -> float:
@@ -34,11 +33,7 @@ def certainty(claims: Sequence[Claim]) -> float:
 
     Of calibrated probabilities it is what tells the right ones from the wrong.
     """
-    return _over_claims(claims, [abs(2 * claim.probability - 1) for claim in claims]) if claims else 1.0
-
-
-def _over_claims(claims: Sequence[Claim], values: Sequence[float]) -> float:
-    return guarded_mean(values, [1.0] * len(claims), [claim.may_raise for claim in claims])
+    return guarded_mean([abs(2 * claim.probability - 1) for claim in claims], claims) if claims else 1.0
 
 
 _PROBABLE, _UNBELIEVABLE = 0.5, 0.25
@@ -95,21 +90,19 @@ def _salient_words(table: EvidenceTable) -> float | None:
 
 def _containment(table: EvidenceTable) -> float | None:
     """Mean containment of the segments, weighted by content words."""
-    segments = table.segments
-    weights = [float(segment.content_token_count) for segment in segments]
-    return _over_segments(segments, [segment.containment for segment in segments], weights)
+    weights = [float(segment.content_token_count) for segment in table.segments]
+    return _over_segments(table, [segment.containment for segment in table.segments], weights)
 
 
 def _theme(table: EvidenceTable) -> float | None:
     """Mean cosine of the segments to the source's theme."""
-    segments = table.segments
-    return _over_segments(segments, [_clipped(segment.theme_cosine) for segment in segments], [1.0] * len(segments))
+    return _over_segments(table, [_clipped(segment.theme_cosine) for segment in table.segments])
 
 
 def _over_segments(
-    segments: Sequence[SummarySegment], values: Sequence[float], weights: Sequence[float]
+    table: EvidenceTable, values: Sequence[float], weights: Sequence[float] | None = None
 ) -> float | None:
-    return guarded_mean(values, weights, [segment.may_raise for segment in segments]) if segments else None
+    return guarded_mean(values, table.segments, weights) if values else None
 
 
 def _stance(table: EvidenceTable) -> float | None:
