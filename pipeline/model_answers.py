@@ -81,8 +81,10 @@ def small_letters(text: str) -> str:
     return "".join(lower if len(lower := character.lower()) == 1 else character for character in text)
 
 
-def _small(pairs: Sequence[Pair]) -> list[Pair]:
-    return [(small_letters(premise), small_letters(hypothesis)) for premise, hypothesis in pairs]
+def in_small_letters(pair: Pair) -> Pair:
+    """Returns a pair as a model reads it that is asked to fold case."""
+    premise, hypothesis = pair
+    return small_letters(premise), small_letters(hypothesis)
 
 
 class PairScores:
@@ -113,7 +115,7 @@ class PairScores:
         Args:
             fold_case: the model reads both texts in small letters.
         """
-        read = _small(pairs) if fold_case else pairs
+        read = [in_small_letters(pair) for pair in pairs] if fold_case else pairs
         return cls(pairs, await model.entail(read) if pairs else np.empty((0, _COLUMNS), dtype=np.float32))
 
     def __contains__(self, pair: Pair) -> bool:
@@ -149,7 +151,7 @@ class CheckedScores(PairScores):
     @classmethod
     async def ask(cls, model: Entailment, pairs: Sequence[Pair], *, fold_case: bool = False) -> Self:
         """Has all pairs scored in one submission; a model that marks no tokens leaves every pair without marks."""
-        read = _small(pairs) if fold_case else pairs
+        read = [in_small_letters(pair) for pair in pairs] if fold_case else pairs
         if pairs and isinstance(model, ClaimChecker):
             return cls(pairs, await model.check(read))
         probabilities = await model.entail(read) if pairs else np.empty((0, _COLUMNS), dtype=np.float32)

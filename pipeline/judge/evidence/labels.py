@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from pipeline.judge.evidence.plan import ClaimPlan, EvidencePlan, ReadTexts
 from pipeline.judge.evidence.table import Claim, ClaimMismatch, MismatchKind
-from pipeline.model_answers import CheckedScores
+from pipeline.model_answers import CheckedScores, in_small_letters
 from pipeline.protocols import Tokenizer, TokenMark
 from pipeline.reading.document import ReadText
 from pipeline.reading.names import DIRECT_CUES, SourceValues, cues, find_names
@@ -34,6 +34,7 @@ def read_claim(
     told, text = draft.summary.read, plan.hypothesis.text
     place, words = told.passages[plan.sentence], told.ranges[plan.sentence]
     passage = None if support.premise is None else plan.passages[support.premise]
+    read = (passage.span.text, text) if passage else ("", "")
     mismatches = find_mismatches(told, words, draft.values, plan.passages)
     unsupported = tuple[TextSpan, ...]()
     if support.label is not ClaimLabel.SUPPORTED:
@@ -41,6 +42,7 @@ def read_claim(
         unsupported = _unsupported(place, support.label, marked, mismatches)
     content = told.table.content_words(words)
     doubted = [told.words_passage(range(at, at + 1)) for at in content] if unsupported else []
+    premise_read, claim_read = in_small_letters(read) if draft.folds_case else read
     return Claim(
         passage=place,
         token_count=len(tokenizer.offsets(place.text)),
@@ -57,6 +59,8 @@ def read_claim(
         extraneous_token_count=sum(
             any(span.start <= word.start and word.end <= span.end for span in unsupported) for word in doubted
         ),
+        premise_read=premise_read,
+        claim_read=claim_read,
     )
 
 

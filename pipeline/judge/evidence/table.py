@@ -68,6 +68,8 @@ class Claim:
     # its sentence says something of the source, and no other claim says all of it; else it can only lower a score
     may_raise: bool = True
     second_reading: SecondReading | None = None  # by a language model; None without one
+    premise_read: str = ""  # the premise, as the NLI model read it to find `entailment`; empty without source
+    claim_read: str = ""  # likewise the claim, its values as the premise writes them
 
 
 class KeyPointCoverage(StrEnum):

@@ -349,6 +349,8 @@ class Claim(_message.Message):
     UNSUPPORTED_FIELD_NUMBER: _builtins.int
     MAY_RAISE_FIELD_NUMBER: _builtins.int
     SECOND_READING_FIELD_NUMBER: _builtins.int
+    PREMISE_READ_FIELD_NUMBER: _builtins.int
+    CLAIM_READ_FIELD_NUMBER: _builtins.int
     token_count: _builtins.int
     """Its tokens, at least 1."""
     content_token_count: _builtins.int
@@ -369,6 +371,11 @@ class Claim(_message.Message):
     """Whether it may raise a score: its sentence says something of the source, and no other claim says all of it. Otherwise
     it can only lower one.
     """
+    premise_read: _builtins.str
+    """Premise and claim as the NLI model read them: in small letters, values as the premise writes them. `Entail` gives
+    `entailment` of this pair again. Empty when the source states nothing.
+    """
+    claim_read: _builtins.str
     @_builtins.property
     def passage(self) -> _common_pb2.TextSpan:
         """Where it stands."""
@@ -414,10 +421,12 @@ class Claim(_message.Message):
         unsupported: _abc.Iterable[_common_pb2.TextSpan] | None = ...,
         may_raise: _builtins.bool = ...,
         second_reading: Global___SecondReading | None = ...,
+        premise_read: _builtins.str = ...,
+        claim_read: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["passage", b"passage", "premise", b"premise", "second_reading", b"second_reading", "support", b"support"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content_token_count", b"content_token_count", "contradiction", b"contradiction", "entailment", b"entailment", "extraneous_token_count", b"extraneous_token_count", "label", b"label", "may_raise", b"may_raise", "mismatches", b"mismatches", "passage", b"passage", "premise", b"premise", "probability", b"probability", "second_reading", b"second_reading", "sentence_index", b"sentence_index", "support", b"support", "token_count", b"token_count", "unsupported", b"unsupported"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claim_read", b"claim_read", "content_token_count", b"content_token_count", "contradiction", b"contradiction", "entailment", b"entailment", "extraneous_token_count", b"extraneous_token_count", "label", b"label", "may_raise", b"may_raise", "mismatches", b"mismatches", "passage", b"passage", "premise", b"premise", "premise_read", b"premise_read", "probability", b"probability", "second_reading", b"second_reading", "sentence_index", b"sentence_index", "support", b"support", "token_count", b"token_count", "unsupported", b"unsupported"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -515,7 +524,7 @@ class KeyPoint(_message.Message):
     covered_share: _builtins.float
     """How much of it the summary tells: the greater of the two above, in [0, 1]."""
     coverage: Global___KeyPointCoverage.ValueType
-    """Band of `covered_share`."""
+    """Band of `covered_share`; at most partial where `entailment` is below 0.05."""
     @_builtins.property
     def passage(self) -> _common_pb2.TextSpan:
         """Where it stands: the main clause of a sentence of the source."""

@@ -62,7 +62,7 @@ def reasons(framework: pb.FrameworkResult) -> RenderableType:
 
 
 def evidence(result: pb.JudgeResult, row_limit: int) -> RenderableType:
-    """Lists the claims that are not supported, worst first, with what the source says.
+    """Lists the claims that are not supported as a whole, worst first, with what the source says.
 
     Then those to look at again: supported as a whole, though the source has another number, date or name in a place.
     """
@@ -76,7 +76,7 @@ def evidence(result: pb.JudgeResult, row_limit: int) -> RenderableType:
     ]
     omitted = f"; {left_out}" if left_out else ""
     sections = (
-        (f"Claims that are not supported ({{}} of {len(claims):,}{omitted}), worst first", doubtful),
+        (f"Claims that are not supported, or only in part ({{}} of {len(claims):,}{omitted}), worst first", doubtful),
         ("Supported as a whole, but the source has another value ({}); look at these again", differing),
     )
     lists = []

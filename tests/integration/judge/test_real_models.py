@@ -9,6 +9,8 @@ import pytest
 import pytest_asyncio
 from precis.v1 import judge_pb2 as pb
 from precis.v1.evaluate_pb2_grpc import EvaluateServiceStub
+from precis.v1.inference_pb2 import EntailRequest, TextPair
+from precis.v1.inference_pb2_grpc import InferenceServiceStub
 from precis.v1.judge_pb2_grpc import JudgeServiceStub
 
 from pipeline.evaluate.datum import GoldStandardSummary
@@ -59,6 +61,32 @@ async def test_the_right_sentence_is_found_in_200_pages(address: str) -> None:
         result = (await JudgeServiceStub(channel).Judge(request)).result
     assert "9,300 lead service lines" in result.evidence.claims[0].support.text
     assert all(claim.support.text in SOURCE for claim in result.evidence.claims)
+
+
+@pytest.mark.parametrize(
+    ("source", "summary"),
+    [
+        (SOURCE, FAITHFUL),
+        (SOURCE.upper(), FAITHFUL),
+        (
+            "The tank holds 20 litres. It opens at 15:00.",
+            "The tank holds 0.02 m³. It opens at 3 pm! It holds 20 gallons.",
+        ),
+        (
+            "Ann: Is it closed?\nBen: Yes, since May.\nAnn: Why?\nBen: A pipe burst.",
+            "Ben says it has closed since May.",
+        ),
+    ],
+)
+async def test_the_pair_of_a_claim_gives_its_entailment_again(address: str, source: str, summary: str) -> None:
+    async with grpc.aio.insecure_channel(address) as channel:
+        result = (await JudgeServiceStub(channel).Judge(judge_request(source=source, summary=summary))).result
+        claims = result.evidence.claims
+        pairs = [TextPair(premise=claim.premise_read, hypothesis=claim.claim_read) for claim in claims]
+        again = await InferenceServiceStub(channel).Entail(EntailRequest(pairs=pairs))
+    assert [one.entailment for one in claims] == pytest.approx(
+        [one.scores.entailment for one in again.results], abs=1e-6
+    )
 
 
 async def test_a_proposed_reference_ranks_a_faithful_summary_above_an_invented_one(

@@ -53,12 +53,12 @@ def test_summaries_are_compared_row_by_row() -> None:
     assert row(text, "unsupported", "claims") == ["unsupported", "claims", "1", "1"]
     assert row(text, "worst", "claim") == ["worst", "claim", "0.20", "0.20"]
     assert row(text, "not", "checked") == ["not", "checked", "0", "5"]
-    assert text.count("Claims that are not supported") == 2
+    assert text.count("Claims that are not supported, or only in part") == 2
 
 
 def test_doubtful_claims_come_worst_first_with_the_source() -> None:
     text = printed(judgement())
-    assert "Claims that are not supported (2 of 3)" in text
+    assert "Claims that are not supported, or only in part (2 of 3)" in text
     assert (
         text.index("The city will meet") < text.index("contradicted (0.93) by: The auditor") < text.index("$17 million")
     )
@@ -70,7 +70,7 @@ def test_doubtful_claims_come_worst_first_with_the_source() -> None:
 def test_the_worst_ten_claims_are_listed_and_the_others_counted() -> None:
     result = long_judgement(60)[1]
     text = " ".join(printed(result).split())
-    assert "Claims that are not supported (30 of 60), worst first" in text
+    assert "Claims that are not supported, or only in part (30 of 60), worst first" in text
     assert text.count("unsupported Station") == 10
     assert "and 20 more; --json has all" in text
     assert text.index("12 unsupported Station 11") < text.index("4 unsupported Station 3")  # 0.06 before 0.08
